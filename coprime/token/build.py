@@ -17,7 +17,10 @@ from coprime.flow.tools import ToolError, run_tool
 MODULE = "libcoprime-pkcs11.so"  # the module's file
 SIMULATION = "libcoprime-simulated.so"
 """The simulated engine's file, which the module expects beside it."""
-ENGINE = ("ring", {"tile": "kara95", "max_bits": "4096"})
+ENGINE = (
+    "ring",
+    {"tile": "kara95", "max_bits": "4096", "curves": "all", "nonce": "random"},
+)
 """The simulated engine, with its parameters. Measured: of all families and tiles it simulates a
 private operation of RSA-2048 in the shortest time."""
 

@@ -24,12 +24,17 @@ RSA_PKCS_KEY_PAIR_GEN, RSA_PKCS, RSA_X_509, RSA_PKCS_OAEP, RSA_PKCS_PSS = 0, 1, 
 RSA_AES_KEY_WRAP, AES_KEY_GEN, AES_CBC_PAD, AES_KEY_WRAP_KWP = 0x1054, 0x1080, 0x1085, 0x210B
 SHA256, SHA256_RSA_PKCS = 0x250, 0x40
 DATA_SPECIFIED = 1
+EC_EDWARDS, EC_MONTGOMERY, EC_PARAMS, EC_POINT, DERIVE = 0x40, 0x41, 0x180, 0x181, 0x10C
+EC_KEY_PAIR_GEN, EC_EDWARDS_KEY_PAIR_GEN, EC_MONTGOMERY_KEY_PAIR_GEN = 0x1040, 0x1055, 0x1056
+ECDSA, ECDSA_SHA256, EDDSA = 0x1041, 0x1044, 0x1057
+ECDH1_DERIVE, ECDH1_COFACTOR_DERIVE, NO_KDF = 0x1050, 0x1051, 1
 
 OK, ATTRIBUTE_READ_ONLY, ATTRIBUTE_SENSITIVE, ATTRIBUTE_VALUE_INVALID = 0, 0x10, 0x11, 0x13
 DEVICE_ERROR, ENCRYPTED_DATA_INVALID, FUNCTION_NOT_PARALLEL = 0x30, 0x40, 0x51
 KEY_HANDLE_INVALID, KEY_TYPE_INCONSISTENT, KEY_FUNCTION_NOT_PERMITTED = 0x60, 0x63, 0x68
 KEY_UNEXTRACTABLE, OPERATION_ACTIVE, OPERATION_NOT_INITIALIZED = 0x6A, 0x90, 0x91
 PIN_INCORRECT, SIGNATURE_INVALID, TEMPLATE_INCONSISTENT = 0xA0, 0xC0, 0xD1
+MECHANISM_PARAM_INVALID, TEMPLATE_INCOMPLETE, CURVE_NOT_SUPPORTED = 0x71, 0xD0, 0x140
 TOKEN_NOT_RECOGNIZED, USER_NOT_LOGGED_IN, WRAPPED_KEY_INVALID = 0xE1, 0x101, 0x110
 KEY_NOT_WRAPPABLE, KEY_SIZE_RANGE, BUFFER_TOO_SMALL = 0x69, 0x62, 0x150
 SESSION_READ_ONLY = 0xB5
@@ -104,6 +109,41 @@ class RsaAes(Structure):
         super().__init__(bits, ctypes.cast(ctypes.pointer(oaep), c_void_p))
 
 
+class Eddsa(Structure):
+    """The parameters of EdDSA."""
+
+    _fields_ = [("prehashed", c_ubyte), ("context_size", c_ulong), ("context", c_void_p)]
+
+    def __init__(self, prehashed, context):
+        self.content = ctypes.create_string_buffer(context, len(context))
+        place = ctypes.cast(self.content, c_void_p) if context else None
+        super().__init__(prehashed, len(context), place)
+
+
+class Gcm(Structure):
+    """The parameters of GCM."""
+
+    _fields_ = [("iv", c_void_p), ("iv_size", c_ulong), ("iv_bits", c_ulong)]
+    _fields_ += [("data", c_void_p), ("data_size", c_ulong), ("tag_bits", c_ulong)]
+
+    def __init__(self, iv, data, tag_bits):
+        self.content = [ctypes.create_string_buffer(one, len(one)) for one in (iv, data)]
+        places = [ctypes.cast(one, c_void_p) for one in self.content]
+        super().__init__(places[0], len(iv), 8 * len(iv), places[1], len(data), tag_bits)
+
+
+class Ecdh(Structure):
+    """The parameters of ECDH1: a key derivation function, what it is given, a public key."""
+
+    _fields_ = [("kdf", c_ulong), ("shared_size", c_ulong), ("shared", c_void_p)]
+    _fields_ += [("point_size", c_ulong), ("point", c_void_p)]
+
+    def __init__(self, point, kdf=NO_KDF, shared=b""):
+        self.content = [ctypes.create_string_buffer(one, len(one)) for one in (shared, point)]
+        places = [ctypes.cast(one, c_void_p) for one in self.content]
+        super().__init__(kdf, len(shared), places[0] if shared else None, len(point), places[1])
+
+
 class Session:
     """A session; errors are TokenError, with the standard's number as `code`."""
 
@@ -124,17 +164,34 @@ class Session:
 
     def generate_pair(self, public=(), private=(), bits=1024):
         """The handles of a public and a private key."""
-        public, private = {MODULUS_BITS: bits, **dict(public)}, dict(private)
+        return self.generate(
+            RSA_PKCS_KEY_PAIR_GEN, {MODULUS_BITS: bits, **dict(public)}, dict(private)
+        )
+
+    def generate(self, kind, public, private):
+        """The same, with any mechanism."""
         handles = c_ulong(), c_ulong()
         self.call(
-            *("C_GenerateKeyPair", byref(_buffer(RSA_PKCS_KEY_PAIR_GEN, b""))),
+            *("C_GenerateKeyPair", byref(_buffer(kind, b""))),
             *(*self._template(public), *self._template(private), *map(byref, handles)),
         )
         return tuple(handle.value for handle in handles)
 
+    def derive(self, key, point, template=(), *, kind=ECDH1_DERIVE, **parameters):
+        """The handle of a secret key that both sides have in common."""
+        handle, given = c_ulong(), Ecdh(point, **parameters)
+        self.call(
+            *("C_DeriveKey", byref(mechanism(kind, given)), key),
+            *(*self._template(dict(template)), byref(handle)),
+        )
+        return handle.value
+
     def generate_aes(self, template):
+        return self.generate_secret(AES_KEY_GEN, template)
+
+    def generate_secret(self, kind, template):
         handle = c_ulong()
-        mechanism = byref(_buffer(AES_KEY_GEN, b""))
+        mechanism = byref(_buffer(kind, b""))
         self.call("C_GenerateKey", mechanism, *self._template(template), byref(handle))
         return handle.value
 
@@ -241,6 +298,13 @@ class Session:
     def update(self, function, data):
         """Give a part to a function that returns nothing for it."""
         self.call(function, data, len(data))
+
+    def give(self, function, data):
+        """Give a part to a function that returns something for it."""
+        size = c_ulong(len(data) + 64)
+        made = (c_ubyte * size.value)()
+        self.call(function, data, len(data), made, byref(size))
+        return bytes(made[: size.value])
 
     def ask(self, function, data):
         """The length of the result of a function that has the whole input."""

@@ -73,8 +73,11 @@ struct coprime_curve_constants {
     const uint32_t *p_less_2, *n_less_2;
     /* R^2 / 2 modulo n. */
     const uint32_t *half;
-    /* The table, in Montgomery form: 16 numbers, and of Edwards form 27. Null: there is none, and only
-       coprime_ec_multiply and coprime_x_multiply work. */
+    /* The table, in Montgomery form. With S_i = 2^(3 t) B + or - 2^(2 t) B + or - 2^t B + or - B, for a
+       tooth of t bits, where the signs are + for 1, and the lowest bit of i is that of 2^(2 t) B, it
+       has x and y of S_0 to S_7: 16 numbers. Without a tooth each S_i is B. Of Edwards form it has
+       (y - x) / 2 and (y + x) / 2 of S_0 to S_7, then b x y of each, then the three numbers of B: 27
+       numbers. Null: there is none, and only coprime_ec_multiply and coprime_x_multiply work. */
     const uint32_t *table;
 };
 
@@ -86,6 +89,10 @@ struct coprime_curve_constants {
    or more; COPRIME_ERROR_MEMORY. */
 int coprime_curve_constants(struct coprime *driver, const struct coprime_curve *curve,
                             struct coprime_curve_constants *made, struct coprime_memory *memory);
+
+/* log2 of R of the numbers in a table. */
+uint32_t coprime_curve_radix(const struct coprime *driver,
+                             const struct coprime_curve_constants *curve);
 
 /* Make the table of the base point, of constants that are made. The accelerator computes it: with
    eight multiplications of a point, or for Edwards form some thousands modulo p. It occupies 16

@@ -322,10 +322,10 @@ static int check_point(struct coprime *driver, const struct coprime_curve_consta
 
 /* Constants. */
 
-/* The exponent of two of R for numbers modulo p. Where -p^-1 is 1 modulo a digit's range, those of a
-   field of points have a digit less than their length says. */
-static uint32_t field_radix(const struct coprime *driver,
-                            const struct coprime_curve_constants *curve)
+/* Where -p^-1 is 1 modulo a digit's range, numbers of a field of points have a digit less than their
+   length says. */
+uint32_t coprime_curve_radix(const struct coprime *driver,
+                             const struct coprime_curve_constants *curve)
 {
     const bool is_less = curve->curve->form != COPRIME_MONTGOMERY &&
                           difference_from(curve->p.inverse, 1, COPRIME_DIGIT_WORDS) == 0;
@@ -454,7 +454,7 @@ int coprime_curve_constants(struct coprime *driver, const struct coprime_curve *
         return COPRIME_ERROR_LENGTH_OVER;
     }
     exponent = radix_exponent(driver, made->length);
-    made->p.power = make_power(curve, &made->p, 2 * field_radix(driver, made), memory);
+    made->p.power = make_power(curve, &made->p, 2 * coprime_curve_radix(driver, made), memory);
     if (has_points) {
         made->tooth = comb_tooth(driver, made);
         made->n.power = make_power(curve, &made->n, 2 * exponent, memory);
@@ -487,7 +487,7 @@ static void comb_scalar(uint32_t *number, uint32_t *scratch, uint32_t tooth, uin
 static void to_form(const struct coprime *driver, const struct coprime_curve_constants *curve,
                     uint32_t *number)
 {
-    coprime_double_often(number, 0, field_radix(driver, curve), curve->p.value,
+    coprime_double_often(number, 0, coprime_curve_radix(driver, curve), curve->p.value,
                          COPRIME_WORDS(curve->p.bits));
 }
 

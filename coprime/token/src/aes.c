@@ -3,6 +3,9 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
 bool aes_has_size(size_t size)
 {
     return size == 16 || size == 24 || size == 32;
@@ -11,8 +14,15 @@ bool aes_has_size(size_t size)
 static const char *mode_of(CK_MECHANISM_TYPE type)
 {
     switch (type) {
+    case CKM_AES_ECB:
+        return "ECB";
+    case CKM_AES_CBC:
     case CKM_AES_CBC_PAD:
         return "CBC";
+    case CKM_AES_CTR:
+        return "CTR";
+    case CKM_AES_GCM:
+        return "GCM";
     case CKM_AES_KEY_WRAP:
         return "WRAP";
     default:
@@ -20,9 +30,14 @@ static const char *mode_of(CK_MECHANISM_TYPE type)
     }
 }
 
-static EVP_CIPHER_CTX *begin(const struct crypto *crypto, CK_MECHANISM_TYPE type,
-                             const uint8_t *key, size_t key_size, const uint8_t *iv, bool encrypts)
+EVP_CIPHER_CTX *aes_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type, const uint8_t *key,
+                          size_t key_size, const uint8_t *iv, size_t iv_size, bool encrypts)
 {
+    size_t length = iv_size;
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &length),
+        OSSL_PARAM_construct_end(),
+    };
     EVP_CIPHER_CTX *context = NULL;
     EVP_CIPHER *cipher;
     char name[32];
@@ -35,7 +50,8 @@ static EVP_CIPHER_CTX *begin(const struct crypto *crypto, CK_MECHANISM_TYPE type
     context = cipher ? EVP_CIPHER_CTX_new() : NULL;
     if (context) {
         EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW);
-        if (EVP_CipherInit_ex2(context, cipher, key, iv, encrypts, NULL) != 1) {
+        if (EVP_CipherInit_ex2(context, cipher, key, iv, encrypts,
+                               type == CKM_AES_GCM ? parameters : NULL) != 1) {
             EVP_CIPHER_CTX_free(context);
             context = NULL;
         }
@@ -44,18 +60,13 @@ static EVP_CIPHER_CTX *begin(const struct crypto *crypto, CK_MECHANISM_TYPE type
     return context;
 }
 
-EVP_CIPHER_CTX *aes_begin(const struct crypto *crypto, const uint8_t *key, size_t key_size,
-                          const uint8_t iv[AES_BLOCK], bool encrypts)
-{
-    return begin(crypto, CKM_AES_CBC_PAD, key, key_size, iv, encrypts);
-}
-
 bool aes_wrap(const struct crypto *crypto, CK_MECHANISM_TYPE type, const uint8_t *key,
               size_t key_size, const uint8_t *iv, bool wraps, const uint8_t *input, size_t size,
               uint8_t *output, size_t *output_size)
 {
     const uint8_t *const used = type == CKM_AES_CBC_PAD ? iv : NULL;
-    EVP_CIPHER_CTX *const context = begin(crypto, type, key, key_size, used, wraps);
+    EVP_CIPHER_CTX *const context =
+        aes_begin(crypto, type, key, key_size, used, used ? AES_BLOCK : 0, wraps);
     int first = 0, last = 0;
     const bool done = context && size > 0 && size < INT_MAX - 2 * AES_BLOCK &&
                       EVP_CipherUpdate(context, output, &first, input, (int)size) == 1 &&

@@ -10,9 +10,9 @@ enum { AES_BLOCK = 16 };
 /* Whether a secret key of AES can have this many bytes. */
 bool aes_has_size(size_t size);
 
-/* Begin CBC with padding; null without memory, or for a key of another size. */
-EVP_CIPHER_CTX *aes_begin(const struct crypto *crypto, const uint8_t *key, size_t key_size,
-                          const uint8_t iv[AES_BLOCK], bool encrypts);
+/* Begin a mode, by its mechanism; null without memory, or for a key of another size. */
+EVP_CIPHER_CTX *aes_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type, const uint8_t *key,
+                          size_t key_size, const uint8_t *iv, size_t iv_size, bool encrypts);
 
 /* Wrap a key, or unwrap it, by CKM_AES_CBC_PAD, CKM_AES_KEY_WRAP (RFC 3394) or
    CKM_AES_KEY_WRAP_KWP (RFC 5649); `iv` is CBC's. `output` has room for `size` + 16 bytes. False if

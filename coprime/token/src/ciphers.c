@@ -5,7 +5,7 @@
 #include "objects.h"
 #include "operation.h"
 
-/* What an operation of RSA needs its key to be, and all need it to allow. */
+/* What an operation with a key of two halves needs that to be, and all need their key to allow. */
 static const struct {
     CK_OBJECT_CLASS class;
     CK_ATTRIBUTE_TYPE allowed;
@@ -30,20 +30,20 @@ static bool is_decryption(enum operation_kind kind, const struct mechanism *mech
            !attributes_bool(key, CKA_DECRYPT, false) && !module_allows(ALLOW_REVEAL_WRAPPED);
 }
 
-/* Find the key of an operation: the RSA key is shared, and the bytes are the object's. With the
+/* Find the key of an operation: one of two halves is shared, and the bytes are the object's. With the
    module's lock. */
 static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJECT_HANDLE handle,
                       CK_MECHANISM_TYPE type, struct operation_key *key, bool *needs_login)
 {
     const struct mechanism *const mechanism = mechanism_find(type);
-    const bool is_aes = mechanism && mechanism->scheme == AES;
+    const bool is_secret = mechanism && (mechanism->scheme == AES || mechanism->scheme == HMAC);
     struct object *object;
     CK_RV rv;
 
     if (mechanism == NULL) {
         return CKR_MECHANISM_INVALID;
     }
-    rv = objects_find_key(session, handle, is_aes ? CKO_SECRET_KEY : needs[kind].class,
+    rv = objects_find_key(session, handle, is_secret ? CKO_SECRET_KEY : needs[kind].class,
                           needs[kind].allowed, type, &object);
     if (rv != CKR_OK) {
         return rv;
@@ -52,12 +52,12 @@ static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJE
         return CKR_KEY_FUNCTION_NOT_PERMITTED;
     }
     *needs_login = attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false);
-    if (is_aes) {
+    if (is_secret) {
         key->secret = attributes_get(&object->attributes, CKA_VALUE);
         return CKR_OK;
     }
-    key->rsa = object_key(session->token->crypto, object);
-    return key->rsa ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT;
+    key->shared = object_key(session->token->crypto, object);
+    return key->shared ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT;
 }
 
 static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
@@ -116,7 +116,7 @@ static CK_RV update(CK_SESSION_HANDLE handle, enum operation_kind kind, const CK
     if (input == NULL && size) {
         rv = CKR_ARGUMENTS_BAD;
     } else {
-        rv = operation_update(operation, kind, input, size, output, output_size);
+        rv = operation_update(operation, input, size, output, output_size);
     }
     if (rv != CKR_OK && rv != CKR_BUFFER_TOO_SMALL) {
         operation_end(operation);
@@ -196,7 +196,7 @@ CK_RV C_DigestKey(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hKey)
     } else {
         const struct value value = attributes_get(&object->attributes, CKA_VALUE);
 
-        rv = operation_update(operation, DIGEST, value.bytes, value.size, NULL, NULL);
+        rv = operation_update(operation, value.bytes, value.size, NULL, NULL);
     }
     module_unlock();
     if (rv != CKR_OK) {

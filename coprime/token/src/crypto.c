@@ -9,7 +9,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
-/* RFC 8017, 9.2, note 1. */
+/* RFC 8017, 9.2, note 1; of SHA-3 the identifiers are those of FIPS 202's registration. */
 static const struct digest digests[DIGESTS] = {
     {CKM_SHA_1, CKG_MGF1_SHA1, "SHA1", 20, 15,
      {0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14}},
@@ -24,6 +24,18 @@ static const struct digest digests[DIGESTS] = {
       0x05, 0x00, 0x04, 0x30}},
     {CKM_SHA512, CKG_MGF1_SHA512, "SHA512", 64, 19,
      {0x30, 0x51, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03,
+      0x05, 0x00, 0x04, 0x40}},
+    {CKM_SHA3_224, CKG_MGF1_SHA3_224, "SHA3-224", 28, 19,
+     {0x30, 0x2d, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x07,
+      0x05, 0x00, 0x04, 0x1c}},
+    {CKM_SHA3_256, CKG_MGF1_SHA3_256, "SHA3-256", 32, 19,
+     {0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x08,
+      0x05, 0x00, 0x04, 0x20}},
+    {CKM_SHA3_384, CKG_MGF1_SHA3_384, "SHA3-384", 48, 19,
+     {0x30, 0x41, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x09,
+      0x05, 0x00, 0x04, 0x30}},
+    {CKM_SHA3_512, CKG_MGF1_SHA3_512, "SHA3-512", 64, 19,
+     {0x30, 0x51, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x0a,
       0x05, 0x00, 0x04, 0x40}},
 };
 
@@ -98,6 +110,24 @@ bool crypto_hmac_sha256(const struct crypto *crypto, const uint8_t *key, size_t 
     return EVP_Q_mac(crypto->context, "HMAC", NULL, "SHA256", NULL, key, key_size, bytes, size,
                      result, 32, &written) != NULL &&
            written == 32;
+}
+
+EVP_MAC_CTX *crypto_begin_hmac(const struct crypto *crypto, const struct digest *digest,
+                               const uint8_t *key, size_t key_size)
+{
+    EVP_MAC *const mac = EVP_MAC_fetch(crypto->context, "HMAC", NULL);
+    EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest->name, 0),
+        OSSL_PARAM_construct_end(),
+    };
+
+    EVP_MAC_free(mac);
+    if (context && EVP_MAC_init(context, key, key_size, parameters) != 1) {
+        EVP_MAC_CTX_free(context);
+        context = NULL;
+    }
+    return context;
 }
 
 bool crypto_random(const struct crypto *crypto, uint8_t *bytes, size_t size)

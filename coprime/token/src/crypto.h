@@ -28,7 +28,7 @@ struct digest {
     uint8_t info[19];
 };
 
-enum { DIGESTS = 5, MAX_DIGEST = 64 };
+enum { DIGESTS = 9, MAX_DIGEST = 64 };
 
 struct crypto {
     OSSL_LIB_CTX *context;
@@ -56,6 +56,10 @@ bool crypto_digest(const struct crypto *crypto, const struct digest *digest, con
                    size_t size, uint8_t *result);
 bool crypto_hmac_sha256(const struct crypto *crypto, const uint8_t *key, size_t key_size,
                         const uint8_t *bytes, size_t size, uint8_t result[32]);
+
+/* Begin HMAC; null without memory. */
+EVP_MAC_CTX *crypto_begin_hmac(const struct crypto *crypto, const struct digest *digest,
+                               const uint8_t *key, size_t key_size);
 
 bool crypto_random(const struct crypto *crypto, uint8_t *bytes, size_t size);
 bool crypto_add_seed(const struct crypto *crypto, const uint8_t *bytes, size_t size);

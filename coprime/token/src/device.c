@@ -14,6 +14,7 @@
 
 #include "constants.h"
 #include "coprime_keygen.h"
+#include "curve_constants.h"
 #include "debug.h"
 #include "place.h"
 #include "secret.h"
@@ -33,6 +34,7 @@ struct device {
     struct waiter *first; /* who came first has the first engine that is free */
     unsigned forgetting; /* threads that wait until nobody has an engine: nobody takes one */
     bool stopped;
+    struct curve_constants curves;
     unsigned count;
     struct place places[];
 };
@@ -82,6 +84,7 @@ struct device *device_new(const char *names)
     }
     (void)pthread_mutex_init(&device->lock, NULL);
     (void)pthread_cond_init(&device->changed, NULL);
+    curve_constants_begin(&device->curves);
     for (; device->count < count && right; ++device->count) {
         const size_t length = name_length(names);
 
@@ -103,6 +106,7 @@ void device_free(struct device *device)
     for (unsigned i = 0; i < device->count; ++i) {
         place_free(&device->places[i]);
     }
+    curve_constants_end(&device->curves);
     (void)pthread_cond_destroy(&device->changed);
     (void)pthread_mutex_destroy(&device->lock);
     free(device);
@@ -323,18 +327,35 @@ void device_forget(struct device *device)
     (void)pthread_mutex_unlock(&device->lock);
 }
 
-static bool is_of_the_key(int error)
+/* Whether an engine says that it is not to blame: it does not take the key, or what it was given is
+   not valid. */
+static bool is_refusal(int error)
 {
-    return error == COPRIME_ERROR_LENGTH_OVER || error == COPRIME_ERROR_LENGTH_ZERO ||
-           error == COPRIME_ERROR_EXPONENT_LENGTH;
+    switch (error) {
+    case COPRIME_ERROR_UNSUPPORTED:
+    case COPRIME_ERROR_LENGTH_OVER:
+    case COPRIME_ERROR_LENGTH_ZERO:
+    case COPRIME_ERROR_EXPONENT_LENGTH:
+    case COPRIME_ERROR_SIGNATURE:
+    case COPRIME_ERROR_POINT:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static CK_RV result_of(int error)
 {
-    if (error == 0) {
+    switch (error) {
+    case 0:
         return CKR_OK;
+    case COPRIME_ERROR_SIGNATURE:
+        return CKR_SIGNATURE_INVALID;
+    case COPRIME_ERROR_POINT:
+        return CKR_MECHANISM_PARAM_INVALID;
+    default:
+        return is_refusal(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
     }
-    return is_of_the_key(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
 }
 
 /* Private operations. */
@@ -347,7 +368,7 @@ static int load_key(struct engine *engine, struct rsa_key *key)
     struct coprime_memory memory = secret->memory;
     int error = 0;
 
-    if (engine->loaded == key->number) {
+    if (engine->loaded == key->base.number) {
         return 0;
     }
     engine->loaded = 0;
@@ -361,7 +382,7 @@ static int load_key(struct engine *engine, struct rsa_key *key)
     }
     (void)pthread_mutex_unlock(&key->lock);
     if (!error) {
-        engine->loaded = key->number;
+        engine->loaded = key->base.number;
     }
     return error;
 }
@@ -408,40 +429,92 @@ static int exponentiate(struct engine *engine, struct rsa_key *key, const uint8_
 /* Logging out revokes the key. */
 static CK_RV reason_of_key(const void *context)
 {
-    const struct rsa_key *const key = context;
+    const struct key *const key = context;
 
     return atomic_load(&key->revoked) ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
 }
 
-/* An engine that refuses the key is asked again after opening it anew: a disturbed one may say
-   anything. */
-CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
-                     uint8_t *result)
+/* Have an engine do work with a key. One that refuses is asked again after opening it anew: a disturbed
+   one may say anything. */
+static CK_RV work_with(struct device *device, const struct key *key,
+                       int (*work)(struct engine *engine, void *context), void *context)
 {
     const struct cancel cancel = {reason_of_key, key};
-    CK_RV rv;
-    int error = 0;
+    CK_RV rv = CKR_DEVICE_ERROR;
 
     for (int attempt = 0; attempt < 2; ++attempt) {
         struct engine *engine;
+        int error;
 
         rv = take_engine(device, key->number, &cancel, &engine, &error);
         if (rv != CKR_OK) {
             break;
         }
         if (!error) {
-            error = exponentiate(engine, key, input, result);
+            error = work(engine, context);
         }
         give_back(device, engine, error);
         rv = result_of(error);
-        if (!is_of_the_key(error)) {
+        if (!is_refusal(error)) {
             break;
         }
     }
+    return rv;
+}
+
+/* A private operation of RSA. */
+struct exponentiation {
+    struct rsa_key *key;
+    const uint8_t *input;
+    uint8_t *result;
+};
+
+static int exponentiate_on(struct engine *engine, void *context)
+{
+    const struct exponentiation *const wanted = context;
+
+    return exponentiate(engine, wanted->key, wanted->input, wanted->result);
+}
+
+CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
+                     uint8_t *result)
+{
+    struct exponentiation wanted = {key, input, result};
+    const CK_RV rv = work_with(device, &key->base, exponentiate_on, &wanted);
+
     if (rv != CKR_OK) {
         OPENSSL_cleanse(result, key->bytes);
     }
     return rv;
+}
+
+/* Work with a key on a curve. */
+struct multiplication {
+    const struct crypto *crypto;
+    struct curve_constants *constants;
+    const struct curve *curve;
+    curve_work *work;
+    void *context;
+};
+
+static int multiply_on(struct engine *engine, void *context)
+{
+    const struct multiplication *const wanted = context;
+    const struct coprime_curve_constants *constants;
+    int error;
+
+    engine->loaded = 0; /* nothing stays loaded that another operation could use */
+    error = curve_constants_find(wanted->constants, wanted->crypto, engine->driver, wanted->curve,
+                                 &constants);
+    return error ? error : wanted->work(engine->driver, constants, wanted->context);
+}
+
+CK_RV device_curve(struct device *device, const struct crypto *crypto, struct curve_key *key,
+                   curve_work *work, void *context)
+{
+    struct multiplication wanted = {crypto, &device->curves, key->curve, work, context};
+
+    return work_with(device, &key->base, multiply_on, &wanted);
 }
 
 /* Generating keys. */

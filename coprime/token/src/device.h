@@ -5,7 +5,9 @@
 #include <stdint.h>
 
 #include "cancel.h"
+#include "coprime_curves.h"
 #include "cryptoki.h"
+#include "curve_key.h"
 #include "rsa_key.h"
 
 struct device;
@@ -42,6 +44,17 @@ bool device_is_simulated(const struct device *device);
    engine does not take. */
 CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
                      uint8_t *result);
+
+/* What an engine does with a key on a curve: an error of the driver. */
+typedef int curve_work(struct coprime *driver, const struct coprime_curve_constants *curve,
+                       void *context);
+
+/* Have an engine do work with a key. The work checks its result in software, and ends with
+   COPRIME_ERROR_FAULT if it is wrong. Engines are waited for, and errors are, as above;
+   CKR_SIGNATURE_INVALID and CKR_MECHANISM_PARAM_INVALID where the engine finds a signature, or a point
+   that somebody gave, not to be valid. */
+CK_RV device_curve(struct device *device, const struct crypto *crypto, struct curve_key *key,
+                   curve_work *work, void *context);
 
 /* Whether an engine can generate such keys. */
 bool device_can_generate(uint32_t bits, uint32_t exponent);

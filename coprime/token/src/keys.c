@@ -1,14 +1,17 @@
 /* Making keys, and random numbers. */
-#include <openssl/crypto.h>
-
 #include "aes.h"
+#include "curve_key.h"
+#include "mechanism.h"
 #include "module.h"
 #include "objects.h"
+#include "rsa_key.h"
+#include "rsa_pair.h"
 #include "rules.h"
+#include "secret.h"
 
 /* The attributes of one half of a pair, before its numbers are there. */
-static CK_RV begin_half(struct attributes *half, CK_OBJECT_CLASS class, const CK_ATTRIBUTE *template,
-                        CK_ULONG count)
+static CK_RV begin_half(struct attributes *half, const struct mechanism *mechanism,
+                        CK_OBJECT_CLASS class, const CK_ATTRIBUTE *template, CK_ULONG count)
 {
     CK_RV rv = rules_apply(half, class, GENERATED, template, count);
 
@@ -16,76 +19,66 @@ static CK_RV begin_half(struct attributes *half, CK_OBJECT_CLASS class, const CK
         return rv;
     }
     if (attributes_ulong(half, CKA_CLASS, class) != class ||
-        attributes_ulong(half, CKA_KEY_TYPE, CKK_RSA) != CKK_RSA) {
+        attributes_ulong(half, CKA_KEY_TYPE, mechanism->key) != mechanism->key) {
         return CKR_TEMPLATE_INCONSISTENT;
     }
     if (!attributes_set_ulong(half, CKA_CLASS, class) ||
-        !attributes_set_ulong(half, CKA_KEY_TYPE, CKK_RSA)) {
+        !attributes_set_ulong(half, CKA_KEY_TYPE, mechanism->key)) {
         return CKR_HOST_MEMORY;
     }
-    return objects_finish(half, true, CKM_RSA_PKCS_KEY_PAIR_GEN);
+    return objects_finish(half, true, mechanism->type);
 }
 
-/* Give a half its numbers: all, or those that are public. */
-static CK_RV set_numbers(struct attributes *half, const struct attributes *numbers, int count)
+/* Give a half the numbers that it has of these. */
+static CK_RV set_numbers(struct attributes *half, const struct attributes *numbers,
+                         const CK_ATTRIBUTE_TYPE *types, int count)
 {
     for (int i = 0; i < count; ++i) {
-        const struct value value = attributes_get(numbers, rsa_attributes[i]);
+        const struct value value = attributes_get(numbers, types[i]);
 
-        if (!attributes_set(half, rsa_attributes[i], value.bytes, value.size)) {
+        if (!attributes_set(half, types[i], value.bytes, value.size)) {
             return CKR_HOST_MEMORY;
         }
     }
     return CKR_OK;
 }
 
-/* The number that these bytes are, the highest first; the greatest one if that is too long. */
-static uint64_t number_of(struct value value)
+/* Both halves: of a private key on a curve the first numbers are the public one's, too. */
+static CK_RV set_both(struct attributes halves[2], const struct attributes *numbers,
+                      CK_KEY_TYPE type)
 {
-    uint64_t number = 0;
+    static const CK_ATTRIBUTE_TYPE of_curve[] = {CKA_EC_PARAMS, CKA_EC_POINT, CKA_VALUE};
+    const bool is_rsa = type == CKK_RSA;
+    const CK_ATTRIBUTE_TYPE *const types = is_rsa ? rsa_attributes : of_curve;
+    const CK_RV rv = set_numbers(&halves[0], numbers, types, 2);
 
-    if (value.size > sizeof number) {
-        return UINT64_MAX;
-    }
-    for (size_t i = 0; i < value.size; ++i) {
-        number = number << 8 | value.bytes[i];
-    }
-    return number;
+    return rv == CKR_OK ? set_numbers(&halves[1], numbers, types, is_rsa ? RSA_NUMBERS : 3) : rv;
 }
 
-/* The key pair that a public template asks for: with 65537 if it names no exponent. */
-struct request {
-    CK_ULONG bits;
-    struct value e;
-};
-
-static struct request request_of(const struct attributes *public)
+/* The curve of a public template. */
+static const struct curve *curve_of(const struct attributes *public)
 {
-    static const uint8_t fermat_4[] = {1, 0, 1};
-    const struct value e = attributes_get(public, CKA_PUBLIC_EXPONENT);
-
-    return (struct request){
-        attributes_ulong(public, CKA_MODULUS_BITS, 0),
-        e.bytes ? e : (struct value){fermat_4, sizeof fermat_4},
-    };
+    return curve_named(attributes_ulong(public, CKA_KEY_TYPE, UNAVAILABLE),
+                       attributes_get(public, CKA_EC_PARAMS));
 }
 
-/* Whether such keys are generated: also short ones, and small exponents, if that is allowed. */
-static CK_RV check_request(const struct request *request)
+/* Whether the keys that the templates ask for are generated. */
+static CK_RV check_pair(const struct attributes halves[2], CK_KEY_TYPE type)
 {
-    const bool weak = module_allows(ALLOW_WEAK_RSA);
-    const uint64_t e = number_of(request->e);
+    const struct value parameters = attributes_get(&halves[0], CKA_EC_PARAMS);
+    const struct value other = attributes_get(&halves[1], CKA_EC_PARAMS);
 
-    if (request->bits == 0) {
+    if (type == CKK_RSA) {
+        return rsa_pair_check(&halves[0]);
+    }
+    if (parameters.bytes == NULL) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
-    if (request->bits < (weak ? MIN_RSA_BITS : 1024) || request->bits > MAX_RSA_BITS) {
-        return CKR_KEY_SIZE_RANGE;
+    if (curve_of(&halves[0]) == NULL) {
+        return CKR_CURVE_NOT_SUPPORTED;
     }
-    if (request->e.size > 8 || e % 2 == 0 || e < (weak ? 3 : 65537)) {
-        return CKR_ATTRIBUTE_VALUE_INVALID;
-    }
-    return CKR_OK;
+    return other.bytes && curve_of(&halves[1]) != curve_of(&halves[0]) ? CKR_TEMPLATE_INCONSISTENT :
+                                                                         CKR_OK;
 }
 
 /* A generation that goes on in a session. */
@@ -108,39 +101,25 @@ static CK_RV reason_of_task(const void *context)
     return task->private && task->session->dropped ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
 }
 
-/* A key pair from the device. It is checked in software, as a disturbed engine may take any number
-   for a prime. */
-static CK_RV generate_on_device(const struct token *token, const struct request *request,
-                                const struct cancel *cancel, struct attributes *numbers)
-{
-    CK_RV rv = device_generate(token->device, (uint32_t)request->bits,
-                               (uint32_t)number_of(request->e), cancel, numbers);
-
-    if (rv == CKR_OK) {
-        rv = rsa_complete_private(token->crypto, numbers);
-        rv = rv == CKR_OK || rv == CKR_HOST_MEMORY ? rv : CKR_DEVICE_ERROR;
-    }
-    return rv;
-}
-
 static CK_RV generate(const struct session *session, const struct attributes halves[2],
-                      struct attributes *numbers)
+                      CK_KEY_TYPE type, struct attributes *numbers)
 {
     const struct token *const token = session->token;
-    const struct request request = request_of(&halves[0]);
+    const struct value parameters = attributes_get(&halves[0], CKA_EC_PARAMS);
     const struct task task = {
         session,
         attributes_bool(&halves[0], CKA_PRIVATE, true) ||
             attributes_bool(&halves[1], CKA_PRIVATE, true),
     };
     const struct cancel cancel = {reason_of_task, &task};
-    const uint32_t bits = (uint32_t)request.bits;
-    const uint64_t e = number_of(request.e);
 
-    if (token->device_generates && e <= UINT32_MAX && device_can_generate(bits, (uint32_t)e)) {
-        return generate_on_device(token, &request, &cancel, numbers);
+    if (type == CKK_RSA) {
+        return rsa_pair_generate(token, &halves[0], &cancel, numbers);
     }
-    return rsa_generate(token->crypto, bits, request.e.bytes, request.e.size, &cancel, numbers);
+    if (!attributes_set(numbers, CKA_EC_PARAMS, parameters.bytes, parameters.size)) {
+        return CKR_HOST_MEMORY;
+    }
+    return curve_generate(token->crypto, curve_of(&halves[0]), numbers);
 }
 
 /* Whether the session may make these objects, before there is any work for them. */
@@ -159,19 +138,18 @@ static CK_RV check_allowed(const struct session *session, const CK_ATTRIBUTE *te
 }
 
 /* Everything of both halves but their numbers, checked. */
-static CK_RV begin_pair(const struct session *session, const CK_ATTRIBUTE *public,
-                        CK_ULONG public_count, const CK_ATTRIBUTE *private, CK_ULONG private_count,
+static CK_RV begin_pair(const struct session *session, const struct mechanism *mechanism,
+                        const CK_ATTRIBUTE *public, CK_ULONG public_count,
+                        const CK_ATTRIBUTE *private, CK_ULONG private_count,
                         struct attributes halves[2])
 {
-    struct request request;
-    CK_RV rv = begin_half(&halves[0], CKO_PUBLIC_KEY, public, public_count);
+    CK_RV rv = begin_half(&halves[0], mechanism, CKO_PUBLIC_KEY, public, public_count);
 
     if (rv == CKR_OK) {
-        rv = begin_half(&halves[1], CKO_PRIVATE_KEY, private, private_count);
+        rv = begin_half(&halves[1], mechanism, CKO_PRIVATE_KEY, private, private_count);
     }
     if (rv == CKR_OK) {
-        request = request_of(&halves[0]);
-        rv = check_request(&request);
+        rv = check_pair(halves, mechanism->key);
     }
     return rv == CKR_OK ? check_allowed(session, public, public_count, halves, 2) : rv;
 }
@@ -183,6 +161,7 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
 {
     struct attributes halves[2] = {{.secret = true}, {.secret = true}};
     struct attributes numbers = {.secret = true};
+    const struct mechanism *mechanism;
     CK_OBJECT_HANDLE handles[2];
     struct session *session;
     CK_RV rv = session_begin(hSession, &session);
@@ -196,21 +175,19 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
         session_end(session);
         return CKR_ARGUMENTS_BAD;
     }
-    if (pMechanism->mechanism != CKM_RSA_PKCS_KEY_PAIR_GEN) {
+    mechanism = mechanism_find(pMechanism->mechanism);
+    if (mechanism == NULL || !(mechanism->info.flags & CKF_GENERATE_KEY_PAIR)) {
         rv = CKR_MECHANISM_INVALID;
     }
     if (rv == CKR_OK) {
-        rv = begin_pair(session, pPublicKeyTemplate, ulPublicKeyAttributeCount,
+        rv = begin_pair(session, mechanism, pPublicKeyTemplate, ulPublicKeyAttributeCount,
                         pPrivateKeyTemplate, ulPrivateKeyAttributeCount, halves);
     }
     if (rv == CKR_OK) {
-        rv = generate(session, halves, &numbers);
+        rv = generate(session, halves, mechanism->key, &numbers);
     }
     if (rv == CKR_OK) {
-        rv = set_numbers(&halves[0], &numbers, RSA_E + 1);
-    }
-    if (rv == CKR_OK) {
-        rv = set_numbers(&halves[1], &numbers, RSA_NUMBERS);
+        rv = set_both(halves, &numbers, mechanism->key);
     }
     attributes_free(&numbers);
     rv = objects_add(session, rv, pPublicKeyTemplate, ulPublicKeyAttributeCount, halves, 2, handles);
@@ -222,9 +199,15 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     return rv;
 }
 
-/* The attributes of a new key of AES, all but its value. */
-static CK_RV begin_aes(const struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count,
-                       struct attributes *made)
+/* Whether a secret key that the mechanism generates can have so many bytes. */
+static bool has_size(const struct mechanism *mechanism, CK_ULONG size)
+{
+    return mechanism->key == CKK_AES ? aes_has_size(size) : size <= mechanism->info.ulMaxKeySize;
+}
+
+/* The attributes of a new secret key, all but its value. */
+static CK_RV begin_secret(const struct session *session, const struct mechanism *mechanism,
+                          const CK_ATTRIBUTE *template, CK_ULONG count, struct attributes *made)
 {
     CK_ULONG size;
     CK_RV rv = rules_apply(made, CKO_SECRET_KEY, GENERATED, template, count);
@@ -233,31 +216,31 @@ static CK_RV begin_aes(const struct session *session, const CK_ATTRIBUTE *templa
         return rv;
     }
     if (attributes_ulong(made, CKA_CLASS, CKO_SECRET_KEY) != CKO_SECRET_KEY ||
-        attributes_ulong(made, CKA_KEY_TYPE, CKK_AES) != CKK_AES) {
+        attributes_ulong(made, CKA_KEY_TYPE, mechanism->key) != mechanism->key) {
         return CKR_TEMPLATE_INCONSISTENT;
     }
     size = attributes_ulong(made, CKA_VALUE_LEN, 0);
-    if (!aes_has_size(size)) {
+    if (size == 0 || !has_size(mechanism, size)) {
         return size ? CKR_KEY_SIZE_RANGE : CKR_TEMPLATE_INCOMPLETE;
     }
     if (!attributes_set_ulong(made, CKA_CLASS, CKO_SECRET_KEY) ||
-        !attributes_set_ulong(made, CKA_KEY_TYPE, CKK_AES)) {
+        !attributes_set_ulong(made, CKA_KEY_TYPE, mechanism->key)) {
         return CKR_HOST_MEMORY;
     }
-    rv = objects_finish(made, true, CKM_AES_KEY_GEN);
+    rv = objects_finish(made, true, mechanism->type);
     return rv == CKR_OK ? check_allowed(session, template, count, made, 1) : rv;
 }
 
-static CK_RV generate_aes(const struct crypto *crypto, struct attributes *made)
+static CK_RV generate_secret(const struct crypto *crypto, struct attributes *made)
 {
     const CK_ULONG size = attributes_ulong(made, CKA_VALUE_LEN, 0);
-    uint8_t value[32];
-    CK_RV rv = CKR_FUNCTION_FAILED;
+    uint8_t *const value = secret_allocate(size);
+    CK_RV rv = value ? CKR_FUNCTION_FAILED : CKR_HOST_MEMORY;
 
-    if (crypto_random(crypto, value, size)) {
+    if (value && crypto_random(crypto, value, size)) {
         rv = attributes_set(made, CKA_VALUE, value, size) ? CKR_OK : CKR_HOST_MEMORY;
     }
-    OPENSSL_cleanse(value, sizeof value);
+    secret_free(value);
     return rv;
 }
 
@@ -265,6 +248,7 @@ CK_RV C_GenerateKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
                     CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount, CK_OBJECT_HANDLE_PTR phKey)
 {
     struct attributes made = {.secret = true};
+    const struct mechanism *mechanism;
     struct session *session;
     CK_RV rv = session_begin(hSession, &session);
 
@@ -273,13 +257,14 @@ CK_RV C_GenerateKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     }
     if (pMechanism == NULL || phKey == NULL || (pTemplate == NULL && ulCount)) {
         rv = CKR_ARGUMENTS_BAD;
-    } else if (pMechanism->mechanism != CKM_AES_KEY_GEN) {
-        rv = CKR_MECHANISM_INVALID;
     } else {
-        rv = begin_aes(session, pTemplate, ulCount, &made);
+        mechanism = mechanism_find(pMechanism->mechanism);
+        rv = mechanism && mechanism->info.flags & CKF_GENERATE ?
+                 begin_secret(session, mechanism, pTemplate, ulCount, &made) :
+                 CKR_MECHANISM_INVALID;
     }
     if (rv == CKR_OK) {
-        rv = generate_aes(session->token->crypto, &made);
+        rv = generate_secret(session->token->crypto, &made);
     }
     if (rv == CKR_OK) {
         rv = objects_add(session, rv, pTemplate, ulCount, &made, 1, phKey);

@@ -2,15 +2,23 @@
 
 #include <string.h>
 
+#include "curve.h"
 #include "rsa_key.h"
 
 #define SIGNS (CKF_HW | CKF_SIGN | CKF_VERIFY)
 #define DECRYPTS (CKF_HW | CKF_ENCRYPT | CKF_DECRYPT)
 #define RSA(type, flags, scheme, digest) \
-    {type, {MIN_RSA_BITS, MAX_RSA_BITS, flags}, scheme, digest}
+    {type, {MIN_RSA_BITS, MAX_RSA_BITS, flags}, CKK_RSA, scheme, digest}
+#define ON_PRIME_FIELD (CKF_HW | CKF_EC_F_P | CKF_EC_NAMEDCURVE | CKF_EC_UNCOMPRESS)
+#define CURVE(type, flags, scheme, digest) \
+    {type, {224, MAX_CURVE_BITS, ON_PRIME_FIELD | (flags)}, CKK_EC, scheme, digest}
+#define OTHER_CURVE(type, flags, key, scheme) \
+    {type, {255, 448, CKF_HW | CKF_EC_NAMEDCURVE | (flags)}, key, scheme, NO_DIGEST}
 #define WRAPS (CKF_WRAP | CKF_UNWRAP)
-#define CIPHER(type, flags) {type, {16, 32, flags}, AES, NO_DIGEST}
-#define HASH(type) {type, {0, 0, CKF_DIGEST}, NO_SCHEME, type}
+#define CIPHER(type, flags) {type, {16, 32, flags}, CKK_AES, AES, NO_DIGEST}
+#define MAC(type, digest) \
+    {type, {1, MAX_MAC_KEY, CKF_SIGN | CKF_VERIFY}, CKK_GENERIC_SECRET, HMAC, digest}
+#define HASH(type) {type, {0, 0, CKF_DIGEST}, NO_KEY, NO_SCHEME, type}
 
 static const struct mechanism mechanisms[] = {
     RSA(CKM_RSA_PKCS_KEY_PAIR_GEN, CKF_HW | CKF_GENERATE_KEY_PAIR, NO_SCHEME, NO_DIGEST),
@@ -23,21 +31,70 @@ static const struct mechanism mechanisms[] = {
     RSA(CKM_SHA256_RSA_PKCS, SIGNS, PKCS1, CKM_SHA256),
     RSA(CKM_SHA384_RSA_PKCS, SIGNS, PKCS1, CKM_SHA384),
     RSA(CKM_SHA512_RSA_PKCS, SIGNS, PKCS1, CKM_SHA512),
+    RSA(CKM_SHA3_224_RSA_PKCS, SIGNS, PKCS1, CKM_SHA3_224),
+    RSA(CKM_SHA3_256_RSA_PKCS, SIGNS, PKCS1, CKM_SHA3_256),
+    RSA(CKM_SHA3_384_RSA_PKCS, SIGNS, PKCS1, CKM_SHA3_384),
+    RSA(CKM_SHA3_512_RSA_PKCS, SIGNS, PKCS1, CKM_SHA3_512),
     RSA(CKM_SHA1_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA_1),
     RSA(CKM_SHA224_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA224),
     RSA(CKM_SHA256_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA256),
     RSA(CKM_SHA384_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA384),
     RSA(CKM_SHA512_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA512),
+    RSA(CKM_SHA3_224_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA3_224),
+    RSA(CKM_SHA3_256_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA3_256),
+    RSA(CKM_SHA3_384_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA3_384),
+    RSA(CKM_SHA3_512_RSA_PKCS_PSS, SIGNS, PSS, CKM_SHA3_512),
     RSA(CKM_RSA_AES_KEY_WRAP, CKF_HW | WRAPS, RSA_AES, NO_DIGEST),
+    CURVE(CKM_EC_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, NO_SCHEME, NO_DIGEST),
+    CURVE(CKM_ECDSA, SIGNS, ECDSA, NO_DIGEST),
+    CURVE(CKM_ECDSA_SHA1, SIGNS, ECDSA, CKM_SHA_1),
+    CURVE(CKM_ECDSA_SHA224, SIGNS, ECDSA, CKM_SHA224),
+    CURVE(CKM_ECDSA_SHA256, SIGNS, ECDSA, CKM_SHA256),
+    CURVE(CKM_ECDSA_SHA384, SIGNS, ECDSA, CKM_SHA384),
+    CURVE(CKM_ECDSA_SHA512, SIGNS, ECDSA, CKM_SHA512),
+    CURVE(CKM_ECDSA_SHA3_224, SIGNS, ECDSA, CKM_SHA3_224),
+    CURVE(CKM_ECDSA_SHA3_256, SIGNS, ECDSA, CKM_SHA3_256),
+    CURVE(CKM_ECDSA_SHA3_384, SIGNS, ECDSA, CKM_SHA3_384),
+    CURVE(CKM_ECDSA_SHA3_512, SIGNS, ECDSA, CKM_SHA3_512),
+    CURVE(CKM_ECDH1_DERIVE, CKF_DERIVE, ECDH, NO_DIGEST),
+    CURVE(CKM_ECDH1_COFACTOR_DERIVE, CKF_DERIVE, ECDH, NO_DIGEST),
+    OTHER_CURVE(CKM_EC_EDWARDS_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_EDWARDS, NO_SCHEME),
+    OTHER_CURVE(CKM_EDDSA, SIGNS, CKK_EC_EDWARDS, EDDSA),
+    OTHER_CURVE(CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_MONTGOMERY,
+                NO_SCHEME),
     CIPHER(CKM_AES_KEY_GEN, CKF_GENERATE),
+    CIPHER(CKM_AES_ECB, CKF_ENCRYPT | CKF_DECRYPT),
+    CIPHER(CKM_AES_CBC, CKF_ENCRYPT | CKF_DECRYPT),
+    CIPHER(CKM_AES_CTR, CKF_ENCRYPT | CKF_DECRYPT),
+    CIPHER(CKM_AES_GCM, CKF_ENCRYPT | CKF_DECRYPT),
     CIPHER(CKM_AES_CBC_PAD, CKF_ENCRYPT | CKF_DECRYPT | WRAPS),
     CIPHER(CKM_AES_KEY_WRAP, WRAPS),
     CIPHER(CKM_AES_KEY_WRAP_KWP, WRAPS),
+    {CKM_GENERIC_SECRET_KEY_GEN, {1, MAX_MAC_KEY, CKF_GENERATE}, CKK_GENERIC_SECRET, NO_SCHEME,
+     NO_DIGEST},
+    MAC(CKM_SHA_1_HMAC, CKM_SHA_1),
+    MAC(CKM_SHA224_HMAC, CKM_SHA224),
+    MAC(CKM_SHA256_HMAC, CKM_SHA256),
+    MAC(CKM_SHA384_HMAC, CKM_SHA384),
+    MAC(CKM_SHA512_HMAC, CKM_SHA512),
+    MAC(CKM_SHA3_224_HMAC, CKM_SHA3_224),
+    MAC(CKM_SHA3_256_HMAC, CKM_SHA3_256),
+    MAC(CKM_SHA3_384_HMAC, CKM_SHA3_384),
+    MAC(CKM_SHA3_512_HMAC, CKM_SHA3_512),
+    MAC(CKM_SHA_1_HMAC_GENERAL, CKM_SHA_1),
+    MAC(CKM_SHA224_HMAC_GENERAL, CKM_SHA224),
+    MAC(CKM_SHA256_HMAC_GENERAL, CKM_SHA256),
+    MAC(CKM_SHA384_HMAC_GENERAL, CKM_SHA384),
+    MAC(CKM_SHA512_HMAC_GENERAL, CKM_SHA512),
     HASH(CKM_SHA_1),
     HASH(CKM_SHA224),
     HASH(CKM_SHA256),
     HASH(CKM_SHA384),
     HASH(CKM_SHA512),
+    HASH(CKM_SHA3_224),
+    HASH(CKM_SHA3_256),
+    HASH(CKM_SHA3_384),
+    HASH(CKM_SHA3_512),
 };
 
 enum { MECHANISMS = sizeof mechanisms / sizeof *mechanisms };
@@ -55,6 +112,32 @@ const struct mechanism *mechanism_find(CK_MECHANISM_TYPE type)
         }
     }
     return NULL;
+}
+
+/* Whether a type of secret keys is for an HMAC with the mechanism's hash function. */
+static bool is_hmac_key(const struct mechanism *mechanism, CK_KEY_TYPE type)
+{
+    switch (type) {
+    case CKK_SHA_1_HMAC:
+        return mechanism->digest == CKM_SHA_1;
+    case CKK_SHA224_HMAC:
+        return mechanism->digest == CKM_SHA224;
+    case CKK_SHA256_HMAC:
+        return mechanism->digest == CKM_SHA256;
+    case CKK_SHA384_HMAC:
+        return mechanism->digest == CKM_SHA384;
+    case CKK_SHA512_HMAC:
+        return mechanism->digest == CKM_SHA512;
+    default:
+        return false;
+    }
+}
+
+bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type)
+{
+    return type == mechanism->key ||
+           (mechanism->type == CKM_ECDH1_DERIVE && type == CKK_EC_MONTGOMERY) ||
+           (mechanism->scheme == HMAC && is_hmac_key(mechanism, type));
 }
 
 static CK_RV read_pss(const struct mechanism *mechanism, const CK_MECHANISM *given,
@@ -118,15 +201,120 @@ static CK_RV read_rsa_aes(const CK_MECHANISM *given, struct parameters *paramete
     return read_oaep(found.pOAEPParams, sizeof *found.pOAEPParams, parameters);
 }
 
-static CK_RV read_aes(const CK_MECHANISM *given, struct parameters *parameters)
+/* The parameters of EdDSA; without any it is Ed25519, or Ed448 with an empty context. */
+static CK_RV read_eddsa(const CK_MECHANISM *given, struct eddsa_variant *variant)
 {
-    if (given->mechanism != CKM_AES_CBC_PAD) { /* another initial value is not taken */
-        return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
+    CK_EDDSA_PARAMS found;
+
+    if (given->ulParameterLen == 0) {
+        return CKR_OK;
     }
-    if (given->pParameter == NULL || given->ulParameterLen != AES_BLOCK) {
+    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
         return CKR_MECHANISM_PARAM_INVALID;
     }
-    memcpy(parameters->iv, given->pParameter, AES_BLOCK);
+    memcpy(&found, given->pParameter, sizeof found);
+    if (found.phFlag > CK_TRUE || found.ulContextDataLen > MAX_CONTEXT ||
+        (found.ulContextDataLen && found.pContextData == NULL)) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    variant->prehashed = found.phFlag == CK_TRUE;
+    variant->context_size = found.ulContextDataLen;
+    if (found.ulContextDataLen) {
+        memcpy(variant->context, found.pContextData, found.ulContextDataLen);
+    }
+    return CKR_OK;
+}
+
+/* The parameters of GCM: the tag is 32 to 128 bits long; 96 or more should be taken. */
+static CK_RV read_gcm(const CK_MECHANISM *given, struct cipher_parameters *cipher)
+{
+    CK_GCM_PARAMS found;
+
+    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(&found, given->pParameter, sizeof found);
+    if (found.pIv == NULL || found.ulIvLen == 0 || found.ulIvLen > MAX_IV ||
+        found.ulTagBits < 32 || found.ulTagBits > 8 * MAX_TAG || found.ulTagBits % 8 ||
+        found.ulAADLen > 1 << 24 || (found.ulAADLen && found.pAAD == NULL)) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(cipher->iv, found.pIv, found.ulIvLen);
+    cipher->iv_size = found.ulIvLen;
+    cipher->tag_size = found.ulTagBits / 8;
+    cipher->data = found.pAAD;
+    cipher->data_size = found.ulAADLen;
+    return CKR_OK;
+}
+
+/* The parameters of CTR: all of the block is the counter, as libcrypto has it. */
+static CK_RV read_counter(const CK_MECHANISM *given, struct cipher_parameters *cipher)
+{
+    CK_AES_CTR_PARAMS found;
+
+    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(&found, given->pParameter, sizeof found);
+    if (found.ulCounterBits == 0 || found.ulCounterBits > 8 * AES_BLOCK) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(cipher->iv, found.cb, AES_BLOCK);
+    cipher->iv_size = AES_BLOCK;
+    return CKR_OK;
+}
+
+static CK_RV read_aes(const CK_MECHANISM *given, struct cipher_parameters *cipher)
+{
+    switch (given->mechanism) {
+    case CKM_AES_GCM:
+        return read_gcm(given, cipher);
+    case CKM_AES_CTR:
+        return read_counter(given, cipher);
+    case CKM_AES_CBC:
+    case CKM_AES_CBC_PAD:
+        if (given->pParameter == NULL || given->ulParameterLen != AES_BLOCK) {
+            return CKR_MECHANISM_PARAM_INVALID;
+        }
+        memcpy(cipher->iv, given->pParameter, AES_BLOCK);
+        cipher->iv_size = AES_BLOCK;
+        return CKR_OK;
+    default: /* another initial value is not taken */
+        return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
+    }
+}
+
+/* Whether the result of an HMAC is as long as its parameter says. */
+static bool is_general(CK_MECHANISM_TYPE type)
+{
+    switch (type) {
+    case CKM_SHA_1_HMAC_GENERAL:
+    case CKM_SHA224_HMAC_GENERAL:
+    case CKM_SHA256_HMAC_GENERAL:
+    case CKM_SHA384_HMAC_GENERAL:
+    case CKM_SHA512_HMAC_GENERAL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static CK_RV read_hmac(const struct mechanism *mechanism, const CK_MECHANISM *given, size_t *size)
+{
+    CK_MAC_GENERAL_PARAMS found;
+
+    *size = digest_of(mechanism->digest)->size;
+    if (!is_general(mechanism->type)) {
+        return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
+    }
+    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(&found, given->pParameter, sizeof found);
+    if (found == 0 || found > *size) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    *size = found;
     return CKR_OK;
 }
 
@@ -141,8 +329,12 @@ CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM
         return read_oaep(given->pParameter, given->ulParameterLen, parameters);
     case RSA_AES:
         return read_rsa_aes(given, parameters);
+    case EDDSA:
+        return read_eddsa(given, &parameters->variant);
     case AES:
-        return read_aes(given, parameters);
+        return read_aes(given, &parameters->cipher);
+    case HMAC:
+        return read_hmac(mechanism, given, &parameters->mac_size);
     default: /* some callers give an empty string */
         return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
     }

@@ -7,32 +7,60 @@
 #include "cryptoki.h"
 #include "padding.h"
 
-/* What a mechanism does: a padding of RSA, or AES. */
-enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, AES };
+/* What a mechanism does: a padding of RSA, something on curves, or AES. */
+enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, AES, HMAC };
 
 struct mechanism {
     CK_MECHANISM_TYPE type;
     CK_MECHANISM_INFO info;
+    CK_KEY_TYPE key; /* the type of its keys; NO_KEY: it has none */
     enum scheme scheme;
     CK_MECHANISM_TYPE digest; /* that the mechanism computes itself; NO_DIGEST: none */
 };
 
 #define NO_DIGEST CK_UNAVAILABLE_INFORMATION
+#define NO_KEY CK_UNAVAILABLE_INFORMATION
 
-/* Longest label of OAEP in bytes. */
-enum { MAX_LABEL = 1024 };
+/* Longest label of OAEP, and context of EdDSA, in bytes. */
+enum { MAX_LABEL = 1024, MAX_CONTEXT = 255 };
+
+/* What EdDSA signs: Ed25519, or Ed448 with an empty context, unless something is set. */
+struct eddsa_variant {
+    bool prehashed; /* Ed25519ph, Ed448ph */
+    size_t context_size;
+    uint8_t context[MAX_CONTEXT];
+};
+
+/* What a mode of AES is given. */
+enum { MAX_IV = 256, MAX_TAG = 16 };
+
+/* The longest key of HMAC, in bytes. */
+enum { MAX_MAC_KEY = 1024 };
+
+struct cipher_parameters {
+    uint8_t iv[MAX_IV]; /* or a counter's first value */
+    size_t iv_size;
+    size_t tag_size; /* of an authentication tag; 0: there is none */
+    const uint8_t *data; /* the caller's, that is authenticated, too */
+    size_t data_size;
+};
 
 /* Parameters of one operation; those of OAEP and PSS are a `struct padding`. */
 struct parameters {
     struct padding padding;
     uint8_t label[MAX_LABEL];
-    uint8_t iv[AES_BLOCK];
+    struct eddsa_variant variant;
+    struct cipher_parameters cipher;
+    size_t mac_size; /* of HMAC: bytes of the result */
     size_t aes_size; /* bytes of the temporary key of CKM_RSA_AES_KEY_WRAP */
 };
 
 const struct mechanism *mechanism_find(CK_MECHANISM_TYPE type);
 /* The one at a place in the list; null at its end. */
 const struct mechanism *mechanism_at(CK_ULONG place);
+
+/* Whether the mechanism takes keys of this type. */
+bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type);
 
 /* Read the parameters that a caller gave. CKR_MECHANISM_PARAM_INVALID. */
 CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM *given,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "aes.h"
+#include "key.h"
+#include "mechanism.h"
 #include "module.h"
 #include "rules.h"
 
@@ -88,6 +90,9 @@ CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYP
 {
     const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
 
+    if (!rules_fit_key(attributes)) {
+        return CKR_TEMPLATE_INCONSISTENT;
+    }
     if (!rules_set_defaults(attributes, class) || !set_history(attributes, local, mechanism)) {
         return CKR_HOST_MEMORY;
     }
@@ -112,9 +117,6 @@ static CK_RV complete_secret(struct attributes *attributes)
 static CK_RV complete_created(const struct crypto *crypto, struct attributes *attributes,
                               CK_OBJECT_CLASS class)
 {
-    const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
-    CK_RV rv = CKR_OK;
-
     switch (class) {
     case CKO_DATA:
         return CKR_OK;
@@ -128,25 +130,8 @@ static CK_RV complete_created(const struct crypto *crypto, struct attributes *at
     case CKO_SECRET_KEY:
         return complete_secret(attributes);
     default:
-        break;
+        return key_complete(crypto, attributes);
     }
-    if (type != CKK_RSA) {
-        return type == UNAVAILABLE ? CKR_TEMPLATE_INCOMPLETE : CKR_ATTRIBUTE_VALUE_INVALID;
-    }
-    if (class == CKO_PRIVATE_KEY) {
-        return rsa_complete_private(crypto, attributes);
-    }
-    rv = rsa_check_public(attributes);
-    if (rv == CKR_OK) {
-        const struct value n = attributes_get(attributes, CKA_MODULUS);
-        CK_ULONG bits = 8 * n.size;
-
-        for (uint8_t top = n.bytes[0]; top < 0x80; top = (uint8_t)(2 * top)) {
-            --bits;
-        }
-        rv = attributes_set_ulong(attributes, CKA_MODULUS_BITS, bits) ? CKR_OK : CKR_HOST_MEMORY;
-    }
-    return rv;
 }
 
 CK_RV C_CreateObject(CK_SESSION_HANDLE hSession, CK_ATTRIBUTE_PTR pTemplate, CK_ULONG ulCount,
@@ -242,17 +227,19 @@ CK_RV objects_find_key(struct session *session, CK_OBJECT_HANDLE handle, CK_OBJE
                        CK_ATTRIBUTE_TYPE allowed, CK_MECHANISM_TYPE mechanism,
                        struct object **object)
 {
+    const struct mechanism *const found = mechanism_find(mechanism);
     const struct attributes *attributes;
-    CK_KEY_TYPE type;
 
     *object = objects_find(session, handle);
     if (*object == NULL) {
         return CKR_KEY_HANDLE_INVALID;
     }
     attributes = &(*object)->attributes;
-    type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
+    if (found == NULL) {
+        return CKR_MECHANISM_INVALID;
+    }
     if (attributes_ulong(attributes, CKA_CLASS, CKO_DATA) != class ||
-        type != (class == CKO_SECRET_KEY ? CKK_AES : CKK_RSA)) {
+        !mechanism_takes(found, attributes_ulong(attributes, CKA_KEY_TYPE, NO_KEY))) {
         return CKR_KEY_TYPE_INCONSISTENT;
     }
     if (!attributes_bool(attributes, allowed, false)) {

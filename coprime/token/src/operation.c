@@ -5,8 +5,9 @@
 
 #include <openssl/crypto.h>
 
-#include "blinding.h"
-#include "padding.h"
+#include "ecdsa.h"
+#include "eddsa.h"
+#include "rsa_operation.h"
 #include "secret.h"
 
 static const CK_FLAGS flags_of[OPERATIONS] = {
@@ -16,9 +17,10 @@ static const CK_FLAGS flags_of[OPERATIONS] = {
 
 void operation_end(struct operation *operation)
 {
-    rsa_key_release(operation->key);
+    key_release(operation->key);
     EVP_MD_CTX_free(operation->digest);
-    EVP_CIPHER_CTX_free(operation->cipher);
+    cipher_end(operation->cipher);
+    EVP_MAC_CTX_free(operation->mac);
     secret_free(operation->collected);
     memset(operation, 0, sizeof *operation);
 }
@@ -38,25 +40,6 @@ static CK_RV begin_digest(const struct crypto *crypto, struct operation *operati
     return CKR_OK;
 }
 
-/* Whether the key is long enough for the padding of any message. */
-static bool is_long_enough(const struct operation *operation)
-{
-    const struct padding *const padding = &operation->parameters.padding;
-    const struct digest *const digest = digest_of(operation->mechanism->digest);
-    const size_t bytes = operation->key->bytes;
-
-    switch (operation->mechanism->scheme) {
-    case PKCS1:
-        return digest == NULL || bytes >= digest->info_size + digest->size + 11;
-    case OAEP:
-        return bytes >= 2 * padding->digest->size + 2;
-    case PSS:
-        return (operation->key->bits + 6) / 8 >= padding->digest->size + padding->salt + 2;
-    default:
-        return true;
-    }
-}
-
 CK_RV operation_begin(const struct context *context, struct operation *operation,
                       enum operation_kind kind, const CK_MECHANISM *mechanism,
                       const struct operation_key *key)
@@ -64,7 +47,7 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
     const struct mechanism *const found = mechanism_find(mechanism->mechanism);
     CK_RV rv = CKR_OK;
 
-    operation->key = key->rsa;
+    operation->key = key->shared;
     if (found == NULL || !(found->info.flags & flags_of[kind])) {
         rv = CKR_MECHANISM_INVALID;
     }
@@ -72,15 +55,20 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
         operation->mechanism = found;
         rv = mechanism_parameters(found, mechanism, &operation->parameters);
     }
-    if (rv == CKR_OK && key->rsa && !is_long_enough(operation)) {
-        rv = CKR_KEY_SIZE_RANGE;
+    if (rv == CKR_OK && key->shared && key->shared->type == CKK_RSA) {
+        rv = rsa_check(operation);
     }
     if (rv == CKR_OK && found->scheme == AES) {
-        operation->cipher = aes_begin(context->crypto, key->secret.bytes, key->secret.size,
-                                      operation->parameters.iv, kind == ENCRYPT);
+        operation->cipher =
+            cipher_begin(context->crypto, found->type, key->secret.bytes, key->secret.size,
+                         &operation->parameters.cipher, kind == ENCRYPT);
         rv = operation->cipher ? CKR_OK : CKR_KEY_SIZE_RANGE;
     }
-    if (rv == CKR_OK) {
+    if (rv == CKR_OK && found->scheme == HMAC) {
+        operation->mac = crypto_begin_hmac(context->crypto, digest_of(found->digest),
+                                           key->secret.bytes, key->secret.size);
+        rv = operation->mac ? CKR_OK : CKR_HOST_MEMORY;
+    } else if (rv == CKR_OK) {
         rv = begin_digest(context->crypto, operation);
     }
     if (rv != CKR_OK) {
@@ -89,19 +77,65 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
     return rv;
 }
 
-/* Keep a part of what takes no more than a modulus; a longer one is an error at the end. */
+/* The longest message of EdDSA that may come in parts: it is hashed twice. */
+enum { MAX_MESSAGE = 1 << 20 };
+
+/* Bytes of a digest, a signature, or of what is as long as the modulus. */
+static size_t result_size(const struct operation *operation)
+{
+    if (operation->mac) {
+        return operation->parameters.mac_size;
+    }
+    if (operation->key == NULL) {
+        return digest_of(operation->mechanism->digest)->size;
+    }
+    return operation->key->type == CKK_RSA ? rsa_key_of(operation->key)->bytes :
+                                             curve_key_of(operation->key)->curve->signature;
+}
+
+/* The most that is collected; more is an error at the end. */
+static size_t most_collected(const struct operation *operation)
+{
+    switch (operation->mechanism->scheme) {
+    case EDDSA:
+        return MAX_MESSAGE;
+    case ECDSA:
+        return MAX_CURVE_SIGNATURE; /* of a digest the leftmost bits count */
+    default:
+        return result_size(operation);
+    }
+}
+
+/* Have room for more bytes. */
+static bool make_room(struct operation *operation, size_t size)
+{
+    const size_t needed = operation->collected_size + size;
+    const size_t room = needed > MAX_RSA_BYTES ? 2 * needed : MAX_RSA_BYTES;
+    uint8_t *larger;
+
+    if (needed <= operation->collected_room) {
+        return true;
+    }
+    larger = secret_allocate(room);
+    if (larger == NULL) {
+        return false;
+    }
+    if (operation->collected_size) {
+        memcpy(larger, operation->collected, operation->collected_size);
+    }
+    secret_free(operation->collected);
+    operation->collected = larger;
+    operation->collected_room = room;
+    return true;
+}
+
 static CK_RV collect(struct operation *operation, const uint8_t *input, size_t size)
 {
-    const size_t room = operation->key->bytes - operation->collected_size;
-
-    if (operation->collected == NULL) {
-        operation->collected = secret_allocate(MAX_RSA_BYTES);
-        if (operation->collected == NULL) {
-            return CKR_HOST_MEMORY;
-        }
-    }
-    if (size > room) {
+    if (size > most_collected(operation) - operation->collected_size) {
         return CKR_DATA_LEN_RANGE;
+    }
+    if (!make_room(operation, size)) {
+        return CKR_HOST_MEMORY;
     }
     if (size) {
         memcpy(operation->collected + operation->collected_size, input, size);
@@ -110,43 +144,8 @@ static CK_RV collect(struct operation *operation, const uint8_t *input, size_t s
     return CKR_OK;
 }
 
-/* Bytes that a cipher gives for more input: whole blocks, of which a decryption keeps the last one
-   back, as it may be padding. */
-static size_t cipher_gives(const struct operation *operation, enum operation_kind kind, size_t size)
-{
-    const size_t keeps = kind == DECRYPT ? 1 : 0, before = operation->entered;
-    const size_t all = before + size;
-
-    return (all > keeps ? (all - keeps) / AES_BLOCK * AES_BLOCK : 0) -
-           (before > keeps ? (before - keeps) / AES_BLOCK * AES_BLOCK : 0);
-}
-
-static CK_RV cipher_update(struct operation *operation, enum operation_kind kind,
-                           const uint8_t *input, size_t size, uint8_t *output, CK_ULONG *output_size)
-{
-    const size_t gives = cipher_gives(operation, kind, size);
-    int written = 0;
-
-    if (output_size == NULL || size > INT_MAX / 2) {
-        return CKR_ARGUMENTS_BAD;
-    }
-    if (output == NULL || *output_size < gives) {
-        const bool asked = output == NULL;
-
-        *output_size = gives;
-        return asked ? CKR_OK : CKR_BUFFER_TOO_SMALL;
-    }
-    if (EVP_CipherUpdate(operation->cipher, output, &written, input, (int)size) != 1 ||
-        (size_t)written != gives) {
-        return CKR_FUNCTION_FAILED;
-    }
-    operation->entered += size;
-    *output_size = gives;
-    return CKR_OK;
-}
-
-CK_RV operation_update(struct operation *operation, enum operation_kind kind, const uint8_t *input,
-                       size_t size, uint8_t *output, CK_ULONG *output_size)
+CK_RV operation_update(struct operation *operation, const uint8_t *input, size_t size,
+                       uint8_t *output, CK_ULONG *output_size)
 {
     const bool asked = operation->cipher && output == NULL;
 
@@ -157,91 +156,19 @@ CK_RV operation_update(struct operation *operation, enum operation_kind kind, co
         operation->parts = IN_PARTS;
     }
     if (operation->cipher) {
-        return cipher_update(operation, kind, input, size, output, output_size);
+        return output_size ? cipher_update(operation->cipher, input, size, output, output_size) :
+                             CKR_ARGUMENTS_BAD;
     }
     if (output_size) {
         *output_size = 0;
+    }
+    if (operation->mac) {
+        return EVP_MAC_update(operation->mac, input, size) == 1 ? CKR_OK : CKR_FUNCTION_FAILED;
     }
     if (operation->digest) {
         return EVP_DigestUpdate(operation->digest, input, size) == 1 ? CKR_OK : CKR_FUNCTION_FAILED;
     }
     return collect(operation, input, size);
-}
-
-/* All of it in one call: the text is made in memory of ours, and given if there is room. */
-static CK_RV cipher_at_once(struct operation *operation, const uint8_t *input, size_t size,
-                            uint8_t *output, CK_ULONG *output_size)
-{
-    const CK_ULONG room = *output_size;
-    EVP_CIPHER_CTX *context;
-    uint8_t *text;
-    int first = 0, last = 0;
-    CK_RV rv = CKR_ENCRYPTED_DATA_INVALID;
-
-    if (size > INT_MAX / 2) {
-        return CKR_DATA_LEN_RANGE;
-    }
-    context = EVP_CIPHER_CTX_new();
-    text = secret_allocate(size + 2 * AES_BLOCK);
-    if (context == NULL || text == NULL ||
-        EVP_CIPHER_CTX_copy(context, operation->cipher) != 1) {
-        rv = CKR_HOST_MEMORY;
-    } else if (EVP_CipherUpdate(context, text, &first, input, (int)size) == 1 &&
-               EVP_CipherFinal_ex(context, text + first, &last) == 1) {
-        *output_size = (CK_ULONG)first + (CK_ULONG)last;
-        rv = room < *output_size ? CKR_BUFFER_TOO_SMALL : CKR_OK;
-    }
-    if (rv == CKR_OK && *output_size) {
-        memcpy(output, text, *output_size);
-    }
-    secret_free(text);
-    EVP_CIPHER_CTX_free(context);
-    return rv;
-}
-
-/* The last block, of a copy: a caller who has no room for it may call again. Who asks for the length
-   is told the longest one, and may give more parts. */
-static CK_RV cipher_tail(const struct operation *operation, uint8_t *output, CK_ULONG *output_size)
-{
-    const CK_ULONG room = *output_size;
-    EVP_CIPHER_CTX *context;
-    uint8_t tail[AES_BLOCK];
-    int written = 0;
-    CK_RV rv = CKR_OK;
-
-    if (output == NULL) {
-        *output_size = AES_BLOCK;
-        return CKR_OK;
-    }
-    context = EVP_CIPHER_CTX_new();
-    if (context == NULL || EVP_CIPHER_CTX_copy(context, operation->cipher) != 1) {
-        rv = CKR_HOST_MEMORY;
-    } else if (EVP_CipherFinal_ex(context, tail, &written) != 1) {
-        rv = CKR_ENCRYPTED_DATA_INVALID;
-    } else {
-        *output_size = (CK_ULONG)written;
-        rv = room < *output_size ? CKR_BUFFER_TOO_SMALL : CKR_OK;
-    }
-    if (rv == CKR_OK) {
-        memcpy(output, tail, *output_size);
-    }
-    OPENSSL_cleanse(tail, sizeof tail);
-    EVP_CIPHER_CTX_free(context);
-    return rv;
-}
-
-static CK_RV cipher_finish(struct operation *operation, enum operation_kind kind, bool in_one,
-                           const uint8_t *input, size_t size, uint8_t *output,
-                           CK_ULONG *output_size)
-{
-    if (!in_one) {
-        return cipher_tail(operation, output, output_size);
-    }
-    if (output == NULL) {
-        *output_size = kind == ENCRYPT ? (size / AES_BLOCK + 1) * AES_BLOCK : size;
-        return CKR_OK;
-    }
-    return cipher_at_once(operation, input, size, output, output_size);
 }
 
 /* A text: the digest of all input, or the input itself. */
@@ -264,12 +191,35 @@ static bool finish_digest(const struct operation *operation, const uint8_t *inpu
     return done;
 }
 
-static CK_RV gather(struct operation *operation, const uint8_t *input, size_t size,
+static struct value as_value(const struct text *text)
+{
+    return (struct value){text->bytes, text->size};
+}
+
+/* The same of an HMAC. */
+static bool finish_mac(const struct operation *operation, const uint8_t *input, size_t size,
+                       uint8_t result[MAX_DIGEST])
+{
+    EVP_MAC_CTX *const copy = EVP_MAC_CTX_dup(operation->mac);
+    size_t written = 0;
+    const bool done = copy && EVP_MAC_update(copy, input, size) == 1 &&
+                      EVP_MAC_final(copy, result, &written, MAX_DIGEST) == 1;
+
+    EVP_MAC_CTX_free(copy);
+    return done;
+}
+
+static CK_RV gather(const struct operation *operation, const uint8_t *input, size_t size,
                     struct text *text)
 {
     const struct digest *const digest = digest_of(operation->mechanism->digest);
     size_t head = 0;
 
+    if (operation->mac) {
+        text->bytes = text->digest;
+        text->size = operation->parameters.mac_size;
+        return finish_mac(operation, input, size, text->digest) ? CKR_OK : CKR_FUNCTION_FAILED;
+    }
     if (digest == NULL) {
         text->bytes = operation->collected ? operation->collected : input;
         text->size = operation->collected ? operation->collected_size : size;
@@ -285,156 +235,46 @@ static CK_RV gather(struct operation *operation, const uint8_t *input, size_t si
                                                                         CKR_FUNCTION_FAILED;
 }
 
-/* The string that a signature is the power of. */
-static CK_RV encode(const struct crypto *crypto, const struct operation *operation,
-                    const struct text *text, uint8_t *padded)
+static CK_RV sign(const struct context *context, const struct operation *operation,
+                  struct value text, uint8_t *signature)
 {
-    const struct padding *const padding = &operation->parameters.padding;
-    const struct rsa_key *const key = operation->key;
-
     switch (operation->mechanism->scheme) {
-    case RAW:
-        if (text->size > key->bytes) {
-            return CKR_DATA_LEN_RANGE;
-        }
-        memset(padded, 0, key->bytes);
-        if (text->size) {
-            memcpy(padded + key->bytes - text->size, text->bytes, text->size);
-        }
-        return rsa_is_below_modulus(key, padded) ? CKR_OK : CKR_DATA_INVALID;
-    case PKCS1:
-        return pad_pkcs1_signature(key->bytes, text->bytes, text->size, padded) ?
-                   CKR_OK :
-                   CKR_DATA_LEN_RANGE;
-    case PSS:
-        if (text->size != padding->digest->size) {
-            return CKR_DATA_LEN_RANGE;
-        }
-        return pad_pss(crypto, padding, key->bits, text->bytes, padded) ? CKR_OK :
-                                                                          CKR_FUNCTION_FAILED;
+    case HMAC:
+        memcpy(signature, text.bytes, text.size);
+        return CKR_OK;
+    case ECDSA:
+        return ecdsa_sign(context->crypto, context->device, curve_key_of(operation->key),
+                          text.bytes, text.size, signature);
+    case EDDSA:
+        return eddsa_sign(context->crypto, context->device, curve_key_of(operation->key),
+                          &operation->parameters.variant, text.bytes, text.size, signature);
     default:
-        return CKR_MECHANISM_INVALID;
+        return rsa_sign(context, operation, text, signature);
     }
 }
 
-static CK_RV sign(const struct context *context, struct operation *operation,
-                  const struct text *text, uint8_t *signature)
+static CK_RV verify(const struct context *context, const struct operation *operation,
+                    struct value text, const uint8_t *signature, size_t size)
 {
-    uint8_t padded[MAX_RSA_BYTES];
-    CK_RV rv = encode(context->crypto, operation, text, padded);
+    const enum scheme scheme = operation->mechanism->scheme;
 
-    if (rv == CKR_OK) {
-        rv = device_private(context->device, operation->key, padded, signature);
-    }
-    OPENSSL_cleanse(padded, sizeof padded);
-    return rv;
-}
-
-static CK_RV verify(const struct context *context, struct operation *operation,
-                    const struct text *text, const uint8_t *signature, size_t size)
-{
-    const struct padding *const padding = &operation->parameters.padding;
-    uint8_t found[MAX_RSA_BYTES], expected[MAX_RSA_BYTES];
-    CK_RV rv;
-
-    if (size != operation->key->bytes) {
+    if (size != result_size(operation)) {
         return CKR_SIGNATURE_LEN_RANGE;
     }
-    if (!rsa_public(operation->key, signature, found)) {
-        return CKR_SIGNATURE_INVALID;
+    if (scheme == HMAC) {
+        return CRYPTO_memcmp(signature, text.bytes, size) == 0 ? CKR_OK : CKR_SIGNATURE_INVALID;
     }
-    if (operation->mechanism->scheme == PSS) {
-        if (text->size != padding->digest->size) {
-            return CKR_DATA_LEN_RANGE;
-        }
-        return check_pss(context->crypto, padding, operation->key->bits, text->bytes, found) ?
+    if (scheme == EDDSA) {
+        return eddsa_verify(context->crypto, context->device, curve_key_of(operation->key),
+                            &operation->parameters.variant, text.bytes, text.size, signature);
+    }
+    if (scheme == ECDSA) {
+        return ecdsa_is_valid(context->crypto, curve_key_of(operation->key), text.bytes, text.size,
+                              signature) ?
                    CKR_OK :
                    CKR_SIGNATURE_INVALID;
     }
-    rv = encode(context->crypto, operation, text, expected);
-    if (rv == CKR_OK && memcmp(found, expected, size) != 0) {
-        rv = CKR_SIGNATURE_INVALID;
-    }
-    return rv;
-}
-
-static CK_RV encrypt(const struct context *context, struct operation *operation,
-                     const struct text *text, uint8_t *ciphertext)
-{
-    const struct rsa_key *const key = operation->key;
-    uint8_t padded[MAX_RSA_BYTES];
-    CK_RV rv = CKR_DATA_LEN_RANGE;
-
-    if (operation->mechanism->scheme == RAW) {
-        rv = encode(context->crypto, operation, text, padded);
-    } else if (operation->mechanism->scheme == PKCS1 ?
-                   pad_pkcs1(context->crypto, key->bytes, text->bytes, text->size, padded) :
-                   pad_oaep(context->crypto, &operation->parameters.padding, key->bytes,
-                            text->bytes, text->size, padded)) {
-        rv = CKR_OK;
-    }
-    if (rv == CKR_OK && !rsa_public(key, padded, ciphertext)) {
-        rv = CKR_FUNCTION_FAILED;
-    }
-    OPENSSL_cleanse(padded, sizeof padded);
-    return rv;
-}
-
-/* padded = ciphertext^d mod n. What comes back from the engine, and is verified with the public
-   exponent, is blinded: the padded message is in no computation whose time depends on it. */
-static CK_RV decrypt_blinded(const struct context *context, struct rsa_key *key,
-                             const uint8_t *ciphertext, uint8_t *padded)
-{
-    struct blinding blinding;
-    uint8_t blinded[MAX_RSA_BYTES];
-    CK_RV rv = CKR_FUNCTION_FAILED;
-
-    if (blinding_begin(&blinding, context->crypto, key, ciphertext, blinded)) {
-        rv = device_private(context->device, key, blinded, padded);
-    }
-    if (rv == CKR_OK && !blinding_undo(&blinding, key, padded, padded)) {
-        rv = CKR_FUNCTION_FAILED;
-    }
-    blinding_end(&blinding);
-    OPENSSL_cleanse(blinded, sizeof blinded);
-    return rv;
-}
-
-/* The message, which is as long as the modulus at most. */
-static CK_RV decrypt(const struct context *context, struct operation *operation,
-                     const struct text *text, uint8_t *message, size_t *size)
-{
-    struct rsa_key *const key = operation->key;
-    uint8_t *const padded = secret_allocate(MAX_RSA_BYTES);
-    CK_RV rv = padded ? CKR_OK : CKR_HOST_MEMORY;
-    bool done = true;
-
-    if (rv == CKR_OK && text->size != key->bytes) {
-        rv = CKR_ENCRYPTED_DATA_LEN_RANGE;
-    }
-    if (rv == CKR_OK && !rsa_is_below_modulus(key, text->bytes)) {
-        rv = CKR_ENCRYPTED_DATA_INVALID;
-    }
-    if (rv == CKR_OK) {
-        rv = decrypt_blinded(context, key, text->bytes, padded);
-    }
-    if (rv == CKR_OK) {
-        switch (operation->mechanism->scheme) {
-        case PKCS1:
-            done = unpad_pkcs1(context->crypto, key, text->bytes, padded, message, size);
-            break;
-        case OAEP:
-            done = unpad_oaep(context->crypto, &operation->parameters.padding, key->bytes, padded,
-                              message, size);
-            break;
-        default:
-            *size = key->bytes;
-            memcpy(message, padded, *size);
-        }
-        rv = done ? CKR_OK : CKR_ENCRYPTED_DATA_INVALID;
-    }
-    secret_free(padded);
-    return rv;
+    return rsa_verify(context, operation, text, signature);
 }
 
 /* Decrypt to a buffer of the caller, which may be too small for this message. */
@@ -443,7 +283,7 @@ static CK_RV decrypt_to(const struct context *context, struct operation *operati
 {
     uint8_t *const message = secret_allocate(MAX_RSA_BYTES);
     size_t size = 0;
-    CK_RV rv = message ? decrypt(context, operation, text, message, &size) : CKR_HOST_MEMORY;
+    CK_RV rv = message ? rsa_decrypt(context, operation, as_value(text), message, &size) : CKR_HOST_MEMORY;
 
     if (rv == CKR_OK) {
         if (*output_size < size) {
@@ -461,7 +301,6 @@ CK_RV operation_finish(const struct context *context, struct operation *operatio
                        enum operation_kind kind, bool in_one, const uint8_t *input, size_t size,
                        uint8_t *output, CK_ULONG *output_size)
 {
-    const struct digest *const digest = digest_of(operation->mechanism->digest);
     struct text text;
     size_t most;
     CK_RV rv;
@@ -471,9 +310,10 @@ CK_RV operation_finish(const struct context *context, struct operation *operatio
     }
     operation->parts = in_one ? IN_ONE : IN_PARTS;
     if (operation->cipher) {
-        return cipher_finish(operation, kind, in_one, input, size, output, output_size);
+        return in_one ? cipher_whole(operation->cipher, input, size, output, output_size) :
+                        cipher_finish(operation->cipher, output, output_size);
     }
-    most = kind == DIGEST ? digest->size : operation->key->bytes;
+    most = result_size(operation);
     if (kind != VERIFY && output == NULL) {
         *output_size = most;
         return CKR_OK;
@@ -491,12 +331,12 @@ CK_RV operation_finish(const struct context *context, struct operation *operatio
     }
     switch (kind) {
     case SIGN:
-        rv = sign(context, operation, &text, output);
+        rv = sign(context, operation, as_value(&text), output);
         break;
     case VERIFY:
-        return verify(context, operation, &text, output, *output_size);
+        return verify(context, operation, as_value(&text), output, *output_size);
     case ENCRYPT:
-        rv = encrypt(context, operation, &text, output);
+        rv = rsa_encrypt(context, operation, as_value(&text), output);
         break;
     case DECRYPT:
         return decrypt_to(context, operation, &text, output, output_size);

@@ -8,11 +8,12 @@
 
 #include <openssl/evp.h>
 
+#include "cipher.h"
 #include "crypto.h"
 #include "cryptoki.h"
 #include "device.h"
+#include "key.h"
 #include "mechanism.h"
-#include "rsa_key.h"
 
 enum operation_kind { SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, OPERATIONS };
 
@@ -22,16 +23,16 @@ enum operation_parts { UNDECIDED, IN_ONE, IN_PARTS };
 struct operation {
     const struct mechanism *mechanism; /* null: none is under way */
     struct parameters parameters;
-    struct rsa_key *key;
+    struct key *key; /* of RSA, or on a curve; null for a secret key */
     enum operation_parts parts;
     bool needs_login; /* the key asks for the PIN each time */
     uint64_t begun; /* greater for an operation that was begun later */
     EVP_MD_CTX *digest;
-    EVP_CIPHER_CTX *cipher;
-    size_t entered; /* bytes of input that a cipher had */
-    /* What was given in parts, of what takes no more than a modulus. */
+    struct cipher *cipher;
+    EVP_MAC_CTX *mac;
+    /* What was given in parts, of what is neither hashed nor enciphered as it comes. */
     uint8_t *collected;
-    size_t collected_size;
+    size_t collected_size, collected_room;
 };
 
 /* What an operation works with. */
@@ -40,13 +41,13 @@ struct context {
     struct device *device;
 };
 
-/* The key of an operation: one of RSA, which is shared; or the bytes of a secret key. */
+/* The key of an operation: one of two halves, which is shared; or the bytes of a secret key. */
 struct operation_key {
-    struct rsa_key *rsa;
+    struct key *shared;
     struct value secret;
 };
 
-/* Begin. The RSA key is taken over, also after an error. A digest needs none. */
+/* Begin. The shared key is taken over, also after an error. A digest needs none. */
 CK_RV operation_begin(const struct context *context, struct operation *operation,
                       enum operation_kind kind, const CK_MECHANISM *mechanism,
                       const struct operation_key *key);
@@ -55,8 +56,8 @@ void operation_end(struct operation *operation);
 /* More input. A cipher gives output, for which `*output_size` is the room, and becomes the length;
    a null `output` asks for the length only. CKR_BUFFER_TOO_SMALL as in operation_finish. All else
    gives nothing before its end. */
-CK_RV operation_update(struct operation *operation, enum operation_kind kind, const uint8_t *input,
-                       size_t size, uint8_t *output, CK_ULONG *output_size);
+CK_RV operation_update(struct operation *operation, const uint8_t *input, size_t size,
+                       uint8_t *output, CK_ULONG *output_size);
 
 /* The result of all input; `in_one` if the whole input is given here. `*output_size` is the room, and
    becomes the length; a null `output` asks for the length only. With CKR_BUFFER_TOO_SMALL, and after a

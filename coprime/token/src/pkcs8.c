@@ -7,10 +7,11 @@
 #include <openssl/param_build.h>
 #include <openssl/x509.h>
 
+#include "curve_key.h"
 #include "rsa_key.h"
 #include "secret.h"
 
-static EVP_PKEY *key_of(const struct crypto *crypto, const struct attributes *attributes)
+static EVP_PKEY *rsa_to_libcrypto(const struct crypto *crypto, const struct attributes *attributes)
 {
     OSSL_PARAM_BLD *const builder = OSSL_PARAM_BLD_new();
     EVP_PKEY_CTX *const context = EVP_PKEY_CTX_new_from_name(crypto->context, "RSA", NULL);
@@ -43,6 +44,13 @@ static EVP_PKEY *key_of(const struct crypto *crypto, const struct attributes *at
     return key;
 }
 
+static EVP_PKEY *key_of(const struct crypto *crypto, const struct attributes *attributes)
+{
+    return attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA ?
+               rsa_to_libcrypto(crypto, attributes) :
+               curve_to_libcrypto(crypto, attributes);
+}
+
 uint8_t *pkcs8_encode(const struct crypto *crypto, const struct attributes *attributes,
                       size_t *size)
 {
@@ -73,7 +81,9 @@ CK_RV pkcs8_decode(const struct crypto *crypto, const uint8_t *bytes, size_t siz
     EVP_PKEY *const key = info ? EVP_PKCS82PKEY_ex(info, crypto->context, NULL) : NULL;
     CK_RV rv = CKR_WRAPPED_KEY_INVALID;
 
-    if (key && EVP_PKEY_is_a(key, "RSA")) {
+    if (key && attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE) != CKK_RSA) {
+        rv = curve_from_libcrypto(key, attributes);
+    } else if (key && EVP_PKEY_is_a(key, "RSA")) {
         rv = rsa_set_numbers(key, attributes) ? CKR_OK : CKR_WRAPPED_KEY_INVALID;
     }
     EVP_PKEY_free(key);

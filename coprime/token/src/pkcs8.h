@@ -1,4 +1,4 @@
-/* RSA private keys as PKCS #8 has them: the form in which they are wrapped. */
+/* Private keys as PKCS #8 has them: the form in which they are wrapped. */
 #ifndef COPRIME_TOKEN_PKCS8_H
 #define COPRIME_TOKEN_PKCS8_H
 
@@ -10,7 +10,8 @@
 uint8_t *pkcs8_encode(const struct crypto *crypto, const struct attributes *attributes,
                       size_t *size);
 
-/* Set the numbers of an encoded key. CKR_WRAPPED_KEY_INVALID if it is not one of RSA. */
+/* Set the numbers of an encoded key. CKR_WRAPPED_KEY_INVALID if it is none of the type that the
+   attributes have. */
 CK_RV pkcs8_decode(const struct crypto *crypto, const uint8_t *bytes, size_t size,
                    struct attributes *attributes);
 

@@ -103,9 +103,19 @@ static bool has_bounds(const BIGNUM *n, const BIGNUM *e)
            BN_is_odd(e) && !BN_is_one(e) && BN_cmp(e, n) < 0;
 }
 
-static struct rsa_key *key_new(const BIGNUM *n, const BIGNUM *e)
+static void destroy(struct key *base)
 {
-    static atomic_uint_fast64_t made;
+    struct rsa_key *const key = rsa_key_of(base);
+
+    BN_free(key->n);
+    BN_free(key->e);
+    secret_free(key->secret);
+    (void)pthread_mutex_destroy(&key->lock);
+    free(key);
+}
+
+static struct rsa_key *public_new(const BIGNUM *n, const BIGNUM *e)
+{
     struct rsa_key *const key = calloc(1, sizeof *key);
 
     if (key == NULL) {
@@ -115,48 +125,15 @@ static struct rsa_key *key_new(const BIGNUM *n, const BIGNUM *e)
         free(key);
         return NULL;
     }
-    atomic_init(&key->references, 1);
-    atomic_init(&key->revoked, false);
-    key->number = atomic_fetch_add(&made, 1) + 1;
+    key_begin(&key->base, CKK_RSA, destroy);
     key->bits = bits_of(n);
     key->bytes = (key->bits + 7) / 8;
     key->n = BN_dup(n);
     key->e = BN_dup(e);
     if (key->n == NULL || key->e == NULL) {
-        rsa_key_release(key);
+        key_release(&key->base);
         return NULL;
     }
-    return key;
-}
-
-struct rsa_key *rsa_key_share(struct rsa_key *key)
-{
-    atomic_fetch_add(&key->references, 1);
-    return key;
-}
-
-void rsa_key_release(struct rsa_key *key)
-{
-    if (key == NULL || atomic_fetch_sub(&key->references, 1) != 1) {
-        return;
-    }
-    BN_free(key->n);
-    BN_free(key->e);
-    secret_free(key->secret);
-    (void)pthread_mutex_destroy(&key->lock);
-    free(key);
-}
-
-struct rsa_key *rsa_key_public(const struct attributes *attributes)
-{
-    struct numbers numbers;
-    struct rsa_key *key = NULL;
-
-    if (numbers_read(&numbers, attributes) && numbers.of[RSA_N] && numbers.of[RSA_E] &&
-        has_bounds(numbers.of[RSA_N], numbers.of[RSA_E])) {
-        key = key_new(numbers.of[RSA_N], numbers.of[RSA_E]);
-    }
-    numbers_free(&numbers);
     return key;
 }
 
@@ -250,23 +227,32 @@ static bool is_usable(const struct crypto *crypto, const struct numbers *numbers
     return usable;
 }
 
-struct rsa_key *rsa_key_private(const struct crypto *crypto, const struct attributes *attributes)
+/* Whether a public key's numbers are there, and may be computed with. */
+static bool is_usable_public(const struct numbers *numbers)
+{
+    return numbers->of[RSA_N] && numbers->of[RSA_E] &&
+           has_bounds(numbers->of[RSA_N], numbers->of[RSA_E]);
+}
+
+struct key *rsa_key_new(const struct crypto *crypto, const struct attributes *attributes,
+                        bool is_private)
 {
     struct numbers numbers;
     struct rsa_key *key = NULL;
 
-    if (numbers_read(&numbers, attributes) && is_usable(crypto, &numbers)) {
-        key = key_new(numbers.of[RSA_N], numbers.of[RSA_E]);
+    if (numbers_read(&numbers, attributes) &&
+        (is_private ? is_usable(crypto, &numbers) : is_usable_public(&numbers))) {
+        key = public_new(numbers.of[RSA_N], numbers.of[RSA_E]);
     }
-    if (key) {
+    if (key && is_private) {
         key->secret = private_new(crypto, &numbers);
         if (key->secret == NULL) {
-            rsa_key_release(key);
+            key_release(&key->base);
             key = NULL;
         }
     }
     numbers_free(&numbers);
-    return key;
+    return key ? &key->base : NULL;
 }
 
 bool rsa_is_below_modulus(const struct rsa_key *key, const uint8_t *input)
@@ -324,13 +310,17 @@ static CK_RV check_public(const BIGNUM *n, const BIGNUM *e)
     return CKR_OK;
 }
 
-CK_RV rsa_check_public(const struct attributes *attributes)
+CK_RV rsa_complete_public(struct attributes *attributes)
 {
     struct numbers numbers;
-    const CK_RV rv = numbers_read(&numbers, attributes) ?
-                         check_public(numbers.of[RSA_N], numbers.of[RSA_E]) :
-                         CKR_HOST_MEMORY;
+    CK_RV rv = numbers_read(&numbers, attributes) ?
+                   check_public(numbers.of[RSA_N], numbers.of[RSA_E]) :
+                   CKR_HOST_MEMORY;
 
+    if (rv == CKR_OK &&
+        !attributes_set_ulong(attributes, CKA_MODULUS_BITS, bits_of(numbers.of[RSA_N]))) {
+        rv = CKR_HOST_MEMORY;
+    }
     numbers_free(&numbers);
     return rv;
 }

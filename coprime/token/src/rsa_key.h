@@ -3,7 +3,6 @@
 #define COPRIME_TOKEN_RSA_KEY_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,6 +14,7 @@
 #include "coprime.h"
 #include "crypto.h"
 #include "cryptoki.h"
+#include "key.h"
 
 /* Lengths of moduli in bits. */
 enum { MIN_RSA_BITS = 512, STRONG_RSA_BITS = 1024, MAX_RSA_BITS = 4096 };
@@ -38,9 +38,7 @@ struct rsa_private {
 
 /* A key; `lock` is for `secret->prepared` and what it says is there. */
 struct rsa_key {
-    atomic_uint references;
-    atomic_bool revoked; /* somebody logged out: who waits to use it ends */
-    uint64_t number; /* no other key of this process had it */
+    struct key base;
     uint32_t bits;
     size_t bytes; /* of the modulus */
     BIGNUM *n, *e;
@@ -48,12 +46,15 @@ struct rsa_key {
     pthread_mutex_t lock;
 };
 
-/* A key from an object's attributes; null without memory, or if its numbers are not there, are out of
-   bounds, or do not fit each other: nothing that comes from a file is trusted. */
-struct rsa_key *rsa_key_public(const struct attributes *attributes);
-struct rsa_key *rsa_key_private(const struct crypto *crypto, const struct attributes *attributes);
-struct rsa_key *rsa_key_share(struct rsa_key *key);
-void rsa_key_release(struct rsa_key *key); /* null is allowed */
+/* A key from an object's attributes: as key_new. */
+struct key *rsa_key_new(const struct crypto *crypto, const struct attributes *attributes,
+                        bool is_private);
+
+/* A key that is one of RSA. */
+static inline struct rsa_key *rsa_key_of(struct key *key)
+{
+    return (struct rsa_key *)key;
+}
 
 /* result = input^e mod n, both `bytes` long; false if the input is not below the modulus. */
 bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result);
@@ -69,9 +70,10 @@ CK_RV rsa_generate(const struct crypto *crypto, uint32_t bits, const uint8_t *e,
 /* Set the numbers of a key of libcrypto as attributes; false if it lacks one, or without memory. */
 bool rsa_set_numbers(const EVP_PKEY *key, struct attributes *attributes);
 
-/* Check the numbers of a public key: a modulus and an exponent that can be, and are allowed. Fewer than
-   1024 bits, and exponents below 65537, are not unless the configuration says so. */
-CK_RV rsa_check_public(const struct attributes *attributes);
+/* Check the numbers of a public key, a modulus and an exponent that can be, and are allowed, and set
+   CKA_MODULUS_BITS. Fewer than 1024 bits, and exponents below 65537, are not unless the configuration
+   says so. CKR_TEMPLATE_INCOMPLETE, CKR_ATTRIBUTE_VALUE_INVALID, CKR_KEY_SIZE_RANGE. */
+CK_RV rsa_complete_public(struct attributes *attributes);
 
 /* Check the numbers of a private key, find those that are missing from n, d and e or from p, q and
    e, and set them all. CKR_TEMPLATE_INCOMPLETE, CKR_ATTRIBUTE_VALUE_INVALID, CKR_KEY_SIZE_RANGE. */

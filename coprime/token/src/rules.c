@@ -26,7 +26,7 @@ enum otherwise { NOTHING, NO, YES, EMPTY };
 
 /* Where a template may name it. */
 enum {
-    MADE = CREATED | GENERATED | UNWRAPPED,
+    MADE = CREATED | GENERATED | UNWRAPPED | DERIVED,
     ANYWHERE = MADE | COPIED | CHANGED,
     IMPORTED = CREATED,
     NOWHERE = 0,
@@ -108,8 +108,12 @@ static const struct rule rules[] = {
     {CKA_EXPONENT_2, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
     {CKA_COEFFICIENT, PRIVATE, IMPORTED, INTEGER, NOTHING, true},
 
+    {CKA_EC_PARAMS, PUBLIC | PRIVATE, IMPORTED | GENERATED, BYTES, NOTHING, false},
+    {CKA_EC_POINT, PUBLIC | PRIVATE, IMPORTED, BYTES, NOTHING, false},
+    {CKA_VALUE, PRIVATE, IMPORTED, BYTES, NOTHING, true},
+
     {CKA_VALUE, SECRET, IMPORTED, BYTES, NOTHING, true},
-    {CKA_VALUE_LEN, SECRET, GENERATED | UNWRAPPED, NUMBER, NOTHING, false},
+    {CKA_VALUE_LEN, SECRET, GENERATED | UNWRAPPED | DERIVED, NUMBER, NOTHING, false},
 };
 
 enum { RULES = sizeof rules / sizeof *rules, MAX_ATTRIBUTE = 1 << 20 };
@@ -344,21 +348,53 @@ CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum ori
     return CKR_OK;
 }
 
+/* Whether a key has an attribute of a key of another type. */
+static bool has_foreign(const struct attributes *attributes, unsigned class)
+{
+    static const CK_ATTRIBUTE_TYPE of_curves[] = {CKA_EC_PARAMS, CKA_EC_POINT, CKA_VALUE};
+    const bool is_rsa = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA;
+    bool found = !is_rsa && attributes_get(attributes, CKA_MODULUS_BITS).bytes;
+
+    if (!(class & (PUBLIC | PRIVATE))) {
+        return false;
+    }
+    for (int i = 0; !is_rsa && i < RSA_NUMBERS; ++i) {
+        found = found || attributes_get(attributes, rsa_attributes[i]).bytes;
+    }
+    for (size_t i = 0; is_rsa && i < sizeof of_curves / sizeof *of_curves; ++i) {
+        found = found || attributes_get(attributes, of_curves[i]).bytes;
+    }
+    return found;
+}
+
 /* What a boolean is by default. Who can decrypt with a key that wraps reads what it wraps, and who can
    encrypt with one that unwraps chooses what it unwraps: no template gets that without asking. */
 static bool boolean_by_default(const struct attributes *attributes, const struct rule *rule,
                                unsigned class)
 {
     const bool unwraps = attributes_bool(attributes, CKA_UNWRAP, false);
+    const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
+    const bool on_curve = type == CKK_EC || type == CKK_EC_EDWARDS || type == CKK_EC_MONTGOMERY;
 
     switch (rule->type) {
     case CKA_DECRYPT:
-        return !unwraps && !attributes_bool(attributes, CKA_WRAP, false);
+        return !on_curve && !unwraps && !attributes_bool(attributes, CKA_WRAP, false);
     case CKA_ENCRYPT:
-        return class != SECRET || !unwraps;
+        return !on_curve && (class != SECRET || !unwraps);
+    case CKA_SIGN:
+    case CKA_VERIFY:
+        return type != CKK_EC_MONTGOMERY;
+    case CKA_DERIVE:
+        return class == PRIVATE && type == CKK_EC_MONTGOMERY;
     default:
         return rule->otherwise == YES;
     }
+}
+
+bool rules_fit_key(const struct attributes *attributes)
+{
+    return !has_foreign(attributes,
+                        class_bit(attributes_ulong(attributes, CKA_CLASS, UNAVAILABLE)));
 }
 
 bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class)
@@ -404,15 +440,26 @@ static bool has_secret_value(const struct attributes *list)
            attributes_ulong(list, CKA_VALUE_LEN, value.size) == value.size;
 }
 
-/* Whether an RSA key has its numbers: the first `count`. */
-static bool has_numbers(const struct attributes *list, int count)
+/* Whether a key of two halves has the numbers of its half. */
+static bool has_numbers(const struct attributes *list, bool is_private)
 {
-    bool complete = attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA;
+    const int count = is_private ? RSA_NUMBERS : RSA_E + 1;
+    bool complete = true;
 
-    for (int i = 0; i < count; ++i) {
-        complete = complete && attributes_get(list, rsa_attributes[i]).bytes;
+    switch (attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE)) {
+    case CKK_RSA:
+        for (int i = 0; i < count; ++i) {
+            complete = complete && attributes_get(list, rsa_attributes[i]).bytes;
+        }
+        return complete;
+    case CKK_EC:
+    case CKK_EC_EDWARDS:
+    case CKK_EC_MONTGOMERY:
+        return attributes_get(list, CKA_EC_PARAMS).bytes &&
+               attributes_get(list, is_private ? CKA_VALUE : CKA_EC_POINT).bytes;
+    default:
+        return false;
     }
-    return complete;
 }
 
 bool rules_accept(const struct attributes *list)
@@ -434,9 +481,9 @@ bool rules_accept(const struct attributes *list)
     }
     switch (class) {
     case PUBLIC:
-        return has_numbers(list, RSA_E + 1);
+        return has_numbers(list, false) && !has_foreign(list, class);
     case PRIVATE:
-        return has_numbers(list, RSA_NUMBERS);
+        return has_numbers(list, true) && !has_foreign(list, class);
     case SECRET:
         return has_secret_value(list);
     default:

@@ -7,7 +7,7 @@
 #include "cryptoki.h"
 
 /* How an object comes into being, or is changed. */
-enum origin { CREATED = 1, GENERATED = 2, UNWRAPPED = 4, COPIED = 8, CHANGED = 16 };
+enum origin { CREATED = 1, GENERATED = 2, UNWRAPPED = 4, COPIED = 8, CHANGED = 16, DERIVED = 32 };
 
 /* Whether there are objects of this class. */
 bool rules_has_class(CK_OBJECT_CLASS class);
@@ -21,6 +21,9 @@ bool rules_accept(const struct attributes *list);
    CKR_ATTRIBUTE_VALUE_INVALID, CKR_ATTRIBUTE_READ_ONLY, CKR_TEMPLATE_INCONSISTENT. */
 CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum origin origin,
                   const CK_ATTRIBUTE *template, CK_ULONG count);
+
+/* Whether a key has no attribute of a key of another type. */
+bool rules_fit_key(const struct attributes *attributes);
 
 /* Set what is not there and has a value by default. */
 bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class);

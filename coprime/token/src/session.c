@@ -39,7 +39,7 @@ static void end_operations(struct session *session, bool only_with_keys)
     for (int i = 0; i < OPERATIONS; ++i) {
         const struct operation *const operation = &session->operations[i];
 
-        if (!only_with_keys || operation->key || operation->cipher) {
+        if (!only_with_keys || operation->key || operation->cipher || operation->mac) {
             operation_end(&session->operations[i]);
         }
     }

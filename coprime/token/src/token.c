@@ -26,7 +26,7 @@ bool object_is_of_token(const struct object *object)
 static void object_free(struct object *object)
 {
     attributes_free(&object->attributes);
-    rsa_key_release(object->key);
+    key_release(object->key);
     free(object);
 }
 
@@ -229,7 +229,7 @@ static void update_objects(struct token *token, bool *shown)
         }
         if (record->revision != object->revision && unseal_record(token, record, &list)) {
             attributes_free(&object->attributes);
-            rsa_key_release(object->key);
+            key_release(object->key);
             object->key = NULL;
             set_object(object, record, &list);
         }
@@ -856,14 +856,10 @@ void token_end_session(struct token *token, CK_SESSION_HANDLE session)
     remove_objects(token, is_of_session, &session);
 }
 
-struct rsa_key *object_key(const struct crypto *crypto, struct object *object)
+struct key *object_key(const struct crypto *crypto, struct object *object)
 {
-    const CK_OBJECT_CLASS class = attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA);
-
-    if (object->key == NULL && class == CKO_PUBLIC_KEY) {
-        object->key = rsa_key_public(&object->attributes);
-    } else if (object->key == NULL && class == CKO_PRIVATE_KEY) {
-        object->key = rsa_key_private(crypto, &object->attributes);
+    if (object->key == NULL) {
+        object->key = key_new(crypto, &object->attributes);
     }
-    return object->key ? rsa_key_share(object->key) : NULL;
+    return object->key ? key_share(object->key) : NULL;
 }

@@ -8,7 +8,7 @@
 #include "crypto.h"
 #include "cryptoki.h"
 #include "device.h"
-#include "rsa_key.h"
+#include "key.h"
 #include "store.h"
 
 /* Lengths of PINs in bytes; a token may have a shorter one of an earlier version. */
@@ -24,7 +24,7 @@ struct object {
     uint64_t id, revision; /* of its record, if it belongs to the token */
     bool guest; /* written without a PIN: it is not trusted, and does not wrap */
     struct attributes attributes;
-    struct rsa_key *key; /* made when it is first used */
+    struct key *key; /* made when it is first used */
 };
 
 struct token {
@@ -82,7 +82,7 @@ struct object *token_find_object(struct token *token, CK_OBJECT_HANDLE handle);
 bool object_is_private(const struct object *object);
 bool object_is_of_token(const struct object *object);
 
-/* The RSA key of an object, shared: the caller releases it. Null if it has none. */
-struct rsa_key *object_key(const struct crypto *crypto, struct object *object);
+/* The key of an object, shared: the caller releases it. Null if it has none. */
+struct key *object_key(const struct crypto *crypto, struct object *object);
 
 #endif

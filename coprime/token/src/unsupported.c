@@ -27,8 +27,6 @@ UNSUPPORTED(C_DigestEncryptUpdate, session s, bytes b, length n, bytes to, lengt
 UNSUPPORTED(C_DecryptDigestUpdate, session s, bytes b, length n, bytes to, lengths m)
 UNSUPPORTED(C_SignEncryptUpdate, session s, bytes b, length n, bytes to, lengths m)
 UNSUPPORTED(C_DecryptVerifyUpdate, session s, bytes b, length n, bytes to, lengths m)
-UNSUPPORTED(C_DeriveKey, session s, mechanism m, object k, CK_ATTRIBUTE_PTR t, length n,
-            CK_OBJECT_HANDLE_PTR d)
 
 UNSUPPORTED(C_MessageEncryptInit, session s, mechanism m, object k)
 UNSUPPORTED(C_EncryptMessage, session s, parameter p, length n, bytes a, length c, bytes b,

@@ -27,7 +27,7 @@ struct wrapper {
 static void wrapper_end(struct wrapper *wrapper)
 {
     attributes_free(&wrapper->template.list);
-    rsa_key_release(wrapper->rsa);
+    key_release(wrapper->rsa ? &wrapper->rsa->base : NULL);
     secret_free(wrapper);
 }
 
@@ -101,7 +101,7 @@ static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool
         if (attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false)) {
             return CKR_USER_NOT_LOGGED_IN; /* there is no call in which the PIN could be given */
         }
-        wrapper->rsa = object_key(session->token->crypto, object);
+        wrapper->rsa = rsa_key_of(object_key(session->token->crypto, object));
         if (wrapper->rsa == NULL) {
             return wraps ? CKR_WRAPPING_KEY_TYPE_INCONSISTENT : CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT;
         }
@@ -146,7 +146,7 @@ static CK_RV rsa_once(const struct context *context, const struct wrapper *wrapp
                       enum operation_kind kind, const uint8_t *input, size_t size, uint8_t *output,
                       CK_ULONG *output_size)
 {
-    const struct operation_key key = {rsa_key_share(wrapper->rsa), {NULL, 0}};
+    const struct operation_key key = {key_share(&wrapper->rsa->base), {NULL, 0}};
     struct operation operation = {0};
     CK_RV rv = operation_begin(context, &operation, kind, &wrapper->rsa_mechanism, &key);
 
@@ -197,7 +197,7 @@ static CK_RV wrap(const struct context *context, struct wrapper *wrapper, const 
         rv = rsa_once(context, wrapper, ENCRYPT, wrapper->key, wrapper->key_size, output, &head);
     }
     if (rv == CKR_OK && !aes_wrap(context->crypto, head ? CKM_AES_KEY_WRAP_KWP : type,
-                                  wrapper->key, wrapper->key_size, wrapper->parameters.iv, true,
+                                  wrapper->key, wrapper->key_size, wrapper->parameters.cipher.iv, true,
                                   plain, size, output + head, &written)) {
         rv = CKR_KEY_SIZE_RANGE;
     }
@@ -334,7 +334,7 @@ static CK_RV unwrap(const struct context *context, struct wrapper *wrapper, cons
             }
         }
         if (rv == CKR_OK && !aes_wrap(context->crypto, head ? CKM_AES_KEY_WRAP_KWP : type,
-                                      wrapper->key, wrapper->key_size, wrapper->parameters.iv,
+                                      wrapper->key, wrapper->key_size, wrapper->parameters.cipher.iv,
                                       false, input + head, size - head, plain, plain_size)) {
             rv = CKR_WRAPPED_KEY_INVALID;
         }
@@ -385,9 +385,8 @@ static CK_RV begin_unwrapped(const struct wrapper *wrapper, const CK_ATTRIBUTE *
     if (type == UNAVAILABLE) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
-    if ((class == CKO_PRIVATE_KEY && type != CKK_RSA) ||
-        (!wrapper->decrypts && !attributes_bool(made, CKA_SENSITIVE, true) &&
-         !module_allows(ALLOW_REVEAL_WRAPPED))) {
+    if (!wrapper->decrypts && !attributes_bool(made, CKA_SENSITIVE, true) &&
+        !module_allows(ALLOW_REVEAL_WRAPPED)) {
         return CKR_TEMPLATE_INCONSISTENT;
     }
     return objects_finish(made, false, CK_UNAVAILABLE_INFORMATION);
@@ -402,7 +401,7 @@ static CK_RV decode_key(const struct crypto *crypto, const uint8_t *plain, size_
     if (attributes_ulong(made, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY) {
         const CK_RV rv = pkcs8_decode(crypto, plain, size, made);
 
-        return rv == CKR_OK ? rsa_complete_private(crypto, made) : rv;
+        return rv == CKR_OK ? key_complete(crypto, made) : rv;
     }
     if (attributes_ulong(made, CKA_VALUE_LEN, size) != size || (is_aes && !aes_has_size(size))) {
         return CKR_WRAPPED_KEY_INVALID;

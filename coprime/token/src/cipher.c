@@ -1,0 +1,239 @@
+#include "cipher.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include "aes.h"
+#include "secret.h"
+
+/* The longest text that comes in parts and is decrypted at the end. */
+enum { MAX_COLLECTED = 1 << 24 };
+
+struct cipher {
+    EVP_CIPHER_CTX *context;
+    bool encrypts, padded;
+    size_t block; /* bytes that the mode takes at once; 1 of a stream */
+    size_t tag; /* bytes behind the text; 0: there is none */
+    size_t entered; /* bytes of input, in parts */
+    uint8_t *collected; /* of a text with a tag that is decrypted; its room is a power of two */
+    size_t room;
+};
+
+/* Whether nothing is given before the end. */
+static bool collects(const struct cipher *cipher)
+{
+    return cipher->tag && !cipher->encrypts;
+}
+
+void cipher_end(struct cipher *cipher)
+{
+    if (cipher) {
+        EVP_CIPHER_CTX_free(cipher->context);
+        secret_free(cipher->collected);
+        free(cipher);
+    }
+}
+
+struct cipher *cipher_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type,
+                            const uint8_t *key, size_t key_size,
+                            const struct cipher_parameters *parameters, bool encrypts)
+{
+    struct cipher *const cipher = calloc(1, sizeof *cipher);
+    bool done;
+
+    if (cipher == NULL) {
+        return NULL;
+    }
+    cipher->encrypts = encrypts;
+    cipher->padded = type == CKM_AES_CBC_PAD;
+    cipher->block = type == CKM_AES_CTR || type == CKM_AES_GCM ? 1 : AES_BLOCK;
+    cipher->tag = parameters->tag_size;
+    cipher->context = aes_begin(crypto, type, key, key_size, parameters->iv, parameters->iv_size,
+                                encrypts);
+    done = cipher->context && EVP_CIPHER_CTX_set_padding(cipher->context, cipher->padded) == 1;
+    if (done && parameters->data_size) {
+        int written = 0;
+
+        done = EVP_CipherUpdate(cipher->context, NULL, &written, parameters->data,
+                                (int)parameters->data_size) == 1;
+    }
+    if (!done) {
+        cipher_end(cipher);
+        return NULL;
+    }
+    return cipher;
+}
+
+/* Bytes that more input gives: whole blocks, of which a decryption with padding keeps the last one
+   back. */
+static size_t gives(const struct cipher *cipher, size_t size)
+{
+    const size_t keeps = cipher->padded && !cipher->encrypts ? 1 : 0, before = cipher->entered;
+    const size_t all = before + size;
+
+    return (all > keeps ? (all - keeps) / cipher->block * cipher->block : 0) -
+           (before > keeps ? (before - keeps) / cipher->block * cipher->block : 0);
+}
+
+/* Keep a part of a text with a tag. */
+static CK_RV collect(struct cipher *cipher, const uint8_t *input, size_t size)
+{
+    size_t room = cipher->room ? cipher->room : 4096;
+    uint8_t *larger;
+
+    if (size > MAX_COLLECTED - cipher->entered) {
+        return CKR_ENCRYPTED_DATA_LEN_RANGE;
+    }
+    while (room < cipher->entered + size) {
+        room *= 2;
+    }
+    if (room != cipher->room) {
+        larger = secret_allocate(room);
+        if (larger == NULL) {
+            return CKR_HOST_MEMORY;
+        }
+        if (cipher->entered) {
+            memcpy(larger, cipher->collected, cipher->entered);
+        }
+        secret_free(cipher->collected);
+        cipher->collected = larger;
+        cipher->room = room;
+    }
+    if (size) {
+        memcpy(cipher->collected + cipher->entered, input, size);
+    }
+    cipher->entered += size;
+    return CKR_OK;
+}
+
+CK_RV cipher_update(struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
+                    CK_ULONG *output_size)
+{
+    const size_t wanted = collects(cipher) ? 0 : gives(cipher, size);
+    int written = 0;
+
+    if (size > INT_MAX / 2) {
+        return CKR_ARGUMENTS_BAD;
+    }
+    if (output == NULL || *output_size < wanted) {
+        const bool asked = output == NULL;
+
+        *output_size = wanted;
+        return asked ? CKR_OK : CKR_BUFFER_TOO_SMALL;
+    }
+    *output_size = wanted;
+    if (collects(cipher)) {
+        return collect(cipher, input, size);
+    }
+    if (EVP_CipherUpdate(cipher->context, output, &written, input, (int)size) != 1 ||
+        (size_t)written != wanted) {
+        return CKR_FUNCTION_FAILED;
+    }
+    cipher->entered += size;
+    return CKR_OK;
+}
+
+/* The rest of the text, of a copy of the cipher, in memory that has room for it, a block and a tag. */
+static CK_RV finish(const struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *text,
+                    size_t *text_size)
+{
+    const size_t tag = collects(cipher) ? cipher->tag : 0;
+    EVP_CIPHER_CTX *const copy = EVP_CIPHER_CTX_new();
+    int first = 0, last = 0;
+    CK_RV rv = CKR_ENCRYPTED_DATA_INVALID;
+
+    if (copy == NULL || EVP_CIPHER_CTX_copy(copy, cipher->context) != 1) {
+        rv = CKR_HOST_MEMORY;
+    } else if ((!tag || EVP_CIPHER_CTX_ctrl(copy, EVP_CTRL_AEAD_SET_TAG, (int)tag,
+                                            (void *)(input + size - tag)) == 1) &&
+               EVP_CipherUpdate(copy, text, &first, input, (int)(size - tag)) == 1 &&
+               EVP_CipherFinal_ex(copy, text + first, &last) == 1) {
+        *text_size = (size_t)first + (size_t)last;
+        rv = CKR_OK;
+    }
+    if (rv == CKR_OK && cipher->tag && cipher->encrypts) {
+        rv = EVP_CIPHER_CTX_ctrl(copy, EVP_CTRL_AEAD_GET_TAG, (int)cipher->tag,
+                                 text + *text_size) == 1 ?
+                 CKR_OK :
+                 CKR_FUNCTION_FAILED;
+        *text_size += cipher->tag;
+    }
+    EVP_CIPHER_CTX_free(copy);
+    return rv;
+}
+
+/* Whether so many bytes of input can be all of it. */
+static CK_RV check_size(const struct cipher *cipher, size_t size)
+{
+    const bool padded = cipher->padded && cipher->encrypts;
+
+    if (size > INT_MAX / 2 || (!padded && size % cipher->block) ||
+        (collects(cipher) && size < cipher->tag)) {
+        return cipher->encrypts ? CKR_DATA_LEN_RANGE : CKR_ENCRYPTED_DATA_LEN_RANGE;
+    }
+    return CKR_OK;
+}
+
+/* The longest result of so much input. */
+static size_t most(const struct cipher *cipher, size_t size)
+{
+    if (cipher->padded && cipher->encrypts) {
+        return (size / AES_BLOCK + 1) * AES_BLOCK;
+    }
+    return cipher->encrypts ? size + cipher->tag : size - cipher->tag;
+}
+
+/* Make the rest of the text in memory of ours, and give it if there is room. */
+static CK_RV give(const struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
+                  CK_ULONG *output_size)
+{
+    uint8_t *const text = secret_allocate(size + 2 * AES_BLOCK);
+    size_t text_size = 0;
+    CK_RV rv = text ? finish(cipher, input, size, text, &text_size) : CKR_HOST_MEMORY;
+
+    if (rv == CKR_OK) {
+        rv = *output_size < text_size ? CKR_BUFFER_TOO_SMALL : CKR_OK;
+        *output_size = text_size;
+    }
+    if (rv == CKR_OK && text_size) {
+        memcpy(output, text, text_size);
+    }
+    secret_free(text);
+    return rv;
+}
+
+CK_RV cipher_whole(const struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
+                   CK_ULONG *output_size)
+{
+    const CK_RV rv = check_size(cipher, size);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (output == NULL) {
+        *output_size = most(cipher, size);
+        return CKR_OK;
+    }
+    return give(cipher, input, size, output, output_size);
+}
+
+CK_RV cipher_finish(const struct cipher *cipher, uint8_t *output, CK_ULONG *output_size)
+{
+    const bool all = collects(cipher);
+    const CK_RV rv = check_size(cipher, cipher->entered);
+
+    if (output == NULL) { /* more parts may follow */
+        *output_size = all ? cipher->entered : cipher->padded ? AES_BLOCK : cipher->tag;
+        return CKR_OK;
+    }
+    if (rv != CKR_OK) {
+        return rv == CKR_ENCRYPTED_DATA_LEN_RANGE && cipher->padded ? CKR_ENCRYPTED_DATA_INVALID :
+                                                                      rv;
+    }
+    return give(cipher, all ? cipher->collected : NULL, all ? cipher->entered : 0, output,
+                output_size);
+}

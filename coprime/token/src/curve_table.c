@@ -1,0 +1,215 @@
+#include "curve_table.h"
+
+#include <openssl/ec.h>
+#include <openssl/objects.h>
+
+/* Teeth of the comb, and points of its table. */
+enum { TEETH = 4, POINTS = 1 << (TEETH - 1) };
+
+/* What a table is computed with. All numbers are public. */
+struct maker {
+    const struct curve *curve;
+    const struct coprime_curve_constants *made;
+    uint32_t radix;
+    uint32_t *table;
+    BN_CTX *context;
+    BIGNUM *p, *n, *a, *d; /* of the curve; those that it has */
+};
+
+/* Write a number of the table, in Montgomery form. */
+static bool put(const struct maker *maker, unsigned place, const BIGNUM *number)
+{
+    BIGNUM *const shifted = BN_CTX_get(maker->context);
+
+    return shifted && BN_mod_lshift(shifted, number, (int)maker->radix, maker->p, maker->context) &&
+           curve_words(maker->curve, shifted,
+                       maker->table + place * COPRIME_WORDS(maker->curve->bits));
+}
+
+/* Whether 2^(t j) B is added in a point of the table, and not subtracted. */
+static bool is_added(unsigned point, unsigned tooth)
+{
+    return point >> (TEETH - 2 - tooth) & 1;
+}
+
+/* The number whose multiple a point of the table is, modulo n. */
+static bool find_scalar(const struct maker *maker, unsigned point, BIGNUM *scalar)
+{
+    const int tooth = (int)maker->made->tooth;
+    BIGNUM *const power = BN_CTX_get(maker->context);
+    bool done = power && BN_one(scalar);
+
+    if (tooth == 0) {
+        return done;
+    }
+    done = done && BN_lshift(scalar, scalar, (TEETH - 1) * tooth);
+    for (unsigned j = 0; j < TEETH - 1; ++j) {
+        done = done && BN_one(power) && BN_lshift(power, power, (int)j * tooth) &&
+               (is_added(point, j) ? BN_add(scalar, scalar, power) :
+                                     BN_sub(scalar, scalar, power));
+    }
+    return done && BN_nnmod(scalar, scalar, maker->n, maker->context);
+}
+
+static bool make_weierstrass(const struct crypto *crypto, const struct maker *maker)
+{
+    EC_GROUP *const group =
+        EC_GROUP_new_by_curve_name_ex(crypto->context, NULL, OBJ_sn2nid(maker->curve->name));
+    EC_POINT *const product = group ? EC_POINT_new(group) : NULL;
+    BIGNUM *const scalar = BN_CTX_get(maker->context);
+    BIGNUM *const x = BN_CTX_get(maker->context), *const y = BN_CTX_get(maker->context);
+    bool done = product && y;
+
+    for (unsigned i = 0; done && i < POINTS; ++i) {
+        BN_CTX_start(maker->context);
+        done = find_scalar(maker, i, scalar) &&
+               EC_POINT_mul(group, product, scalar, NULL, NULL, maker->context) == 1 &&
+               EC_POINT_get_affine_coordinates(group, product, x, y, maker->context) == 1 &&
+               put(maker, 2 * i, x) && put(maker, 2 * i + 1, y);
+        BN_CTX_end(maker->context);
+    }
+    EC_POINT_free(product);
+    EC_GROUP_free(group);
+    return done;
+}
+
+/* A point of Edwards form. */
+struct point {
+    BIGNUM *x, *y;
+};
+
+static struct point point_new(const struct maker *maker)
+{
+    struct point made = {BN_CTX_get(maker->context), BN_CTX_get(maker->context)};
+
+    return made;
+}
+
+static bool point_copy(const struct point *to, const struct point *from)
+{
+    return BN_copy(to->x, from->x) && BN_copy(to->y, from->y);
+}
+
+/* to = to + other, or minus it, by the law of a x^2 + y^2 = 1 + d x^2 y^2. */
+static bool point_add(const struct maker *maker, const struct point *to, const struct point *other,
+                      bool adds)
+{
+    BN_CTX *const context = maker->context;
+    const BIGNUM *const p = maker->p;
+    BIGNUM *x, *xx, *yy, *xy, *yx, *both, *below;
+    bool done;
+
+    BN_CTX_start(context);
+    x = BN_CTX_get(context);
+    xx = BN_CTX_get(context);
+    yy = BN_CTX_get(context);
+    xy = BN_CTX_get(context);
+    yx = BN_CTX_get(context);
+    both = BN_CTX_get(context);
+    below = BN_CTX_get(context);
+    done = below && (adds ? BN_copy(x, other->x) != NULL : BN_sub(x, p, other->x)) &&
+           BN_mod_mul(xx, to->x, x, p, context) && BN_mod_mul(yy, to->y, other->y, p, context) &&
+           BN_mod_mul(xy, to->x, other->y, p, context) && BN_mod_mul(yx, to->y, x, p, context) &&
+           BN_mod_mul(both, xx, yy, p, context) && BN_mod_mul(both, both, maker->d, p, context) &&
+           BN_add(below, BN_value_one(), both) && BN_mod_inverse(below, below, p, context) &&
+           BN_add(xy, xy, yx) && BN_mod_mul(to->x, xy, below, p, context) &&
+           BN_mod_sub(below, BN_value_one(), both, p, context) &&
+           BN_mod_inverse(below, below, p, context) &&
+           BN_mod_mul(xx, xx, maker->a, p, context) && BN_mod_sub(yy, yy, xx, p, context) &&
+           BN_mod_mul(to->y, yy, below, p, context);
+    BN_CTX_end(context);
+    return done;
+}
+
+/* The three numbers of a point: (y - x) / 2 and (y + x) / 2, at two places, and d x y. */
+static bool put_point(const struct maker *maker, const struct point *point, unsigned pair,
+                      unsigned third)
+{
+    BN_CTX *const context = maker->context;
+    const BIGNUM *const p = maker->p;
+    BIGNUM *number, *half;
+    bool done;
+
+    BN_CTX_start(context);
+    number = BN_CTX_get(context);
+    half = BN_CTX_get(context);
+    done = half && BN_rshift1(half, p) && BN_add_word(half, 1) &&
+           BN_mod_sub(number, point->y, point->x, p, context) &&
+           BN_mod_mul(number, number, half, p, context) && put(maker, pair, number) &&
+           BN_mod_add(number, point->y, point->x, p, context) &&
+           BN_mod_mul(number, number, half, p, context) && put(maker, pair + 1, number) &&
+           BN_mod_mul(number, point->x, point->y, p, context) &&
+           BN_mod_mul(number, number, maker->d, p, context) && put(maker, third, number);
+    BN_CTX_end(context);
+    return done;
+}
+
+/* The base point, and what is 2^t times the one before, for a tooth of t bits. */
+static bool make_teeth(const struct maker *maker, struct point teeth[TEETH])
+{
+    BIGNUM *const x = curve_number(maker->curve, maker->curve->engine->gx);
+    BIGNUM *const y = curve_number(maker->curve, maker->curve->engine->gy);
+    bool done = x && y && BN_copy(teeth[0].x, x) && BN_copy(teeth[0].y, y);
+
+    for (unsigned j = 1; j < TEETH; ++j) {
+        done = done && point_copy(&teeth[j], &teeth[j - 1]);
+        for (uint32_t i = 0; done && i < maker->made->tooth; ++i) {
+            done = point_add(maker, &teeth[j], &teeth[j], true);
+        }
+    }
+    BN_free(x);
+    BN_free(y);
+    return done;
+}
+
+static bool make_edwards(const struct maker *maker)
+{
+    struct point teeth[TEETH], sum;
+    bool done;
+
+    for (unsigned j = 0; j < TEETH; ++j) {
+        teeth[j] = point_new(maker);
+    }
+    sum = point_new(maker);
+    done = sum.y && make_teeth(maker, teeth) &&
+           put_point(maker, &teeth[0], 3 * POINTS, 3 * POINTS + 2);
+    for (unsigned i = 0; done && i < POINTS; ++i) {
+        done = point_copy(&sum, &teeth[TEETH - 1]);
+        for (unsigned j = 0; done && j < TEETH - 1; ++j) {
+            done = point_add(maker, &sum, &teeth[j], is_added(i, j));
+        }
+        done = done && put_point(maker, &sum, 2 * i, 2 * POINTS + i);
+    }
+    return done;
+}
+
+bool curve_table_compute(const struct crypto *crypto, const struct coprime *driver,
+                         const struct curve *curve, const struct coprime_curve_constants *made,
+                         uint32_t table[MAX_TABLE_WORDS])
+{
+    const struct coprime_curve *const named = curve->engine;
+    const struct maker maker = {
+        .curve = curve,
+        .made = made,
+        .radix = coprime_curve_radix(driver, made),
+        .table = table,
+        .context = BN_CTX_new_ex(crypto->context),
+        .p = curve_number(curve, named->p),
+        .n = curve_number(curve, named->n),
+        .a = curve_number(curve, named->a),
+        .d = curve_number(curve, named->b),
+    };
+    bool done = maker.context && maker.p && maker.n && maker.a && maker.d;
+
+    if (done) {
+        BN_CTX_start(maker.context);
+        done = curve->type == CKK_EC ? make_weierstrass(crypto, &maker) : make_edwards(&maker);
+        BN_CTX_end(maker.context);
+    }
+    BN_free(maker.p);
+    BN_free(maker.n);
+    BN_free(maker.a);
+    BN_free(maker.d);
+    BN_CTX_free(maker.context);
+    return done;
+}

@@ -1,0 +1,23 @@
+/* ECDSA (FIPS 186-5): an engine signs, libcrypto verifies. */
+#ifndef COPRIME_TOKEN_ECDSA_H
+#define COPRIME_TOKEN_ECDSA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "crypto.h"
+#include "cryptoki.h"
+#include "curve_key.h"
+#include "device.h"
+
+/* Sign a digest, of which the leftmost bits count. The signature, r and s of curve->signature bytes, is
+   verified before it is given. The nonce is the engine's, if it draws any; else it is a hash of a
+   random number, the private key and the digest. Errors as device_curve. */
+CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,
+                 const uint8_t *digest, size_t size, uint8_t *signature);
+
+/* Whether a signature, of curve->signature bytes, is that of the digest. */
+bool ecdsa_is_valid(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
+                    size_t size, const uint8_t *signature);
+
+#endif

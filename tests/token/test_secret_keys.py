@@ -1,0 +1,173 @@
+"""Secret keys: modes of AES and HMAC, with `cryptography` on the other side."""
+
+import os
+
+import pytest
+from cryptography.hazmat.primitives import hashes, hmac
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from coprime.token.module import TokenError
+from tests.token import cryptoki
+from tests.token.cryptoki import CLASS, KEY_TYPE, VALUE
+
+pytestmark = pytest.mark.xdist_group("token")
+
+AES_ECB, AES_CBC, AES_CTR, AES_GCM = 0x1081, 0x1082, 0x1086, 0x1087
+GENERIC_SECRET_KEY_GEN = 0x350
+DATA_LEN_RANGE, ENCRYPTED_DATA_LEN_RANGE, ENCRYPTED_DATA_INVALID = 0x21, 0x41, 0x40
+# Of each hash: CKM_*_HMAC, CKM_*_HMAC_GENERAL.
+HMACS = {
+    hashes.SHA1: (0x221, 0x222),
+    hashes.SHA224: (0x256, 0x257),
+    hashes.SHA256: (0x251, 0x252),
+    hashes.SHA384: (0x261, 0x262),
+    hashes.SHA512: (0x271, 0x272),
+    hashes.SHA3_256: (0x2B1, None),
+}
+IV = bytes(range(16))
+
+
+def import_secret(session, kind, value):
+    return session.create({CLASS: cryptoki.SECRET_KEY, KEY_TYPE: kind, VALUE: value})
+
+
+def fails(code):
+    return pytest.raises(TokenError, check=lambda error: error.code == code)
+
+
+@pytest.fixture(params=[16, 24, 32])
+def aes(request, session):
+    """A key's bytes, and its handle."""
+    value = os.urandom(request.param)
+    return value, import_secret(session, cryptoki.AES, value)
+
+
+def transform(kind, value, mode, data):
+    """What `cryptography` makes of the data."""
+    done = getattr(Cipher(algorithms.AES(value), mode), kind)()
+    return done.update(data) + done.finalize()
+
+
+MODES = {
+    AES_ECB: (modes.ECB(), b""),
+    AES_CBC: (modes.CBC(IV), IV),
+    AES_CTR: (modes.CTR(IV), (128).to_bytes(8, "little") + IV),
+}
+
+
+def in_parts(session, function, key, mechanism, parameter, parts):
+    """An encryption or decryption in parts."""
+    session.begin(f"C_{function}Init", key, mechanism, parameter)
+    made = b"".join(session.give(f"C_{function}Update", part) for part in parts)
+    return made + session.final(f"C_{function}Final")
+
+
+@pytest.mark.parametrize("mechanism", MODES)
+def test_modes(session, aes, mechanism):
+    value, key = aes
+    mode, parameter = MODES[mechanism]
+    for size in (0, 16, 160) if mechanism != AES_CTR else (0, 1, 15, 16, 100):
+        data = os.urandom(size)
+        text = session.encrypt(key, mechanism, data, parameter)
+        assert text == transform("encryptor", value, mode, data)
+        assert session.decrypt(key, mechanism, text, parameter) == data
+        for function, given, expected in (("Encrypt", data, text), ("Decrypt", text, data)):
+            parts = (given[:5], given[5:16], given[16:])
+            assert in_parts(session, function, key, mechanism, parameter, parts) == expected
+
+
+@pytest.mark.parametrize("mechanism", [AES_ECB, AES_CBC])
+def test_whole_blocks(session, mechanism):
+    key, parameter = import_secret(session, cryptoki.AES, bytes(16)), MODES[mechanism][1]
+    for function, code in (
+        (session.encrypt, DATA_LEN_RANGE),
+        (session.decrypt, ENCRYPTED_DATA_LEN_RANGE),
+    ):
+        with fails(code):
+            function(key, mechanism, bytes(17), parameter)
+    session.begin("C_EncryptInit", key, mechanism, parameter)
+    session.give("C_EncryptUpdate", bytes(17))
+    with fails(DATA_LEN_RANGE):
+        session.final("C_EncryptFinal")
+
+
+@pytest.mark.parametrize(("iv_size", "tag", "beside"), [(12, 16, b""), (12, 12, b"x"), (60, 16, b"")])
+def test_gcm(session, aes, iv_size, tag, beside):
+    value, key = aes
+    iv = os.urandom(iv_size)
+    given = cryptoki.Gcm(iv, beside, 8 * tag)
+    for size in (0, 1, 16, 100):
+        data = os.urandom(size)
+        expected = AESGCM(value).encrypt(iv, data, beside or None)
+        expected = expected[: size + tag]
+        assert session.encrypt(key, AES_GCM, data, given) == expected
+        assert session.decrypt(key, AES_GCM, expected, given) == data
+        parts = (data[:7], data[7:])
+        assert in_parts(session, "Encrypt", key, AES_GCM, given, parts) == expected
+        parts = (expected[:7], expected[7:])
+        assert in_parts(session, "Decrypt", key, AES_GCM, given, parts) == data
+        wrong = expected[:-1] + bytes([expected[-1] ^ 1])
+        with fails(ENCRYPTED_DATA_INVALID):
+            session.decrypt(key, AES_GCM, wrong, given)
+        session.begin("C_DecryptInit", key, AES_GCM, given)
+        assert session.give("C_DecryptUpdate", wrong) == b""
+        with fails(ENCRYPTED_DATA_INVALID):
+            session.final("C_DecryptFinal")
+    with fails(ENCRYPTED_DATA_LEN_RANGE):
+        session.decrypt(key, AES_GCM, bytes(tag - 1), given)
+
+
+def test_refused_parameters(session):
+    key = import_secret(session, cryptoki.AES, bytes(16))
+    for mechanism, parameter in (
+        (AES_ECB, IV),
+        (AES_CBC, IV[1:]),
+        (AES_CTR, (129).to_bytes(8, "little") + IV),
+        (AES_CTR, bytes(24)),
+        (AES_GCM, IV),
+        (AES_GCM, cryptoki.Gcm(b"", b"", 128)),
+        (AES_GCM, cryptoki.Gcm(IV, b"", 24)),
+        (AES_GCM, cryptoki.Gcm(IV, b"", 129)),
+    ):
+        with fails(cryptoki.MECHANISM_PARAM_INVALID):
+            session.encrypt(key, mechanism, b"", parameter)
+
+
+@pytest.mark.parametrize("algorithm", HMACS)
+def test_hmac(session, algorithm):
+    value, data = os.urandom(40), b"some data"
+    key = import_secret(session, cryptoki.GENERIC_SECRET, value)
+    mechanism, general = HMACS[algorithm]
+    made = hmac.HMAC(value, algorithm())
+    made.update(data)
+    expected = made.finalize()
+    assert session.sign(key, mechanism, data) == expected
+    session.verify(key, mechanism, data, expected)
+    session.begin("C_SignInit", key, mechanism)
+    for part in (data[:3], b"", data[3:]):
+        session.update("C_SignUpdate", part)
+    assert session.final("C_SignFinal") == expected
+    with fails(cryptoki.SIGNATURE_INVALID):
+        session.verify(key, mechanism, data + b".", expected)
+    if general:
+        short = (10).to_bytes(8, "little")
+        assert session.sign(key, general, data, short) == expected[:10]
+        session.verify(key, general, data, expected[:10], short)
+        with fails(cryptoki.MECHANISM_PARAM_INVALID):
+            session.sign(key, general, data, (65).to_bytes(8, "little"))
+
+
+def test_generated_secret(session):
+    key = session.generate_secret(GENERIC_SECRET_KEY_GEN, {cryptoki.VALUE_LEN: 48})
+    assert session.is_true(key, cryptoki.LOCAL)
+    assert len(session.sign(key, 0x251, b"data")) == 32
+    shown = {cryptoki.SENSITIVE: False, cryptoki.EXTRACTABLE: True, cryptoki.VALUE_LEN: 48}
+    made = {
+        session.get(session.generate_secret(GENERIC_SECRET_KEY_GEN, shown), VALUE) for _ in range(3)
+    }
+    assert len(made) == 3
+    with fails(cryptoki.KEY_SIZE_RANGE):
+        session.generate_secret(GENERIC_SECRET_KEY_GEN, {cryptoki.VALUE_LEN: 1025})
+    with fails(cryptoki.KEY_TYPE_INCONSISTENT):
+        session.encrypt(key, AES_ECB, bytes(16))
