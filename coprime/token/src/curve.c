@@ -8,7 +8,7 @@
 #include "secret.h"
 
 #define WEIERSTRASS(name, bits, driver) \
-    {CKK_EC, name, NULL, bits, ((bits) + 7) / 8, 2 * (((bits) + 7) / 8), &coprime_##driver}
+    {CKK_EC, name, NULL, NULL, bits, ((bits) + 7) / 8, 2 * (((bits) + 7) / 8), &coprime_##driver}
 
 static const struct curve curves[CURVES] = {
     WEIERSTRASS("prime256v1", 256, p_256),
@@ -21,10 +21,10 @@ static const struct curve curves[CURVES] = {
     WEIERSTRASS("brainpoolP320r1", 320, brainpoolp320r1),
     WEIERSTRASS("brainpoolP384r1", 384, brainpoolp384r1),
     WEIERSTRASS("brainpoolP512r1", 512, brainpoolp512r1),
-    {CKK_EC_EDWARDS, "ED25519", "edwards25519", 255, 32, 64, &coprime_ed25519},
-    {CKK_EC_EDWARDS, "ED448", "edwards448", 448, 57, 114, &coprime_ed448},
-    {CKK_EC_MONTGOMERY, "X25519", "curve25519", 255, 32, 0, &coprime_x25519},
-    {CKK_EC_MONTGOMERY, "X448", "curve448", 448, 56, 0, &coprime_x448},
+    {CKK_EC_EDWARDS, "ED25519", "edwards25519", "1.3.6.1.4.1.11591.15.1", 255, 32, 64, &coprime_ed25519},
+    {CKK_EC_EDWARDS, "ED448", "edwards448", NULL, 448, 57, 114, &coprime_ed448},
+    {CKK_EC_MONTGOMERY, "X25519", "curve25519", "1.3.6.1.4.1.3029.1.5.1", 255, 32, 0, &coprime_x25519},
+    {CKK_EC_MONTGOMERY, "X448", "curve448", NULL, 448, 56, 0, &coprime_x448},
 };
 
 enum { PRINTABLE_STRING = 0x13, OCTET_STRING = 0x04, UNCOMPRESSED = 0x04 };
@@ -43,33 +43,34 @@ static bool is_text(struct value parameters, const char *text)
            parameters.bytes[1] == size && memcmp(parameters.bytes + 2, text, size) == 0;
 }
 
-/* libcrypto's number of the object whose identifier this is; NID_undef if it has none. */
-static int identifier_of(struct value parameters)
+/* Whether an OBJECT IDENTIFIER is that of a curve. */
+static bool is_identifier(const struct curve *curve, const ASN1_OBJECT *object)
 {
-    const unsigned char *place = parameters.bytes;
-    ASN1_OBJECT *const object = d2i_ASN1_OBJECT(NULL, &place, (long)parameters.size);
-    const int found = object && place == parameters.bytes + parameters.size ? OBJ_obj2nid(object) :
-                                                                              NID_undef;
+    char text[64];
 
-    ASN1_OBJECT_free(object);
-    return found;
+    return OBJ_obj2nid(object) == OBJ_sn2nid(curve->name) ||
+           (curve->identifier && OBJ_obj2txt(text, sizeof text, object, 1) > 0 &&
+            strcmp(text, curve->identifier) == 0);
 }
 
 const struct curve *curve_named(CK_KEY_TYPE type, struct value parameters)
 {
+    const unsigned char *place = parameters.bytes;
     const bool any = parameters.bytes && parameters.size > 2 && parameters.size < 64;
-    const int identifier = any ? identifier_of(parameters) : NID_undef;
+    ASN1_OBJECT *const object = any ? d2i_ASN1_OBJECT(NULL, &place, (long)parameters.size) : NULL;
+    const bool is_whole = object && place == parameters.bytes + parameters.size;
+    const struct curve *found = NULL;
 
-    for (unsigned i = 0; any && i < CURVES; ++i) {
+    for (unsigned i = 0; any && i < CURVES && found == NULL; ++i) {
         const struct curve *const curve = &curves[i];
 
-        if (curve->type == type &&
-            (is_text(parameters, curve->text) ||
-             (identifier != NID_undef && identifier == OBJ_sn2nid(curve->name)))) {
-            return curve;
+        if (curve->type == type && (is_text(parameters, curve->text) ||
+                                    (is_whole && is_identifier(curve, object)))) {
+            found = curve;
         }
     }
-    return NULL;
+    ASN1_OBJECT_free(object);
+    return found;
 }
 
 const struct curve *curve_of_libcrypto(const char *name)

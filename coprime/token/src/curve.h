@@ -22,7 +22,8 @@ enum { MAX_CURVE_SIGNATURE = 2 * MAX_CURVE_BYTES };
 struct curve {
     CK_KEY_TYPE type; /* CKK_EC, CKK_EC_EDWARDS or CKK_EC_MONTGOMERY */
     const char *name; /* libcrypto's: of the group, or of the kind of key */
-    const char *text; /* what CKA_EC_PARAMS may have in place of the OBJECT IDENTIFIER; or null */
+    /* What CKA_EC_PARAMS may have in place of the OBJECT IDENTIFIER, a text or another one; or null. */
+    const char *text, *identifier;
     uint32_t bits; /* of the longer one of p and n */
     size_t bytes; /* of a private key; on Edwards and Montgomery curves also of a public one */
     size_t signature; /* bytes; 0: keys on this curve do not sign */

@@ -17,38 +17,13 @@ static void destroy(struct key *base)
     struct curve_key *const key = curve_key_of(base);
 
     EVP_PKEY_free(key->public);
+    EC_POINT_free(key->public_point);
+    EC_GROUP_free(key->group);
     secret_free(key->secret);
     free(key);
 }
 
 /* Public keys. */
-
-/* A point of a Weierstrass curve, which libcrypto finds to be on it; with the private key, if `d` is
-   one. */
-static EVP_PKEY *weierstrass_key(const struct crypto *crypto, const struct curve *curve,
-                                 struct value point, const BIGNUM *d)
-{
-    OSSL_PARAM_BLD *const builder = OSSL_PARAM_BLD_new();
-    EVP_PKEY_CTX *const context = EVP_PKEY_CTX_new_from_name(crypto->context, "EC", NULL);
-    OSSL_PARAM *parameters = NULL;
-    EVP_PKEY *key = NULL;
-
-    if (builder && context &&
-        OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve->name, 0) == 1 &&
-        OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point.bytes,
-                                         point.size) == 1 &&
-        (d == NULL || OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, d) == 1)) {
-        parameters = OSSL_PARAM_BLD_to_param(builder);
-    }
-    if (parameters && EVP_PKEY_fromdata_init(context) == 1) {
-        (void)EVP_PKEY_fromdata(context, &key, d ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY,
-                                parameters);
-    }
-    OSSL_PARAM_free(parameters);
-    EVP_PKEY_CTX_free(context);
-    OSSL_PARAM_BLD_free(builder);
-    return key;
-}
 
 /* The group of a Weierstrass curve. */
 static EC_GROUP *group_of(const struct crypto *crypto, const struct curve *curve)
@@ -56,59 +31,37 @@ static EC_GROUP *group_of(const struct crypto *crypto, const struct curve *curve
     return EC_GROUP_new_by_curve_name_ex(crypto->context, NULL, OBJ_sn2nid(curve->name));
 }
 
-/* Both coordinates of a point that may be compressed; false unless it is on the curve. */
-static bool uncompress(const struct crypto *crypto, const struct curve *curve, struct value given,
-                       uint8_t point[MAX_POINT])
+/* A point of a Weierstrass curve, which may be compressed. */
+static bool read_weierstrass(const struct crypto *crypto, struct value point,
+                             struct curve_key *key)
 {
     BN_CTX *const context = BN_CTX_new_ex(crypto->context);
-    EC_GROUP *const group = group_of(crypto, curve);
-    EC_POINT *const found = group ? EC_POINT_new(group) : NULL;
-    const bool done =
-        context && found && EC_POINT_oct2point(group, found, given.bytes, given.size, context) == 1 &&
-        EC_POINT_point2oct(group, found, POINT_CONVERSION_UNCOMPRESSED, point, MAX_POINT,
-                           context) == 1 + 2 * curve->bytes;
 
-    EC_POINT_free(found);
-    EC_GROUP_free(group);
+    key->group = group_of(crypto, key->curve);
+    key->public_point = key->group ? EC_POINT_new(key->group) : NULL;
+    if (context && key->public_point &&
+        EC_POINT_oct2point(key->group, key->public_point, point.bytes, point.size, context) == 1) {
+        key->point_size = EC_POINT_point2oct(key->group, key->public_point,
+                                             POINT_CONVERSION_UNCOMPRESSED, key->point, MAX_POINT,
+                                             context);
+    }
     BN_CTX_free(context);
-    return done;
+    return key->point_size == 1 + 2 * key->curve->bytes; /* not the point at infinity */
 }
 
-static EVP_PKEY *libcrypto_public(const struct crypto *crypto, const struct curve *curve,
-                                  struct value point)
+static bool read_raw(const struct crypto *crypto, struct value point, struct curve_key *key)
 {
-    uint8_t both[MAX_POINT];
+    const struct curve *const curve = key->curve;
 
-    switch (curve->type) {
-    case CKK_EC:
-        return uncompress(crypto, curve, point, both) ?
-                   weierstrass_key(crypto, curve, (struct value){both, 1 + 2 * curve->bytes},
-                                   NULL) :
-                   NULL;
-    case CKK_EC_EDWARDS:
-        if (!eddsa_is_point(curve, point.bytes, point.size)) {
-            return NULL;
-        }
-        break;
-    default:
-        break;
+    if (point.size != curve->bytes ||
+        (curve->type == CKK_EC_EDWARDS && !eddsa_is_point(curve, point.bytes, point.size))) {
+        return false;
     }
-    return EVP_PKEY_new_raw_public_key_ex(crypto->context, curve->name, NULL, point.bytes,
-                                          point.size);
-}
-
-/* The bytes of the public key, of which no coordinate is left out. */
-static bool read_point(struct curve_key *key)
-{
-    key->point_size = sizeof key->point;
-    if (key->curve->type == CKK_EC) {
-        return EVP_PKEY_get_octet_string_param(key->public, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY,
-                                               key->point, sizeof key->point,
-                                               &key->point_size) == 1 &&
-               key->point_size == 1 + 2 * key->curve->bytes;
-    }
-    return EVP_PKEY_get_raw_public_key(key->public, key->point, &key->point_size) == 1 &&
-           key->point_size == key->curve->bytes;
+    key->public = EVP_PKEY_new_raw_public_key_ex(crypto->context, curve->name, NULL, point.bytes,
+                                                 point.size);
+    key->point_size = point.size;
+    memcpy(key->point, point.bytes, point.size);
+    return key->public != NULL;
 }
 
 struct curve_key *curve_key_public(const struct crypto *crypto, const struct curve *curve,
@@ -122,10 +75,8 @@ struct curve_key *curve_key_public(const struct crypto *crypto, const struct cur
     key_begin(&key->base, curve->type, destroy);
     key->curve = curve;
     curve_strip_point(curve, &point);
-    if (point.size && point.size <= MAX_POINT) {
-        key->public = libcrypto_public(crypto, curve, point);
-    }
-    if (key->public == NULL || !read_point(key)) {
+    if (point.size == 0 || point.size > MAX_POINT ||
+        !(curve->type == CKK_EC ? read_weierstrass : read_raw)(crypto, point, key)) {
         key_release(&key->base);
         return NULL;
     }
@@ -301,6 +252,31 @@ CK_RV curve_complete(const struct crypto *crypto, struct attributes *attributes,
     }
     key_release(key ? &key->base : NULL);
     return rv;
+}
+
+/* A private key on a Weierstrass curve. */
+static EVP_PKEY *weierstrass_key(const struct crypto *crypto, const struct curve *curve,
+                                 struct value point, const BIGNUM *d)
+{
+    OSSL_PARAM_BLD *const builder = OSSL_PARAM_BLD_new();
+    EVP_PKEY_CTX *const context = EVP_PKEY_CTX_new_from_name(crypto->context, "EC", NULL);
+    OSSL_PARAM *parameters = NULL;
+    EVP_PKEY *key = NULL;
+
+    if (builder && context &&
+        OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, curve->name, 0) == 1 &&
+        OSSL_PARAM_BLD_push_octet_string(builder, OSSL_PKEY_PARAM_PUB_KEY, point.bytes,
+                                         point.size) == 1 &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, d) == 1) {
+        parameters = OSSL_PARAM_BLD_to_param(builder);
+    }
+    if (parameters && EVP_PKEY_fromdata_init(context) == 1) {
+        (void)EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, parameters);
+    }
+    OSSL_PARAM_free(parameters);
+    EVP_PKEY_CTX_free(context);
+    OSSL_PARAM_BLD_free(builder);
+    return key;
 }
 
 EVP_PKEY *curve_to_libcrypto(const struct crypto *crypto, const struct attributes *attributes)

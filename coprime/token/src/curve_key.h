@@ -2,6 +2,7 @@
 #ifndef COPRIME_TOKEN_CURVE_KEY_H
 #define COPRIME_TOKEN_CURVE_KEY_H
 
+#include <openssl/ec.h>
 #include <openssl/evp.h>
 
 #include "curve.h"
@@ -18,7 +19,12 @@ struct curve_secret {
 struct curve_key {
     struct key base;
     const struct curve *curve;
-    EVP_PKEY *public; /* libcrypto's: signatures are verified with it */
+    /* As libcrypto has the public key: on a Weierstrass curve the group and a point. An EVP_PKEY of type
+       EC is not taken there: where the application has loaded an engine for PKCS #11, that would lead
+       back to this module. */
+    EC_GROUP *group;
+    EC_POINT *public_point;
+    EVP_PKEY *public;
     uint8_t point[MAX_POINT]; /* CKA_EC_POINT without its OCTET STRING; no point is compressed */
     size_t point_size;
     struct curve_secret *secret; /* null in a public key */

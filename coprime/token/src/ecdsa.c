@@ -4,7 +4,7 @@
 
 #include <openssl/bn.h>
 #include <openssl/crypto.h>
-#include <openssl/ecdsa.h>
+#include <openssl/ec.h>
 #include <openssl/evp.h>
 
 #include "secret.h"
@@ -24,36 +24,61 @@ struct signing {
     uint8_t random[RANDOM_BYTES], hashed[MAX_CURVE_BYTES + EXTRA_BYTES];
 };
 
-/* r and s as libcrypto takes them; null without memory. The caller frees it. */
-static unsigned char *encode(const struct curve *curve, const uint8_t *signature, int *size)
+/* The leftmost bits of a digest, as many as n has. */
+static bool read_digest(const BIGNUM *n, const uint8_t *digest, size_t size, BIGNUM *z)
 {
-    const int half = (int)(curve->signature / 2);
-    BIGNUM *const r = BN_bin2bn(signature, half, NULL), *const s = BN_bin2bn(signature + half, half, NULL);
-    ECDSA_SIG *const both = ECDSA_SIG_new();
-    unsigned char *encoded = NULL;
+    const int bits = BN_num_bits(n);
+    const size_t taken = size < (size_t)(bits + 7) / 8 ? size : (size_t)(bits + 7) / 8;
+    const int excess = 8 * (int)taken - bits;
 
-    if (both && r && s && ECDSA_SIG_set0(both, r, s) == 1) {
-        *size = i2d_ECDSA_SIG(both, &encoded);
-    } else {
-        BN_free(r);
-        BN_free(s);
-    }
-    ECDSA_SIG_free(both);
-    return encoded;
+    return BN_bin2bn(digest, (int)taken, z) && (excess <= 0 || BN_rshift(z, z, excess));
+}
+
+/* Whether a number is from 1 to n - 1. */
+static bool is_in_range(const BIGNUM *number, const BIGNUM *n)
+{
+    return !BN_is_zero(number) && BN_cmp(number, n) < 0;
+}
+
+/* FIPS 186-5, 6.4.2: is r the coordinate x of (z / s) G + (r / s) Q, modulo n? */
+static bool verify(const struct curve_key *key, const BIGNUM *z, const BIGNUM *r, const BIGNUM *s,
+                   BN_CTX *context)
+{
+    const BIGNUM *const n = EC_GROUP_get0_order(key->group);
+    BIGNUM *const u = BN_CTX_get(context), *const v = BN_CTX_get(context);
+    BIGNUM *const x = BN_CTX_get(context);
+    EC_POINT *const sum = EC_POINT_new(key->group);
+    const bool valid = x && sum && is_in_range(r, n) && is_in_range(s, n) &&
+                       BN_mod_inverse(v, s, n, context) && BN_mod_mul(u, z, v, n, context) &&
+                       BN_mod_mul(v, r, v, n, context) &&
+                       EC_POINT_mul(key->group, sum, u, key->public_point, v, context) == 1 &&
+                       EC_POINT_get_affine_coordinates(key->group, sum, x, NULL, context) == 1 &&
+                       BN_nnmod(x, x, n, context) && BN_cmp(x, r) == 0;
+
+    EC_POINT_free(sum);
+    return valid;
 }
 
 bool ecdsa_is_valid(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
                     size_t size, const uint8_t *signature)
 {
-    EVP_PKEY_CTX *const context = EVP_PKEY_CTX_new_from_pkey(crypto->context, key->public, NULL);
-    int encoded_size = 0;
-    unsigned char *const encoded = encode(key->curve, signature, &encoded_size);
-    const bool valid = context && encoded && encoded_size > 0 &&
-                       EVP_PKEY_verify_init(context) == 1 &&
-                       EVP_PKEY_verify(context, encoded, (size_t)encoded_size, digest, size) == 1;
+    const int half = (int)(key->curve->signature / 2);
+    BN_CTX *const context = BN_CTX_new_ex(crypto->context);
+    BIGNUM *r, *s, *z;
+    bool valid;
 
-    OPENSSL_free(encoded);
-    EVP_PKEY_CTX_free(context);
+    if (context == NULL) {
+        return false;
+    }
+    BN_CTX_start(context);
+    r = BN_CTX_get(context);
+    s = BN_CTX_get(context);
+    z = BN_CTX_get(context);
+    valid = z && BN_bin2bn(signature, half, r) && BN_bin2bn(signature + half, half, s) &&
+            read_digest(EC_GROUP_get0_order(key->group), digest, size, z) &&
+            verify(key, z, r, s, context);
+    BN_CTX_end(context);
+    BN_CTX_free(context);
     return valid;
 }
 
