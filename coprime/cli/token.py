@@ -3,7 +3,9 @@
 import argparse
 import os
 import sys
+import textwrap
 from pathlib import Path
+from typing import Any
 
 from coprime.token.build import MODULE, build_token
 from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenError, TokenModule
@@ -15,6 +17,7 @@ from .output import print_json
 
 SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
+_INDENT: Any = {"initial_indent": "  ", "subsequent_indent": "    "}
 
 
 def add_options(parser: Parser) -> None:
@@ -29,7 +32,9 @@ def add_options(parser: Parser) -> None:
     text = "file whose first line is the PIN of the security officer; it is asked for otherwise"
     make.path("--so-pin-file", help=text)
     make.path("--pin-file", help="the same for the PIN of the user")
-    show = add_verb(verbs, "info", _info, "Show the slots and their tokens.")
+    show = add_verb(verbs, "info", _info, "Show the slots, their tokens and mechanisms, and keys.")
+    text = "file with the user's PIN: shows private and secret keys, too"
+    show.path("--pin-file", help=text)
     add_json(show)
     check = add_verb(verbs, "check", _check, "Check a token's file and the one before.")
     text = "file with the user's PIN: whether somebody without it has changed the token"
@@ -136,24 +141,48 @@ def _folder(options: argparse.Namespace) -> Path:
 
 
 def _info(options: argparse.Namespace) -> int | None:
-    """Print each slot's token."""
+    """Print each slot's token, what it can do, and what its keys may do."""
     module = _load(options)
+    pin = _pin(options.pin_file, "", "--pin-file") if options.pin_file else None
     try:
         with module.running():
-            states = [module.state(slot) for slot in module.slots()]
+            slots = [_slot_of(module, slot, pin) for slot in module.slots()]
     except TokenError as error:
         print(f"coprime: {error}")
         return FAILED
     if options.json:
-        print_json({"module": str(options.module.resolve()), "slots": [s.__dict__ for s in states]})
+        print_json({"module": str(options.module.resolve()), "slots": slots})
         return None
     print(f"module {options.module.resolve()}")
-    for state in states:
-        ready = "ready" if state.user_pin else "without a PIN" if state.initialized else "empty"
-        named = f" {state.label} {state.serial}" if state.initialized else ""
-        protected = "" if state.writable else " (its folder cannot be written)"
-        print(f"slot {state.slot}: {ready}{named}{protected}")
+    for slot in slots:
+        _print_slot(slot)
     return None
+
+
+def _slot_of(module: TokenModule, slot: int, pin: bytes | None) -> dict[str, Any]:
+    """A slot's token, its mechanisms and its keys."""
+    state = module.state(slot)
+    keys = module.keys(slot, pin) if state.user_pin else []
+    return {
+        **state.__dict__,
+        "mechanisms": module.mechanisms(slot),
+        "keys": [one.__dict__ for one in keys],
+    }
+
+
+def _print_slot(slot: dict[str, Any]) -> None:
+    ready = "ready" if slot["user_pin"] else "without a PIN" if slot["initialized"] else "empty"
+    named = f" {slot['label']} {slot['serial']}" if slot["initialized"] else ""
+    protected = "" if slot["writable"] else " (its folder cannot be written)"
+    print(f"slot {slot['slot']}: {ready}{named}{protected}")
+    by_use: dict[str, list[str]] = {}
+    for name, does in slot["mechanisms"].items():
+        by_use.setdefault(", ".join(does), []).append(name)
+    for does, names in by_use.items():
+        print(textwrap.fill(f"{does}: {' '.join(names)}", 100, **_INDENT))
+    for key in slot["keys"]:
+        may = ", ".join(key["rights"]) or "nothing"
+        print(f"  key {key['label'] or '(no label)'}, {key['kind']}, {key['type']}: {may}")
 
 
 def _load(options: argparse.Namespace) -> TokenModule:

@@ -4,11 +4,14 @@ The functions are the standard's, called through ctypes: `module.call("C_Login",
 """
 
 import ctypes
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from ctypes import Structure, byref, c_char, c_ubyte, c_ulong
+from ctypes import Structure, byref, c_char, c_ubyte, c_ulong, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
+
+from .mechanism_names import CLASSES, FLAGS, KEY_TYPES, MECHANISMS, RIGHTS
 
 OFFICER, USER = 0, 1  # who logs in: CKU_SO and CKU_USER
 MIN_PIN, ADVISED_PIN = 6, 8
@@ -18,6 +21,8 @@ NOT_RECOGNIZED = 0xE1
 _SERIAL, _WRITES = 4, 2
 _INITIALIZED, _USER_PIN, _WRITE_PROTECTED = 0x400, 0x8, 0x2
 _LABEL_BYTES = 32
+_MOST_OBJECTS = 8192
+_CLASS, _LABEL, _KEY_TYPE = 0, 3, 0x100
 
 _SENTENCES = {
     0x03: "there is no such slot",
@@ -75,6 +80,32 @@ class TokenState:
     writable: bool
 
 
+class _MechanismInfo(Structure):
+    _fields_ = [(name, c_ulong) for name in ("least", "most", "flags")]
+
+
+class _Attribute(Structure):
+    _fields_ = [("type", c_ulong), ("bytes", c_void_p), ("size", c_ulong)]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of a token, as far as it can be seen.
+
+    Parameters
+    ----------
+    label : without which it is empty
+    kind : public, private or secret
+    type : RSA, EC and so on; a number that has no name here is one in hexadecimal
+    rights : what it is allowed to do
+    """
+
+    label: str
+    kind: str
+    type: str
+    rights: Sequence[str]
+
+
 class TokenModule:
     """A module that is loaded. Raises OSError if the file is none."""
 
@@ -118,6 +149,60 @@ class TokenModule:
             *(slot, label, serial, bool(flags & _INITIALIZED), bool(flags & _USER_PIN)),
             writable=not flags & _WRITE_PROTECTED,
         )
+
+    def mechanisms(self, slot: int) -> dict[str, Sequence[str]]:
+        """What each mechanism of a slot does, by its name."""
+        count = c_ulong()
+        self.call("C_GetMechanismList", c_ulong(slot), None, byref(count))
+        numbers = (c_ulong * count.value)()
+        self.call("C_GetMechanismList", c_ulong(slot), numbers, byref(count))
+        found: dict[str, Sequence[str]] = {}
+        for number in numbers:
+            info = _MechanismInfo()
+            self.call("C_GetMechanismInfo", c_ulong(slot), c_ulong(number), byref(info))
+            does = [name for flag, name in FLAGS.items() if info.flags & flag]
+            found[MECHANISMS.get(number, f"{number:#x}")] = does
+        return found
+
+    def keys(self, slot: int, pin: bytes | None = None) -> list[Key]:
+        """The keys of a token: those that can be seen without a PIN, or all. Raises TokenError."""
+        with self._session(slot) as session:
+            if pin is not None:
+                self.call("C_Login", session, c_ulong(USER), pin, c_ulong(len(pin)))
+            found = (c_ulong * _MOST_OBJECTS)()
+            count = c_ulong()
+            self.call("C_FindObjectsInit", session, None, c_ulong(0))
+            self.call("C_FindObjects", session, found, c_ulong(_MOST_OBJECTS), byref(count))
+            self.call("C_FindObjectsFinal", session)
+            made = [self._key(session, handle) for handle in found[: count.value]]
+        return [key for key in made if key is not None]
+
+    def _key(self, session: c_ulong, handle: int) -> Key | None:
+        """What an object says of itself, if it is a key."""
+        kind = CLASSES.get(self._number(session, handle, _CLASS))
+        if kind is None:
+            return None
+        number = self._number(session, handle, _KEY_TYPE)
+        label = self._attribute(session, handle, _LABEL).decode("utf-8", "replace")
+        rights = [
+            name
+            for right, name in RIGHTS.items()
+            if self._attribute(session, handle, right) == b"\1"
+        ]
+        return Key(label, kind, KEY_TYPES.get(number, f"{number:#x}"), rights)
+
+    def _attribute(self, session: c_ulong, handle: int, kind: int) -> bytes:
+        """An attribute's value; nothing if the object has none."""
+        room = ctypes.create_string_buffer(1024)
+        wanted = _Attribute(kind, ctypes.cast(room, c_void_p), len(room))
+        try:
+            self.call("C_GetAttributeValue", session, c_ulong(handle), byref(wanted), c_ulong(1))
+        except TokenError:
+            return b""
+        return room.raw[: wanted.size]
+
+    def _number(self, session: c_ulong, handle: int, kind: int) -> int:
+        return int.from_bytes(self._attribute(session, handle, kind), sys.byteorder)
 
     def initialize(self, slot: int, label: str, officer_pin: bytes, user_pin: bytes) -> None:
         """Make a token anew, with both PINs: all that was in it is gone.

@@ -87,12 +87,48 @@ static void generate(CK_SESSION_HANDLE session, CK_ULONG bits, bool of_token,
                               private));
 }
 
+/* A pair of a session: of RSA, on P-256, or on Ed25519. */
+static void generate_kind(CK_SESSION_HANDLE session, const char *kind, CK_OBJECT_HANDLE *public,
+                          CK_OBJECT_HANDLE *private)
+{
+    static CK_BYTE p256[] = {0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07};
+    static CK_BYTE ed25519[] = {0x06, 0x03, 0x2b, 0x65, 0x70};
+    const bool is_edwards = strcmp(kind, "ed25519") == 0;
+    CK_MECHANISM mechanism = {is_edwards ? CKM_EC_EDWARDS_KEY_PAIR_GEN : CKM_EC_KEY_PAIR_GEN, NULL, 0};
+    CK_ATTRIBUTE curve = {CKA_EC_PARAMS, is_edwards ? ed25519 : p256,
+                          is_edwards ? sizeof ed25519 : sizeof p256};
+
+    if (strcmp(kind, "rsa") == 0) {
+        generate(session, 512, false, public, private);
+    } else {
+        CHECK(is_edwards || strcmp(kind, "p256") == 0);
+        OK(p11->C_GenerateKeyPair(session, &mechanism, &curve, 1, NULL, 0, public, private));
+    }
+}
+
+/* How a key signs. */
+static CK_MECHANISM_TYPE mechanism_of(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key)
+{
+    CK_KEY_TYPE type = CKK_RSA;
+    CK_ATTRIBUTE wanted = {CKA_KEY_TYPE, &type, sizeof type};
+
+    (void)p11->C_GetAttributeValue(session, key, &wanted, 1); /* what fails here fails again */
+    switch (type) {
+    case CKK_EC:
+        return CKM_ECDSA_SHA256;
+    case CKK_EC_EDWARDS:
+        return CKM_EDDSA;
+    default:
+        return CKM_SHA256_RSA_PKCS;
+    }
+}
+
 enum { ROOM = 512 };
 
 static CK_RV sign(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_ULONG number,
                   CK_BYTE *signature, CK_ULONG *size)
 {
-    CK_MECHANISM mechanism = {CKM_SHA256_RSA_PKCS, NULL, 0};
+    CK_MECHANISM mechanism = {mechanism_of(session, key), NULL, 0};
     CK_RV rv = p11->C_SignInit(session, &mechanism, key);
 
     *size = ROOM;
@@ -105,7 +141,7 @@ static CK_RV sign(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_ULONG numb
 static CK_RV verify(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_ULONG number,
                     CK_BYTE *signature, CK_ULONG size)
 {
-    CK_MECHANISM mechanism = {CKM_SHA256_RSA_PKCS, NULL, 0};
+    CK_MECHANISM mechanism = {mechanism_of(session, key), NULL, 0};
     CK_RV rv = p11->C_VerifyInit(session, &mechanism, key);
 
     return rv == CKR_OK ? p11->C_Verify(session, (CK_BYTE *)&number, sizeof number, signature, size) :
@@ -411,15 +447,17 @@ static void run_threads(void *(*body)(void *), pthread_t *threads)
     }
 }
 
-static void test_threads(unsigned long count)
+static void test_threads(unsigned long count, const char *kind)
 {
+    static const char *const kinds[] = {"p256", "rsa", "ed25519"};
+    const bool mixed = strcmp(kind, "mixed") == 0;
     CK_SESSION_HANDLE session = start();
     pthread_t threads[THREADS];
 
     limit = count;
     times = calloc(count, sizeof *times);
     for (int i = 0; i < KEYS; ++i) {
-        generate(session, 512, false, &publics[i], &privates[i]);
+        generate_kind(session, mixed ? kinds[i % 3] : kind, &publics[i], &privates[i]);
     }
     run_threads(sign_in_turn, threads);
     for (int i = 0; i < THREADS; ++i) {
@@ -501,7 +539,7 @@ static void test_wait(void)
 }
 
 /* With a device that errs: a result is right, or there is none. Prints how many of each. */
-static void test_faults(unsigned long count)
+static void test_faults(unsigned long count, const char *kind)
 {
     CK_SESSION_HANDLE session = start();
     CK_OBJECT_HANDLE public, private;
@@ -509,7 +547,7 @@ static void test_faults(unsigned long count)
     unsigned long right = 0, wrong = 0;
     CK_ULONG size;
 
-    generate(session, 512, false, &public, &private);
+    generate_kind(session, kind, &public, &private);
     for (unsigned long i = 0; i < count; ++i) {
         CK_RV rv;
 
@@ -771,6 +809,8 @@ int main(int count, char **arguments)
     const char *const name = count > 2 ? arguments[2] : "";
     const unsigned long number = count > 3 ? strtoul(arguments[3], NULL, 10) : 0;
 
+    const char *const kind = count > 4 ? arguments[4] : "rsa"; /* of keys */
+
     CHECK(count > 2);
     load(arguments[1]);
     if (strcmp(name, "life") == 0) {
@@ -788,13 +828,13 @@ int main(int count, char **arguments)
     } else if (strcmp(name, "lock-pin") == 0) {
         test_lock_pin();
     } else if (strcmp(name, "threads") == 0) {
-        test_threads(number);
+        test_threads(number, kind);
     } else if (strcmp(name, "end") == 0) {
         test_end(arguments[3]);
     } else if (strcmp(name, "wait") == 0) {
         test_wait();
     } else if (strcmp(name, "faults") == 0) {
-        test_faults(number);
+        test_faults(number, kind);
     } else if (strcmp(name, "generate") == 0) {
         test_generate();
     } else if (strcmp(name, "core") == 0) {

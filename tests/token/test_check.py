@@ -20,7 +20,7 @@ pytestmark = pytest.mark.xdist_group("token")
 
 TESTS = (
     *("life", "fork", "fork-writing 100", "initialize 200", "close-login"),
-    *("threads 32", "end finalize", "end logout", "end close", "wait"),
+    *("threads 32", "threads 9 mixed", "end finalize", "end logout", "end close", "wait"),
 )
 FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
 
@@ -98,10 +98,12 @@ def test_several_engines_are_simulated_by_default(check, token, tmp_path):
 
 
 @pytest.mark.slow
-def test_ten_thousand_signatures(check, token):
-    """By 16 threads on 8 engines: none lost, none wrong, none twice."""
+@pytest.mark.parametrize("kind", ["rsa", "mixed"])
+def test_ten_thousand_signatures(check, token, kind):
+    """By 16 threads on 8 engines: none lost, none wrong, none twice. Mixed are RSA, P-256 and
+    Ed25519."""
     eight = {"COPRIME_TOKEN_DEVICE": ",".join(8 * ["sim"])}
-    token.run(check, token.module, "threads", 10_000, environment=eight)
+    token.run(check, token.module, "threads", 10_000, kind, environment=eight, timeout=7200)
 
 
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.slow) for k in range(1, 9)])
@@ -119,6 +121,22 @@ def test_a_device_that_errs_gives_no_wrong_signature(check, token, faulty, seed)
     assert right + wrong == count
     assert right > count // 2
     assert wrong > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["p256", "ed25519"])
+def test_a_device_that_errs_gives_no_wrong_signature_on_a_curve(check, token, faulty, kind):
+    engine = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{faulty}",
+        "FAULTY_ENGINE": str(token.module.with_name(build.SIMULATION)),
+        "FAULTY_SEED": "1",
+        "FAULTY_RATE": "4000",  # accesses; a signature has some 1,500
+    }
+    count = 5_000 if kind == "p256" else 500
+    said = token.run(check, token.module, "faults", count, kind, environment=engine, timeout=7200)
+    right, wrong = map(int, said.split())
+    assert right + wrong == count
+    assert min(right, wrong) > count // 10
 
 
 def test_a_stale_result_is_no_signature(check, token, faulty):

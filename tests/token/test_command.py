@@ -5,6 +5,9 @@ import pytest
 from coprime.flow.tools import ToolError
 from coprime.token import build
 from tests.cli.command import run, run_json
+from tests.token import cryptoki
+from tests.token.cryptoki import running
+from tests.token.tokens import PIN
 
 pytestmark = pytest.mark.xdist_group("token")
 
@@ -15,7 +18,9 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
     officer.write_text("12345678\n")
     user.write_text("12345678\n")
     common = ("--module", module)
-    assert run_json(capsys, "token", "info", *common)["slots"] == [
+    (empty,) = run_json(capsys, "token", "info", *common)["slots"]
+    assert empty.pop("mechanisms")["ECDH1_DERIVE"] == ["derive"]
+    assert [empty] == [
         {
             "slot": 0,
             "label": "",
@@ -23,6 +28,7 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
             "initialized": False,
             "user_pin": False,
             "writable": True,
+            "keys": [],
         }
     ]
     init = ("token", "init", "--label", "t1", "--so-pin-file", officer, "--pin-file", user)
@@ -32,6 +38,26 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
     assert len(slot["serial"]) == 16
     officer.write_text("87654321\n")
     assert run(capsys, *init, *common) == (2, "", "coprime: the PIN is wrong\n")
+
+
+def test_keys_are_shown_with_what_they_may_do(capsys, token, monkeypatch, tmp_path):
+    with running(token) as session:
+        session.login()
+        of_token = {cryptoki.TOKEN: True, cryptoki.LABEL: b"p256"}
+        curve = {cryptoki.EC_PARAMS: bytes.fromhex("06082a8648ce3d030107")}
+        session.generate(cryptoki.EC_KEY_PAIR_GEN, of_token | curve, of_token)
+    for name, value in token.environment.items():
+        if name.startswith("COPRIME_TOKEN_"):
+            monkeypatch.setenv(name, value)
+    (tmp_path / "pin").write_text(PIN)
+    with_pin = ("--pin-file", tmp_path / "pin")
+    for more, private in (((), False), (with_pin, True)):
+        status, out, error = run(capsys, "token", "info", "--module", token.module, *more)
+        assert (status, error) == (0, "")
+        assert "  key p256, public, EC: verify\n" in out
+        assert ("  key p256, private, EC: sign\n" in out) == private
+        assert "\n  sign, verify: " in out
+        assert "0x" not in out  # each mechanism has its name
 
 
 def test_a_module_that_is_not_there(capsys, tmp_path):

@@ -74,6 +74,10 @@ EXAMPLES = {
     "step": (("go", "gcc"), ("stored: CN=authority", "issued: SHA256-RSAPSS")),
     "NSS": (("cmsutil",), ("rsa1", VERIFIED, "\nhello\n")),
     "Python": ((), ()),
+    "Keys on P-256 and Ed25519": (
+        ("gnutls-cli", "gnutls-serv", "ssh"),
+        ("TLS1.3", "The certificate is trusted", "ecdsa-sha2-nistp256", "ed25519", CONNECTED),
+    ),
     "Several processes, and p11-kit server": (
         ("p11-kit", "usr/lib/x86_64-linux-gnu/pkcs11/p11-kit-client.so"),
         ("Private Key Object", "Certificate Object"),

@@ -92,7 +92,9 @@ def test_whole_blocks(session, mechanism):
         session.final("C_EncryptFinal")
 
 
-@pytest.mark.parametrize(("iv_size", "tag", "beside"), [(12, 16, b""), (12, 12, b"x"), (60, 16, b"")])
+@pytest.mark.parametrize(
+    ("iv_size", "tag", "beside"), [(12, 16, b""), (12, 12, b"x"), (60, 16, b"")]
+)
 def test_gcm(session, aes, iv_size, tag, beside):
     value, key = aes
     iv = os.urandom(iv_size)

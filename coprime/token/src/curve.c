@@ -34,13 +34,15 @@ unsigned curve_index(const struct curve *curve)
     return (unsigned)(curve - curves);
 }
 
-/* Whether the parameters are a PrintableString of this text. */
+/* Whether the parameters are a PrintableString of this text. OpenSC 0.23 writes its length one too
+   great. */
 static bool is_text(struct value parameters, const char *text)
 {
     const size_t size = text ? strlen(text) : 0;
 
     return size && parameters.size == 2 + size && parameters.bytes[0] == PRINTABLE_STRING &&
-           parameters.bytes[1] == size && memcmp(parameters.bytes + 2, text, size) == 0;
+           (parameters.bytes[1] == size || parameters.bytes[1] == size + 1) &&
+           memcmp(parameters.bytes + 2, text, size) == 0;
 }
 
 /* Whether an OBJECT IDENTIFIER is that of a curve. */
