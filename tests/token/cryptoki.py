@@ -23,7 +23,7 @@ NEVER_EXTRACTABLE, ALWAYS_SENSITIVE, ALWAYS_AUTHENTICATE = 0x164, 0x165, 0x202
 RSA_PKCS_KEY_PAIR_GEN, RSA_PKCS, RSA_X_509, RSA_PKCS_OAEP, RSA_PKCS_PSS = 0, 1, 3, 9, 0xD
 RSA_AES_KEY_WRAP, AES_KEY_GEN, AES_CBC_PAD, AES_KEY_WRAP_KWP = 0x1054, 0x1080, 0x1085, 0x210B
 SHA256, SHA256_RSA_PKCS = 0x250, 0x40
-DATA_SPECIFIED = 1
+DATA_SPECIFIED, PUBLIC_KEY_INFO = 1, 0x129
 EC_EDWARDS, EC_MONTGOMERY, EC_PARAMS, EC_POINT, DERIVE = 0x40, 0x41, 0x180, 0x181, 0x10C
 EC_KEY_PAIR_GEN, EC_EDWARDS_KEY_PAIR_GEN, EC_MONTGOMERY_KEY_PAIR_GEN = 0x1040, 0x1055, 0x1056
 ECDSA, ECDSA_SHA256, EDDSA = 0x1041, 0x1044, 0x1057
@@ -275,6 +275,17 @@ class Session:
     def verify(self, key, mechanism, data, signature, parameter=b""):
         self.begin("C_VerifyInit", key, mechanism, parameter)
         self.call("C_Verify", data, len(data), signature, len(signature))
+
+    def sign_message(self, data):
+        """A signature of one of many messages; it is asked for the length first."""
+        size = c_ulong()
+        self.call("C_SignMessage", None, 0, data, len(data), None, byref(size))
+        made = (c_ubyte * size.value)()
+        self.call("C_SignMessage", None, 0, data, len(data), made, byref(size))
+        return bytes(made[: size.value])
+
+    def verify_message(self, data, signature):
+        self.call("C_VerifyMessage", None, 0, data, len(data), signature, len(signature))
 
     def encrypt(self, key, mechanism, data, parameter=b""):
         self.begin("C_EncryptInit", key, mechanism, parameter)

@@ -2,7 +2,7 @@
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, x448, x25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa, x448, x25519
 from cryptography.hazmat.primitives.asymmetric.utils import (
     Prehashed,
     decode_dss_signature,
@@ -13,7 +13,16 @@ from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 from coprime.ec import eddsa
 from coprime.token.module import TokenError
 from tests.token import cryptoki
-from tests.token.cryptoki import CLASS, EC_PARAMS, EC_POINT, KEY_TYPE, VALUE, bytes_of
+from tests.token.cryptoki import (
+    CLASS,
+    EC_PARAMS,
+    EC_POINT,
+    KEY_TYPE,
+    PUBLIC_KEY_INFO,
+    VALUE,
+    Session,
+    bytes_of,
+)
 
 pytestmark = pytest.mark.xdist_group("token")
 
@@ -348,6 +357,34 @@ def test_a_point_has_one_form(session):
     for given in (point, octets(point), compressed, octets(compressed)):
         made = session.create({**common, EC_POINT: given})
         assert session.get(made, EC_POINT) == octets(point)
+
+
+def test_public_key_info(session):
+    """SubjectPublicKeyInfo, also of private keys; another one is refused."""
+    keys = [
+        (import_weierstrass, ec.generate_private_key(ec.SECP256R1())),
+        (import_weierstrass, ec.generate_private_key(ec.SECP521R1())),
+        (Session.import_pair, rsa.generate_private_key(65537, 1024)),
+    ]
+    made = [(key, enter(session, key)) for enter, key in keys]
+    made += [
+        (key, import_raw(session, kind, parameters, key))
+        for kind, parameters, key in (
+            (cryptoki.EC_EDWARDS, ED25519, ed25519.Ed25519PrivateKey.generate()),
+            (cryptoki.EC_EDWARDS, ED448, ed448.Ed448PrivateKey.generate()),
+            (cryptoki.EC_MONTGOMERY, X25519, x25519.X25519PrivateKey.generate()),
+        )
+    ]
+    for key, pair in made:
+        expected = key.public_key().public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        assert [session.get(half, PUBLIC_KEY_INFO) for half in pair] == [expected, expected]
+    common = {CLASS: cryptoki.PRIVATE_KEY, KEY_TYPE: cryptoki.EC_MONTGOMERY, VALUE: bytes(32)}
+    with fails(cryptoki.ATTRIBUTE_VALUE_INVALID):
+        session.create({**common, EC_PARAMS: bytes.fromhex(X25519), PUBLIC_KEY_INFO: expected})
+    public, private = session.generate_pair()
+    assert session.get(public, PUBLIC_KEY_INFO) == session.get(private, PUBLIC_KEY_INFO) != b""
 
 
 def test_wrapped_keys(session):

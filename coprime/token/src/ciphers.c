@@ -14,6 +14,8 @@ static const struct {
     [VERIFY] = {CKO_PUBLIC_KEY, CKA_VERIFY},
     [ENCRYPT] = {CKO_PUBLIC_KEY, CKA_ENCRYPT},
     [DECRYPT] = {CKO_PRIVATE_KEY, CKA_DECRYPT},
+    [SIGN_MESSAGES] = {CKO_PRIVATE_KEY, CKA_SIGN},
+    [VERIFY_MESSAGES] = {CKO_PUBLIC_KEY, CKA_VERIFY},
 };
 
 static struct context context_of(const struct session *session)
@@ -26,7 +28,7 @@ static struct context context_of(const struct session *session)
 static bool is_decryption(enum operation_kind kind, const struct mechanism *mechanism,
                           const struct attributes *key)
 {
-    return kind == SIGN && mechanism->scheme == RAW && attributes_bool(key, CKA_UNWRAP, false) &&
+    return (kind == SIGN || kind == SIGN_MESSAGES) && mechanism->scheme == RAW && attributes_bool(key, CKA_UNWRAP, false) &&
            !attributes_bool(key, CKA_DECRYPT, false) && !module_allows(ALLOW_REVEAL_WRAPPED);
 }
 
@@ -89,7 +91,7 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
             rv = operation_begin(&context, operation, kind, mechanism, &key);
         }
         if (rv == CKR_OK) {
-            operation->needs_login = needs_login;
+            operation->asks_each_time = operation->needs_login = needs_login;
             operation->begun = atomic_fetch_add(&begun, 1) + 1;
         }
         module_unlock();
@@ -297,4 +299,98 @@ CK_RV C_DecryptFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pLastPart,
                      CK_ULONG_PTR pulLastPartLen)
 {
     return finish(hSession, DECRYPT, false, NULL, 0, pLastPart, pulLastPartLen);
+}
+
+/* Messages, one after the other, with one key (version 3.0). */
+
+/* Sign or verify one of them: its own parameter is null, as no mechanism of ours has any. A key that
+   asks for the PIN each time is asked for it for each message. */
+static CK_RV message(CK_SESSION_HANDLE handle, enum operation_kind kind, CK_ULONG parameter_size,
+                     const CK_BYTE *input, CK_ULONG size, CK_BYTE *output, CK_ULONG *output_size)
+{
+    struct operation *messages;
+    struct operation operation = {0};
+    struct session *session;
+    struct context context;
+    CK_RV rv = session_begin(handle, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    messages = &session->operations[kind];
+    context = context_of(session);
+    if (messages->mechanism == NULL) {
+        rv = CKR_OPERATION_NOT_INITIALIZED;
+    } else if ((input == NULL && size) || output_size == NULL || parameter_size ||
+               (kind == VERIFY_MESSAGES && output == NULL)) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else {
+        rv = operation_begin_message(&context, messages, &operation);
+        operation.needs_login = messages->needs_login;
+        if (rv == CKR_OK) {
+            rv = operation_finish(&context, &operation, kind == SIGN_MESSAGES ? SIGN : VERIFY, true,
+                                  input, size, output, output_size);
+        }
+        operation_end(&operation);
+        if (output && rv != CKR_BUFFER_TOO_SMALL) { /* one login serves one message */
+            messages->needs_login = messages->asks_each_time;
+        }
+    }
+    session_end(session);
+    return rv;
+}
+
+/* End messages of a kind. */
+static CK_RV end_messages(CK_SESSION_HANDLE handle, enum operation_kind kind)
+{
+    struct session *session;
+    CK_RV rv = session_begin(handle, &session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    rv = session->operations[kind].mechanism ? CKR_OK : CKR_OPERATION_NOT_INITIALIZED;
+    operation_end(&session->operations[kind]);
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_MessageSignInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                        CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, SIGN_MESSAGES, pMechanism, hKey);
+}
+
+CK_RV C_SignMessage(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter, CK_ULONG ulParameterLen,
+                    CK_BYTE_PTR pData, CK_ULONG ulDataLen, CK_BYTE_PTR pSignature,
+                    CK_ULONG_PTR pulSignatureLen)
+{
+    (void)pParameter;
+    return message(hSession, SIGN_MESSAGES, ulParameterLen, pData, ulDataLen, pSignature,
+                   pulSignatureLen);
+}
+
+CK_RV C_MessageSignFinal(CK_SESSION_HANDLE hSession)
+{
+    return end_messages(hSession, SIGN_MESSAGES);
+}
+
+CK_RV C_MessageVerifyInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                          CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, VERIFY_MESSAGES, pMechanism, hKey);
+}
+
+CK_RV C_VerifyMessage(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter, CK_ULONG ulParameterLen,
+                      CK_BYTE_PTR pData, CK_ULONG ulDataLen, CK_BYTE_PTR pSignature,
+                      CK_ULONG ulSignatureLen)
+{
+    (void)pParameter;
+    return message(hSession, VERIFY_MESSAGES, ulParameterLen, pData, ulDataLen, pSignature,
+                   &ulSignatureLen);
+}
+
+CK_RV C_MessageVerifyFinal(CK_SESSION_HANDLE hSession)
+{
+    return end_messages(hSession, VERIFY_MESSAGES);
 }

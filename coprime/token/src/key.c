@@ -1,6 +1,7 @@
 #include "key.h"
 
 #include "curve_key.h"
+#include "public_info.h"
 #include "rsa_key.h"
 
 void key_begin(struct key *key, CK_KEY_TYPE type, void (*destroy)(struct key *key))
@@ -39,7 +40,7 @@ void key_release(struct key *key)
     }
 }
 
-CK_RV key_complete(const struct crypto *crypto, struct attributes *attributes)
+static CK_RV complete(const struct crypto *crypto, struct attributes *attributes)
 {
     const bool is_private = attributes_ulong(attributes, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY;
     const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
@@ -55,4 +56,11 @@ CK_RV key_complete(const struct crypto *crypto, struct attributes *attributes)
     default:
         return type == UNAVAILABLE ? CKR_TEMPLATE_INCOMPLETE : CKR_ATTRIBUTE_VALUE_INVALID;
     }
+}
+
+CK_RV key_complete(const struct crypto *crypto, struct attributes *attributes)
+{
+    const CK_RV rv = complete(crypto, attributes);
+
+    return rv == CKR_OK ? public_info_set(crypto, attributes) : rv;
 }

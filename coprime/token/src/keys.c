@@ -4,6 +4,7 @@
 #include "mechanism.h"
 #include "module.h"
 #include "objects.h"
+#include "public_info.h"
 #include "rsa_key.h"
 #include "rsa_pair.h"
 #include "rules.h"
@@ -43,16 +44,22 @@ static CK_RV set_numbers(struct attributes *half, const struct attributes *numbe
     return CKR_OK;
 }
 
-/* Both halves: of a private key on a curve the first numbers are the public one's, too. */
-static CK_RV set_both(struct attributes halves[2], const struct attributes *numbers,
-                      CK_KEY_TYPE type)
+/* Both halves, and what follows from them: of a private key on a curve the first numbers are the public one's, too. */
+static CK_RV set_both(const struct crypto *crypto, struct attributes halves[2],
+                      const struct attributes *numbers, CK_KEY_TYPE type)
 {
     static const CK_ATTRIBUTE_TYPE of_curve[] = {CKA_EC_PARAMS, CKA_EC_POINT, CKA_VALUE};
     const bool is_rsa = type == CKK_RSA;
     const CK_ATTRIBUTE_TYPE *const types = is_rsa ? rsa_attributes : of_curve;
-    const CK_RV rv = set_numbers(&halves[0], numbers, types, 2);
+    CK_RV rv = set_numbers(&halves[0], numbers, types, 2);
 
-    return rv == CKR_OK ? set_numbers(&halves[1], numbers, types, is_rsa ? RSA_NUMBERS : 3) : rv;
+    if (rv == CKR_OK) {
+        rv = set_numbers(&halves[1], numbers, types, is_rsa ? RSA_NUMBERS : 3);
+    }
+    for (int i = 0; i < 2 && rv == CKR_OK; ++i) {
+        rv = public_info_set(crypto, &halves[i]);
+    }
+    return rv;
 }
 
 /* The curve of a public template. */
@@ -187,7 +194,7 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
         rv = generate(session, halves, mechanism->key, &numbers);
     }
     if (rv == CKR_OK) {
-        rv = set_both(halves, &numbers, mechanism->key);
+        rv = set_both(session->token->crypto, halves, &numbers, mechanism->key);
     }
     attributes_free(&numbers);
     rv = objects_add(session, rv, pPublicKeyTemplate, ulPublicKeyAttributeCount, halves, 2, handles);

@@ -5,7 +5,8 @@
 #include "curve.h"
 #include "rsa_key.h"
 
-#define SIGNS (CKF_HW | CKF_SIGN | CKF_VERIFY)
+#define SIGNS_ALONE (CKF_SIGN | CKF_VERIFY | CKF_MESSAGE_SIGN | CKF_MESSAGE_VERIFY)
+#define SIGNS (CKF_HW | SIGNS_ALONE)
 #define DECRYPTS (CKF_HW | CKF_ENCRYPT | CKF_DECRYPT)
 #define RSA(type, flags, scheme, digest) \
     {type, {MIN_RSA_BITS, MAX_RSA_BITS, flags}, CKK_RSA, scheme, digest}
@@ -17,7 +18,7 @@
 #define WRAPS (CKF_WRAP | CKF_UNWRAP)
 #define CIPHER(type, flags) {type, {16, 32, flags}, CKK_AES, AES, NO_DIGEST}
 #define MAC(type, digest) \
-    {type, {1, MAX_MAC_KEY, CKF_SIGN | CKF_VERIFY}, CKK_GENERIC_SECRET, HMAC, digest}
+    {type, {1, MAX_MAC_KEY, SIGNS_ALONE}, CKK_GENERIC_SECRET, HMAC, digest}
 #define HASH(type) {type, {0, 0, CKF_DIGEST}, NO_KEY, NO_SCHEME, type}
 
 static const struct mechanism mechanisms[] = {

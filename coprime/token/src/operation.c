@@ -13,6 +13,7 @@
 static const CK_FLAGS flags_of[OPERATIONS] = {
     [SIGN] = CKF_SIGN,       [VERIFY] = CKF_VERIFY, [ENCRYPT] = CKF_ENCRYPT,
     [DECRYPT] = CKF_DECRYPT, [DIGEST] = CKF_DIGEST,
+    [SIGN_MESSAGES] = CKF_MESSAGE_SIGN, [VERIFY_MESSAGES] = CKF_MESSAGE_VERIFY,
 };
 
 void operation_end(struct operation *operation)
@@ -73,6 +74,24 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
     }
     if (rv != CKR_OK) {
         operation_end(operation);
+    }
+    return rv;
+}
+
+CK_RV operation_begin_message(const struct context *context, const struct operation *messages,
+                              struct operation *operation)
+{
+    CK_RV rv = CKR_OK;
+
+    operation->mechanism = messages->mechanism;
+    operation->parameters = messages->parameters;
+    operation->parameters.padding.label = operation->parameters.label;
+    operation->key = messages->key ? key_share(messages->key) : NULL;
+    if (messages->mac) {
+        operation->mac = EVP_MAC_CTX_dup(messages->mac);
+        rv = operation->mac ? CKR_OK : CKR_HOST_MEMORY;
+    } else {
+        rv = begin_digest(context->crypto, operation);
     }
     return rv;
 }

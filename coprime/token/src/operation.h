@@ -15,7 +15,10 @@
 #include "key.h"
 #include "mechanism.h"
 
-enum operation_kind { SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, OPERATIONS };
+/* Those of messages sign or verify one message after the other, and end when they are told to. */
+enum operation_kind {
+    SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, SIGN_MESSAGES, VERIFY_MESSAGES, OPERATIONS
+};
 
 /* How the input comes: the first call decides, also one that only asks for a length. */
 enum operation_parts { UNDECIDED, IN_ONE, IN_PARTS };
@@ -25,7 +28,8 @@ struct operation {
     struct parameters parameters;
     struct key *key; /* of RSA, or on a curve; null for a secret key */
     enum operation_parts parts;
-    bool needs_login; /* the key asks for the PIN each time */
+    bool asks_each_time; /* the key asks for the PIN, */
+    bool needs_login; /* and it has not been given yet */
     uint64_t begun; /* greater for an operation that was begun later */
     EVP_MD_CTX *digest;
     struct cipher *cipher;
@@ -52,6 +56,10 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
                       enum operation_kind kind, const CK_MECHANISM *mechanism,
                       const struct operation_key *key);
 void operation_end(struct operation *operation);
+
+/* An operation on one message, as one that goes on for many has been begun; it is ended apart. */
+CK_RV operation_begin_message(const struct context *context, const struct operation *messages,
+                              struct operation *operation);
 
 /* More input. A cipher gives output, for which `*output_size` is the room, and becomes the length;
    a null `output` asks for the length only. CKR_BUFFER_TOO_SMALL as in operation_finish. All else

@@ -42,18 +42,12 @@ UNSUPPORTED(C_DecryptMessageBegin, session s, parameter p, length n, bytes a, le
 UNSUPPORTED(C_DecryptMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
             lengths d, CK_FLAGS f)
 UNSUPPORTED(C_MessageDecryptFinal, session s)
-UNSUPPORTED(C_MessageSignInit, session s, mechanism m, object k)
-UNSUPPORTED(C_SignMessage, session s, parameter p, length n, bytes b, length c, bytes to, lengths d)
 UNSUPPORTED(C_SignMessageBegin, session s, parameter p, length n)
 UNSUPPORTED(C_SignMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
             lengths d)
-UNSUPPORTED(C_MessageSignFinal, session s)
-UNSUPPORTED(C_MessageVerifyInit, session s, mechanism m, object k)
-UNSUPPORTED(C_VerifyMessage, session s, parameter p, length n, bytes b, length c, bytes g, length d)
 UNSUPPORTED(C_VerifyMessageBegin, session s, parameter p, length n)
 UNSUPPORTED(C_VerifyMessageNext, session s, parameter p, length n, bytes b, length c, bytes g,
             length d)
-UNSUPPORTED(C_MessageVerifyFinal, session s)
 
 /* Nothing runs beside its call here, as the standard has it since version 2.0. */
 CK_RV C_GetFunctionStatus(CK_SESSION_HANDLE hSession)

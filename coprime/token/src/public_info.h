@@ -1,0 +1,13 @@
+/* CKA_PUBLIC_KEY_INFO: the SubjectPublicKeyInfo of X.509 of a key, or of a private key's public half. */
+#ifndef COPRIME_TOKEN_PUBLIC_INFO_H
+#define COPRIME_TOKEN_PUBLIC_INFO_H
+
+#include "attributes.h"
+#include "crypto.h"
+#include "cryptoki.h"
+
+/* Set the attribute of a key whose numbers are there. CKR_ATTRIBUTE_VALUE_INVALID if it has another
+   value already, which somebody gave. */
+CK_RV public_info_set(const struct crypto *crypto, struct attributes *attributes);
+
+#endif
