@@ -152,3 +152,16 @@ def test_one_login_serves_one_operation(session):
     for kind in ("Decrypt", "Sign"):
         session.login_again()
         assert len(session.finish(f"C_{kind}", ciphertext)) == 128
+
+
+def test_each_object_has_a_name_of_its_own(session):
+    """CKA_UNIQUE_ID: also a copy, and nobody can choose it."""
+    public, private = session.generate_pair()
+    made = [public, private, session.copy(public), session.generate_aes({cryptoki.VALUE_LEN: 16})]
+    names = [session.get(one, cryptoki.UNIQUE_ID) for one in made]
+    assert len(set(names)) == len(names)
+    assert {len(name) for name in names} == {32}
+    assert session.find({cryptoki.UNIQUE_ID: names[0]}) == [public]
+    for change in (session.set, lambda key, kind, value: session.copy(key, {kind: value})):
+        with refused(cryptoki.ATTRIBUTE_READ_ONLY):
+            change(public, cryptoki.UNIQUE_ID, b"x")

@@ -8,6 +8,9 @@
 #pragma GCC visibility pop
 
 /* Of the standard, and not in the package. */
+#ifndef CKA_UNIQUE_ID
+#define CKA_UNIQUE_ID 0x4UL
+#endif
 #ifndef CKA_NAME_HASH_ALGORITHM
 #define CKA_NAME_HASH_ALGORITHM 0x8CUL
 #endif

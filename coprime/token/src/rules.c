@@ -49,6 +49,7 @@ static const struct rule rules[] = {
     {CKA_COPYABLE, ALL, MADE | COPIED, BOOLEAN, YES, false},
     {CKA_DESTROYABLE, ALL, MADE | COPIED, BOOLEAN, YES, false},
     {CKA_LABEL, ALL, ANYWHERE, BYTES, EMPTY, false},
+    {CKA_UNIQUE_ID, ALL, NOWHERE, BYTES, NOTHING, false},
 
     {CKA_APPLICATION, DATA, ANYWHERE, BYTES, EMPTY, false},
     {CKA_OBJECT_ID, DATA, ANYWHERE, BYTES, EMPTY, false},

@@ -741,6 +741,23 @@ static CK_RV add_session_object(struct token *token, CK_SESSION_HANDLE session,
     return CKR_OK;
 }
 
+/* Give an object a name that no other one has: a random number in hexadecimal. */
+static bool set_unique_id(const struct crypto *crypto, struct attributes *attributes)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t number[16];
+    char text[2 * sizeof number];
+
+    if (!crypto_random(crypto, number, sizeof number)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof number; ++i) {
+        text[2 * i] = digits[number[i] >> 4];
+        text[2 * i + 1] = digits[number[i] & 15];
+    }
+    return attributes_set(attributes, CKA_UNIQUE_ID, text, sizeof text);
+}
+
 CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct attributes *lists,
                         unsigned count, CK_OBJECT_HANDLE *handles)
 {
@@ -754,6 +771,9 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
     }
     if (count > sizeof ids / sizeof *ids) {
         rv = CKR_GENERAL_ERROR;
+    }
+    for (unsigned i = 0; i < count && rv == CKR_OK; ++i) {
+        rv = set_unique_id(token->crypto, &lists[i]) ? CKR_OK : CKR_HOST_MEMORY;
     }
     if (rv == CKR_OK && any) {
         rv = begin_change(token);
