@@ -280,6 +280,8 @@ def test_refused_derivations(session):
         session.derive(private, point, {cryptoki.VALUE_LEN: 33})
     with fails(cryptoki.TEMPLATE_INCOMPLETE):
         session.derive(private, point, {KEY_TYPE: cryptoki.AES})
+    with fails(cryptoki.TEMPLATE_INCONSISTENT):  # it could be derived again, and shown
+        session.derive(private, point, {cryptoki.WRAP: True})
     session.set(private, cryptoki.DERIVE, False)
     with fails(cryptoki.KEY_FUNCTION_NOT_PERMITTED):
         session.derive(private, point)

@@ -120,6 +120,23 @@ def test_gcm(session, aes, iv_size, tag, beside):
         session.decrypt(key, AES_GCM, bytes(tag - 1), given)
 
 
+def test_a_counter_does_not_overflow(session):
+    """What is beyond the counter's bits would have another nonce's bytes."""
+    key = import_secret(session, cryptoki.AES, bytes(16))
+    parameter = (8).to_bytes(8, "little") + bytes(15) + b"\xfe"  # two blocks are left
+    assert len(session.encrypt(key, AES_CTR, bytes(32), parameter)) == 32
+    for function, code in (
+        (session.encrypt, DATA_LEN_RANGE),
+        (session.decrypt, ENCRYPTED_DATA_LEN_RANGE),
+    ):
+        with fails(code):
+            function(key, AES_CTR, bytes(33), parameter)
+    session.begin("C_EncryptInit", key, AES_CTR, parameter)
+    session.give("C_EncryptUpdate", bytes(30))
+    with fails(DATA_LEN_RANGE):
+        session.give("C_EncryptUpdate", bytes(3))
+
+
 def test_refused_parameters(session):
     key = import_secret(session, cryptoki.AES, bytes(16))
     for mechanism, parameter in (

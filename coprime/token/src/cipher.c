@@ -17,6 +17,7 @@ struct cipher {
     EVP_CIPHER_CTX *context;
     bool encrypts, padded;
     size_t block; /* bytes that the mode takes at once; 1 of a stream */
+    uint64_t blocks; /* that may be taken in all; 0: any number */
     size_t tag; /* bytes behind the text; 0: there is none */
     size_t entered; /* bytes of input, in parts */
     uint8_t *collected; /* of a text with a tag that is decrypted; its room is a power of two */
@@ -51,6 +52,7 @@ struct cipher *cipher_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type,
     cipher->encrypts = encrypts;
     cipher->padded = type == CKM_AES_CBC_PAD;
     cipher->block = type == CKM_AES_CTR || type == CKM_AES_GCM ? 1 : AES_BLOCK;
+    cipher->blocks = parameters->blocks;
     cipher->tag = parameters->tag_size;
     cipher->context = aes_begin(crypto, type, key, key_size, parameters->iv, parameters->iv_size,
                                 encrypts);
@@ -77,6 +79,12 @@ static size_t gives(const struct cipher *cipher, size_t size)
 
     return (all > keeps ? (all - keeps) / cipher->block * cipher->block : 0) -
            (before > keeps ? (before - keeps) / cipher->block * cipher->block : 0);
+}
+
+/* Whether so many bytes in all are beyond the counter. */
+static bool is_beyond(const struct cipher *cipher, size_t size)
+{
+    return cipher->blocks && (size + AES_BLOCK - 1) / AES_BLOCK > cipher->blocks;
 }
 
 /* Keep a part of a text with a tag. */
@@ -118,6 +126,9 @@ CK_RV cipher_update(struct cipher *cipher, const uint8_t *input, size_t size, ui
 
     if (size > INT_MAX / 2) {
         return CKR_ARGUMENTS_BAD;
+    }
+    if (is_beyond(cipher, cipher->entered + size)) {
+        return cipher->encrypts ? CKR_DATA_LEN_RANGE : CKR_ENCRYPTED_DATA_LEN_RANGE;
     }
     if (output == NULL || *output_size < wanted) {
         const bool asked = output == NULL;
@@ -171,7 +182,7 @@ static CK_RV check_size(const struct cipher *cipher, size_t size)
 {
     const bool padded = cipher->padded && cipher->encrypts;
 
-    if (size > INT_MAX / 2 || (!padded && size % cipher->block) ||
+    if (size > INT_MAX / 2 || is_beyond(cipher, size) || (!padded && size % cipher->block) ||
         (collects(cipher) && size < cipher->tag)) {
         return cipher->encrypts ? CKR_DATA_LEN_RANGE : CKR_ENCRYPTED_DATA_LEN_RANGE;
     }

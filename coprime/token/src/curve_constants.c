@@ -1,11 +1,14 @@
 #include "curve_constants.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "curve_table.h"
 
 /* Public numbers. */
 struct made_constants {
+    struct made_constants *next;
+    uint32_t build[6]; /* what they depend on */
     struct coprime_curve_constants constants;
     uint32_t words[COPRIME_CURVE_MEMORY(MAX_CURVE_BITS)], table[MAX_TABLE_WORDS];
 };
@@ -18,7 +21,12 @@ void curve_constants_begin(struct curve_constants *constants)
 void curve_constants_end(struct curve_constants *constants)
 {
     for (unsigned i = 0; i < CURVES; ++i) {
-        free(constants->of[i]);
+        while (constants->of[i]) {
+            struct made_constants *const next = constants->of[i]->next;
+
+            free(constants->of[i]);
+            constants->of[i] = next;
+        }
     }
     (void)pthread_mutex_destroy(&constants->lock);
 }
@@ -39,25 +47,48 @@ static int make(const struct crypto *crypto, struct coprime *driver, const struc
     return COPRIME_ERROR_NONE;
 }
 
+static void read_build(const struct coprime *driver, uint32_t build[6])
+{
+    const uint32_t found[6] = {driver->digit_width, driver->headroom,       driver->radix_bits,
+                               driver->min_bits,    driver->max_prime_bits, driver->half_bits};
+
+    memcpy(build, found, sizeof found);
+}
+
+/* Those that fit the engine, or null. */
+static struct made_constants *find(struct made_constants *list, const uint32_t build[6])
+{
+    while (list && memcmp(list->build, build, sizeof list->build) != 0) {
+        list = list->next;
+    }
+    return list;
+}
+
 int curve_constants_find(struct curve_constants *constants, const struct crypto *crypto,
                          struct coprime *driver, const struct curve *curve,
                          const struct coprime_curve_constants **found)
 {
-    struct made_constants **const place = &constants->of[curve_index(curve)];
+    struct made_constants **const list = &constants->of[curve_index(curve)];
+    struct made_constants *made;
+    uint32_t build[6];
     int error = COPRIME_ERROR_NONE;
 
+    read_build(driver, build);
     (void)pthread_mutex_lock(&constants->lock);
-    if (*place == NULL) {
-        struct made_constants *const made = calloc(1, sizeof *made);
-
+    made = find(*list, build);
+    if (made == NULL) {
+        made = calloc(1, sizeof *made);
         error = made ? make(crypto, driver, curve, made) : COPRIME_ERROR_MEMORY;
         if (error) {
             free(made);
+            made = NULL;
         } else {
-            *place = made;
+            memcpy(made->build, build, sizeof build);
+            made->next = *list;
+            *list = made;
         }
     }
-    *found = error ? NULL : &(*place)->constants;
+    *found = made ? &made->constants : NULL;
     (void)pthread_mutex_unlock(&constants->lock);
     return error;
 }

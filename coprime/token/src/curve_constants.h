@@ -1,4 +1,4 @@
-/* The constants of curves, which all engines of a device have in common: made when a curve is first
+/* The constants of curves, which engines of the same build have in common: made when a curve is first
    used. */
 #ifndef COPRIME_TOKEN_CURVE_CONSTANTS_H
 #define COPRIME_TOKEN_CURVE_CONSTANTS_H
@@ -12,7 +12,7 @@ struct made_constants;
 
 struct curve_constants {
     pthread_mutex_t lock;
-    struct made_constants *of[CURVES]; /* null: they are still to be made */
+    struct made_constants *of[CURVES]; /* of each curve a list, for builds that differ */
 };
 
 void curve_constants_begin(struct curve_constants *constants);

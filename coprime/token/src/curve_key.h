@@ -41,7 +41,7 @@ static inline struct curve_key *curve_key_of(struct key *key)
 struct key *curve_key_new(const struct crypto *crypto, const struct attributes *attributes,
                           bool is_private);
 
-/* Check a key that was given, and set its numbers in their one form: the point is on its curve, and
+/* Check a key that was given, and set its numbers, but for CKA_EC_PARAMS, in their one form: the point is on its curve, and
    belongs to the private key; that is from 1 to n - 1, or any string of its length on Edwards and
    Montgomery curves. CKR_TEMPLATE_INCOMPLETE, CKR_ATTRIBUTE_VALUE_INVALID; CKR_CURVE_NOT_SUPPORTED. */
 CK_RV curve_complete(const struct crypto *crypto, struct attributes *attributes, bool is_private);

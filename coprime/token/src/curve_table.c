@@ -3,6 +3,8 @@
 #include <openssl/ec.h>
 #include <openssl/objects.h>
 
+#include "edwards.h"
+
 /* Teeth of the comb, and points of its table. */
 enum { TEETH = 4, POINTS = 1 << (TEETH - 1) };
 
@@ -13,7 +15,7 @@ struct maker {
     uint32_t radix;
     uint32_t *table;
     BN_CTX *context;
-    BIGNUM *p, *n, *a, *d; /* of the curve; those that it has */
+    BIGNUM *p, *n, *d; /* of the curve */
 };
 
 /* Write a number of the table, in Montgomery form. */
@@ -73,56 +75,8 @@ static bool make_weierstrass(const struct crypto *crypto, const struct maker *ma
     return done;
 }
 
-/* A point of Edwards form. */
-struct point {
-    BIGNUM *x, *y;
-};
-
-static struct point point_new(const struct maker *maker)
-{
-    struct point made = {BN_CTX_get(maker->context), BN_CTX_get(maker->context)};
-
-    return made;
-}
-
-static bool point_copy(const struct point *to, const struct point *from)
-{
-    return BN_copy(to->x, from->x) && BN_copy(to->y, from->y);
-}
-
-/* to = to + other, or minus it, by the law of a x^2 + y^2 = 1 + d x^2 y^2. */
-static bool point_add(const struct maker *maker, const struct point *to, const struct point *other,
-                      bool adds)
-{
-    BN_CTX *const context = maker->context;
-    const BIGNUM *const p = maker->p;
-    BIGNUM *x, *xx, *yy, *xy, *yx, *both, *below;
-    bool done;
-
-    BN_CTX_start(context);
-    x = BN_CTX_get(context);
-    xx = BN_CTX_get(context);
-    yy = BN_CTX_get(context);
-    xy = BN_CTX_get(context);
-    yx = BN_CTX_get(context);
-    both = BN_CTX_get(context);
-    below = BN_CTX_get(context);
-    done = below && (adds ? BN_copy(x, other->x) != NULL : BN_sub(x, p, other->x)) &&
-           BN_mod_mul(xx, to->x, x, p, context) && BN_mod_mul(yy, to->y, other->y, p, context) &&
-           BN_mod_mul(xy, to->x, other->y, p, context) && BN_mod_mul(yx, to->y, x, p, context) &&
-           BN_mod_mul(both, xx, yy, p, context) && BN_mod_mul(both, both, maker->d, p, context) &&
-           BN_add(below, BN_value_one(), both) && BN_mod_inverse(below, below, p, context) &&
-           BN_add(xy, xy, yx) && BN_mod_mul(to->x, xy, below, p, context) &&
-           BN_mod_sub(below, BN_value_one(), both, p, context) &&
-           BN_mod_inverse(below, below, p, context) &&
-           BN_mod_mul(xx, xx, maker->a, p, context) && BN_mod_sub(yy, yy, xx, p, context) &&
-           BN_mod_mul(to->y, yy, below, p, context);
-    BN_CTX_end(context);
-    return done;
-}
-
 /* The three numbers of a point: (y - x) / 2 and (y + x) / 2, at two places, and d x y. */
-static bool put_point(const struct maker *maker, const struct point *point, unsigned pair,
+static bool put_point(const struct maker *maker, const struct edwards_point *point, unsigned pair,
                       unsigned third)
 {
     BN_CTX *const context = maker->context;
@@ -145,41 +99,42 @@ static bool put_point(const struct maker *maker, const struct point *point, unsi
 }
 
 /* The base point, and what is 2^t times the one before, for a tooth of t bits. */
-static bool make_teeth(const struct maker *maker, struct point teeth[TEETH])
+static bool make_teeth(const struct edwards *edwards, uint32_t tooth,
+                       const struct edwards_point teeth[TEETH])
 {
-    BIGNUM *const x = curve_number(maker->curve, maker->curve->engine->gx);
-    BIGNUM *const y = curve_number(maker->curve, maker->curve->engine->gy);
-    bool done = x && y && BN_copy(teeth[0].x, x) && BN_copy(teeth[0].y, y);
+    bool done = edwards_set_base(edwards, &teeth[0]);
 
     for (unsigned j = 1; j < TEETH; ++j) {
-        done = done && point_copy(&teeth[j], &teeth[j - 1]);
-        for (uint32_t i = 0; done && i < maker->made->tooth; ++i) {
-            done = point_add(maker, &teeth[j], &teeth[j], true);
+        done = done && edwards_copy(&teeth[j], &teeth[j - 1]);
+        for (uint32_t i = 0; done && i < tooth; ++i) {
+            done = edwards_add(edwards, &teeth[j], &teeth[j], true);
         }
     }
-    BN_free(x);
-    BN_free(y);
     return done;
 }
 
-static bool make_edwards(const struct maker *maker)
+static bool make_edwards(const struct crypto *crypto, const struct maker *maker)
 {
-    struct point teeth[TEETH], sum;
-    bool done;
+    struct edwards edwards;
+    struct edwards_point teeth[TEETH], sum;
+    bool done = edwards_begin(&edwards, maker->curve, crypto->context);
 
-    for (unsigned j = 0; j < TEETH; ++j) {
-        teeth[j] = point_new(maker);
+    for (unsigned j = 0; done && j < TEETH; ++j) {
+        teeth[j] = edwards_new(&edwards);
     }
-    sum = point_new(maker);
-    done = sum.y && make_teeth(maker, teeth) &&
-           put_point(maker, &teeth[0], 3 * POINTS, 3 * POINTS + 2);
+    if (done) {
+        sum = edwards_new(&edwards);
+        done = sum.y && make_teeth(&edwards, maker->made->tooth, teeth) &&
+               put_point(maker, &teeth[0], 3 * POINTS, 3 * POINTS + 2);
+    }
     for (unsigned i = 0; done && i < POINTS; ++i) {
-        done = point_copy(&sum, &teeth[TEETH - 1]);
+        done = edwards_copy(&sum, &teeth[TEETH - 1]);
         for (unsigned j = 0; done && j < TEETH - 1; ++j) {
-            done = point_add(maker, &sum, &teeth[j], is_added(i, j));
+            done = edwards_add(&edwards, &sum, &teeth[j], is_added(i, j));
         }
         done = done && put_point(maker, &sum, 2 * i, 2 * POINTS + i);
     }
+    edwards_end(&edwards);
     return done;
 }
 
@@ -196,19 +151,17 @@ bool curve_table_compute(const struct crypto *crypto, const struct coprime *driv
         .context = BN_CTX_new_ex(crypto->context),
         .p = curve_number(curve, named->p),
         .n = curve_number(curve, named->n),
-        .a = curve_number(curve, named->a),
         .d = curve_number(curve, named->b),
     };
-    bool done = maker.context && maker.p && maker.n && maker.a && maker.d;
+    bool done = maker.context && maker.p && maker.n && maker.d;
 
     if (done) {
         BN_CTX_start(maker.context);
-        done = curve->type == CKK_EC ? make_weierstrass(crypto, &maker) : make_edwards(&maker);
+        done = curve->type == CKK_EC ? make_weierstrass(crypto, &maker) : make_edwards(crypto, &maker);
         BN_CTX_end(maker.context);
     }
     BN_free(maker.p);
     BN_free(maker.n);
-    BN_free(maker.a);
     BN_free(maker.d);
     BN_CTX_free(maker.context);
     return done;

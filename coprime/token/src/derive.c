@@ -75,6 +75,10 @@ static CK_RV begin_derived(struct attributes *made, const CK_ATTRIBUTE *template
     if (rv == CKR_OK && attributes_ulong(made, CKA_CLASS, CKO_SECRET_KEY) != CKO_SECRET_KEY) {
         rv = CKR_TEMPLATE_INCONSISTENT;
     }
+    if (rv == CKR_OK && attributes_bool(made, CKA_WRAP, false) &&
+        !module_allows(ALLOW_REVEAL_WRAPPED)) {
+        rv = CKR_TEMPLATE_INCONSISTENT; /* whoever derives it again can have it shown */
+    }
     if (rv != CKR_OK) {
         return rv;
     }

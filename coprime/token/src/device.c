@@ -327,8 +327,7 @@ void device_forget(struct device *device)
     (void)pthread_mutex_unlock(&device->lock);
 }
 
-/* Whether an engine says that it is not to blame: it does not take the key, or what it was given is
-   not valid. */
+/* Whether an engine does not take the key. */
 static bool is_refusal(int error)
 {
     switch (error) {
@@ -336,8 +335,6 @@ static bool is_refusal(int error)
     case COPRIME_ERROR_LENGTH_OVER:
     case COPRIME_ERROR_LENGTH_ZERO:
     case COPRIME_ERROR_EXPONENT_LENGTH:
-    case COPRIME_ERROR_SIGNATURE:
-    case COPRIME_ERROR_POINT:
         return true;
     default:
         return false;
@@ -349,10 +346,8 @@ static CK_RV result_of(int error)
     switch (error) {
     case 0:
         return CKR_OK;
-    case COPRIME_ERROR_SIGNATURE:
-        return CKR_SIGNATURE_INVALID;
-    case COPRIME_ERROR_POINT:
-        return CKR_MECHANISM_PARAM_INVALID;
+    case COPRIME_ERROR_MEMORY:
+        return CKR_HOST_MEMORY;
     default:
         return is_refusal(error) ? CKR_KEY_SIZE_RANGE : CKR_DEVICE_ERROR;
     }
@@ -402,6 +397,7 @@ static int exponentiate(struct engine *engine, struct rsa_key *key, const uint8_
                         uint8_t *result)
 {
     uint32_t x[COPRIME_WORDS(MAX_RSA_BITS)];
+    uint8_t made[MAX_RSA_BYTES];
     const uint32_t count = COPRIME_WORDS(key->bits);
     int error = load_key(engine, key);
 
@@ -412,12 +408,16 @@ static int exponentiate(struct engine *engine, struct rsa_key *key, const uint8_
         error = coprime_private(engine->driver, x, x);
     }
     if (!error) {
-        error = coprime_to_bytes(result, key->bytes, x, count);
+        error = coprime_to_bytes(made, key->bytes, x, count);
     }
     coprime_clear(x, COPRIME_WORDS(MAX_RSA_BITS));
-    if (!error && !is_right(key, input, result)) {
+    if (!error && !is_right(key, input, made)) {
         error = COPRIME_ERROR_FAULT;
     }
+    if (!error) { /* nobody sees what is not right */
+        memcpy(result, made, key->bytes);
+    }
+    OPENSSL_cleanse(made, sizeof made);
     if (error) { /* it may be the constants that are wrong */
         (void)pthread_mutex_lock(&key->lock);
         key->secret->prepared = false;

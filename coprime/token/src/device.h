@@ -50,9 +50,7 @@ typedef int curve_work(struct coprime *driver, const struct coprime_curve_consta
                        void *context);
 
 /* Have an engine do work with a key. The work checks its result in software, and ends with
-   COPRIME_ERROR_FAULT if it is wrong. Engines are waited for, and errors are, as above;
-   CKR_SIGNATURE_INVALID and CKR_MECHANISM_PARAM_INVALID where the engine finds a signature, or a point
-   that somebody gave, not to be valid. */
+   COPRIME_ERROR_FAULT if it is wrong. Waiting for an engine, and errors, are as above. */
 CK_RV device_curve(struct device *device, const struct crypto *crypto, struct curve_key *key,
                    curve_work *work, void *context);
 

@@ -3,19 +3,71 @@
 #include <string.h>
 
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
 
-/* A product, and what it is made of. */
+#include "secret.h"
+
+/* A product, and what it is made of, in secret memory. */
 struct multiplication {
     const struct curve_key *key;
     const struct curve_key *other; /* somebody's public key */
-    uint8_t *secret;
+    uint8_t secret[MAX_CURVE_BYTES], expected[MAX_CURVE_BYTES];
 };
+
+/* What libcrypto finds the secret to be: an engine's result is never trusted. */
+static bool expect_coordinate(const struct crypto *crypto, struct multiplication *wanted)
+{
+    const struct curve_key *const key = wanted->key;
+    EVP_PKEY *const own = EVP_PKEY_new_raw_private_key_ex(crypto->context, key->curve->name, NULL,
+                                                          key->secret->bytes, key->curve->bytes);
+    EVP_PKEY_CTX *const context =
+        own ? EVP_PKEY_CTX_new_from_pkey(crypto->context, own, NULL) : NULL;
+    size_t size = sizeof wanted->expected;
+    const bool done = context && EVP_PKEY_derive_init(context) == 1 &&
+                      EVP_PKEY_derive_set_peer(context, wanted->other->public) == 1 &&
+                      EVP_PKEY_derive(context, wanted->expected, &size) == 1;
+
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(own);
+    return done;
+}
+
+/* The same on a Weierstrass curve: libcrypto's ladder takes the same time for every scalar. */
+static bool expect_x(const struct crypto *crypto, struct multiplication *wanted)
+{
+    const struct curve_key *const key = wanted->key, *const other = wanted->other;
+    BN_CTX *const context = BN_CTX_secure_new_ex(crypto->context);
+    BIGNUM *const d = BN_secure_new(), *const x = BN_secure_new();
+    EC_POINT *const product = EC_POINT_new(other->group);
+    bool done = context && d && x && product &&
+                BN_bin2bn(key->secret->bytes, (int)key->curve->bytes, d);
+
+    if (done) {
+        BN_set_flags(d, BN_FLG_CONSTTIME);
+        done = EC_POINT_mul(other->group, product, NULL, other->public_point, d, context) == 1 &&
+               EC_POINT_get_affine_coordinates(other->group, product, x, NULL, context) == 1 &&
+               BN_bn2binpad(x, wanted->expected, (int)key->curve->bytes) >= 0;
+    }
+    EC_POINT_clear_free(product);
+    BN_clear_free(d);
+    BN_clear_free(x);
+    BN_CTX_free(context);
+    return done;
+}
+
+static int compare(const struct multiplication *wanted)
+{
+    return CRYPTO_memcmp(wanted->secret, wanted->expected, wanted->key->curve->bytes) ?
+               COPRIME_ERROR_FAULT :
+               COPRIME_ERROR_NONE;
+}
 
 /* x of the product. */
 static int multiply_point(struct coprime *driver, const struct coprime_curve_constants *curve,
                           void *context)
 {
-    const struct multiplication *const wanted = context;
+    struct multiplication *const wanted = context;
     const struct curve *const own = wanted->key->curve;
     const size_t count = COPRIME_WORDS(own->bits);
     const uint8_t *const point = wanted->other->point + 1;
@@ -31,33 +83,40 @@ static int multiply_point(struct coprime *driver, const struct coprime_curve_con
     }
     coprime_clear(x, MAX_CURVE_WORDS);
     coprime_clear(y, MAX_CURVE_WORDS);
-    return error;
+    return error ? error : compare(wanted);
 }
 
 static int multiply_coordinate(struct coprime *driver, const struct coprime_curve_constants *curve,
                                void *context)
 {
-    const struct multiplication *const wanted = context;
+    struct multiplication *const wanted = context;
+    const int error = coprime_x_multiply(driver, curve, wanted->key->secret->bytes,
+                                         wanted->other->point, wanted->secret);
 
-    return coprime_x_multiply(driver, curve, wanted->key->secret->bytes, wanted->other->point,
-                              wanted->secret);
+    return error ? error : compare(wanted);
 }
 
 CK_RV ecdh(const struct crypto *crypto, struct device *device, struct curve_key *key,
            struct value point, uint8_t *secret)
 {
+    const bool has_points = key->curve->type == CKK_EC;
     struct curve_key *const other = curve_key_public(crypto, key->curve, point);
-    struct multiplication wanted = {key, other, secret};
-    CK_RV rv = CKR_MECHANISM_PARAM_INVALID;
+    struct multiplication *const wanted = secret_allocate(sizeof *wanted);
+    CK_RV rv = wanted ? CKR_MECHANISM_PARAM_INVALID : CKR_HOST_MEMORY;
 
-    if (other) {
-        rv = device_curve(device, crypto, key,
-                          key->curve->type == CKK_EC ? multiply_point : multiply_coordinate,
-                          &wanted);
-        key_release(&other->base);
+    if (other && wanted) {
+        wanted->key = key;
+        wanted->other = other;
+        /* libcrypto refuses points of low order. */
+        if ((has_points ? expect_x : expect_coordinate)(crypto, wanted)) {
+            rv = device_curve(device, crypto, key,
+                              has_points ? multiply_point : multiply_coordinate, wanted);
+        }
     }
-    if (rv != CKR_OK) {
-        OPENSSL_cleanse(secret, key->curve->bytes);
+    if (rv == CKR_OK) {
+        memcpy(secret, wanted->secret, key->curve->bytes);
     }
+    key_release(other ? &other->base : NULL);
+    secret_free(wanted);
     return rv;
 }

@@ -19,7 +19,7 @@ struct signing {
     struct curve_key *key;
     const uint8_t *digest;
     size_t size;
-    uint8_t *signature;
+    uint8_t signature[MAX_CURVE_SIGNATURE];
     uint32_t z[MAX_CURVE_WORDS], k[MAX_CURVE_WORDS], r[MAX_CURVE_WORDS], s[MAX_CURVE_WORDS];
     uint8_t random[RANDOM_BYTES], hashed[MAX_CURVE_BYTES + EXTRA_BYTES];
 };
@@ -82,8 +82,8 @@ bool ecdsa_is_valid(const struct crypto *crypto, const struct curve_key *key, co
     return valid;
 }
 
-/* hashed = SHAKE256 of the random number, d and z: nobody can foresee it who lacks one of the first
-   two, and another digest has another nonce even if the random numbers are the same. */
+/* hashed = SHAKE256 of the random number, d and z: whoever lacks either of the first two cannot
+   predict it, and another digest has another nonce even if the random numbers are the same. */
 static bool hash(struct signing *signing, size_t size)
 {
     const struct curve *const curve = signing->key->curve;
@@ -169,11 +169,10 @@ CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curv
         signing->key = key;
         signing->digest = digest;
         signing->size = size;
-        signing->signature = signature;
         rv = device_curve(device, crypto, key, sign_on_engine, signing);
     }
-    if (rv != CKR_OK) {
-        OPENSSL_cleanse(signature, key->curve->signature);
+    if (rv == CKR_OK) {
+        memcpy(signature, signing->signature, key->curve->signature);
     }
     secret_free(signing);
     return rv;

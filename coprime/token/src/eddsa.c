@@ -6,6 +6,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include "edwards.h"
 #include "secret.h"
 
 /* Bytes of the hash: of SHA-512, and of Ed448's SHAKE256; and of a message that is hashed before. */
@@ -113,61 +114,19 @@ bool eddsa_expand(const struct crypto *crypto, const struct curve *curve, const 
 
 /* Points. */
 
-/* x with this lowest bit, such that a x^2 + y^2 = 1 + d x^2 y^2; false if there is none. */
-static bool find_x(const struct curve *curve, const BIGNUM *y, bool is_odd, BIGNUM *x,
-                   BN_CTX *context)
+bool eddsa_is_point(const struct crypto *crypto, const struct curve *curve, const uint8_t *bytes,
+                    size_t size)
 {
-    BIGNUM *const p = curve_number(curve, curve->engine->p);
-    BIGNUM *const a = curve_number(curve, curve->engine->a);
-    BIGNUM *const d = curve_number(curve, curve->engine->b);
-    BIGNUM *const square = BN_CTX_get(context), *const divisor = BN_CTX_get(context);
-    bool found = p && a && d && divisor && BN_cmp(y, p) < 0 &&
-                 BN_mod_sqr(square, y, p, context) && BN_mod_mul(divisor, d, square, p, context) &&
-                 BN_mod_sub(divisor, a, divisor, p, context) &&
-                 BN_mod_sub(square, BN_value_one(), square, p, context) &&
-                 BN_mod_inverse(divisor, divisor, p, context) &&
-                 BN_mod_mul(square, square, divisor, p, context) &&
-                 BN_mod_sqrt(x, square, p, context);
+    struct edwards edwards;
+    bool is = edwards_begin(&edwards, curve, crypto->context);
 
-    if (found && (bool)BN_is_odd(x) != is_odd) {
-        found = !BN_is_zero(x) && BN_sub(x, p, x);
+    if (is) {
+        const struct edwards_point point = edwards_new(&edwards);
+
+        is = point.y && edwards_decode(&edwards, bytes, size, &point);
     }
-    BN_free(p);
-    BN_free(a);
-    BN_free(d);
-    return found;
-}
-
-/* The coordinates of an encoded point: y, the lowest byte first, and as the highest bit that of x. */
-static bool decode_point(const struct curve *curve, const uint8_t *bytes, uint32_t *x_words,
-                         uint32_t *y_words)
-{
-    BN_CTX *const context = BN_CTX_new();
-    uint8_t y_bytes[MAX_CURVE_BYTES];
-    BIGNUM *x, *y;
-    bool done = context != NULL;
-
-    if (!done) {
-        return false;
-    }
-    BN_CTX_start(context);
-    x = BN_CTX_get(context);
-    y = BN_CTX_get(context);
-    memcpy(y_bytes, bytes, curve->bytes);
-    y_bytes[curve->bytes - 1] &= 0x7f;
-    done = y && BN_lebin2bn(y_bytes, (int)curve->bytes, y) &&
-           find_x(curve, y, bytes[curve->bytes - 1] >> 7, x, context) &&
-           curve_words(curve, x, x_words) && curve_words(curve, y, y_words);
-    BN_CTX_end(context);
-    BN_CTX_free(context);
-    return done;
-}
-
-bool eddsa_is_point(const struct curve *curve, const uint8_t *bytes, size_t size)
-{
-    uint32_t x[MAX_CURVE_WORDS], y[MAX_CURVE_WORDS];
-
-    return size == curve->bytes && decode_point(curve, bytes, x, y);
+    edwards_end(&edwards);
+    return is;
 }
 
 /* A number, the lowest byte first, in as many bytes as a point has. */
@@ -180,19 +139,27 @@ static void encode(const struct curve *curve, const uint32_t *words, uint8_t *by
 
 /* Signatures. */
 
-/* A signature that is made or verified, in secret memory; the message is hashed if the variant says
-   so. */
+/* A signature that is made or verified, in secret memory. What is signed, the message or its hash, is
+   ours: it is hashed twice, and two messages with the same r would reveal the private key. */
 struct signing {
     const struct crypto *crypto;
     struct curve_key *key;
     const struct eddsa_variant *variant;
     struct part message;
-    uint8_t *signature;
+    uint8_t *copied; /* a message that a caller has; or null */
+    uint8_t signature[MAX_CURVE_SIGNATURE];
     uint32_t r[MAX_CURVE_WORDS], h[MAX_CURVE_WORDS], s[MAX_CURVE_WORDS];
     uint32_t x[MAX_CURVE_WORDS], y[MAX_CURVE_WORDS]; /* of R */
-    uint32_t key_x[MAX_CURVE_WORDS], key_y[MAX_CURVE_WORDS];
     uint8_t prehash[PREHASH];
 };
+
+static void end(struct signing *signing)
+{
+    if (signing) {
+        secret_free(signing->copied);
+    }
+    secret_free(signing);
+}
 
 /* Whether libcrypto has the variant: those with contexts and hashes are new in its version 3.2. */
 static bool is_plain(const struct eddsa_variant *variant)
@@ -211,7 +178,7 @@ static bool hash_all(struct signing *signing, const uint8_t *encoded)
 }
 
 /* Whether a plain signature is valid, by libcrypto. */
-static bool is_valid(const struct signing *signing)
+static bool is_valid_plain(const struct signing *signing)
 {
     EVP_MD_CTX *const context = EVP_MD_CTX_new();
     const bool valid =
@@ -225,26 +192,43 @@ static bool is_valid(const struct signing *signing)
     return valid;
 }
 
-/* An engine verifies R, S and h. */
-static int verify_on_engine(struct coprime *driver, const struct coprime_curve_constants *curve,
-                            void *context)
+/* Whether S B = R + h A. */
+static bool has_right_sum(const struct edwards *edwards, const struct signing *signing,
+                          const BIGNUM *n, const BIGNUM *s, const BIGNUM *h)
 {
-    struct signing *const signing = context;
+    const size_t half = edwards->curve->bytes;
+    const struct edwards_point r = edwards_new(edwards), a = edwards_new(edwards);
+    const struct edwards_point base = edwards_new(edwards), sum = edwards_new(edwards);
+    const struct edwards_point product = edwards_new(edwards);
 
-    return coprime_ed_verify(driver, curve, signing->key_x, signing->key_y, signing->h, signing->x,
-                             signing->y, signing->s);
+    return product.y && BN_cmp(s, n) < 0 &&
+           edwards_decode(edwards, signing->signature, half, &r) &&
+           edwards_decode(edwards, signing->key->point, signing->key->point_size, &a) &&
+           edwards_set_base(edwards, &base) && edwards_multiply(edwards, &product, s, &base) &&
+           edwards_multiply(edwards, &sum, h, &a) && edwards_add(edwards, &sum, &r, true) &&
+           BN_cmp(sum.x, product.x) == 0 && BN_cmp(sum.y, product.y) == 0;
 }
 
-static int check(struct coprime *driver, const struct coprime_curve_constants *curve,
-                 struct signing *signing)
+/* The same of another variant, of which h has been made. */
+static bool is_valid_variant(const struct signing *signing)
 {
-    if (is_plain(signing->variant)) {
-        return is_valid(signing) ? COPRIME_ERROR_NONE : COPRIME_ERROR_FAULT;
-    }
-    if (!decode_point(signing->key->curve, signing->key->point, signing->key_x, signing->key_y)) {
-        return COPRIME_ERROR_FAULT;
-    }
-    return verify_on_engine(driver, curve, signing) ? COPRIME_ERROR_FAULT : COPRIME_ERROR_NONE;
+    const struct curve *const curve = signing->key->curve;
+    BIGNUM *const n = curve_number(curve, curve->engine->n), *const h = curve_number(curve, signing->h);
+    BIGNUM *const s = BN_lebin2bn(signing->signature + curve->bytes, (int)curve->bytes, NULL);
+    struct edwards edwards;
+    bool valid = edwards_begin(&edwards, curve, signing->crypto->context);
+
+    valid = valid && n && h && s && has_right_sum(&edwards, signing, n, s, h);
+    edwards_end(&edwards);
+    BN_free(n);
+    BN_free(h);
+    BN_free(s);
+    return valid;
+}
+
+static bool is_valid(const struct signing *signing)
+{
+    return is_plain(signing->variant) ? is_valid_plain(signing) : is_valid_variant(signing);
 }
 
 static int sign_on_engine(struct coprime *driver, const struct coprime_curve_constants *curve,
@@ -266,33 +250,39 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
                               signing->s);
     if (!error) {
         encode(own, signing->s, signing->signature + own->bytes);
-        error = check(driver, curve, signing);
+        error = is_valid(signing) ? COPRIME_ERROR_NONE : COPRIME_ERROR_FAULT;
     }
     return error;
 }
 
-/* What is signed: the message, or its hash. */
 static struct signing *begin(const struct crypto *crypto, struct curve_key *key,
                              const struct eddsa_variant *variant, const uint8_t *message,
-                             size_t size, uint8_t *signature)
+                             size_t size)
 {
     struct signing *const signing = secret_allocate(sizeof *signing);
     const struct part whole = {message, size};
+    bool done = signing != NULL;
 
-    if (signing == NULL) {
+    if (!done) {
         return NULL;
     }
     signing->crypto = crypto;
     signing->key = key;
     signing->variant = variant;
-    signing->message = whole;
-    signing->signature = signature;
     if (variant->prehashed) {
         signing->message = (struct part){signing->prehash, PREHASH};
-        if (!hash(crypto, key->curve, &whole, 1, signing->prehash, PREHASH)) {
-            secret_free(signing);
-            return NULL;
+        done = hash(crypto, key->curve, &whole, 1, signing->prehash, PREHASH);
+    } else {
+        signing->copied = secret_allocate(size ? size : 1);
+        signing->message = (struct part){signing->copied, size};
+        done = signing->copied != NULL;
+        if (done && size) {
+            memcpy(signing->copied, message, size);
         }
+    }
+    if (!done) {
+        end(signing);
+        return NULL;
     }
     return signing;
 }
@@ -301,7 +291,7 @@ CK_RV eddsa_sign(const struct crypto *crypto, struct device *device, struct curv
                  const struct eddsa_variant *variant, const uint8_t *message, size_t size,
                  uint8_t *signature)
 {
-    struct signing *const signing = begin(crypto, key, variant, message, size, signature);
+    struct signing *const signing = begin(crypto, key, variant, message, size);
     CK_RV rv = CKR_HOST_MEMORY;
 
     if (signing) {
@@ -311,56 +301,26 @@ CK_RV eddsa_sign(const struct crypto *crypto, struct device *device, struct curv
             rv = device_curve(device, crypto, key, sign_on_engine, signing);
         }
     }
-    if (rv != CKR_OK) {
-        OPENSSL_cleanse(signature, key->curve->signature);
+    if (rv == CKR_OK) {
+        memcpy(signature, signing->signature, key->curve->signature);
     }
-    secret_free(signing);
+    end(signing);
     return rv;
 }
 
-/* Whether a number is below n. */
-static bool is_below_order(const struct curve *curve, const uint32_t *words)
-{
-    BIGNUM *const n = curve_number(curve, curve->engine->n), *const s = curve_number(curve, words);
-    const bool is = n && s && BN_cmp(s, n) < 0;
-
-    BN_free(n);
-    BN_free(s);
-    return is;
-}
-
-/* Read R, S and the public key; false for a signature that cannot be one. */
-static bool read_signature(struct signing *signing)
-{
-    const struct curve *const curve = signing->key->curve;
-    BIGNUM *const s = BN_lebin2bn(signing->signature + curve->bytes, (int)curve->bytes, NULL);
-    const bool read = s && curve_words(curve, s, signing->s) &&
-                      is_below_order(curve, signing->s) &&
-                      decode_point(curve, signing->signature, signing->x, signing->y) &&
-                      decode_point(curve, signing->key->point, signing->key_x, signing->key_y);
-
-    BN_free(s);
-    return read;
-}
-
-CK_RV eddsa_verify(const struct crypto *crypto, struct device *device, struct curve_key *key,
+CK_RV eddsa_verify(const struct crypto *crypto, struct curve_key *key,
                    const struct eddsa_variant *variant, const uint8_t *message, size_t size,
                    const uint8_t *signature)
 {
-    uint8_t given[MAX_CURVE_SIGNATURE];
-    struct signing *const signing = begin(crypto, key, variant, message, size, given);
-    CK_RV rv = CKR_SIGNATURE_INVALID;
+    struct signing *const signing = begin(crypto, key, variant, message, size);
+    CK_RV rv = CKR_HOST_MEMORY;
 
-    if (signing == NULL) {
-        return CKR_HOST_MEMORY;
+    if (signing) {
+        memcpy(signing->signature, signature, key->curve->signature);
+        if (hash_all(signing, signing->signature)) {
+            rv = is_valid(signing) ? CKR_OK : CKR_SIGNATURE_INVALID;
+        }
     }
-    memcpy(given, signature, key->curve->signature);
-    if (is_plain(variant)) {
-        rv = is_valid(signing) ? CKR_OK : CKR_SIGNATURE_INVALID;
-    } else if (read_signature(signing)) {
-        rv = hash_all(signing, given) ? device_curve(device, crypto, key, verify_on_engine, signing) :
-                                        CKR_HOST_MEMORY;
-    }
-    secret_free(signing);
+    end(signing);
     return rv;
 }

@@ -14,7 +14,8 @@
 #include "mechanism.h"
 
 /* Whether these bytes are a point of the curve. */
-bool eddsa_is_point(const struct curve *curve, const uint8_t *bytes, size_t size);
+bool eddsa_is_point(const struct crypto *crypto, const struct curve *curve, const uint8_t *bytes,
+                    size_t size);
 
 /* The scalar, modulo n, and the prefix of a private key. */
 bool eddsa_expand(const struct crypto *crypto, const struct curve *curve, const uint8_t *bytes,
@@ -27,8 +28,8 @@ CK_RV eddsa_sign(const struct crypto *crypto, struct device *device, struct curv
                  uint8_t *signature);
 
 /* Whether a signature, of curve->signature bytes, is that of the message: CKR_SIGNATURE_INVALID if it
-   is not. libcrypto verifies it; where that has no such variant, an engine does. */
-CK_RV eddsa_verify(const struct crypto *crypto, struct device *device, struct curve_key *key,
+   is not. */
+CK_RV eddsa_verify(const struct crypto *crypto, struct curve_key *key,
                    const struct eddsa_variant *variant, const uint8_t *message, size_t size,
                    const uint8_t *signature);
 

@@ -248,7 +248,22 @@ static CK_RV read_gcm(const CK_MECHANISM *given, struct cipher_parameters *ciphe
     return CKR_OK;
 }
 
-/* The parameters of CTR: all of the block is the counter, as libcrypto has it. */
+/* Blocks until a counter of so many bits overflows, of which the greatest number stands for more. */
+static uint64_t blocks_left(const CK_BYTE *block, CK_ULONG bits)
+{
+    uint64_t low = 0, mask;
+
+    for (size_t i = AES_BLOCK - sizeof low; i < AES_BLOCK; ++i) {
+        low = low << 8 | block[i];
+    }
+    if (bits >= 64) { /* 2^64 blocks are more than anybody gives */
+        return UINT64_MAX;
+    }
+    mask = ((uint64_t)1 << bits) - 1;
+    return mask - (low & mask) + 1;
+}
+
+/* The parameters of CTR. libcrypto counts in all of the block; nothing is given beyond the counter. */
 static CK_RV read_counter(const CK_MECHANISM *given, struct cipher_parameters *cipher)
 {
     CK_AES_CTR_PARAMS found;
@@ -261,6 +276,7 @@ static CK_RV read_counter(const CK_MECHANISM *given, struct cipher_parameters *c
         return CKR_MECHANISM_PARAM_INVALID;
     }
     memcpy(cipher->iv, found.cb, AES_BLOCK);
+    cipher->blocks = blocks_left(found.cb, found.ulCounterBits);
     cipher->iv_size = AES_BLOCK;
     return CKR_OK;
 }

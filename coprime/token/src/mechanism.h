@@ -32,7 +32,7 @@ struct eddsa_variant {
 };
 
 /* What a mode of AES is given. */
-enum { MAX_IV = 256, MAX_TAG = 16 };
+enum { MAX_IV = 128, MAX_TAG = 16 };
 
 /* The longest key of HMAC, in bytes. */
 enum { MAX_MAC_KEY = 1024 };
@@ -40,6 +40,7 @@ enum { MAX_MAC_KEY = 1024 };
 struct cipher_parameters {
     uint8_t iv[MAX_IV]; /* or a counter's first value */
     size_t iv_size;
+    uint64_t blocks; /* of CTR: until the counter would overflow */
     size_t tag_size; /* of an authentication tag; 0: there is none */
     const uint8_t *data; /* the caller's, that is authenticated, too */
     size_t data_size;

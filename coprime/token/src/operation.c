@@ -5,6 +5,7 @@
 
 #include <openssl/crypto.h>
 
+#include "aes.h"
 #include "ecdsa.h"
 #include "eddsa.h"
 #include "rsa_operation.h"
@@ -63,7 +64,13 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
         operation->cipher =
             cipher_begin(context->crypto, found->type, key->secret.bytes, key->secret.size,
                          &operation->parameters.cipher, kind == ENCRYPT);
-        rv = operation->cipher ? CKR_OK : CKR_KEY_SIZE_RANGE;
+        rv = operation->cipher                     ? CKR_OK :
+             aes_has_size(key->secret.size) ? CKR_HOST_MEMORY :
+                                              CKR_KEY_SIZE_RANGE;
+    }
+    if (rv == CKR_OK && found->scheme == HMAC &&
+        (key->secret.size == 0 || key->secret.size > MAX_MAC_KEY)) {
+        rv = CKR_KEY_SIZE_RANGE;
     }
     if (rv == CKR_OK && found->scheme == HMAC) {
         operation->mac = crypto_begin_hmac(context->crypto, digest_of(found->digest),
@@ -284,7 +291,7 @@ static CK_RV verify(const struct context *context, const struct operation *opera
         return CRYPTO_memcmp(signature, text.bytes, size) == 0 ? CKR_OK : CKR_SIGNATURE_INVALID;
     }
     if (scheme == EDDSA) {
-        return eddsa_verify(context->crypto, context->device, curve_key_of(operation->key),
+        return eddsa_verify(context->crypto, curve_key_of(operation->key),
                             &operation->parameters.variant, text.bytes, text.size, signature);
     }
     if (scheme == ECDSA) {

@@ -57,7 +57,7 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
                       const struct operation_key *key);
 void operation_end(struct operation *operation);
 
-/* An operation on one message, as one that goes on for many has been begun; it is ended apart. */
+/* An operation on one message, as one that goes on for many has been begun; the caller ends it. */
 CK_RV operation_begin_message(const struct context *context, const struct operation *messages,
                               struct operation *operation);
 

@@ -23,10 +23,9 @@ static EVP_PKEY *rsa_to_libcrypto(const struct crypto *crypto, const struct attr
     for (int i = 0; i < RSA_NUMBERS; ++i) {
         const struct value value = attributes_get(attributes, rsa_attributes[i]);
 
-        numbers[i] = value.bytes && value.size <= MAX_RSA_BYTES ?
-                         BN_bin2bn(value.bytes, (int)value.size, NULL) :
-                         NULL;
-        done = done && numbers[i] &&
+        numbers[i] = BN_secure_new(); /* so that libcrypto keeps its copy apart, too */
+        done = done && numbers[i] && value.bytes && value.size <= MAX_RSA_BYTES &&
+               BN_bin2bn(value.bytes, (int)value.size, numbers[i]) &&
                OSSL_PARAM_BLD_push_BN(builder, rsa_parameters[i], numbers[i]) == 1;
     }
     if (done) {
