@@ -124,7 +124,9 @@ class _Round:
     def of(cls, machine: Machine) -> Self:
         """The machine's."""
         own = machine.multiplication
-        return cls({one: copy if own.banked else one for one, copy in _COPIES.items()}, own.overlaps)
+        return cls(
+            {one: copy if own.banked else one for one, copy in _COPIES.items()}, own.overlaps
+        )
 
     def first(self) -> list[Step]:
         """What begins the first round, and ends each one."""
