@@ -174,20 +174,21 @@ def move(destination: Reference, x: Reference, modulus: Context) -> Step:
 def make_added_modulus(multiplication: Multiplication, context: Context) -> list[Step]:
     """ADDED_MODULUS = c M, of SCALED, (c M + 1) / 2^scale_bits, and UNIT; nothing without c.
 
-    A step shifts it by as many bits as a sum can shift what it adds, or by the most that divides
-    `scale_bits`.
+    A step adds it to itself, or to 0 as many times as a sum can, which shifts it by as many bits as
+    divide `scale_bits`.
     """
     multiple, label = Scratch.ADDED_MODULUS, f"shift_added_modulus_{context.name.lower()}"
     if not multiplication.scaled:  # what sums add is M itself
         return []
     most = MOST_TIMES_MODULUS.bit_length() - 1
     shift = max(one for one in range(1, most + 1) if multiplication.scale_bits % one == 0)
-    nothing = linear(StepKind.SUBTRACT, multiple, multiple, multiple, context, "2^k M'")
-    shifted = replace(nothing, times_modulus=1 << shift, note="2^k M', up to c M + 1")
+    kind, times = (StepKind.SUBTRACT, 1 << shift) if shift > 1 else (StepKind.ADD, 0)
+    shifted = linear(kind, multiple, multiple, multiple, context, "2^k M', up to c M + 1")
     return [
         move(multiple, Scratch.SCALED, context),
         replace(
             shifted,
+            times_modulus=times,
             fits="c M is shorter than R",
             next=Next.LOOP,
             times=multiplication.scale_bits // shift,
