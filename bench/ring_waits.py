@@ -66,9 +66,10 @@ def main() -> None:
     command = Command[options.operation]
     settings = dict([command.operation.setting])
     settings |= dict(setting.split("=") for setting in options.settings)
-    operands = random_operands(command, options.bits, 1)
     if options.curve:
         operands = operands_on(command, CURVES[options.curve], 1)
+    else:
+        operands = random_operands(command, options.bits, 1)
     design = family_named("ring").choose(settings).design
     with (
         patch("coprime.engine.sequencer.lane_model.OverlapModel", CountingModel),
