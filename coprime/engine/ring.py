@@ -22,6 +22,10 @@ _LEAST_RESIDUE = 12
 _SMALLEST_RAM = 1024
 """Words of a block RAM with two ports that has no fewer of them for a bank's width."""
 
+WHOLE_WINDOW_OF_X = 3
+"""Bits of a window modulo the whole modulus with X_MULTIPLY, which inverts modulo that one: 38
+products less than with 2 for 255 bits. Columns of a comb go without windows from the top."""
+
 _LEAST_LENGTH = 16  # bits of a modulus: shorter ones take the time of five words all the same
 
 RING_TILES = tuple(
@@ -109,7 +113,8 @@ def ring(
         half_bits=half_bits,
     )
     window = BLINDED_WINDOW if chosen else WINDOW if settings.any else banks.entry_bits
-    exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
+    whole_window = WHOLE_WINDOW_OF_X if settings.kinds == ("montgomery",) else WHOLE_WINDOW
+    exponentiation = Exponentiation("fixed-window", window, whole_window, chosen)
 
     def make(target: Target) -> RingMultiplier:
         products = multiplication.sum_products(multiplication.words(whole))

@@ -13,7 +13,15 @@ from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Named, Routine
-from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
+from coprime.program.steps import (
+    MOST_TIMES_MODULUS,
+    PASS,
+    Next,
+    Step,
+    StepKind,
+    linear,
+    multiply,
+)
 
 from .operation import Machine
 from .shared_steps import descale, jump, prepare, reduced
@@ -164,18 +172,26 @@ def move(destination: Reference, x: Reference, modulus: Context) -> Step:
 
 
 def make_added_modulus(multiplication: Multiplication, context: Context) -> list[Step]:
-    """ADDED_MODULUS = c M, of SCALED, (c M + 1) / 2^scale_bits, and UNIT; nothing without c."""
-    multiple, label = Scratch.ADDED_MODULUS, f"double_added_modulus_{context.name.lower()}"
-    doubled = linear(StepKind.ADD, multiple, multiple, multiple, context, "2^k M', up to c M + 1")
+    """ADDED_MODULUS = c M, of SCALED, (c M + 1) / 2^scale_bits, and UNIT; nothing without c.
+
+    A step adds it to itself, or to 0 as many times as a sum can, which shifts it by as many bits as
+    divide `scale_bits`.
+    """
+    multiple, label = Scratch.ADDED_MODULUS, f"shift_added_modulus_{context.name.lower()}"
     if not multiplication.scaled:  # what sums add is M itself
         return []
+    most = MOST_TIMES_MODULUS.bit_length() - 1
+    shift = max(one for one in range(1, most + 1) if multiplication.scale_bits % one == 0)
+    kind, times = (StepKind.SUBTRACT, 1 << shift) if shift > 1 else (StepKind.ADD, 0)
+    shifted = linear(kind, multiple, multiple, multiple, context, "2^k M', up to c M + 1")
     return [
         move(multiple, Scratch.SCALED, context),
         replace(
-            doubled,
+            shifted,
+            times_modulus=times,
             fits="c M is shorter than R",
             next=Next.LOOP,
-            times=multiplication.scale_bits,
+            times=multiplication.scale_bits // shift,
             label=label,
             target=label,
         ),

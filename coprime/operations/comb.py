@@ -51,25 +51,32 @@ _P, _Q, _WHOLE = Context.P, Context.Q, Context.WHOLE
 _ACC, _TERM, _UNIT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT
 
 # Bernstein, Lange, Explicit-formulas database: Jacobian coordinates, of any a; and with an affine
-# point.
+# point. A bar stands for one of the steps that bring the affine point from the table.
 _TERM_OF_A = "zz=Z1*Z1 zz=zz*zz ta=a*zz"
 _DOUBLE_AND_ADD = """
     Y=T-y y2=Y+Y f=X1*X1 Z1=Z1*y2 u=Y*y2 m=f+f m=f+m zz=Z1*Z1 m=m+ta r=m*m t=u+u s=t*X1 zzz=Z1*zz
-    ux=X2*zz r=r-s X1=r-s s=s-X1 w=u*u s=s*m w=w+w uy=Y2*zzz h=ux-X1 hh=h*h Y1=s-w r=uy-Y1 X3=r*r
-    hhh=hh*h v=hh*X1 X3=X3-hhh Z3=Z1*h X3=X3-v y=hhh*Y1 X3=X3-v v=v-X3 T=r*v
+    | | | ux=X2*zz r=r-s X1=r-s s=s-X1 w=u*u s=s*m w=w+w uy=Y2*zzz h=ux-X1 hh=h*h Y1=s-w r=uy-Y1
+    X3=r*r hhh=hh*h v=hh*X1 X3=X3-hhh Z3=Z1*h X3=X3-v y=hhh*Y1 X3=X3-v v=v-X3 T=r*v
 """
-"""Twice X1 : T - y : Z1, and the affine point X2, Y2 added. Each sum is as far from its numbers as
-can be, so that it is made beside the products between; so Y is the difference of two products."""
-_ENTRY_AT = 13
-"""How many of its steps come before the affine point is read from the table."""
+"""Twice X1 : T - y : Z1, and the affine point X2, Y2 added; so Y is the difference of two products.
+"""
+_DOUBLE_AND_ADD_BESIDE = """
+    Y=T-y zh=Z1*Y q=X1+d u=Y*Y | p=X1-d f=p*q Z1=zh+zh u=u+u zz=Z1*Z1 t=u+u m=f+f s=t*X1 m=m+f
+    m=m+ta r=m*m | w=u*u | zzz=Z1*zz r=r-s w=w+w ux=X2*zz X1=r-s s=s-X1 s=s*m uy=Y2*zzz h=ux-X1
+    hh=h*h Y1=s-w r=uy-Y1 hhh=hh*h X3=r*r v=hh*X1 Z3=Z1*h X3=X3-hhh X3=X3-v y=hhh*Y1 X3=X3-v v=v-X3
+    T=r*v
+"""
+"""The same where sums are made beside products. Of a = -3, d is Z1^2 and ta is 0, else d is 0: X1^2
+is (X1 - d) (X1 + d) then, and there are two products less. In this order, which a search has found,
+no product waits for a sum."""
 _FROM_AFFINE = "zz=Z1*Z1 X3=X1*zz zz=Z1*zz T=Y1*zz"
 _HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Y3=T-y Z3=Z1*t"
 """Of Jacobian coordinates, X : Y : Z are X Z : Y : Z^3."""
 
 
-def comb_routines() -> list[Routine]:
+def comb_routines(machine: Machine) -> list[Routine]:
     """BASE_SCALAR, and the multiple."""
-    return [_base_scalar(), base := _base_point(), randomized(base, WEIERSTRASS)]
+    return [_base_scalar(), base := _base_point(machine), randomized(base, WEIERSTRASS)]
 
 
 def _has_no_table(context: Context, target: str) -> Step:
@@ -104,7 +111,7 @@ def _base_scalar() -> Routine:
     return routine(BASE_SCALAR, steps, _Q, takes=takes, gives={}, clobbers=(_ACC, _TERM, e))
 
 
-def _base_point() -> Routine:
+def _base_point(machine: Machine) -> Routine:
     """X_1 : Y_1 : Z_1 = E * the base point; a comb starts with the coordinate Z in ACCUMULATOR."""
     scans, column, last_columns = "columns", "column", "last_columns"
     x, y = Scratch.T_0, Scratch.T_1
@@ -112,7 +119,7 @@ def _base_point() -> Routine:
     first = Step(kind=StepKind.SCAN_COLUMNS, modulus=_WHOLE, note="from the highest column on")
     full = replace(PASS, modulus=_P, next=Next.IF_WINDOW, note="each bit of the column")
     x_1, y_1, z_1 = SUM
-    column_added, homogeneous = _double_and_add(), _to_homogeneous()
+    column_added, homogeneous = _double_and_add(machine), _to_homogeneous()
     *entered, first_point = _from_affine()
     steps = [
         _has_no_table(_P, scans),
@@ -120,6 +127,7 @@ def _base_point() -> Routine:
         call(move(Scratch.POINT_Y, y, _P), WEIERSTRASS.on_curve),
         jump(on_curve, MULTIPLY),
         replace(zero(Scratch.X_2), label=scans),
+        *_before_columns(machine),
         first,
         full,
         move(x_1, Mode.WINDOW, _P),
@@ -157,6 +165,7 @@ def _base_point() -> Routine:
             *(_ACC, _TERM, Scratch.SLOPE, Scratch.Y_2, Scratch.Y_3, Scratch.Z_1_COPY),
             *(Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED),
             *(*ladder, *SUMMED),
+            *(Scratch.MINUS_3, Scratch.SQUARE_OF_Z, Scratch.TERM_OF_A),
             *TEMPORARY,
         ),
     )
@@ -209,28 +218,79 @@ def _results(places: Mapping[str, NumberPlace]) -> dict[str, NumberPlace]:
     return {name.replace("1", "3"): one for name, one in places.items()}
 
 
-def _double_and_add() -> list[Step]:
-    """Twice the sum, and the column's point added; of a = 0, which is public, in three products
-    less."""
-    coordinates, with_a, without_a = _jacobian(), "with_a", "without_a"
-    term = NumberPlace(Scratch.SLOPE, below=2)  # and of the slope, which it is added to
-    of_a = linear(StepKind.SUBTRACT, _TERM, Operand.Y, _UNIT, _P, "a = 0?")
-    of_curve = curve_formula(_TERM_OF_A, {**coordinates, "a": A}, {"ta": term})
+def _double_and_add(machine: Machine) -> list[Step]:
+    """Twice the sum, and the column's point added; what is special of a is public."""
+    coordinates, of_y = _jacobian(), _of_y()
     point = {"X2": NumberPlace(right=Scratch.X_ADDED), "Y2": NumberPlace(Scratch.Y_2, below=2)}
-    of_y = _of_y()
-    results = {**coordinates, **_results(coordinates), **of_y, "Y": of_y["T"], "m": term}
+    given = {**coordinates, **point, **of_y}
+    results = {**coordinates, **_results(coordinates), **of_y, "Y": of_y["T"]}
     del results["Y3"]
-    given = {**coordinates, **point, **of_y, "ta": term}
-    first, *others = curve_formula(_DOUBLE_AND_ADD, given, results, by_bit=True)
+    if machine.multiplication.overlaps:
+        given |= {"ta": _TERM_OF_A_KEPT, "d": NumberPlace(Scratch.SQUARE_OF_Z, below=2)}
+        before, text = _of_minus_3_or_a(), _DOUBLE_AND_ADD_BESIDE
+    else:
+        given, results = given | {"ta": _TERM_OF_A_MADE}, results | {"m": _TERM_OF_A_MADE}
+        before, text = _of_a(), _DOUBLE_AND_ADD
+    first, *others = _with_entry(text, given, results)
+    return [*before, replace(first, label=_WITHOUT_A), *others]
+
+
+def _with_entry(
+    text: str, given: Mapping[str, NumberPlace], results: Mapping[str, NumberPlace]
+) -> list[Step]:
+    """The steps of a formula, and where it has a bar the next one of `_signed_entry`."""
+    made = iter(curve_formula(text.replace("|", ""), given, results, by_bit=True))
+    entry = iter(_signed_entry())
+    return [next(entry if one == "|" else made) for one in text.split()]
+
+
+_WITH_A, _WITHOUT_A, _NOT_MINUS_3, _LESS_ONE = "with_a", "without_a", "not_minus_3", "less_one"
+"""Labels."""
+_TERM_OF_A_MADE = NumberPlace(Scratch.SLOPE, below=2)
+"""ta, and the slope, which it is added to."""
+_TERM_OF_A_KEPT = NumberPlace(Scratch.TERM_OF_A, below=2)
+
+
+def _of_a() -> list[Step]:
+    """ta, of a = 0 in three products less."""
+    of_a = linear(StepKind.SUBTRACT, _TERM, Operand.Y, _UNIT, _P, "a = 0?")
+    first, *others = _term_of_a(_TERM_OF_A_MADE)
     return [
-        replace(of_a, next=Next.IF_BORROW, target=with_a),
-        jump(zero(Scratch.SLOPE), without_a),
-        replace(of_curve[0], label=with_a),
-        *of_curve[1:],
-        replace(first, label=without_a),
-        *others[: _ENTRY_AT - 1],
-        *_signed_entry(),
-        *others[_ENTRY_AT - 1 :],
+        replace(of_a, next=Next.IF_BORROW, target=_WITH_A),
+        jump(zero(Scratch.SLOPE), _WITHOUT_A),
+        replace(first, label=_WITH_A),
+        *others,
+    ]
+
+
+def _term_of_a(term: NumberPlace) -> list[Step]:
+    return curve_formula(_TERM_OF_A, {**_jacobian(), "a": A}, {"ta": term})
+
+
+def _of_minus_3_or_a() -> list[Step]:
+    """d where a is -3, else ta if it is not 0. What is not made stays 0. X_2 is 0."""
+    z, d = SUM[2], Scratch.SQUARE_OF_Z
+    of_minus_3 = linear(StepKind.SUBTRACT, _TERM, Scratch.MINUS_3, _UNIT, _P, "a = -3?")
+    of_a = linear(StepKind.SUBTRACT, _TERM, Scratch.X_2, Operand.Y, _P, "a > 0?")
+    return [
+        replace(of_minus_3, next=Next.IF_BORROW, target=_NOT_MINUS_3),
+        jump(multiply(d, z, z, _P, "d=Z1*Z1"), _WITHOUT_A),
+        replace(of_a, next=Next.IF_BORROW, target=_WITHOUT_A, label=_NOT_MINUS_3),
+        *_term_of_a(_TERM_OF_A_KEPT),
+    ]
+
+
+def _before_columns(machine: Machine) -> list[Step]:
+    """What `_of_minus_3_or_a` needs."""
+    if not machine.multiplication.overlaps:
+        return []
+    minus_3 = Scratch.MINUS_3
+    less_one = linear(StepKind.SUBTRACT, minus_3, minus_3, _UNIT, _P, "P - a - 3")
+    return [
+        linear(StepKind.SUBTRACT, minus_3, Operand.P, Operand.Y, _P, "P - a"),
+        replace(less_one, next=Next.LOOP, times=3, label=_LESS_ONE, target=_LESS_ONE),
+        zero(Scratch.SQUARE_OF_Z),
+        zero(Scratch.TERM_OF_A),
     ]
 
 

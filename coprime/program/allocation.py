@@ -8,7 +8,8 @@ from .liveness import Conflicts, Piece
 from .operands import Location, Operand
 
 
-def _by_name(piece: Piece) -> tuple[bool, str, int]:
+def by_name(piece: Piece) -> tuple[bool, str, int]:
+    """A key for sorting: operands, then the others, by their names."""
     location, part = piece
     return not isinstance(location, Operand), location.name, part
 
@@ -56,7 +57,7 @@ class Allocation:
         """What lies in each block: operands, then the others, by their names."""
         found: dict[BlockPlace, list[Piece]] = {}
         known = [piece for piece in self.conflicts.used if piece[0] in self.of]
-        for piece in sorted(known, key=_by_name):
+        for piece in sorted(known, key=by_name):
             found.setdefault(self.occupied(piece), []).append(piece)
         return found
 

@@ -193,6 +193,17 @@ class Program:
         """Whether random numbers hide the exponents modulo the primes."""
         return StepKind.ADD_IF_DRAWN in self.kinds
 
+    @cached_property
+    def in_loops_over_bits(self) -> frozenset[int]:
+        """The addresses of steps that are executed for each bit of an exponent, or each column."""
+        ends = enumerate(zip(self.steps, self.targets, strict=True), start=1)
+        return frozenset(
+            address
+            for end, (step, begin) in ends
+            if step.next is Next.NEXT_BIT and begin
+            for address in range(begin, end + 1)
+        )
+
     def window_bits_of(self, context: Context) -> int:
         """Bits of a window of a context's exponent."""
         return self.whole_window_bits if context is Context.WHOLE else self.window_bits

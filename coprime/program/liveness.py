@@ -29,7 +29,7 @@ from .operands import (
     third_entry,
 )
 from .paths import Path, PathState
-from .steps import Next, Step, StepKind
+from .steps import BESIDE_PRODUCTS, Next, Step, StepKind
 
 Piece = tuple[Location, int]
 """A part of a number as long as a prime: 0 the lower one, 1 the upper one of a number as long as
@@ -135,6 +135,13 @@ class StepAccesses:
                 written |= {(step.destination, 1)}
         return Accesses(frozenset(reads), written, in_place=True)
 
+    def factors(self, step: Step, state: PathState, before: frozenset[Piece]) -> frozenset[Piece]:
+        """What the last product reads, after a step, while it may be under way."""
+        if step.kind is StepKind.MULTIPLY and not step.descale:
+            return self._at(step.x, step.modulus, state) | self._at(step.y, step.outer, state)
+        goes_on = step.kind is StepKind.PASS or step.kind in BESIDE_PRODUCTS
+        return before if goes_on else frozenset()
+
     def _of_product(self, step: Step, state: PathState, scanned: frozenset[Piece]) -> Accesses:
         reads = self._at(step.x, step.modulus, state) | self._at(step.y, step.outer, state)
         reads |= pieces(Scratch.SCALED, step.modulus) | scanned
@@ -204,11 +211,13 @@ class Conflicts:
     ----------
     apart : pairs of pieces that are needed at once
     together : pairs that may share a place only if both numbers begin there
+    waits : pairs for which, in one place, a sum waits until a product has read its factors
     used : the pieces that any step has, in no order
     """
 
     apart: set[frozenset[Piece]] = field(default_factory=set)
     together: set[frozenset[Piece]] = field(default_factory=set)
+    waits: set[frozenset[Piece]] = field(default_factory=set)
     used: set[Piece] = field(default_factory=set)
 
     def separate(self, ones: Iterable[Piece], others: Collection[Piece]) -> None:
@@ -237,7 +246,10 @@ def conflicts(
         machine = StepAccesses(program, not multiplication.overlaps)
         for command in program.entries:
             stay, read = _whole(kept[command]), _whole(() if lane else results[command])
-            _add(found, machine, Path(program, command), stay, stay | read)
+            path = Path(program, command)
+            _add(found, machine, path, stay, stay | read)
+            if multiplication.overlaps and program.sums:
+                _add_waits(found, machine, path)
     return found
 
 
@@ -294,3 +306,25 @@ def _add(
         found.used |= live[state] | own.writes | own.temporary
     first = path.first
     found.separate(live[first] | stay, live[first] | stay)
+
+
+def _add_waits(found: Conflicts, machine: StepAccesses, path: Path) -> None:
+    """The pairs of a product's factor and of a sum that is made beside it, in loops over bits."""
+    factors: dict[PathState, frozenset[Piece]] = {path.first: frozenset()}
+    changed = [path.first]
+    while changed:
+        state = changed.pop()
+        if not state.address:
+            continue
+        after = machine.factors(path.step(state), state, factors[state])
+        for one in path.successors[state]:
+            if one not in factors or not after <= factors[one]:
+                factors[one] = factors.get(one, frozenset()) | after
+                changed.append(one)
+    in_loops = path.program.in_loops_over_bits
+    for state, read in factors.items():
+        if state.address in in_loops and path.step(state).kind in BESIDE_PRODUCTS:
+            written = machine.accesses(path.step(state), state).writes
+            pairs = (frozenset({one, other}) for one in written for other in read)
+            found.waits |= {pair for pair in pairs if len({one for one, _ in pair}) == 2}
+    found.waits -= found.apart

@@ -288,6 +288,12 @@ class Scratch(_Unnumbered):
     RIGHT_6 = enum.auto()
     LEFT_7 = enum.auto()
     RIGHT_7 = enum.auto()
+    MINUS_3 = enum.auto()
+    """P - a - 3, which is 0 where the coefficient a is -3."""
+    SQUARE_OF_Z = enum.auto()
+    """Z_1^2 where it is -3, else 0."""
+    TERM_OF_A = enum.auto()
+    """a Z_1^4 where it is another one, else 0."""
     PRODUCT = enum.auto()
     """A product that is moved to one of its factors, which the multiplier must not write over."""
 

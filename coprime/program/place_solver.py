@@ -9,11 +9,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from pysat.solvers import Glucose4
 
-from .allocation import Allocation, BlockPlace
-from .liveness import Conflicts
+from .allocation import Allocation, BlockPlace, by_name
+from .liveness import Conflicts, Piece
 from .operands import OF_ONE, OF_Q, Location, Mode
 
 _LEFT = 0
+_TRIES = 2000
+"""Conflicts that the solver may find until it gives up to keep a pair apart."""
 _OF_Q = {one: other for one, other in OF_Q.items() if not isinstance(one, Mode)}
 
 
@@ -86,12 +88,37 @@ class PlaceSolver:
                         self._solver.add_clause([-variable, -one[place]])
 
     def solve(self) -> Allocation | None:
-        """The places; None if there are none."""
+        """The places; None if there are none.
+
+        Of the pairs that would make a sum wait each one is kept apart where that is found to be
+        possible beside those before it.
+        """
         if not self._solver.solve():
             return None
-        true = set(self._solver.get_model())
+        model, apart = self._solver.get_model(), list[int]()
+        for pair in self._sorted_waits():
+            kept = self._kept_apart(pair)
+            self._solver.conf_budget(_TRIES)
+            if self._solver.solve_limited(assumptions=[*apart, kept]):
+                model, apart = self._solver.get_model(), [*apart, kept]
+        true = set(model)
         of = {one: place for (one, place), known in self._variables.items() if known in true}
         return Allocation(of, self.conflicts)
+
+    def _sorted_waits(self) -> list[frozenset[Piece]]:
+        """Those pairs, in the same order for the same programs."""
+        return sorted(self.conflicts.waits, key=lambda pair: sorted(map(by_name, pair)))
+
+    def _kept_apart(self, pair: frozenset[Piece]) -> int:
+        """A variable that says that two pieces have no common place."""
+        found = next(self._fresh)
+        (one, _), (other, _) = sorted(pair, key=by_name)
+        if one in self.domains and other in self.domains:
+            for place, beside, pieces in self._meetings(one, other):
+                if pieces == pair:
+                    own, others = self._variables[one, place], self._variables[other, beside]
+                    self._solver.add_clause([-found, -own, -others])
+        return found
 
     def _exactly_one(self, variables: Sequence[int]) -> None:
         self._solver.add_clause(list(variables))

@@ -201,8 +201,8 @@ def allocate(
     numbered : the blocks that steps have numbers for where a location begins in a block
     accepts : whether an allocation will do, of which a search knows nothing
 
-    Two searches by backtracking come first, since they pack. Where they find nothing, a solver
-    finds places, or proves that there are none.
+    Two searches by backtracking come first, since they pack. Where they find nothing, or sums would
+    wait for products in some places, a solver finds places, or proves that there are none.
 
     What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
     Raises ValueError if they do not fit.
@@ -225,7 +225,8 @@ def allocate(
     waiting = [one for one in banks if one not in {*fixed, *locked}]
     possible = {one: tuple(choices(one)) for one in waiting}
     combinations = itertools.combinations(range(0, blocks, 2), len(pairs))
-    for taken in itertools.islice(combinations, _IN_ORDER):
+    searches = 0 if conflicts.waits else _IN_ORDER
+    for taken in itertools.islice(combinations, searches):
         of = dict(fixed)
         for one, block in zip(pairs, taken, strict=True):
             of[one] = BlockPlace(_LEFT, block)

@@ -23,12 +23,11 @@ from tests.engine.ports import EnginePorts
 
 X, Y, E, M = Operand.X, Operand.Y, Operand.E, Operand.M
 WHOLE = Context.WHOLE
-LEFT = [
-    Scratch[name] for name in "KEPT_E X_2 X_3 Z_2 Z_3 SUM_2 SUM_3 DIFFERENCE_2 DIFFERENCE_3".split()
-]
+LEFT = [Scratch[name] for name in "X_2 X_3 Z_2 Z_3 SUM_2 SUM_3 DIFFERENCE_2 DIFFERENCE_3".split()]
 COPIES = {one: Scratch[f"{one.name}_COPY"] for one in LEFT[-4:]}
-RIGHT = [Scratch.A_24, Scratch.KEPT_SCALAR, Scratch.BASE, *COPIES.values()]
+RIGHT = [Scratch.A_24, Scratch.KEPT_SCALAR, Scratch.U_1, *COPIES.values()]
 PLACES = LEFT + RIGHT
+"""What the ladder needs at once, so that no two of them share a place."""
 KINDS = [StepKind.MULTIPLY, StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE, StepKind.PASS]
 QUICK = [("one17", 1, 64), ("bal50", 2, 64)]
 """Tile, tiles, and bits of the modulus."""

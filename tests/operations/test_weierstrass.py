@@ -13,7 +13,7 @@ import pytest
 from coprime.catalog import choose
 from coprime.device.jobs import EngineError
 from coprime.ec.samples import curve_numbers
-from coprime.ec.weierstrass import CURVES, curve_named
+from coprime.ec.weierstrass import CURVES, WeierstrassCurve, curve_named
 from coprime.engine.contract import Command, Error, Operand
 from coprime.engine.ring import ring
 from coprime.engine.write_guard import WriteGuard
@@ -90,6 +90,32 @@ def test_scalars_at_both_ends(command, name):
             numbers, design_of().capabilities.half_bits
         )
         assert found.cycles == usual
+
+
+BASES_BY_A = {
+    1: (24, 80191, (1, 62377)),
+    -1: (35, 80279, (1, 26392)),
+    -2: (55, 79843, (2, 7242)),
+    -3: (3, 79801, (1, 1)),
+    -4: (9, 79987, (2, 80068)),
+}
+"""Curves modulo 80071: b, n, and a base point."""
+
+
+@pytest.mark.parametrize("a", BASES_BY_A)
+def test_combs_of_every_a_on_ring(a):
+    """a = -3 has two products less, and what comes close to it has not."""
+    b, n, base = BASES_BY_A[a]
+    curve = WeierstrassCurve(f"a = {a}", 80071, a % 80071, b, n, base)
+    command = Command.EC_BASE_MULTIPLY
+    cycles = set()
+    for k in (1, 2, 3, n // 2, n - 2, n - 1, *(random.Random(a).randrange(1, n) for _ in range(9))):
+        numbers = curve_numbers(command, curve, random.Random(1)) | {"k": k}
+        found = predicted(command, numbers, family="ring")
+        half_bits = design_of("ring").capabilities.half_bits
+        assert found.result == command.operation.expected(numbers, half_bits)
+        cycles.add((found.cycles, found.products))
+    assert len(cycles) == 1
 
 
 @pytest.mark.parametrize("k", [0, 1 << 256])

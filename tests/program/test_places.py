@@ -64,6 +64,21 @@ def test_a_place_that_passes_on():
         Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 2)}, conflicts).check()
 
 
+def test_a_sum_that_would_wait():
+    """It has another place than the factor that it waits for, if there is one."""
+    waits = Conflicts(waits={frozenset({X, Y})}, used={X, Y})
+    for blocks, share in ((1, True), (2, False)):
+        found = allocate(waits, {X[0]: {0}, Y[0]: {0}}, blocks, same_block=[])
+        assert (found.of[X[0]] == found.of[Y[0]]) is share
+
+
+@pytest.mark.parametrize("curves", ["montgomery", "weierstrass", "edwards"])
+def test_no_sum_on_ring_waits_for_a_place(curves):
+    places = choose("ring", {"curves": curves}).design.layout.places
+    shared = {pair for pair in places.conflicts.waits if len(set(map(places.occupied, pair))) == 1}
+    assert not shared
+
+
 def test_numbers_that_do_not_fit():
     conflicts = Conflicts(apart={frozenset({X, Y})}, used={X, Y})
     with pytest.raises(ValueError, match="do not fit into two banks of 1 block"):

@@ -201,6 +201,7 @@ class LinearSteps:
             )
             if step.times_modulus:
                 lane.written_last += step.times_modulus * lane.added_modulus(step.modulus)
+            lane.written_last %= 1 << own.digit_width * digits
             lane.values[lane.written(step)] = lane.written_last
             if step.copy is not None:
                 lane.values[step.copy] = lane.written_last

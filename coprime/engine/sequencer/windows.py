@@ -15,9 +15,10 @@ from .exponent_scanner import ScannerModel, divides_evenly
 def from_the_top(program: Program) -> bool:
     """Whether windows are counted from the exponent's highest bit, and the last one is shorter.
 
-    So are those of 3 bits, which do not divide a count's bits.
+    So are those of 3 bits, which do not divide a count's bits, and others in a program with such.
     """
-    return bool(program.window_bits & (program.window_bits - 1))
+    sizes = (program.window_bits, program.whole_window_bits)
+    return any(one & (one - 1) for one in sizes)
 
 
 class ExponentWindow(wiring.Component):
