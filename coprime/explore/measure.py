@@ -104,11 +104,11 @@ def measure_area(
 ) -> Area:
     """Map a part of a design, as of `PartToMap`, and with `route` place and route it.
 
-    With `route` and `stamp` a cluster's node is placed and routed by itself, and copied. `part` is None for an
-    engine and for a cluster; `device` is one of the target's, "" its first. Raises ValueError for
-    another part or device, for a target without mapping, for routing on one without devices, or for
-    stamping another design than a cluster or for another target than ecp5; ToolError if the design
-    does not fit the device, or not so many copies.
+    With `route` and `stamp` a cluster's node is placed and routed by itself, and copied. `part` is
+    None for an engine and for a cluster; `device` is one of the target's, "" its first. Raises
+    ValueError for another part or device, for a target without mapping, for routing on one without
+    devices, or for stamping another design than a cluster or for another target than ecp5;
+    ToolError if the design does not fit the device, or not so many copies.
     """
     # Before the minutes that mapping may take.
     flow = flow_of(target)

@@ -1,7 +1,8 @@
 """One part of a chain, placed and routed inside a rectangle."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +40,11 @@ def place_and_route(
     *,
     seeds: Sequence[int],
     target_mhz: float,
+    enough_mhz: float = math.inf,
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
 
-    Raises ToolError if it does not fit the rectangle, or the tool fails.
+    No further seeds are tried once a clock of `enough_mhz` is reached. Raises ToolError if it does not fit the rectangle, or the tool fails.
     """
     netlist = netlist_text(_walled(part, rectangle, fabric))
     options = (*flow.place_without_pins, "--freq", str(target_mhz), "--timing-allow-fail")
@@ -53,6 +55,8 @@ def place_and_route(
         clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
         if clocks[seed] == max(clocks.values()):
             best = folder
+        if clocks[seed] >= enough_mhz:
+            break
     assert best is not None
     (module,) = modules_of((best / "routed.json").read_text("utf-8")).values()
     for kind in ("cells", "netnames"):
@@ -61,10 +65,10 @@ def place_and_route(
     return Block(part, rectangle, module, max(clocks.values()), clocks)
 
 
-def packed(part: Part, flow: Flow, device: FpgaDevice) -> dict[str, Any]:
-    """The cells of a part as nextpnr places them, by name. ToolError if it fails."""
+def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dict[str, Any]:
+    """The cells of a netlist as nextpnr places them, by name. ToolError if it fails."""
     options = (*flow.place_without_pins, "--pack-only")
-    folder = nextpnr(flow, device, netlist_text(part.modules), "", options, write=True)
+    folder = nextpnr(flow, device, netlist_text(modules), "", options, write=True)
     (module,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
     cells: dict[str, Any] = module["cells"]
     return cells

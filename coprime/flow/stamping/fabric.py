@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -71,6 +71,7 @@ class Fabric:
 
     tiles: Mapping[tuple[int, int], frozenset[str]]
     """Types of the tiles at each column and row; row 0 is the uppermost."""
+    _capacities: dict[Rectangle, Counter[str]] = field(default_factory=dict, repr=False)
 
     @classmethod
     @cache
@@ -108,10 +109,12 @@ class Fabric:
 
     def capacity(self, area: Rectangle) -> Counter[str]:
         """How many cells of each type have a place in a rectangle."""
-        total: Counter[str] = Counter()
-        for x in range(area.x, area.x + area.width):
-            total += self._above(x, area.y + area.height) - self._above(x, area.y)
-        return total
+        if area not in self._capacities:
+            total: Counter[str] = Counter()
+            for x in range(area.x, area.x + area.width):
+                total += self._above(x, area.y + area.height) - self._above(x, area.y)
+            self._capacities[area] = total
+        return self._capacities[area]
 
     def _above(self, x: int, y: int) -> Counter[str]:
         """Cells above row `y` in a column."""

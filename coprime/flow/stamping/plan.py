@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 from ..tools import ToolError
 from .fabric import Fabric, Rectangle
@@ -17,6 +17,8 @@ from .fabric import Fabric, Rectangle
 LEAST_FILLED, MOST_FILLED = 66, 86
 """Percent of the LUTs in a rectangle that are tried, from loose to tight. Beyond that nextpnr finds
 no place for the last cells."""
+_MOST = (1, 2, 3, 4, 5, 6, 9)
+"""Instances in a rectangle at most. The more, the longer the tool places them."""
 _LOGIC = ("TRELLIS_COMB", "TRELLIS_FF")
 
 Need = Mapping[str, int]
@@ -65,12 +67,15 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Plan:
 
 
 def _plans(fabric: Fabric, node: Need, front: Need, percent: int) -> Iterator[Plan]:
-    """For each width of a strip the fullest way to cut them, with the front end in one of them."""
+    """Fullest ways to cut the fabric, with the front end in one of the strips.
+
+    For each width of a strip, and each number of instances that a rectangle has at most.
+    """
     longest = max(len(run) for run in fabric.runs)
-    for width in range(1, longest + 1):
+    for width, most in product(range(1, longest + 1), _MOST):
         strips = list(_strips(fabric, width))
-        plain = [_cut(fabric, strip, node, None, percent) for strip in strips]
-        mixed = [_cut(fabric, strip, node, front, percent) for strip in strips]
+        plain = [_cut(fabric, strip, node, None, percent, most) for strip in strips]
+        mixed = [_cut(fabric, strip, node, front, percent, most) for strip in strips]
         columns = fabric.runs[0][0], fabric.runs[-1][-1] + fabric.period
         options = [
             (
@@ -101,7 +106,7 @@ def _strips(fabric: Fabric, width: int) -> Iterator[Rectangle]:
 
 
 def _cut(
-    fabric: Fabric, strip: Rectangle, node: Need, front: Need | None, percent: int
+    fabric: Fabric, strip: Rectangle, node: Need, front: Need | None, percent: int, most: int
 ) -> tuple[Rectangle | None, list[_Filled]]:
     """Cut a strip into the rectangles with most instances, and one for the front end.
 
@@ -114,7 +119,7 @@ def _cut(
             Rectangle(strip.x, top, strip.width, bottom - top)
             for top, bottom in pairwise((rows[0], *inner, rows[-1]))
         ]
-        counts = [_fits(fabric, area, node, percent) for area in areas]
+        counts = [min(most, _fits(fabric, area, node, percent)) for area in areas]
         hosts: Sequence[int | None] = [None]
         if front is not None:
             hosts = [k for k, area in enumerate(areas) if _fits(fabric, area, front, percent)]

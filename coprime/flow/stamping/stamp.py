@@ -1,8 +1,10 @@
 """Stamp a mapped netlist: from modules on a chain to a device that is placed and routed."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from coprime.cells.target import Target
 
@@ -15,7 +17,7 @@ from .chain import Chain, Part, front_end, instances_in_a_ring
 from .check import check
 from .compose import Copy, compose
 from .fabric import Fabric, Rectangle
-from .netlist import modules_of, netlist_text
+from .netlist import Module, modules_of, netlist_text
 from .plan import Plan, need_of, plan
 
 _TARGET_MHZ = 200.0  # clock that nextpnr works towards
@@ -31,7 +33,9 @@ class StampedDesign:
     fmax_mhz: float  # highest clock of the whole
     critical_path: str
     block_mhz: Mapping[str, Mapping[int, float]]
-    """Highest clock in MHz of each rectangle and of the front end by themselves, by seeds."""
+    """Highest clock in MHz of each rectangle and of the front end by themselves, by seeds.
+
+    The front end has as many seeds as it needs to be no slower than the rectangles."""
     rectangles: Mapping[str, int]  # how many there are of each
     filled: int  # percent of its LUTs that a rectangle has in use, at most
     routed: int  # nets that were copied with their routes
@@ -67,7 +71,8 @@ def stamp_design(
     verilog (str): with top module `top`, whose clock is the port clk or s_axi_aclk
     repeated (sequence of str): modules to map by themselves, the last one the one to be stamped
     device (str): one of the target's; "" for its first one
-    seeds (sequence of int): of each rectangle, of which the best is stamped; at least one
+    seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. The
+        front end takes the first with which it is no slower.
 
     Raises ValueError for another device, ToolError if the chain is none, if as many instances do
     not fit or cannot be divided into rectangles, or if a tool fails.
@@ -94,17 +99,16 @@ class _Stamping:
 
     def stamp(self, chain: Chain) -> StampedDesign:
         front, one = front_end(chain), instances_in_a_ring(chain, 1)
-        need = {
-            part.instances: need_of(packed(part, self.flow, self.device)) for part in (front, one)
-        }
+        need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
         chosen = plan(self.fabric, need[1], need[0], len(chain.instances))
-        front_block = self._block(front, chosen.front)
         blocks = self._blocks(chain, chosen)
+        slowest = min(block.mhz for block in blocks.values())
+        front_block = self._block(front, chosen.front, slowest)
         copies = [
             Copy(blocks[self.fabric.signature(area), count], area) for area, count in chosen.places
         ]
         composed = compose(chain, self.fabric, front_block, copies)
-        check(composed.module, chain, self.fabric)
+        check(composed.module, self.fabric, self._packed(chain.modules))
         options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
         routed = nextpnr(
             self.flow,
@@ -156,7 +160,10 @@ class _Stamping:
             blocks[key] = self._block(instances_in_a_ring(chain, key[1]), base)
         return blocks
 
-    def _block(self, part: Part, area: Rectangle) -> Block:
+    def _packed(self, modules: Mapping[str, Module]) -> dict[str, Any]:
+        return packed(modules, self.flow, self.device)
+
+    def _block(self, part: Part, area: Rectangle, enough_mhz: float = math.inf) -> Block:
         try:
             return place_and_route(
                 part,
@@ -166,6 +173,7 @@ class _Stamping:
                 self.fabric,
                 seeds=self.seeds,
                 target_mhz=_TARGET_MHZ,
+                enough_mhz=enough_mhz,
             )
         except ToolError as error:
             what = f"{part.instances} instances" if part.instances else "what is around the chain"
