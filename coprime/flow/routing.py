@@ -212,12 +212,13 @@ def nextpnr(
     options: Sequence[str],
     *,
     bitstream: bool = False,
-    write: bool = False,
+    write: str = "",
 ) -> Path:
     """Place and route; give a folder with report.json and, if asked for, bitstream and netlist.
 
     The bitstream is called "design" and ends as the flow says; the netlist, with places and routes
-    of all that is in it, is routed.json. `constraints` is the text of the flow's file, or "".
+    of all that is in it, is routed.json, without cells and nets whose names begin with `write`; ""
+    is for no netlist. `constraints` is the text of the flow's file, or "".
     Raises ToolError if the design does not fit the device or a tool fails. Results are cached by
     content.
     """
@@ -244,12 +245,23 @@ def nextpnr(
         if bitstream:
             tool = flow.packer.partition(":")[2].removeprefix("run_")
             _run(tool, flow.packer, flow.pack(device), folder)
+        if write:
+            _leave_out(write, folder / "routed.json")
         for path in folder.iterdir():
             if path.name not in ("report.json", "routed.json", f"design{flow.bitstream}"):
                 path.unlink()
 
-    key = (tool_version(flow.nextpnr), *options, constraints, prepared)
+    key = (tool_version(flow.nextpnr), *options, *filter(None, (write,)), constraints, prepared)
     return cached("bitstream", key, build) if bitstream else cached("routing", key, build)
+
+
+def _leave_out(prefix: str, netlist: Path) -> None:
+    design = json.loads(netlist.read_text("utf-8"))
+    for module in design["modules"].values():
+        for kind in ("cells", "netnames"):
+            kept = {name: one for name, one in module[kind].items() if not name.startswith(prefix)}
+            module[kind] = kept
+    netlist.write_text(json.dumps(design), encoding="utf-8")
 
 
 def _run(what: str, function: str, arguments: Sequence[str], folder: Path) -> None:

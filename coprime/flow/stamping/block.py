@@ -44,14 +44,15 @@ def place_and_route(
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
 
-    No further seeds are tried once a clock of `enough_mhz` is reached. Raises ToolError if it does not fit the rectangle, or the tool fails.
+    No further seeds are tried once a clock of `enough_mhz` is reached. Raises ToolError if it does
+    not fit the rectangle, or the tool fails.
     """
     netlist = netlist_text(_walled(part, rectangle, fabric))
     options = (*flow.place_without_pins, "--freq", str(target_mhz), "--timing-allow-fail")
     clocks: dict[int, float] = {}
     best = None
     for seed in seeds:
-        folder = nextpnr(flow, device, netlist, "", (*options, "--seed", str(seed)), write=True)
+        folder = nextpnr(flow, device, netlist, "", (*options, "--seed", str(seed)), write=_WALL)
         clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
         if clocks[seed] == max(clocks.values()):
             best = folder
@@ -59,16 +60,13 @@ def place_and_route(
             break
     assert best is not None
     (module,) = modules_of((best / "routed.json").read_text("utf-8")).values()
-    for kind in ("cells", "netnames"):
-        for name in [name for name in module[kind] if name.startswith(_WALL)]:
-            del module[kind][name]
     return Block(part, rectangle, module, max(clocks.values()), clocks)
 
 
 def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dict[str, Any]:
     """The cells of a netlist as nextpnr places them, by name. ToolError if it fails."""
     options = (*flow.place_without_pins, "--pack-only")
-    folder = nextpnr(flow, device, netlist_text(modules), "", options, write=True)
+    folder = nextpnr(flow, device, netlist_text(modules), "", options, write=_WALL)
     (module,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
     cells: dict[str, Any] = module["cells"]
     return cells
