@@ -1,22 +1,23 @@
-"""Rectangles for a number of instances on a device, and in what order the chain leads through them.
+"""Rectangles for instances on a device, and in what order the chain leads through them.
 
-The fabric is cut into strips of whole groups of columns, from the uppermost row to the lowest, and
-strips into rectangles at rows where the fabric repeats. All strips of the same width are cut in the
-same way, so that few different rectangles have to be placed and routed.
+The front end has a rectangle near the middle. What is left of the fabric is cut into strips of
+whole groups of columns, and strips into rectangles at rows where the fabric repeats. All strips of
+the same width and height are cut in the same way, so that few different rectangles have to be
+placed and routed.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 
 from ..tools import ToolError
 from .fabric import Fabric, Rectangle
 
-LEAST_FILLED, MOST_FILLED = 66, 86
+LEAST_FILLED, MOST_FILLED = 66, 82
 """Percent of the LUTs in a rectangle that are tried, from loose to tight. Beyond that nextpnr finds
-no place for the last cells."""
+no place for the last cells, or only after a long time."""
 _MOST = (1, 2, 3, 4, 5, 6, 9)
 """Instances in a rectangle at most. The more, the longer the tool places them."""
 _LOGIC = ("TRELLIS_COMB", "TRELLIS_FF")
@@ -41,23 +42,31 @@ class Plan:
         """Instances in all rectangles."""
         return sum(count for _, count in self.places)
 
+    @property
+    def longest_side(self) -> int:
+        """Tiles along the longest side of a rectangle."""
+        areas = [self.front, *(area for area, _ in self.places)]
+        return max(max(area.width, area.height) for area in areas)
+
 
 def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Plan:
-    """The loosest plan for exactly as many instances.
+    """The plan for exactly as many instances with the shortest rectangles, then the loosest ones.
 
-    Raises ToolError if there is none, with the numbers around it for which there is one.
+    In long rectangles wires are long. Raises ToolError if there is no plan, with the numbers around
+    it for which there is one.
     """
     possible: set[int] = set()
+    found: dict[tuple[int, int], list[Plan]] = {}
     for percent in range(LEAST_FILLED, MOST_FILLED + 1, 2):
-        found = []
-        for whole in _plans(fabric, node, front, percent):
+        for whole in _Cutting(fabric, node, front, percent).plans():
             counts = _counts(whole)
             possible |= counts
             if instances in counts:
-                found.append(_reduced(whole, instances))
-        if found:
-            chosen = min(found, key=lambda one: _effort(fabric, one))
-            return Plan(chosen.front, _in_order(chosen.front, chosen.places), percent)
+                found.setdefault((whole.longest_side, percent), []).append(whole)
+    if found:
+        whole = min(found[min(found)], key=lambda one: _effort(fabric, one))
+        places = _in_order(whole.front, _reduced(whole, instances))
+        return Plan(whole.front, places, whole.percent)
     if not possible:
         raise ToolError("an instance and what is around the chain do not fit the device")
     below = max((one for one in possible if one < instances), default=None)
@@ -66,100 +75,111 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Plan:
     raise ToolError(f"{instances} instances cannot be stamped on this device; {near} can")
 
 
-def _plans(fabric: Fabric, node: Need, front: Need, percent: int) -> Iterator[Plan]:
-    """Fullest ways to cut the fabric, with the front end in one of the strips.
+class _Cutting:
+    """The ways to cut a fabric."""
 
-    For each width of a strip, and each number of instances that a rectangle has at most.
-    """
-    longest = max(len(run) for run in fabric.runs)
-    for width, most in product(range(1, longest + 1), _MOST):
-        strips = list(_strips(fabric, width))
-        plain = [_cut(fabric, strip, node, None, percent, most) for strip in strips]
-        mixed = [_cut(fabric, strip, node, front, percent, most) for strip in strips]
-        columns = fabric.runs[0][0], fabric.runs[-1][-1] + fabric.period
-        options = [
-            (
-                sum(count for _, count in places) - sum(count for _, count in plain[index][1]),
-                -abs(strip.middle[0] - sum(columns) / 2),
-                index,
+    def __init__(self, fabric: Fabric, node: Need, front: Need, percent: int):
+        self._fabric, self._node, self._front = fabric, node, front
+        self._percent = percent
+        rows = fabric.rows
+        self._rows = [*range(rows.start, rows.stop, fabric.row_period), rows.stop]
+        self._known: dict[tuple[int, int, int, int], list[tuple[int, int, int]]] = {}
+
+    def plans(self) -> Iterator[Plan]:
+        """For each place of the front end, width of strips and most instances in a rectangle."""
+        longest = max(len(run) for run in self._fabric.runs)
+        for front in self._fronts():
+            for width in range(1, longest + 1):
+                for most in _MOST:
+                    places = [
+                        (Rectangle(strip.x, top, strip.width, height), count)
+                        for strip in self._strips(width, front)
+                        for top, height, count in self._cut(strip, most)
+                    ]
+                    if places:
+                        yield Plan(front, places, self._percent)
+
+    def _fronts(self) -> Iterator[Rectangle]:
+        """Rectangles for the front end, of each width and height the one nearest to the middle."""
+        period = self._fabric.period
+        for groups in range(1, max(len(run) for run in self._fabric.runs) + 1):
+            nearest: dict[int, Rectangle] = {}
+            for run in self._fabric.runs:
+                for x in run[: len(run) - groups + 1]:
+                    for top, bottom in combinations(self._rows, 2):
+                        area = Rectangle(x, top, period * groups, bottom - top)
+                        if not self._fits(area, self._front):
+                            continue
+                        best = nearest.get(area.height)
+                        if best is None or self._off(area) < self._off(best):
+                            nearest[area.height] = area
+            yield from nearest.values()
+
+    def _off(self, area: Rectangle) -> float:
+        return math.dist(area.middle, self._fabric.middle)
+
+    def _strips(self, width: int, front: Rectangle) -> Iterator[Rectangle]:
+        """Strips of `width` groups of columns, fewer at the end of a run, but for the front end."""
+        period = self._fabric.period
+        for run in self._fabric.runs:
+            beside = [x for x in run if not front.x <= x < front.x + front.width]
+            above = [x for x in run if front.x <= x < front.x + front.width]
+            for columns, heights in (
+                (beside, [(self._rows[0], self._rows[-1])]),
+                (above, [(self._rows[0], front.y), (front.y + front.height, self._rows[-1])]),
+            ):
+                for first in range(0, len(columns), width):
+                    part = columns[first : first + width]
+                    if part[-1] - part[0] != period * (len(part) - 1):
+                        continue  # on both sides of the front end
+                    for top, bottom in heights:
+                        if bottom > top:
+                            yield Rectangle(part[0], top, period * len(part), bottom - top)
+
+    def _cut(self, strip: Rectangle, most: int) -> list[tuple[int, int, int]]:
+        """First row, height and instances of the rectangles with most instances in a strip.
+
+        As small ones as possible: they are placed faster and better.
+        """
+        key = strip.width, strip.y, strip.height, most
+        if key not in self._known:
+            rows = [row for row in self._rows if strip.y <= row <= strip.y + strip.height]
+            ways = []
+            for size in range(len(rows) - 1):
+                for inner in combinations(rows[1:-1], size):
+                    cuts = [
+                        (top, bottom - top) for top, bottom in pairwise((rows[0], *inner, rows[-1]))
+                    ]
+                    areas = [Rectangle(strip.x, top, strip.width, height) for top, height in cuts]
+                    counts = [min(most, self._fits(area, self._node)) for area in areas]
+                    ways.append(
+                        [(*cut, count) for cut, count in zip(cuts, counts, strict=True) if count]
+                    )
+            self._known[key] = max(
+                ways,
+                key=lambda way: (
+                    sum(count for *_, count in way),
+                    -max((height for _, height, _ in way), default=0),
+                ),
             )
-            for index, strip in enumerate(strips)
-            if (places := mixed[index][1]) is not None and mixed[index][0] is not None
-        ]
-        if not options:
-            continue
-        chosen = max(options)[2]
-        own, beside = mixed[chosen]
-        assert own is not None
-        others = [one for index, cut in enumerate(plain) if index != chosen for one in cut[1]]
-        if beside or others:
-            yield Plan(own, [*beside, *others], percent)
+        return self._known[key]
 
-
-def _strips(fabric: Fabric, width: int) -> Iterator[Rectangle]:
-    """Strips of `width` groups of columns, and one of what is left of each run."""
-    for run in fabric.runs:
-        for first in range(0, len(run), width):
-            groups = min(width, len(run) - first)
-            columns = fabric.period * groups
-            yield Rectangle(run[first], fabric.rows.start, columns, len(fabric.rows))
-
-
-def _cut(
-    fabric: Fabric, strip: Rectangle, node: Need, front: Need | None, percent: int, most: int
-) -> tuple[Rectangle | None, list[_Filled]]:
-    """Cut a strip into the rectangles with most instances, and one for the front end.
-
-    As small rectangles as possible: they are placed faster and better.
-    """
-    rows = _cuts(fabric)
-    best: tuple[tuple[int, int], Rectangle | None, list[_Filled]] | None = None
-    for inner in _subsets(rows[1:-1]):
-        areas = [
-            Rectangle(strip.x, top, strip.width, bottom - top)
-            for top, bottom in pairwise((rows[0], *inner, rows[-1]))
-        ]
-        counts = [min(most, _fits(fabric, area, node, percent)) for area in areas]
-        hosts: Sequence[int | None] = [None]
-        if front is not None:
-            hosts = [k for k, area in enumerate(areas) if _fits(fabric, area, front, percent)]
-        for host in hosts:
-            places = [
-                (area, count)
-                for k, (area, count) in enumerate(zip(areas, counts, strict=True))
-                if k != host and count
-            ]
-            rank = sum(count for _, count in places), len(areas)
-            if best is None or rank > best[0]:
-                best = rank, None if host is None else areas[host], places
-    return best[1:] if best else (None, [])
-
-
-def _cuts(fabric: Fabric) -> list[int]:
-    """Rows at which strips may be cut: with the fabric's period, and the ends."""
-    rows = fabric.rows
-    return [*range(rows.start, rows.stop, fabric.row_period), rows.stop]
-
-
-def _subsets(rows: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    for size in range(len(rows) + 1):
-        yield from combinations(rows, size)
-
-
-def _fits(fabric: Fabric, area: Rectangle, need: Need, percent: int) -> int:
-    """How many times `need` fits a rectangle."""
-    there = fabric.capacity(area)
-    return min(
-        there[cell] * (percent if cell in _LOGIC else 100) // (100 * count)
-        for cell, count in need.items()
-        if count
-    )
+    def _fits(self, area: Rectangle, need: Need) -> int:
+        """How many times `need` fits a rectangle."""
+        there = self._fabric.capacity(area)
+        return min(
+            there[cell] * (self._percent if cell in _LOGIC else 100) // (100 * count)
+            for cell, count in need.items()
+            if count
+        )
 
 
 def _effort(fabric: Fabric, whole: Plan) -> tuple[int, int]:
-    """Most instances in a rectangle, and how many rectangles have to be placed and routed."""
-    shapes = {(fabric.signature(area), count) for area, count in whole.places}
-    return max(count for _, count in whole.places), len(shapes)
+    """How many rectangles have to be placed and routed, and most instances in one."""
+    shapes = {
+        (area.width, area.y % fabric.row_period, area.height, count) for area, count in whole.places
+    }
+    return len(shapes), max(count for _, count in whole.places)
 
 
 # --- Exactly as many, and in which order ----------------------------------------------------------
@@ -173,8 +193,8 @@ def _counts(whole: Plan) -> set[int]:
     return sums - {0}
 
 
-def _reduced(whole: Plan, instances: int) -> Plan:
-    """The plan without the rectangles that are too many, of which the farthest go first."""
+def _reduced(whole: Plan, instances: int) -> list[_Filled]:
+    """The rectangles without those that are too many, of which the farthest go first."""
     places = sorted(whole.places, key=lambda one: -_distance(one[0], whole.front))
     surplus = whole.instances - instances
     ways: dict[int, list[int]] = {0: []}
@@ -182,8 +202,7 @@ def _reduced(whole: Plan, instances: int) -> Plan:
         for total, chosen in list(ways.items()):
             ways.setdefault(total + count, [*chosen, index])
     gone = set(ways[surplus])
-    kept = [one for index, one in enumerate(places) if index not in gone]
-    return Plan(whole.front, kept, whole.percent)
+    return [one for index, one in enumerate(places) if index not in gone]
 
 
 def _in_order(front: Rectangle, places: Sequence[_Filled]) -> list[_Filled]:
