@@ -112,12 +112,12 @@ def measure_area(
     """
     # Before the minutes that mapping may take.
     flow = flow_of(target)
+    if stamp:
+        _check_stamping(choice, target)
     if route:
         device = device or flow.default_device
         device_named(flow, device)
         tool_version(flow.nextpnr)
-    if stamp:
-        _check_stamping(choice, target)
     if isinstance(choice, ClusterChoice):
         if part is not None:
             raise ValueError(f"a cluster is measured as a whole: leave out the part {part}")
