@@ -1,10 +1,11 @@
 """The whole device from placed and routed blocks: the front end once, the others copied."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..tools import ToolError
 from .block import Block
 from .chain import Chain, with_constants
 from .fabric import Fabric, Rectangle
@@ -42,6 +43,10 @@ class Copy:
         return self.rectangle.x - own.x, self.rectangle.y - own.y
 
 
+Links = Mapping[Pin, Bit]
+"""Nets between two rectangles, by the inputs that they lead to."""
+
+
 @dataclass(frozen=True)
 class Composed:
     """A packed and placed netlist, for a router that leaves alone what is routed already."""
@@ -55,55 +60,119 @@ class _Composition:
     """The netlist so far."""
 
     def __init__(self, chain: Chain, fabric: Fabric, front: Block):
-        self.chain, self.fabric = chain, fabric
-        source = front.module
+        self._chain, self._fabric = chain, fabric
         self.module: Module = {
-            "settings": {k: v for k, v in source["settings"].items() if k != "route"},
-            "attributes": source["attributes"],
+            "settings": {k: v for k, v in front.module["settings"].items() if k != "route"},
+            "attributes": front.module["attributes"],
             "ports": {},
             "cells": {},
             "netnames": {},
         }
-        self.bits = 1
-        self.block_rams = 0
-        self.node = 0  # of the chain, the next one
-        self.counts: Counter[bool] = Counter()
-        self.clock: Bit = -1  # net of the clock in the fabric, once the front end is there
+        self.routes: Counter[bool] = Counter()
+        """Nets with and without a route."""
+        self._bits = 1
+        self._block_rams = 0
+        self._clock: Bit = -1  # net of the clock in the fabric, once the front end is there
 
     def fresh(self) -> int:
         """A number for a net."""
-        self.bits += 1
-        return self.bits
+        self._bits += 1
+        return self._bits
 
-    def add(self, copy: Copy, prefix: str, given: dict[Pin, Bit], outputs: dict[Pin, Bit]) -> None:
-        """Add a copy, with the nets that lead to its inputs and those for its outputs.
+    def add_front_end(self, front: Block, given: Links, outputs: Links) -> None:
+        """Add the front end, with the chain's nets that lead to it and from it."""
+        own = Copy(front, front.rectangle)
+        numbers = self._add(own, lambda name: name, given, outputs, front.module["cells"], {})
+        self._clock = numbers[_clock(front.module)]
+        for port, pads in front.module["ports"].items():
+            bits = [numbers[bit] for bit in pads["bits"]]
+            self.module["ports"][port] = {**pads, "bits": bits}
 
-        Names begin with `prefix` unless they are of an instance of the chain.
-        """
-        block = copy.block
-        part, source = block.part, block.module
-        names = {f"node_{k}": self.chain.instances[self.node + k] for k in range(part.instances)}
+    def add_instances(self, copy: Copy, first: int, given: Links, outputs: Links) -> None:
+        """Add a copy of some instances, of which the first one has number `first` on the chain."""
+        source, part = copy.block.module, copy.block.part
 
         def name(old: str) -> str:
             instance, dot, rest = old.partition(".")
-            return names[instance] + dot + rest if instance in names else prefix + old
+            if instance not in source_names:
+                return f"{self._chain.instances[first]}.{old}"
+            return source_names[instance] + dot + rest
 
-        new: dict[Bit, Bit] = {
-            source["netnames"][part.outputs[pin]]["bits"][0]: bit for pin, bit in outputs.items()
+        source_names = {
+            f"node_{k}": self._chain.instances[first + k] for k in range(part.instances)
         }
-        pins = self._pins(source) if part.instances else set()
-        clock = next(_output(c, "CLKO") for c in source["cells"].values() if c["type"] == "DCCA")
-        if part.instances:
-            new[clock] = self.clock
-        gone: dict[Bit, list[str]] = {}
-        for cell, port in part.inputs:
-            own = source["cells"][cell]
-            gone.setdefault(_output(own, port), []).append(_sink_wire(own, port))
+        # The clock comes from the front end's pin and buffer.
+        cells = {
+            old: cell
+            for old, cell in source["cells"].items()
+            if cell["type"] not in ("DCCA", "TRELLIS_IO")
+        }
+        self._add(copy, name, given, outputs, cells, {_clock(source): self._clock})
+        tables: dict[str, dict[str, int]] = {}
+        for (cell, port), pin in part.constants.items():
+            index = int(cell.partition(".")[0].removeprefix("node_"))
+            tables.setdefault(name(cell), {})[port] = self._chain.constants[first + index][pin]
+        for cell, constants in tables.items():
+            own = self.module["cells"][cell]
+            table = with_constants(int(own["parameters"][_LUT_TABLE], 2), constants)
+            own["parameters"] = own["parameters"] | {_LUT_TABLE: word(table, 16)}
+
+    def _add(
+        self,
+        copy: Copy,
+        name: Callable[[str], str],
+        given: Links,
+        outputs: Links,
+        cells: Mapping[str, Any],
+        shared: Mapping[Bit, Bit],
+    ) -> dict[Bit, Bit]:
+        """Add some cells of a block and the nets between them; give the new numbers of nets.
+
+        `shared` has the nets that are there already.
+        """
+        source, part = copy.block.module, copy.block.part
+        numbers = dict(shared)
+        for pin, bit in outputs.items():
+            numbers[source["netnames"][part.outputs[pin]]["bits"][0]] = bit
+        used = {
+            bit for cell in cells.values() for bits in cell["connections"].values() for bit in bits
+        }
         nets = {
             old: net
             for old, net in source["netnames"].items()
-            if net["bits"][0] not in pins and not (net["bits"][0] == clock and part.instances)
+            if net["bits"][0] in used and net["bits"][0] not in shared
         }
+        self._add_nets(copy, name, nets, numbers)
+        for old, cell in cells.items():
+            self.module["cells"][name(old)] = {
+                "hide_name": 0,
+                "type": cell["type"],
+                "parameters": cell["parameters"],
+                "attributes": self._attributes(cell, copy),
+                "port_directions": cell["port_directions"],
+                "connections": {
+                    # An empty list is no connection that the tool takes back.
+                    port: [self._number(numbers, bit) for bit in bits] or ["x"]
+                    for port, bits in cell["connections"].items()
+                },
+            }
+        for (old, port), pin in part.inputs.items():
+            self.module["cells"][name(old)]["connections"][port] = [given[pin]]
+        return numbers
+
+    def _add_nets(
+        self,
+        copy: Copy,
+        name: Callable[[str], str],
+        nets: Mapping[str, Any],
+        numbers: dict[Bit, Bit],
+    ) -> None:
+        source, part = copy.block.module, copy.block.part
+        gone: dict[Bit, list[str]] = {}  # wires to inputs that get another net
+        for cell, port in part.inputs:
+            own = source["cells"][cell]
+            gone.setdefault(own["connections"][port][0], []).append(_sink_wire(own, port))
+        clock = _clock(source)
         routes = {
             old: _without(route_of(net), gone.get(net["bits"][0], ()))
             for old, net in nets.items()
@@ -111,84 +180,40 @@ class _Composition:
         }
         moved = {old: self._moved(route, copy) for old, route in routes.items()}
         # A net that has to find other wires can only do so if its neighbours may make room.
-        strength = LOCKED if all(moved[old] or not routes[old] for old in moved) else WEAK
+        complete = part.instances and all(moved[old] or not routes[old] for old in moved)
+        strength = LOCKED if complete else WEAK
         for old, net in nets.items():
-            (bit,) = net["bits"]
-            new.setdefault(bit, self.fresh())
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
             if moved.get(old):
                 attributes["ROUTING"] = routing_text(moved[old], strength)
-            self.counts[bool(moved.get(old))] += 1
+            self.routes[bool(moved.get(old))] += 1
             self.module["netnames"][name(old)] = {
                 "hide_name": 0,
-                "bits": [new[bit]],
+                "bits": [self._number(numbers, net["bits"][0])],
                 "attributes": attributes,
             }
-        if not part.instances:
-            self.clock = new[clock]
-            for port, pin in source["ports"].items():
-                self.module["ports"][port] = {**pin, "bits": [new[bit] for bit in pin["bits"]]}
-        for old, cell in source["cells"].items():
-            if part.instances and cell["type"] in ("DCCA", "TRELLIS_IO"):
-                continue
-            connections = {
-                port: [self._bit(new, bit) for bit in bits] or ["x"]
-                for port, bits in cell["connections"].items()
-            }
-            parameters = cell["parameters"]
-            self.module["cells"][name(old)] = {
-                "hide_name": 0,
-                "type": cell["type"],
-                "parameters": parameters,
-                "attributes": self._attributes(cell, copy),
-                "port_directions": cell["port_directions"],
-                "connections": connections,
-            }
-        cells = self.module["cells"]
-        for (cell, port), pin in part.inputs.items():
-            cells[name(cell)]["connections"][port] = [given[pin]]
-        tables: dict[str, dict[str, int]] = {}
-        for (cell, port), pin in part.constants.items():
-            number = self.node + int(cell.partition(".")[0].removeprefix("node_"))
-            tables.setdefault(cell, {})[port] = self.chain.constants[number][pin]
-        for cell, constants in tables.items():
-            own = cells[name(cell)]
-            table = with_constants(int(own["parameters"][_LUT_TABLE], 2), constants)
-            own["parameters"] = own["parameters"] | {_LUT_TABLE: word(table, 16)}
-        self.node += part.instances
 
-    def _bit(self, new: dict[Bit, Bit], bit: Bit) -> Bit:
-        return bit if isinstance(bit, str) else new.setdefault(bit, self.fresh())
+    def _number(self, numbers: dict[Bit, Bit], bit: Bit) -> Bit:
+        return bit if isinstance(bit, str) else numbers.setdefault(bit, self.fresh())
 
-    def _attributes(self, cell: dict[str, Any], copy: Copy) -> dict[str, str]:
+    def _attributes(self, cell: Mapping[str, Any], copy: Copy) -> dict[str, str]:
         kept = {} if cell["type"] in ("TRELLIS_COMB", "TRELLIS_FF") else cell["attributes"]
         kept = {key: value for key, value in kept.items() if key not in _MADE_AGAIN}
         if _UNIQUE in kept:
-            self.block_rams += 1
-            kept[_UNIQUE] = word(self.block_rams)
+            self._block_rams += 1
+            kept[_UNIQUE] = word(self._block_rams)
         bel = shifted(cell["attributes"]["NEXTPNR_BEL"], *copy.shift)
         return {**kept, "NEXTPNR_BEL": bel, "BEL_STRENGTH": word(LOCKED)}
 
-    def _pins(self, source: Module) -> set[Bit]:
-        """Nets between the clock's pin and its buffer, which the front end has."""
-        return {
-            bit
-            for cell in source["cells"].values()
-            if cell["type"] == "TRELLIS_IO"
-            for bits in cell["connections"].values()
-            for bit in bits
-        }
-
     def _moved(self, route: Route, copy: Copy) -> Route:
         """A route in a copy; none if it leaves the rectangle, or switches are different there."""
+        own = copy.block.rectangle
         for wire, switch in route:
-            if place_of(wire) not in copy.block.rectangle:
+            if place_of(wire) not in own:
                 return []
-            if switch:
-                place = place_of(switch)
-                if place not in copy.block.rectangle and not self.fabric.alike(
-                    place, place_of(shifted(switch, *copy.shift))
-                ):
+            if switch and place_of(switch) not in own:
+                there = place_of(shifted(switch, *copy.shift))
+                if not self._fabric.alike(place_of(switch), there):
                     return []
         return [
             (shifted(wire, *copy.shift), switch and shifted(switch, *copy.shift))
@@ -199,16 +224,24 @@ class _Composition:
 def compose(chain: Chain, fabric: Fabric, front: Block, copies: Sequence[Copy]) -> Composed:
     """Put the front end and copies together, in the order of the chain."""
     composition = _Composition(chain, fabric, front)
-    links = [{pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)]
-    composition.add(Copy(front, front.rectangle), "", dict(links[-1]), dict(links[0]))
-    for index, copy in enumerate(copies):
-        composition.add(copy, f"copy_{index}.", dict(links[index]), dict(links[index + 1]))
-    return Composed(composition.module, composition.counts[True], composition.counts[False])
+    links: list[Links] = [
+        {pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)
+    ]
+    composition.add_front_end(front, links[-1], links[0])
+    first = 0
+    for copy, given, outputs in zip(copies, links[:-1], links[1:], strict=True):
+        composition.add_instances(copy, first, given, outputs)
+        first += copy.block.part.instances
+    return Composed(composition.module, composition.routes[True], composition.routes[False])
 
 
-def _output(cell: dict[str, Any], port: str) -> Bit:
-    bit: Bit = cell["connections"][port][0]
-    return bit
+def _clock(module: Module) -> Bit:
+    """The net behind the clock's buffer."""
+    for cell in module["cells"].values():
+        if cell["type"] == "DCCA":
+            bit: Bit = cell["connections"]["CLKO"][0]
+            return bit
+    raise ToolError("nextpnr has not made the clock a global net")
 
 
 def _sink_wire(cell: dict[str, Any], port: str) -> str:
