@@ -1,5 +1,6 @@
 """What must be true of a composed netlist before a tool routes the rest of it."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -73,6 +74,8 @@ def _wires(module: Module) -> Iterator[str]:
 
 _CONSTANTS = {"0" * 16: "0", "1" * 16: "1"}
 _AUTOMATIC = "$nextpnr"  # in the names of cells that packing makes, with numbers of its own
+_SHARED = re.compile(r"(?:CLK|CE|RST)[0-3]")
+"""Inputs of a multiplier that its neighbours have, too; its parameters say which one it uses."""
 _Driver = tuple[object, ...]
 
 
@@ -125,6 +128,13 @@ class _Netlist:
                 described["D" if flip_flop and port in ("DI", "M") else port] = self._driver(
                     bits[0]
                 )
+        if cell["type"] == "MULT18X18D":
+            chosen = {
+                key: described.get(str(value))
+                for key, value in cell["parameters"].items()
+                if _SHARED.fullmatch(value)
+            }
+            described = {k: v for k, v in described.items() if not _SHARED.fullmatch(k)} | chosen
         return described
 
     def _driver(self, bit: Bit) -> _Driver | None:
