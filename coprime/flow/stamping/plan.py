@@ -208,7 +208,7 @@ def _reduced(whole: Plan, instances: int) -> list[_Filled]:
 def _in_order(front: Rectangle, places: Sequence[_Filled]) -> list[_Filled]:
     """A round trip from the front end through all rectangles, without long hops.
 
-    The nearest rectangle next; then parts of the way are reversed as long as that shortens it.
+    The nearest rectangle next; then the way is changed as long as that shortens it.
     """
     left, way = list(places), []
     here = front
@@ -217,21 +217,29 @@ def _in_order(front: Rectangle, places: Sequence[_Filled]) -> list[_Filled]:
         left.remove(nearest)
         way.append(nearest)
         here = nearest[0]
+    length = _length(front, way)
     better = True
     while better:
         better = False
-        for first in range(len(way)):
-            for last in range(first + 1, len(way)):
-                turned = way[:first] + way[first : last + 1][::-1] + way[last + 1 :]
-                if _length(front, turned) < _length(front, way) - 1e-6:
-                    way, better = turned, True
+        for other in _changes(way):
+            if (shorter := _length(front, other)) < length * (1 - 1e-9):
+                way, length, better = other, shorter, True
+                break
     return way
+
+
+def _changes(way: Sequence[_Filled]) -> Iterator[list[_Filled]]:
+    """The way with a part of it reversed, or one stop elsewhere."""
+    for first, last in combinations(range(len(way)), 2):
+        yield [*way[:first], *way[first : last + 1][::-1], *way[last + 1 :]]
+        yield [*way[:first], *way[first + 1 : last + 1], way[first], *way[last + 1 :]]
+        yield [*way[:first], way[last], *way[first:last], *way[last + 1 :]]
 
 
 def _length(front: Rectangle, way: Sequence[_Filled]) -> float:
     stops = [front, *(area for area, _ in way), front]
-    # Squares: it is the longest hop that limits the clock.
-    return sum(_distance(a, b) ** 2 for a, b in pairwise(stops))
+    # A high power: it is the longest hop that limits the clock.
+    return sum(_distance(a, b) ** 4 for a, b in pairwise(stops))
 
 
 def _distance(a: Rectangle, b: Rectangle) -> float:
