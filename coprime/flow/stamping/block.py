@@ -8,7 +8,7 @@ from typing import Any
 
 from ..routing import clock_mhz, nextpnr
 from ..targets import Flow, FpgaDevice
-from .chain import Part
+from .chain import ChainPart
 from .fabric import REACH, Fabric, Rectangle
 from .netlist import LOCKED, Bit, Module, highest_bit, modules_of, netlist_text, routing_text, word
 
@@ -24,7 +24,7 @@ class Block:
     no wire in common.
     """
 
-    part: Part
+    part: ChainPart
     rectangle: Rectangle
     module: Module
     mhz: float  # highest clock of the part by itself
@@ -32,7 +32,7 @@ class Block:
 
 
 def place_and_route(
-    part: Part,
+    part: ChainPart,
     rectangle: Rectangle,
     flow: Flow,
     device: FpgaDevice,
@@ -72,7 +72,7 @@ def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dic
     return cells
 
 
-def _walled(part: Part, rectangle: Rectangle, fabric: Fabric) -> dict[str, Module]:
+def _walled(part: ChainPart, rectangle: Rectangle, fabric: Fabric) -> dict[str, Module]:
     """The part with every place outside of the rectangle taken.
 
     Around instances also the wires that lead out; the front end needs those to its pins.

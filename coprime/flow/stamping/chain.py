@@ -18,7 +18,7 @@ _LUT_INPUTS = "ABCD"
 
 
 @dataclass(frozen=True)
-class Chain:
+class NodeChain:
     """The parts of a mapped netlist that has been stamped from one module and a front end."""
 
     modules: Mapping[str, Module]  # of the whole netlist
@@ -30,7 +30,7 @@ class Chain:
     constants: Sequence[Mapping[Pin, int]]  # of each instance
 
     @classmethod
-    def of(cls, modules: Mapping[str, Module], top: str, node: str) -> "Chain":
+    def of(cls, modules: Mapping[str, Module], top: str, node: str) -> "NodeChain":
         """Find the chain of all instances of `node` in module `top`.
 
         Raises ToolError if they are none, or have other inputs than those above.
@@ -127,7 +127,7 @@ def _other_inputs(
 
 
 @dataclass(frozen=True)
-class Part:
+class ChainPart:
     """Some instances, or everything but them, with the chain closed to a ring."""
 
     modules: Mapping[str, Module]
@@ -138,7 +138,7 @@ class Part:
     constants: Mapping[Sink, Pin]  # inputs of LUTs that are constant, which the LUT replaces
 
 
-def front_end(chain: Chain) -> Part:
+def front_end(chain: NodeChain) -> ChainPart:
     """Everything but the instances."""
     modules = copy.deepcopy(dict(chain.modules))
     del modules[chain.node]
@@ -160,10 +160,10 @@ def front_end(chain: Chain) -> Part:
         name = f"{pin[0]}_{pin[1]}"
         top["netnames"][name] = {"hide_name": 0, "bits": [bit], "attributes": {}}
         outputs[pin] = name
-    return Part(modules, chain.top, 0, outputs, sinks, {})
+    return ChainPart(modules, chain.top, 0, outputs, sinks, {})
 
 
-def instances_in_a_ring(chain: Chain, count: int) -> Part:
+def instances_in_a_ring(chain: NodeChain, count: int) -> ChainPart:
     """`count` instances, the last one's outputs leading to the first one."""
     node = copy.deepcopy(chain.modules[chain.node])
     modules = {name: module for name, module in chain.modules.items() if _is_primitive(module)} | {
@@ -210,7 +210,7 @@ def instances_in_a_ring(chain: Chain, count: int) -> Part:
         "cells": cells,
         "netnames": nets,
     }
-    return Part(
+    return ChainPart(
         modules,
         "top",
         count,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..tools import ToolError
 from .block import Block
-from .chain import Chain, with_constants
+from .chain import NodeChain, with_constants
 from .fabric import Fabric, Rectangle
 from .netlist import (
     LOCKED,
@@ -59,7 +59,7 @@ class Composed:
 class _Composition:
     """The netlist so far."""
 
-    def __init__(self, chain: Chain, fabric: Fabric, front: Block):
+    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block):
         self._chain, self._fabric = chain, fabric
         self.module: Module = {
             "settings": {k: v for k, v in front.module["settings"].items() if k != "route"},
@@ -221,7 +221,7 @@ class _Composition:
         ]
 
 
-def compose(chain: Chain, fabric: Fabric, front: Block, copies: Sequence[Copy]) -> Composed:
+def compose(chain: NodeChain, fabric: Fabric, front: Block, copies: Sequence[Copy]) -> Composed:
     """Put the front end and copies together, in the order of the chain."""
     composition = _Composition(chain, fabric, front)
     links: list[Links] = [

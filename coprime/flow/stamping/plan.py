@@ -28,7 +28,7 @@ _Filled = tuple[Rectangle, int]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Floorplan:
     """Where everything goes."""
 
     front: Rectangle
@@ -49,14 +49,14 @@ class Plan:
         return max(max(area.width, area.height) for area in areas)
 
 
-def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Plan:
+def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
     """The plan for exactly as many instances with the shortest rectangles, then the loosest ones.
 
     In long rectangles wires are long. Raises ToolError if there is no plan, with the numbers around
     it for which there is one.
     """
     possible: set[int] = set()
-    found: dict[tuple[int, int], list[Plan]] = {}
+    found: dict[tuple[int, int], list[Floorplan]] = {}
     for percent in range(LEAST_FILLED, MOST_FILLED + 1, 2):
         for whole in _Cutting(fabric, node, front, percent).plans():
             counts = _counts(whole)
@@ -66,7 +66,7 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Plan:
     if found:
         whole = min(found[min(found)], key=lambda one: _effort(fabric, one))
         places = _in_order(whole.front, _reduced(whole, instances))
-        return Plan(whole.front, places, whole.percent)
+        return Floorplan(whole.front, places, whole.percent)
     if not possible:
         raise ToolError("an instance and what is around the chain do not fit the device")
     below = max((one for one in possible if one < instances), default=None)
@@ -85,7 +85,7 @@ class _Cutting:
         self._rows = [*range(rows.start, rows.stop, fabric.row_period), rows.stop]
         self._known: dict[tuple[int, int, int, int], list[tuple[int, int, int]]] = {}
 
-    def plans(self) -> Iterator[Plan]:
+    def plans(self) -> Iterator[Floorplan]:
         """For each place of the front end, width of strips and most instances in a rectangle."""
         longest = max(len(run) for run in self._fabric.runs)
         for front in self._fronts():
@@ -97,7 +97,7 @@ class _Cutting:
                         for top, height, count in self._cut(strip, most)
                     ]
                     if places:
-                        yield Plan(front, places, self._percent)
+                        yield Floorplan(front, places, self._percent)
 
     def _fronts(self) -> Iterator[Rectangle]:
         """Rectangles for the front end, of each width and height the one nearest to the middle."""
@@ -174,7 +174,7 @@ class _Cutting:
         )
 
 
-def _effort(fabric: Fabric, whole: Plan) -> tuple[int, int]:
+def _effort(fabric: Fabric, whole: Floorplan) -> tuple[int, int]:
     """How many rectangles have to be placed and routed, and most instances in one."""
     shapes = {
         (area.width, area.y % fabric.row_period, area.height, count) for area, count in whole.places
@@ -185,7 +185,7 @@ def _effort(fabric: Fabric, whole: Plan) -> tuple[int, int]:
 # --- Exactly as many, and in which order ----------------------------------------------------------
 
 
-def _counts(whole: Plan) -> set[int]:
+def _counts(whole: Floorplan) -> set[int]:
     """Numbers of instances that some of the rectangles make."""
     sums = {0}
     for _, count in whole.places:
@@ -193,7 +193,7 @@ def _counts(whole: Plan) -> set[int]:
     return sums - {0}
 
 
-def _reduced(whole: Plan, instances: int) -> list[_Filled]:
+def _reduced(whole: Floorplan, instances: int) -> list[_Filled]:
     """The rectangles without those that are too many, of which the farthest go first."""
     places = sorted(whole.places, key=lambda one: -_distance(one[0], whole.front))
     surplus = whole.instances - instances

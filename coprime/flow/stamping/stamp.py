@@ -13,12 +13,12 @@ from ..routing import check_fit, clock_mhz, critical_path, nextpnr, wrapped
 from ..targets import Flow, FpgaDevice, device_named, flow_of
 from ..tools import ToolError, tool_version
 from .block import Block, packed, place_and_route
-from .chain import Chain, Part, front_end, instances_in_a_ring
+from .chain import ChainPart, NodeChain, front_end, instances_in_a_ring
 from .check import check
 from .compose import Copy, compose
 from .fabric import Fabric, Rectangle
 from .netlist import Module, modules_of, netlist_text
-from .plan import Plan, need_of, plan
+from .plan import Floorplan, need_of, plan
 
 _TARGET_MHZ = 200.0  # clock that nextpnr works towards
 STAMPING = Target.ECP5
@@ -86,7 +86,7 @@ def stamp_design(
     cells, folder = map_cells(source, wrapper, flow.synthesis(wrapper, device), repeated=repeated)
     check_fit(flow, cells, own)
     modules = modules_of((folder / "netlist.json").read_text("utf-8"))
-    chain = Chain.of(modules, wrapper, repeated[-1])
+    chain = NodeChain.of(modules, wrapper, repeated[-1])
     return _Stamping(flow, own, Fabric.of(device), seeds).stamp(chain)
 
 
@@ -97,7 +97,7 @@ class _Stamping:
     fabric: Fabric
     seeds: Sequence[int]
 
-    def stamp(self, chain: Chain) -> StampedDesign:
+    def stamp(self, chain: NodeChain) -> StampedDesign:
         front, one = front_end(chain), instances_in_a_ring(chain, 1)
         need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
         chosen = plan(self.fabric, need[1], need[0], len(chain.instances))
@@ -139,7 +139,7 @@ class _Stamping:
             },
         )
 
-    def _blocks(self, chain: Chain, chosen: Plan) -> dict[tuple[object, int], Block]:
+    def _blocks(self, chain: NodeChain, chosen: Floorplan) -> dict[tuple[object, int], Block]:
         """What goes into the rectangles, once for all that look alike.
 
         It is placed where the fabric's edges are farthest: wires there may end differently.
@@ -163,7 +163,7 @@ class _Stamping:
     def _packed(self, modules: Mapping[str, Module]) -> dict[str, Any]:
         return packed(modules, self.flow, self.device)
 
-    def _block(self, part: Part, area: Rectangle, enough_mhz: float = math.inf) -> Block:
+    def _block(self, part: ChainPart, area: Rectangle, enough_mhz: float = math.inf) -> Block:
         try:
             return place_and_route(
                 part,

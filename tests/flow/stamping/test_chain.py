@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from coprime.flow.stamping.chain import Chain, front_end, instances_in_a_ring, with_constants
+from coprime.flow.stamping.chain import NodeChain, front_end, instances_in_a_ring, with_constants
 from coprime.flow.tools import ToolError
 
 
@@ -49,7 +49,7 @@ def netlist(instances=3):
 
 
 def test_the_chain_is_found_in_its_order():
-    chain = Chain.of(netlist(), "top", "node")
+    chain = NodeChain.of(netlist(), "top", "node")
     assert chain.instances == ["node_0", "node_1", "node_2"]
     assert chain.clock == "clk"
     assert chain.links == {("packet_in", 0): ("packet_out", 0)}
@@ -57,7 +57,7 @@ def test_the_chain_is_found_in_its_order():
 
 
 def test_a_ring_of_instances_has_a_net_for_each_link():
-    part = instances_in_a_ring(Chain.of(netlist(), "top", "node"), 2)
+    part = instances_in_a_ring(NodeChain.of(netlist(), "top", "node"), 2)
     cells = part.modules[part.top]["cells"]
     assert (
         cells["node_0"]["connections"]["packet_in"] == cells["node_1"]["connections"]["packet_out"]
@@ -74,7 +74,7 @@ def test_a_ring_of_instances_has_a_net_for_each_link():
 
 def test_the_front_end_is_closed_to_a_ring():
     modules = netlist()
-    part = front_end(Chain.of(modules, "top", "node"))
+    part = front_end(NodeChain.of(modules, "top", "node"))
     cells = part.modules[part.top]["cells"]
     assert cells.keys() == {"source"}
     assert cells["source"]["connections"]["A"] == cells["source"]["connections"]["Z"]
@@ -84,7 +84,7 @@ def test_the_front_end_is_closed_to_a_ring():
 def test_a_constant_at_the_head_of_the_chain_gets_a_driver():
     modules = netlist()
     modules["top"]["cells"]["node_0"]["connections"]["packet_in"] = ["1"]
-    part = front_end(Chain.of(modules, "top", "node"))
+    part = front_end(NodeChain.of(modules, "top", "node"))
     added = part.modules[part.top]["cells"]["constant_packet_in_0"]
     assert added["parameters"]["INIT"] == "1" * 16
     assert (
@@ -96,7 +96,7 @@ def test_a_constant_at_the_head_of_the_chain_gets_a_driver():
 def test_the_netlist_itself_is_not_changed():
     modules = netlist()
     before = copy.deepcopy(modules)
-    chain = Chain.of(modules, "top", "node")
+    chain = NodeChain.of(modules, "top", "node")
     front_end(chain)
     instances_in_a_ring(chain, 3)
     assert modules == before
@@ -104,22 +104,22 @@ def test_the_netlist_itself_is_not_changed():
 
 def test_what_is_no_chain_is_refused():
     with pytest.raises(ToolError, match="at least two instances"):
-        Chain.of(netlist(1), "top", "node")
+        NodeChain.of(netlist(1), "top", "node")
     modules = netlist()
     modules["top"]["cells"]["node_2"]["connections"]["packet_in"] = [11]
     with pytest.raises(ToolError, match="no chain"):
-        Chain.of(modules, "top", "node")
+        NodeChain.of(modules, "top", "node")
     modules = netlist()
     modules["top"]["cells"]["node_2"]["connections"]["number"] = [99, "0"]
     with pytest.raises(ToolError, match="share one clock and nothing else"):
-        Chain.of(modules, "top", "node")
+        NodeChain.of(modules, "top", "node")
 
 
 def test_links_lead_to_luts_and_flip_flops_only():
     modules = netlist()
     modules["node"]["cells"]["packet"]["type"] = "DP16KD"
     with pytest.raises(ToolError, match="the chain leads to DI of a DP16KD"):
-        instances_in_a_ring(Chain.of(modules, "top", "node"), 1)
+        instances_in_a_ring(NodeChain.of(modules, "top", "node"), 1)
 
 
 def test_constants_are_folded_into_the_table():
