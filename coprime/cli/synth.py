@@ -41,6 +41,8 @@ def add_options(parser: Parser) -> None:
     parser.choice("--part", PARTS, text)
     routed = ", ".join(route_targets())
     parser.flag("--route", f"place and route ({routed})")
+    text = "place and route a cluster's node by itself and copy it across the device (ecp5)"
+    parser.flag("--stamp", text)
     parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
     text = "write a bitstream: the accelerator at a serial port, with a self-test"
     parser.choice("--board", BOARDS, text)
@@ -61,6 +63,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("--baud is for the serial port of a board: name one with --board")
     if options.output is not None:
         raise ValueError("-o is for the bitstream of a board: name one with --board")
+    if options.stamp and not options.route:
+        raise ValueError("--stamp is a way to place and route: add --route")
     if options.device is not None and not options.route:
         raise ValueError("--device is what to place and route on: add --route")
     announce(choice)
@@ -70,6 +74,7 @@ def run(options: argparse.Namespace) -> None:
             Target(options.target),
             part=options.part,
             route=options.route,
+            stamp=options.stamp,
             device=options.device or "",
             paddings=chosen_paddings(options),
             bus=Bus(options.bus),
@@ -85,6 +90,12 @@ def run(options: argparse.Namespace) -> None:
     ]
     if area.fmax_mhz is not None:
         rows += [("clock", f"{area.fmax_mhz:.1f} MHz"), ("critical path", area.critical_path)]
+    if area.stamped is not None:
+        rows += [(f"{count} times", name) for name, count in area.stamped.rectangles.items()]
+        rows += [
+            (f"alone: {name}", ", ".join(f"{mhz:.1f} MHz" for mhz in clocks.values()))
+            for name, clocks in area.stamped.block_mhz.items()
+        ]
     rows.append(("tools", ", ".join(f"{k} {v}" for k, v in area.tools.items())))
     print_result(area, rows, as_json=options.json)
 

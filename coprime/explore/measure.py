@@ -10,6 +10,7 @@ from coprime.cells.target import Target
 from coprime.flow.mapping import MappedDesign, Resources, map_design
 from coprime.flow.parts import PARTS, measured_verilog
 from coprime.flow.routing import RoutedDesign, route_design
+from coprime.flow.stamping.stamp import STAMPING, StampedDesign, stamp_design
 from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
 from coprime.padding.scheme import Padding
@@ -27,12 +28,15 @@ class Area(Resources):
     fmax_mhz: float | None
     critical_path: str | None
     tools: Mapping[str, str]
+    stamped: StampedDesign | None = None  # how it was placed, if its node was stamped
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""
         first = ("family", "parameters", "part", "target", "device")
         ordered = {name: self.__dict__[name] for name in first} | self.__dict__
-        return ordered | {"parameters": dict(self.parameters), "tools": dict(self.tools)}
+        ordered |= {"parameters": dict(self.parameters), "tools": dict(self.tools)}
+        stamped = ordered.pop("stamped")
+        return ordered | ({"stamped": stamped.record()} if stamped else {})
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,14 @@ class PartToMap:
             self.target, verilog, top, seeds=seeds, device=device, repeated=repeated
         )
 
+    def stamp(self, device: str) -> StampedDesign:
+        """Place and route a cluster's node by itself and stamp it, on a device of the target.
+
+        Raises ValueError for another device, ToolError as `stamp_design`.
+        """
+        verilog, top, repeated = self._source
+        return stamp_design(verilog, top, device=device, repeated=repeated)
+
 
 def measure_area(
     choice: Choice | ClusterChoice,
@@ -85,18 +97,23 @@ def measure_area(
     *,
     part: str | None = None,
     route: bool = False,
+    stamp: bool = False,
     device: str = "",
     paddings: Collection[Padding] = (),
     bus: Bus = Bus.AXI4_LITE,
 ) -> Area:
     """Map a part of a design, as of `PartToMap`, and with `route` place and route it.
 
-    `part` is None for an engine and for a cluster; `device` is one of the target's, "" its first.
-    Raises ValueError for another part or device, for a target without mapping, or for routing on
-    one without devices; ToolError if the design does not fit the device.
+    With `route` and `stamp` a cluster's node is placed and routed by itself, and copied. `part` is
+    None for an engine and for a cluster; `device` is one of the target's, "" its first. Raises
+    ValueError for another part or device, for a target without mapping, for routing on one without
+    devices, or for stamping another design than a cluster or for another target than ecp5;
+    ToolError if the design does not fit the device, or not so many copies.
     """
     # Before the minutes that mapping may take.
     flow = flow_of(target)
+    if stamp:
+        _check_stamping(choice, target)
     if route:
         device = device or flow.default_device
         device_named(flow, device)
@@ -109,7 +126,9 @@ def measure_area(
         family, part = choice.family.name, part or PARTS[0]
     source = PartToMap(choice, part, target, paddings, bus)
     mapped = source.map(device)
-    routed = source.route(device) if route else None
+    routed: RoutedDesign | StampedDesign | None = None
+    if route:
+        routed = source.stamp(device) if stamp else source.route(device)
     return Area(
         **mapped.resources,
         family=family,
@@ -120,4 +139,12 @@ def measure_area(
         fmax_mhz=routed.fmax_mhz if routed else None,
         critical_path=str(routed.critical_path) if routed else None,
         tools=routed.tools if routed else mapped.tools,
+        stamped=routed if isinstance(routed, StampedDesign) else None,
     )
+
+
+def _check_stamping(choice: Choice | ClusterChoice, target: Target) -> None:
+    if not isinstance(choice, ClusterChoice):
+        raise ValueError("only a cluster has something to stamp: name the family cluster")
+    if target is not STAMPING:
+        raise ValueError(f"stamping knows the fabric of {STAMPING.value}, not of {target.value}")

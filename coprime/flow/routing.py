@@ -100,11 +100,9 @@ def route_design(
     if not target_mhz > 0:
         raise ValueError(f"target_mhz must be above 0, not {target_mhz}")
     verilog = verilog_of(design, top)
-    wrapped = verilog + _wrapper(top, _ports(verilog, top))
-    cells, folder = map_cells(
-        wrapped, _WRAPPER, flow.synthesis(_WRAPPER, device), repeated=repeated
-    )
-    _check_fit(flow, cells, own)
+    source, wrapper = wrapped(verilog, top)
+    cells, folder = map_cells(source, wrapper, flow.synthesis(wrapper, device), repeated=repeated)
+    check_fit(flow, cells, own)
     netlist = (folder / "netlist.json").read_text("utf-8")
     pins = dict(zip(("clk", "shift_in", "shift_out"), own.pins, strict=True)) if own.pins else {}
     constraints = flow.constrain({port: (pin, {}) for port, pin in pins.items()}, None)
@@ -123,7 +121,7 @@ def route_design(
         fmax_mhz=fmax[best],
         seed=best,
         fmax_by_seed=fmax,
-        critical_path=_critical_path(reports[best]),
+        critical_path=critical_path(reports[best]),
         utilisation={
             cell: count["used"]
             for cell, count in reports[best]["utilization"].items()
@@ -131,6 +129,14 @@ def route_design(
         },
         tools={**mapping_tools(), flow.nextpnr_name: tool_version(flow.nextpnr)},
     )
+
+
+def wrapped(verilog: str, top: str) -> tuple[str, str]:
+    """Verilog with a module around `top` that has three pins, and that module's name.
+
+    Raises ValueError for a design without a clock.
+    """
+    return verilog + _wrapper(top, _ports(verilog, top)), _WRAPPER
 
 
 def _ports(verilog: str, top: str) -> dict[str, tuple[str, int]]:
@@ -179,7 +185,7 @@ endmodule
 """
 
 
-def _check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
+def check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
     """Refuse at once what nextpnr would try to place for minutes."""
     used = flow.resources(cells)
     for needed, there, what in (
@@ -206,14 +212,18 @@ def nextpnr(
     options: Sequence[str],
     *,
     bitstream: bool = False,
+    write: str = "",
 ) -> Path:
-    """Place and route; give a folder with report.json and, if asked for, the bitstream.
+    """Place and route; give a folder with report.json and, if asked for, bitstream and netlist.
 
-    That is called "design" and ends as the flow says. `constraints` is the text of the flow's file,
-    or "". Raises ToolError if the design does not fit the device or a tool fails. Results are
-    cached by content.
+    The bitstream is called "design" and ends as the flow says; the netlist, with places and routes
+    of all that is in it, is routed.json, without cells and nets whose names begin with `write`; ""
+    is for no netlist. `constraints` is the text of the flow's file, or "".
+    Raises ToolError if the design does not fit the device or a tool fails. Results are cached by
+    content.
     """
-    options = (*device.options, *options, "--quiet")
+    written = ("--write", "routed.json") if write else ()
+    options = (*device.options, *options, *written, "--quiet")
     prepared = flow.prepare(netlist)
 
     def build(folder: Path) -> None:
@@ -235,12 +245,23 @@ def nextpnr(
         if bitstream:
             tool = flow.packer.partition(":")[2].removeprefix("run_")
             _run(tool, flow.packer, flow.pack(device), folder)
+        if write:
+            _leave_out(write, folder / "routed.json")
         for path in folder.iterdir():
-            if path.name not in ("report.json", f"design{flow.bitstream}"):
+            if path.name not in ("report.json", "routed.json", f"design{flow.bitstream}"):
                 path.unlink()
 
-    key = (tool_version(flow.nextpnr), *options, constraints, prepared)
+    key = (tool_version(flow.nextpnr), *options, *filter(None, (write,)), constraints, prepared)
     return cached("bitstream", key, build) if bitstream else cached("routing", key, build)
+
+
+def _leave_out(prefix: str, netlist: Path) -> None:
+    design = json.loads(netlist.read_text("utf-8"))
+    for module in design["modules"].values():
+        for kind in ("cells", "netnames"):
+            kept = {name: one for name, one in module[kind].items() if not name.startswith(prefix)}
+            module[kind] = kept
+    netlist.write_text(json.dumps(design), encoding="utf-8")
 
 
 def _run(what: str, function: str, arguments: Sequence[str], folder: Path) -> None:
@@ -257,7 +278,8 @@ def clock_mhz(report: Mapping[str, Any]) -> float:
     return round(float(clock["achieved"]), 2)
 
 
-def _critical_path(report: Mapping[str, Any]) -> CriticalPath:
+def critical_path(report: Mapping[str, Any]) -> CriticalPath:
+    """The slowest path from register to register in nextpnr's report."""
     # The others run between pins and registers.
     (path,) = (path for path in report["critical_paths"] if path["from"] == path["to"])
     steps = path["path"]

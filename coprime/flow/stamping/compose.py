@@ -1,0 +1,263 @@
+"""The whole device from placed and routed blocks: the front end once, the others copied."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..tools import ToolError
+from .block import Block
+from .chain import NodeChain, with_constants
+from .fabric import Fabric, Rectangle
+from .netlist import (
+    LOCKED,
+    WEAK,
+    Bit,
+    Module,
+    Pin,
+    Route,
+    place_of,
+    route_of,
+    routing_text,
+    shifted,
+    source_of,
+    word,
+)
+
+_UNIQUE = "WID"  # attribute that numbers block RAMs, whose contents the bitstream has by number
+_LUT_TABLE = "INITVAL"
+_MADE_AGAIN = ("ROUTING", "src", "hdlname")  # attributes that are another copy's, or not needed
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A block, and where a copy of it goes: into a rectangle that looks like its own one."""
+
+    block: Block
+    rectangle: Rectangle
+
+    @property
+    def shift(self) -> tuple[int, int]:
+        """Columns and rows between the block and its copy."""
+        own = self.block.rectangle
+        return self.rectangle.x - own.x, self.rectangle.y - own.y
+
+
+Links = Mapping[Pin, Bit]
+"""Nets between two rectangles, by the inputs that they lead to."""
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A packed and placed netlist, for a router that leaves alone what is routed already."""
+
+    module: Module
+    routed: int  # nets that keep their routes
+    left: int  # nets without: the chain, the clock, and those that must find other wires
+
+
+class _Composition:
+    """The netlist so far."""
+
+    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block):
+        self._chain, self._fabric = chain, fabric
+        self.module: Module = {
+            "settings": {k: v for k, v in front.module["settings"].items() if k != "route"},
+            "attributes": front.module["attributes"],
+            "ports": {},
+            "cells": {},
+            "netnames": {},
+        }
+        self.routes: Counter[bool] = Counter()
+        """Nets with and without a route."""
+        self._bits = 1
+        self._block_rams = 0
+        self._clock: Bit = -1  # net of the clock in the fabric, once the front end is there
+
+    def fresh(self) -> int:
+        """A number for a net."""
+        self._bits += 1
+        return self._bits
+
+    def add_front_end(self, front: Block, given: Links, outputs: Links) -> None:
+        """Add the front end, with the chain's nets that lead to it and from it."""
+        own = Copy(front, front.rectangle)
+        numbers = self._add(own, lambda name: name, given, outputs, front.module["cells"], {})
+        self._clock = numbers[_clock(front.module)]
+        for port, pads in front.module["ports"].items():
+            bits = [numbers[bit] for bit in pads["bits"]]
+            self.module["ports"][port] = {**pads, "bits": bits}
+
+    def add_instances(self, copy: Copy, first: int, given: Links, outputs: Links) -> None:
+        """Add a copy of some instances, of which the first one has number `first` on the chain."""
+        source, part = copy.block.module, copy.block.part
+
+        def name(old: str) -> str:
+            instance, dot, rest = old.partition(".")
+            if instance not in source_names:
+                return f"{self._chain.instances[first]}.{old}"
+            return source_names[instance] + dot + rest
+
+        source_names = {
+            f"node_{k}": self._chain.instances[first + k] for k in range(part.instances)
+        }
+        # The clock comes from the front end's pin and buffer.
+        cells = {
+            old: cell
+            for old, cell in source["cells"].items()
+            if cell["type"] not in ("DCCA", "TRELLIS_IO")
+        }
+        self._add(copy, name, given, outputs, cells, {_clock(source): self._clock})
+        tables: dict[str, dict[str, int]] = {}
+        for (cell, port), pin in part.constants.items():
+            index = int(cell.partition(".")[0].removeprefix("node_"))
+            tables.setdefault(name(cell), {})[port] = self._chain.constants[first + index][pin]
+        for cell, constants in tables.items():
+            own = self.module["cells"][cell]
+            table = with_constants(int(own["parameters"][_LUT_TABLE], 2), constants)
+            own["parameters"] = own["parameters"] | {_LUT_TABLE: word(table, 16)}
+
+    def _add(
+        self,
+        copy: Copy,
+        name: Callable[[str], str],
+        given: Links,
+        outputs: Links,
+        cells: Mapping[str, Any],
+        shared: Mapping[Bit, Bit],
+    ) -> dict[Bit, Bit]:
+        """Add some cells of a block and the nets between them; give the new numbers of nets.
+
+        `shared` has the nets that are there already.
+        """
+        source, part = copy.block.module, copy.block.part
+        numbers = dict(shared)
+        for pin, bit in outputs.items():
+            numbers[source["netnames"][part.outputs[pin]]["bits"][0]] = bit
+        used = {
+            bit for cell in cells.values() for bits in cell["connections"].values() for bit in bits
+        }
+        nets = {
+            old: net
+            for old, net in source["netnames"].items()
+            if net["bits"][0] in used and net["bits"][0] not in shared
+        }
+        self._add_nets(copy, name, nets, numbers)
+        for old, cell in cells.items():
+            self.module["cells"][name(old)] = {
+                "hide_name": 0,
+                "type": cell["type"],
+                "parameters": cell["parameters"],
+                "attributes": self._attributes(cell, copy),
+                "port_directions": cell["port_directions"],
+                "connections": {
+                    # An empty list is no connection that the tool takes back.
+                    port: [self._number(numbers, bit) for bit in bits] or ["x"]
+                    for port, bits in cell["connections"].items()
+                },
+            }
+        for (old, port), pin in part.inputs.items():
+            self.module["cells"][name(old)]["connections"][port] = [given[pin]]
+        return numbers
+
+    def _add_nets(
+        self,
+        copy: Copy,
+        name: Callable[[str], str],
+        nets: Mapping[str, Any],
+        numbers: dict[Bit, Bit],
+    ) -> None:
+        source, part = copy.block.module, copy.block.part
+        gone: dict[Bit, list[str]] = {}  # wires to inputs that get another net
+        for cell, port in part.inputs:
+            own = source["cells"][cell]
+            gone.setdefault(own["connections"][port][0], []).append(_sink_wire(own, port))
+        clock = _clock(source)
+        routes = {
+            old: _without(route_of(net), gone.get(net["bits"][0], ()))
+            for old, net in nets.items()
+            if net["bits"][0] != clock
+        }
+        moved = {old: self._moved(route, copy) for old, route in routes.items()}
+        # A net that has to find other wires can only do so if its neighbours may make room.
+        complete = part.instances and all(moved[old] or not routes[old] for old in moved)
+        strength = LOCKED if complete else WEAK
+        for old, net in nets.items():
+            attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
+            if moved.get(old):
+                attributes["ROUTING"] = routing_text(moved[old], strength)
+            self.routes[bool(moved.get(old))] += 1
+            self.module["netnames"][name(old)] = {
+                "hide_name": 0,
+                "bits": [self._number(numbers, net["bits"][0])],
+                "attributes": attributes,
+            }
+
+    def _number(self, numbers: dict[Bit, Bit], bit: Bit) -> Bit:
+        return bit if isinstance(bit, str) else numbers.setdefault(bit, self.fresh())
+
+    def _attributes(self, cell: Mapping[str, Any], copy: Copy) -> dict[str, str]:
+        kept = {} if cell["type"] in ("TRELLIS_COMB", "TRELLIS_FF") else cell["attributes"]
+        kept = {key: value for key, value in kept.items() if key not in _MADE_AGAIN}
+        if _UNIQUE in kept:
+            self._block_rams += 1
+            kept[_UNIQUE] = word(self._block_rams)
+        bel = shifted(cell["attributes"]["NEXTPNR_BEL"], *copy.shift)
+        return {**kept, "NEXTPNR_BEL": bel, "BEL_STRENGTH": word(LOCKED)}
+
+    def _moved(self, route: Route, copy: Copy) -> Route:
+        """A route in a copy; none if it leaves the rectangle, or switches are different there."""
+        own = copy.block.rectangle
+        for wire, switch in route:
+            if place_of(wire) not in own:
+                return []
+            if switch and place_of(switch) not in own:
+                there = place_of(shifted(switch, *copy.shift))
+                if not self._fabric.alike(place_of(switch), there):
+                    return []
+        return [
+            (shifted(wire, *copy.shift), switch and shifted(switch, *copy.shift))
+            for wire, switch in route
+        ]
+
+
+def compose(chain: NodeChain, fabric: Fabric, front: Block, copies: Sequence[Copy]) -> Composed:
+    """Put the front end and copies together, in the order of the chain."""
+    composition = _Composition(chain, fabric, front)
+    links: list[Links] = [
+        {pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)
+    ]
+    composition.add_front_end(front, links[-1], links[0])
+    first = 0
+    for copy, given, outputs in zip(copies, links[:-1], links[1:], strict=True):
+        composition.add_instances(copy, first, given, outputs)
+        first += copy.block.part.instances
+    return Composed(composition.module, composition.routes[True], composition.routes[False])
+
+
+def _clock(module: Module) -> Bit:
+    """The net behind the clock's buffer."""
+    for cell in module["cells"].values():
+        if cell["type"] == "DCCA":
+            bit: Bit = cell["connections"]["CLKO"][0]
+            return bit
+    raise ToolError("nextpnr has not made the clock a global net")
+
+
+def _sink_wire(cell: dict[str, Any], port: str) -> str:
+    """The wire that leads into an input of a LUT or flip-flop."""
+    place, slash, bel = cell["attributes"]["NEXTPNR_BEL"].rpartition("/")
+    number = 2 * "ABCD".index(bel.partition(".")[0][-1]) + int(bel[-1])
+    return f"{place}{slash}{port}{number}_SLICE"
+
+
+def _without(route: Route, leaves: Iterable[str]) -> Route:
+    """A route without the branches that lead to some wires only."""
+    switches = dict(route)
+    branches = Counter(source_of(switch) for switch in switches.values() if switch)
+    for leaf in leaves:
+        wire = leaf
+        while wire in switches and switches[wire] and not branches[wire]:
+            wire = source_of(switches.pop(wire))
+            branches[wire] -= 1
+    return list(switches.items()) if len(switches) > 1 else []

@@ -1,0 +1,91 @@
+"""Netlists as Yosys and nextpnr write them: modules of cells and nets, in JSON."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Module = dict[str, Any]
+"""Of a netlist: its `ports`, `cells` and `netnames`, as in the JSON."""
+Bit = int | str
+"""A net's number, or a constant: "0", "1", "x"."""
+Pin = tuple[str, int]
+"""A port, and which bit of it."""
+
+LOCKED, WEAK = 5, 1
+"""How strongly something is bound: the router may not touch it, or may move it."""
+
+_PLACE = re.compile(r"X(\d+)/Y(\d+)/")
+_SWITCH = re.compile(r"X(\d+)/Y(\d+)/(-?\d+)_(-?\d+)_(.+)->(-?\d+)_(-?\d+)_(.+)")
+
+
+def modules_of(text: str) -> dict[str, Module]:
+    """The modules of a netlist by name."""
+    modules: dict[str, Module] = json.loads(text)["modules"]
+    return modules
+
+
+def netlist_text(modules: Mapping[str, Module]) -> str:
+    """A netlist of these modules."""
+    return json.dumps({"creator": "coprime", "modules": modules})
+
+
+def bits_of(ports: Mapping[str, list[Bit]]) -> Iterator[tuple[Pin, Bit]]:
+    """Each bit of the ports or connections in a netlist."""
+    for port, bits in ports.items():
+        for index, bit in enumerate(bits):
+            yield (port, index), bit
+
+
+def highest_bit(modules: Mapping[str, Module]) -> int:
+    """The greatest number of a net."""
+    return max(
+        bit
+        for module in modules.values()
+        for part in (*module["cells"].values(), *module["netnames"].values())
+        for bits in (part["connections"].values() if "connections" in part else [part["bits"]])
+        for bit in bits
+        if isinstance(bit, int)
+    )
+
+
+def word(value: int, width: int = 32) -> str:
+    """A number as netlists have parameters and attributes."""
+    return format(value, f"0{width}b")
+
+
+# --- Placement and routing, in attributes ---------------------------------------------------------
+
+Route = list[tuple[str, str]]
+"""Wires of a net, each with the switch that drives it ("" for the net's source)."""
+
+
+def route_of(net: Mapping[str, Any]) -> Route:
+    """The wires that a net is routed on."""
+    parts = net["attributes"].get("ROUTING", "").split(";")
+    return list(zip(parts[0:-2:3], parts[1:-1:3], strict=True)) if len(parts) > 2 else []
+
+
+def routing_text(route: Route, strength: int) -> str:
+    """The attribute ROUTING."""
+    return ";".join(f"{wire};{switch};{strength}" for wire, switch in route)
+
+
+def place_of(name: str) -> tuple[int, int]:
+    """Column and row in the name of a place for a cell, a wire or a switch."""
+    found = _PLACE.match(name)
+    assert found, name
+    return int(found[1]), int(found[2])
+
+
+def shifted(name: str, columns: int, rows: int) -> str:
+    """The name of what is as many columns and rows away."""
+    x, y = place_of(name)
+    return _PLACE.sub(f"X{x + columns}/Y{y + rows}/", name, count=1)
+
+
+def source_of(switch: str) -> str:
+    """The wire that a switch connects to."""
+    found = _SWITCH.fullmatch(switch)
+    assert found, switch
+    return f"X{int(found[1]) + int(found[3])}/Y{int(found[2]) + int(found[4])}/{found[5]}"

@@ -1,0 +1,180 @@
+"""Stamp a mapped netlist: from modules on a chain to a device that is placed and routed."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coprime.cells.target import Target
+
+from ..mapping import map_cells, mapping_tools
+from ..routing import check_fit, clock_mhz, critical_path, nextpnr, wrapped
+from ..targets import Flow, FpgaDevice, device_named, flow_of
+from ..tools import ToolError, tool_version
+from .block import Block, packed, place_and_route
+from .chain import ChainPart, NodeChain, front_end, instances_in_a_ring
+from .check import check
+from .compose import Copy, compose
+from .fabric import Fabric, Rectangle
+from .netlist import Module, modules_of, netlist_text
+from .plan import Floorplan, need_of, plan
+
+_TARGET_MHZ = 200.0  # clock that nextpnr works towards
+STAMPING = Target.ECP5
+"""The target whose fabric is known here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StampedDesign:
+    """A device with copies of a module, and how fast it is."""
+
+    device: str
+    fmax_mhz: float  # highest clock of the whole
+    critical_path: str
+    block_mhz: Mapping[str, Mapping[int, float]]
+    """Highest clock in MHz of each rectangle and of the front end by themselves, by seeds.
+
+    The front end has as many seeds as it needs to be no slower than the rectangles."""
+    rectangles: Mapping[str, int]  # how many there are of each
+    filled: int  # percent of its LUTs that a rectangle has in use, at most
+    routed: int  # nets that were copied with their routes
+    left: int  # nets that were routed at the end
+    tools: Mapping[str, str]  # version of each tool
+
+    def record(self) -> dict[str, object]:
+        """What `synth --json` says of the stamping."""
+        return {
+            "block_mhz": {
+                name: {str(seed): mhz for seed, mhz in by_seed.items()}
+                for name, by_seed in self.block_mhz.items()
+            },
+            "rectangles": dict(self.rectangles),
+            "filled_percent": self.filled,
+            "nets_copied": self.routed,
+            "nets_routed": self.left,
+        }
+
+
+def stamp_design(
+    verilog: str,
+    top: str,
+    *,
+    repeated: Sequence[str],
+    device: str = "",
+    seeds: Sequence[int] = (1, 2, 3, 4),
+) -> StampedDesign:
+    """Map a design for ECP5 and stamp the instances of a module that form a chain.
+
+    Parameters
+    ----------
+    verilog (str): with top module `top`, whose clock is the port clk or s_axi_aclk
+    repeated (sequence of str): modules to map by themselves, the last one the one to be stamped
+    device (str): one of the target's; "" for its first one
+    seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. The
+        front end takes the first with which it is no slower.
+
+    Raises ValueError for another device, ToolError if the chain is none, if as many instances do
+    not fit or cannot be divided into rectangles, or if a tool fails.
+    """
+    if not seeds:
+        raise ValueError("seeds must name at least one seed")
+    flow = flow_of(STAMPING)
+    device = device or flow.default_device
+    own = device_named(flow, device)
+    source, wrapper = wrapped(verilog, top)
+    cells, folder = map_cells(source, wrapper, flow.synthesis(wrapper, device), repeated=repeated)
+    check_fit(flow, cells, own)
+    modules = modules_of((folder / "netlist.json").read_text("utf-8"))
+    chain = NodeChain.of(modules, wrapper, repeated[-1])
+    return _Stamping(flow, own, Fabric.of(device), seeds).stamp(chain)
+
+
+@dataclass(frozen=True)
+class _Stamping:
+    flow: Flow
+    device: FpgaDevice
+    fabric: Fabric
+    seeds: Sequence[int]
+
+    def stamp(self, chain: NodeChain) -> StampedDesign:
+        front, one = front_end(chain), instances_in_a_ring(chain, 1)
+        need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
+        chosen = plan(self.fabric, need[1], need[0], len(chain.instances))
+        blocks = self._blocks(chain, chosen)
+        slowest = min(block.mhz for block in blocks.values())
+        front_block = self._block(front, chosen.front, slowest)
+        copies = [
+            Copy(blocks[self.fabric.signature(area), count], area) for area, count in chosen.places
+        ]
+        composed = compose(chain, self.fabric, front_block, copies)
+        check(composed.module, self.fabric, self._packed(chain.modules))
+        options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
+        routed = nextpnr(
+            self.flow,
+            self.device,
+            netlist_text({"top": composed.module}),
+            "",
+            (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
+        )
+        report = json.loads((routed / "report.json").read_text("utf-8"))
+        names = {key: f"{key[1]} in {blocks[key].rectangle}" for key in blocks}
+        counted: dict[str, int] = {}
+        for area, count in chosen.places:
+            name = names[self.fabric.signature(area), count]
+            counted[name] = counted.get(name, 0) + 1
+        return StampedDesign(
+            device=self.device.title,
+            fmax_mhz=clock_mhz(report),
+            critical_path=str(critical_path(report)),
+            block_mhz={"front end": front_block.mhz_by_seed}
+            | {names[key]: block.mhz_by_seed for key, block in blocks.items()},
+            rectangles=counted,
+            filled=chosen.percent,
+            routed=composed.routed,
+            left=composed.left,
+            tools={
+                **mapping_tools(),
+                self.flow.nextpnr_name: tool_version(self.flow.nextpnr),
+            },
+        )
+
+    def _blocks(self, chain: NodeChain, chosen: Floorplan) -> dict[tuple[object, int], Block]:
+        """What goes into the rectangles, once for all that look alike.
+
+        It is placed where the fabric's edges are farthest: wires there may end differently.
+        """
+        alike: dict[tuple[object, int], list[Rectangle]] = {}
+        for area, count in chosen.places:
+            alike.setdefault((self.fabric.signature(area), count), []).append(area)
+        middle = self.fabric.middle
+        blocks = {}
+        for key, areas in alike.items():
+            base = min(
+                areas,
+                key=lambda area: (
+                    max(abs(a - b) for a, b in zip(area.middle, middle, strict=True)),
+                    area,
+                ),
+            )
+            blocks[key] = self._block(instances_in_a_ring(chain, key[1]), base)
+        return blocks
+
+    def _packed(self, modules: Mapping[str, Module]) -> dict[str, Any]:
+        return packed(modules, self.flow, self.device)
+
+    def _block(self, part: ChainPart, area: Rectangle, enough_mhz: float = math.inf) -> Block:
+        try:
+            return place_and_route(
+                part,
+                area,
+                self.flow,
+                self.device,
+                self.fabric,
+                seeds=self.seeds,
+                target_mhz=_TARGET_MHZ,
+                enough_mhz=enough_mhz,
+            )
+        except ToolError as error:
+            what = f"{part.instances} instances" if part.instances else "what is around the chain"
+            raise ToolError(f"{what} in {area}: {error}") from error

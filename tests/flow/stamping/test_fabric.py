@@ -1,0 +1,62 @@
+"""The fabric that the open database describes."""
+
+import pytest
+
+from coprime.cells.target import Target
+from coprime.flow.stamping.fabric import REACH, Fabric, Rectangle
+from coprime.flow.targets import flow_of
+
+DEVICES = flow_of(Target.ECP5).devices
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_device_has_the_cells_of_its_data_sheet(device):
+    fabric = Fabric.of(device)
+    columns = max(x for x, _ in fabric.tiles) + 1
+    rows = max(y for _, y in fabric.tiles) + 1
+    there = fabric.capacity(Rectangle(0, 0, columns, rows))
+    own = DEVICES[device]
+    assert there["TRELLIS_COMB"] == there["TRELLIS_FF"] == own.luts
+    assert there["DP16KD"] == own.block_rams
+    assert there["MULT18X18D"] == own.dsp_slices
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_groups_of_columns_look_alike(device):
+    fabric = Fabric.of(device)
+    looks = {
+        fabric.signature(Rectangle(x, fabric.rows.start, fabric.period, len(fabric.rows)))
+        for run in fabric.runs
+        for x in run
+    }
+    assert len(looks) == 1
+    assert sum(len(run) for run in fabric.runs) * fabric.period > 60 / 72 * len(
+        {x for x, _ in fabric.tiles}
+    )
+
+
+def test_rows_repeat_with_their_period():
+    fabric = Fabric.of("LFE5U-85F")
+    column = fabric.runs[0][1]
+    first = Rectangle(column, fabric.rows.start, fabric.period, fabric.row_period)
+    second = Rectangle(column, first.y + fabric.row_period, first.width, first.height)
+    assert fabric.signature(first) == fabric.signature(second)
+    other = Rectangle(column, first.y + 1, first.width, first.height)
+    assert fabric.signature(first) != fabric.signature(other)
+
+
+def test_a_rectangle_has_its_tiles_and_a_margin():
+    area = Rectangle(4, 2, 2, 3)
+    assert set(area.places()) == {(x, y) for x in (4, 5) for y in (2, 3, 4)}
+    assert len(set(area.places(REACH))) == (2 + 2 * REACH) * (3 + 2 * REACH)
+    assert (5, 4) in area
+    assert (6, 4) not in area
+    assert area.middle == (4.5, 3)
+
+
+def test_wires_are_named_after_their_tile():
+    fabric = Fabric.of("LFE5U-25F")
+    wires = list(fabric.span_wires((5, 5)))
+    assert "X5/Y5/V06N0303" in wires
+    assert all(wire.startswith("X5/Y5/") for wire in wires)
+    assert len(set(wires)) == len(wires)
