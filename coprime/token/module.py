@@ -89,7 +89,7 @@ class _Attribute(Structure):
 
 
 @dataclass(frozen=True)
-class Key:
+class TokenKey:
     """A key of a token, as far as it can be seen.
 
     Parameters
@@ -164,7 +164,7 @@ class TokenModule:
             found[MECHANISMS.get(number, f"{number:#x}")] = does
         return found
 
-    def keys(self, slot: int, pin: bytes | None = None) -> list[Key]:
+    def keys(self, slot: int, pin: bytes | None = None) -> list[TokenKey]:
         """The keys of a token: those that can be seen without a PIN, or all. Raises TokenError."""
         with self._session(slot) as session:
             if pin is not None:
@@ -177,7 +177,7 @@ class TokenModule:
             made = [self._key(session, handle) for handle in found[: count.value]]
         return [key for key in made if key is not None]
 
-    def _key(self, session: c_ulong, handle: int) -> Key | None:
+    def _key(self, session: c_ulong, handle: int) -> TokenKey | None:
         """What an object says of itself, if it is a key."""
         kind = CLASSES.get(self._number(session, handle, _CLASS))
         if kind is None:
@@ -189,7 +189,7 @@ class TokenModule:
             for right, name in RIGHTS.items()
             if self._attribute(session, handle, right) == b"\1"
         ]
-        return Key(label, kind, KEY_TYPES.get(number, f"{number:#x}"), rights)
+        return TokenKey(label, kind, KEY_TYPES.get(number, f"{number:#x}"), rights)
 
     def _attribute(self, session: c_ulong, handle: int, kind: int) -> bytes:
         """An attribute's value; nothing if the object has none."""
