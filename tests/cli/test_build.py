@@ -107,7 +107,8 @@ def test_a_clock_must_be_one(capsys, tmp_path, clock):
 
 @pytest.mark.xdist_group("measured")
 @pytest.mark.parametrize(
-    "settings", [("-p", "max_bits=64"), pytest.param((), marks=pytest.mark.slow)]
+    "settings",
+    [pytest.param(one, marks=pytest.mark.slow) for one in (("-p", "max_bits=64"), ())],
 )
 def test_measuring_fills_in_the_data_sheet(capsys, tmp_path, monkeypatch, settings):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)

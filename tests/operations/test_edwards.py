@@ -64,7 +64,9 @@ def test_signatures_on_the_page():
     )
 
 
-@pytest.mark.parametrize("curve", CURVES, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "curve", [CURVES[0], pytest.param(CURVES[1], marks=pytest.mark.slow)], ids=lambda one: one.name
+)
 def test_scalars_at_both_ends(curve):
     usual = predicted(Command.ED_BASE_MULTIPLY, curve).cycles
     half = (curve.n - 1) // 2

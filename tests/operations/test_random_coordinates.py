@@ -38,7 +38,7 @@ def products(monkeypatch, design, command):
 
 @pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("command", MULTIPLES)
-@pytest.mark.parametrize("nonce", ["random", "host"])
+@pytest.mark.parametrize("nonce", ["random", pytest.param("host", marks=pytest.mark.slow)])
 def test_what_is_written(monkeypatch, family, command, nonce):
     design = choose(family, {"max_bits": "256", "curves": "all", "nonce": nonce}).core.design
     (one, result), (other, again) = (products(monkeypatch, design, command) for _ in range(2))
