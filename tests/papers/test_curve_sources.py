@@ -34,7 +34,7 @@ def test_where_otbn_is_faster():
     found = ratios(table)
     assert min(ratio for (_, place), ratio in found.items() if place in (COMPACT, ONCE)) > 1
     assert found["X25519", COMPACT] == pytest.approx(10, rel=0.02)
-    assert 2 < found["X25519", RING_6] < 2.5
+    assert found["X25519", RING_6] == pytest.approx(2.3, abs=0.05)
     for row in ("ECDH-P256 verify", "ECDSA-P384 verify"):
         assert 4 < found[row, COMPACT] < 4.5
     assert {row for (row, place), ratio in found.items() if place == RING_6 and ratio >= 1} == {
@@ -45,7 +45,8 @@ def test_where_otbn_is_faster():
 def test_where_caliptra_is_faster():
     found = ratios(caliptra.TABLES[0])
     assert {4 < ratio < 5 for (_, place), ratio in found.items() if place == COMPACT} == {True}
-    assert {0.7 < ratio < 0.9 for (_, place), ratio in found.items() if place == RING_6} == {True}
+    on_six_slices = [ratio for (_, place), ratio in found.items() if place == RING_6]
+    assert (min(on_six_slices), max(on_six_slices)) == pytest.approx((0.66, 0.79), abs=0.005)
     assert found["Signing", ONCE] == pytest.approx(2.8, rel=0.01)
 
 
@@ -63,7 +64,8 @@ def test_where_ipecc_is_faster():
 def test_where_curve25519_verilog_is_faster():
     found = ratios(curve25519_verilog.TABLES[0])
     places = {place: ratio for (_, place), ratio in found.items()}
-    assert (int(places[COMPACT]), int(places[RING_6]), int(places[RING_18])) == (16, 3, 3)
+    assert int(places[COMPACT]) == 16
+    assert (places[RING_6], places[RING_18]) == pytest.approx((3.8, 3.1), abs=0.05)
 
 
 def test_the_page_has_what_it_is_made_of():
