@@ -165,8 +165,9 @@ class Scheduler:
 
     **Failing cores.** A core is taken out of service if it returns a result that cannot be right,
     refuses an access, or ends with an error that is not caused by the request; if it does not react
-    to CANCEL in `grace` clock cycles; and if it exceeded the limit on `attempts` requests in a row,
-    even if it reacted. Another core repeats its work. Completions of a core that is out of service
+    to CANCEL in `grace` clock cycles; and if it failed on `attempts` requests in a row, by FAULT or
+    by exceeding the limit, even if it reacted. After a single FAULT it works on, since a fault may
+    have been a passing one, or of the key. Another core repeats its work. Completions of a core that is out of service
     are removed and ignored. A core that never ends is noticed only by a limit, or when its request
     is cancelled.
 
@@ -537,12 +538,11 @@ class Scheduler:
             self._idle[core] = None
             self._requeue(request)
         elif error == Error.CANCELLED and run.cancelled:
-            self._strikes[core] += 1
-            if self._strikes[core] >= self._attempts:
-                self._retire(core, f"passed the limit {self._strikes[core]} times")
-            else:
-                self._idle[core] = None
-            self._retry(request, core, f"took more than {request._limit} clock cycles")
+            self._strike(request, core, f"took more than {request._limit} clock cycles")
+        elif error == Error.FAULT:  # the core is empty, and may work as before
+            self._strike(
+                request, core, f"ended with an error: {self._cluster.error_of(completion)}"
+            )
         elif error in _OF_THE_REQUEST or (
             error == Error.UNSUPPORTED and request.command not in self._cluster.commands
         ):
@@ -573,6 +573,15 @@ class Scheduler:
         self._finish(request, State.DONE, RequestResult(value, core, request.attempts, cycles))
 
     # Cores that fail
+
+    def _strike(self, request: Request, core: int, reason: str) -> None:
+        """Count a failure of a core, and repeat its request elsewhere."""
+        self._strikes[core] += 1
+        if self._strikes[core] >= self._attempts:
+            self._retire(core, f"failed {self._strikes[core]} times in a row, and {reason}")
+        else:
+            self._idle[core] = None
+        self._retry(request, core, reason)
 
     def _blame(self, request: Request, core: int, reason: str) -> None:
         """Take a core out of service, and repeat its request elsewhere."""

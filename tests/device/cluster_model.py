@@ -43,6 +43,8 @@ class Fault(enum.Enum):
     UNSUPPORTED = "knows no command"
     LOST = "has no operand when it starts, once"
     STRANGE = "ends with an error that does not exist"
+    FLIPPED = "finds that a bit has changed, once, and wipes its memory"
+    BROKEN = "finds that in every command"
 
 
 @dataclass
@@ -306,6 +308,11 @@ class ClusterModel(Closing):
             error, value = Error.UNSUPPORTED, 0
         elif fault is Fault.STRANGE:
             error, value = 31, 0
+        elif fault in (Fault.FLIPPED, Fault.BROKEN):
+            if fault is Fault.FLIPPED:
+                del self.faults[number]
+            own.operands.clear()
+            error, value = Error.FAULT, 0
         else:
             if fault is Fault.LOST:
                 del self.faults[number]

@@ -508,13 +508,47 @@ def test_a_failed_core_loses_no_request(fault, reason):
         assert Counter(core for core, _ in device.started)[0] == 3
 
 
+def test_a_core_works_on_after_one_fault():
+    device, scheduler = make(2, faults={0: (Fault.FLIPPED, 3)})
+    requests = [scheduler.modmul(2, x, 2003) for x in range(100)]
+    scheduler.run()
+    assert [request.result.value for request in requests] == [2 * x % 2003 for x in range(100)]
+    assert not scheduler.failed_cores
+    assert [request.attempts for request in requests].count(2) == 1
+    assert Counter(core for core, _ in device.started)[0] > 10
+
+
+def test_a_core_that_finds_a_fault_in_every_command():
+    device, scheduler = make(2, faults={0: (Fault.BROKEN, 3)})
+    requests = [scheduler.modmul(2, x, 2003) for x in range(100)]
+    scheduler.run()
+    assert [request.result.value for request in requests] == [2 * x % 2003 for x in range(100)]
+    (reason,) = scheduler.failed_cores.values()
+    assert reason.startswith("failed 3 times in a row, and ended with an error: ")
+    assert Counter(core for core, _ in device.started)[0] == 6
+
+
+def test_a_key_that_ends_with_a_fault_takes_no_core_out_of_service():
+    _, scheduler = make(4, faults={core: (Fault.FLIPPED, 0) for core in range(3)})
+    bad = scheduler.modmul(2, 3, 2003)
+    scheduler.run()
+    with pytest.raises(RequestFailed, match="3 cores failed on the request"):
+        _ = bad.result
+    assert not scheduler.failed_cores
+    good = [scheduler.modmul(2, x, 2003) for x in range(10)]
+    scheduler.run()
+    assert [request.result.value for request in good] == [2 * x for x in range(10)]
+
+
 def test_a_core_that_answers_but_never_ends():
     """It fails on some requests one after the other; each is done by another core."""
     device, scheduler = make_limited(2, faults={0: (Fault.STUCK, 3)})
     requests = [scheduler.modmul(2, x, 2003) for x in range(2000)]
     scheduler.run()
     assert [request.result.value for request in requests] == [2 * x % 2003 for x in range(2000)]
-    assert scheduler.failed_cores == {0: "passed the limit 3 times"}
+    assert scheduler.failed_cores == {
+        0: f"failed 3 times in a row, and took more than {LIMIT} clock cycles"
+    }
     assert [request.attempts for request in requests].count(2) == 3
     assert device.started.count((0, Command.MODMUL)) == 6
 
@@ -565,7 +599,12 @@ def test_attempts(attempts):
 
 
 @pytest.mark.parametrize(
-    "fault", [one for one in Fault if one not in (Fault.WRONG, Fault.OVER, Fault.LOST)]
+    "fault",
+    [
+        one
+        for one in Fault
+        if one not in (Fault.WRONG, Fault.OVER, Fault.LOST, Fault.FLIPPED)  # once each
+    ],
 )
 def test_all_cores_fail(fault):
     """Everything ends, with a clear error; what is submitted later too, and at once."""
