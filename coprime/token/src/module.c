@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "debug.h"
+#include "profiles.h"
 #include "text.h"
 
 struct module module = {
@@ -77,7 +78,7 @@ static bool add_slot(void *context, const struct slot *slot)
     ++module.count;
     debug_say("slot %lu: folder %s, device %s", token->slot, slot->folder, slot->device);
     token->device = device_new(slot->device);
-    if (token->device == NULL) {
+    if (token->device == NULL || !profiles_add(token)) {
         return false;
     }
     token->device_generates = slot->keygen == ON_DEVICE ||
