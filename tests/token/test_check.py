@@ -98,12 +98,10 @@ def test_several_engines_are_simulated_by_default(check, token, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["rsa", "mixed"])
-def test_ten_thousand_signatures(check, token, kind):
-    """By 16 threads on 8 engines: none lost, none wrong, none twice. Mixed are RSA, P-256 and
-    Ed25519."""
+def test_ten_thousand_signatures(check, token):
+    """By 16 threads on 8 engines: none lost, none wrong, none twice."""
     eight = {"COPRIME_TOKEN_DEVICE": ",".join(8 * ["sim"])}
-    token.run(check, token.module, "threads", 10_000, kind, environment=eight, timeout=7200)
+    token.run(check, token.module, "threads", 10_000, environment=eight, timeout=1800)
 
 
 @pytest.mark.parametrize("kind", ["p256", "ed25519"])
