@@ -52,11 +52,16 @@ static void load(const char *module)
     OK(get(&p11));
 }
 
+/* A session of the first slot, which is 0 here, and a random number in SoftHSM. */
 static CK_SESSION_HANDLE open_session(void)
 {
     CK_SESSION_HANDLE session;
+    CK_SLOT_ID slots[16];
+    CK_ULONG count = 16;
 
-    OK(p11->C_OpenSession(0, CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, &session));
+    OK(p11->C_GetSlotList(CK_TRUE, slots, &count));
+    CHECK(count > 0);
+    OK(p11->C_OpenSession(slots[0], CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, &session));
     return session;
 }
 
@@ -566,6 +571,146 @@ static void test_faults(unsigned long count, const char *kind)
     OK(p11->C_Finalize(NULL));
 }
 
+/* A function of the libcrypto that the module has, too. */
+static void find_in_libcrypto(const char *name, void *function)
+{
+    void *const found = dlsym(dlopen("libcrypto.so.3", RTLD_NOW), name);
+
+    CHECK(found != NULL);
+    memcpy(function, &found, sizeof found);
+}
+
+/* What the module does leaves libcrypto's queue of errors as the application has it. */
+static void test_errors(void)
+{
+    static CK_BYTE p256[] = {0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07};
+    static CK_BYTE off[65] = {4, 1};
+    static CK_UTF8CHAR wrong[] = "wrong PIN";
+    CK_OBJECT_CLASS class = CKO_PUBLIC_KEY;
+    CK_KEY_TYPE type = CKK_EC;
+    CK_ATTRIBUTE template[] = {{CKA_CLASS, &class, sizeof class},
+                               {CKA_KEY_TYPE, &type, sizeof type},
+                               {CKA_EC_PARAMS, p256, sizeof p256},
+                               {CKA_EC_POINT, off, sizeof off}};
+    unsigned long (*first)(void), (*last)(void), (*take)(void);
+    void (*set)(int, int, const char *, ...), (*add)(void);
+    CK_OBJECT_HANDLE made;
+
+    find_in_libcrypto("ERR_new", &add);
+    find_in_libcrypto("ERR_set_error", &set);
+    find_in_libcrypto("ERR_peek_error", &first);
+    find_in_libcrypto("ERR_peek_last_error", &last);
+    find_in_libcrypto("ERR_get_error", &take);
+    for (unsigned long own = 0; own < 3; ++own) {
+        CK_SESSION_HANDLE session;
+        unsigned long before;
+
+        for (unsigned long i = 0; i < own; ++i) {
+            add();
+            set(1, 100 + (int)i, NULL);
+        }
+        before = last();
+        session = start();
+        GIVES(p11->C_CreateObject(session, template, 4, &made), CKR_ATTRIBUTE_VALUE_INVALID);
+        CHECK(last() == before);
+        OK(p11->C_Logout(session));
+        GIVES(p11->C_Login(session, CKU_USER, wrong, sizeof wrong - 1), CKR_PIN_INCORRECT);
+        CHECK(last() == before);
+        OK(p11->C_Finalize(NULL));
+        for (unsigned long i = 0; i < own; ++i) {
+            CHECK((take() & 0xff) == 100 + i);
+        }
+        CHECK(first() == 0);
+    }
+}
+
+/* libcrypto's memory, of which an allocation fails, and all after it if that lasts. */
+static unsigned long left; /* allocations until then; 0: none fails */
+static bool lasting, has_failed;
+
+static bool fails_now(void)
+{
+    if (left == 1 || (lasting && has_failed)) {
+        left = 0;
+        return has_failed = true;
+    }
+    left -= left > 0;
+    return false;
+}
+
+static void *allocate(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return fails_now() ? NULL : malloc(size);
+}
+
+static void *reallocate(void *memory, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return fails_now() ? NULL : realloc(memory, size);
+}
+
+static void release(void *memory, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(memory);
+}
+
+static void take_over_memory(void)
+{
+    int (*set)(void *(*)(size_t, const char *, int), void *(*)(void *, size_t, const char *, int),
+               void (*)(void *, const char *, int));
+
+    find_in_libcrypto("CRYPTO_set_mem_functions", &set);
+    CHECK(set(allocate, reallocate, release) == 1);
+}
+
+/* C_Sign and C_Verify of right signatures, while libcrypto lacks memory from the first allocation on,
+   then from the second, and so on until none fails any more: a lack of memory is neither a wrong
+   signature nor a fault of the engine. Prints how many allocations there are. */
+static void test_memory(const char *what, const char *kind)
+{
+    const bool signs = strcmp(what, "sign") == 0;
+    CK_BYTE digest[32] = {1}, signature[ROOM];
+    CK_SESSION_HANDLE session;
+    CK_OBJECT_HANDLE public, private;
+    CK_MECHANISM mechanism = {strcmp(kind, "p256") == 0 ? CKM_ECDSA : CKM_EDDSA, NULL, 0};
+    CK_ULONG size = sizeof signature;
+    unsigned long tried = 0, lacked = 0;
+
+    take_over_memory();
+    session = start();
+    generate_kind(session, kind, &public, &private);
+    OK(p11->C_SignInit(session, &mechanism, private));
+    OK(p11->C_Sign(session, digest, sizeof digest, signature, &size));
+    for (int i = 0; i < 2; ++i) {
+        do {
+            CK_RV rv;
+
+            OK(signs ? p11->C_SignInit(session, &mechanism, private) :
+                       p11->C_VerifyInit(session, &mechanism, public));
+            has_failed = false;
+            lasting = i == 1;
+            left = ++tried;
+            rv = signs ? p11->C_Sign(session, digest, sizeof digest, signature, &size) :
+                         p11->C_Verify(session, digest, sizeof digest, signature, size);
+            left = 0;
+            lasting = false;
+            lacked += rv == CKR_HOST_MEMORY;
+            if (rv != CKR_HOST_MEMORY || !has_failed) {
+                OK(rv);
+            }
+        } while (has_failed);
+        printf("%lu of %lu allocations are needed\n", lacked, tried - 1);
+        CHECK(lacked > 0);
+        tried = lacked = 0;
+    }
+    OK(p11->C_Finalize(NULL));
+}
+
 /* Generate key pairs in the token until killed; each is said when it is there. */
 static void test_generate(void)
 {
@@ -645,6 +790,42 @@ static void test_first(void)
         OK(p11->C_Finalize(NULL));
     }
     CHECK(least < 1.25);
+}
+
+/* How long a signature of 32 bytes takes: in the processor's time, and by the clock. SoftHSM has no
+   ECDSA that hashes. */
+static void test_speed(unsigned long count, const char *kind)
+{
+    CK_SESSION_HANDLE session = start();
+    CK_OBJECT_HANDLE public, private;
+    CK_BYTE data[32] = {0}, signature[ROOM];
+    CK_MECHANISM mechanism = {CKM_ECDSA, NULL, 0};
+    double own = 0, all = 0;
+    CK_ULONG size;
+
+    if (strcmp(kind, "rsa") == 0) {
+        generate(session, 2048, false, &public, &private);
+    } else {
+        generate_kind(session, kind, &public, &private);
+    }
+    if (strcmp(kind, "p256") != 0) {
+        mechanism.mechanism = mechanism_of(session, private);
+    }
+    for (unsigned long i = 0; i <= count; ++i) {
+        if (i == 1) { /* the first one loads the key */
+            own = processor_seconds();
+            all = seconds();
+        }
+        memcpy(data, &i, sizeof i);
+        size = sizeof signature;
+        OK(p11->C_SignInit(session, &mechanism, private));
+        OK(p11->C_Sign(session, data, sizeof data, signature, &size));
+    }
+    printf("%.9f %.9f\n", (processor_seconds() - own) / (double)count,
+           (seconds() - all) / (double)count);
+    OK(p11->C_VerifyInit(session, &mechanism, public));
+    OK(p11->C_Verify(session, data, sizeof data, signature, size));
+    OK(p11->C_Finalize(NULL));
 }
 
 /* A thread that generates keys of the session, one after the other, until that fails. */
@@ -835,6 +1016,10 @@ int main(int count, char **arguments)
         test_wait();
     } else if (strcmp(name, "faults") == 0) {
         test_faults(number, kind);
+    } else if (strcmp(name, "errors") == 0) {
+        test_errors();
+    } else if (strcmp(name, "memory") == 0) {
+        test_memory(arguments[3], kind);
     } else if (strcmp(name, "generate") == 0) {
         test_generate();
     } else if (strcmp(name, "core") == 0) {
@@ -843,6 +1028,8 @@ int main(int count, char **arguments)
         test_cancel(arguments[3]);
     } else if (strcmp(name, "first") == 0) {
         test_first();
+    } else if (strcmp(name, "speed") == 0) {
+        test_speed(number, kind);
     } else if (strcmp(name, "logout") == 0) {
         test_logout();
     } else if (strcmp(name, "generation") == 0) {

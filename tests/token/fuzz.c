@@ -11,8 +11,8 @@
 
 #include "attributes.h"
 #include "cryptoki.h"
+#include "key.h"
 #include "module.h"
-#include "rsa_key.h"
 #include "rules.h"
 
 enum { MAX_STEPS = 24, MAX_TEMPLATE = 12, MAX_HANDLES = 64, MAX_OUTPUT = 600, MEMORIES = 1024,
@@ -120,13 +120,28 @@ static const CK_ULONG types[] = {
     CKA_PRIME_2, CKA_EXPONENT_1, CKA_EXPONENT_2, CKA_COEFFICIENT, CKA_VALUE_LEN, CKA_EXTRACTABLE,
     CKA_LOCAL, CKA_NEVER_EXTRACTABLE, CKA_ALWAYS_SENSITIVE, CKA_MODIFIABLE, CKA_COPYABLE,
     CKA_DESTROYABLE, CKA_ALWAYS_AUTHENTICATE, CKA_WRAP_WITH_TRUSTED, CKA_ALLOWED_MECHANISMS,
-    CKA_KEY_GEN_MECHANISM, CKA_WRAP_TEMPLATE, CKA_UNWRAP_TEMPLATE,
+    CKA_KEY_GEN_MECHANISM, CKA_WRAP_TEMPLATE, CKA_UNWRAP_TEMPLATE, CKA_EC_PARAMS, CKA_EC_POINT,
+    CKA_PUBLIC_KEY_INFO, CKA_UNIQUE_ID, CKA_PROFILE_ID,
 };
 
 /* Numbers that mean something in a template, or nearly. */
 static const CK_ULONG values[] = {
-    0, 1, 2, 3, 4, 16, 24, 32, 511, 512, 4097, CKK_AES, CKK_RSA, CKM_RSA_PKCS, ~0UL,
+    0, 1, 2, 3, 4, 16, 24, 32, 511, 512, 4097, CKK_AES, CKK_RSA, CKK_EC, CKK_EC_EDWARDS,
+    CKK_EC_MONTGOMERY, CKK_GENERIC_SECRET, CKO_PROFILE, CKM_RSA_PKCS, CKM_ECDSA, ~0UL,
 };
+
+/* Curves, as CKA_EC_PARAMS names them. */
+static const uint8_t p256[] = {0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07};
+static const uint8_t p521[] = {0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23};
+static const uint8_t ed25519[] = {0x06, 0x03, 0x2b, 0x65, 0x70};
+static const uint8_t x25519[] = {0x06, 0x03, 0x2b, 0x65, 0x6e};
+static const struct {
+    const uint8_t *bytes;
+    size_t size;
+} curves[] = {{p256, sizeof p256}, {p521, sizeof p521}, {ed25519, sizeof ed25519},
+              {x25519, sizeof x25519}};
+
+enum { NAMED = sizeof curves / sizeof *curves };
 
 /* Long keys would only take time. */
 static CK_ULONG shortened(CK_ATTRIBUTE_TYPE type, CK_ULONG value)
@@ -139,7 +154,13 @@ static void take_value(CK_ATTRIBUTE *attribute)
 {
     const uint8_t form = take();
 
-    if (form < 64) {
+    if (attribute->type == CKA_EC_PARAMS && form < 200) {
+        const unsigned which = form % NAMED;
+
+        attribute->ulValueLen = curves[which].size;
+        attribute->pValue = allocate(curves[which].size);
+        memcpy(attribute->pValue, curves[which].bytes, curves[which].size);
+    } else if (form < 64) {
         attribute->ulValueLen = 1;
         attribute->pValue = take_bytes(1);
         *(uint8_t *)attribute->pValue &= attribute->type == CKA_TOKEN ? 0 : 3;
@@ -197,12 +218,26 @@ static CK_ATTRIBUTE *take_template(CK_ULONG *count)
 
 static const CK_ULONG mechanisms[] = {
     CKM_RSA_X_509, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA1_RSA_PKCS,
-    CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKM_SHA512_RSA_PKCS_PSS, CKM_RSA_AES_KEY_WRAP,
-    CKM_AES_CBC_PAD, CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_SHA_1, CKM_SHA256, CKM_SHA512,
+    CKM_SHA256_RSA_PKCS, CKM_SHA3_256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKM_SHA512_RSA_PKCS_PSS,
+    CKM_RSA_AES_KEY_WRAP, CKM_AES_ECB, CKM_AES_CBC, CKM_AES_CBC_PAD, CKM_AES_CTR, CKM_AES_GCM,
+    CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA3_512,
+    CKM_EDDSA, CKM_ECDH1_DERIVE, CKM_ECDH1_COFACTOR_DERIVE, CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
+    CKM_SHA512_HMAC_GENERAL, CKM_SHA3_256_HMAC, CKM_SHA_1, CKM_SHA256, CKM_SHA512, CKM_SHA3_384,
+};
+static const CK_ULONG generations[] = {
+    CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN,
+    CKM_EC_EDWARDS_KEY_PAIR_GEN, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
 };
 static const CK_ULONG digests[] = {CKM_SHA_1, CKM_SHA224, CKM_SHA256, CKM_SHA384, CKM_SHA512};
 static const CK_ULONG masks[] = {CKG_MGF1_SHA1, CKG_MGF1_SHA224, CKG_MGF1_SHA256, CKG_MGF1_SHA384,
                                  CKG_MGF1_SHA512};
+
+/* Bytes that a parameter points to, or none. */
+static uint8_t *take_pointer(CK_ULONG *size)
+{
+    *size = take();
+    return take() < 240 ? take_bytes(*size) : NULL;
+}
 
 static CK_RSA_PKCS_OAEP_PARAMS *take_oaep(void)
 {
@@ -211,8 +246,73 @@ static CK_RSA_PKCS_OAEP_PARAMS *take_oaep(void)
     made->hashAlg = TAKE_OF(digests);
     made->mgf = TAKE_OF(masks);
     made->source = take() % 3;
-    made->ulSourceDataLen = take();
-    made->pSourceData = take() < 240 ? take_bytes(made->ulSourceDataLen) : NULL;
+    made->pSourceData = take_pointer(&made->ulSourceDataLen);
+    return made;
+}
+
+static CK_RSA_AES_KEY_WRAP_PARAMS *take_rsa_aes(void)
+{
+    CK_RSA_AES_KEY_WRAP_PARAMS *const made = allocate(sizeof *made);
+
+    made->ulAESKeyBits = TAKE_OF(values) * 8;
+    made->pOAEPParams = take() < 240 ? take_oaep() : NULL;
+    return made;
+}
+
+static CK_RSA_PKCS_PSS_PARAMS *take_pss(void)
+{
+    CK_RSA_PKCS_PSS_PARAMS *const made = allocate(sizeof *made);
+
+    made->hashAlg = TAKE_OF(digests);
+    made->mgf = TAKE_OF(masks);
+    made->sLen = TAKE_OF(values);
+    return made;
+}
+
+static CK_GCM_PARAMS *take_gcm(void)
+{
+    CK_GCM_PARAMS *const made = allocate(sizeof *made);
+
+    made->pIv = take_pointer(&made->ulIvLen);
+    made->ulIvBits = 8 * made->ulIvLen;
+    made->pAAD = take_pointer(&made->ulAADLen);
+    made->ulTagBits = TAKE_OF(values) * 4;
+    return made;
+}
+
+static CK_AES_CTR_PARAMS *take_counter(void)
+{
+    CK_AES_CTR_PARAMS *const made = allocate(sizeof *made);
+
+    made->ulCounterBits = take();
+    memcpy(made->cb, take_bytes(sizeof made->cb), sizeof made->cb);
+    return made;
+}
+
+static CK_EDDSA_PARAMS *take_eddsa(void)
+{
+    CK_EDDSA_PARAMS *const made = allocate(sizeof *made);
+
+    made->phFlag = take() % 2;
+    made->pContextData = take_pointer(&made->ulContextDataLen);
+    return made;
+}
+
+/* A public key is that of an object, or any bytes. */
+static CK_ECDH1_DERIVE_PARAMS *take_ecdh(void)
+{
+    static const CK_ULONG kdfs[] = {CKD_NULL, CKD_SHA1_KDF, CKD_SHA256_KDF, CKD_SHA512_KDF};
+    CK_ECDH1_DERIVE_PARAMS *const made = allocate(sizeof *made);
+    CK_ATTRIBUTE point = {CKA_EC_POINT, allocate(160), 160};
+
+    made->kdf = TAKE_OF(kdfs);
+    made->pSharedData = take_pointer(&made->ulSharedDataLen);
+    if (take() < 160 && C_GetAttributeValue(session, take_handle(), &point, 1) == CKR_OK) {
+        made->pPublicData = point.pValue;
+        made->ulPublicDataLen = point.ulValueLen;
+    } else {
+        made->pPublicData = take_pointer(&made->ulPublicDataLen);
+    }
     return made;
 }
 
@@ -222,35 +322,63 @@ static void set_parameter(CK_MECHANISM *mechanism, void *parameter, CK_ULONG siz
     mechanism->ulParameterLen = size;
 }
 
-/* With parameters that the mechanism has, or with any bytes but pointers. */
+/* The parameters that a mechanism has: those with pointers are of no other one. */
+static void take_own_parameter(CK_MECHANISM *mechanism)
+{
+    CK_ULONG number;
+
+    switch (mechanism->mechanism) {
+    case CKM_RSA_PKCS_OAEP:
+        set_parameter(mechanism, take_oaep(), sizeof(CK_RSA_PKCS_OAEP_PARAMS));
+        break;
+    case CKM_RSA_AES_KEY_WRAP:
+        set_parameter(mechanism, take_rsa_aes(), sizeof(CK_RSA_AES_KEY_WRAP_PARAMS));
+        break;
+    case CKM_AES_GCM:
+        set_parameter(mechanism, take_gcm(), sizeof(CK_GCM_PARAMS));
+        break;
+    case CKM_AES_CTR:
+        set_parameter(mechanism, take_counter(), sizeof(CK_AES_CTR_PARAMS));
+        break;
+    case CKM_AES_CBC:
+    case CKM_AES_CBC_PAD:
+        set_parameter(mechanism, take_bytes(16), 16);
+        break;
+    case CKM_EDDSA:
+        set_parameter(mechanism, take_eddsa(), sizeof(CK_EDDSA_PARAMS));
+        break;
+    case CKM_ECDH1_DERIVE:
+    case CKM_ECDH1_COFACTOR_DERIVE:
+        set_parameter(mechanism, take_ecdh(), sizeof(CK_ECDH1_DERIVE_PARAMS));
+        break;
+    case CKM_SHA512_HMAC_GENERAL:
+        number = TAKE_OF(values);
+        set_parameter(mechanism, memcpy(allocate(sizeof number), &number, sizeof number),
+                      sizeof number);
+        break;
+    case CKM_RSA_PKCS_PSS:
+    case CKM_SHA256_RSA_PKCS_PSS:
+    case CKM_SHA512_RSA_PKCS_PSS:
+        set_parameter(mechanism, take_pss(), sizeof(CK_RSA_PKCS_PSS_PARAMS));
+        break;
+    default:
+        break; /* it has none */
+    }
+}
+
+/* With parameters that the mechanism has, or with any bytes but pointers, or none. */
 static CK_MECHANISM *take_mechanism(void)
 {
     CK_MECHANISM *const mechanism = allocate(sizeof *mechanism);
-    CK_RSA_AES_KEY_WRAP_PARAMS *wrap;
-    CK_RSA_PKCS_PSS_PARAMS *pss;
     const uint8_t form = take();
 
     mechanism->mechanism = TAKE_OF(mechanisms);
-    if (form < 80) {
-        set_parameter(mechanism, take_oaep(), sizeof(CK_RSA_PKCS_OAEP_PARAMS));
-    } else if (form < 130) {
-        wrap = allocate(sizeof *wrap);
-        wrap->ulAESKeyBits = TAKE_OF(values) * 8;
-        wrap->pOAEPParams = take() < 240 ? take_oaep() : NULL;
-        set_parameter(mechanism, wrap, sizeof *wrap);
-        if (mechanism->mechanism == CKM_RSA_PKCS_OAEP) {
-            mechanism->mechanism = CKM_RSA_AES_KEY_WRAP;
-        }
-    } else if (form < 180) {
-        pss = allocate(sizeof *pss);
-        pss->hashAlg = TAKE_OF(digests);
-        pss->mgf = TAKE_OF(masks);
-        pss->sLen = TAKE_OF(values);
-        set_parameter(mechanism, pss, sizeof *pss);
-    } else if (form < 220) {
-        CK_ULONG size = take() % 24; /* an initial value has 16 bytes; no structure fits */
+    if (form < 170) {
+        take_own_parameter(mechanism);
+    } else if (form < 210) {
+        CK_ULONG size = take() % 24; /* a structure with pointers has 16 bytes, or 24 and more */
 
-        size -= size == sizeof *wrap;
+        size -= size == sizeof(CK_RSA_AES_KEY_WRAP_PARAMS);
         set_parameter(mechanism, take_bytes(size), size);
     }
     return mechanism;
@@ -260,7 +388,7 @@ static void begin(void)
 {
     CK_MECHANISM *const mechanism = take() < 250 ? take_mechanism() : NULL;
 
-    switch (take() % 5) {
+    switch (take() % 7) {
     case 0:
         (void)C_SignInit(session, mechanism, take_handle());
         break;
@@ -272,6 +400,12 @@ static void begin(void)
         break;
     case 3:
         (void)C_DecryptInit(session, mechanism, take_handle());
+        break;
+    case 4:
+        (void)C_MessageSignInit(session, mechanism, take_handle());
+        break;
+    case 5:
+        (void)C_MessageVerifyInit(session, mechanism, take_handle());
         break;
     default:
         (void)C_DigestInit(session, mechanism);
@@ -301,14 +435,20 @@ static void finish(void)
         (void)update[which % 4](session, data, size);
     } else if (which < 224) {
         (void)final[which % 4](session, output, &output_size);
-    } else {
+    } else if (which < 240) {
         (void)C_Verify(session, data, size, output, output_size);
+    } else if (which < 246) {
+        (void)C_SignMessage(session, NULL, 0, data, size, output, &output_size);
+    } else if (which < 252) {
+        (void)C_VerifyMessage(session, NULL, 0, data, size, output, output_size);
+    } else {
+        (void)(which % 2 ? C_MessageSignFinal : C_MessageVerifyFinal)(session);
     }
 }
 
 static void make(void)
 {
-    CK_MECHANISM generate = {take() < 128 ? CKM_AES_KEY_GEN : CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0};
+    CK_MECHANISM generate = {TAKE_OF(generations), NULL, 0};
     CK_ULONG count, private_count;
     CK_ATTRIBUTE *const template = take_template(&count);
     CK_OBJECT_HANDLE made = 0, private = 0;
@@ -317,7 +457,7 @@ static void make(void)
     uint8_t *wrapped;
     CK_ULONG size;
 
-    switch (take() % 4) {
+    switch (take() % 5) {
     case 0:
         keep_handle(C_CreateObject(session, template, count, &made), made);
         break;
@@ -332,8 +472,13 @@ static void make(void)
                                 &made),
                     made);
         break;
+    case 3:
+        mechanism = take_mechanism();
+        keep_handle(C_DeriveKey(session, mechanism, take_handle(), template, count, &made), made);
+        break;
     default:
-        if (generate.mechanism == CKM_AES_KEY_GEN) {
+        if (generate.mechanism == CKM_AES_KEY_GEN ||
+            generate.mechanism == CKM_GENERIC_SECRET_KEY_GEN) {
             keep_handle(C_GenerateKey(session, &generate, template, count, &made), made);
             break;
         }
@@ -411,8 +556,7 @@ static void use(const struct attributes *list)
         (void)rules_match(list, nested.items, nested.count);
         attributes_free(&nested.list);
     }
-    rsa_key_release(rsa_key_public(list));
-    rsa_key_release(rsa_key_private(&module.crypto, list));
+    key_release(key_new(&module.crypto, list));
 }
 
 /* A list of the store, whatever is in it. */
@@ -450,7 +594,26 @@ static void open_session(CK_SESSION_HANDLE *opened)
     must(C_OpenSession(0, CKF_SERIAL_SESSION | CKF_RW_SESSION, NULL, NULL, opened));
 }
 
-/* Keys that every input finds: a pair, and a secret key, which may all do everything. */
+/* Pairs on curves, which sign or derive. */
+static void make_pairs_on_curves(void)
+{
+    static const CK_MECHANISM_TYPE kinds[NAMED] = {
+        CKM_EC_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN, CKM_EC_EDWARDS_KEY_PAIR_GEN,
+        CKM_EC_MONTGOMERY_KEY_PAIR_GEN};
+    static CK_BBOOL yes = CK_TRUE;
+
+    for (int i = 0; i < NAMED; ++i) {
+        CK_ATTRIBUTE public = {CKA_EC_PARAMS, (void *)curves[i].bytes, curves[i].size};
+        CK_ATTRIBUTE private = {CKA_DERIVE, &yes, 1};
+        CK_MECHANISM mechanism = {kinds[i], NULL, 0};
+
+        must(C_GenerateKeyPair(keeper, &mechanism, &public, 1, &private, 1, &handles[kept_count],
+                               &handles[kept_count + 1]));
+        kept_count += 2;
+    }
+}
+
+/* Keys that every input finds: pairs, and secret keys, which may all do everything. */
 static void make_keys(void)
 {
     static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
@@ -469,11 +632,15 @@ static void make_keys(void)
                              {CKA_EXTRACTABLE, &yes, 1},
                              {CKA_WRAP_TEMPLATE, items, sizeof items},
                              {CKA_UNWRAP_TEMPLATE, items, sizeof items}};
+    CK_ATTRIBUTE shared[] = {{CKA_VALUE_LEN, &length, sizeof length}};
     CK_MECHANISM pair = {CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0}, aes = {CKM_AES_KEY_GEN, NULL, 0};
+    CK_MECHANISM generic = {CKM_GENERIC_SECRET_KEY_GEN, NULL, 0};
 
     must(C_GenerateKeyPair(keeper, &pair, public, 2, private, 4, &handles[0], &handles[1]));
     must(C_GenerateKey(keeper, &aes, secret, sizeof secret / sizeof *secret, &handles[2]));
-    kept_count = 3;
+    must(C_GenerateKey(keeper, &generic, shared, 1, &handles[3]));
+    kept_count = 4;
+    make_pairs_on_curves();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

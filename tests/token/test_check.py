@@ -20,7 +20,7 @@ pytestmark = pytest.mark.xdist_group("token")
 
 TESTS = (
     *("life", "fork", "fork-writing 100", "initialize 200", "close-login"),
-    *("threads 32", "threads 9 mixed", "end finalize", "end logout", "end close", "wait"),
+    *("threads 32", "threads 9 mixed", "end finalize", "end logout", "end close", "wait", "errors"),
 )
 FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
 
@@ -98,12 +98,18 @@ def test_several_engines_are_simulated_by_default(check, token, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["rsa", "mixed"])
-def test_ten_thousand_signatures(check, token, kind):
-    """By 16 threads on 8 engines: none lost, none wrong, none twice. Mixed are RSA, P-256 and
-    Ed25519."""
+def test_ten_thousand_signatures(check, token):
+    """By 16 threads on 8 engines: none lost, none wrong, none twice."""
     eight = {"COPRIME_TOKEN_DEVICE": ",".join(8 * ["sim"])}
-    token.run(check, token.module, "threads", 10_000, kind, environment=eight, timeout=7200)
+    token.run(check, token.module, "threads", 10_000, environment=eight, timeout=1800)
+
+
+@pytest.mark.parametrize("kind", ["p256", "ed25519"])
+@pytest.mark.parametrize("what", ["verify", pytest.param("sign", marks=pytest.mark.slow)])
+def test_a_lack_of_memory_is_no_wrong_signature(check, token, what, kind):
+    """check.c has each allocation of libcrypto fail once, and all after it."""
+    environment = one_engine(token)
+    print(token.run(check, token.module, "memory", what, kind, environment=environment))
 
 
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.slow) for k in range(1, 9)])

@@ -256,6 +256,84 @@ def test_oaep_by_the_provider(provider, certificate, tmp_path, digests):
     assert "a message" in provider.run("openssl", "pkeyutl", *private)
 
 
+@pytest.fixture
+def p256(token, tmp_path):
+    """A token with a key on P-256, and its certificate, which it has signed itself and the token
+    keeps; its URI, and the certificate's file."""
+    need_engine()
+    make = ("--keypairgen", "--key-type", "EC:prime256v1", "--label", "p256", "--id", "02")
+    token.tool("--login", "--pin", PIN, *make)
+    key, path = KEY.replace("rsa1", "p256"), tmp_path / "p256.pem"
+    subject = ("-subj", "/CN=localhost", "-days", "30")
+    token.run("openssl", "req", "-new", "-x509", *ENGINE, "-key", key, *subject, "-out", path)
+    openssl("x509", "-in", path, "-outform", "DER", "-out", tmp_path / "p256.der")
+    write = ("--write-object", tmp_path / "p256.der", "--type", "cert", "--id", "02")
+    token.tool("--login", "--pin", PIN, *write, "--label", "p256")
+    return token, key, path
+
+
+@pytest.mark.slow
+def test_p256_by_the_provider(p256, tmp_path):
+    """A request, and handshakes of TLS, with signatures that OpenSSL verifies."""
+    token, key, certificate = p256
+    folder, path, request = find_provider(), tmp_path / "provider.cnf", tmp_path / "request.pem"
+    path.write_text(PROVIDER.format(token.module))
+    settings = {"OPENSSL_CONF": str(path), "OPENSSL_MODULES": str(folder)}
+    make = ("req", "-new", "-key", key, "-subj", "/CN=x", "-out", request)
+    token.run("openssl", *make, environment=settings)
+    assert openssl("req", "-in", request, "-verify", "-noout", check=False)
+    port = free_port()
+    serve = ("openssl", "s_server", "-key", key, "-cert", certificate, "-www")
+    command = (*serve, "-accept", f"127.0.0.1:{port}")
+    with running(command, token.environment | settings, tmp_path, port):
+        for version in ("-tls1_2", "-tls1_3"):
+            said = handshake(port, certificate, version)
+            assert "Verify return code: 0 (ok)" in said
+            assert "Peer signature type: ECDSA" in said
+
+
+SELFSERV = """
+ip link set lo up
+certutil -N -d sql:nss --empty-password
+modutil -dbdir sql:nss -add coprime -libfile "$MODULE" -force
+certutil -A -d sql:nss -n trusted -t C,C,C -i "$CERT"
+selfserv -d sql:nss -n t1:p256 -w "$PIN" -p 4433 -V tls1.2:tls1.3 &
+server=$!
+until echo | openssl s_client -connect 127.0.0.1:4433 >/dev/null 2>&1; do
+  kill -0 $server || exit 1
+  sleep 0.1
+done
+for version in 1_2 1_3; do
+  echo | openssl s_client -connect 127.0.0.1:4433 -tls$version -CAfile "$CERT" -verify_return_error
+done
+mkdir empty
+certutil -N -d sql:empty --empty-password
+for folder in nss empty; do
+  printf 'GET / HTTP/1.0\\r\\n\\r\\n' |
+    tstclnt -4 -h localhost -p 4433 -d sql:$folder -V tls1.3:tls1.3 -Q && echo "$folder: connected"
+done
+kill $server
+"""
+
+
+@pytest.mark.slow
+def test_a_server_of_nss_on_p256(p256, tmp_path):
+    """In a network of its own, as selfserv listens on all interfaces. OpenSSL's and NSS's clients
+    verify its signatures; a client that does not trust the certificate does not connect."""
+    need("ip", "iproute2")
+    need("selfserv", "libnss3-tools")
+    if subprocess.run(["unshare", "-rn", "true"], check=False).returncode:
+        pytest.skip("this machine allows no network of its own (unshare -rn)")
+    token, _, certificate = p256
+    (tmp_path / "nss").mkdir()
+    names = {"MODULE": str(token.module), "CERT": str(certificate), "PIN": PIN}
+    said = token.run("unshare", "-rn", "sh", "-c", SELFSERV, environment=names, cwd=tmp_path)
+    assert said.count("Verify return code: 0 (ok)") == 2
+    assert said.count("Peer signature type: ECDSA") == 2
+    assert "nss: connected" in said
+    assert "empty: connected" not in said
+
+
 def test_tls_by_the_provider(provider, certificate, tmp_path):
     port = free_port()
     serve = ("openssl", "s_server", "-key", KEY, "-cert", certificate)
@@ -469,11 +547,26 @@ def test_crypto11(client, go_programs):
 
 
 @pytest.mark.slow
-def test_the_kms_of_step(way, token, tmp_path, go_programs):
+def test_crypto11_on_p256(way, token, tmp_path, go_programs):
+    """It generates a key, whose signatures Go's crypto/ecdsa verifies, and keeps a certificate."""
+    with reached(way, token, tmp_path) as client:
+        arguments = (client.module, "t1", "made")
+        said = client.run(go_programs / "ecdsa", *arguments, environment={"PIN": PIN})
+    assert said.count("signed: ECDSA") == 2
+    assert "certified: CN=localhost ECDSA-SHA256" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "signature"), [("rsa", "SHA256-RSAPSS"), ("p256", "ECDSA-SHA256")]
+)
+def test_the_kms_of_step(way, token, tmp_path, go_programs, kind, signature):
     """It generates a key, and keeps a certificate in the token."""
     with reached(way, token, tmp_path) as client:
-        said = client.run(go_programs / "step", client.module, "t1", environment={"PIN": PIN})
+        arguments = (client.module, "t1", kind)
+        said = client.run(go_programs / "step", *arguments, environment={"PIN": PIN})
     assert "stored: CN=authority" in said
+    assert f"issued: {signature}" in said
     assert said.count("issued: ") == 2
 
 

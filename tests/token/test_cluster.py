@@ -12,10 +12,14 @@ CORES = 8
 SETTINGS = {"engine": "ring", "tile": "kara95", "max_bits": "1024", "cores": str(CORES)}
 
 
+def build_library(**settings):
+    choice = choose("cluster", {**SETTINGS, **settings})
+    return build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, CORES), wiped=True)
+
+
 @pytest.fixture(scope="module")
 def library():
-    choice = choose("cluster", SETTINGS)
-    return build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, CORES), wiped=True)
+    return build_library()
 
 
 @pytest.mark.parametrize(
@@ -32,6 +36,13 @@ def test_ten_thousand_signatures(check, token, library):
     """By 16 threads: none lost, none wrong, none twice."""
     device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}"}
     token.run(check, token.module, "threads", 10_000, environment=device, timeout=1800)
+
+
+def test_ten_thousand_mixed_signatures(check, token):
+    """The same with RSA, P-256 and Ed25519, on a cluster with curves."""
+    device = {"COPRIME_TOKEN_DEVICE": f"sim:{build_library(curves='all')}@{CORES}"}
+    test = ("threads", 10_000, "mixed")
+    token.run(check, token.module, *test, environment=device, timeout=7200)
 
 
 @pytest.mark.parametrize("count", [1_000, 10_000])

@@ -34,6 +34,8 @@ PACKAGES = {
     "go": "golang, 1.25 or later",
     "gcc": "gcc",
     "cmsutil": "libnss3-tools",
+    "selfserv": "libnss3-tools",
+    "tstclnt": "libnss3-tools",
     "p11-kit": "p11-kit",
     "usr/lib/x86_64-linux-gnu/pkcs11/p11-kit-client.so": "p11-kit-modules",
     "unshare": "util-linux",
@@ -77,6 +79,11 @@ EXAMPLES = {
     "Keys on P-256 and Ed25519": (
         ("gnutls-cli", "gnutls-serv", "ssh"),
         ("TLS1.3", "The certificate is trusted", "ecdsa-sha2-nistp256", "ed25519", CONNECTED),
+    ),
+    "P-256 with OpenSSL's provider": ((PROVIDER,), 2 * (CONNECTED, "signature type: ECDSA")),
+    "A server of NSS with a key on P-256": (
+        ("selfserv", "tstclnt"),
+        2 * (CONNECTED, "signature type: ECDSA"),
     ),
     "Several processes, and p11-kit server": (
         ("p11-kit", "usr/lib/x86_64-linux-gnu/pkcs11/p11-kit-client.so"),

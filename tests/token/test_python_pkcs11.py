@@ -14,8 +14,12 @@ from tests.token.tokens import OFFICER_PIN, PIN
 pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.slow]
 
 VERSION = "0.10.1"
-ON_P192 = "tests/test_ecc.py::ECCTests::test_derive_key"
-"""On a curve of 192 bits, which the token does not have."""
+DESELECTED = (
+    "tests/test_ecc.py::ECCTests::test_derive_key",
+    "tests/test_sessions.py::SessionTests::test_destroy_object",
+)
+"""On a curve of 192 bits, which the token does not have; and one that expects a token without
+keys to show no object, where this one shows its profiles."""
 SKIPPED = {
     "AES, derivation and MAC": 22,
     "DES": 4,
@@ -84,7 +88,7 @@ def test_no_failure(token, suite):
     others = [*Path("/usr/lib").glob("*/pkcs11/p11-kit-trust.so")]
     if others:
         settings["PKCS11_MODULE2"] = str(others[0])
-    command = ("-m", "pytest", "-q", "-rs", "tests", "--deselect", ON_P192)
+    command = ("-m", "pytest", "-q", "-rs", "tests", *(f"--deselect={name}" for name in DESELECTED))
     said = token.run(python, *command, environment=settings, cwd=folder)
     skipped = Counter()
     for count, line in re.findall(r"^SKIPPED \[(\d+)\] (.*)$", said, re.MULTILINE):
@@ -95,4 +99,4 @@ def test_no_failure(token, suite):
     assert skipped == expected, said
     passed = re.search(r"(\d+) passed", said)
     assert passed
-    assert int(passed[1]) + skipped.total() == 162
+    assert int(passed[1]) + skipped.total() == 161

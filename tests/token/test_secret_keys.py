@@ -77,18 +77,31 @@ def test_modes(session, aes, mechanism):
             assert in_parts(session, function, key, mechanism, parameter, parts) == expected
 
 
-@pytest.mark.parametrize("mechanism", [AES_ECB, AES_CBC])
-def test_whole_blocks(session, mechanism):
-    key, parameter = import_secret(session, cryptoki.AES, bytes(16)), MODES[mechanism][1]
+TWO_BLOCKS_LEFT = (8).to_bytes(8, "little") + bytes(15) + b"\xfe"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "parameter", "fits", "begun"),
+    [
+        (AES_ECB, b"", 16, 17),
+        (AES_CBC, IV, 16, 17),
+        (AES_CTR, TWO_BLOCKS_LEFT, 32, 30),  # what is beyond would have another nonce's bytes
+    ],
+)
+def test_lengths_that_a_mode_cannot_have(session, mechanism, parameter, fits, begun):
+    """Of ECB and CBC whole blocks; of CTR as many as the counter has left."""
+    key = import_secret(session, cryptoki.AES, bytes(16))
     for function, code in (
         (session.encrypt, DATA_LEN_RANGE),
         (session.decrypt, ENCRYPTED_DATA_LEN_RANGE),
     ):
+        assert len(function(key, mechanism, bytes(fits), parameter)) == fits
         with fails(code):
-            function(key, mechanism, bytes(17), parameter)
+            function(key, mechanism, bytes(fits + 1), parameter)
     session.begin("C_EncryptInit", key, mechanism, parameter)
-    session.give("C_EncryptUpdate", bytes(17))
+    session.give("C_EncryptUpdate", bytes(begun))
     with fails(DATA_LEN_RANGE):
+        session.give("C_EncryptUpdate", bytes(3))
         session.final("C_EncryptFinal")
 
 
@@ -118,23 +131,6 @@ def test_gcm(session, aes, iv_size, tag, beside):
             session.final("C_DecryptFinal")
     with fails(ENCRYPTED_DATA_LEN_RANGE):
         session.decrypt(key, AES_GCM, bytes(tag - 1), given)
-
-
-def test_a_counter_does_not_overflow(session):
-    """What is beyond the counter's bits would have another nonce's bytes."""
-    key = import_secret(session, cryptoki.AES, bytes(16))
-    parameter = (8).to_bytes(8, "little") + bytes(15) + b"\xfe"  # two blocks are left
-    assert len(session.encrypt(key, AES_CTR, bytes(32), parameter)) == 32
-    for function, code in (
-        (session.encrypt, DATA_LEN_RANGE),
-        (session.decrypt, ENCRYPTED_DATA_LEN_RANGE),
-    ):
-        with fails(code):
-            function(key, AES_CTR, bytes(33), parameter)
-    session.begin("C_EncryptInit", key, AES_CTR, parameter)
-    session.give("C_EncryptUpdate", bytes(30))
-    with fails(DATA_LEN_RANGE):
-        session.give("C_EncryptUpdate", bytes(3))
 
 
 def test_refused_parameters(session):

@@ -151,7 +151,7 @@ def test_a_guest_is_not_trusted_and_does_not_wrap(token):
 
 def test_a_guest_changes_only_what_guests_wrote(filled):
     with running_token(filled) as session:
-        (kept, _) = session.find({})
+        (kept, _) = session.find({cryptoki.CLASS: DATA})
         own = session.create(PUBLIC_DATA | {LABEL_OF: b"guest"})
         with refused(NOT_LOGGED_IN):
             session.call("C_DestroyObject", kept)
@@ -204,7 +204,7 @@ def test_a_file_of_the_first_version(token):
         with refused(PIN_INCORRECT):
             session.login("4321")
         session.login("1234")
-        assert len(session.find({})) == 2
+        assert len(session.find({cryptoki.CLASS: DATA})) == 2
         session.create(PUBLIC_DATA | {LABEL_OF: b"third"})
     stored = Stored.read(path)
     assert (stored.user.form, stored.officer.form) == (TAGGED_PIN, OLD_PIN)
@@ -245,7 +245,7 @@ def test_a_store_over_its_limit_opens_to_delete(token):
         session.login()
         with refused(DEVICE_MEMORY):
             session.create(PUBLIC_DATA)
-        session.call("C_DestroyObject", session.find({})[0])
+        session.call("C_DestroyObject", session.find({cryptoki.CLASS: DATA})[0])
 
 
 # Whose the file is.

@@ -28,8 +28,9 @@ static struct context context_of(const struct session *session)
 static bool is_decryption(enum operation_kind kind, const struct mechanism *mechanism,
                           const struct attributes *key)
 {
-    return (kind == SIGN || kind == SIGN_MESSAGES) && mechanism->scheme == RAW && attributes_bool(key, CKA_UNWRAP, false) &&
-           !attributes_bool(key, CKA_DECRYPT, false) && !module_allows(ALLOW_REVEAL_WRAPPED);
+    return (kind == SIGN || kind == SIGN_MESSAGES) && mechanism->scheme == RAW &&
+           attributes_bool(key, CKA_UNWRAP, false) && !attributes_bool(key, CKA_DECRYPT, false) &&
+           !module_allows(ALLOW_REVEAL_WRAPPED);
 }
 
 /* Find the key of an operation: one of two halves is shared, and the bytes are the object's. With the
@@ -100,20 +101,32 @@ static CK_RV init(CK_SESSION_HANDLE handle, enum operation_kind kind,
     return rv;
 }
 
+/* Begin a call that goes on with an operation; after an error no session_end follows. */
+static CK_RV go_on(CK_SESSION_HANDLE handle, enum operation_kind kind, struct session **session,
+                   struct operation **operation)
+{
+    const CK_RV rv = session_begin(handle, session);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    *operation = &(*session)->operations[kind];
+    if ((*operation)->mechanism == NULL) {
+        session_end(*session);
+        return CKR_OPERATION_NOT_INITIALIZED;
+    }
+    return CKR_OK;
+}
+
 static CK_RV update(CK_SESSION_HANDLE handle, enum operation_kind kind, const CK_BYTE *input,
                     CK_ULONG size, CK_BYTE *output, CK_ULONG *output_size)
 {
     struct operation *operation;
     struct session *session;
-    CK_RV rv = session_begin(handle, &session);
+    CK_RV rv = go_on(handle, kind, &session, &operation);
 
     if (rv != CKR_OK) {
         return rv;
-    }
-    operation = &session->operations[kind];
-    if (operation->mechanism == NULL) {
-        session_end(session);
-        return CKR_OPERATION_NOT_INITIALIZED;
     }
     if (input == NULL && size) {
         rv = CKR_ARGUMENTS_BAD;
@@ -135,17 +148,12 @@ static CK_RV finish(CK_SESSION_HANDLE handle, enum operation_kind kind, bool in_
     struct session *session;
     struct context context;
     bool goes_on = false;
-    CK_RV rv = session_begin(handle, &session);
+    CK_RV rv = go_on(handle, kind, &session, &operation);
 
     if (rv != CKR_OK) {
         return rv;
     }
-    operation = &session->operations[kind];
     context = context_of(session);
-    if (operation->mechanism == NULL) {
-        session_end(session);
-        return CKR_OPERATION_NOT_INITIALIZED;
-    }
     if ((input == NULL && size) || output_size == NULL || (kind == VERIFY && output == NULL)) {
         rv = CKR_ARGUMENTS_BAD;
     } else {
@@ -181,17 +189,14 @@ CK_RV C_DigestKey(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hKey)
     struct operation *operation;
     struct session *session;
     const struct object *object;
-    CK_RV rv = session_begin(hSession, &session);
+    CK_RV rv = go_on(hSession, DIGEST, &session, &operation);
 
     if (rv != CKR_OK) {
         return rv;
     }
-    operation = &session->operations[DIGEST];
     module_lock();
     object = objects_find(session, hKey);
-    if (operation->mechanism == NULL) {
-        rv = CKR_OPERATION_NOT_INITIALIZED;
-    } else if (object == NULL) {
+    if (object == NULL) {
         rv = CKR_KEY_HANDLE_INVALID;
     } else if (attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA) != CKO_SECRET_KEY) {
         rv = CKR_KEY_INDIGESTIBLE;
@@ -312,16 +317,13 @@ static CK_RV message(CK_SESSION_HANDLE handle, enum operation_kind kind, CK_ULON
     struct operation operation = {0};
     struct session *session;
     struct context context;
-    CK_RV rv = session_begin(handle, &session);
+    CK_RV rv = go_on(handle, kind, &session, &messages);
 
     if (rv != CKR_OK) {
         return rv;
     }
-    messages = &session->operations[kind];
     context = context_of(session);
-    if (messages->mechanism == NULL) {
-        rv = CKR_OPERATION_NOT_INITIALIZED;
-    } else if ((input == NULL && size) || output_size == NULL || parameter_size ||
+    if ((input == NULL && size) || output_size == NULL || parameter_size ||
                (kind == VERIFY_MESSAGES && output == NULL)) {
         rv = CKR_ARGUMENTS_BAD;
     } else {
@@ -343,15 +345,14 @@ static CK_RV message(CK_SESSION_HANDLE handle, enum operation_kind kind, CK_ULON
 /* End messages of a kind. */
 static CK_RV end_messages(CK_SESSION_HANDLE handle, enum operation_kind kind)
 {
+    struct operation *messages;
     struct session *session;
-    CK_RV rv = session_begin(handle, &session);
+    const CK_RV rv = go_on(handle, kind, &session, &messages);
 
-    if (rv != CKR_OK) {
-        return rv;
+    if (rv == CKR_OK) {
+        operation_end(messages);
+        session_end(session);
     }
-    rv = session->operations[kind].mechanism ? CKR_OK : CKR_OPERATION_NOT_INITIALIZED;
-    operation_end(&session->operations[kind]);
-    session_end(session);
     return rv;
 }
 

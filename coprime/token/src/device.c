@@ -509,6 +509,18 @@ static int multiply_on(struct engine *engine, void *context)
     return error ? error : wanted->work(engine->driver, constants, wanted->context);
 }
 
+int device_error_of(CK_RV checked)
+{
+    switch (checked) {
+    case CKR_OK:
+        return COPRIME_ERROR_NONE;
+    case CKR_HOST_MEMORY:
+        return COPRIME_ERROR_MEMORY;
+    default:
+        return COPRIME_ERROR_FAULT;
+    }
+}
+
 CK_RV device_curve(struct device *device, const struct crypto *crypto, struct curve_key *key,
                    curve_work *work, void *context)
 {

@@ -49,6 +49,10 @@ CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *
 typedef int curve_work(struct coprime *driver, const struct coprime_curve_constants *curve,
                        void *context);
 
+/* The error with which work ends whose result was checked in software: none after CKR_OK,
+   COPRIME_ERROR_MEMORY after CKR_HOST_MEMORY, else COPRIME_ERROR_FAULT. */
+int device_error_of(CK_RV checked);
+
 /* Have an engine do work with a key. The work checks its result in software, and ends with
    COPRIME_ERROR_FAULT if it is wrong. Waiting for an engine, and errors, are as above. */
 CK_RV device_curve(struct device *device, const struct crypto *crypto, struct curve_key *key,

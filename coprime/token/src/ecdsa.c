@@ -40,46 +40,58 @@ static bool is_in_range(const BIGNUM *number, const BIGNUM *n)
     return !BN_is_zero(number) && BN_cmp(number, n) < 0;
 }
 
-/* FIPS 186-5, 6.4.2: is r the coordinate x of (z / s) G + (r / s) Q, modulo n? */
-static bool verify(const struct curve_key *key, const BIGNUM *z, const BIGNUM *r, const BIGNUM *s,
-                   BN_CTX *context)
+/* FIPS 186-5, 6.4.2: is r the coordinate x of (z / s) G + (r / s) Q, modulo n? Once r and s are in
+   their range, libcrypto fails only without memory. */
+static CK_RV verify(const struct curve_key *key, const BIGNUM *z, const BIGNUM *r, const BIGNUM *s,
+                    BN_CTX *context)
 {
     const BIGNUM *const n = EC_GROUP_get0_order(key->group);
     BIGNUM *const u = BN_CTX_get(context), *const v = BN_CTX_get(context);
     BIGNUM *const x = BN_CTX_get(context);
-    EC_POINT *const sum = EC_POINT_new(key->group);
-    const bool valid = x && sum && is_in_range(r, n) && is_in_range(s, n) &&
-                       BN_mod_inverse(v, s, n, context) && BN_mod_mul(u, z, v, n, context) &&
-                       BN_mod_mul(v, r, v, n, context) &&
-                       EC_POINT_mul(key->group, sum, u, key->public_point, v, context) == 1 &&
-                       EC_POINT_get_affine_coordinates(key->group, sum, x, NULL, context) == 1 &&
-                       BN_nnmod(x, x, n, context) && BN_cmp(x, r) == 0;
+    EC_POINT *sum;
+    bool done, valid = false;
 
+    if (!is_in_range(r, n) || !is_in_range(s, n)) {
+        return CKR_SIGNATURE_INVALID;
+    }
+    sum = EC_POINT_new(key->group);
+    done = x && sum && BN_mod_inverse(v, s, n, context) && BN_mod_mul(u, z, v, n, context) &&
+           BN_mod_mul(v, r, v, n, context) &&
+           EC_POINT_mul(key->group, sum, u, key->public_point, v, context) == 1;
+    if (done && !EC_POINT_is_at_infinity(key->group, sum)) {
+        done = EC_POINT_get_affine_coordinates(key->group, sum, x, NULL, context) == 1 &&
+               BN_nnmod(x, x, n, context);
+        valid = done && BN_cmp(x, r) == 0;
+    }
     EC_POINT_free(sum);
-    return valid;
+    if (!done) {
+        return CKR_HOST_MEMORY;
+    }
+    return valid ? CKR_OK : CKR_SIGNATURE_INVALID;
 }
 
-bool ecdsa_is_valid(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
-                    size_t size, const uint8_t *signature)
+CK_RV ecdsa_verify(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
+                   size_t size, const uint8_t *signature)
 {
     const int half = (int)(key->curve->signature / 2);
     BN_CTX *const context = BN_CTX_new_ex(crypto->context);
     BIGNUM *r, *s, *z;
-    bool valid;
+    CK_RV rv = CKR_HOST_MEMORY;
 
     if (context == NULL) {
-        return false;
+        return rv;
     }
     BN_CTX_start(context);
     r = BN_CTX_get(context);
     s = BN_CTX_get(context);
     z = BN_CTX_get(context);
-    valid = z && BN_bin2bn(signature, half, r) && BN_bin2bn(signature + half, half, s) &&
-            read_digest(EC_GROUP_get0_order(key->group), digest, size, z) &&
-            verify(key, z, r, s, context);
+    if (z && BN_bin2bn(signature, half, r) && BN_bin2bn(signature + half, half, s) &&
+        read_digest(EC_GROUP_get0_order(key->group), digest, size, z)) {
+        rv = verify(key, z, r, s, context);
+    }
     BN_CTX_end(context);
     BN_CTX_free(context);
-    return valid;
+    return rv;
 }
 
 /* hashed = SHAKE256 of the random number, d and z: whoever lacks either of the first two cannot
@@ -149,13 +161,15 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
     for (int i = 0; i < DRAWS && error == COPRIME_ERROR_OPERAND_RANGE; ++i) {
         error = sign_once(driver, curve, signing);
     }
-    if (!error && (coprime_to_bytes(signing->signature, half, signing->r, count) ||
-                   coprime_to_bytes(signing->signature + half, half, signing->s, count) ||
-                   !ecdsa_is_valid(signing->crypto, signing->key, signing->digest, signing->size,
-                                   signing->signature))) {
-        error = COPRIME_ERROR_FAULT;
+    if (error) {
+        return error;
     }
-    return error;
+    if (coprime_to_bytes(signing->signature, half, signing->r, count) ||
+        coprime_to_bytes(signing->signature + half, half, signing->s, count)) {
+        return COPRIME_ERROR_FAULT;
+    }
+    return device_error_of(ecdsa_verify(signing->crypto, signing->key, signing->digest,
+                                        signing->size, signing->signature));
 }
 
 CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,

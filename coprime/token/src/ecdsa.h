@@ -16,8 +16,8 @@
 CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,
                  const uint8_t *digest, size_t size, uint8_t *signature);
 
-/* Whether a signature, of curve->signature bytes, is that of the digest. */
-bool ecdsa_is_valid(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
-                    size_t size, const uint8_t *signature);
+/* Verify a signature, of curve->signature bytes, of a digest. CKR_SIGNATURE_INVALID; CKR_HOST_MEMORY. */
+CK_RV ecdsa_verify(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
+                   size_t size, const uint8_t *signature);
 
 #endif

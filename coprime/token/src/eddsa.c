@@ -177,7 +177,7 @@ static bool hash_all(struct signing *signing, const uint8_t *encoded)
     return hash_number(signing->crypto, key->curve, signing->variant, parts, 3, signing->h);
 }
 
-/* Whether a plain signature is valid, by libcrypto. */
+/* Whether a plain signature is valid, by libcrypto; false also without memory. */
 static bool is_valid_plain(const struct signing *signing)
 {
     EVP_MD_CTX *const context = EVP_MD_CTX_new();
@@ -192,43 +192,51 @@ static bool is_valid_plain(const struct signing *signing)
     return valid;
 }
 
-/* Whether S B = R + h A. */
-static bool has_right_sum(const struct edwards *edwards, const struct signing *signing,
-                          const BIGNUM *n, const BIGNUM *s, const BIGNUM *h)
+/* Whether R is S B - h A (RFC 8032, 5.1.7): h has been made. The key's point is one of the curve, so
+   that libcrypto fails only without memory. */
+static CK_RV check_sum(const struct edwards *edwards, const struct signing *signing,
+                       const BIGNUM *n, const BIGNUM *s, const BIGNUM *h)
 {
-    const size_t half = edwards->curve->bytes;
-    const struct edwards_point r = edwards_new(edwards), a = edwards_new(edwards);
-    const struct edwards_point base = edwards_new(edwards), sum = edwards_new(edwards);
-    const struct edwards_point product = edwards_new(edwards);
+    const struct edwards_point a = edwards_new(edwards), base = edwards_new(edwards);
+    const struct edwards_point product = edwards_new(edwards), sum = edwards_new(edwards);
+    uint8_t expected[MAX_CURVE_BYTES];
 
-    return product.y && BN_cmp(s, n) < 0 &&
-           edwards_decode(edwards, signing->signature, half, &r) &&
-           edwards_decode(edwards, signing->key->point, signing->key->point_size, &a) &&
-           edwards_set_base(edwards, &base) && edwards_multiply(edwards, &product, s, &base) &&
-           edwards_multiply(edwards, &sum, h, &a) && edwards_add(edwards, &sum, &r, true) &&
-           BN_cmp(sum.x, product.x) == 0 && BN_cmp(sum.y, product.y) == 0;
+    if (BN_cmp(s, n) >= 0) {
+        return CKR_SIGNATURE_INVALID;
+    }
+    if (sum.y && edwards_decode(edwards, signing->key->point, signing->key->point_size, &a) &&
+        edwards_set_base(edwards, &base) && edwards_multiply(edwards, &sum, s, &base) &&
+        edwards_multiply(edwards, &product, h, &a) && edwards_add(edwards, &sum, &product, false) &&
+        edwards_encode(edwards, &sum, expected)) {
+        return memcmp(signing->signature, expected, edwards->curve->bytes) ? CKR_SIGNATURE_INVALID :
+                                                                             CKR_OK;
+    }
+    return CKR_HOST_MEMORY;
 }
 
-/* The same of another variant, of which h has been made. */
-static bool is_valid_variant(const struct signing *signing)
+/* CKR_OK, CKR_SIGNATURE_INVALID, or CKR_HOST_MEMORY. libcrypto is faster than our numbers, but does
+   not tell the last two from each other. */
+static CK_RV check(const struct signing *signing)
 {
     const struct curve *const curve = signing->key->curve;
-    BIGNUM *const n = curve_number(curve, curve->engine->n), *const h = curve_number(curve, signing->h);
-    BIGNUM *const s = BN_lebin2bn(signing->signature + curve->bytes, (int)curve->bytes, NULL);
     struct edwards edwards;
-    bool valid = edwards_begin(&edwards, curve, signing->crypto->context);
+    BIGNUM *n, *h, *s;
+    CK_RV rv = CKR_HOST_MEMORY;
 
-    valid = valid && n && h && s && has_right_sum(&edwards, signing, n, s, h);
+    if (is_plain(signing->variant) && is_valid_plain(signing)) {
+        return CKR_OK;
+    }
+    n = curve_number(curve, curve->engine->n);
+    h = curve_number(curve, signing->h);
+    s = BN_lebin2bn(signing->signature + curve->bytes, (int)curve->bytes, NULL);
+    if (edwards_begin(&edwards, curve, signing->crypto->context) && n && h && s) {
+        rv = check_sum(&edwards, signing, n, s, h);
+    }
     edwards_end(&edwards);
     BN_free(n);
     BN_free(h);
     BN_free(s);
-    return valid;
-}
-
-static bool is_valid(const struct signing *signing)
-{
-    return is_plain(signing->variant) ? is_valid_plain(signing) : is_valid_variant(signing);
+    return rv;
 }
 
 static int sign_on_engine(struct coprime *driver, const struct coprime_curve_constants *curve,
@@ -250,7 +258,7 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
                               signing->s);
     if (!error) {
         encode(own, signing->s, signing->signature + own->bytes);
-        error = is_valid(signing) ? COPRIME_ERROR_NONE : COPRIME_ERROR_FAULT;
+        error = device_error_of(check(signing));
     }
     return error;
 }
@@ -318,7 +326,7 @@ CK_RV eddsa_verify(const struct crypto *crypto, struct curve_key *key,
     if (signing) {
         memcpy(signing->signature, signature, key->curve->signature);
         if (hash_all(signing, signing->signature)) {
-            rv = is_valid(signing) ? CKR_OK : CKR_SIGNATURE_INVALID;
+            rv = check(signing);
         }
     }
     end(signing);

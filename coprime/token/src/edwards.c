@@ -90,6 +90,18 @@ bool edwards_decode(const struct edwards *edwards, const uint8_t *bytes, size_t 
            find_x(edwards, to->y, bytes[size - 1] >> 7, to->x);
 }
 
+bool edwards_encode(const struct edwards *edwards, const struct edwards_point *from,
+                    uint8_t *bytes)
+{
+    const int size = (int)edwards->curve->bytes;
+
+    if (BN_bn2lebinpad(from->y, bytes, size) != size) {
+        return false;
+    }
+    bytes[size - 1] |= (uint8_t)(BN_is_odd(from->x) << 7);
+    return true;
+}
+
 bool edwards_add(const struct edwards *edwards, const struct edwards_point *to,
                  const struct edwards_point *other, bool adds)
 {

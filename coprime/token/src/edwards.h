@@ -36,6 +36,10 @@ bool edwards_set_base(const struct edwards *edwards, const struct edwards_point 
 bool edwards_decode(const struct edwards *edwards, const uint8_t *bytes, size_t size,
                     const struct edwards_point *to);
 
+/* The same back. */
+bool edwards_encode(const struct edwards *edwards, const struct edwards_point *from,
+                    uint8_t *bytes);
+
 /* to = to + other, or minus it; `to` may be `other`. */
 bool edwards_add(const struct edwards *edwards, const struct edwards_point *to,
                  const struct edwards_point *other, bool adds);

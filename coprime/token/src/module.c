@@ -7,7 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <openssl/err.h>
+
 #include "debug.h"
+#include "profiles.h"
 #include "text.h"
 
 struct module module = {
@@ -36,11 +39,15 @@ CK_RV module_enter(void)
     open = atomic_load(&module.owner) == getpid() && !module.ending;
     module.calls += open;
     module_unlock();
+    if (open) {
+        (void)ERR_set_mark();
+    }
     return open ? CKR_OK : CKR_CRYPTOKI_NOT_INITIALIZED;
 }
 
 void module_leave(void)
 {
+    (void)ERR_pop_to_mark();
     module_lock();
     --module.calls;
     (void)pthread_cond_broadcast(&module.changed);
@@ -77,7 +84,7 @@ static bool add_slot(void *context, const struct slot *slot)
     ++module.count;
     debug_say("slot %lu: folder %s, device %s", token->slot, slot->folder, slot->device);
     token->device = device_new(slot->device);
-    if (token->device == NULL) {
+    if (token->device == NULL || !profiles_add(token)) {
         return false;
     }
     token->device_generates = slot->keygen == ON_DEVICE ||
@@ -169,7 +176,9 @@ CK_RV C_Initialize(CK_VOID_PTR pInitArgs)
         debug_say("forked: the parent's state is forgotten");
         forget_parent(owner > 0);
     }
+    (void)ERR_set_mark();
     rv = open_all();
+    (void)ERR_pop_to_mark();
     debug_say("C_Initialize: %u slots, error %#lx", module.count, rv);
     atomic_store(&module.owner, rv == CKR_OK ? self : 0);
     return rv;

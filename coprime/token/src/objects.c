@@ -157,7 +157,7 @@ CK_RV C_CreateObject(CK_SESSION_HANDLE hSession, CK_ATTRIBUTE_PTR pTemplate, CK_
         rv = CKR_ATTRIBUTE_VALUE_INVALID;
     } else {
         memcpy(&class, class_of->pValue, sizeof class);
-        rv = rules_has_class(class) ? CKR_OK : CKR_ATTRIBUTE_VALUE_INVALID;
+        rv = rules_makes_class(class) ? CKR_OK : CKR_ATTRIBUTE_VALUE_INVALID;
     }
     if (rv == CKR_OK) {
         rv = rules_apply(&made, class, CREATED, pTemplate, ulCount);

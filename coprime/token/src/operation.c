@@ -295,10 +295,8 @@ static CK_RV verify(const struct context *context, const struct operation *opera
                             &operation->parameters.variant, text.bytes, text.size, signature);
     }
     if (scheme == ECDSA) {
-        return ecdsa_is_valid(context->crypto, curve_key_of(operation->key), text.bytes, text.size,
-                              signature) ?
-                   CKR_OK :
-                   CKR_SIGNATURE_INVALID;
+        return ecdsa_verify(context->crypto, curve_key_of(operation->key), text.bytes, text.size,
+                            signature);
     }
     return rsa_verify(context, operation, text, signature);
 }

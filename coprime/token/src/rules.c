@@ -12,9 +12,10 @@ enum {
     PUBLIC = 4,
     PRIVATE = 8,
     SECRET = 16,
+    PROFILE = 32,
     HIDEABLE = PRIVATE | SECRET,
     KEYS = PUBLIC | HIDEABLE,
-    ALL = DATA | CERTIFICATE | KEYS,
+    ALL = DATA | CERTIFICATE | KEYS | PROFILE,
 };
 
 /* Forms of values. An integer has its highest byte first; zeros in front of it mean nothing. A
@@ -50,6 +51,8 @@ static const struct rule rules[] = {
     {CKA_DESTROYABLE, ALL, MADE | COPIED, BOOLEAN, YES, false},
     {CKA_LABEL, ALL, ANYWHERE, BYTES, EMPTY, false},
     {CKA_UNIQUE_ID, ALL, NOWHERE, BYTES, NOTHING, false},
+
+    {CKA_PROFILE_ID, PROFILE, NOWHERE, NUMBER, NOTHING, false},
 
     {CKA_APPLICATION, DATA, ANYWHERE, BYTES, EMPTY, false},
     {CKA_OBJECT_ID, DATA, ANYWHERE, BYTES, EMPTY, false},
@@ -132,14 +135,16 @@ static unsigned class_bit(CK_OBJECT_CLASS class)
         return PRIVATE;
     case CKO_SECRET_KEY:
         return SECRET;
+    case CKO_PROFILE:
+        return PROFILE;
     default:
         return 0;
     }
 }
 
-bool rules_has_class(CK_OBJECT_CLASS class)
+bool rules_makes_class(CK_OBJECT_CLASS class)
 {
-    return class_bit(class) != 0;
+    return class_bit(class) & (ALL & ~(unsigned)PROFILE);
 }
 
 /* The rule of an attribute in a class; null if it has none. */
@@ -488,7 +493,7 @@ bool rules_accept(const struct attributes *list)
     case SECRET:
         return has_secret_value(list);
     default:
-        return class != 0;
+        return class & (DATA | CERTIFICATE);
     }
 }
 

@@ -9,8 +9,8 @@
 /* How an object comes into being, or is changed. */
 enum origin { CREATED = 1, GENERATED = 2, UNWRAPPED = 4, COPIED = 8, CHANGED = 16, DERIVED = 32 };
 
-/* Whether there are objects of this class. */
-bool rules_has_class(CK_OBJECT_CLASS class);
+/* Whether callers may make objects of this class. */
+bool rules_makes_class(CK_OBJECT_CLASS class);
 
 /* Whether a list that was stored is an object as this module makes them: its class is known, each of
    its attributes belongs to the class, has its form and a length within bounds, and is there once;

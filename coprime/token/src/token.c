@@ -741,6 +741,15 @@ static CK_RV add_session_object(struct token *token, CK_SESSION_HANDLE session,
     return CKR_OK;
 }
 
+bool token_add_fixed(struct token *token, struct attributes *list)
+{
+    CK_OBJECT_HANDLE handle;
+    const bool added = add_session_object(token, FIXED, list, &handle) == CKR_OK;
+
+    attributes_free(list);
+    return added;
+}
+
 /* Give an object a name that no other one has: a random number in hexadecimal. */
 static bool set_unique_id(const struct crypto *crypto, struct attributes *attributes)
 {

@@ -16,11 +16,14 @@ enum { MIN_PIN = 6, ADVISED_PIN = 8, MAX_PIN = 255 };
 
 enum login { NOBODY, USER, OFFICER };
 
+/* In place of a session: the module itself has the object, in no file. */
+#define FIXED (~(CK_SESSION_HANDLE)0)
+
 /* An object that can be seen: private ones are there only while the user is logged in. */
 struct object {
     struct object *next;
     CK_OBJECT_HANDLE handle;
-    CK_SESSION_HANDLE session; /* whose session it belongs to; 0: the token */
+    CK_SESSION_HANDLE session; /* whose session it belongs to; 0: the token; or FIXED */
     uint64_t id, revision; /* of its record, if it belongs to the token */
     bool guest; /* written without a PIN: it is not trusted, and does not wrap */
     struct attributes attributes;
@@ -77,6 +80,9 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
 CK_RV token_replace_object(struct token *token, struct object *object, struct attributes *list);
 CK_RV token_destroy_object(struct token *token, struct object *object);
 void token_end_session(struct token *token, CK_SESSION_HANDLE session);
+/* Add an object that is there as long as the module runs. Its list, which says that it is not private
+   and cannot be changed, copied or destroyed, is taken over. False without memory. */
+bool token_add_fixed(struct token *token, struct attributes *list);
 
 struct object *token_find_object(struct token *token, CK_OBJECT_HANDLE handle);
 bool object_is_private(const struct object *object);

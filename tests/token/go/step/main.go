@@ -1,7 +1,7 @@
 // A certificate authority whose key is the token's, through the KMS of step: the key is generated in
 // the token, its certificate is kept there, and both are found again.
 //
-//	go run ./step MODULE TOKEN, with the PIN in the variable PIN
+//	go run ./step MODULE TOKEN [p256], with the PIN in the variable PIN; without p256 a key of RSA-2048
 package main
 
 import (
@@ -23,22 +23,42 @@ import (
 
 const name = "pkcs11:id=0a;object=authority"
 
+// A kind of key, and the signatures that it makes.
+type keyKind struct {
+	request    apiv1.CreateKeyRequest
+	signatures []x509.SignatureAlgorithm
+}
+
+var (
+	rsa2048 = keyKind{
+		apiv1.CreateKeyRequest{Name: name, SignatureAlgorithm: apiv1.SHA256WithRSA, Bits: 2048},
+		[]x509.SignatureAlgorithm{x509.SHA256WithRSA, x509.SHA256WithRSAPSS},
+	}
+	p256 = keyKind{
+		apiv1.CreateKeyRequest{Name: name, SignatureAlgorithm: apiv1.ECDSAWithSHA256},
+		[]x509.SignatureAlgorithm{x509.ECDSAWithSHA256, x509.ECDSAWithSHA512},
+	}
+)
+
 func main() {
 	uri := fmt.Sprintf("pkcs11:module-path=%s;token=%s", os.Args[1], os.Args[2])
-	if err := run(uri, os.Getenv("PIN")); err != nil {
+	kind := rsa2048
+	if len(os.Args) > 3 && os.Args[3] == "p256" {
+		kind = p256
+	}
+	if err := run(uri, os.Getenv("PIN"), kind); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(uri, pin string) error {
+func run(uri, pin string, kind keyKind) error {
 	keys, err := pkcs11.New(context.Background(), apiv1.Options{URI: uri, Pin: pin})
 	if err != nil {
 		return err
 	}
 	defer keys.Close()
-	request := &apiv1.CreateKeyRequest{Name: name, SignatureAlgorithm: apiv1.SHA256WithRSA, Bits: 2048}
-	if _, err := keys.CreateKey(request); err != nil {
+	if _, err := keys.CreateKey(&kind.request); err != nil {
 		return err
 	}
 	authority, err := keys.CreateSigner(&apiv1.CreateSignerRequest{SigningKey: name})
@@ -57,7 +77,7 @@ func run(uri, pin string) error {
 		return err
 	}
 	fmt.Println("stored:", found.Subject)
-	return issue(found, authority)
+	return issue(found, authority, kind.signatures)
 }
 
 // The authority's own certificate.
@@ -77,15 +97,15 @@ func makeRoot(authority crypto.Signer) (*x509.Certificate, error) {
 	return x509.ParseCertificate(made)
 }
 
-// Issue a certificate with each of RSA's signatures, and verify it.
-func issue(root *x509.Certificate, authority crypto.Signer) error {
+// Issue a certificate with each signature of the key, and verify it.
+func issue(root *x509.Certificate, authority crypto.Signer, signatures []x509.SignatureAlgorithm) error {
 	roots := x509.NewCertPool()
 	roots.AddCert(root)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
 	}
-	for _, algorithm := range []x509.SignatureAlgorithm{x509.SHA256WithRSA, x509.SHA256WithRSAPSS} {
+	for _, algorithm := range signatures {
 		template := &x509.Certificate{
 			SerialNumber:       big.NewInt(2),
 			DNSNames:           []string{"localhost"},
