@@ -203,7 +203,10 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
     padding: Any = _signature_padding(options) if verb == "sign" else _encryption_padding(options)
     key: Any = load_public(options) if verb == "encrypt" else load_private(options)
     data = read_input(options)
-    if not decodes:  # an input that cannot be encoded is refused before a device is built
+    # An input that does not fit is refused before a device is built.
+    if decodes:
+        operations.check_ciphertext(data, key)
+    else:
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
         result = getattr(operations, verb)(accelerator, key, data, padding)
@@ -215,6 +218,7 @@ def _verify(options: argparse.Namespace) -> None:
     key, message = load_public(options), read_input(options)
     signature = options.signature.read_bytes()
     padding.matches(message, bytes(key.size), key.bits)  # refuses a digest of another length
+    operations.check_signature(signature, key)
     with options.device.open(key) as accelerator:
         operations.verify(accelerator, key, message, signature, padding)
     print("the signature is valid", file=sys.stderr)

@@ -105,7 +105,7 @@ def test_decryption_failures_are_all_alike(capsys, tmp_path, monkeypatch, key_fi
     monkeypatch.chdir(tmp_path)
     key = keys.load_private(key_file)
     seen = set()
-    for data in (bytes(128), b"\1" * 127 + b"\7", b"\xff" * 128, bytes(5)):
+    for data in (bytes(128), b"\1" * 127 + b"\7", b"\1" * 127 + b"\6"):
         (tmp_path / "c").write_bytes(data)
         seen.add(run(capsys, *f"rsa decrypt --key {key_file} --in c".split()))
     assert seen == {(1, "", "coprime: decryption failed\n")}
@@ -121,9 +121,29 @@ def test_a_wrong_pkcs1_padding_is_no_failure(capsys, tmp_path, monkeypatch, inte
         (tmp_path / "c").write_bytes(data)
         assert run(capsys, *command.split()) == (0, "", "")
         assert (tmp_path / "m").read_bytes() == other.decrypt(data, padding.PKCS1v15())
-    for data in (b"\xff" * 128, bytes(5)):  # which everybody sees
-        (tmp_path / "c").write_bytes(data)
-        assert run(capsys, *command.split()) == (1, "", "coprime: decryption failed\n")
+
+
+@pytest.mark.parametrize(
+    ("signature", "reason"),
+    [
+        (b"", "it has 0 bytes, and one of this key has 128"),
+        (bytes(127), "it has 127 bytes, and one of this key has 128"),
+        (bytes(129), "it has 129 bytes, and one of this key has 128"),
+        (b"\xff" * 128, "it is not below the modulus, so it is of another key"),
+    ],
+)
+def test_what_is_no_signature_of_the_key(
+    capsys, tmp_path, monkeypatch, key_file, signature, reason
+):
+    """No device is opened."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s").write_bytes(signature)
+    command = f"rsa verify --key {key_file} --in s --signature s --device uio:none"
+    assert run(capsys, *command.split()) == (
+        1,
+        "",
+        f"coprime: the signature is not valid: {reason}\n",
+    )
 
 
 class Faulty(IntegerAccelerator):
