@@ -37,6 +37,7 @@ __all__ = [
     "Family",
     "choose",
     "family_named",
+    "longest_modulus",
     "settings_for",
 ]
 
@@ -99,6 +100,11 @@ def choose(
     if core.design.capabilities.draws:
         raise ValueError("the cores of a cluster have no source of random bytes for blinding")
     return ClusterChoice(core, **own)
+
+
+def longest_modulus() -> int:
+    """Bits of the longest modulus that a family for any modulus takes."""
+    return max(bits for family in FAMILIES.values() for bits in family.sizes)
 
 
 def settings_for(name: str, settings: Mapping[str, str], command: Command) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coprime.catalog import CLUSTER, FAMILIES, choose
+from coprime.catalog import CLUSTER, FAMILIES, choose, longest_modulus
 from coprime.engine.lengths import Lengths
 
 ANY_MODULUS = [family for family in FAMILIES.values() if family.sizes]
@@ -16,6 +16,14 @@ def test_families_for_one_modulus_have_no_sizes():
     assert set(FAMILIES) - set(names(ANY_MODULUS)) == {"compression", "direct"}
     settings = {"modulus": "kyber"}
     assert choose("direct", settings, Lengths(4096)) == choose("direct", settings)
+
+
+def test_no_family_takes_more():
+    longest = longest_modulus()
+    assert choose("compact", {}, Lengths(longest)).values["max_bits"] == longest == 8192
+    for family in ANY_MODULUS:
+        with pytest.raises(ValueError, match=f"not {longest + 1}.; no family takes more"):
+            choose(family.name, {}, Lengths(longest + 1))
 
 
 @pytest.mark.parametrize("family", ANY_MODULUS, ids=names(ANY_MODULUS))

@@ -16,6 +16,7 @@ from coprime import __version__
 from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Error
+from coprime.flow.files import naming
 from coprime.flow.long_work import reporting
 from coprime.flow.tools import ToolError, is_optional, not_installed
 from coprime.rsa import keys, operations
@@ -42,7 +43,7 @@ from . import (
 )
 from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
-from .output import report_work
+from .output import STANDARD_OUTPUT, report_work
 
 __all__ = ["main", "parser"]
 
@@ -82,7 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with reporting(report_work):
             status = int(options.run(options) or 0)
-        sys.stdout.flush()
+        with naming(STANDARD_OUTPUT):
+            sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -103,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _complain(error: Exception, status: int) -> int:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename or 'output'}: {error.strerror}"
+        text = f"{error.filename or STANDARD_OUTPUT}: {error.strerror}"
     print(f"coprime: {text}", file=sys.stderr)
     return status
 

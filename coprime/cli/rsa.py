@@ -8,6 +8,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from coprime.catalog import longest_modulus
 from coprime.engine.lengths import Lengths
 from coprime.flow.files import create_file
 from coprime.rsa import keys, operations
@@ -42,6 +43,8 @@ from .options import (
 )
 from .output import report_work, write_output
 
+SHORT = 1024
+"""Keys of fewer bits are warned of: one of 829 bits has been factored (RSA-250, 2020)."""
 SUMMARY = "Keys, encryption and signatures on any device."
 
 
@@ -143,12 +146,23 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
 
 def _keygen(options: argparse.Namespace) -> None:
     check_new_files(options.output, options.public)
+    least, most = keys.MIN_BITS, longest_modulus()
+    if not least <= options.bits <= most:
+        raise ValueError(
+            f"--bits must be in {least}..{most}, as no family takes more, not {options.bits}"
+        )
     if options.device is not None:
         if options.p_bits is not None:
             raise ValueError("--p-bits is for keys that are made without --device")
         Generation.check(options.bits, options.exponent)
     secret = new_passphrase(options)
     key = _generate(options)
+    if key.bits < SHORT:
+        print(
+            f"coprime: a modulus of {key.bits} bits is too short to be safe: use this key for tests"
+            " only",
+            file=sys.stderr,
+        )
     if options.public is not None:
         create_file(options.public, keys.public_pem(key.public))
     create_file(options.output, keys.private_pem(key, secret), secret=True)

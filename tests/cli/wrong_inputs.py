@@ -97,6 +97,15 @@ WRONG = {
         "sweep all -o folder",
         "sweep all -o results.xlsx",
         "report -o key.pem",
+        "run compact MODMUL --bits 64 --trace none/waves.fst",
+        "sweep all -o none/results.parquet",
+        "rsa keygen -o none/new.pem",
+        "rsa keygen -o new.pem --public none/new_public.pem",
+        "rsa encrypt --key key.pem --in text.txt -o none/below/ciphertext",
+        "ec keygen -o none/new.pem",
+        "ec public --key x25519.pem -o none/public.pem",
+        "ec derive --key x25519.pem --peer x25519_public.pem -o none/secret",
+        "ec sign --key ec.pem --in text.txt -o none/signature",
         "rsa keygen -o key.pem",
         "rsa keygen -o new.pem --public new.pem",
         "rsa sign --key key.pem --in text.txt -o folder",
@@ -165,7 +174,9 @@ WRONG = {
         "rsa sign --key public.pem --in text.txt",
         "rsa sign --key encrypted.pem --passphrase-file text.txt --in text.txt",
         "rsa sign --key encrypted.pem --passphrase-file none --in text.txt",
+        "rsa keygen --bits 15 -o new.pem",
         "rsa keygen --bits 63 -o new.pem",
+        "rsa keygen --bits 8193 -o new.pem",
         "rsa keygen --exponent 4 -o new.pem",
         "rsa keygen --bits 512 --p-bits 600 -o new.pem",
         "rsa keygen --bits 512 --device sim:ring -o new.pem",
@@ -409,6 +420,18 @@ def page(messages: dict[str, str]) -> str:
         "work before. This page is generated (`make errors`), and a test compares it with what the",
         "commands say. The files in it are what their names say: `folder` is a folder, `key.pem` a",
         "private RSA key of 1024 bits.",
+        "",
+        "The exit status of every command is one of these:",
+        "",
+        "| status | what has happened |",
+        "|---|---|",
+        "| 0 | it is done; a signature is valid, results are right |",
+        "| 1 | it could not be done: a device is not there (a serial port, `/dev/uioN`, a board) or"
+        " does not answer, a tool is missing or fails, a design does not fit, an output is full, a"
+        " computed result is wrong; or the answer is no: a signature is not valid, a ciphertext"
+        " does not decode |",
+        "| 2 | wrong input, as below |",
+        "| 130 | interrupted |",
     ]
     for group, commands in WRONG.items():
         lines += ["", f"## {group}", "", "```console"]
