@@ -14,14 +14,12 @@ from collections.abc import Sequence
 
 from coprime import __version__
 from coprime.device.accelerator import EngineError
-from coprime.device.base import DeviceError
 from coprime.engine.contract import Error
+from coprime.errors import CoprimeError
 from coprime.flow.files import naming
 from coprime.flow.long_work import reporting
-from coprime.flow.tools import ToolError, is_optional, not_installed
-from coprime.rsa import keys, operations
-from coprime.rsa.padding import DecryptionError
-from coprime.rsa.primes import RandomSourceError
+from coprime.flow.tools import is_optional, not_installed
+from coprime.rsa import keys
 
 from . import (
     assess,
@@ -71,10 +69,7 @@ _BAD_FILE = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
 )
 _BAD_INPUT = (ValueError, keys.KeyFileError, EngineError, *_BAD_FILE)
-_FAILED = (
-    *(ToolError, DeviceError, DecryptionError, OSError),
-    *(operations.InvalidSignatureError, operations.FaultError, RandomSourceError),
-)
+_FAILED = (CoprimeError, OSError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from coprime.catalog import longest_modulus
+from coprime.catalog import most_bits
 from coprime.engine.lengths import Lengths
 from coprime.flow.files import create_file
 from coprime.rsa import keys, operations
@@ -146,7 +146,7 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
 
 def _keygen(options: argparse.Namespace) -> None:
     check_new_files(options.output, options.public)
-    least, most = keys.MIN_BITS, longest_modulus()
+    least, most = keys.MIN_BITS, most_bits()
     if not least <= options.bits <= most:
         raise ValueError(
             f"--bits must be in {least}..{most}, as no family takes more, not {options.bits}"

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 
 from coprime.engine.lengths import Lengths
+from coprime.errors import CoprimeError
 from coprime.rsa.other_files import reason
 from coprime.rsa.primes import is_prime, random_prime
 
@@ -62,7 +63,7 @@ _REFUSED = "Invalid key"
 """The library's error about a key that it has decrypted."""
 
 
-class KeyFileError(Exception):
+class KeyFileError(CoprimeError):
     """A key file cannot be used; the message gives the reason in one sentence."""
 
 

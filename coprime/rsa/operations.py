@@ -8,6 +8,7 @@ import math
 import secrets
 from typing import Any, Protocol
 
+from coprime.errors import CoprimeError
 from coprime.model.padding_formats import rejection_message
 from coprime.rsa.keys import RsaPrivateKey, RsaPublicKey
 from coprime.rsa.padding import DecryptionError, EncryptionPadding, Oaep, Pss, SignaturePadding
@@ -28,7 +29,7 @@ __all__ = [
 _INVALID = "the signature is not valid"
 
 
-class InvalidSignatureError(Exception):
+class InvalidSignatureError(CoprimeError):
     """The signature is not valid for this message and key.
 
     Where its form alone shows that it is none of the key, the message says what is wrong with it.
@@ -38,7 +39,7 @@ class InvalidSignatureError(Exception):
         super().__init__(f"the signature is not valid: {reason}" if reason else _INVALID)
 
 
-class FaultError(Exception):
+class FaultError(CoprimeError):
     """The accelerator computed a wrong result of a private operation, which is not returned."""
 
     def __init__(self) -> None:
