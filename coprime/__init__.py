@@ -1,5 +1,33 @@
-"""Coprime: a generator of public-key coprocessors."""
+"""Coprime: a generator of public-key coprocessors.
 
-__all__ = ["__version__"]
+What most programs need can be imported from here. It is loaded when it is first used, so that
+`import coprime` takes no time; `__init__.pyi` has the types.
+"""
+
+from importlib import import_module
+
+_OFFERED = {
+    "Accelerator": "coprime.device.accelerator",
+    "CoprimeError": "coprime.errors",
+    "FAMILIES": "coprime.catalog",
+    "choose": "coprime.catalog",
+    "family_named": "coprime.catalog",
+    "open_simulation": "coprime.device.simulated",
+}
+"""Each name, and the module that has it."""
+
+__all__ = ["__version__", *_OFFERED]
 
 __version__ = "0.2.0"
+
+
+def __getattr__(name: str) -> object:
+    if name not in _OFFERED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(_OFFERED[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

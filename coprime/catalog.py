@@ -17,7 +17,7 @@ from coprime.engine.bit_serial import (
 )
 from coprime.engine.compact import COMPACT
 from coprime.engine.curve_settings import CurveSettings
-from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, command_line
+from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, Settings, command_line, texts
 from coprime.engine.fdfm import FDFM
 from coprime.engine.karatsuba import KARATSUBA
 from coprime.engine.lengths import Lengths
@@ -35,8 +35,10 @@ __all__ = [
     "Choice",
     "ClusterChoice",
     "Family",
+    "Settings",
     "choose",
     "family_named",
+    "most_bits",
     "settings_for",
 ]
 
@@ -79,7 +81,7 @@ CLUSTER_PARAMETERS = (Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"
 
 
 def choose(
-    name: str, settings: Mapping[str, str], lengths: Lengths | None = None, *, option: str = "-p "
+    name: str, settings: Settings, lengths: Lengths | None = None, *, option: str = "-p "
 ) -> Choice | ClusterChoice:
     """Choose a family, or a cluster of engines, with its parameters.
 
@@ -89,7 +91,7 @@ def choose(
     if name != CLUSTER:
         family = _named(name, [*FAMILIES, CLUSTER])
         return family.choose(settings, lengths, option=option, others=FAMILIES.values())
-    rest = dict(settings)
+    rest = texts(settings)
     family = family_named(rest.pop("engine", "fdfm"))
     own = {
         parameter.name: parameter.parse(rest.pop(parameter.name, str(parameter.default)))
@@ -101,12 +103,18 @@ def choose(
     return ClusterChoice(core, **own)
 
 
-def settings_for(name: str, settings: Mapping[str, str], command: Command) -> dict[str, str]:
+def most_bits() -> int:
+    """Bits of the longest modulus that a family for any modulus takes."""
+    return max(bits for family in FAMILIES.values() for bits in family.sizes)
+
+
+def settings_for(name: str, settings: Settings, command: Command) -> dict[str, str]:
     """The settings, and the command's operation, where that is optional and the family can have it.
 
     ValueError as `family_named`, for an operation that only other families can have, and for
     settings without it.
     """
+    settings = texts(settings)
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
     setting, value = command.operation.setting or (command.name.lower(), "1")
     others = dict(command.operation.settings)
@@ -122,7 +130,7 @@ def settings_for(name: str, settings: Mapping[str, str], command: Command) -> di
     if command.operation.setting is not None:
         able = [one.name for one in FAMILIES.values() if _can_have(one, setting, others)]
         raise ValueError(f"{family.name} cannot have {command.name}; {', '.join(able)} can")
-    return dict(settings)
+    return settings
 
 
 def _can_have(family: Family, setting: str, others: Mapping[str, str]) -> bool:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from coprime.catalog import CLUSTER, FAMILIES, choose
+from coprime.catalog import CLUSTER, FAMILIES, choose, most_bits, settings_for
+from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 
 ANY_MODULUS = [family for family in FAMILIES.values() if family.sizes]
@@ -16,6 +17,14 @@ def test_families_for_one_modulus_have_no_sizes():
     assert set(FAMILIES) - set(names(ANY_MODULUS)) == {"compression", "direct"}
     settings = {"modulus": "kyber"}
     assert choose("direct", settings, Lengths(4096)) == choose("direct", settings)
+
+
+def test_no_family_takes_more():
+    longest = most_bits()
+    assert choose("compact", {}, Lengths(longest)).values["max_bits"] == longest == 8192
+    for family in ANY_MODULUS:
+        with pytest.raises(ValueError, match=f"not {longest + 1}.; no family takes more"):
+            choose(family.name, {}, Lengths(longest + 1))
 
 
 @pytest.mark.parametrize("family", ANY_MODULUS, ids=names(ANY_MODULUS))
@@ -96,3 +105,19 @@ def test_family_numbers():
         9,
         10,
     )
+
+
+def test_parameters_are_texts_or_numbers():
+    for family in ("fdfm", CLUSTER):
+        assert choose(family, {"max_bits": 1024}) == choose(family, {"max_bits": "1024"})
+    assert choose(CLUSTER, {"cores": 3, "engine": "compact"}).cores == 3
+    assert choose("direct", {"modulus": 3329}) == choose("direct", {"modulus": "3329"})
+    given = settings_for("compact", {"max_bits": 256}, Command.X_MULTIPLY)
+    assert given == {"curves": "montgomery", "max_bits": "256"}
+    ring = choose("ring", {}).family
+    assert ring.within_budget({"dsp": 24}) == ring.within_budget({"dsp": "24"})
+    with pytest.raises(ValueError, match=r"max_bits must be an integer in 64\.\.8192, not '9'"):
+        choose("fdfm", {"max_bits": 9})
+    for value in (1024.0, True, None):
+        with pytest.raises(TypeError, match=f"max_bits must be a str or an int, not {value}"):
+            choose("fdfm", {"max_bits": value})

@@ -14,13 +14,12 @@ from collections.abc import Sequence
 
 from coprime import __version__
 from coprime.device.accelerator import EngineError
-from coprime.device.base import DeviceError
 from coprime.engine.contract import Error
+from coprime.errors import CoprimeError
+from coprime.flow.files import naming
 from coprime.flow.long_work import reporting
-from coprime.flow.tools import ToolError, is_optional, not_installed
-from coprime.rsa import keys, operations
-from coprime.rsa.padding import DecryptionError
-from coprime.rsa.primes import RandomSourceError
+from coprime.flow.tools import is_optional, not_installed
+from coprime.rsa import keys
 
 from . import (
     assess,
@@ -42,7 +41,7 @@ from . import (
 )
 from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
-from .output import report_work
+from .output import STANDARD_OUTPUT, report_work
 
 __all__ = ["main", "parser"]
 
@@ -70,10 +69,7 @@ _BAD_FILE = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
 )
 _BAD_INPUT = (ValueError, keys.KeyFileError, EngineError, *_BAD_FILE)
-_FAILED = (
-    *(ToolError, DeviceError, DecryptionError, OSError),
-    *(operations.InvalidSignatureError, operations.FaultError, RandomSourceError),
-)
+_FAILED = (CoprimeError, OSError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -82,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with reporting(report_work):
             status = int(options.run(options) or 0)
-        sys.stdout.flush()
+        with naming(STANDARD_OUTPUT):
+            sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -103,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _complain(error: Exception, status: int) -> int:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename or 'output'}: {error.strerror}"
+        text = f"{error.filename or STANDARD_OUTPUT}: {error.strerror}"
     print(f"coprime: {text}", file=sys.stderr)
     return status
 

@@ -17,6 +17,7 @@ from .options import (
     FAILED,
     Parser,
     add_design,
+    add_folder,
     add_json,
     add_verb,
     add_workers,
@@ -236,7 +237,7 @@ def _add_execution(parser: Parser, written: str) -> None:
     """Add how many processes run it, and in which forms the result is given."""
     add_workers(parser)
     text = f"write {written} into this folder"
-    parser.path("-o", "--output", metavar="FOLDER", help=text)
+    add_folder(parser, text)
     add_json(parser)
 
 

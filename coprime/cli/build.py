@@ -12,6 +12,7 @@ from .options import (
     Parser,
     add_bus,
     add_design,
+    add_folder,
     add_paddings,
     add_target,
     chosen_design,
@@ -37,7 +38,7 @@ def add_options(parser: Parser) -> None:
         "map the design now, and place and route it where the target has devices, to fill in its"
         " data sheet; minutes (default: what was measured when this version was made)",
     )
-    parser.path("-o", "--output", metavar="DIR", required=True, help="folder to write to")
+    add_folder(parser, "folder to write to", required=True)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -224,6 +224,7 @@ def _verify_eddsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded
     curve, message = key.curve, read_input(options)
     assert isinstance(curve, EdwardsCurve)
     command, kind = eddsa.VERIFICATION, _variant(options)
+    eddsa.check_signature(curve, encoded)
     with device_for(options, command).open(curve, command) as accelerator:
         eddsa.verify(accelerator, curve, key.point, message, encoded, kind)
 

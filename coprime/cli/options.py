@@ -191,6 +191,12 @@ def add_output(parser: Parser) -> None:
     )
 
 
+def add_folder(parser: Parser, text: str, **settings: Any) -> None:
+    """Add -o, a folder, which is made if it is not there."""
+    text = f"{text}, made if it is not there"
+    parser.path("-o", "--output", metavar="DIR", help=text, **settings)
+
+
 def add_hash(parser: Parser, name: str, text: str, default: str | None = None) -> None:
     """Add an option that is the name of a hash function, as OpenSSL and standards write it, too."""
     parser.add_argument(name, type=_hash_name, choices=list(HASHES), default=default, help=text)

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from coprime.catalog import Choice, ClusterChoice
 from coprime.explore.explain import tree_gates
-from coprime.flow.files import check_writable, write_file
+from coprime.flow.files import check_writable, naming, write_file
 from coprime.flow.long_work import long_work
 
 
@@ -23,6 +23,7 @@ class _Recorded(Protocol):
     def record(self) -> dict[str, object]: ...
 
 
+STANDARD_OUTPUT = "standard output"
 _MANY_GATES = 300_000  # unit gates of compressor trees that take more than half a minute to build
 
 
@@ -32,13 +33,21 @@ _MANY_GATES = 300_000  # unit gates of compressor trees that take more than half
 def check_file(option: str, path: Path) -> None:
     """Raise ValueError, before any work, unless an option's file can be written.
 
-    Its folder need not be there yet: all commands make the folders that they write to.
+    Its folder must be there: a folder that is made because its name was mistyped is found by no
+    one.
     """
     _check(option, path, path)
+    if not path.parent.exists():
+        raise ValueError(
+            f"{option} {path}: there is no folder {path.parent}; make it: mkdir -p {path.parent}"
+        )
 
 
 def check_folder(option: str, path: Path) -> None:
-    """Raise ValueError, before any work, unless files can be written into an option's folder."""
+    """Raise ValueError, before any work, unless files can be written into an option's folder.
+
+    It is made if need be, with those above it, as the option's help says.
+    """
     if path.exists() and not path.is_dir():
         raise ValueError(f"{option} names a file, {path}: name a folder")
     _check(option, path, path / "file")
@@ -60,8 +69,9 @@ def _check(option: str, path: Path, file: Path) -> None:
 def write_output(name: str, data: bytes, *, secret: bool = False) -> None:
     """Write a file, a `secret` one for its owner only; `-` is standard output."""
     if name == "-":
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        with naming(STANDARD_OUTPUT):
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
     else:
         write_file(Path(name), data, secret=secret)
 

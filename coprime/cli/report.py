@@ -5,7 +5,7 @@ import sys
 
 from rich.console import Console
 
-from .options import Parser, add_results, chosen_points
+from .options import Parser, add_folder, add_results, chosen_points
 from .output import check_folder, line_without_terminal
 
 SUMMARY = "Write the report of what was measured."
@@ -14,7 +14,7 @@ SUMMARY = "Write the report of what was measured."
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime report`."""
     add_results(parser)
-    parser.path("-o", "--output", metavar="DIR", required=True, help="folder to write to")
+    add_folder(parser, "folder to write to", required=True)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from coprime.catalog import most_bits
 from coprime.engine.lengths import Lengths
 from coprime.flow.files import create_file
 from coprime.rsa import keys, operations
@@ -42,6 +43,8 @@ from .options import (
 )
 from .output import report_work, write_output
 
+SHORT = 1024
+"""Keys of fewer bits are warned of: one of 829 bits has been factored (RSA-250, 2020)."""
 SUMMARY = "Keys, encryption and signatures on any device."
 
 
@@ -143,12 +146,23 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
 
 def _keygen(options: argparse.Namespace) -> None:
     check_new_files(options.output, options.public)
+    least, most = keys.MIN_BITS, most_bits()
+    if not least <= options.bits <= most:
+        raise ValueError(
+            f"--bits must be in {least}..{most}, as no family takes more, not {options.bits}"
+        )
     if options.device is not None:
         if options.p_bits is not None:
             raise ValueError("--p-bits is for keys that are made without --device")
         Generation.check(options.bits, options.exponent)
     secret = new_passphrase(options)
     key = _generate(options)
+    if key.bits < SHORT:
+        print(
+            f"coprime: a modulus of {key.bits} bits is too short to be safe: use this key for tests"
+            " only",
+            file=sys.stderr,
+        )
     if options.public is not None:
         create_file(options.public, keys.public_pem(key.public))
     create_file(options.output, keys.private_pem(key, secret), secret=True)
@@ -203,7 +217,10 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
     padding: Any = _signature_padding(options) if verb == "sign" else _encryption_padding(options)
     key: Any = load_public(options) if verb == "encrypt" else load_private(options)
     data = read_input(options)
-    if not decodes:  # an input that cannot be encoded is refused before a device is built
+    # An input that does not fit is refused before a device is built.
+    if decodes:
+        operations.check_ciphertext(data, key)
+    else:
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
         result = getattr(operations, verb)(accelerator, key, data, padding)
@@ -215,6 +232,7 @@ def _verify(options: argparse.Namespace) -> None:
     key, message = load_public(options), read_input(options)
     signature = options.signature.read_bytes()
     padding.matches(message, bytes(key.size), key.bits)  # refuses a digest of another length
+    operations.check_signature(signature, key)
     with options.device.open(key) as accelerator:
         operations.verify(accelerator, key, message, signature, padding)
     print("the signature is valid", file=sys.stderr)

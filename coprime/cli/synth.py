@@ -15,6 +15,7 @@ from .options import (
     Parser,
     add_bus,
     add_design,
+    add_folder,
     add_json,
     add_paddings,
     add_target,
@@ -47,7 +48,7 @@ def add_options(parser: Parser) -> None:
     text = "write a bitstream: the accelerator at a serial port, with a self-test"
     parser.choice("--board", BOARDS, text)
     parser.number("--baud", f"bits per second of the board's serial port ({BAUD})")
-    parser.path("-o", "--output", metavar="DIR", help="folder for the bitstream")
+    add_folder(parser, "folder for the bitstream")
     add_json(parser)
 
 

@@ -12,8 +12,8 @@ from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenErro
 from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .key_files import ask, first_line
-from .options import FAILED, Parser, add_json, add_verb
-from .output import print_json
+from .options import FAILED, Parser, add_folder, add_json, add_verb
+from .output import check_file, check_folder, print_json
 
 SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
@@ -24,8 +24,7 @@ def add_options(parser: Parser) -> None:
     """Add the verbs of `coprime token`."""
     verbs = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
     build = add_verb(verbs, "build", _build, "Compile the module and its simulated engine.")
-    text = f"folder for both ({_FOLDER})"
-    build.path("-o", "--output", metavar="DIR", default=_FOLDER, help=text)
+    add_folder(build, f"folder for both ({_FOLDER})", default=_FOLDER)
     make = add_verb(verbs, "init", _init, "Make a token ready. All that was in it is gone.")
     make.add_argument("--label", required=True, help="name of the token, 32 bytes at most")
     make.number("--slot", "number of the slot", 0)
@@ -51,6 +50,7 @@ def add_options(parser: Parser) -> None:
 
 def _build(options: argparse.Namespace) -> None:
     """Build both files, and say where they are."""
+    check_folder("-o", options.output)
     for path in build_token(options.output):
         print(path)
 
@@ -126,6 +126,7 @@ def _repair(options: argparse.Namespace) -> None:
 
 def _backup(options: argparse.Namespace) -> None:
     """Copy the file."""
+    check_file("-o", options.output)
     found = save(_folder(options), options.output)
     print(f"{options.output}: {found.label}, generation {found.generation}, {found.size} bytes")
 

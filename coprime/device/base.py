@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol, Self, runtime_checkable
 
+from coprime.errors import CoprimeError
+
 __all__ = [
     "ADDRESS_SPACE",
     "BlockDevice",
@@ -23,7 +25,7 @@ ADDRESS_SPACE = 4096
 """Bytes of an accelerator's register map."""
 
 
-class DeviceError(Exception):
+class DeviceError(CoprimeError):
     """The device failed."""
 
 

@@ -10,6 +10,7 @@ from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import PrivateNumbers, Radix, operand_pairs
 from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
+from coprime.errors import CoprimeError
 from coprime.model import curve_points, edwards_points
 from coprime.operations.curve_form import WEIERSTRASS
 
@@ -74,7 +75,7 @@ _SENTENCES = {
 }
 
 
-class EngineError(Exception):
+class EngineError(CoprimeError):
     """A command ended with an error, or the accelerator refused an access.
 
     Attributes

@@ -67,21 +67,23 @@ class Signature:
         try:
             return cls(*decode_dss_signature(data))
         except ValueError:
-            raise InvalidSignatureError from None
+            raise InvalidSignatureError("it is not in DER") from None
 
     @classmethod
     def from_raw(cls, curve: WeierstrassCurve, data: bytes) -> Self:
         """Read r and s of one length. Raises InvalidSignatureError for another number of bytes."""
         size = curve.scalar_size
         if len(data) != 2 * size:
-            raise InvalidSignatureError
+            raise InvalidSignatureError(
+                f"r and s of {curve.name} have {2 * size} bytes, not {len(data)}"
+            )
         return cls(int.from_bytes(data[:size]), int.from_bytes(data[size:]))
 
     @classmethod
     def from_recoverable(cls, curve: WeierstrassCurve, data: bytes) -> tuple[Self, int]:
         """Read r, s and the recovery number; InvalidSignatureError for bytes that are no such."""
         if not data or data[-1] >= _RECOVERIES:
-            raise InvalidSignatureError
+            raise InvalidSignatureError(f"it does not end with a byte below {_RECOVERIES}")
         return cls.from_raw(curve, data[:-1]), data[-1]
 
     def der(self) -> bytes:

@@ -248,6 +248,14 @@ def sign(
     return encoded + s.to_bytes(curve.size, "little")
 
 
+def check_signature(curve: EdwardsCurve, signature: bytes) -> None:
+    """Raise InvalidSignatureError unless a signature is as long as the curve's are."""
+    if len(signature) != 2 * curve.size:
+        raise InvalidSignatureError(
+            f"it has {len(signature)} bytes, and one of {curve.name} has {2 * curve.size}"
+        )
+
+
 def verify(
     accelerator: CurveAccelerator,
     curve: EdwardsCurve,
@@ -262,7 +270,8 @@ def verify(
     """
     x, y = curve.decode_point(public)
     encoded, s = signature[: curve.size], int.from_bytes(signature[curve.size :], "little")
-    if len(signature) != 2 * curve.size or s >= curve.n:
+    check_signature(curve, signature)
+    if s >= curve.n:
         raise InvalidSignatureError
     try:
         xr, yr = curve.decode_point(encoded)

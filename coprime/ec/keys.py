@@ -177,7 +177,10 @@ def parse_public(data: bytes) -> CurvePublicKey:
     if key is not None:
         raise KeyFileError(f"the file holds a public key that is not of {_KINDS}")
     if b"PRIVATE KEY-----" in data:
-        raise KeyFileError("the file holds a private key, and a public key is needed")
+        raise KeyFileError(
+            "the file holds a private key, and a public key is needed: write it with"
+            " coprime ec public --key FILE -o NEW"
+        )
     raise no_key(data, "public")
 
 

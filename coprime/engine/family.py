@@ -23,6 +23,18 @@ _SIZE_STEP = 1024
 MODULUS = "modulus"  # the parameter of families that are made for one modulus
 
 
+Settings = Mapping[str, str | int]
+"""Parameters by name: a text as on the command line, or a number."""
+
+
+def texts(settings: Settings) -> dict[str, str]:
+    """The parameters as texts. TypeError for a value that is neither a text nor an integer."""
+    for name, value in settings.items():
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise TypeError(f"{name} must be a str or an int, not {value!r}")
+    return {name: str(value) for name, value in settings.items()}
+
+
 # --- Parameters of several families ---------------------------------------------------------------
 
 
@@ -95,13 +107,13 @@ class Family:
 
     def choose(
         self,
-        settings: Mapping[str, str],
+        settings: Settings,
         lengths: Lengths | None = None,
         *,
         option: str = "-p ",
         others: Iterable["Family"] = (),
     ) -> "Choice":
-        """Give every parameter a value: from the texts in `settings`, else its default.
+        """Give every parameter a value: that in `settings`, else its default.
 
         With `lengths` the design is one that holds such numbers. Then max_bits, if it is not in
         `settings`, is the default if that is enough, else the next multiple of 1024 that is, or the
@@ -109,10 +121,12 @@ class Family:
         the parameters that it stands for are those of the fastest design within it; of these, what
         `settings` has stays as it is.
 
-        Raises ValueError for an unknown name, a value out of range, a budget that no design keeps,
-        or a design that is too short for `lengths`; that error names the max_bits that is not, set
-        with `option` before it, or those of the `others` that hold such numbers.
+        Raises TypeError for a value that is neither a text nor an integer; ValueError for an
+        unknown name, a value out of range, a budget that no design keeps, or a design that is too
+        short for `lengths`; that error names the max_bits that is not, set with `option` before it,
+        or those of the `others` that hold such numbers.
         """
+        settings = texts(settings)
         known = {one.name: one for one in self.settings}
         for name in settings:
             if name not in known:
@@ -168,14 +182,12 @@ class Family:
         """Whether a design of the family for any modulus holds numbers of these lengths."""
         return self._fitting(self.choose({}).of_size, lengths) is not None
 
-    def within_budget(
-        self, settings: Mapping[str, str], lengths: Lengths | None = None
-    ) -> list[Candidate]:
+    def within_budget(self, settings: Settings, lengths: Lengths | None = None) -> list[Candidate]:
         """What the budget in `settings` picks from, the one that `choose` gives first.
 
         The size is that of this design. Raises ValueError as `choose`, or if there is no budget.
         """
-        found = self._candidates(self.choose(settings, lengths).parameters, settings)
+        found = self._candidates(self.choose(settings, lengths).parameters, texts(settings))
         if not found:
             raise ValueError(f"{self.name} is given no budget of DSP slices")
         return found

@@ -10,7 +10,7 @@ from coprime.cells.target import Target
 
 from .files import write_file
 from .mapping import map_cells, mapping_tools
-from .routing import clock_mhz, nextpnr
+from .routing import check_fit, clock_mhz, nextpnr
 from .targets import Flow, FpgaDevice, flow_of
 from .tools import ToolError, tool_version
 
@@ -111,12 +111,13 @@ def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> Board
     flow = board.flow
     tool_version(flow.nextpnr)  # before the mapping, which takes longer
     device = next((name for name, one in flow.devices.items() if one == board.device), "")
-    _, mapped = map_cells(verilog, top, flow.synthesis(top, device))
+    cells, mapped = map_cells(verilog, top, flow.synthesis(top, device))
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
     for port in json.loads(netlist)["modules"][top]["ports"]:
         if port not in known:
             raise ValueError(f"{board.name} has no port {port!r}; it has: {', '.join(known)}")
+    check_fit(flow, cells, board.device)
     options = (*flow.place, "--seed", str(_SEED), "--timing-allow-fail")
     built = nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=True)
     report = json.loads((built / "report.json").read_text("utf-8"))

@@ -38,6 +38,16 @@ def check_writable(path: Path) -> None:
 
 
 @contextmanager
+def naming(output: Path | str) -> Iterator[None]:
+    """An OSError in the block is of this output, such as that its device is full."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(output)
+        raise
+
+
+@contextmanager
 def replacing(path: Path, *, secret: bool = False) -> Iterator[Path]:
     """Give an empty file to write to, which takes the place of `path` if the block ends well.
 
@@ -45,7 +55,8 @@ def replacing(path: Path, *, secret: bool = False) -> Iterator[Path]:
     if the file cannot be written.
     """
     if path.exists() and not path.is_file():
-        yield path
+        with naming(path):
+            yield path
         return
     # Through a link, since it is its target that is to be replaced.
     final = Path(os.path.realpath(path))
@@ -56,7 +67,8 @@ def replacing(path: Path, *, secret: bool = False) -> Iterator[Path]:
     try:
         if final.exists() and not secret:
             fresh.chmod(final.stat().st_mode & 0o777)
-        yield fresh
+        with naming(path):
+            yield fresh
         fresh.replace(final)
     finally:
         fresh.unlink(missing_ok=True)
@@ -75,8 +87,9 @@ def create_file(path: Path, content: bytes, *, secret: bool = False) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with os.fdopen(os.open(path, flags, 0o600 if secret else 0o666), "wb") as file:
         try:
-            file.write(content)
-            file.flush()
+            with naming(path):
+                file.write(content)
+                file.flush()
         except BaseException:
             path.unlink()
             raise

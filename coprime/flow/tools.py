@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from coprime.errors import CoprimeError
+
 # Yosys ends its process on an error, so it never runs in ours.
 _YOSYS = """
 import sys
@@ -45,7 +47,7 @@ EXTRAS = {
 """Modules of Coprime's optional parts, and the extra that installs each."""
 
 
-class ToolError(Exception):
+class ToolError(CoprimeError):
     """A tool is missing, or it failed; the text says which and what to do, or its last words."""
 
 

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 
 from coprime.engine.lengths import Lengths
+from coprime.errors import CoprimeError
+from coprime.rsa.other_files import reason
 from coprime.rsa.primes import is_prime, random_prime
 
 __all__ = [
@@ -50,7 +53,8 @@ _INTEGER, _OCTET_STRING = 0x02, 0x04
 """Tags of DER."""
 _MULTI_PRIME = "has more than two primes; keys of two primes are supported"
 _OPENSSH = b"-----BEGIN OPENSSH PRIVATE KEY-----"
-_OPENSSH_PUBLIC = (b"ssh-rsa ", b"ssh-ed25519 ", b"ecdsa-sha2-")
+_OPENSSH_PUBLIC = (b"ssh-", b"ecdsa-sha2-", b"sk-")
+_CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
 _OPENSSH_ENCRYPTED = (
     "an encrypted key of OpenSSH needs the package bcrypt; write it as PKCS #8 with"
     " ssh-keygen -p -m PKCS8 -f FILE"
@@ -59,7 +63,7 @@ _REFUSED = "Invalid key"
 """The library's error about a key that it has decrypted."""
 
 
-class KeyFileError(Exception):
+class KeyFileError(CoprimeError):
     """A key file cannot be used; the message gives the reason in one sentence."""
 
 
@@ -416,19 +420,36 @@ def library_public(data: bytes) -> PublicKeyTypes | None:
     """The public key of any kind in PEM or DER, or a line of OpenSSH, as the library has it; None
     if there is none.
 
-    Raises KeyFileError: of an unknown kind.
+    A certificate's key is read, of X.509 and of OpenSSH; who has signed it is not checked. Raises
+    KeyFileError: of an unknown kind.
     """
-    load: Callable[[bytes], PublicKeyTypes] = serialization.load_der_public_key
+    loads: list[Callable[[bytes], PublicKeyTypes]]
     if data.startswith(_OPENSSH_PUBLIC):
-        load = serialization.load_ssh_public_key
+        loads = [_load_openssh_public]
+    elif _CERTIFICATE in data:
+        loads = [lambda pem: x509.load_pem_x509_certificate(pem).public_key()]
     elif _is_pem(data):
-        load = serialization.load_pem_public_key
-    try:
-        return load(data)
-    except UnsupportedAlgorithm as error:
-        raise KeyFileError("the file holds a key of an unknown kind") from error
-    except ValueError:
-        return None
+        loads = [serialization.load_pem_public_key]
+    else:
+        loads = [
+            serialization.load_der_public_key,
+            lambda der: x509.load_der_x509_certificate(der).public_key(),
+        ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of DSA, and of certificates that others have made wrongly
+        for load in loads:
+            try:
+                return load(data)
+            except UnsupportedAlgorithm as error:
+                raise KeyFileError("the file holds a key of an unknown kind") from error
+            except ValueError:
+                continue
+    return None
+
+
+def _load_openssh_public(line: bytes) -> PublicKeyTypes:
+    found = serialization.load_ssh_public_identity(line)
+    return found.public_key() if isinstance(found, serialization.SSHCertificate) else found
 
 
 def _parse_public(data: bytes) -> RsaPublicKey | None:
@@ -447,8 +468,7 @@ def _parse_public(data: bytes) -> RsaPublicKey | None:
 
 def no_key(data: bytes, kind: str) -> KeyFileError:
     """The error about data in which there is no key of this kind: private or public."""
-    form = "PEM" if _is_pem(data) else "DER"
-    return KeyFileError(f"the file is corrupt or holds no {kind} key ({form} was expected)")
+    return KeyFileError(reason(data, kind))
 
 
 def _is_pem(data: bytes) -> bool:

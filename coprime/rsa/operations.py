@@ -8,6 +8,7 @@ import math
 import secrets
 from typing import Any, Protocol
 
+from coprime.errors import CoprimeError
 from coprime.model.padding_formats import rejection_message
 from coprime.rsa.keys import RsaPrivateKey, RsaPublicKey
 from coprime.rsa.padding import DecryptionError, EncryptionPadding, Oaep, Pss, SignaturePadding
@@ -16,6 +17,8 @@ __all__ = [
     "FaultError",
     "InvalidSignatureError",
     "RsaAccelerator",
+    "check_ciphertext",
+    "check_signature",
     "decrypt",
     "encrypt",
     "sign",
@@ -23,14 +26,20 @@ __all__ = [
 ]
 
 
-class InvalidSignatureError(Exception):
-    """The signature is not valid for this message and key."""
-
-    def __init__(self) -> None:
-        super().__init__("the signature is not valid")
+_INVALID = "the signature is not valid"
 
 
-class FaultError(Exception):
+class InvalidSignatureError(CoprimeError):
+    """The signature is not valid for this message and key.
+
+    Where its form alone shows that it is none of the key, the message says what is wrong with it.
+    """
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(f"the signature is not valid: {reason}" if reason else _INVALID)
+
+
+class FaultError(CoprimeError):
     """The accelerator computed a wrong result of a private operation, which is not returned."""
 
     def __init__(self) -> None:
@@ -98,9 +107,10 @@ def decrypt(
     Raises DecryptionError if the ciphertext is not as long as the modulus, or not below it, or,
     with OAEP, whatever is wrong; FaultError if the accelerator's result is wrong.
     """
-    value = _from_bytes(ciphertext, key)
-    if value is None:
-        raise DecryptionError
+    try:
+        value = check_ciphertext(ciphertext, key)
+    except ValueError:
+        raise DecryptionError from None
     secret = hashlib.sha256(key.d.to_bytes(key.size)).digest()
     substitute = rejection_message(secret, ciphertext)
     encoded = _private(accelerator, key, value, blinding).to_bytes(key.size)
@@ -135,9 +145,7 @@ def verify(
 
     Raises InvalidSignatureError if it is not, ValueError if a digest has a wrong length.
     """
-    value = _from_bytes(signature, key)
-    if value is None:
-        raise InvalidSignatureError
+    value = check_signature(signature, key)
     accelerator.load_public(key.n, key.e)
     encoded = accelerator.public(value).value.to_bytes(key.size)
     if not (padding or Pss()).matches(message, encoded, key.bits):
@@ -159,9 +167,37 @@ def _private(accelerator: RsaAccelerator, key: RsaPrivateKey, value: int, blindi
     return result * pow(mask, -1, key.n) % key.n
 
 
-def _from_bytes(data: bytes, key: RsaPublicKey) -> int | None:
-    """The number in `data`; None unless it is below the modulus, and `data` as long as that."""
+def check_ciphertext(ciphertext: bytes, key: RsaPublicKey) -> int:
+    """The number that a ciphertext is.
+
+    ValueError, which says why, if it is none of this key: everyone sees that.
+    """
+    value = _number(ciphertext)
+    if len(ciphertext) != key.size:
+        raise ValueError(
+            f"the ciphertext has {len(ciphertext)} bytes, and one of this key has {key.size}"
+        )
+    if value >= key.n:
+        raise ValueError("the ciphertext is not below the modulus, so it is of another key")
+    return value
+
+
+def check_signature(signature: bytes, key: RsaPublicKey) -> int:
+    """The number that a signature is.
+
+    InvalidSignatureError, which says why, if it is none of this key.
+    """
+    value = _number(signature)
+    if len(signature) != key.size:
+        raise InvalidSignatureError(
+            f"it has {len(signature)} bytes, and one of this key has {key.size}"
+        )
+    if value >= key.n:
+        raise InvalidSignatureError("it is not below the modulus, so it is of another key")
+    return value
+
+
+def _number(data: bytes) -> int:
     if not isinstance(data, bytes):
         raise TypeError(f"the input must be bytes, not {type(data).__name__}")
-    value = int.from_bytes(data)
-    return value if len(data) == key.size and value < key.n else None
+    return int.from_bytes(data)

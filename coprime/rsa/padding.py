@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from coprime.errors import CoprimeError
 from coprime.rsa.hashes import check_hashes, digest, digest_information, digest_size, mgf1
 
 __all__ = [
@@ -31,14 +32,14 @@ __all__ = [
 RandomBytes = Callable[[int], bytes]
 
 
-class DecryptionError(Exception):
+class DecryptionError(CoprimeError):
     """The ciphertext does not decode with this key and padding. The reason is never given."""
 
     def __init__(self) -> None:
         super().__init__("decryption failed")
 
 
-class MessageTooLongError(ValueError):
+class MessageTooLongError(CoprimeError, ValueError):
     """The message does not fit the padding.
 
     Attributes

@@ -6,6 +6,8 @@ import secrets
 from collections.abc import Callable
 from functools import cache
 
+from coprime.errors import CoprimeError
+
 BitsOf = Callable[[int], int]  # a random source: returns a uniformly random number of so many bits
 Power = Callable[[int, int, int], int]
 """x ** e mod m, as Python's `pow` or an engine computes it. Ranges: 1 < x < m - 1, e > 0, m odd."""
@@ -18,7 +20,7 @@ SIEVED = math.prod(1 - 1 / small for small in _SMALL_PRIMES)
 """Fraction of the odd numbers that trial division leaves for Miller and Rabin's test."""
 
 
-class RandomSourceError(Exception):
+class RandomSourceError(CoprimeError):
     """The random source is broken."""
 
 

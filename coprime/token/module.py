@@ -11,6 +11,8 @@ from ctypes import Structure, byref, c_char, c_ubyte, c_ulong, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 
+from coprime.errors import CoprimeError
+
 from .mechanism_names import CLASSES, FLAGS, KEY_TYPES, MECHANISMS, RIGHTS
 
 OFFICER, USER = 0, 1  # who logs in: CKU_SO and CKU_USER
@@ -38,7 +40,7 @@ _SENTENCES = {
 }
 
 
-class TokenError(Exception):
+class TokenError(CoprimeError):
     """A function of the module returned an error.
 
     Attributes

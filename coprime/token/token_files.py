@@ -13,13 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from coprime.errors import CoprimeError
+
 _MAGIC, _OLD_MAGIC = b"Coprime token 2\0", b"Coprime token 1\0"
 _DIGEST_BYTES, _TAG_BYTES, _PIN_BYTES = 32, 32, 5 * 4 + 16 + 60
 _RECORD_HEAD = 24
 _LOCK_SECONDS = 10
 
 
-class DamagedError(ValueError):
+class DamagedError(CoprimeError, ValueError):
     """A file is no token's, or is damaged."""
 
 

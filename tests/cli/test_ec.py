@@ -173,7 +173,11 @@ def test_signatures_agree_with_cryptography(capsys, folder, signer, name, form):
     theirs.public_key().verify(made, b"a message", ec.ECDSA(hashes.SHA256()))
     assert run(capsys, *VERIFY, "--format", form) == VALID
     other = "raw" if form == "der" else "der"
-    assert run(capsys, *VERIFY, "--format", other) == INVALID
+    size, written = 2 * size, len((folder / "signature").read_bytes())
+    reason = "it is not in DER" if other == "der" else f"r and s of {name} have {size} bytes"
+    status, _, err = run(capsys, *VERIFY, "--format", other)
+    assert (status, err.removeprefix(f"{INVALID[2][:-1]}: ")[: len(reason)]) == (1, reason)
+    assert other == "der" or err.endswith(f"not {written}\n")
 
 
 @pytest.mark.usefixtures("integers")
@@ -255,7 +259,7 @@ def test_wrong_signatures(capsys, folder, signer):
     (folder / "signature").write_bytes(theirs.sign(b"another", ec.ECDSA(hashes.SHA256())))
     assert run(capsys, *VERIFY) == INVALID
     (folder / "signature").write_bytes(b"no signature")
-    assert run(capsys, *VERIFY) == INVALID
+    assert run(capsys, *VERIFY) == (1, "", f"{INVALID[2][:-1]}: it is not in DER\n")
 
 
 @pytest.mark.usefixtures("integers")
@@ -288,6 +292,11 @@ def test_eddsa_agrees_with_cryptography(capsys, folder, curve):
     assert run(capsys, *VERIFY) == VALID
     (folder / "signature").write_bytes(theirs.sign(b"another"))
     assert run(capsys, *VERIFY) == INVALID
+    (folder / "signature").write_bytes(theirs.sign(b"another")[:-1])
+    status, _, err = run(capsys, *VERIFY, "--device", "uio:none")
+    size = 2 * public.curve.size
+    reason = f"it has {size - 1} bytes, and one of {public.curve.name} has {size}"
+    assert (status, err) == (1, f"{INVALID[2][:-1]}: {reason}\n")
 
 
 @pytest.mark.usefixtures("integers")

@@ -120,8 +120,8 @@ def test_a_new_passphrase_that_cannot_be(capsys, tmp_path, answers, typed, sente
 def test_a_passphrase_in_a_file_is_not_asked_for(capsys, tmp_path, monkeypatch, answers):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret").write_text("in a file\n")
-    command = "rsa keygen --bits 512 -o key.pem --passphrase-file secret"
+    command = "rsa keygen --bits 1024 -o key.pem --passphrase-file secret"
     for encrypt in ("", " --encrypt"):
         (tmp_path / "key.pem").unlink(missing_ok=True)
         assert run(capsys, *(command + encrypt).split()) == (0, "", "")
-        assert keys.load_private("key.pem", "in a file").bits == 512
+        assert keys.load_private("key.pem", "in a file").bits == 1024

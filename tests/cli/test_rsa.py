@@ -2,12 +2,17 @@
 
 import hashlib
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 
 from coprime.device.jobs import EngineError
+from coprime.ec import keys as curve_keys
+from coprime.ec.montgomery import X25519
 from coprime.engine.contract import Error
 from coprime.rsa import keys
 from tests.cli.command import run
@@ -105,7 +110,7 @@ def test_decryption_failures_are_all_alike(capsys, tmp_path, monkeypatch, key_fi
     monkeypatch.chdir(tmp_path)
     key = keys.load_private(key_file)
     seen = set()
-    for data in (bytes(128), b"\1" * 127 + b"\7", b"\xff" * 128, bytes(5)):
+    for data in (bytes(128), b"\1" * 127 + b"\7", b"\1" * 127 + b"\6"):
         (tmp_path / "c").write_bytes(data)
         seen.add(run(capsys, *f"rsa decrypt --key {key_file} --in c".split()))
     assert seen == {(1, "", "coprime: decryption failed\n")}
@@ -121,9 +126,29 @@ def test_a_wrong_pkcs1_padding_is_no_failure(capsys, tmp_path, monkeypatch, inte
         (tmp_path / "c").write_bytes(data)
         assert run(capsys, *command.split()) == (0, "", "")
         assert (tmp_path / "m").read_bytes() == other.decrypt(data, padding.PKCS1v15())
-    for data in (b"\xff" * 128, bytes(5)):  # which everybody sees
-        (tmp_path / "c").write_bytes(data)
-        assert run(capsys, *command.split()) == (1, "", "coprime: decryption failed\n")
+
+
+@pytest.mark.parametrize(
+    ("signature", "reason"),
+    [
+        (b"", "it has 0 bytes, and one of this key has 128"),
+        (bytes(127), "it has 127 bytes, and one of this key has 128"),
+        (bytes(129), "it has 129 bytes, and one of this key has 128"),
+        (b"\xff" * 128, "it is not below the modulus, so it is of another key"),
+    ],
+)
+def test_what_is_no_signature_of_the_key(
+    capsys, tmp_path, monkeypatch, key_file, signature, reason
+):
+    """No device is opened."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s").write_bytes(signature)
+    command = f"rsa verify --key {key_file} --in s --signature s --device uio:none"
+    assert run(capsys, *command.split()) == (
+        1,
+        "",
+        f"coprime: the signature is not valid: {reason}\n",
+    )
 
 
 class Faulty(IntegerAccelerator):
@@ -220,6 +245,47 @@ def test_message_too_long(capsys, tmp_path, key_file):
     )
     assert (status, out) == (2, "")
     assert "62" in err  # 128 - 2 * 32 - 2 bytes
+
+
+@pytest.mark.parametrize(("bits", "warned"), [(64, True), (1023, True), (1024, False)])
+def test_a_key_that_is_too_short(capsys, tmp_path, bits, warned):
+    reason = "is too short to be safe: use this key for tests only"
+    warning = f"coprime: a modulus of {bits} bits {reason}\n"
+    words = f"rsa keygen --bits {bits} --seed 1 -o {tmp_path / 'key.pem'}"
+    assert run(capsys, *words.split()) == (0, "", warning if warned else "")
+    assert keys.load_private(tmp_path / "key.pem").bits == bits
+
+
+@pytest.mark.usefixtures("integers")
+def test_an_output_that_is_full(capsys, key_file):
+    words = f"rsa sign --key {key_file} --in {key_file} -o /dev/full".split()
+    assert run(capsys, *words) == (1, "", "coprime: /dev/full: No space left on device\n")
+    coprime = [sys.executable, "-c", "import sys; from coprime.cli import main; sys.exit(main())"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*coprime, "list"], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"coprime: standard output: No space left on device\n"
+
+
+@pytest.mark.parametrize("device", ["serial:none", "uio:none"])
+def test_a_device_that_is_not_there(capsys, tmp_path, monkeypatch, key_file, device):
+    """One exit status, and a sentence with its name, whatever the command and the device."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c").write_bytes(bytes(128))
+    (tmp_path / "m").write_bytes(b"hello")
+    (tmp_path / "ec.pem").write_bytes(curve_keys.CurvePrivateKey.generate(X25519).encode())
+    for words in (
+        f"rsa encrypt --key {key_file} --in m",
+        f"rsa decrypt --key {key_file} --in c",
+        f"rsa sign --key {key_file} --in c",
+        f"rsa verify --key {key_file} --in c --signature c",
+        "rsa keygen --bits 1024 -o new.pem",
+        "ec public --key ec.pem",
+    ):
+        status, out, err = run(capsys, *words.split(), "--device", device)
+        assert (status, out, err.count("\n")) == (1, "", 1)
+        assert re.match("coprime: '?none'? (cannot be opened|is no UIO device): No such file", err)
+    assert not (tmp_path / "new.pem").exists()
 
 
 def test_keys_are_not_overwritten(capsys, tmp_path, monkeypatch):

@@ -97,7 +97,7 @@ def write_keys(tmp_path):
     ("name", "extra", "sentence"),
     [
         ("corrupt", [], "the file is corrupt or holds no private key"),
-        ("text", [], "the file is corrupt or holds no private key"),
+        ("text", [], "the file is text without a private key"),
         ("old", ["--passphrase-file", "right"], "the passphrase is wrong, or the encrypted key"),
         ("public", [], "the file holds only a public key, and a private key is needed"),
         ("locked", ["--passphrase-file", "wrong"], "the passphrase is wrong"),

@@ -16,7 +16,14 @@ from pathlib import Path
 from unittest.mock import patch
 
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    pkcs12,
+)
 
 from coprime.cli import main
 from coprime.ec import keys as curve_keys
@@ -24,6 +31,7 @@ from coprime.ec.eddsa import ED25519
 from coprime.ec.montgomery import CURVES
 from coprime.ec.weierstrass import curve_named
 from coprime.rsa import keys
+from tests.certificates import certificate
 
 P256 = curve_named("P-256")
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -89,6 +97,15 @@ WRONG = {
         "sweep all -o folder",
         "sweep all -o results.xlsx",
         "report -o key.pem",
+        "run compact MODMUL --bits 64 --trace none/waves.fst",
+        "sweep all -o none/results.parquet",
+        "rsa keygen -o none/new.pem",
+        "rsa keygen -o new.pem --public none/new_public.pem",
+        "rsa encrypt --key key.pem --in text.txt -o none/below/ciphertext",
+        "ec keygen -o none/new.pem",
+        "ec public --key x25519.pem -o none/public.pem",
+        "ec derive --key x25519.pem --peer x25519_public.pem -o none/secret",
+        "ec sign --key ec.pem --in text.txt -o none/signature",
         "rsa keygen -o key.pem",
         "rsa keygen -o new.pem --public new.pem",
         "rsa sign --key key.pem --in text.txt -o folder",
@@ -143,12 +160,23 @@ WRONG = {
         "rsa sign --key empty --in text.txt",
         "rsa sign --key text.txt --in text.txt",
         "rsa sign --key corrupt.pem --in text.txt",
+        "rsa sign --key certificate.pem --in text.txt",
+        "rsa encrypt --key request.pem --in text.txt",
+        "rsa sign --key archive.p12 --in text.txt",
+        "rsa encrypt --key rsa.ppk --in text.txt",
+        "rsa encrypt --key rfc4716.pub --in text.txt",
+        "rsa encrypt --key cut_ssh.pub --in text.txt",
+        "rsa sign --key ssh.pub --in text.txt",
+        "rsa encrypt --key utf16.pem --in text.txt",
+        "rsa encrypt --key empty --in text.txt",
         "rsa sign --key ec.pem --in text.txt",
         "rsa verify --key ec_public.pem --in text.txt --signature text.txt",
         "rsa sign --key public.pem --in text.txt",
         "rsa sign --key encrypted.pem --passphrase-file text.txt --in text.txt",
         "rsa sign --key encrypted.pem --passphrase-file none --in text.txt",
+        "rsa keygen --bits 15 -o new.pem",
         "rsa keygen --bits 63 -o new.pem",
+        "rsa keygen --bits 8193 -o new.pem",
         "rsa keygen --exponent 4 -o new.pem",
         "rsa keygen --bits 512 --p-bits 600 -o new.pem",
         "rsa keygen --bits 512 --device sim:ring -o new.pem",
@@ -159,6 +187,11 @@ WRONG = {
     "Messages and devices": [
         "rsa encrypt --key key.pem --in none",
         "rsa encrypt --key key.pem --in long",
+        "rsa decrypt --key key.pem --in text.txt",
+        "rsa decrypt --key key.pem --in long",
+        "rsa decrypt --key key.pem --in empty",
+        "rsa decrypt --key key.pem --in ones",
+        "rsa decrypt --key key.pem --in long --padding pkcs1",
         "rsa encrypt --key key.pem --in text.txt --padding pss",
         "rsa encrypt --key key.pem --in text.txt --padding pkcs1 --label 00",
         "rsa encrypt --key key.pem --in text.txt --label xyz",
@@ -229,6 +262,9 @@ WRONG = {
         "ec sign --key x25519.pem --in text.txt",
         "ec sign --key ec_public.pem --in text.txt",
         "ec sign --key key.pem --in text.txt",
+        "ec sign --key empty --in text.txt",
+        "ec sign --key ssh.pub --in text.txt",
+        "ec sign --key archive.p12 --in text.txt",
         "ec sign --key ec.pem --in none",
         "ec sign --key ec.pem --in text.txt -o ec.pem",
         "ec sign --key ec.pem --in text.txt --hash md5",
@@ -244,6 +280,9 @@ WRONG = {
         "ec verify --key ed25519_public.pem --in text.txt --signature text.txt --format raw",
         "ec verify --key off_ed25519.pem --in text.txt --signature text.txt",
         "ec verify --key ec.pem --in text.txt --signature text.txt",
+        "ec verify --key certificate.pem --in text.txt --signature text.txt",
+        "ec verify --key request.pem --in text.txt --signature text.txt",
+        "ec derive --key x25519.pem --peer empty -o secret",
         "ec verify --key x25519_public.pem --in text.txt --signature text.txt",
         "ec verify --key ec_public.pem --in text.txt",
         "ec verify --key ec_public.pem --in text.txt --signature none",
@@ -301,6 +340,7 @@ def prepare(folder: Path) -> None:
     off_curve = (
         public.encode(Encoding.DER)[:-65] + public.point[:-1] + bytes([public.point[-1] ^ 1])
     )
+    line = keys.library_key(key).public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     specification = {
         "families": '"compact"',
         "bits": "64",
@@ -328,6 +368,18 @@ def prepare(folder: Path) -> None:
         "p192.pem": ec.generate_private_key(ec.SECP192R1()).private_bytes(
             Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
         ),
+        "certificate.pem": certificate(keys.library_key(key)).public_bytes(Encoding.PEM),
+        "request.pem": b"-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n"
+        b"-----END CERTIFICATE REQUEST-----\n",
+        "archive.p12": pkcs12.serialize_key_and_certificates(
+            None, keys.library_key(key), None, None, BestAvailableEncryption(b"secret")
+        ),
+        "rsa.ppk": b"PuTTY-User-Key-File-3: ssh-rsa\n",
+        "rfc4716.pub": b"---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----\n",
+        "ssh.pub": line,
+        "cut_ssh.pub": line[:100],
+        "utf16.pem": keys.public_pem(key.public).decode().encode("utf-16"),
+        "ones": b"\xff" * 128,
         "empty": b"",
         "text.txt": b"a line of text\n",
         "long": bytes(500),
@@ -368,6 +420,18 @@ def page(messages: dict[str, str]) -> str:
         "work before. This page is generated (`make errors`), and a test compares it with what the",
         "commands say. The files in it are what their names say: `folder` is a folder, `key.pem` a",
         "private RSA key of 1024 bits.",
+        "",
+        "The exit status of every command is one of these:",
+        "",
+        "| status | what has happened |",
+        "|---|---|",
+        "| 0 | it is done; a signature is valid, results are right |",
+        "| 1 | it could not be done: a device is not there (a serial port, `/dev/uioN`, a board) or"
+        " does not answer, a tool is missing or fails, a design does not fit, an output is full, a"
+        " computed result is wrong; or the answer is no: a signature is not valid, a ciphertext"
+        " does not decode |",
+        "| 2 | wrong input, as below |",
+        "| 130 | interrupted |",
     ]
     for group, commands in WRONG.items():
         lines += ["", f"## {group}", "", "```console"]

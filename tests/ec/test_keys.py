@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
     PublicFormat,
+    load_pem_private_key,
 )
 
 from coprime.ec import keys
@@ -17,6 +18,7 @@ from coprime.ec.eddsa import ED448, ED25519
 from coprime.ec.montgomery import X448, X25519
 from coprime.ec.weierstrass import WeierstrassCurve, curve_named
 from coprime.rsa.keys import KeyFileError, PassphraseMissingError
+from tests.certificates import certificate
 from tests.openssl import openssl
 
 OPENSSH = Path(cryptography_vectors.__file__).parent / "asymmetric" / "OpenSSH"
@@ -108,6 +110,17 @@ def test_keys_of_openssh():
     for name in ("dsa-nopsw.key", "rsa-nopsw.key"):
         with pytest.raises(KeyFileError, match="a private key that is not of X25519"):
             keys.load_private(OPENSSH / name)
+
+
+@pytest.mark.parametrize("curve", [P_256, ED25519])
+def test_the_key_of_a_certificate(curve):
+    own = keys.CurvePrivateKey.generate(curve)
+    theirs = load_pem_private_key(own.encode(), None)
+    for encoding in (Encoding.PEM, Encoding.DER):
+        data = certificate(theirs).public_bytes(encoding)
+        assert keys.parse_public(data) == own.software_public()
+        with pytest.raises(KeyFileError, match="only a public key, and a private key is needed"):
+            keys.parse_private(data)
 
 
 def test_curves_that_are_not_there():

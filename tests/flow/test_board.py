@@ -131,6 +131,21 @@ def test_too_slow_for_the_clock(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_what_does_not_fit_is_not_placed(tmp_path, monkeypatch):
+    """After the mapping, which counts it."""
+    product = "(* keep *) reg [31:0] p{0}; always @(posedge clk) p{0} <= p{0}[15:0] * p{0}[31:16];"
+    products = " ".join(product.format(k) for k in range(29))
+    text = f"module coprime_many(input clk, output tx); {products} assign tx = p0[0]; endmodule"
+    monkeypatch.setattr(flow, "nextpnr", None)
+    sentence = (
+        "the design does not fit LFE5U-25F-6 CABGA381: it needs 29 DSP slices, and it has 28;"
+        " the next larger device is LFE5U-45F"
+    )
+    with pytest.raises(ToolError, match=f"^{sentence}$"):
+        write_bitstream(text, "coprime_many", BOARDS["ulx3s"], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_self_test_on_the_board(tmp_path):
     """Map, place and route takes half a minute, once."""

@@ -84,3 +84,9 @@ def test_a_new_file_replaces_none(tmp_path):
     with pytest.raises(FileExistsError):
         create_file(path, b"second")
     assert path.read_bytes() == b"first"
+
+
+def test_an_output_that_is_full():
+    """Its name is in the error."""
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_file(Path("/dev/full"), b"some bytes")

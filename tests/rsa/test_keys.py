@@ -22,6 +22,7 @@ from coprime.rsa.keys import (
     private_pem,
     public_pem,
 )
+from tests.certificates import certificate
 from tests.openssl import openssl
 
 VECTORS = Path(cryptography_vectors.__file__).parent / "asymmetric"
@@ -163,8 +164,6 @@ DER = library_key(KEY).private_bytes(s.Encoding.DER, s.PrivateFormat.PKCS8, s.No
 @pytest.mark.parametrize(
     ("data", "form"),
     [
-        (b"", "DER"),
-        (b"something else", "DER"),
         (DER[:-1], "DER"),
         (DER + b"\0", "DER"),
         (b"\x31" + DER[1:], "DER"),
@@ -177,6 +176,51 @@ def test_corrupt_files(data, form):
     for kind, parse in (("private", parse_private), ("public", parse_public)):
         with pytest.raises(KeyFileError, match=f"corrupt or holds no {kind} key .{form} was"):
             parse(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "the file is empty"),
+        (b"something else", "the file is text without a KIND key: it is neither PEM nor"),
+        (b"ssh-rsa AAAA x", "the file is text without a KIND key"),
+        (b"-----BEGIN NEW CERTIFICATE REQUEST-----\n", "a request for a certificate: .* openssl"),
+        (b"-----BEGIN PKCS7-----\n", "certificates in PKCS #7: .* openssl pkcs7"),
+        (b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "a key of OpenPGP"),
+        (b"---- BEGIN SSH2 PUBLIC KEY ----\n", "RFC 4716: convert it with ssh-keygen -i"),
+        (PEM.decode().encode("utf-16"), "text in UTF-16"),
+        (b"-----BEGIN CERTIFICATE-----\nAAAA\n", "corrupt or holds no KIND key .PEM was"),
+    ],
+)
+def test_what_is_no_key(data, sentence):
+    for kind, parse in (("private", parse_private), ("public", parse_public)):
+        with pytest.raises(KeyFileError, match=sentence.replace("KIND", kind)):
+            parse(data)
+
+
+def test_the_key_of_a_certificate():
+    made = certificate(library_key(KEY))
+    own = PEM + made.public_bytes(s.Encoding.PEM)
+    for data in (made.public_bytes(s.Encoding.PEM), made.public_bytes(s.Encoding.DER), own):
+        assert parse_public(data) == KEY.public
+    assert parse_private(own) == KEY
+    with pytest.raises(KeyFileError, match="only a public key, and a private key is needed"):
+        parse_private(made.public_bytes(s.Encoding.PEM))
+
+
+def test_the_key_of_a_certificate_of_openssh():
+    line = (
+        s.SSHCertificateBuilder()
+        .public_key(library_key(KEY).public_key())
+        .type(s.SSHCertificateType.USER)
+        .valid_for_all_principals()
+        .valid_after(0)
+        .valid_before(1)
+        .sign(library_key(KEY))
+        .public_bytes()
+    )
+    assert line.startswith(b"ssh-rsa-cert-v01@openssh.com ")
+    assert parse_public(line) == KEY.public
 
 
 def test_files_that_cannot_be_read(tmp_path):
