@@ -7,9 +7,13 @@ from itertools import islice
 from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, FaultKind
+from coprime.assess.schedules import THEOREMS
+from coprime.assess.schedules.symbols import ProofError
+from coprime.assess.schedules.theorem import prove as prove_schedule
 from coprime.assess.subject import ClusterSubject, Subject
 from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, choose, settings_for
 from coprime.engine.contract import Command
+from coprime.engine.design import EngineDesign
 from coprime.parameters import Parameter
 from coprime.runs.numbers import random_lengths
 
@@ -23,6 +27,7 @@ from .options import (
     add_workers,
     chosen_settings,
     chosen_workers,
+    counts,
 )
 from .output import check_folder, print_json, print_table, progress
 
@@ -41,6 +46,8 @@ def add_options(parser: Parser) -> None:
     _add_leakage_options(add_verb(verbs, "leakage", _leakage, text))
     text = "Prove that no secret changes how long an engine works, or show that one does."
     _add_constant_time_options(add_verb(verbs, "constant-time", _constant_time, text))
+    text = "Prove that a multiplier's schedule is its recurrence, for all operands."
+    _add_schedule_options(add_verb(verbs, "schedule", _schedule, text))
 
 
 # --- Faults -------------------------------------------------------------------------------------
@@ -220,6 +227,58 @@ def _constant_time(options: argparse.Namespace) -> int:
     else:
         print(f"secrets change how long {options.family} works: first seen in cycle {proof.cycle}")
     return 0 if proof.holds else FAILED
+
+
+# --- Schedules ----------------------------------------------------------------------------------
+
+
+def _add_schedule_options(parser: Parser) -> None:
+    add_design(parser)
+    text = "digits of the modulus, as in 3..64,90 (all that the design takes)"
+    parser.add_argument("--digits", metavar="N..N,N", type=counts, help=text)
+    add_json(parser)
+
+
+def _schedule(options: argparse.Namespace) -> int:
+    """Prove it, or fail with 1."""
+    if options.family not in THEOREMS:
+        known = ", ".join(THEOREMS)
+        raise ValueError(f"{options.family} has no theorem of its schedule; choose from {known}")
+    choice, kind = choose(options.family, chosen_settings(options)), THEOREMS[options.family]
+    design = choice.core.design
+    assert isinstance(design, EngineDesign), "families that have a theorem have lanes"
+    lengths = kind.lengths(design)
+    digits = list(lengths) if options.digits is None else options.digits
+    for one in digits:
+        if one not in lengths:
+            limits = f"{lengths[0]}..{lengths[-1]}"
+            raise ValueError(f"--digits must be in {limits} with these -p, not {one}")
+    with progress(f"proving the schedule of {options.family}"):
+        try:
+            proof = prove_schedule(kind(design), digits)
+        except ProofError as error:
+            print(f"not proved, {error}")
+            return FAILED
+    if options.json:
+        print_json(
+            {
+                "family": options.family,
+                "parameters": dict(choice.values),
+                "digits": digits,
+                "cases": proof.cases,
+                "cycles": proof.cycles,
+                "registers": proof.registers,
+                "free": proof.free,
+                "seconds": round(proof.seconds, 1),
+            }
+        )
+    else:
+        print(
+            f"proved for {len(digits)} lengths from {min(digits)} to {max(digits)} digits:"
+            f" {options.family} computes {kind.statement}\n"
+            f"{proof.cases} cases, {proof.cycles:,} cycles, {proof.seconds:.0f} s of a processor"
+        )
+    return 0
 
 
 # --- Options of several verbs --------------------------------------------------------------------

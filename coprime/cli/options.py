@@ -274,6 +274,19 @@ def location(text: str) -> Path:
     return Path(text)
 
 
+def counts(text: str) -> list[int]:
+    """Numbers from 1 on, and ranges of them with both ends: 3..64,90."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("..")
+        if not (first.isdecimal() and (last or first).isdecimal()):
+            raise argparse.ArgumentTypeError(f"not numbers or ranges, as in 3..64,90: {text!r}")
+        found += range(int(first), int(last or first) + 1)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} has no numbers")
+    return found
+
+
 def hexadecimal(text: str) -> int:
     """A number of 0 or more in hexadecimal, with or without 0x."""
     try:

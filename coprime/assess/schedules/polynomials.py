@@ -1,0 +1,207 @@
+"""Integers that are polynomials in unknown words, with bounds, and their division by powers of two.
+
+A monomial is a tuple of `Unknown`s, a polynomial a dictionary of coefficients. What is divided is
+not expanded: quotient and remainder become unknowns of their own, and the same polynomial always
+has the same two. So two calculations agree for all words if they end with the same polynomial.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, product
+from math import prod
+from typing import Optional
+
+Monomial = tuple["Unknown", ...]
+
+_numbers = count()
+
+
+class Unknown:
+    """An integer, from `least` to `most`, of which nothing else is known.
+
+    Parameters
+    ----------
+    name : as messages show it
+    division : what it is the quotient or the remainder of; None of an operand's word
+    """
+
+    def __init__(
+        self, name: str, least: int, most: int, division: Optional["Division"] = None
+    ) -> None:
+        self.name, self.least, self.most, self.division = name, least, most, division
+        self.number = next(_numbers)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Polynomial:
+    """A polynomial with integer coefficients; immutable.
+
+    Parameters
+    ----------
+    terms : the coefficient of each monomial, none of them 0
+    """
+
+    __slots__ = ("__dict__", "terms")
+
+    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+        self.terms = terms
+
+    @classmethod
+    def of(cls, value: "int | Unknown | Polynomial") -> "Polynomial":
+        """A constant, or an unknown."""
+        if isinstance(value, Polynomial):
+            return value
+        if isinstance(value, Unknown):
+            return cls({(value,): 1})
+        return cls({(): value} if value else {})
+
+    def __add__(self, other: "Polynomial") -> "Polynomial":
+        return self.plus(other, 1)
+
+    def __sub__(self, other: "Polynomial") -> "Polynomial":
+        return self.plus(other, -1)
+
+    def plus(self, other: "Polynomial", factor: int) -> "Polynomial":
+        """The sum of this and `factor` times the other."""
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            total = terms.get(monomial, 0) + factor * coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                terms.pop(monomial, None)
+        return Polynomial(terms)
+
+    def __mul__(self, other: "Polynomial") -> "Polynomial":
+        terms: dict[Monomial, int] = {}
+        for (a, m), (b, n) in product(self.terms.items(), other.terms.items()):
+            monomial = tuple(sorted(a + b, key=lambda unknown: unknown.number))
+            terms[monomial] = terms.get(monomial, 0) + m * n
+        return Polynomial({monomial: one for monomial, one in terms.items() if one})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    def __repr__(self) -> str:
+        def text(monomial: Monomial, coefficient: int) -> str:
+            factors = [unknown.name for unknown in monomial]
+            return "*".join(
+                factors if coefficient == 1 and factors else [str(coefficient), *factors]
+            )
+
+        return " + ".join(text(*term) for term in self.terms.items()) or "0"
+
+    @cached_property
+    def bounds(self) -> tuple[int, int]:
+        """An interval that it lies in: the sum of its terms' own."""
+        least = most = 0
+        for monomial, coefficient in self.terms.items():
+            ends = [
+                coefficient * prod(ends)
+                for ends in product(*((one.least, one.most) for one in monomial))
+            ]
+            least, most = least + min(ends), most + max(ends)
+        return least, most
+
+    def replaced(self, monomial: Monomial, factor: int) -> "Polynomial":
+        """With `factor` in place of a product of different unknowns, where all of them occur."""
+        total = Polynomial({})
+        for one, coefficient in self.terms.items():
+            rest = list(one)
+            if all(unknown in one for unknown in monomial):
+                for unknown in monomial:
+                    rest.remove(unknown)
+                coefficient *= factor
+            total = total + Polynomial({tuple(rest): coefficient})
+        return total
+
+    def of_one_bit(self) -> "tuple[Polynomial, int, int] | None":
+        """If one bit decides: that, and the value with 0 and with 1."""
+        constant = self.terms.get((), 0)
+        others = [monomial for monomial in self.terms if monomial]
+        if len(others) == 1 and len(others[0]) == 1:
+            (bit,) = others[0]
+            if (bit.least, bit.most) == (0, 1):
+                return Polynomial.of(bit), constant, constant + self.terms[others[0]]
+        return None
+
+    @cached_property
+    def valuations(self) -> list[int]:
+        """Of its coefficients, but for 0: by which powers of two they can be divided."""
+        found = {(one & -one).bit_length() - 1 for one in self.terms.values()}
+        return sorted(found - {0}, reverse=True)
+
+    def within(self, least: int, most: int) -> bool:
+        """Whether it is never outside this interval."""
+        own = self.bounds
+        return least <= own[0] and own[1] <= most
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """`whole` is `high` * 2^`bits` + `low`, with `low` from 0 to 2^`bits` - 1."""
+
+    whole: Polynomial
+    bits: int
+    high: Polynomial
+    low: Polynomial
+
+
+class Divisions:
+    """Divides, and remembers: the same polynomial has the same quotient and remainder."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Polynomial, int], Division] = {}
+
+    def divide(self, whole: Polynomial, bits: int) -> Division:
+        """By 2^bits, rounded down."""
+        radix = 1 << bits
+        multiple = {m: c // radix for m, c in whole.terms.items() if not c % radix}
+        high = Polynomial(multiple)
+        rest = Polynomial({m: c for m, c in whole.terms.items() if c % radix})
+        if rest.within(0, radix - 1):
+            return Division(whole, bits, high, rest)
+        if binary := rest.of_one_bit():
+            bit, zero, one = binary
+            ends = zero >> bits, one >> bits
+            upper = Polynomial.of(ends[1] - ends[0]) * bit + Polynomial.of(ends[0])
+            return Division(whole, bits, high + upper, rest.plus(upper, -radix))
+        for places in rest.valuations:
+            # In two steps, if the first one needs no new unknowns.
+            lower = Polynomial({m: c for m, c in rest.terms.items() if c % (1 << places)})
+            if places < bits and (lower.within(0, (1 << places) - 1) or lower.of_one_bit()):
+                first = self.divide(rest, places)
+                second = self.divide(first.high, bits - places)
+                low = first.low.plus(second.low, 1 << places)
+                return Division(whole, bits, high + second.high, low)
+        if (rest, bits) not in self._known:
+            least, most = (bound >> bits for bound in rest.bounds)
+            name = f"{len(self._known)}"
+            remainder = Unknown(f"low{name}", 0, radix - 1)
+            quotient = Unknown(f"high{name}", least, most)
+            found = Division(rest, bits, Polynomial.of(quotient), Polynomial.of(remainder))
+            remainder.division = quotient.division = self._known[rest, bits] = found
+        found = self._known[rest, bits]
+        return Division(whole, bits, high + found.high, found.low)
+
+    def residue(self, value: Polynomial, bits: int, keep: Polynomial) -> Polynomial:
+        """What is congruent to it modulo 2^bits, with what was divided in place of remainders.
+
+        The remainder `keep` stays.
+        """
+        total = Polynomial({})
+        for monomial, coefficient in value.terms.items():
+            term = Polynomial.of(coefficient)
+            for unknown in monomial:
+                division, factor = unknown.division, Polynomial.of(unknown)
+                if division and division.bits == bits and factor == division.low != keep:
+                    factor = self.residue(division.whole, bits, keep)
+                term = term * factor
+            total = total + term
+        return total

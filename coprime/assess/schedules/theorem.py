@@ -1,0 +1,281 @@
+"""What is proved of a multiplier: for all operands its schedule makes the recurrence's words."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import process_time
+from typing import TypeVar
+
+from coprime.engine.design import EngineDesign
+
+from .execution import Execution, Memory, RegisterSet, known
+from .netlist import Netlist
+from .polynomials import Divisions, Polynomial
+from .symbols import ANYTHING, ProofError, Rules, Word, polynomial_of
+
+Result = TypeVar("Result")
+ZERO, ONE = Polynomial.of(0), Polynomial.of(1)
+
+
+@dataclass(frozen=True)
+class TheoremCase:
+    """A command with its lengths.
+
+    Parameters
+    ----------
+    inner, rounds : words of X and M; of Y, or rounds
+    options : inputs of the multiplier that are 1, and what the theorem of the family adds to them
+    """
+
+    inner: int
+    rounds: int
+    options: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return " ".join([f"{self.inner} x {self.rounds}", *sorted(self.options)])
+
+
+class Bench(ABC):
+    """What is around a multiplier while it executes a case: its memory, and what is expected.
+
+    Attributes
+    ----------
+    command : the input that begins it
+    cycles : how long it takes
+    memory : what it reads and writes
+    trailing : cycles after that in which words arrive that are written
+    """
+
+    command: str
+    cycles: int
+    memory: Memory
+    trailing = 0
+
+    @abstractmethod
+    def inputs(self, cycle: int) -> dict[str, Word]:
+        """In a cycle from 0 on, and in the trailing ones."""
+
+    @abstractmethod
+    def observe(self, cycle: int, outputs: Mapping[str, Word]) -> None:
+        """The outputs of each cycle."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Compare what was written with the recurrence; ProofError if it differs."""
+
+
+class Theorem(ABC):
+    """What a family's multiplier computes, to be proved case by case.
+
+    Parameters
+    ----------
+    design : the engine's, whose multiplier is examined
+
+    Attributes
+    ----------
+    statement : what it computes
+    addresses : outputs of the multiplier that operands must not change
+    """
+
+    statement: str
+    addresses: tuple[str, ...]
+
+    def __init__(self, design: EngineDesign) -> None:
+        self.design = design
+        self.netlist = Netlist.read(design.multiplier_hardware())
+
+    @classmethod
+    def lengths(cls, design: EngineDesign) -> range:
+        """Digits that a modulus may have."""
+        least = design.capabilities.digits(design.capabilities.min_length)
+        return range(least, design.capabilities.max_digits + 1)
+
+    @abstractmethod
+    def cases(self, digits: int) -> Iterator[TheoremCase]:
+        """Those of moduli of so many words."""
+
+    @abstractmethod
+    def bench(self, rules: Rules, case: TheoremCase) -> Bench:
+        """For a case."""
+
+
+@dataclass(frozen=True)
+class ScheduleProof:
+    """That the theorem holds.
+
+    Parameters
+    ----------
+    cases, cycles : how many were executed
+    registers, free : all registers, and those that may hold anything as a command begins
+    seconds : of a processor
+    """
+
+    cases: int
+    cycles: int
+    registers: int
+    free: int
+    seconds: float
+
+
+_DRAINS = 20
+"""Idle cycles after which nothing of a command is in a pipeline; it is checked that this holds."""
+_NARROW = 3
+"""Bits of a register, at most, that may be a flag."""
+
+
+class _Prover:
+    """Proves cases from the state `rest`, and that every idle state has the same effect.
+
+    `rest` is what registers may hold after a reset, in any idle cycle from then on, after a wipe,
+    and `_DRAINS` cycles after any command. `after` is what they may hold sooner after a command: a
+    set for each content of the narrow registers, which are the flags on their way in pipelines.
+    """
+
+    def __init__(self, theorem: Theorem) -> None:
+        self.theorem, self.netlist = theorem, theorem.netlist
+        self.rest = RegisterSet(list(self.netlist.registers.values()))
+        self.after: dict[tuple[Word, ...], RegisterSet] = {}
+        self.cycles = 0
+
+    def rests(self) -> bool:
+        """Whether an idle cycle, with or without a wipe, stays in `rest`; else that is enlarged."""
+        same = True
+        for wipe in range(2):
+            idle = self._execution(self.rest, Rules())
+            idle.step({"wipe": wipe})
+            same = self.rest.join(idle.registers) and same
+        return same
+
+    def multiply(self, case: TheoremCase) -> bool:
+        """Execute and check a case; whether its end was expected in `rest`."""
+        rules = Rules()
+        bench = self.theorem.bench(rules, case)
+        execution = self._execution(self.rest, rules)
+        execution.step({bench.command: 1})
+        for cycle in range(bench.cycles):
+            self._cycle(execution, bench, cycle, done=cycle == bench.cycles - 1)
+        for start in range(2):  # the next command may come at once
+            trailing = execution.fork()
+            for k in range(bench.trailing):
+                outputs = trailing.step({"start": start} if k == 0 else {})
+                bench.observe(bench.cycles + k, outputs)
+        bench.check()
+        for _ in range(_DRAINS):
+            now = RegisterSet(execution.registers).words
+            widths = self.netlist.register_widths
+            flags = tuple(word for word, bits in zip(now, widths, strict=True) if bits <= _NARROW)
+            self.after.setdefault(flags, RegisterSet(now)).join(now)
+            execution.step({})
+        return self.rest.join(execution.registers)
+
+    def compare_starts(self, case: TheoremCase) -> None:
+        """That it makes no difference if the case begins sooner after another command."""
+        for registers in self.after.values():
+            rules = Rules()
+            bench = self.theorem.bench(rules, case)
+            rested = self._execution(self.rest, rules)
+            other = self._execution(registers, rules)
+            for one in (rested, other):
+                one.step({bench.command: 1})
+            for cycle in range(bench.cycles):
+                inputs = bench.inputs(cycle)
+                outputs = self._cycle(rested, bench, cycle, done=cycle == bench.cycles - 1)
+                others = other.step(inputs)
+                names = (*self.theorem.addresses, "done")
+                if known(outputs, *names) != known(others, *names):
+                    raise ProofError("another schedule at once after another command")
+                if bench.memory.written:
+                    raise ProofError("a word of the command before may be written")
+                if _no_less_known(other.registers, rested.registers):
+                    break
+            else:
+                raise ProofError("another state at once after another command")
+
+    def _execution(self, registers: RegisterSet, rules: Rules) -> Execution:
+        return Execution(self.netlist, registers.words, rules)
+
+    def _cycle(
+        self, execution: Execution, bench: Bench, cycle: int, *, done: bool
+    ) -> dict[str, Word]:
+        outputs = execution.step(bench.inputs(cycle))
+        if known(outputs, "done") != (done,):
+            raise ProofError(f"done is {outputs['done']} in cycle {cycle} of {bench.cycles}")
+        bench.observe(cycle, outputs)
+        self.cycles += 1
+        return outputs
+
+
+def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
+    """Whether words are the same as others, wherever these are known."""
+    for word, other in zip(words, others, strict=True):
+        if word is other or other is ANYTHING:
+            continue
+        try:
+            polynomial = polynomial_of(other)
+        except ProofError:
+            continue  # it may be anything
+        if word is ANYTHING or polynomial_of(word) != polynomial:
+            return False
+    return True
+
+
+def prove(
+    theorem: Theorem, digits: Sequence[int], progress: Callable[[int], None] = lambda count: None
+) -> ScheduleProof:
+    """Prove every case; ProofError with the case that does not hold."""
+    start = process_time()
+    prover = _Prover(theorem)
+    cases = [case for count in digits for case in theorem.cases(count)]
+    while True:
+        while not prover.rests():
+            pass
+        prover.cycles = 0
+        # If a case has enlarged `rest`, those before it are proved again.
+        if all(_named(case, prover.multiply) for case in cases):
+            break
+    for case in cases:
+        _named(case, prover.compare_starts)
+    free = sum(one is ANYTHING for one in prover.rest.words)
+    registers, seconds = len(prover.rest.words), process_time() - start
+    return ScheduleProof(len(cases), prover.cycles, registers, free, seconds)
+
+
+def _named(case: TheoremCase, prove_case: Callable[[TheoremCase], Result]) -> Result:
+    """The case's name with its error."""
+    try:
+        return prove_case(case)
+    except ProofError as error:
+        raise ProofError(f"{case}: {error}") from None
+
+
+def compare(name: str, words: Sequence[Word], expected: Sequence[Polynomial]) -> None:
+    """ProofError with the first word that is not the one that is expected."""
+    for k, (word, polynomial) in enumerate(zip(words, expected, strict=True)):
+        found = polynomial_of(word)
+        if found != polynomial:
+            raise ProofError(f"{name}_{k} is {_text(found)}, and not {_text(polynomial)}")
+
+
+def _text(value: Polynomial) -> str:
+    """With what is divided in place of its remainder."""
+    for monomial, coefficient in value.terms.items():
+        if len(value.terms) == len(monomial) == coefficient == 1 and monomial[0].division:
+            return f"({monomial[0].division.whole}) mod 2^{monomial[0].division.bits}"
+    return repr(value)
+
+
+def check_zero(
+    divisions: Divisions,
+    total: Polynomial,
+    bits: int,
+    inverses: tuple[Polynomial, Polynomial],
+    kept: Polynomial,
+) -> None:
+    """ProofError unless total is 0 modulo 2^bits, as the product of the `inverses` is -1.
+
+    `kept` is a word that the total is not followed beyond.
+    """
+    (pair,) = (inverses[0] * inverses[1]).terms
+    found = divisions.residue(total, bits, kept).replaced(pair, -1)
+    if any(one % (1 << bits) for one in found.terms.values()):
+        raise ProofError(f"{total} need not be 0 modulo 2^{bits}")

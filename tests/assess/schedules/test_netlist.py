@@ -1,0 +1,151 @@
+"""What the netlist's cells make of symbols is what they make of integers, and so does Amaranth."""
+
+from itertools import product
+
+import pytest
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.sim import Simulator
+
+from coprime.assess.schedules.netlist import Netlist
+from coprime.assess.schedules.symbols import ANYTHING, ProofError, Rules, Symbol
+
+BITS = 3
+
+
+class Cells(wiring.Component):
+    """An output for each thing that a datapath does with words; `flag` is control."""
+
+    def __init__(self):
+        outputs = {
+            **dict.fromkeys(("add", "sub", "narrow", "masked", "chosen", "kept"), Out(5)),
+            **dict.fromkeys(("difference", "product", "flipped"), Out(signed(8))),
+            **dict.fromkeys(("upper", "carried", "borrowed", "mixed", "bit"), Out(6)),
+            "opaque": Out(1),
+        }
+        super().__init__({"a": In(BITS), "b": In(BITS), "flag": In(1), **outputs})
+
+    def elaborate(self, platform):
+        m = Module()
+        a, b, flag = self.a, self.b, self.flag
+        difference = Signal(signed(BITS + 1))
+        total = Signal(BITS + 1)
+        m.d.comb += [
+            difference.eq(a - b),
+            total.eq(a + b),
+            self.add.eq(a + b + 1),
+            self.sub.eq(a - b),
+            self.narrow.eq((a + b)[:BITS]),
+            self.masked.eq((a & flag.replicate(BITS)) | (b & ~flag.replicate(BITS))),
+            self.chosen.eq(Mux(flag, a, b)),
+            self.difference.eq(difference),
+            self.product.eq(difference * difference),
+            self.flipped.eq((Cat(a, 0).as_signed() - 5) ^ flag.replicate(8).as_signed()),
+            self.upper.eq((a * b)[2:]),
+            # The idioms with which the carry is an input of one carry chain.
+            self.carried.eq((Cat(Const(1, 1), a) + Cat(total[BITS], b))[1:]),
+            self.borrowed.eq((Cat(Const(0, 1), a) - Cat(flag, b ^ flag.replicate(BITS)))[1:]),
+            self.mixed.eq(Cat(a[1:], flag, b[0])),
+            self.bit.eq(a[2]),
+            self.opaque.eq(a == b),
+        ]
+        m.d.sync += self.kept.eq(a + Mux(flag, self.kept, 3))
+        return m
+
+
+def evaluate(polynomial, values):
+    """Its value where operands have these."""
+
+    def of(unknown):
+        division = unknown.division
+        if division is None:
+            return values[unknown.name]
+        whole = evaluate(division.whole, values)
+        low = whole & (1 << division.bits) - 1
+        found = low if unknown in next(iter(division.low.terms)) else whole >> division.bits
+        assert unknown.least <= found <= unknown.most
+        return found
+
+    total = 0
+    for monomial, coefficient in polynomial.terms.items():
+        for unknown in monomial:
+            coefficient *= of(unknown)
+        total += coefficient
+    least, most = polynomial.bounds
+    assert least <= total <= most
+    return total
+
+
+@pytest.fixture(scope="module")
+def cells():
+    return Netlist.read(Cells())
+
+
+def widths():
+    return {name: len(getattr(Cells(), name)) for name in Cells().signature.members}
+
+
+def test_integers_are_amaranths(cells):
+    dut = Cells()
+    names = [name for name, member in dut.signature.members.items() if member.flow is Out]
+
+    async def bench(context):
+        state = list(cells.registers.values())
+        for a, b, flag in product(range(1 << BITS), range(1 << BITS), range(2)):
+            for name, value in (("a", a), ("b", b), ("flag", flag)):
+                context.set(getattr(dut, name), value)
+            inputs = {"a": a, "b": b, "flag": flag, "rst": 0}
+            state, outputs = cells.step(state, inputs, Rules())
+            for name in names:
+                mask = (1 << len(getattr(dut, name))) - 1
+                assert outputs[name] == context.get(getattr(dut, name)) & mask, (name, a, b, flag)
+            await context.tick()
+
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(bench)
+    simulator.run()
+
+
+@pytest.mark.parametrize("flag", range(2))
+def test_symbols_are_integers(cells, flag):
+    rules = Rules()
+    a, b = (Symbol.of(rules.operand(name, BITS)) for name in "ab")
+    reset = list(cells.registers.values())
+    bits = widths()
+    inputs = {"flag": flag, "rst": 0}
+    state, outputs = cells.step(reset, {**inputs, "a": a, "b": b}, rules)
+    assert outputs.pop("opaque") is ANYTHING
+    assert sum(isinstance(word, Symbol) for word in outputs.values()) == 13
+    for values in product(range(1 << BITS), repeat=2):
+        of = dict(zip("ab", values, strict=True))
+        expected_state, expected = cells.step(reset, {**inputs, **of}, rules)
+        for name, word in outputs.items():
+            if isinstance(word, Symbol):
+                found = evaluate(word.polynomial, of) & (1 << bits[name]) - 1
+                assert found == expected[name], (name, of)
+        (kept,), (expected_kept,) = state, expected_state
+        assert evaluate(kept.polynomial, of) & 31 == expected_kept
+
+
+def test_anything_is_never_used():
+    rules = Rules()
+    word = Symbol.of(rules.operand("a", 4))
+    assert rules.add(word, ANYTHING, 4) is ANYTHING
+    assert rules.both(ANYTHING, 0, 4) == 0
+    assert rules.select(word, word) is word
+    assert rules.select(word, 3) is ANYTHING
+    assert rules.mul(ANYTHING, rules.sub(word, word, 4), 4).polynomial.terms == {}
+    with pytest.raises(ProofError, match="multiplied by a word that may be anything"):
+        _ = rules.mul(ANYTHING, word, 4).polynomial
+    with pytest.raises(ProofError, match="may be anything is used"):
+        _ = ANYTHING.polynomial
+
+
+def test_a_signed_word_that_overflows():
+    rules = Rules()
+    word = rules.sub(*(Symbol.of(rules.operand(name, 4)) for name in "ab"), 4)
+    assert rules.signed(word, 5).polynomial.bounds == (-15, 15)
+    with pytest.raises(ProofError, match="4 bits overflows"):
+        _ = rules.signed(word, 4).polynomial
