@@ -86,6 +86,7 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
             "HEADROOM": own.headroom,
             "RADIX": own.radix_bits,
             **({"HALF": half_digits.bit_length() - 1} if half_digits else {}),
+            **({"SCALAR_BLINDING": own.scalar_blinding.number} if own.scalar_blinding else {}),
         },
         registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
         registers.MIN_LENGTH: {"BITS": own.min_length},

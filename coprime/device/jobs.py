@@ -12,6 +12,7 @@ from coprime.engine.precomputation import PrivateNumbers, Radix, operand_pairs
 from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
 from coprime.errors import CoprimeError
 from coprime.model import curve_points, edwards_points
+from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
 from coprime.operations.curve_form import WEIERSTRASS
 
 __all__ = [
@@ -178,6 +179,7 @@ class EngineDriver:
     radix_bits (int): bits that a round of the multiplication takes, which determine R for a length
         of the modulus. 0: there is no Montgomery form, and even moduli are allowed.
     half_bits (int): bits below the second of two numbers that are an operand; 0: there are none
+    scalar_blinding (ScalarBlinding): random bits that secret scalars of points are blinded with
     min_length, max_length, max_prime_length (int): bits of the shortest modulus, the longest
         modulus and the longest prime (0: no CRT)
 
@@ -205,7 +207,9 @@ class EngineDriver:
         self.radix_bits = registers.DIGITS["RADIX"].of(digits)
         half = registers.DIGITS["HALF"].of(digits)
         self.half_bits = self.digit_width << half if half else 0
-        self._radix = Radix(self.digit_width, self.headroom, self.radix_bits)
+        blinding = SCALAR_BLINDINGS[registers.DIGITS["SCALAR_BLINDING"].of(digits)]
+        self.scalar_blinding = ScalarBlinding.named(blinding)
+        self._radix = Radix(self.digit_width, self.headroom, self.radix_bits, self.scalar_blinding)
         longest = self._read(registers.MAX_LENGTH)
         self.max_length = registers.MAX_LENGTH["MODULUS"].of(longest)
         self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(longest)

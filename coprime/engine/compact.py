@@ -31,6 +31,7 @@ def compact(
     curves: str = "none",
     nonce: str = "host",
     base_multiple: str = "twice",
+    scalar_blinding: str = "0",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
@@ -50,12 +51,13 @@ def compact(
 
     `nonce` is random, for ECDSA_SIGN, which draws the nonce, or host, for ECDSA_SIGN_WITH. The
     multiple of the base point is made twice by a signature, and compared, or once, as
-    `base_multiple` says.
+    `base_multiple` says. `scalar_blinding` is how many random bits secret scalars are blinded with,
+    0, 64, 128, or half of the order's length; it needs `nonce` random.
 
     Raises ValueError where a parameter is out of its range.
     """
     chosen = blinding_named(blinding)
-    settings = CurveSettings(curves, nonce, base_multiple, blinds=bool(chosen))
+    settings = CurveSettings(curves, nonce, base_multiple, scalar_blinding, blinds=bool(chosen))
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
     multiplication = CompactMultiplication(slack=settings.slack)
@@ -81,6 +83,7 @@ def compact(
         checked=True,
         draws=bool(chosen) or settings.draws,
         half_bits=half_bits,
+        scalar_blinding=settings.blinding,
     )
     window = BLINDED_WINDOW if chosen else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)

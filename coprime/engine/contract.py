@@ -39,6 +39,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model import montgomery
+from coprime.model.scalar_blinding import NO_SCALAR_BLINDING, ScalarBlinding
 from coprime.operations.commands import Command
 from coprime.operations.operation import Key, Operation
 from coprime.program.operands import Length, Operand
@@ -170,6 +171,8 @@ class Capabilities:
     half_bits: int = 0
     """Bits of an operand or a result below the second one of two numbers, as long as a prime each,
     in operations on curves; 0 without these."""
+    scalar_blinding: ScalarBlinding = NO_SCALAR_BLINDING
+    """Of the secret scalars of points of two coordinates: their exponents are longer."""
 
     @property
     def radix_bits(self) -> int:
@@ -252,6 +255,11 @@ class Capabilities:
     def on_curve(self) -> tuple[Command, ...]:
         """The commands that work on short Weierstrass curves."""
         return self.supported(lambda one: one.on_curve)
+
+    @property
+    def blinded(self) -> tuple[Command, ...]:
+        """The commands whose scalars are blinded."""
+        return self.supported(lambda one: one.blinds) if self.scalar_blinding else ()
 
     @property
     def products(self) -> tuple[Command, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.combs import COMB_TEETH
 from coprime.model.montgomery import digits
+from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
 from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
 from coprime.parameters import ChoiceParameter
@@ -70,6 +71,13 @@ CURVE_PARAMETERS = (
         "how often a signature's multiple of the base point is made; twice: and compared",
         sparse=True,
     ),
+    ChoiceParameter(
+        "scalar_blinding",
+        SCALAR_BLINDINGS,
+        SCALAR_BLINDINGS[0],
+        "random bits that secret scalars of points are blinded with; half: of the order's length",
+        sparse=True,
+    ),
 )
 
 
@@ -78,12 +86,13 @@ class CurveSettings:
     """The values of CURVE_PARAMETERS, and whether a private operation is blinded.
 
     Raises ValueError for a value that is none of a parameter's, for one that is for other curves,
-    and for blinding beside points of two coordinates.
+    for blinding beside points of two coordinates, and for blinded scalars without random numbers.
     """
 
     curves: str = NO_CURVES
     nonce: str = "host"
     base_multiple: str = "twice"
+    scalar_blinding: str = "0"
     blinds: bool = False
 
     def __post_init__(self) -> None:
@@ -93,6 +102,11 @@ class CurveSettings:
             raise ValueError("nonce is for curves=weierstrass")
         if not self.has_points and self.base_multiple != BASE_MULTIPLES[0]:
             raise ValueError(f"base_multiple is for curves={' and '.join(_OF_POINTS)}")
+        if self.scalar_blinding != SCALAR_BLINDINGS[0] and not self.draws:
+            raise ValueError(
+                "scalar_blinding needs random numbers: nonce=random, with curves=weierstrass, alone"
+                " or with others; the scalar of X_MULTIPLY, of curves=montgomery, is not blinded"
+            )
         if self.has_points and self.blinds:
             alone = f"with curves={self.curves} there is no blinding yet"
             raise ValueError(f"{alone}: leave one of them out")
@@ -141,6 +155,11 @@ class CurveSettings:
     def draws(self) -> bool:
         """Whether nonces are drawn."""
         return self.nonce == "random"
+
+    @property
+    def blinding(self) -> ScalarBlinding:
+        """What scalars are blinded with."""
+        return ScalarBlinding.named(self.scalar_blinding)
 
     @property
     def commands(self) -> list[Command]:

@@ -93,7 +93,7 @@ class EngineDesign:
     def _machine(self) -> Machine:
         multiplication = self.multiplication
         lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
-        on_curves = (self.base_twice, self.randomizes)
+        on_curves = (self.base_twice, self.randomizes, bool(self.capabilities.scalar_blinding))
         return Machine(multiplication, lanes, self.exponentiation, *on_curves)
 
     @cached_property

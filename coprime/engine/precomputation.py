@@ -7,6 +7,7 @@ from typing import Protocol, Self
 from coprime.model import edwards_points, montgomery
 from coprime.model.combs import COMB_TEETH, jacobian_tooth, joint_tooth, tooth
 from coprime.model.curve_points import comb_table
+from coprime.model.scalar_blinding import NO_SCALAR_BLINDING, ScalarBlinding
 from coprime.operations.curve_form import WEIERSTRASS
 from coprime.operations.operation import Arithmetic, Operation
 from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE
@@ -60,16 +61,23 @@ class Radix:
     width : bits of a digit, at least 1
     headroom : bits of an operand beyond its length, at least 0
     radix_bits : bits of a round, at least 1; 0: the multiplication does not divide, and R is 1
+    scalar_blinding : what makes scalars of points longer
     """
 
     width: int
     headroom: int
     radix_bits: int
+    scalar_blinding: ScalarBlinding = NO_SCALAR_BLINDING
 
     @classmethod
     def of(cls, capabilities: Capabilities) -> Self:
         """The digits and the R of an engine."""
-        return cls(capabilities.digit_width, capabilities.headroom, capabilities.radix_bits)
+        return cls(
+            capabilities.digit_width,
+            capabilities.headroom,
+            capabilities.radix_bits,
+            capabilities.scalar_blinding,
+        )
 
     def exponent(self, length: int) -> int:
         """That of R, which is 2^exponent, for a modulus of `length` bits; 0 for length 0."""
@@ -152,7 +160,9 @@ class Radix:
         """The table of a base point, if the operation has one, and the length of E in bits."""
         p, n = numbers["p"], numbers["n"]
         if Operand.TABLE_0 not in operation.required(_OF_CURVES):
-            return {}, length + 1  # for a multiple of n that is added
+            longer = self.scalar_blinding.ladder_bits(length) if operation.blinds else 0
+            # For a multiple of n that is added.
+            return {Operand.M: 1 << n.bit_length() + longer}, length + longer + 1
         base, a = (numbers["gx"], numbers["gy"]), numbers["a"]
         if operation.curve == WEIERSTRASS.name:
             return self.base_operands(base, a, p, n, length, half)
@@ -181,13 +191,14 @@ class Radix:
 
         It is that of a comb, or g alone where n is too short for one.
         """
-        bits = jacobian_tooth(n, length, self.width, self.headroom)
+        blinding_bits = self.scalar_blinding.comb_bits(length)
+        bits = jacobian_tooth(n, length, self.width, self.headroom, blinding_bits)
         points = comb_table(g, bits, a, p) if bits else None
         power = 1 << self._exponent_of_field(p, length)
         table = [x * power % p | (y * power % p) << half_bits for x, y in points or [g]]
         operands = {one: table[k % len(table)] for k, one in enumerate(PAIRS_OF_TABLE)}
         if points is None:
-            return operands | {Operand.M: 1 << n.bit_length()}, length + 1
+            return operands, length + blinding_bits + 1
         half = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n
         teeth = COMB_TEETH * bits
         return operands | {Operand.M: 1 << (teeth - 1) | half << half_bits}, teeth
@@ -200,7 +211,8 @@ class Radix:
         `half` is the count of bits of an operand below its second number.
         """
         a, d = curve
-        bits = tooth(length, self.width, self.headroom)
+        blinding_bits = self.scalar_blinding.comb_bits(length)
+        bits = tooth(length, self.width, self.headroom, blinding_bits)
         points = edwards_points.comb_table(g, bits, a, d, p)
         teeth = COMB_TEETH * bits
         power = (1 << 2 * self.exponent(length)) * (n + 1) // 2 % n

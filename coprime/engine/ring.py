@@ -44,6 +44,7 @@ def ring(
     curves: str = "none",
     nonce: str = "host",
     base_multiple: str = "twice",
+    scalar_blinding: str = "0",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
 
@@ -59,8 +60,8 @@ def ring(
     prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents need primes that are
     shorter than the modulus by 64 bits in whole words.
 
-    `curves`, `nonce` and `base_multiple` are those of `compact`. Curves need one multiplier; q is
-    not delayed then, and windows modulo a prime have 4 bits.
+    `curves`, `nonce`, `base_multiple` and `scalar_blinding` are those of `compact`. Curves need one
+    multiplier; q is not delayed then, and windows modulo a prime have 4 bits.
 
     Raises ValueError where a parameter is out of its range or does not go with another one, or
     where the tile's accumulators do not hold the sums of so long a modulus, which for curves may
@@ -69,7 +70,7 @@ def ring(
     if tile not in RING_TILES:
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
     chosen = blinding_named(blinding)
-    settings = CurveSettings(curves, nonce, base_multiple, blinds=bool(chosen))
+    settings = CurveSettings(curves, nonce, base_multiple, scalar_blinding, blinds=bool(chosen))
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
     skew = int(cell.SKEWS and tiles == 1)
@@ -111,6 +112,7 @@ def ring(
         checked=True,
         draws=bool(chosen) or settings.draws,
         half_bits=half_bits,
+        scalar_blinding=settings.blinding,
     )
     window = BLINDED_WINDOW if chosen else WINDOW if settings.any else banks.entry_bits
     whole_window = WHOLE_WINDOW_OF_X if settings.kinds == ("montgomery",) else WHOLE_WINDOW

@@ -17,18 +17,22 @@ def tooth_of(columns: int, width: int, headroom: int) -> int:
         columns += 1
 
 
-def tooth(length: int, width: int, headroom: int) -> int:
-    """Bits of a tooth where moduli have `length` bits: all teeth have a bit more."""
-    return tooth_of(-(-(length + 1) // COMB_TEETH), width, headroom)
+def tooth(length: int, width: int, headroom: int, blinding_bits: int = 0) -> int:
+    """Bits of a tooth where moduli have `length` bits: all teeth have a bit more, and those of
+    `ScalarBlinding.comb_bits`."""
+    return tooth_of(-(-(length + blinding_bits + 1) // COMB_TEETH), width, headroom)
 
 
-def jacobian_tooth(n: int, length: int, width: int, headroom: int) -> int:
+def jacobian_tooth(n: int, length: int, width: int, headroom: int, blinding_bits: int = 0) -> int:
     """The same for additions that are special where numbers reach the order n; 0: there is none.
 
-    With three teeth that are four bits shorter than n they do so in the last two columns only.
+    With three teeth that are four bits shorter than n they do so in the last two columns only, if
+    nothing is blinded.
     """
     found = tooth(length, width, headroom)
-    return found if (COMB_TEETH - 1) * found + 4 <= n.bit_length() else 0
+    if (COMB_TEETH - 1) * found + 4 > n.bit_length():
+        return 0
+    return tooth(length, width, headroom, blinding_bits)
 
 
 def joint_tooth(n: int, length: int, width: int, headroom: int) -> int:

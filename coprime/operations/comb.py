@@ -9,6 +9,12 @@ The host's table has the sums of 2^(3d) G and 2^(dj) G or its negative, j = 0 to
 form; d is a quarter of the exponent's length. Additions in Jacobian coordinates do
 while all numbers are below n; the last two columns have complete formulas. Without a table, where
 the upper half of M is 0, TABLE_0 is the base point, and the ladder multiplies it.
+
+Of a blinded scalar the numbers reach n before. An addition is special then if k is, modulo n, the
+sum of 2^(3d), 2^(2d), 2^d and 1 times odd numbers below 2^(m + 2), and the columns from m on are
+those of one of them: so only for about 2^(4m + 8) of all k, and of these with a probability of
+2^(-4m), for each m from 2 on. Z is 0 from there on, which is found, and the operation ends with
+POINT.
 """
 
 from collections.abc import Mapping
@@ -26,6 +32,7 @@ from .operation import Machine
 from .shared_steps import call, jump
 from .weierstrass import (
     ADD_COMPLETE,
+    BLIND,
     DRAWN,
     DRAWN_DIGITS,
     FROM_FORM,
@@ -39,11 +46,12 @@ from .weierstrass import (
     curve_formula,
     lengthen,
     routine,
+    times_order,
     zero,
 )
 
-BASE_SCALAR = "base_scalar"
-"""Routine, beside those of WEIERSTRASS."""
+BASE_SCALAR, BLIND_SCALAR = "base_scalar", "blind_scalar"
+"""Routines, beside those of WEIERSTRASS."""
 FIRST = (Scratch.X_KEPT, Scratch.Z_KEPT)
 """X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
@@ -76,7 +84,9 @@ _HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Y3=T-y Z3=Z1*t"
 
 def comb_routines(machine: Machine) -> list[Routine]:
     """BASE_SCALAR, and the multiple."""
-    return [_base_scalar(), base := _base_point(machine), randomized(base, WEIERSTRASS)]
+    base = _base_point(machine)
+    blinded = [_blind_scalar()] if machine.blinds_scalars else []
+    return [_base_scalar(), *blinded, base, randomized(machine, base, WEIERSTRASS)]
 
 
 def _has_no_table(context: Context, target: str) -> Step:
@@ -139,6 +149,7 @@ def _base_point(machine: Machine) -> Routine:
         replace(full, label=column),
         *column_added[:-1],
         replace(column_added[-1], next=Next.NEXT_BIT, target=column, leaves_two=True),
+        *(_is_not_special() if machine.blinds_scalars else []),
         *homogeneous[:-1],
         replace(homogeneous[-1], next=Next.NEXT_BIT, target=last_columns),
         replace(full, label=last_columns),
@@ -171,16 +182,42 @@ def _base_point(machine: Machine) -> Routine:
     )
 
 
-def randomized(base: Routine, form: CurveForm) -> Routine:
-    """The multiple, beginning with a random Z."""
+def _blind_scalar() -> Routine:
+    """E = E + r n, of a random r, unless it is the ladder's, since there is no table."""
+    blinded = "scalar_of_table"
+    cleared, order = times_order()
+    steps = [
+        _has_no_table(_P, blinded),
+        replace(PASS, modulus=_P, next=Next.RETURN, note="n is too short"),
+        replace(cleared, label=blinded),
+        jump(order, BLIND),
+    ]
+    written = (Operand.E, Scratch.MULTIPLE, _TERM)
+    return routine(BLIND_SCALAR, steps, _P, takes={_UNIT: None}, gives={}, clobbers=written)
+
+
+def randomized(machine: Machine, base: Routine, form: CurveForm) -> Routine:
+    """The multiple, beginning with a random Z, of a scalar that is blinded, if any is."""
+    first = call(replace(PASS, modulus=_P, note="another E"), BLIND_SCALAR)
+    blinds = machine.blinds_scalars
     return routine(
         form.randomized,
-        [call(replace(PASS, modulus=_P, note="a random Z"), DRAWN), jump(PASS, form.multiply_base)],
+        [
+            *([first] if blinds else []),
+            call(replace(PASS, modulus=_P, note="a random Z"), DRAWN),
+            jump(PASS, form.multiply_base),
+        ],
         _P,
         takes={one: bound for one, bound in base.takes.items() if one is not _ACC},
         gives=base.gives,
-        clobbers=(*base.clobbers, DRAWN_DIGITS),
+        clobbers=(*base.clobbers, DRAWN_DIGITS, *((Operand.E, Scratch.MULTIPLE) if blinds else ())),
     )
+
+
+def _is_not_special() -> list[Step]:
+    """Z is not 0, as it is from the first addition on that was special."""
+    finite = Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="was no addition special?")
+    return [call(move(_ACC, SUM[2], _P), FROM_FORM), finite]
 
 
 def _signed_entry() -> list[Step]:
@@ -321,16 +358,28 @@ def multiples_of_base(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[S
     return [first, *(again if machine.base_twice else [])]
 
 
-def check_scalar(k: Location) -> list[Step]:
-    """Was E of k? Both multiples have scanned it. E is so again; modulo n."""
+def check_scalar(machine: Machine, k: Location) -> list[Step]:
+    """Was E of k? Both multiples have scanned it. E is so again; modulo n.
+
+    A blinded one is of k if it is a multiple of n more, so that ACCUMULATOR, in place of all of the
+    difference, is 0.
+    """
     scanned = Scratch.OLD_SCALAR
     difference = linear(StepKind.SUBTRACT, scanned, scanned, Operand.E, _WHOLE, "E - E of k")
-    same = Step(kind=StepKind.CHECK_SUM, x=scanned, y=scanned, modulus=_WHOLE, note="was E of k?")
-    return [
+    compared = [
         move(scanned, Operand.E, _WHOLE),
         call(move(_ACC, k, _Q), BASE_SCALAR),
         difference,
-        same,
+    ]
+    same = Step(kind=StepKind.CHECK_SUM, x=scanned, y=scanned, modulus=_WHOLE, note="was E of k?")
+    if not machine.blinds_scalars:
+        return [*compared, same]
+    multiple = multiply(_ACC, _ACC, scanned, _Q, "E - E of k, times a constant", outer=_WHOLE)
+    return [
+        *compared,
+        move(_ACC, Operand.Q_POWER, _Q),
+        call(multiple, FROM_FORM),
+        replace(same, x=_ACC, y=_ACC, modulus=_Q),
     ]
 
 

@@ -64,12 +64,12 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
 
 def _check(machine: Machine, form: CurveForm) -> list[Step]:
     """Is it k G? It is on the curve, and the first of two multiples, if there are two."""
-    again, scanned = f"field_of_{form.name}_result", Scratch.OLD_SCALAR
+    again = f"field_of_{form.name}_result"
     *same, last = _same() if machine.base_twice else [move(_ACC, Operand.P_POWER, _P)]
     return [
         call(positive(Operand.Q, _Q, "modulo n"), ENTER),
-        *check_scalar(Scratch.KEPT_SCALAR),
-        move(_ACC, scanned, _Q),
+        *check_scalar(machine, Scratch.KEPT_SCALAR),
+        *([] if machine.blinds_scalars else [move(_ACC, Scratch.OLD_SCALAR, _Q)]),
         replace(checked(_Q, "was E of k?"), next=Next.EACH_MODULUS, target=again),
         replace(call(positive(Operand.P, _P, "modulo p"), ENTER), label=again),
         *same,
@@ -117,6 +117,7 @@ EC_BASE_MULTIPLY = curve_operation(
     ),
     result=base_multiple,
     checks=True,
+    blinds=True,
     gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,

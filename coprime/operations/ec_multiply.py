@@ -23,6 +23,7 @@ from .weierstrass import (
     claim,
     curve_operation,
     lengthen,
+    lengthen_blinded,
     positive,
     unchecked_result,
     zero,
@@ -34,8 +35,8 @@ _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
     e, point, field = Operand.E, (Operand.X, Scratch.X_HIGH), "field_of_point"
-    kept, scanned = Scratch.KEPT_SCALAR, Scratch.TERM
-    added, compared, last = lengthen()
+    kept = Scratch.KEPT_SCALAR
+    added, last = _lengthened(machine)
     zeros, bits = SUMMED
     x_1, y_1, z_1 = SUM
     steps = [
@@ -45,10 +46,9 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         positive(e, _Q, "k > 0?"),
         move(kept, e, _Q),
         move(_ACC, e, _Q),
-        added,
+        *added,
         # Nothing is 1 from here on until the point is entered: where a fault has a jump miss that,
         # so that another one is multiplied, the sum of the bits is not k.
-        replace(compared, destination=Scratch.UNIT),
         replace(last, next=Next.EACH_MODULUS, target=field),
         replace(call(zero(zeros), POINT_OF_X), label=field),
         call(move(bits, Scratch.UNIT, _P), MULTIPLY),
@@ -60,11 +60,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         *claim(x_1, y_1, _P),
         move(_ACC, point[0], _P),
         replace(move(_ACC, point[1], _P), next=Next.EACH_MODULUS),
-        linear(StepKind.ADD, _ACC, kept, Operand.Q, _Q, "k + n"),
-        zero(scanned, _Q),  # it may have a digit less than n
-        move(scanned, BITS_SUMMED, _P),
-        linear(StepKind.SUBTRACT, _ACC, scanned, _ACC, _Q, "0 or n, if k was scanned"),
-        *reduced(_ACC, _ACC, _Q),
+        *_scanned_less_k(machine),
         replace(
             checked(_Q, "was k scanned?"),
             next=Next.EACH_MODULUS,
@@ -72,6 +68,32 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         ),
     ]
     return [[*steps, *check]]
+
+
+def _lengthened(machine: Machine) -> tuple[list[Step], Step]:
+    """The scalar as the ladder takes it, but for the last step, before which nothing is 1."""
+    unit = Scratch.UNIT
+    if machine.blinds_scalars:
+        *blinded, last = lengthen_blinded()
+        return [*blinded, move(unit, Operand.Q, _Q)], last
+    added, compared, last = lengthen()
+    return [added, replace(compared, destination=unit)], last
+
+
+def _scanned_less_k(machine: Machine) -> list[Step]:
+    """ACCUMULATOR is 0 if the sum of the bits scanned is k + n or k + 2 n; of a blinded scalar that
+    is modulo n."""
+    kept, scanned = Scratch.KEPT_SCALAR, Scratch.TERM
+    summed = [zero(scanned, _Q), move(scanned, BITS_SUMMED, _P)]  # it may have a digit less than n
+    if machine.blinds_scalars:
+        less = linear(StepKind.SUBTRACT, _ACC, scanned, kept, _Q, "0, if k was scanned")
+        return [*summed, less]
+    return [
+        linear(StepKind.ADD, _ACC, kept, Operand.Q, _Q, "k + n"),
+        *summed,
+        linear(StepKind.SUBTRACT, _ACC, scanned, _ACC, _Q, "0 or n, if k was scanned"),
+        *reduced(_ACC, _ACC, _Q),
+    ]
 
 
 _READS = frozenset(
@@ -94,6 +116,7 @@ EC_MULTIPLY = curve_operation(
     ),
     result=multiple,
     checks=True,
+    blinds=True,
     gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,

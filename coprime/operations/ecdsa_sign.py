@@ -109,7 +109,7 @@ def _signature(machine: Machine) -> list[Step]:
         *copied_result(_Q),
         # Whatever follows is made again of what was given; RESIDUE is of X.
         move(_ACC, Operand.X, _Q),
-        *check_scalar(_KEPT),
+        *check_scalar(machine, _KEPT),
         *_check_s(),
         *_check_r(machine),
     ]
@@ -227,6 +227,7 @@ ECDSA_SIGN = curve_operation(
     ),
     reads=lambda arithmetic: _READS,
     is_right=is_signature,
+    blinds=True,
     checks=True,
     settings=(("nonce", "random"),),
     banked=with_drawn_nonce,

@@ -54,6 +54,7 @@ ED_BASE_MULTIPLY = edwards_operation(
     inputs=(Input(name="k", operand=Operand.E, meaning="scalar k"), *BASE, *CURVE),
     result=base_multiple,
     checks=True,
+    blinds=True,
     gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,

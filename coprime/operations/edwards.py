@@ -62,7 +62,7 @@ def edwards_routines(machine: Machine) -> list[Routine]:
     """Those of EDWARDS."""
     return [
         base := _base_point(),
-        randomized(base, EDWARDS),
+        randomized(machine, base, EDWARDS),
         _affine(machine),
         _enter_field(),
         _on_curve(machine),

@@ -27,6 +27,7 @@ class Machine:
     exponentiation : of a lane that works alone
     base_twice : a signature's multiple of the base point is made twice, and compared
     randomizes : multiples of points by secret scalars begin with random coordinates
+    blinds_scalars : random multiples of the order are added to these scalars
     """
 
     multiplication: Multiplication
@@ -34,6 +35,7 @@ class Machine:
     exponentiation: Exponentiation
     base_twice: bool = False
     randomizes: bool = False
+    blinds_scalars: bool = False
 
     @property
     def checks(self) -> bool:
@@ -137,6 +139,7 @@ class Operation:
         last one, and the second the one before
     curve : the form of the curve modulo P that it works on, whose base point has order Q; operands
         as long as M, and the result, are two numbers as long as P
+    blinds : its scalar is blinded, in an engine with `scalar_blinding`
     gives_point : its result is a point of that curve, which software checks as well
     joins : makes an operand of its exponents, that of columns whose tooth has so many bits; None:
         they have their places
@@ -162,6 +165,7 @@ class Operation:
     uses_up: frozenset[Operand] = frozenset()
     moduli: tuple[Context, ...] = ()
     curve: str = ""
+    blinds: bool = False
     gives_point: bool = False
     joins: Callable[..., int] | None = None
     checks: bool = False

@@ -33,14 +33,14 @@ ENTER, FROM_FORM = "enter", "from_form"
 INVERT, INVERT_PUBLIC = "invert", "invert_public"
 MULTIPLY, ADD_COMPLETE = "multiply_point", "add_complete"
 POINT_OF_X, RESULT_IS_X = "point_of_x", "result_is_x"
-DRAWN = "drawn"
+DRAWN, BLIND = "drawn", "blind"
 """Routines, beside those of WEIERSTRASS."""
 
 EC_MULTIPLY_CODE = 8
 _SUMS_BITS = frozenset({EC_MULTIPLY_CODE})
 """Commands whose ladder sums up the bits that it has scanned: those with a secret scalar."""
 
-_P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
+_P, _Q, _CURRENT, _WHOLE = Context.P, Context.Q, Context.CURRENT, Context.WHOLE
 SUMMED = (Scratch.Z_2, Scratch.Z_3)
 """What a ladder takes that sums up bits: 0, and the scalar's highest bit, 1."""
 DRAWN_DIGITS = Scratch.SQUARE
@@ -121,6 +121,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
     return [
         _enter(machine),
         _drawn(),
+        *([_blind()] if machine.blinds_scalars else []),
         _enter_field(),
         _from_form(machine),
         _invert(machine),
@@ -349,6 +350,54 @@ def lengthen() -> list[Step]:
     ]
 
 
+def times_order() -> list[Step]:
+    """MULTIPLE = n, as long as E."""
+    multiple = Scratch.MULTIPLE
+    return [zero(multiple, _WHOLE), move(multiple, Operand.Q, _Q)]
+
+
+def _blind() -> Routine:
+    """E = E + r * MULTIPLE, and MULTIPLE = 2^b * MULTIPLE, of a random r of b bits.
+
+    For each bit of r there is a double of MULTIPLE, which is added or not.
+    """
+    e, multiple, fits = Operand.E, Scratch.MULTIPLE, "the exponent's length has bits for it"
+    added = linear(StepKind.ADD_IF_DRAWN, e, e, multiple, _WHOLE, "E + r_i 2^i * MULTIPLE")
+    doubled = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "twice of it")
+    steps = [
+        replace(added, fits=fits),
+        replace(doubled, fits=fits, next=Next.LOOP, target=BLIND),
+        replace(PASS, modulus=_WHOLE, note="E is blinded"),
+    ]
+    return routine(BLIND, steps, _WHOLE, takes={multiple: None}, gives={}, clobbers=(e, multiple))
+
+
+def lengthen_blinded() -> list[Step]:
+    """E = k + (1 + 4 r) n, and once or twice 2^(b + 2) n, of a k in ACCUMULATOR and a random r.
+
+    It has b + 3 bits more than n. M is the power of two below it. No prefix of E but the last two
+    is 0 or -1 modulo n, since 1 + 4 r is neither modulo 4.
+    """
+    e, multiple = Operand.E, Scratch.MULTIPLE
+    fits = "the exponent's length has bits for it"
+    cleared, order = times_order()
+    twice = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "2 n")
+    twice = replace(twice, fits=fits)
+    added = linear(StepKind.ADD, e, e, multiple, _WHOLE, "... + 2^(b + 2) n")
+    compared = linear(StepKind.SUBTRACT, Scratch.DIFFERENCE, e, Operand.M, _WHOLE, "is it below M?")
+    return [
+        zero(e, _WHOLE),
+        linear(StepKind.ADD, e, _ACC, Operand.Q, _Q, "k + n"),
+        cleared,
+        order,
+        twice,
+        call(replace(twice, note="4 n"), BLIND),
+        replace(added, fits=fits),
+        compared,
+        linear(StepKind.RESTORE, e, e, multiple, _WHOLE, "... once more, if it is"),
+    ]
+
+
 # --- k times a point -----------------------------------------------------------------------------
 
 
@@ -415,7 +464,14 @@ def _scanned(machine: Machine, zeros: Scratch) -> list[Step]:
     bits, fits = OF_ONE[zeros], "the exponent has as many digits"
     doubled = linear(StepKind.ADD, bits, bits, bits, _P, "2 * the bits scanned")
     counted = linear(StepKind.ADD, zeros, zeros, _UNIT, _P, "... + 1, of a 1")
-    return [replace(doubled, fits=fits), replace(counted, by_bit=True, fits=fits)]
+    summed = [replace(doubled, fits=fits), replace(counted, by_bit=True, fits=fits)]
+    if machine.blinds_scalars:  # a blinded one has more
+        less = linear(StepKind.SUBTRACT, bits, bits, Operand.Q, _P, "... less n")
+        restored = linear(
+            StepKind.RESTORE, bits, bits, Operand.Q, _P, "... + n, where it is below 0"
+        )
+        summed += [less, restored]
+    return summed
 
 
 def _ladder(machine: Machine, *, after: str) -> list[Step]:

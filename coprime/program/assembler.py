@@ -73,6 +73,11 @@ class Program:
         """How often a LOOP executes its steps, at most; 0 without one."""
         return max(step.times for step in self.steps)
 
+    @cached_property
+    def blinds_scalars(self) -> bool:
+        """Whether a LOOP executes its steps as often as a scalar is blinded with random bits."""
+        return any(step.next is Next.LOOP and not step.times for step in self.steps)
+
     @property
     def in_block_ram(self) -> bool:
         """Whether it is long, so that the program memory is a block RAM and no table of LUTs."""
@@ -189,9 +194,14 @@ class Program:
         return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_IF_DRAWN})
 
     @cached_property
+    def adds_drawn(self) -> bool:
+        """Whether a number is added for some of the bits of random digits."""
+        return StepKind.ADD_IF_DRAWN in self.kinds
+
+    @cached_property
     def blinds_exponents(self) -> bool:
         """Whether random numbers hide the exponents modulo the primes."""
-        return StepKind.ADD_IF_DRAWN in self.kinds
+        return any(step.destination is Scratch.BLINDED for step in self.steps)
 
     @cached_property
     def in_loops_over_bits(self) -> frozenset[int]:

@@ -89,8 +89,8 @@ class CallGraph:
         loops = [one for one in body if self._is(one, Next.LOOP)]
         for loop in loops:
             first, step = self.targets[loop - 1], self.steps[loop - 1]
-            if step.times < 2:
-                raise ValueError(f"a LOOP of {step.times} times: it is 2 or more")
+            if step.times == 1:
+                raise ValueError("a LOOP of 1 time: it is 2 or more, or as often as bits are drawn")
             inside = [one for one in loops if first <= one < loop]
             if within or inside or not first <= loop:
                 raise ValueError(f"{step.note!r} is a loop in a loop, or ends before it begins")

@@ -142,7 +142,9 @@ class Scratch(_Unnumbered):
     BLINDED = enum.auto()
     """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P."""
     MULTIPLE = enum.auto()
-    """P - 1 times a power of two."""
+    """P - 1, or the order of points, times a power of two."""
+    DIFFERENCE = enum.auto()
+    """A number as long as the whole modulus, of which only a borrow counts."""
     T_0 = enum.auto()
     """T_0 to T_31: powers of the base, for an exponentiation with windows."""
     T_1 = enum.auto()

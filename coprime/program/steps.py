@@ -187,7 +187,8 @@ class Step:
     """Of an addition whose bound does not show it: why the sum has no more digits than there are.
     """
     times: int = 0
-    """Of a LOOP: how often the steps from its target to here are executed, 2 or more."""
+    """Of a LOOP: how often the steps from its target to here are executed, 2 or more; or 0: as
+    often as a scalar is blinded with random bits."""
     times_modulus: int = 0
     """Of an ADD or a SUBTRACT: how often the modulus is added, too, so that the result is not below
     0: 0, or a power of two up to MOST_TIMES_MODULUS. It is ADDED_MODULUS where the multiplier works

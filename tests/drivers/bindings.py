@@ -22,6 +22,7 @@ class Driver(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
         *((name, ctypes.c_uint32) for name in ("digit_width", "residue_width")),
         *((name, ctypes.c_uint32) for name in ("headroom", "radix_bits", "half_bits")),
+        ("scalar_blinding", ctypes.c_uint32),
         *(
             (name, ctypes.c_bool)
             for name in ("constant_time", "fixed_modulus", "equal_primes", "checked")

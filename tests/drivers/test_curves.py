@@ -26,6 +26,7 @@ from coprime.engine.residue import residue_width
 from coprime.model import edwards_points
 from coprime.model.combs import jacobian_tooth
 from coprime.model.curve_points import base_multiple, multiple
+from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
 from coprime.operations.ecdsa_sign_with import signature
 from coprime.program.operands import PAIRS_OF_TABLE, THIRDS_OF_TABLE
 from tests.drivers.harness import (
@@ -78,6 +79,8 @@ def started(tmp_path_factory, family, **settings):
     running = open_driver(start(folder, family, {"max_bits": bits, **settings}, more=more))
     _, digits = running("read", registers.DIGITS.address)
     running.half_bits = running.own.digit_width << registers.DIGITS["HALF"].of(digits)
+    blinding = SCALAR_BLINDINGS[registers.DIGITS["SCALAR_BLINDING"].of(digits)]
+    running.blinding = ScalarBlinding.named(blinding)
     return running
 
 
@@ -111,7 +114,7 @@ def go(harness, name, *numbers):
 
 def radix_of(harness):
     own = harness.own
-    return Radix(own.digit_width, own.headroom, own.radix_bits)
+    return Radix(own.digit_width, own.headroom, own.radix_bits, harness.blinding)
 
 
 def length_of(harness, curve):
@@ -128,7 +131,8 @@ def test_constants(weierstrass, curve):
     found = weierstrass("make_curve", 0)
     length, radix = length_of(weierstrass, curve), radix_of(weierstrass)
     given = radix.curve_operands(curve.p, curve.n, length)
-    tooth = jacobian_tooth(curve.n, length, radix.width, radix.headroom)
+    longer = radix.scalar_blinding.comb_bits(length)
+    tooth = jacobian_tooth(curve.n, length, radix.width, radix.headroom, longer)
     powers = [given[one] for one in (Operand.P_INVERSE, Operand.P_POWER)]
     powers += [given[one] for one in (Operand.Q_INVERSE, Operand.Q_POWER)]
     half = pow(2, 2 * radix.exponent(length) - 1, curve.n)
@@ -236,6 +240,33 @@ def test_a_nonce_that_the_engine_draws(tmp_path_factory):
     assert go(harness, "ecdsa_verify", *public, z, first[0], second[1]) == Error.SIGNATURE
     assert go(harness, "ecdsa_sign_with", d, z, 5) == Error.UNSUPPORTED
     assert go(harness, "ecdsa_sign", 0, z) == Error.OPERAND_RANGE
+    harness.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("blinding", ["64", "half"])
+def test_blinded_scalars(tmp_path_factory, blinding):
+    """Tables for longer scalars: with half of its length those of P-256 have three teeth that are
+    longer than n."""
+    settings = {"curves": "weierstrass+edwards", "nonce": "random", "scalar_blinding": blinding}
+    harness = started(tmp_path_factory, "compact", **settings)
+    for curve in (TINY, FIELD_64, P_256) if blinding == "half" else (FIELD_64,):
+        test_constants(harness, curve)
+        test_the_table(harness, curve)
+        if curve is TINY:  # which is too short for r
+            continue
+        d, z, given = curve.n - 5, 3, curve.numbers
+        public = multiple(*curve.base, d, **given)
+        assert go(harness, "ec_multiply", d, *curve.base) == public
+        assert go(harness, "ec_base_multiply", d) == public
+        first, second = (go(harness, "ecdsa_sign", d, z) for _ in range(2))
+        assert first != second
+        for found in (first, second):
+            assert go(harness, "ecdsa_verify", *public, z, *found) == ()
+        assert go(harness, "ecdsa_verify", *public, z, first[0], second[1]) == Error.SIGNATURE
+    for curve in SMALL_EDWARDS:
+        test_the_table_of_an_edwards_curve(harness, curve)
+    test_signatures_on_edwards_curves(harness, SMALL_EDWARDS[-1])
     harness.close()
 
 

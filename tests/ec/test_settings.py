@@ -54,6 +54,33 @@ def test_drawn_nonces(family, times):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("blinding", ["64", "128", "half"])
+@pytest.mark.parametrize("family", ["compact", "ring"])
+def test_blinded_scalars(family, blinding):
+    """Results, and the same cycles with every r; ECDSA_VERIFY has the longer table."""
+    settings = {"curves": "weierstrass+edwards", "nonce": "random", "scalar_blinding": blinding}
+    bench = open_bench(family, max_bits=512, **settings)
+    driver = Accelerator(bench.device)
+    assert driver.scalar_blinding.name == blinding
+    for command in (
+        Command.EC_MULTIPLY,
+        Command.EC_BASE_MULTIPLY,
+        Command.ED_BASE_MULTIPLY,
+        Command.ECDSA_VERIFY,
+    ):
+        for seed in (7, 8, 7):
+            execute(bench.accelerator, command, random_operands(command, 64, seed=seed))
+    command = Command.ECDSA_SIGN
+    operands = random_operands(command, 64, seed=7)
+    found = [execute(driver, command, operands) for _ in range(3)]
+    assert len({one.value for one in found}) == 3
+    for one in found:
+        assert is_signature(driver.operation_result(command, one.value), **operands.numbers)
+        assert one.cycles == predict_operation(bench.design, command, operands).cycles
+    bench.device.close()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["EC_MULTIPLY", "ECDSA_SIGN_WITH", "ECDSA_VERIFY"])
 @pytest.mark.parametrize("tile, tiles", [("one17", 1), ("kara95", 1), ("bal50", 2), ("one17", 2)])
 def test_tiles(tile, tiles, command):

@@ -61,7 +61,7 @@ struct coprime_curve {
 };
 
 /* A curve with its constants, which are specific to an accelerator's digit_width, headroom,
-   radix_bits and min_bits. Made by coprime_curve_constants and coprime_curve_table, or in advance. */
+   radix_bits, min_bits and scalar_blinding. Made by coprime_curve_constants and coprime_curve_table, or in advance. */
 struct coprime_curve_constants {
     const struct coprime_curve *curve;
     /* Length of p and n as written to the hardware. */

@@ -147,17 +147,42 @@ static int load_curve(struct coprime *driver, const struct coprime_curve_constan
     return error;
 }
 
-/* Bits of the exponent of a multiple of the base point. */
-static uint32_t comb_bits(const struct coprime_curve_constants *curve)
+/* The random bits that secret scalars are blinded with. */
+static uint32_t blinding_bits(const struct coprime *driver,
+                              const struct coprime_curve_constants *curve)
 {
-    return curve->tooth ? TEETH * curve->tooth : curve->length + 1;
+    const uint32_t bits[] = {0, 64, 128, (curve->length + 1) / 2};
+
+    return bits[driver->scalar_blinding];
+}
+
+/* Bits that the scalar of a ladder then has beyond those of n and the one for a multiple of n. */
+static uint32_t ladder_bits(const struct coprime *driver,
+                            const struct coprime_curve_constants *curve)
+{
+    return driver->scalar_blinding ? blinding_bits(driver, curve) + 2 : 0;
+}
+
+/* The same of a comb, whose scalar is blinded twice. */
+static uint32_t more_comb_bits(const struct coprime *driver,
+                               const struct coprime_curve_constants *curve)
+{
+    return driver->scalar_blinding ? blinding_bits(driver, curve) + 1 : 0;
+}
+
+/* Bits of the exponent of a multiple of the base point. */
+static uint32_t comb_bits(const struct coprime *driver,
+                          const struct coprime_curve_constants *curve)
+{
+    return curve->tooth ? TEETH * curve->tooth :
+                          curve->length + more_comb_bits(driver, curve) + 1;
 }
 
 /* Load a curve with its table. */
 static int load_base(struct coprime *driver, const struct coprime_curve_constants *curve,
                      enum coprime_command command)
 {
-    const uint32_t count = words_of(curve->curve), bits = comb_bits(curve);
+    const uint32_t count = words_of(curve->curve), bits = comb_bits(driver, curve);
     const uint32_t *const thirds = curve->table + 2 * POINTS * count;
     int error;
 
@@ -348,16 +373,19 @@ static uint32_t tooth_of(const struct coprime *driver, uint32_t columns)
     }
 }
 
-/* The same of the comb: all teeth have a bit more than the length. A sum of points is special where
-   a number of them reaches n: on a curve of Weierstrass form that must be in the last two columns, or
-   there is no comb. */
+/* The same of the comb: all teeth have a bit more than the length, and what blinds a scalar. A sum of
+   points is special where a number of them reaches n: on a curve of Weierstrass form that must be in
+   the last two columns, if nothing is blinded, or there is no comb. */
 static uint32_t comb_tooth(const struct coprime *driver,
                            const struct coprime_curve_constants *curve)
 {
     const uint32_t tooth = tooth_of(driver, (curve->length + TEETH) / TEETH);
     const bool fits = (TEETH - 1) * tooth + 4 <= curve->n.bits;
 
-    return curve->curve->form == COPRIME_EDWARDS || fits ? tooth : 0;
+    if (curve->curve->form != COPRIME_EDWARDS && !fits) {
+        return 0;
+    }
+    return tooth_of(driver, (curve->length + more_comb_bits(driver, curve) + TEETH) / TEETH);
 }
 
 static uint32_t *take(struct coprime_memory *memory, uint32_t count)
@@ -465,20 +493,36 @@ int coprime_curve_constants(struct coprime *driver, const struct coprime_curve *
     return COPRIME_ERROR_NONE;
 }
 
-/* number = 2^(3 t) and plus or minus 2^(t j) of the lower teeth j, for a tooth of t bits: the highest
-   bit of the index is 1 where that of j = 0 is added, and so on. */
-static void comb_scalar(uint32_t *number, uint32_t *scratch, uint32_t tooth, uint32_t index,
-                        uint32_t count)
+/* number = number less the modulus, where it is not below it, for a number below twice the modulus
+   with the carry of the sum that it is. */
+static void reduce(uint32_t *number, uint32_t carry, const uint32_t *modulus, uint32_t count)
 {
-    set(number, 0, count);
-    number[(TEETH - 1) * tooth / 32] = (uint32_t)1 << (TEETH - 1) * tooth % 32;
+    const uint32_t borrow = subtract(number, modulus, count);
+
+    (void)add(number, modulus, mask_of(borrow & (carry ^ 1)), 0, count);
+}
+
+/* number = 2^(t j) modulo n, for a tooth of t bits. */
+static void tooth_scalar(const struct coprime_curve_constants *curve, uint32_t *number, uint32_t j)
+{
+    set(number, 0, words_of(curve->curve));
+    coprime_power_of_two(number, j * curve->tooth, curve->n.value, curve->n.bits);
+}
+
+/* number = 2^(3 t) and plus or minus 2^(t j) of the lower teeth j, modulo n, for a tooth of t bits: the
+   highest bit of the index is 1 where that of j = 0 is added, and so on. */
+static void comb_scalar(const struct coprime_curve_constants *curve, uint32_t *number,
+                        uint32_t *scratch, uint32_t index)
+{
+    const uint32_t count = words_of(curve->curve), *const n = curve->n.value;
+
+    tooth_scalar(curve, number, TEETH - 1);
     for (uint32_t j = 0; j < TEETH - 1; ++j) {
-        set(scratch, 0, count);
-        scratch[j * tooth / 32] = (uint32_t)1 << j * tooth % 32;
+        tooth_scalar(curve, scratch, j);
         if (index >> (TEETH - 2 - j) & 1) {
-            (void)add(number, scratch, ~(uint32_t)0, 0, count);
+            reduce(number, add(number, scratch, ~(uint32_t)0, 0, count), n, count);
         } else {
-            (void)subtract(number, scratch, count);
+            (void)add(number, n, mask_of(subtract(number, scratch, count)), 0, count);
         }
     }
 }
@@ -506,7 +550,7 @@ static int weierstrass_table(struct coprime *driver, const struct coprime_curve_
         if (curve->tooth) {
             int error;
 
-            comb_scalar(x, scratch, curve->tooth, i, count);
+            comb_scalar(curve, x, scratch, i);
             error = coprime_ec_multiply(driver, curve, x, named->gx, named->gy, x, y);
             if (error) {
                 return error;
@@ -566,15 +610,6 @@ static uint32_t *at(const struct field *field, uint32_t number)
     return field->numbers + number * field->count;
 }
 
-/* number = number modulo p, of a number below 2 p, with the carry of the sum that it is. */
-static void reduce(const struct field *field, uint32_t *number, uint32_t carry)
-{
-    const uint32_t *const p = field->curve->p.value;
-    const uint32_t borrow = subtract(number, p, field->count);
-
-    (void)add(number, p, mask_of(borrow & (carry ^ 1)), 0, field->count);
-}
-
 static int compute(const struct field *field, const struct field_step *steps, uint32_t count)
 {
     int error = COPRIME_ERROR_NONE;
@@ -589,7 +624,8 @@ static int compute(const struct field *field, const struct field_step *steps, ui
         }
         copy(to, at(field, steps[i].x), field->count);
         if (steps[i].operation == SUM) {
-            reduce(field, to, add(to, other, ~(uint32_t)0, 0, field->count));
+            reduce(to, add(to, other, ~(uint32_t)0, 0, field->count), field->curve->p.value,
+                   field->count);
         } else {
             (void)add(to, field->curve->p.value, mask_of(subtract(to, other, field->count)), 0,
                       field->count);
@@ -721,7 +757,8 @@ int coprime_ec_multiply(struct coprime *driver, const struct coprime_curve_const
                         uint32_t *y_out)
 {
     const enum coprime_command command = COPRIME_COMMAND_EC_MULTIPLY;
-    const uint32_t bits = curve->length + 1; /* for a multiple of n that is added */
+    const uint32_t longer = ladder_bits(driver, curve);
+    const uint32_t bits = curve->length + longer + 1; /* for a multiple of n that is added */
     int error;
 
     if (!(is_short(curve, k) && is_short(curve, x) && is_short(curve, y))) {
@@ -729,7 +766,7 @@ int coprime_ec_multiply(struct coprime *driver, const struct coprime_curve_const
     }
     error = load_curve(driver, curve, command, bits);
     if (!error) {
-        error = load_scaling(driver, curve, curve->n.bits, NULL);
+        error = load_scaling(driver, curve, curve->n.bits + longer, NULL);
     }
     if (!error) {
         error = load_number(driver, curve, COPRIME_OPERAND_E, k, bits);
@@ -752,7 +789,7 @@ static int base_multiply(struct coprime *driver, const struct coprime_curve_cons
     }
     error = load_base(driver, curve, command);
     if (!error) {
-        error = load_number(driver, curve, COPRIME_OPERAND_E, k, comb_bits(curve));
+        error = load_number(driver, curve, COPRIME_OPERAND_E, k, comb_bits(driver, curve));
     }
     return error ? error : run(driver, curve, command, NULL, NULL, x_out, y_out);
 }
@@ -796,7 +833,7 @@ static int sign(struct coprime *driver, const struct coprime_curve_constants *cu
     }
     if (!error) {
         error = coprime_load(driver, COPRIME_OPERAND_E, k, k ? words_of(curve->curve) : 0,
-                             comb_bits(curve));
+                             comb_bits(driver, curve));
     }
     return error ? error : run(driver, curve, command, z, NULL, r, s);
 }
@@ -830,7 +867,7 @@ int coprime_ecdsa_verify(struct coprime *driver, const struct coprime_curve_cons
         error = load_pair(driver, curve, COPRIME_OPERAND_POINT, x, y);
     }
     if (!error) {
-        error = load_number(driver, curve, COPRIME_OPERAND_E, z, comb_bits(curve));
+        error = load_number(driver, curve, COPRIME_OPERAND_E, z, comb_bits(driver, curve));
     }
     return error ? error : verify(driver, curve, command, r, s);
 }

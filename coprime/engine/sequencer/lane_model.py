@@ -150,7 +150,11 @@ class LaneModel:
         elif effect is Effect.NEXT_MODULUS:
             self.current.advance()
         elif effect is Effect.LOOP:
-            self.loops = (self.loops + 1) % step.times
+            self.loops = (self.loops + 1) % self.times(step)
+
+    def times(self, step: Step) -> int:
+        """How often a LOOP executes its steps."""
+        return step.times or self.capabilities.scalar_blinding.bits(self.length(Context.Q))
 
     def end(self, error: Error) -> None:
         """End the operation with an error."""
@@ -275,7 +279,7 @@ class LaneConditions:
     @property
     def last_loop(self) -> int:
         """The loop has been executed as often as the step says."""
-        return int(self._lane.loops == self._step.times - 1)
+        return int(self._lane.loops == self._lane.times(self._step) - 1)
 
     @property
     def more_moduli(self) -> int:

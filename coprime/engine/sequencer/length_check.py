@@ -63,6 +63,12 @@ class LengthRules:
                 among(command, own.on_curve) & (lengths.exponent <= lengths.q),
                 Error.EXPONENT_LENGTH,
             )
+        if own.blinded:
+            longest = lengths.q + own.scalar_blinding.bits(lengths.q)
+            yield (
+                among(command, own.blinded) & (lengths.exponent <= longest),
+                Error.EXPONENT_LENGTH,
+            )
         if self.program.checks:
             unfit = (counts.exponent == 0) | (counts.exponent > own.max_prime_digits)
             yield among(command, own.private) & unfit, Error.EXPONENT_LENGTH

@@ -142,7 +142,11 @@ class Sequencer(wiring.Component):
             self.current = CurrentContext(turns, self.memory.layout, numbers)
         self.windows = ExponentWindow(program, capabilities) if program.window_bits else None
         self.counter = ScanCounter() if StepKind.LOAD_COUNTER in kinds else None
-        self.loop = LoopCounter(program.longest_loop) if program.longest_loop else None
+        longest_loop = program.longest_loop
+        if program.blinds_scalars:
+            own = capabilities
+            longest_loop = max(longest_loop, own.scalar_blinding.bits(own.max_prime_length))
+        self.loop = LoopCounter(longest_loop) if longest_loop else None
         self.proof = Proof(program.moduli, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
         self.window = None if self.windows is None else self.windows.value
@@ -233,7 +237,7 @@ class Sequencer(wiring.Component):
                     "drawn_bit": Out(range(drawn_bits(width))),
                     "spends": Out(1),
                 }
-                if program.blinds_exponents
+                if program.adds_drawn
                 else {}
             )
         )
@@ -328,7 +332,7 @@ class Sequencer(wiring.Component):
 
     def _step_control(self) -> StepControl:
         """What the kinds of steps are given of all this."""
-        drawing = ("draws", "drawn", "drawn_bit") if self.program.blinds_exponents else ()
+        drawing = ("draws", "drawn", "drawn_bit") if self.program.adds_drawn else ()
         sharing = ("other_at_fault", "other_busy") if self.program.shares_check else ()
         flags = ("borrow", "z_is_zero", "z_is_odd", "z_is_normalized")
         return StepControl(
@@ -504,7 +508,10 @@ class Sequencer(wiring.Component):
                 loop.times.eq(step.times),
                 loop.advance.eq(effects[Effect.LOOP]),
             ]
-            if self.program.blinds_exponents:
+            if self.program.blinds_scalars:
+                bits = self.capabilities.scalar_blinding.bits(self.lengths.q)
+                m.d.comb += loop.times.eq(Mux(step.times == 0, bits, step.times))
+            if self.program.adds_drawn:
                 m.d.comb += [
                     self.drawn_bit.eq(loop.count),
                     self.spends.eq(loop.advance & (self.drawn_bit.all() | loop.last)),

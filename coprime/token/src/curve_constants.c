@@ -8,7 +8,7 @@
 /* Public numbers. */
 struct made_constants {
     struct made_constants *next;
-    uint32_t build[6]; /* what they depend on */
+    uint32_t build[7]; /* what they depend on */
     struct coprime_curve_constants constants;
     uint32_t words[COPRIME_CURVE_MEMORY(MAX_CURVE_BITS)], table[MAX_TABLE_WORDS];
 };
@@ -47,16 +47,18 @@ static int make(const struct crypto *crypto, struct coprime *driver, const struc
     return COPRIME_ERROR_NONE;
 }
 
-static void read_build(const struct coprime *driver, uint32_t build[6])
+static void read_build(const struct coprime *driver, uint32_t build[7])
 {
-    const uint32_t found[6] = {driver->digit_width, driver->headroom,       driver->radix_bits,
-                               driver->min_bits,    driver->max_prime_bits, driver->half_bits};
+    const uint32_t found[7] = {
+        driver->digit_width,    driver->headroom,  driver->radix_bits,      driver->min_bits,
+        driver->max_prime_bits, driver->half_bits, driver->scalar_blinding,
+    };
 
     memcpy(build, found, sizeof found);
 }
 
 /* Those that fit the engine, or null. */
-static struct made_constants *find(struct made_constants *list, const uint32_t build[6])
+static struct made_constants *find(struct made_constants *list, const uint32_t build[7])
 {
     while (list && memcmp(list->build, build, sizeof list->build) != 0) {
         list = list->next;
@@ -70,7 +72,7 @@ int curve_constants_find(struct curve_constants *constants, const struct crypto 
 {
     struct made_constants **const list = &constants->of[curve_index(curve)];
     struct made_constants *made;
-    uint32_t build[6];
+    uint32_t build[7];
     int error = COPRIME_ERROR_NONE;
 
     read_build(driver, build);

@@ -1,0 +1,295 @@
+"""Blinded scalars on integers: every r of small orders, both ends, faults, what is refused.
+
+In hardware: tests/ec/test_settings.py, and tests/drivers/test_curves.py in C.
+"""
+
+import itertools
+import random
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.device.jobs import EngineError
+from coprime.ec.eddsa import ED448, ED25519
+from coprime.ec.samples import curve_numbers
+from coprime.ec.weierstrass import curve_named
+from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.precomputation import Radix
+from coprime.engine.sequencer import linear_steps
+from coprime.engine.sequencer.linear_steps import LinearSteps
+from coprime.model.combs import jacobian_tooth
+from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
+from coprime.program.steps import StepKind
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import Operands
+from tests.ec import small_curves
+from tests.ec.small_curves import points_of
+
+PAGE = (Path(__file__).parents[2] / "docs" / "curves.md").read_text("utf-8")
+SHORTER = [one for one in small_curves.CURVES if one.n.bit_length() >= 6]
+"""Of orders of 6 bits and more."""
+MULTIPLES = (Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULTIPLY)
+
+
+@cache
+def design_of(blinding, family="compact", **settings):
+    chosen = {"curves": "weierstrass", "nonce": "random", "scalar_blinding": blinding, **settings}
+    return choose(family, chosen).design
+
+
+@cache
+def with_bits(bits):
+    """A design whose r is as short as small orders need it."""
+    design = design_of("64")
+    few = replace(design.capabilities, scalar_blinding=ScalarBlinding(bits))
+    return replace(design, capabilities=few)
+
+
+def predicted(design, command, numbers):
+    """Without a driver, which knows the usual lengths of r only. EngineError if it is refused."""
+    own = design.capabilities
+    operands, lengths = Radix.of(own).curve_operation(
+        command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
+    )
+    found = design.predict(command, operands, lengths)
+    if found.error:
+        raise EngineError(found.error)
+    return found
+
+
+def expected(design, command, numbers):
+    return command.operation.expected(numbers, design.capabilities.half_bits)
+
+
+def draw(monkeypatch, *randoms, bits):
+    """The bits of each r, for one multiple after the other, and coordinates that are not 0 modulo
+    small primes."""
+    drawn = iter([r >> k & 1 for r in randoms for k in range(bits)])
+
+    def randbits(width):
+        return next(drawn) if width == 1 else random.randrange(1, 17)
+
+    monkeypatch.setattr(linear_steps, "randbits", randbits)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        SHORTER[0],
+        *(pytest.param(one, marks=pytest.mark.slow) for one in SHORTER[1:]),
+    ],
+    ids=lambda one: one.name,
+)
+def test_every_scalar_with_every_r_of_a_small_curve(monkeypatch, curve):
+    """r has four bits less than the order."""
+    bits = curve.n.bit_length() - 4
+    design, command, cycles = with_bits(bits), Command.EC_MULTIPLY, set()
+    for k, r in itertools.product(range(1, curve.n), range(1 << bits)):
+        draw(monkeypatch, r, bits=bits)
+        x, y = curve.base
+        numbers = {"x": x, "y": y, "k": k, **curve.numbers}
+        found = predicted(design, command, numbers)
+        assert found.result == expected(design, command, numbers)
+        cycles.add(found.cycles)
+    assert len(cycles) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("curve", SHORTER, ids=lambda one: one.name)
+def test_every_scalar_and_every_point_of_a_small_curve(curve):
+    design, command = with_bits(curve.n.bit_length() - 4), Command.EC_MULTIPLY
+    for (x, y), k in itertools.product(points_of(curve), range(1, curve.n)):
+        numbers = {"x": x, "y": y, "k": k, **curve.numbers}
+        found = predicted(design, command, numbers)
+        assert found.result == expected(design, command, numbers)
+
+
+def test_an_order_that_is_too_short_for_r():
+    """A number that the ladder comes by is 0 then: the result is right, or there is none."""
+    curve, design, command = SHORTER[0], with_bits(16), Command.EC_MULTIPLY
+    codes = set()
+    for k in range(1, curve.n):
+        x, y = curve.base
+        numbers = {"x": x, "y": y, "k": k, **curve.numbers}
+        try:
+            assert predicted(design, command, numbers).result == expected(design, command, numbers)
+            codes.add(Error.NONE)
+        except EngineError as error:
+            codes.add(error.code)
+    assert codes == {Error.NONE, Error.POINT}
+
+
+@pytest.mark.parametrize(
+    ("name", "blinding", "command"),
+    [
+        ("P-256", "64", Command.EC_MULTIPLY),
+        ("P-256", "half", Command.EC_BASE_MULTIPLY),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in itertools.product(
+                ("P-224", "P-521", "secp256k1", "brainpoolP384r1"),
+                SCALAR_BLINDINGS[1:],
+                MULTIPLES[:2],
+            )
+        ),
+    ],
+)
+def test_scalars_at_both_ends(name, blinding, command):
+    """Results are Python's, and cycles the same for each scalar and r."""
+    curve, design = curve_named(name), design_of(blinding)
+    scalars = (1, 2, curve.n // 2, curve.n - 1)
+    cycles = set()
+    for k in scalars:
+        numbers = curve_numbers(command, curve, random.Random(1)) | {"k": k}
+        found = predicted(design, command, numbers)
+        assert found.result == expected(design, command, numbers)
+        cycles.add(found.cycles)
+    assert len(cycles) == 1
+
+
+@pytest.mark.parametrize("blinding", ["64", pytest.param("half", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.slow)], ids=str)
+def test_scalars_on_edwards_curves(curve, blinding):
+    command, design = Command.ED_BASE_MULTIPLY, design_of(blinding, curves="weierstrass+edwards")
+    cycles = set()
+    for k in (0, 1, curve.n - 1):
+        numbers = curve_numbers(command, curve, random.Random(1)) | {"k": k}
+        found = predicted(design, command, numbers)
+        assert found.result == expected(design, command, numbers)
+        cycles.add(found.cycles)
+    assert len(cycles) == 1
+
+
+def scanned_scalars(monkeypatch, design, command, numbers):
+    """E, whenever a step other than those that make it has begun to read it."""
+    found = []
+    run = LinearSteps.run
+
+    def recorded(self, lane, step):
+        run(self, lane, step)
+        if step.kind is StepKind.ADD_IF_DRAWN:
+            found.append(lane.values[Operand.E])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LinearSteps, "run", recorded)
+        predicted(design, command, numbers)
+    bits = design.capabilities.scalar_blinding.bits(256)
+    return found[bits - 1 :: bits]
+
+
+def test_both_multiples_of_a_signature_scan_another_scalar(monkeypatch):
+    """Both are the same modulo n; so are those of the next command, which are others again."""
+    numbers = curve_numbers(Command.EC_BASE_MULTIPLY, curve_named("P-256"), random.Random(1))
+    given = (monkeypatch, design_of("64"), Command.EC_BASE_MULTIPLY, numbers)
+    scalars = [*scanned_scalars(*given), *scanned_scalars(*given)]
+    assert len(set(scalars)) == 4
+    assert len({one % numbers["n"] for one in scalars}) == 1
+
+
+def test_a_ladder_scans_another_scalar_each_time(monkeypatch):
+    numbers = curve_numbers(Command.EC_MULTIPLY, curve_named("P-256"), random.Random(1))
+    given = (monkeypatch, design_of("128"), Command.EC_MULTIPLY, numbers)
+    scalars = [*scanned_scalars(*given), *scanned_scalars(*given)]
+    assert len(set(scalars)) == 2
+    assert {one % numbers["n"] for one in scalars} == {numbers["k"]}
+    assert {(one - numbers["k"]) // numbers["n"] % 4 for one in scalars} == {1}
+
+
+@pytest.mark.parametrize("command", [Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY])
+@pytest.mark.parametrize("place", [0, 200, 300])
+def test_a_scalar_that_a_fault_has_changed(monkeypatch, command, place):
+    """As the last random bit is added: what is multiplied is another number, modulo n too."""
+    design, run = design_of("64"), LinearSteps.run
+    numbers = curve_numbers(command, curve_named("P-256"), random.Random(1))
+    done = []
+
+    def changed(self, lane, step):
+        run(self, lane, step)
+        if step.kind is StepKind.ADD_IF_DRAWN and not done:
+            lane.values[Operand.E] ^= 1 << place
+            done.append(step)
+
+    monkeypatch.setattr(LinearSteps, "run", changed)
+    with pytest.raises(EngineError) as found:
+        predicted(design, command, numbers)
+    assert found.value.code is Error.FAULT
+
+
+def special_r(k, n, tooth):
+    """An r with which the sum of all columns but the last two is the point at infinity."""
+    generator = random.Random(1)
+    while True:
+        r = generator.getrandbits(64)
+        e = (k - 1) * (n + 1) // 2 % n + r * n + (1 << 4 * tooth - 1)
+        low = sum(((e >> tooth * j & 3) * 2 - 3) << tooth * j for j in range(4))
+        total = 2 * e - ((1 << 4 * tooth) - 1) - low
+        assert total % 4 == 0
+        if total // 4 % n == 0:
+            return r
+
+
+def test_an_addition_of_the_comb_that_is_special(monkeypatch):
+    """Of a scalar that is made for it, with one r in a thousand: there is no result, and no wrong
+    one; with another r there is one."""
+    command, curve = Command.EC_BASE_MULTIPLY, curve_named("brainpoolP256r1")
+    design = design_of("64", base_multiple="once")
+    own = design.capabilities
+    tooth = jacobian_tooth(
+        curve.n, 256, own.digit_width, own.headroom, own.scalar_blinding.comb_bits(256)
+    )
+    k = sum(f << tooth * j for j, f in enumerate((3, 1, 3, 1)))
+    numbers = curve_numbers(command, curve, random.Random(1)) | {"k": k}
+    r = special_r(k, curve.n, tooth)
+    draw(monkeypatch, r, bits=64)
+    with pytest.raises(EngineError) as found:
+        predicted(design, command, numbers)
+    assert found.value.code is Error.POINT
+    draw(monkeypatch, r + 1, bits=64)
+    assert predicted(design, command, numbers).result == expected(design, command, numbers)
+
+
+@pytest.mark.parametrize("command", [Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY])
+@pytest.mark.parametrize("blinding", SCALAR_BLINDINGS[1:])
+def test_an_exponent_without_the_bits_of_r(command, blinding):
+    """From a driver that does not know of them."""
+    design, numbers = design_of(blinding), {}
+    own = design.capabilities
+    numbers = curve_numbers(command, curve_named("P-256"), random.Random(1))
+    unblinded = replace(Radix.of(own), scalar_blinding=ScalarBlinding())
+    operands, lengths = unblinded.curve_operation(
+        command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
+    )
+    assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
+    lengths[Length.EXPONENT] = 256 + own.scalar_blinding.bits(256)
+    assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"curves": "weierstrass"}, "scalar_blinding needs random numbers: nonce=random"),
+        ({"curves": "edwards"}, "scalar_blinding needs random numbers: nonce=random"),
+        (
+            {"curves": "montgomery"},
+            "the scalar of X_MULTIPLY, of curves=montgomery, is not blinded",
+        ),
+        ({"curves": "weierstrass", "scalar_blinding": "32"}, "must be one of 0, 64, 128, half"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("family", ["compact", "ring"])
+def test_what_is_refused(family, settings, message):
+    with pytest.raises(ValueError, match=message):
+        _ = choose(family, {"scalar_blinding": "64", **settings}).design
+
+
+@pytest.mark.slow
+def test_x_multiply_is_not_blinded():
+    """It is the same with and without the parameter."""
+    numbers = {"x": 9, "e": 5 << 250, "y": 121665, "m": 2**255 - 19}
+    given = (Command.X_MULTIPLY, Operands(numbers))
+    found = [predict_operation(design_of(one, curves="all"), *given) for one in ("0", "64")]
+    assert found[0] == found[1]
