@@ -50,7 +50,8 @@ def compact(
 
     `nonce` is random, for ECDSA_SIGN, which draws the nonce, or host, for ECDSA_SIGN_WITH. The
     multiple of the base point is made twice by a signature, and compared, or once, as
-    `base_multiple` says.
+    `base_multiple` says; or once, and a signature of ECDSA is verified with the public key. Banks
+    then have 64 blocks.
 
     Raises ValueError where a parameter is out of its range.
     """
