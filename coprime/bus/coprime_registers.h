@@ -124,6 +124,11 @@
    defined. */
 #define COPRIME_CAPABILITIES_MORE_COMMANDS_SHIFT       19
 #define COPRIME_CAPABILITIES_MORE_COMMANDS_MASK        0x00080000u
+/* R. 1 if ECDSA_SIGN and ECDSA_SIGN_WITH need POINT, the public key, with which the engine
+   verifies the signature before it can be read: a wrong one is wiped, and the command ends with
+   FAULT. */
+#define COPRIME_CAPABILITIES_VERIFIES_SHIFT            20
+#define COPRIME_CAPABILITIES_VERIFIES_MASK             0x00100000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it precomputes. */

@@ -43,6 +43,7 @@ CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
     Field("PADDINGS", 15, 3, "R", None, "Paddings in hardware: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. If 0, PADDING and PADDING_WINDOW are undefined registers."),
     Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
     Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
+    Field("VERIFIES", 20, 1, "R", None, "1 if ECDSA_SIGN and ECDSA_SIGN_WITH need POINT, the public key, with which the engine verifies the signature before it can be read: a wrong one is wiped, and the command ends with FAULT."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),

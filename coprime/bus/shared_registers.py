@@ -80,6 +80,7 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
             **({"PADDINGS": paddings} if paddings else {}),
             **({"CHECKED": 1} if own.checked else {}),
             **({"MORE_COMMANDS": 1} if has_more_commands(own) else {}),
+            **({"VERIFIES": 1} if own.verifies else {}),
         },
         registers.DIGITS: {
             "WIDTH": own.digit_width,

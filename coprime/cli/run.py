@@ -39,7 +39,7 @@ def _raw() -> dict[str, str]:
     """Options that give an input of an operation, with its meanings; the modulus is last."""
     meanings: dict[str, list[str]] = {}
     for command in Command:
-        for one in command.operation.inputs:
+        for one in command.operation.every_input:
             meanings.setdefault(one.name, []).append(one.meaning)
     meanings[_MODULUS] = meanings.pop(_MODULUS)
     return {name: ", ".join(dict.fromkeys(each)) for name, each in meanings.items()}
@@ -284,7 +284,8 @@ def _operands(
     if missing:
         wanted = " ".join(f"--{name}" for name in needed)
         raise ValueError(f"{command.name} needs {wanted} (or --bits); {missing[0]} is missing")
-    surplus = [name for name in given if name.removeprefix("--") not in needed]
+    taken = [one.name for one in command.operation.every_input]
+    surplus = [name for name in given if name.removeprefix("--") not in taken]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")
-    return Operands({name: raw[name] for name in needed})
+    return Operands({name: raw[name] for name in taken if raw[name] is not None})

@@ -175,6 +175,7 @@ class EngineDriver:
     multipliers (int): number of multipliers of an engine that work in parallel
     equal_primes (bool): whether both primes of a key are loaded with the length of the longer one
     checked (bool): whether the result of a private operation is checked with the public exponent
+    verifies (bool): whether signatures of ECDSA are verified with the public key, an operand then
     digit_width, headroom (int): bits of a digit, and bits of an operand beyond its length
     radix_bits (int): bits that a round of the multiplication takes, which determine R for a length
         of the modulus. 0: there is no Montgomery form, and even moduli are allowed.
@@ -201,6 +202,7 @@ class EngineDriver:
         self.multipliers = registers.CAPABILITIES["MULTIPLIERS"].of(capabilities)
         self.equal_primes = bool(registers.CAPABILITIES["EQUAL_PRIMES"].of(capabilities))
         self.checked = bool(registers.CAPABILITIES["CHECKED"].of(capabilities))
+        self.verifies = bool(registers.CAPABILITIES["VERIFIES"].of(capabilities))
         digits = self._read(registers.DIGITS)
         self.digit_width = registers.DIGITS["WIDTH"].of(digits)
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
@@ -223,15 +225,16 @@ class EngineDriver:
     ) -> Job:
         """An operation that is given numbers: all of its record's inputs, by their names.
 
+        A public key to verify a signature with is one of them where the hardware `verifies`, and
+        may be given where it does not.
+
         Ranges: the modulus is odd unless `radix_bits` is 0, then 1 or more; exponents are 0 or
         more, others below the modulus. `exponent_length` is of each exponent, in bits; None: as
         many as the longest has, or 1 if all are 0. ValueError if one has more, and for other names.
         """
         inputs = command.operation.inputs
         check_naturals(**numbers)
-        if set(numbers) != {one.name for one in inputs}:
-            names = ", ".join(one.name for one in inputs)
-            raise ValueError(f"{command.name} takes {names}, not {', '.join(numbers)}")
+        numbers = self._read_by(command, numbers)
         if command.operation.on_curve:
             return self._curve_job(command, numbers)
         length = self._length(*(numbers[one.name] for one in inputs if not one.is_exponent))
@@ -259,6 +262,18 @@ class EngineDriver:
                 spread = one.spread(numbers[one.name])
                 operands[one.operand] = operands.get(one.operand, 0) | spread
         return Job(command, lengths, operands)
+
+    def _read_by(self, command: Command, numbers: Mapping[str, int]) -> Mapping[str, int]:
+        """Those that the hardware reads: a public key only where that verifies with it."""
+        own, names = command.operation, {*numbers}
+        key = {one.name for one in own.key_inputs}
+        if not self.verifies and names > key:
+            names -= key
+        needed = own.every_input if self.verifies else own.inputs
+        if names != {one.name for one in needed}:
+            text = ", ".join(one.name for one in needed)
+            raise ValueError(f"{command.name} takes {text}, not {', '.join(numbers)}")
+        return {name: numbers[name] for name in names}
 
     def operation_input(self, command: Command, numbers: Mapping[str, int]) -> int:
         """The operand X of an operation that is given numbers."""

@@ -167,9 +167,9 @@ class Scheduler:
     refuses an access, or ends with an error that is not caused by the request; if it does not react
     to CANCEL in `grace` clock cycles; and if it failed on `attempts` requests in a row, by FAULT or
     by exceeding the limit, even if it reacted. After a single FAULT it works on, since a fault may
-    have been a passing one, or of the key. Another core repeats its work. Completions of a core that is out of service
-    are removed and ignored. A core that never ends is noticed only by a limit, or when its request
-    is cancelled.
+    have been a passing one, or of the key. Another core repeats its work. Completions of a core
+    that is out of service are removed and ignored. A core that never ends is noticed only by a
+    limit, or when its request is cancelled.
 
     **Time** is checked when a completion arrives, and when `Device.wait_interrupt` gives up: on
     hardware after `poll` seconds, in simulation after the device's `cycle_limit`.

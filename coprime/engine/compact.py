@@ -51,7 +51,8 @@ def compact(
 
     `nonce` is random, for ECDSA_SIGN, which draws the nonce, or host, for ECDSA_SIGN_WITH. The
     multiple of the base point is made twice by a signature, and compared, or once, as
-    `base_multiple` says. `scalar_blinding` is how many random bits secret scalars are blinded with,
+    `base_multiple` says; or once, and a signature of ECDSA is verified with the public key. Banks
+    then have 64 blocks. `scalar_blinding` is how many random bits secret scalars are blinded with,
     0, 64, 128, or half of the order's length; it needs `nonce` random.
 
     Raises ValueError where a parameter is out of its range.

@@ -175,6 +175,15 @@ class Capabilities:
     """Of the secret scalars of points of two coordinates: their exponents are longer."""
 
     @property
+    def verifies(self) -> bool:
+        """Whether signatures are verified with a public key, which is then an operand."""
+        return any(
+            one.operand in operands
+            for command, operands in self.required.items()
+            for one in command.operation.key_inputs
+        )
+
+    @property
     def radix_bits(self) -> int:
         """R of a modulus is 2^(radix_bits * rounds); 0 means that R is 1."""
         return self.round_bits if self.montgomery else 0

@@ -27,13 +27,14 @@ CURVES = (
 _OF_POINTS = ("weierstrass", "edwards")
 """Those whose points have two coordinates."""
 NONCES = ("host", "random")
-BASE_MULTIPLES = ("twice", "once")
+BASE_MULTIPLES = ("twice", "once", "verified")
 _SLACK = {"montgomery": 4, "weierstrass": 6, "edwards": 6}
 """Bits that R has above c * M, by kind."""
 _LEAST_SLACK = 2
 """The same without curves."""
 _BLOCK_BITS = (4, 5, 6, 6)
-"""By the count of kinds. Table, key and what is live of two kinds are more than 32 blocks."""
+"""By the count of kinds. Table, key and what is live of two kinds are more than 32 blocks, and so
+are those of a signature, its claim and a public key."""
 _LONGEST_FIELD = 528
 """Bits of the longest prime of a curve's field."""
 
@@ -68,7 +69,8 @@ CURVE_PARAMETERS = (
         "base_multiple",
         BASE_MULTIPLES,
         "twice",
-        "how often a signature's multiple of the base point is made; twice: and compared",
+        "how a signature's multiple of the base point is checked; twice: by a second one;"
+        " verified: as twice, but a signature of ECDSA is verified with the public key",
         sparse=True,
     ),
     ChoiceParameter(
@@ -107,6 +109,8 @@ class CurveSettings:
                 "scalar_blinding needs random numbers: nonce=random, with curves=weierstrass, alone"
                 " or with others; the scalar of X_MULTIPLY, of curves=montgomery, is not blinded"
             )
+        if self.verifies and "weierstrass" not in self.kinds:
+            raise ValueError("base_multiple=verified is for curves=weierstrass")
         if self.has_points and self.blinds:
             alone = f"with curves={self.curves} there is no blinding yet"
             raise ValueError(f"{alone}: leave one of them out")
@@ -144,12 +148,17 @@ class CurveSettings:
     @property
     def block_bits(self) -> int:
         """Width of the number of a block in banks: 2^block_bits hold the numbers of all kinds."""
-        return _BLOCK_BITS[len(self.kinds)]
+        return max(_BLOCK_BITS) if self.verifies else _BLOCK_BITS[len(self.kinds)]
 
     @property
     def slack_of_one_memory(self) -> int:
         """Those of a multiplier of one memory, whose sums have the multiplicand and the modulus."""
         return self.slack + self.has_points
+
+    @property
+    def verifies(self) -> bool:
+        """Whether a signature of ECDSA is verified before it can be read."""
+        return self.base_multiple == "verified"
 
     @property
     def draws(self) -> bool:
@@ -173,8 +182,12 @@ class CurveSettings:
 
     def added_to(self, design: EngineDesign) -> EngineDesign:
         """The design with these operations."""
-        twice = self.base_multiple == BASE_MULTIPLES[0]
-        design = replace(design, base_twice=twice, randomizes=self.draws)
+        design = replace(
+            design,
+            base_twice=self.base_multiple != "once",
+            verifies=self.verifies,
+            randomizes=self.draws,
+        )
         return design.with_operations(self.commands)
 
     def in_one_memory(

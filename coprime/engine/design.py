@@ -54,13 +54,17 @@ class EngineDesign:
     """Of a lane that works alone."""
     base_twice: bool = False
     """A signature's multiple of the base point is made twice, and compared."""
+    verifies: bool = False
+    """But of ECDSA it is made once, and the signature is verified."""
     randomizes: bool = False
     """Multiples of points by secret scalars begin with random coordinates."""
 
     def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
         """The same with more operations."""
         own = self.capabilities
-        more = required_operands(self.multiplication, commands, checked=own.checked)
+        more = required_operands(
+            self.multiplication, commands, checked=own.checked, verifies=self.verifies
+        )
         return replace(self, capabilities=replace(own, required={**own.required, **more}))
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
@@ -93,8 +97,15 @@ class EngineDesign:
     def _machine(self) -> Machine:
         multiplication = self.multiplication
         lanes = 2 if multiplication.interleaved else self.capabilities.multipliers
-        on_curves = (self.base_twice, self.randomizes, bool(self.capabilities.scalar_blinding))
-        return Machine(multiplication, lanes, self.exponentiation, *on_curves)
+        return Machine(
+            multiplication,
+            lanes,
+            self.exponentiation,
+            base_twice=self.base_twice,
+            verifies=self.verifies,
+            randomizes=self.randomizes,
+            blinds_scalars=bool(self.capabilities.scalar_blinding),
+        )
 
     @cached_property
     def layout(self) -> Layout:
@@ -182,12 +193,17 @@ def usual_commands() -> list[Command]:
 
 
 def required_operands(
-    multiplication: Multiplication, commands: Iterable[Command], *, checked: bool
+    multiplication: Multiplication,
+    commands: Iterable[Command],
+    *,
+    checked: bool,
+    verifies: bool = False,
 ) -> Mapping[Command, frozenset[Operand]]:
     """The operands that each of these operations of an engine of lanes reads."""
     arithmetic = Arithmetic(
         inverses=multiplication.round_bits > 1,
         montgomery=multiplication.montgomery,
         checked=checked,
+        verifies=verifies,
     )
     return {command: command.operation.required(arithmetic) for command in commands}

@@ -124,8 +124,9 @@ class Radix:
     ) -> tuple[dict[Operand, int], dict[Length, int]]:
         """The operands of an operation on a curve, X included, and all lengths.
 
-        The numbers are its record's inputs, by their names; `half_bits` and `min_length` are the
-        engine's. Raises ValueError unless p and n are odd, and scalars below n.
+        The numbers are its record's inputs, by their names, and with a public key those of that;
+        `half_bits` and `min_length` are the engine's. Raises ValueError unless p and n are odd, and
+        scalars below n.
         """
         p, n = numbers["p"], numbers["n"]
         if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
@@ -152,6 +153,7 @@ class Radix:
         if operation.joins is not None:
             operands[Operand.E] = operation.joins(*scalars.values(), exponent_length // COMB_TEETH)
         required = operation.required(_OF_CURVES)
+        required |= {one.operand for one in operation.key_inputs if one.name in numbers}
         return {one: value for one, value in operands.items() if one in required}, lengths
 
     def _table_operands(
@@ -298,8 +300,8 @@ def operand_pairs(
 ) -> dict[Operand, int]:
     """The operands of an operation on a curve that are two numbers each."""
     found: dict[Operand, int] = {}
-    for one in operation.inputs:
-        if one.operand.length is Length.MODULUS:
+    for one in operation.every_input:
+        if one.operand.length is Length.MODULUS and one.name in numbers:
             shift = half_bits if one.upper else 0
             found[one.operand] = found.get(one.operand, 0) + (numbers[one.name] << shift)
     return found

@@ -125,7 +125,9 @@ def _base_point(machine: Machine) -> Routine:
     """X_1 : Y_1 : Z_1 = E * the base point; a comb starts with the coordinate Z in ACCUMULATOR."""
     scans, column, last_columns = "columns", "column", "last_columns"
     x, y = Scratch.T_0, Scratch.T_1
-    on_curve = Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is G on the curve?")
+    on_curve = Step(
+        kind=StepKind.CHECK_ON_CURVE, x=_ACC, y=_ACC, modulus=_P, note="is G on the curve?"
+    )
     first = Step(kind=StepKind.SCAN_COLUMNS, modulus=_WHOLE, note="from the highest column on")
     full = replace(PASS, modulus=_P, next=Next.IF_WINDOW, note="each bit of the column")
     x_1, y_1, z_1 = SUM
@@ -343,8 +345,10 @@ def multiply_base(z: Location, form: CurveForm = WEIERSTRASS) -> Step:
     return call(move(_ACC, z, _P), form.multiply_base)
 
 
-def multiples_of_base(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[Step]:
-    """E times the base point; if the machine makes it twice, that is kept, and made once more.
+def multiples_of_base(
+    machine: Machine, form: CurveForm = WEIERSTRASS, *, twice: bool
+) -> list[Step]:
+    """E times the base point; if that is made twice, the first is kept, and made once more.
 
     They begin with a random Z, or without random numbers with 1 and R^2.
     """
@@ -355,7 +359,7 @@ def multiples_of_base(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[S
     else:
         first = multiply_base(Scratch.ONE_FORM, form)
         again = [kept, last, multiply_base(Operand.P_POWER, form)]
-    return [first, *(again if machine.base_twice else [])]
+    return [first, *(again if twice else [])]
 
 
 def check_scalar(machine: Machine, k: Location) -> list[Step]:

@@ -56,7 +56,7 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
         call(move(_ACC, e, _Q), BASE_SCALAR),
         replace(modulo_p, next=Next.EACH_MODULUS, target=field),
         *on_field((), field, form),
-        *multiples_of_base(machine, form),
+        *multiples_of_base(machine, form, twice=machine.base_twice),
         call(move(_ACC, z_1, _P), form.affine),
         *result,
     ]

@@ -3,28 +3,50 @@
 Source: FIPS 186-5, section 6.4; its names are those of the steps' notes.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
-from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.routine import Routine
-from coprime.program.steps import StepKind, linear, multiply
+from coprime.program.steps import Step, StepKind, linear, multiply
 
 from .banked import move
+from .comb import BASE_SCALAR, multiply_base
+from .curve_form import WEIERSTRASS
 from .formulas import NumberPlace
-from .shared_steps import jump
-from .weierstrass import FROM_FORM, SUM, SUM_BELOW, TEMPORARY, curve_formula, routine, to_form
+from .shared_steps import call, jump
+from .weierstrass import (
+    FROM_FORM,
+    MULTIPLY,
+    SUM,
+    SUM_BELOW,
+    SUMMED,
+    TEMPORARY,
+    add_point,
+    curve_formula,
+    enter_point,
+    plain_product,
+    routine,
+    to_form,
+    zero,
+)
 
 TOTAL, IS_R = "total", "is_r"
+FACTORS, SUM_IS_R = "factors", "sum_is_r"
 """Routines."""
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 _R, _NONCE, _KEPT = Scratch.SIGNATURE_R, Scratch.NONCE, Scratch.KEPT_SCALAR
+_INVERSE, _U_2 = Scratch.INVERSE, Scratch.FACTOR_2
+_POINT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
 
 
-def ecdsa_routines() -> list[Routine]:
-    """TOTAL, of signatures, and IS_R, of their verification, too."""
-    return [_total(), _is_r()]
+def ecdsa_routines(multiples: Iterable[Routine]) -> list[Routine]:
+    """TOTAL, of signatures; IS_R, of their verification, too; FACTORS and SUM_IS_R, where both have
+    these. The routines make multiples of points."""
+    compared = _is_r()
+    return [_total(), compared, _factors(), _sum_is_r([*multiples, compared])]
 
 
 def _total() -> Routine:
@@ -87,4 +109,82 @@ def _is_r() -> Routine:
         takes={_R: None, x: coordinate, z: coordinate},
         gives={},
         clobbers=(_ACC, Scratch.POWER, form_r, form_r_n, *TEMPORARY),
+    )
+
+
+def factors(r: list[Step], z: list[Step]) -> list[Step]:
+    """u_1 = z / s, as a comb scans it, in E, and u_2 = r / s, modulo n.
+
+    The steps bring r and z in Montgomery form to ACCUMULATOR; TERM is 1 / s.
+    """
+    return [
+        move(_INVERSE, Scratch.TERM, _Q),
+        *r,
+        *plain_product(_ACC, _INVERSE, _Q, "r / s"),
+        move(_U_2, _ACC, _Q),
+        *z,
+        *plain_product(_ACC, _INVERSE, _Q, "z / s"),
+        call(move(_ACC, _ACC, _Q), BASE_SCALAR),
+    ]
+
+
+def _factors() -> Routine:
+    """Those of r in SIGNATURE_R, and z in FORM_Z, in Montgomery form."""
+    r = [move(_ACC, _R, _Q), to_form(_ACC, _ACC, _Q, "r")]
+    *steps, last = factors(r, [move(_ACC, Scratch.FORM_Z, _Q)])
+    return routine(
+        FACTORS,
+        [*steps, jump(last, BASE_SCALAR)],
+        _Q,
+        takes={
+            Scratch.TERM: Bound.times(0, scaled=2),
+            Scratch.FORM_Z: Bound.times(0, scaled=2),
+            **dict.fromkeys((_R, Scratch.POWER), Bound.times(1)),
+            Scratch.UNIT: None,
+        },
+        gives={},  # BASE_SCALAR returns
+        clobbers=(_ACC, Scratch.TERM, _INVERSE, _U_2, Operand.E),
+    )
+
+
+def sum_of_multiples() -> list[Step]:
+    """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key; modulo p."""
+    *of_key, key_on_curve = enter_point(Operand.POINT, Scratch.POINT_HIGH)
+    return [
+        multiply_base(Scratch.ONE_FORM),
+        *(move(to, one, _P) for to, one in zip(_POINT, SUM, strict=True)),
+        zero(Operand.E, Context.WHOLE),
+        linear(StepKind.ADD, Operand.E, _U_2, Operand.Q, _Q, "u_2 + n"),
+        *of_key,
+        call(key_on_curve, MULTIPLY),
+        *add_point(_POINT),
+    ]
+
+
+def finite_sum() -> list[Step]:
+    """The sum of points is not the one at infinity."""
+    return [
+        call(move(_ACC, Scratch.Z_1, _P), FROM_FORM),
+        Step(kind=StepKind.CHECK_FINITE, x=_ACC, y=_ACC, modulus=_P, note="is the sum not O?"),
+    ]
+
+
+def _sum_is_r(called: Iterable[Routine]) -> Routine:
+    """IS_R of that sum; others are called for it."""
+    *steps, last = [*sum_of_multiples(), *finite_sum()]
+    names = (MULTIPLY, WEIERSTRASS.multiply_base, IS_R)
+    parts = [one for one in called if one.name in names]
+    return routine(
+        SUM_IS_R,
+        [*steps, jump(last, IS_R)],
+        _P,
+        takes=dict.fromkeys(
+            (
+                *(_R, _U_2, Operand.Y, Scratch.POINT_HIGH, Mode.WINDOW, *SUMMED),
+                *(Scratch.ONE_FORM, Scratch.UNIT, *WEIERSTRASS.constants),
+            ),
+            None,
+        ),
+        gives={},
+        clobbers=(*SUM, *_POINT, Scratch.POWER, *(name for one in parts for name in one.clobbers)),
     )

@@ -20,7 +20,7 @@ from .comb import (
     multiples_of_base,
 )
 from .curve_form import WEIERSTRASS
-from .ecdsa_routines import IS_R, TOTAL
+from .ecdsa_routines import FACTORS, IS_R, SUM_IS_R, TOTAL
 from .ecdsa_verify import verified
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
@@ -29,7 +29,7 @@ from .weierstrass import (
     DRAWN,
     ENTER,
     FROM_FORM,
-    INVERT,
+    INVERT_BY_BITS,
     SUM,
     below,
     checked,
@@ -37,7 +37,7 @@ from .weierstrass import (
     copied_result,
     curve_operation,
     entered_point,
-    inverse,
+    inverted,
     modulo_order,
     on_field,
     plain_product,
@@ -110,12 +110,12 @@ def _signature(machine: Machine) -> list[Step]:
         # Whatever follows is made again of what was given; RESIDUE is of X.
         move(_ACC, Operand.X, _Q),
         *check_scalar(machine, _KEPT),
-        *_check_s(),
+        *_check_s(machine),
         *_check_r(machine),
     ]
     return [
         *_r(machine),
-        *_s(),
+        *_s(machine),
         *(check if machine.checks else copied_result(_Q, _R, _S)),
         *(zero(one, _Q) for one in (_KEPT, _NONCE, _INVERSE, Scratch.FORM_D, Scratch.PART)),
         jump(zero(Operand.E, Context.WHOLE), ""),
@@ -129,7 +129,7 @@ def _r(machine: Machine) -> list[Step]:
     return [
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=_FIELD),
         *on_field((), _FIELD),
-        *multiples_of_base(machine),
+        *multiples_of_base(machine, twice=machine.nonce_twice),
         call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),
@@ -138,28 +138,36 @@ def _r(machine: Machine) -> list[Step]:
     ]
 
 
-def _s() -> list[Step]:
+def _s(machine: Machine) -> list[Step]:
     """s = (z + r d) / k modulo n."""
     return [
         call(move(_S, _R, _Q), TOTAL),
-        call(move(_ACC, _NONCE, _Q), INVERT),
-        inverse(_INVERSE, _Q),
+        *inverted(machine, move(_ACC, _NONCE, _Q), _INVERSE, _Q),
         *plain_product(Scratch.FORM_SUM, _INVERSE, _Q, "(z + r d) / k"),
         move(_S, _ACC, _Q),
         positive(_S, _Q, "s > 0?"),
     ]
 
 
-def _check_s() -> list[Step]:
+def _check_s(machine: Machine) -> list[Step]:
     """Is s k = z + r d modulo n, with the r and s that are claimed?"""
     # A MOVE of r would be in the residue.
     claimed = linear(StepKind.ADD, _R, _R, Scratch.SUM, _Q, "r = 0 + r")
     difference = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.FORM_SUM, _Q, "s k - (z + r d)")
+    form_s = [
+        move(_ACC, Operand.Q_POWER, _Q),
+        multiply(_ACC, _ACC, Scratch.SUM_HIGH, _Q, "s in Montgomery form"),
+    ]
+    of_verification = [
+        form_s[0],
+        call(form_s[1], INVERT_BY_BITS),
+        call(replace(PASS, modulus=_Q, note="u_1 and u_2"), FACTORS),
+    ]
     return [
         zero(_R, _Q),
         call(claimed, TOTAL),
-        move(_ACC, Operand.Q_POWER, _Q),
-        multiply(_ACC, _ACC, Scratch.SUM_HIGH, _Q, "s in Montgomery form"),
+        *(of_verification if machine.verifies else []),
+        *form_s,
         multiply(_ACC, _ACC, _NONCE, _Q, "s k"),
         call(replace(difference, times_modulus=4), FROM_FORM),
         replace(checked(_Q, "s k = z + r d?"), next=Next.EACH_MODULUS, target=_AGAIN),
@@ -167,14 +175,21 @@ def _check_s() -> list[Step]:
 
 
 def _check_r(machine: Machine) -> list[Step]:
-    """Is r the coordinate x of k G modulo n, as that was made first, if it was made twice?"""
+    """Is r the coordinate x of k G modulo n, as that was made first, if it was made twice?
+
+    Of a signature that is verified, it is that of u_1 G + u_2 Q.
+    """
     x_1, y_1, z_1 = SUM
     # With x = X, which a step has by default, it would be in the residue.
     on_curve = Step(
         kind=StepKind.CHECK_SUM, x=_ACC, y=_ACC, modulus=_P, note="is k G on the curve?"
     )
+    if machine.verifies:
+        key = (Operand.POINT, Scratch.POINT_HIGH)
+        in_sum = call(positive(_R, _P, "modulo p"), SUM_IS_R)
+        return [*on_field(key, _AGAIN), in_sum, checked(_P, "is r of u_1 G + u_2 Q?")]
     first, of_first = FIRST, []
-    if not machine.base_twice:
+    if not machine.nonce_twice:
         first = Scratch.POINT_X, Scratch.ONE_FORM
         of_first = [*entered_point(x_1, y_1), on_curve]
     moved, last = (move(to, one, _P) for to, one in zip((x_1, z_1), first, strict=True))
@@ -225,7 +240,11 @@ ECDSA_SIGN = curve_operation(
         Input(name="d", operand=Operand.SECRET, meaning="private key d"),
         *BASE_AND_CURVE,
     ),
-    reads=lambda arithmetic: _READS,
+    key_inputs=(
+        Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
+        Input(name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
+    ),
+    reads=lambda arithmetic: _READS | ({Operand.POINT} if arithmetic.verifies else set()),
     is_right=is_signature,
     blinds=True,
     checks=True,

@@ -8,45 +8,41 @@ from dataclasses import replace
 
 from coprime.model.curve_points import add, multiple
 from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, linear, multiply
+from coprime.program.steps import Next, Step, StepKind, multiply
 
 from .banked import move
-from .comb import BASE_SCALAR, multiply_base
-from .ecdsa_routines import IS_R
+from .ecdsa_routines import FACTORS, IS_R, SUM_IS_R, factors, finite_sum, sum_of_multiples
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     BASE_AND_CURVE,
     ENTER,
-    FROM_FORM,
-    INVERT_PUBLIC,
-    MULTIPLY,
+    INVERT_BY_BITS,
     RESULT_IS_X,
-    SUM,
-    add_point,
     below,
     curve_operation,
-    enter_point,
     on_field,
-    plain_product,
     positive,
     to_form,
-    zero,
 )
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
-_INVERSE, _U_2 = Scratch.INVERSE, Scratch.FACTOR_2
-_KEPT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [[*_factors(), *_sum(), *_comparison()]]
+    return [[*_factors(machine), *_sum(machine), *_comparison(machine)]]
 
 
-def _factors() -> list[Step]:
-    """u_1 = z / s in ACCUMULATOR, and u_2 = r / s, modulo n."""
+def _factors(machine: Machine) -> list[Step]:
+    """u_1 = z / s, for the comb, and u_2 = r / s, modulo n."""
     r, s = Operand.X, Scratch.X_HIGH
+    form_z = Scratch.FORM_Z if machine.verifies else _ACC
+    of_z = [
+        move(_ACC, Operand.Q_POWER, _Q),
+        multiply(form_z, _ACC, Operand.E, _Q, "z in Montgomery form"),
+    ]
+    shared = [*of_z, call(move(Scratch.SIGNATURE_R, r, _Q), FACTORS)]
     return [
         check_modulus(_P),
         check_modulus(_Q),
@@ -55,45 +51,28 @@ def _factors() -> list[Step]:
         below(s, _Q),
         positive(s, _Q, "s > 0?"),
         call(below(Operand.E, _Q), ENTER),
-        call(to_form(_ACC, s, _Q, "s"), INVERT_PUBLIC),
-        move(_INVERSE, Scratch.TERM, _Q),
-        to_form(_ACC, r, _Q, "r"),
-        *plain_product(_ACC, _INVERSE, _Q, "r / s"),
-        move(_U_2, _ACC, _Q),
-        move(_ACC, Operand.Q_POWER, _Q),
-        multiply(_ACC, _ACC, Operand.E, _Q, "z in Montgomery form"),
-        *plain_product(_ACC, _INVERSE, _Q, "z / s"),
-        call(move(_ACC, _ACC, _Q), BASE_SCALAR),
+        call(to_form(_ACC, s, _Q, "s"), INVERT_BY_BITS),
+        *(shared if machine.verifies else factors([to_form(_ACC, r, _Q, "r")], of_z)),
     ]
 
 
-def _sum() -> list[Step]:
+def _sum(machine: Machine) -> list[Step]:
     """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key."""
     field, key = "field_of_points", (Operand.POINT, Scratch.POINT_HIGH)
-    *of_key, key_on_curve = enter_point(*key)
-    longer = linear(StepKind.ADD, Operand.E, _U_2, Operand.Q, _Q, "u_2 + n")
     return [
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
         *on_field(key, field),
-        multiply_base(Scratch.ONE_FORM),
-        *(move(to, one, _P) for to, one in zip(_KEPT, SUM, strict=True)),
-        zero(Operand.E, Context.WHOLE),
-        longer,
-        *of_key,
-        call(key_on_curve, MULTIPLY),
-        *add_point(_KEPT),
+        *([] if machine.verifies else sum_of_multiples()),
     ]
 
 
-def _comparison() -> list[Step]:
+def _comparison(machine: Machine) -> list[Step]:
     """Is r the coordinate x of the sum modulo n?"""
     unequal = Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_P, note="is r of the sum?")
-    r = Scratch.SIGNATURE_R
+    r, r_below = Scratch.SIGNATURE_R, below(Operand.X, _P)
+    of_sum = [*finite_sum(), r_below, call(move(r, Operand.X, _Q), IS_R)]
     return [
-        call(move(_ACC, Scratch.Z_1, _P), FROM_FORM),
-        Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
-        below(Operand.X, _P),
-        call(move(r, Operand.X, _Q), IS_R),
+        *([call(r_below, SUM_IS_R)] if machine.verifies else of_sum),
         jump(unequal, RESULT_IS_X),
     ]
 

@@ -26,6 +26,7 @@ class Machine:
     lanes : 1 or 2
     exponentiation : of a lane that works alone
     base_twice : a signature's multiple of the base point is made twice, and compared
+    verifies : but of ECDSA it is made once, and the signature is verified
     randomizes : multiples of points by secret scalars begin with random coordinates
     blinds_scalars : random multiples of the order are added to these scalars
     """
@@ -34,8 +35,14 @@ class Machine:
     lanes: int
     exponentiation: Exponentiation
     base_twice: bool = False
+    verifies: bool = False
     randomizes: bool = False
     blinds_scalars: bool = False
+
+    @property
+    def nonce_twice(self) -> bool:
+        """Whether the multiple of a signature of ECDSA is made twice."""
+        return self.base_twice and not self.verifies
 
     @property
     def checks(self) -> bool:
@@ -52,11 +59,13 @@ class Arithmetic:
     inverses : quotient digits have more than one bit, so that a modulus has an inverse
     montgomery : a product divides by R, so that a single one needs M_POWER
     checked : a private result is checked with the public exponent
+    verifies : a signature of ECDSA is verified with the public key
     """
 
     inverses: bool
     montgomery: bool
     checked: bool = False
+    verifies: bool = False
 
 
 class Key(enum.Enum):
@@ -130,6 +139,7 @@ class Operation:
     doc : what the register map says of the command
     formula : the result in the terms of `inputs`, for people
     inputs : what it is given, but for an RSA key
+    key_inputs : a public key, which only an engine that verifies its result with it is given
     key : what it takes from an RSA key
     result : Python's result, of the inputs by their names, or two numbers; None: it is that of the
         key
@@ -159,6 +169,7 @@ class Operation:
     doc: str
     formula: str = ""
     inputs: tuple[Input, ...] = ()
+    key_inputs: tuple[Input, ...] = ()
     key: Key = Key.NONE
     result: Callable[..., int | tuple[int, int]] | None = None
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
@@ -180,8 +191,17 @@ class Operation:
     def expected(self, numbers: Mapping[str, int], half_bits: int) -> int:
         """Python's result of the inputs; of two numbers, the second one from bit `half_bits` on."""
         assert self.result is not None
-        found = self.result(**numbers)
+        found = self.result(**self.without_key(numbers))
         return found if isinstance(found, int) else found[0] | found[1] << half_bits
+
+    def without_key(self, numbers: Mapping[str, int]) -> dict[str, int]:
+        """Those of `inputs`."""
+        return {one.name: numbers[one.name] for one in self.inputs}
+
+    @property
+    def every_input(self) -> tuple[Input, ...]:
+        """Those of the public key, too."""
+        return self.inputs + self.key_inputs
 
     @property
     def on_curve(self) -> bool:

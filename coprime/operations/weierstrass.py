@@ -30,7 +30,7 @@ from .shared_steps import call, descale, jump, prepare, reduced
 HEADROOM = 6
 """Bits that R has above c * P: what the ladder takes, and the complete addition."""
 ENTER, FROM_FORM = "enter", "from_form"
-INVERT, INVERT_PUBLIC = "invert", "invert_public"
+INVERT, INVERT_BY_BITS = "invert", "invert_by_bits"
 MULTIPLY, ADD_COMPLETE = "multiply_point", "add_complete"
 POINT_OF_X, RESULT_IS_X = "point_of_x", "result_is_x"
 DRAWN, BLIND = "drawn", "blind"
@@ -125,7 +125,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
         _enter_field(),
         _from_form(machine),
         _invert(machine),
-        _invert_public(machine),
+        _invert_by_bits(machine),
         _multiply_point(machine),
         _add_complete(),
         _affine(machine),
@@ -198,6 +198,10 @@ def plain_product(x: Location, y: Location, context: Context, note: str) -> list
     return [call(multiply(_ACC, x, y, context, note), FROM_FORM)]
 
 
+_BY_TABLE = (Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED)
+"""What INVERT clobbers beside ACCUMULATOR."""
+
+
 def _invert(machine: Machine) -> Routine:
     """1 / ACCUMULATOR, below 2M and out of Montgomery form, as ACCUMULATOR is in it.
 
@@ -218,7 +222,7 @@ def _invert(machine: Machine) -> Routine:
     ]
     steps = [*(table if multiplication.banked else powers(machine, _CURRENT)), jump(one, POWER)]
     takes = {_ACC: multiplication.usual_bound, _ONE_FORM: None}
-    clobbers = (_ACC, Scratch.PART, Mode.WINDOW, Scratch.SCALED, Scratch.T_0)
+    clobbers = (_ACC, *_BY_TABLE)
     return routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)
 
 
@@ -245,8 +249,22 @@ def on_field(points: Sequence[Location], label: str, form: CurveForm = WEIERSTRA
     return [replace(first, label=label), *more]
 
 
-def _invert_public(machine: Machine) -> Routine:
-    """TERM = 1 / ACCUMULATOR, both in Montgomery form, of a public number; no table is touched."""
+def inverted(machine: Machine, last: Step, destination: Scratch, context: Context) -> list[Step]:
+    """1 / ACCUMULATOR, which the last step makes, both in Montgomery form.
+
+    A signature that is verified needs the table of the base point after it.
+    """
+    if machine.verifies:
+        moved = move(destination, Scratch.TERM, context)
+        return [call(last, INVERT_BY_BITS), *([moved] if destination is not Scratch.TERM else [])]
+    return [call(last, INVERT), inverse(destination, context)]
+
+
+def _invert_by_bits(machine: Machine) -> Routine:
+    """TERM = 1 / ACCUMULATOR, both in Montgomery form; no table is touched.
+
+    The exponent M - 2 is public, and so is how long it takes.
+    """
     square = "square_of_inverse"
     base, done = Scratch.FORM_D, "inverse_is_done"
     steps = [
@@ -261,7 +279,7 @@ def _invert_public(machine: Machine) -> Routine:
     ]
     bound = machine.multiplication.usual_bound
     return routine(
-        INVERT_PUBLIC,
+        INVERT_BY_BITS,
         steps,
         _CURRENT,
         takes={_ACC: bound, _ONE_FORM: None},
@@ -307,7 +325,13 @@ def enter_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list
         move(power, Operand.P_POWER, _P),
         replace(of_x, copy=Scratch.POINT_X_COPY),
         call(of_y, form.on_curve),
-        Step(kind=StepKind.CHECK_ON_CURVE, y=_ACC, modulus=_P, note="is the point on the curve?"),
+        Step(
+            kind=StepKind.CHECK_ON_CURVE,
+            x=_ACC,
+            y=_ACC,
+            modulus=_P,
+            note="is the point on the curve?",
+        ),
     ]
 
 
@@ -591,8 +615,7 @@ def _affine(machine: Machine) -> Routine:
         move(square, Operand.P_POWER, _P),  # a place less while the sum is made
         *out_of_form(machine, z_1, _P),
         Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
-        call(to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), INVERT),
-        inverse(term, _P),
+        *inverted(machine, to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), term, _P),
         *plain_product(x_1, term, _P, "X / Z"),
         move(x_1, _ACC, _P),
         *plain_product(y_1, term, _P, "Y / Z"),
@@ -611,7 +634,7 @@ def _affine(machine: Machine) -> Routine:
         gives=dict.fromkeys((x_1, y_1), Bound.times(1)),
         clobbers=(
             *(_ACC, term, square, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
-            *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
+            *((Scratch.FORM_D,) if machine.verifies else _BY_TABLE),
             *TEMPORARY,
         ),
     )

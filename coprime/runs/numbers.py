@@ -122,7 +122,10 @@ class Operands:
             own |= {"e": self.key.e, "m": self.key.n}
         if command.operation.key is Key.PUBLIC:
             return public(own["m"], own["e"], own["x"])
-        return numbers(command, {one.name: own[one.name] for one in command.operation.inputs})
+        needed, every = command.operation.inputs, command.operation.every_input
+        return numbers(
+            command, {one.name: own[one.name] for one in every if one in needed or one.name in own}
+        )
 
 
 _PUBLIC_EXPONENT = 65537

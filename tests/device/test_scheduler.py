@@ -529,7 +529,7 @@ def test_a_core_that_finds_a_fault_in_every_command():
 
 
 def test_a_key_that_ends_with_a_fault_takes_no_core_out_of_service():
-    _, scheduler = make(4, faults={core: (Fault.FLIPPED, 0) for core in range(3)})
+    _, scheduler = make(4, faults=dict.fromkeys(range(3), (Fault.FLIPPED, 0)))
     bad = scheduler.modmul(2, 3, 2003)
     scheduler.run()
     with pytest.raises(RequestFailed, match="3 cores failed on the request"):

@@ -270,6 +270,21 @@ def test_blinded_scalars(tmp_path_factory, blinding):
     harness.close()
 
 
+@pytest.mark.slow
+def test_a_signature_that_the_accelerator_verifies(tmp_path_factory):
+    settings = {"curves": "weierstrass", "base_multiple": "verified"}
+    harness = started(tmp_path_factory, "compact", **settings)
+    made(harness, FIELD_64)
+    public = x, y = multiple(*FIELD_64.base, 5, **FIELD_64.numbers)
+    signed = signature(6, 5, 7, *FIELD_64.base, **FIELD_64.numbers)
+    assert go(harness, "ecdsa_sign_verified", 5, 6, 7, *public) == signed
+    assert go(harness, "ecdsa_sign_verified", 4, 6, 7, *public) == Error.FAULT
+    assert go(harness, "ecdsa_sign_verified", 5, 6, 7, x, y ^ 1) == Error.POINT
+    assert go(harness, "ecdsa_sign_verified", 5, 6, 7, 2**64 - 1, y) == Error.OPERAND_RANGE
+    assert go(harness, "ecdsa_sign_with", 5, 6, 7) == Error.OPERAND_MISSING
+    harness.close()
+
+
 # --- What is refused ------------------------------------------------------------------------------
 
 

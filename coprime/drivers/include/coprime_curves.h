@@ -131,6 +131,14 @@ int coprime_ecdsa_sign_with(struct coprime *driver, const struct coprime_curve_c
                             const uint32_t *d, const uint32_t *z, const uint32_t *k, uint32_t *r,
                             uint32_t *s);
 
+/* Either of both, on an accelerator that verifies its signatures, CAPABILITIES.VERIFIES, where these
+   end with COPRIME_ERROR_OPERAND_MISSING: with the public key (x, y) of d. k is null if the
+   accelerator draws it. Errors: COPRIME_ERROR_FAULT with another public key; COPRIME_ERROR_POINT if
+   it is not on the curve. */
+int coprime_ecdsa_sign_verified(struct coprime *driver, const struct coprime_curve_constants *curve,
+                                const uint32_t *d, const uint32_t *z, const uint32_t *k,
+                                const uint32_t *x, const uint32_t *y, uint32_t *r, uint32_t *s);
+
 /* 0 if r and s are a signature of z with the public key (x, y); everything else is none. Errors:
    COPRIME_ERROR_SIGNATURE if they are not; COPRIME_ERROR_OPERAND_RANGE if r or s is 0 or not below n;
    COPRIME_ERROR_POINT if the public key is not on the curve, or a sum of points is infinite;

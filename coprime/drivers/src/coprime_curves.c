@@ -817,17 +817,23 @@ void coprime_ecdsa_hash(const struct coprime_curve_constants *curve, const uint8
     (void)add(z, curve->n.value, mask_of(subtract(z, curve->n.value, count)), 0, count);
 }
 
-/* A signature; a null k is one that the engine draws. */
+/* A signature; a null k is one that the engine draws, and without x and y it is not verified. */
 static int sign(struct coprime *driver, const struct coprime_curve_constants *curve,
-                enum coprime_command command, const uint32_t *d, const uint32_t *z,
-                const uint32_t *k, uint32_t *r, uint32_t *s)
+                const uint32_t *d, const uint32_t *z, const uint32_t *k, const uint32_t *x,
+                const uint32_t *y, uint32_t *r, uint32_t *s)
 {
+    const enum coprime_command command =
+        k ? COPRIME_COMMAND_ECDSA_SIGN_WITH : COPRIME_COMMAND_ECDSA_SIGN;
     int error;
 
-    if (!(is_short(curve, d) && is_short(curve, z) && (k == NULL || is_short(curve, k)))) {
+    if (!(is_short(curve, d) && is_short(curve, z) && (k == NULL || is_short(curve, k)) &&
+          (x == NULL || (is_short(curve, x) && is_short(curve, y))))) {
         return COPRIME_ERROR_OPERAND_RANGE;
     }
     error = load_base(driver, curve, command);
+    if (!error && x) {
+        error = load_pair(driver, curve, COPRIME_OPERAND_POINT, x, y);
+    }
     if (!error) {
         error = load_number(driver, curve, COPRIME_OPERAND_SECRET, d, curve->length);
     }
@@ -841,14 +847,21 @@ static int sign(struct coprime *driver, const struct coprime_curve_constants *cu
 int coprime_ecdsa_sign(struct coprime *driver, const struct coprime_curve_constants *curve,
                        const uint32_t *d, const uint32_t *z, uint32_t *r, uint32_t *s)
 {
-    return sign(driver, curve, COPRIME_COMMAND_ECDSA_SIGN, d, z, NULL, r, s);
+    return sign(driver, curve, d, z, NULL, NULL, NULL, r, s);
 }
 
 int coprime_ecdsa_sign_with(struct coprime *driver, const struct coprime_curve_constants *curve,
                             const uint32_t *d, const uint32_t *z, const uint32_t *k, uint32_t *r,
                             uint32_t *s)
 {
-    return sign(driver, curve, COPRIME_COMMAND_ECDSA_SIGN_WITH, d, z, k, r, s);
+    return sign(driver, curve, d, z, k, NULL, NULL, r, s);
+}
+
+int coprime_ecdsa_sign_verified(struct coprime *driver, const struct coprime_curve_constants *curve,
+                                const uint32_t *d, const uint32_t *z, const uint32_t *k,
+                                const uint32_t *x, const uint32_t *y, uint32_t *r, uint32_t *s)
+{
+    return sign(driver, curve, d, z, k, x, y, r, s);
 }
 
 int coprime_ecdsa_verify(struct coprime *driver, const struct coprime_curve_constants *curve,
