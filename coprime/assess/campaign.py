@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
@@ -21,6 +21,8 @@ _LEAST_LIMIT = 100_000
 """Cycles of an operation without a fault beyond those that are waited for, at most."""
 _PLACE = 3
 _PATIENCE = 2  # operations that are waited for an end
+_DRAWS = 8
+"""Nonces that a fault is tried with, where it changes them: enough for `key_follows` of 64 bits."""
 _STEP_REGISTERS = ("program_memory.pc", "current_context.current", "front_end.control.fsm_state")
 """What a step is known by: the access or wait of the driver, and what these registers have."""
 
@@ -69,6 +71,7 @@ class Campaign(Closing):
 
     def __init__(self, subject: Subject):
         self.subject = subject
+        self._of_other_draws: list[Campaign] = []
         device = self.device = subject.open()
         self._expected = subject.expected
         predicted = predict_operation(subject.engine.design, subject.command, subject.operands)
@@ -86,25 +89,17 @@ class Campaign(Closing):
         self.targets = Targets(device.registers, self._steps(seen))
 
     def close(self) -> None:
-        """Close the simulated device."""
-        self.device.close()
+        """Close the simulated device, and those of other draws."""
+        for one in (self, *self._of_other_draws):
+            one.device.close()
 
     def run(self, fault: Fault) -> FaultRun:
         """Run the operation with a fault, one of `targets`."""
-        replay = Replay(
-            self.device,
-            self._accesses,
-            self._start + fault.cycle,
-            fault.strike(self.device, self.targets),
-            duration=fault.duration,
-            patience=_PATIENCE * self.cycles,
-        )
         outcome = partial(
             FaultRun, fault=fault, place=self._place(fault), step=self.targets.steps[fault.cycle]
         )
         try:
-            driver = deepcopy(self._prepared, {id(self._recorder): replay})
-            value = self.subject.operate(driver)
+            value = self._operate(fault)
         except NoEffect:
             return outcome(outcome=Outcome.RIGHT)
         except (InterruptTimeout, BusTimeout):
@@ -117,7 +112,7 @@ class Campaign(Closing):
             return outcome(outcome=Outcome.RIGHT)
         subject = self.subject
         if subject.is_signature(value):  # with another nonce, which is as good unless it follows
-            follows = subject.nonce_follows(value, self._before)
+            follows = subject.nonce_follows(value, self._before) or self._key_follows(fault, value)
             right = outcome(outcome=Outcome.RIGHT)
             return outcome(outcome=Outcome.WRONG, value=value, reveals=True) if follows else right
         return outcome(
@@ -126,6 +121,41 @@ class Campaign(Closing):
             reveals=subject.reveals(value),
             another_input=subject.is_of_another_input(value),
         )
+
+    def _operate(self, fault: Fault) -> int:
+        replay = Replay(
+            self.device,
+            self._accesses,
+            self._start + fault.cycle,
+            fault.strike(self.device, self.targets),
+            duration=fault.duration,
+            patience=_PATIENCE * self.cycles,
+        )
+        return self.subject.operate(deepcopy(self._prepared, {id(self._recorder): replay}))
+
+    def _key_follows(self, fault: Fault, value: int) -> bool:
+        """Whether the same fault on other draws gives signatures from which the key follows.
+
+        Those that it does not change are left out. Cycles do not depend on what is drawn.
+        """
+        found = [one.another_signature(fault) for one in self.other_draws()]
+        return self.subject.key_follows([value, *(one for one in found if one is not None)])
+
+    def other_draws(self) -> Sequence["Campaign"]:
+        """The same operation with other nonces."""
+        if not self._of_other_draws:
+            others = range(1, _DRAWS)
+            self._of_other_draws = [Campaign(replace(self.subject, draw=one)) for one in others]
+        return self._of_other_draws
+
+    def another_signature(self, fault: Fault) -> int | None:
+        """The signature that a fault has changed, if it is valid; None if there is none."""
+        try:
+            value = self._operate(fault)
+        except (NoEffect, EngineError, DeviceError, ValueError):  # a timeout among these
+            return None
+        valid = value != self._expected and self.subject.is_signature(value)
+        return value if valid else None
 
     def _place(self, fault: Fault) -> str:
         register = self.device.registers.get(fault.name)

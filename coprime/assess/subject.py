@@ -21,15 +21,13 @@ from coprime.runs.execution import execute
 from coprime.runs.numbers import Operands, expected_result, random_operands
 
 from .faults import FaultKind
+from .nonces import KNOWN_BITS, key_follows
 
 _RANDOM_BYTES = 1 << 20
 """Of the random source: more than an operation takes, so that every run of it gets the same."""
 _ACCESS_LIMIT = 2000
 """Cycles without an answer after which the bus hangs; the hardware answers within tens."""
 
-_KNOWN_BITS = 16
-"""Of a nonce, at an end of it. A lattice does with fewer, of more signatures; but of 64 bits, the
-length of campaigns, so many are not equal by chance."""
 _ANOTHER_SEED = 1_000_003
 """Added to a seed for numbers of the same kind."""
 
@@ -45,6 +43,8 @@ class Subject:
     command: Command  # one that has a result
     bits: int  # length of the modulus
     seed: int  # of everything that is drawn
+    draw: int = 0
+    """Which random bytes the hardware gets of that seed: another operation of the same key."""
 
     start: ClassVar[int] = registers.COMMAND.address
     """Address of the register whose last write starts the operation."""
@@ -121,9 +121,14 @@ class Subject:
         """
         n = self.operands.numbers["n"]
         nonce, last = self._nonce(self.operands, value), self._nonce(self._before, before)
-        length, ones = n.bit_length() - _KNOWN_BITS, (1 << _KNOWN_BITS) - 1
+        length, ones = n.bit_length() - KNOWN_BITS, (1 << KNOWN_BITS) - 1
         ends = {one >> length for one in (nonce, n - nonce)} | {nonce & ones}
         return not ends.isdisjoint({0, ones}) or nonce in (last, n - last)
+
+    def key_follows(self, values: Sequence[int]) -> bool:
+        """Whether the private key follows from signatures, of one fault on different draws."""
+        own = self.operands.numbers
+        return key_follows([self._pair(one) for one in values], own["z"], own["d"], own["n"])
 
     @property
     def command_line(self) -> str:
@@ -140,7 +145,8 @@ class Subject:
     def open(self) -> FaultyDevice:
         """Simulate the whole design. Raises as FaultyDevice."""
         device = FaultyDevice(self.verilog(), self.choice.module_name, access_limit=_ACCESS_LIMIT)
-        device.give_random(random.Random(f"{self.seed} random bytes").randbytes(_RANDOM_BYTES))
+        text = f"{self.seed} random bytes" + (f" {self.draw}" if self.draw else "")
+        device.give_random(random.Random(text).randbytes(_RANDOM_BYTES))
         return device
 
     def prepare(self, device: Device) -> tuple[EngineDriver, int]:

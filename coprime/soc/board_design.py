@@ -14,7 +14,7 @@ from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.flow.board import Board
 from coprime.flow.verilog import to_verilog
-from coprime.soc.self_test import SelfTestingEngine, known_answer
+from coprime.soc.self_test import SelfTestingEngine, known_answers
 
 _BLINK_BITS = 24  # a period of 0.7 s at 25 MHz
 # Registers start in step only once the clock has run for a while, and block RAM of an iCE40 shows
@@ -102,13 +102,13 @@ def board_verilog(choice: Choice, board: Board, *, baud: int, bits: int | None =
     """Verilog of a design on a board; the top module is `board_name`.
 
     `baud` is the speed of the serial port; `bits` the length of the self-test's modulus, as
-    `known_answer` takes it.
+    `known_answers` takes it.
 
     Raises ValueError for a length or a speed out of range, or a choice that takes random bytes.
     """
     divisor = divisor_of(round(board.clock_mhz * 1e6), baud)
     design = choice.design
-    engine = SelfTestingEngine(design, known_answer(design, bits), target=board.target)
+    engine = SelfTestingEngine(design, *known_answers(design, bits), target=board.target)
     name = board_name(choice, board)
     header = (
         f"{name}: {choice.family.name} on {board.title}, at a serial port of {baud} baud\n"

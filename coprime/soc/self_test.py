@@ -1,24 +1,31 @@
-"""A self-test: an engine computes a stored operation, whose result is compared with a stored one.
+"""A self-test: an engine computes stored operations, whose results are compared with stored ones.
 
-Nothing is needed beside the design: operands and result lie in its memory. The key among them
-is made from a seed that anyone can read here. It is a TEST KEY and protects nothing.
+Nothing is needed beside the design: operands and results lie in its memory. The keys among them
+are made from a seed that anyone can read here. They are TEST KEYS and protect nothing.
 """
 
-from collections.abc import Mapping
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Array, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
+from coprime.ec.samples import SHORT_CURVES, curve_numbers
 from coprime.engine.contract import RESULT_LATENCY, Command, EngineSignature, Error, Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.precomputation import Radix, private_operation
 from coprime.parameters import check_ranges
 from coprime.rsa import keys
+from coprime.rsa.primes import next_prime
+
+_CURVE_BITS = 64
+_ON_CURVES = (Command.X_MULTIPLY, Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULTIPLY)
+"""Of each kind of curves one operation, with a secret scalar."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,8 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
         bits = own.fixed_modulus.bit_length()
         return _exponentiation(design, own.fixed_modulus, own.fixed_modulus // 3, 2)
     if bits is None:
-        bits = min(512, own.max_length)
+        longest = min(own.max_length, 2 * own.max_prime_length) if own.private else own.max_length
+        bits = min(512, longest)
     check_ranges(bits=(bits, range(keys.MIN_BITS, own.max_length + 1)))
     key = keys.generate(bits, seed=seed)
     plain = pow(3, bits, key.n)  # a number of the modulus's length that is the same every time
@@ -65,6 +73,48 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
         return _exponentiation(design, key.n, key.d, cipher)
     operands, lengths = private_operation(own, key)
     return _complete(design, own.private[0], {**operands, Operand.X: cipher}, lengths, plain)
+
+
+def known_answers(design: Design, bits: int | None = None) -> list[KnownAnswer]:
+    """That one, and of each kind of curves that the engine has a multiple of a point.
+
+    These are of 64 bits, or of 7 where the engine holds no more. Raises as `known_answer`.
+    """
+    own = design.capabilities
+    on_curves = [_on_curve(design, one) for one in _ON_CURVES if one in own.commands]
+    return [known_answer(design, bits), *on_curves]
+
+
+def _on_curve(design: Design, command: Command) -> KnownAnswer:
+    own, operation = design.capabilities, command.operation
+    if not operation.on_curve:
+        return _of_montgomery_curve(design, command)
+    curve = next(
+        one for one in SHORT_CURVES[operation.curve] if one.p.bit_length() <= own.max_prime_length
+    )
+    numbers = curve_numbers(command, curve, random.Random(1))
+    operands, lengths = Radix.of(own).curve_operation(
+        operation, numbers, half_bits=own.half_bits, min_length=own.min_length
+    )
+    return _complete(design, command, operands, lengths, operation.expected(numbers, own.half_bits))
+
+
+def _of_montgomery_curve(design: Design, command: Command) -> KnownAnswer:
+    """A point of a curve, or of its twist: what is added is the same on both."""
+    own, generator = design.capabilities, random.Random(1)
+    length = max(own.min_length, min(_CURVE_BITS, own.max_length))
+    m = next_prime(1 << (length - 1))
+    x, y = generator.randrange(m), generator.randrange(m)
+    e = generator.getrandbits(length) | 1 << (length - 1)
+    operands = {
+        Operand.X: x,
+        Operand.Y: y,
+        Operand.E: e,
+        **Radix.of(own).modulus_operands(m, length),
+    }
+    lengths = {Length.MODULUS: length, Length.EXPONENT: length}
+    result = command.operation.expected({"x": x, "y": y, "e": e, "m": m}, 0)
+    return _complete(design, command, operands, lengths, result)
 
 
 def _exponentiation(design: Design, m: int, e: int, x: int) -> KnownAnswer:
@@ -92,11 +142,11 @@ def _complete(
 
 
 class SelfTest(wiring.Component):
-    """Let an engine compute a stored operation, and judge its result.
+    """Let an engine compute stored operations, one after the other, and judge their results.
 
     Each operand goes from a read-only memory into the engine, digit by digit; the command starts;
     the result is compared with the stored one, digit by digit. The test fails at the first digit
-    that differs, and if the engine ends with an error or is still busy after the cycles that the
+    that differs, and if the engine ends with an error or is still busy after the cycles that an
     operation may take. It ends in any case, and stays as it ended until the next start or reset.
 
     Members
@@ -106,8 +156,8 @@ class SelfTest(wiring.Component):
     running, passed, failed (1 bit each, out): at most one of them is 1
     """
 
-    def __init__(self, design: Design, answer: KnownAnswer):
-        self.design, self.answer = design, answer
+    def __init__(self, design: Design, *answers: KnownAnswer):
+        self.design, self.answers = design, answers
         ports = {
             "start": In(1),
             "engine": In(EngineSignature(design.capabilities)),
@@ -118,7 +168,7 @@ class SelfTest(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Connect engine and memory by a state machine that does one thing in each state."""
         m = Module()
-        own, answer, engine = self.design.capabilities, self.answer, self.engine
+        own, answers, engine = self.design.capabilities, self.answers, self.engine
         words = self._words()
         layout = data.StructLayout(
             {
@@ -134,21 +184,28 @@ class SelfTest(wiring.Component):
         address = Signal(range(len(words) + 1))
         checking = Signal()
         waited = Signal(range(RESULT_LATENCY))
-        cycles = Signal(range(answer.cycles + 1))
+        cycles = Signal(range(max(one.cycles for one in answers) + 1))
+        place, several = Signal(range(len(answers))), len(answers) > 1
 
-        for one, length in answer.lengths.items():
+        def of_answer(values: Sequence[int]) -> Value | int:
+            return Array(map(Const, values))[place] if several else values[0]
+
+        for one in dict.fromkeys(length for answer in answers for length in answer.lengths):
+            lengths = [answer.lengths.get(one, 0) for answer in answers]
             m.d.comb += [
-                engine.counts[one.field].eq(own.digits(length)),
-                engine.lengths[one.field].eq(length),
+                engine.counts[one.field].eq(of_answer([own.digits(each) for each in lengths])),
+                engine.lengths[one.field].eq(of_answer(lengths)),
             ]
         m.d.comb += [
             read.addr.eq(address),
             *same_named(engine, word, "operand", "index", "digit"),
-            engine.command.eq(answer.command),
+            engine.command.eq(of_answer([one.command for one in answers])),
         ]
         with m.FSM() as states:
             with m.State("IDLE"), m.If(self.start):
                 m.d.sync += [address.eq(0), checking.eq(0), cycles.eq(0)]
+                if several:
+                    m.d.sync += place.eq(0)
                 m.d.sync += [self.passed.eq(0), self.failed.eq(0)]
                 m.next = "FETCH"
             with m.State("FETCH"):  # the memory gives the word at `address` from the next state
@@ -170,7 +227,9 @@ class SelfTest(wiring.Component):
                 m.d.sync += [cycles.eq(cycles + 1), checking.eq(1)]
                 with m.If(engine.done & (engine.error == Error.NONE)):
                     m.next = "FETCH"
-                with m.Elif(engine.done | (cycles == answer.cycles - 1)):
+                with m.Elif(
+                    engine.done | (cycles == of_answer([one.cycles - 1 for one in answers]))
+                ):
                     m.d.sync += self.failed.eq(1)
                     m.next = "IDLE"
             with m.State("LOOK"):
@@ -182,17 +241,22 @@ class SelfTest(wiring.Component):
                 with m.If(engine.result_digit != word.digit):
                     m.d.sync += self.failed.eq(1)
                     m.next = "IDLE"
-                with m.Elif(word.last):
+                with m.Elif(word.last & (place == len(answers) - 1) if several else word.last):
                     m.d.sync += self.passed.eq(1)
                     m.next = "IDLE"
                 with m.Else():
                     m.next = "FETCH"
+                    if several:
+                        with m.If(word.last):
+                            m.d.sync += [place.eq(place + 1), checking.eq(0), cycles.eq(0)]
         m.d.comb += self.running.eq(~states.ongoing("IDLE"))
         return m
 
     def _words(self) -> list[dict[str, int]]:
-        """List the digits of the operands, then those of the result."""
-        answer = self.answer
+        """List the digits of each operation's operands, and then those of its result."""
+        return [word for answer in self.answers for word in self._words_of(answer)]
+
+    def _words_of(self, answer: KnownAnswer) -> Iterator[dict[str, int]]:
         own = self.design.capabilities
 
         def digits(operand: Operand, value: int) -> list[int]:
@@ -204,12 +268,13 @@ class SelfTest(wiring.Component):
             for index, digit in enumerate(digits(operand, value))
         ]
         words[-1]["last"] = 1
-        words += [
+        yield from words
+        words = [
             {"operand": 0, "index": index, "digit": digit, "last": 0}
             for index, digit in enumerate(digits(Operand.M, answer.result))
         ]
         words[-1]["last"] = 1
-        return words
+        yield from words
 
 
 class SelfTestingEngine(wiring.Component):
@@ -227,11 +292,11 @@ class SelfTestingEngine(wiring.Component):
     `busy` and `done` are 0.
     """
 
-    def __init__(self, design: Design, answer: KnownAnswer, *, target: Target = Target.GENERIC):
+    def __init__(self, design: Design, *answers: KnownAnswer, target: Target = Target.GENERIC):
         if design.capabilities.draws:
             raise ValueError("the self-test has no source of random bytes for blinding")
         self.capabilities = design.capabilities
-        self.test = SelfTest(design, answer)
+        self.test = SelfTest(design, *answers)
         self._engine = design.hardware(Target(target))
         super().__init__(EngineSignature(design.capabilities))
 

@@ -1,5 +1,7 @@
 """Faults and what becomes of them, on the smallest accelerator that checks its results."""
 
+import random
+
 import pytest
 
 from coprime.assess import replay
@@ -297,10 +299,32 @@ def test_whether_a_nonce_follows():
 
 @pytest.mark.slow
 def test_a_nonce_that_follows_is_a_wrong_result(monkeypatch):
-    """A campaign takes a signature with another nonce for right, unless that one follows."""
+    """A campaign takes a signature with another nonce for right, unless that one follows, or the
+    key does from those that the same fault makes of other draws."""
+    generator = random.Random(1)
+    drawn = [generator.randrange(1 << 60, 1 << 63) for _ in range(8)]
     with Campaign(SIGNING) as campaign:
+        assert [one.subject.draw for one in campaign.other_draws()] == [*range(1, 8)]
         fault = flip(0, INERT)
-        for nonce, outcome in ((0x9B57_3CC8_B414_435C, "right"), (77, "wrong")):
-            monkeypatch.setattr(Subject, "operate", lambda self, driver, k=nonce: signed(k))
+        for nonces, outcome in (
+            (drawn, "right"),
+            ([77, *drawn[1:]], "wrong"),
+            (drawn[:1] * 8, "wrong"),
+            ([*drawn[:3], drawn[2], *drawn[4:]], "wrong"),
+            ([0x1234 << 48 | one >> 16 for one in drawn], "wrong"),
+            ([one >> 16 << 16 | 0x1234 for one in drawn], "wrong"),
+        ):
+            monkeypatch.setattr(
+                Subject, "operate", lambda self, driver, of=nonces: signed(of[self.draw])
+            )
             run = campaign.run(fault)
             assert (run.outcome.value, run.reveals) == (outcome, outcome == "wrong")
+
+
+@pytest.mark.slow
+def test_other_draws_have_other_nonces():
+    """And the same accesses in the same cycles, so that a fault meets the same step."""
+    with Campaign(SIGNING) as campaign:
+        every = [campaign, *campaign.other_draws()]
+        assert len({one._expected for one in every}) == 8
+        assert len({tuple(one.targets.steps) for one in every}) == 1

@@ -16,7 +16,7 @@ from coprime.flow.boards import BOARDS
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
 from coprime.soc.board_design import BoardDesign
-from coprime.soc.self_test import SelfTestingEngine, known_answer
+from coprime.soc.self_test import SelfTestingEngine, known_answer, known_answers
 from tests.netlists import MODELS, ecp5_library
 
 SMALL = fdfm(64)
@@ -117,6 +117,20 @@ def test_passes(design):
     assert outcome(design, answer) == ("passed", all_cycles(design, answer))
 
 
+KINDS = [Command.X_MULTIPLY, Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULTIPLY]
+
+
+@pytest.mark.parametrize("kind", ["weierstrass", "montgomery", "edwards", "all"])
+def test_answers_on_curves(kind):
+    """Of each kind that the engine has, whose results are Python's."""
+    of_kind = {"montgomery": KINDS[:1], "weierstrass": KINDS[1:2], "edwards": KINDS[2:]}
+    for bits in (64, 256):
+        usual, *found = known_answers(compact(bits, curves=kind))
+        assert usual.command is Command.RSA_PRIVATE
+        assert [one.command for one in found] == of_kind.get(kind, KINDS)
+        assert all(one.cycles > 1000 and one.result for one in found)
+
+
 @pytest.mark.parametrize("digit", [-1, pytest.param(0, marks=pytest.mark.slow)])
 def test_fails_at_the_digit_that_differs(digit):
     answer = known_answer(SMALL)
@@ -212,9 +226,9 @@ def test_refuses():
         known_answer(design)
 
 
-def board_test(answer, target=Target.GENERIC):
-    design = family_named("fdfm").choose({}).design
-    engine = SelfTestingEngine(design, answer, target=target)
+def board_test(*answers, target=Target.GENERIC, design=None):
+    design = design or family_named("fdfm").choose({}).design
+    engine = SelfTestingEngine(design, *answers, target=target)
     return to_verilog(BoardDesign(BOARDS["ulx3s"], engine, 16), TOP)
 
 
@@ -240,6 +254,28 @@ def test_board_shows_how_it_ended(wrong):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("curves", ["weierstrass", "montgomery", "edwards"])
+@pytest.mark.parametrize("make", [compact, karatsuba])
+def test_board_with_curves(make, curves):
+    """A decryption, and then a multiple of a point; either one may fail."""
+    design = make(256, curves=curves)
+    usual, on_curve = known_answers(design, 64)
+    failing = {
+        "none": (usual, on_curve),
+        "first": (replace(usual, result=usual.result ^ 1), on_curve),
+        "second": (usual, replace(on_curve, result=on_curve.result ^ 1)),
+    }
+    for which, answers in failing.items():
+        verilog = BENCH + board_test(*answers, design=design)
+        limit = 2 * (usual.cycles + on_curve.cycles)
+        with SimulatedDevice(verilog, "coprime_bench", cycle_limit=limit) as device:
+            start = device.cycles
+            device.wait_interrupt()
+            assert device.read32(0) == (PASSED if which == "none" else FAILED)
+            assert (device.cycles - start > usual.cycles + on_curve.cycles) is (which != "first")
+
+
+@pytest.mark.slow
 def test_board_blinks():
     """The last LED counts the clock, whatever the button does."""
     bench = BENCH.replace("led & 8'h0f", "led[4]")
@@ -256,7 +292,7 @@ def test_board_blinks():
 def test_ecp5_netlist_passes():
     """The cells that go to the board, with the stored words in their block RAM, do the same."""
     answer = known_answer(fdfm())
-    mapped = map_design(Target.ECP5, board_test(answer, Target.ECP5), TOP)
+    mapped = map_design(Target.ECP5, board_test(answer, target=Target.ECP5), TOP)
     assert mapped.bram == 2 + 1 + 1  # the engine's memory, the stored digits, the bridge's frames
     library = re.sub(r"^module DP16KD\b.*?^endmodule", "", ecp5_library(), flags=re.M | re.S)
     library += (MODELS / "block_ram_ecp5.v").read_text()
