@@ -137,9 +137,7 @@ class BankedLane(LaneOfUnits):
         self._add_residue(m)
         self._check_result(m)
         if self.program.shortens:
-            is_inverse = self.operand == Operand.P_INVERSE
-            with m.If(self.write & is_inverse):
-                m.d.sync += self.sequencer.short.eq(self.digit == 1)
+            self._find_short(m)
         self._link_lanes(m)
         m.submodules.guard = guard = WriteGuard(self.program, self.layout)
         blocks, writes = self._blocks(m, of_a, of_b, product, suppresses)
@@ -308,6 +306,24 @@ class BankedLane(LaneOfUnits):
             self.linear.hold.eq(waits | self.scheduler.holds),
         ]
         return multiplies & ~self.linear.uses_a, multiplies & ~self.linear.uses_b
+
+    def _find_short(self, m: Module) -> None:
+        """Find out whether c of P is 1, of the digits that the host writes: -P^-1, the lowest of c,
+        and of P those that c has more, which are all ones then."""
+        is_short, ones = self.sequencer.short, list[Value]()
+        for index in range(1, self.capabilities.headroom // self.capabilities.digit_width):
+            one = Signal(name=f"ones_{index}")
+            with m.If(self.write & (self.operand == Operand.P) & (self.index == 0)):
+                m.d.sync += one.eq(0)
+            with m.If(self.write & (self.operand == Operand.P) & (self.index == index)):
+                m.d.sync += one.eq(self.digit.all())
+            ones.append(one)
+        inverse_is_1 = Signal() if ones else is_short
+        is_inverse = self.operand == Operand.P_INVERSE
+        with m.If(self.write & is_inverse):
+            m.d.sync += inverse_is_1.eq(self.digit == 1)
+        if ones:
+            m.d.comb += is_short.eq(inverse_is_1 & Cat(ones).all())
 
     def _link_lanes(self, m: Module) -> None:
         """Show the units' faults to the sequencer, and the lanes' to each other."""

@@ -79,6 +79,11 @@ class Radix:
             capabilities.scalar_blinding,
         )
 
+    @property
+    def scale_digits(self) -> int:
+        """Digits of c where the multiplier works modulo c * M, in the headroom; else 0."""
+        return self.headroom // self.width
+
     def exponent(self, length: int) -> int:
         """That of R, which is 2^exponent, for a modulus of `length` bits; 0 for length 0."""
         if not self.radix_bits:
@@ -97,7 +102,7 @@ class Radix:
         """The prime p of a field and the prime n, the order of a curve's points, with constants.
 
         The length of both, in bits, is the one given to the engine. Exponents are those of
-        inversions. Where -p^-1 is 1 modulo 2^width, numbers modulo p have a digit less.
+        inversions. Where c of p is 1, numbers modulo p have its digits less.
         """
         power = 2 * self.exponent(length)
         inverse = montgomery.inverse(p, self.width)
@@ -133,7 +138,7 @@ class Radix:
             raise ValueError("p and n of a curve are primes of 5 or more")
         length = max(min_length, p.bit_length(), n.bit_length())
         if self.is_short(p):  # the digits that are left are those of the shortest modulus
-            length = max(length, min_length + self.width)
+            length = max(length, min_length + self.width * self.scale_digits)
         operands = self.curve_operands(p, n, length) | operand_pairs(operation, numbers, half_bits)
         operands |= {
             one.operand: numbers[one.name]
@@ -176,15 +181,16 @@ class Radix:
 
     def _exponent_of_field(self, p: int, length: int) -> int:
         """That of R for the prime of a curve's field."""
-        return self.exponent(length) - self.width * self.is_short(p)
+        return self.exponent(length) - self.width * self.scale_digits * self.is_short(p)
 
     def is_short(self, p: int) -> bool:
-        """Whether numbers modulo the prime of a field have a digit less than their length says.
+        """Whether numbers modulo the prime of a field have fewer digits than their length says.
 
         They have where the multiplier works modulo a multiple of the modulus, for which the
-        headroom has a digit.
+        headroom has `scale_digits`, and this multiple is the modulus itself.
         """
-        return self.headroom > self.width and montgomery.inverse(p, self.width) == 1
+        bits = self.width * self.scale_digits
+        return bits > 0 and montgomery.inverse(p, bits) == 1
 
     def base_operands(
         self, g: tuple[int, int], a: int, p: int, n: int, length: int, half_bits: int

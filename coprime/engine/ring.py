@@ -28,6 +28,9 @@ products less than with 2 for 255 bits. Columns of a comb go without windows fro
 
 _LEAST_LENGTH = 16  # bits of a modulus: shorter ones take the time of five words all the same
 
+DELAYS = ("auto", "0", "1")
+"""Words by which q is delayed; auto: 0, or with two tiles and no curves what is faster."""
+
 RING_TILES = tuple(
     name for name, tile in TILES.items() if residue_width(tile.WORD) >= _LEAST_RESIDUE
 )
@@ -40,6 +43,7 @@ def ring(
     tiles: int = 1,
     multipliers: int = 1,
     window: int = 0,
+    delay: str = "auto",
     blinding: str = "none",
     curves: str = "none",
     nonce: str = "host",
@@ -48,8 +52,9 @@ def ring(
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
 
-    With two tiles, q is delayed by a word where that makes products shorter modulo a prime of half
-    of `max_bits`: steps of a short prime are shorter than the loop from a column to its word.
+    With a `delay` of 1, q is delayed by a word, which is faster where the steps of a short prime
+    would be shorter than the loop from a column to its word. With auto q is delayed where there are
+    two tiles and no curves, and that makes products modulo a prime of half of `max_bits` shorter.
 
     A modulus or a prime has 16 bits or more. `window` is how many bits of an exponent modulo a
     prime are one window: 4, 5, or with 0 as many as need the least block RAM, and rather 5. Modulo
@@ -61,7 +66,7 @@ def ring(
     shorter than the modulus by 64 bits in whole words.
 
     `curves`, `nonce`, `base_multiple` and `scalar_blinding` are those of `compact`. Curves need one
-    multiplier; q is not delayed then, and windows modulo a prime have 4 bits.
+    multiplier; windows modulo a prime have 4 bits then.
 
     Raises ValueError where a parameter is out of its range or does not go with another one, or
     where the tile's accumulators do not hold the sums of so long a modulus, which for curves may
@@ -74,9 +79,12 @@ def ring(
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
     skew = int(cell.SKEWS and tiles == 1)
+    if delay not in DELAYS:
+        raise ValueError(f"delay must be one of {', '.join(DELAYS)}, not {delay!r}")
+    delays = range(1 if settings.any else tiles) if delay == DELAYS[0] else (int(delay),)
     possible = [
-        RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay, skew, settings.slack)
-        for delay in range(1 if settings.any else tiles)
+        RingMultiplication(cell.WORD, cell.LATENCY, tiles, one, skew, settings.slack)
+        for one in delays
     ]
     most = min(8192, *(one.most_bits(cell.most_products()) for one in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
@@ -150,6 +158,11 @@ RING = Family(
         Parameter(
             *("window", 0, 5, 0),
             "bits of a window modulo a prime: 4 or 5; 0: 5 if it takes no more block RAM",
+        ),
+        ChoiceParameter(
+            *("delay", DELAYS, DELAYS[0]),
+            "words by which q is delayed; auto: 0, or with two tiles and no curves the faster one",
+            sparse=True,
         ),
         BLINDING,
         *CURVE_PARAMETERS,

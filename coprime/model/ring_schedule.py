@@ -15,7 +15,8 @@ body the new multiplication's pairs of column s, the outermost last, but for (0,
 tail x_s * y_s, then with m = s - 1 - d q_m * M'_m and the pair (0, m) of q and M'
 ==== =============================================================================
 
-With one tile, pairs of X and Y are before those of q and M' in both parts of the body. With two
+With one tile, pairs of X and Y are before those of q and M' in both parts of the body; in steps
+from 1 to d, in which x_s is as new as x_0, the pair (0, s) of X and Y begins the tail. With two
 tiles, one does X * Y and the other q * M'; with four, two do each. They begin and end a step
 together, each idle where it has fewer slots. The tail of X * Y is (0, s), its last pair, and then
 x_s * y_s; that of q * M' is (0, m), and then q_m * M'_m. Only the tail needs the newest word of q.
@@ -115,6 +116,8 @@ class RingPlan:
         if self.tiles == 1:
             if new_qm and new_qm[-1].i == 0:
                 tail_qm.append(new_qm.pop())
+            if 0 < step <= self.delay:
+                tail_xy.insert(0, new_xy.pop())
             return [_rows(old_xy + old_qm + new_xy + new_qm, tail_xy + tail_qm, 1)]
         tail_xy, tail_qm = new_xy[-1:] + tail_xy, new_qm[-1:] + tail_qm
         del new_xy[-1:], new_qm[-1:]

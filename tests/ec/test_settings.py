@@ -88,9 +88,10 @@ def test_blinded_scalars(family, blinding):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["EC_MULTIPLY", "ECDSA_SIGN_WITH", "ECDSA_VERIFY"])
+@pytest.mark.parametrize("delay", ["0", "1"])
 @pytest.mark.parametrize("tile, tiles", [("one17", 1), ("kara95", 1), ("bal50", 2), ("one17", 2)])
-def test_tiles(tile, tiles, command):
-    settings = {"max_bits": 256, "curves": "weierstrass", "tile": tile, "tiles": tiles}
-    bench = open_bench("ring", **settings)
+def test_tiles(tile, tiles, delay, command):
+    settings = {"tile": tile, "tiles": tiles, "delay": delay}
+    bench = open_bench("ring", max_bits=256, curves="weierstrass", **settings)
     execute(bench.accelerator, Command[command], random_operands(Command[command], 64, seed=7))
     bench.device.close()

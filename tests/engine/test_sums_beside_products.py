@@ -29,17 +29,19 @@ RIGHT = [Scratch.A_24, Scratch.KEPT_SCALAR, Scratch.U_1, *COPIES.values()]
 PLACES = LEFT + RIGHT
 """What the ladder needs at once, so that no two of them share a place."""
 KINDS = [StepKind.MULTIPLY, StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE, StepKind.PASS]
-QUICK = [("one17", 1, 64), ("bal50", 2, 64)]
-"""Tile, tiles, and bits of the modulus."""
+QUICK = [("one17", 1, 64, "0"), ("bal50", 2, 64, "0")]
+"""Tile, tiles, bits of the modulus, and words by which q is delayed."""
 SLOW = [
-    *(("one17", 1, 115), ("bal50", 1, 146), ("bal50", 2, 146)),
-    *(("adk2x16", 2, 64), ("adk2x16", 2, 220), ("kara95", 1, 281)),
+    *(("one17", 1, 115, "0"), ("bal50", 1, 146, "0"), ("bal50", 2, 146, "0")),
+    *(("adk2x16", 2, 64, "0"), ("adk2x16", 2, 220, "0"), ("kara95", 1, 281, "0")),
+    *(("one17", 1, 98, "1"), ("bal50", 1, 146, "1"), ("bal50", 2, 64, "1")),
+    *(("adk2x16", 2, 188, "1"), ("kara95", 1, 64, "1"), ("kara95", 1, 281, "1")),
 ]
 END = replace(PASS, modulus=WHOLE, next=Next.JUMP, note="the end, once nothing is under way")
 
 
-def design_for(tile, tiles, bits):
-    return ring(bits, tile=tile, tiles=tiles, curves="montgomery")
+def design_for(tile, tiles, bits, delay):
+    return ring(bits, tile=tile, tiles=tiles, delay=delay, curves="montgomery")
 
 
 def with_steps(design, steps):
@@ -193,7 +195,7 @@ def simulate(design, operands, lengths, expected):
 
 
 @pytest.mark.parametrize(
-    ("tile", "tiles", "bits", "count", "seed"),
+    ("tile", "tiles", "bits", "delay", "count", "seed"),
     [
         *((*design, 60, seed) for design in QUICK for seed in (1, 2)),
         *(
@@ -203,8 +205,8 @@ def simulate(design, operands, lengths, expected):
         ),
     ],
 )
-def test_random_steps(tile, tiles, bits, count, seed):
-    design = design_for(tile, tiles, bits)
+def test_random_steps(tile, tiles, bits, delay, count, seed):
+    design = design_for(tile, tiles, bits, delay)
     operands, lengths = inputs(design, bits, seed)
     program = RandomProgram(design, operands, lengths, seed, count)
     with_steps(design, program.steps)
@@ -223,8 +225,8 @@ def test_random_steps(tile, tiles, bits, count, seed):
     ids=["what is prepared", "a check"],
 )
 def test_a_linear_step_right_after_a_preparation(step):
-    tile, tiles, bits = QUICK[0]
-    design = design_for(tile, tiles, bits)
+    tile, tiles, bits, delay = QUICK[0]
+    design = design_for(tile, tiles, bits, delay)
     operands, lengths = inputs(design, bits, seed=5)
     with_steps(design, [*prepare_banked(design.multiplication, WHOLE), step, END])
     expected, _ = predict(design, operands, lengths)
@@ -244,10 +246,10 @@ def product_by_bit():
 
 
 @pytest.mark.parametrize("seed", range(9))
-@pytest.mark.parametrize(("tile", "tiles", "bits"), QUICK)
-def test_what_waits_does_not_depend_on_bits(tile, tiles, bits, seed):
+@pytest.mark.parametrize(("tile", "tiles", "bits", "delay"), QUICK)
+def test_what_waits_does_not_depend_on_bits(tile, tiles, bits, delay, seed):
     """Where only some steps change places by the bit: first in a given order, then at random."""
-    design = design_for(tile, tiles, bits)
+    design = design_for(tile, tiles, bits, delay)
     operands, lengths = inputs(design, bits, seed)
     if seed:
         steps = RandomProgram(design, operands, lengths, seed, 120).steps

@@ -347,15 +347,25 @@ static int check_point(struct coprime *driver, const struct coprime_curve_consta
 
 /* Constants. */
 
-/* Where -p^-1 is 1 modulo a digit's range, numbers of a field of points have a digit less than their
-   length says. */
+/* Bits by which numbers of a field of points are shorter than their length says: the digits of c in
+   the headroom, where c of p is 1, as the lowest bits of p are ones. */
+static uint32_t bits_less(const struct coprime *driver, const struct coprime_curve *curve)
+{
+    const uint32_t bits = driver->headroom / driver->digit_width * driver->digit_width;
+
+    for (uint32_t i = 0; i < bits; ++i) {
+        if (curve->form == COPRIME_MONTGOMERY || i >= 32 * words_of(curve) ||
+            !(curve->p[i / 32] >> i % 32 & 1)) {
+            return 0;
+        }
+    }
+    return bits;
+}
+
 uint32_t coprime_curve_radix(const struct coprime *driver,
                              const struct coprime_curve_constants *curve)
 {
-    const bool is_less = curve->curve->form != COPRIME_MONTGOMERY &&
-                          difference_from(curve->p.inverse, 1, COPRIME_DIGIT_WORDS) == 0;
-
-    return radix_exponent(driver, curve->length) - (is_less ? driver->digit_width : 0);
+    return radix_exponent(driver, curve->length) - bits_less(driver, curve->curve);
 }
 
 /* Bits of a tooth with at least so many columns. The accelerator finds a tooth's digits by the length
@@ -452,7 +462,7 @@ int coprime_curve_constants(struct coprime *driver, const struct coprime_curve *
         curve->form == COPRIME_WEIERSTRASS ? COPRIME_COMMAND_EC_MULTIPLY :
         curve->form == COPRIME_EDWARDS     ? COPRIME_COMMAND_ED_BASE_MULTIPLY :
                                              COPRIME_COMMAND_X_MULTIPLY;
-    uint32_t least = driver->min_bits, exponent;
+    uint32_t least, exponent;
     int error;
 
     if (!knows(driver, command)) {
@@ -472,9 +482,8 @@ int coprime_curve_constants(struct coprime *driver, const struct coprime_curve *
     if (made->p.bits < curve->bits && !(has_points && made->n.bits == curve->bits)) {
         return COPRIME_ERROR_MODULUS_SHORT;
     }
-    if (has_points && difference_from(made->p.inverse, 1, COPRIME_DIGIT_WORDS) == 0) {
-        least += driver->digit_width; /* the digits that are left are those of the shortest modulus */
-    }
+    /* The digits that are left are those of the shortest modulus. */
+    least = driver->min_bits + bits_less(driver, curve);
     made->length = curve->bits > least ? curve->bits : least;
     if (has_points ? made->length > driver->max_prime_bits ||
                          driver->half_bits + made->length > driver->max_bits :

@@ -181,8 +181,12 @@ class LaneModel:
 
     def short(self, context: Context) -> int:
         """Digits that a context's numbers have less, since c is 1."""
-        is_short = context is Context.P and self.command in self.program.shortens
-        return int(is_short and self.values.get(Operand.P_INVERSE) == 1)
+        own = self.multiplication
+        may_be_short = context is Context.P and self.command in self.program.shortens
+        if not may_be_short or self.values.get(Operand.P_INVERSE) != 1:
+            return 0
+        higher = (self.values[Operand.P] | (1 << own.digit_width) - 1) + 1
+        return 0 if higher % (1 << own.scale_bits) else own.scale_bits // own.digit_width
 
     @property
     def result(self) -> int:

@@ -59,6 +59,11 @@ class ProductUnderWay:
         return self.begins[self.count + 1] - 1
 
     @property
+    def ends_alone(self) -> list[int]:
+        """The last cycles of the steps from D on, with the first columns of its result."""
+        return [one - 1 for one in self.begins[self.count + 1 :]]
+
+    @property
     def closes(self) -> int:
         """The last cycle of its steps."""
         return self.begins[-1] - 1
@@ -71,7 +76,8 @@ class ProductUnderWay:
     @cached_property
     def wants(self) -> frozenset[int]:
         """The cycles from which on the next words of X and Y are asked for."""
-        return frozenset(one + 1 for one in self.begins[: self.count - 1])
+        last = self.count - self.multiplication.asks_earlier
+        return frozenset(one + 1 for one in self.begins[: last - 1])
 
     @cached_property
     def writes_of_last(self) -> list[int]:
@@ -80,14 +86,13 @@ class ProductUnderWay:
             return []
         own, count = self.multiplication, self.count
         ends = (self.begins[s] + own.old_slots(s, count)[-1] - 1 for s in range(own.left(count)))
-        return [one + own.written_after for one in (self.takes, *ends)]
+        return [one + own.written_after for one in (*self.follows.ends_alone, *ends)]
 
     @cached_property
     def writes(self) -> list[int]:
         """The cycles in which port B writes its own result, if no product follows it."""
         own, count = self.multiplication, self.count
-        at = self.begins[-1]
-        found = [at - 1]
+        at, found = self.begins[-1], self.ends_alone
         for s in range(own.left(count)):
             found.append(at + own.old_slots(s, count)[-1] - 1)
             at += own.draining_step(s, count)

@@ -90,7 +90,7 @@ class Sequencer(wiring.Component):
     at_barrier, other_at_barrier : this lane, or the other, waits at a BARRIER
     other_ends : the other lane ends the operation
     columns : the window is a column, and its highest bit the sign; only if any step scans columns
-    short : c of the modulus P is 1; only if any command has a digit less then
+    short : c of the modulus P is 1; only if any command has fewer digits then
     suppress_write : the product under way is not written, since the window is 0; only if `in_place`
     public : it is E that is scanned, whatever the modulus; only if any step does
     exponent_other : a digit of E, which lies in another memory than the other exponents; only if
@@ -411,12 +411,14 @@ class Sequencer(wiring.Component):
             m.d.comb += self.rounds.eq(length + own.headroom if own.headroom else length)
 
     def _digits(self, counts: Array, context: Value) -> Value:
-        """Those of numbers modulo the context's modulus: one less modulo P where c is 1."""
+        """Those of numbers modulo the context's modulus: modulo P less those of c where c is 1."""
         digits: Value = counts[context]
         if not self.program.shortens:
             return digits
         shortens = among(self.command, self.program.shortens)
-        return digits - (self.short & shortens & (context == Context.P))
+        is_short = self.short & shortens & (context == Context.P)
+        of_c = self.capabilities.headroom // self.capabilities.digit_width
+        return digits - (is_short if of_c == 1 else Mux(is_short, of_c, 0))
 
     def _connect_scanner(self, m: Module, private: Value) -> None:
         step = self.step

@@ -62,6 +62,7 @@ class Loads(wiring.Component):
     place_bits, count_bits, width : bits of a place, of a count of words, of a word
     beside_sums (bool): words are read whether they are taken or not, so that it does not depend on
         numbers when the ports are free
+    earlier (bool): `asks_earlier` of `RingMultiplication`
 
     Members
     -------
@@ -76,8 +77,16 @@ class Loads(wiring.Component):
     x, y : WriteSignature, out: for X's ring, and for Y's
     """
 
-    def __init__(self, place_bits: int, count_bits: int, width: int, *, beside_sums: bool = False):
-        self.beside_sums = beside_sums
+    def __init__(
+        self,
+        place_bits: int,
+        count_bits: int,
+        width: int,
+        *,
+        beside_sums: bool = False,
+        earlier: bool = False,
+    ):
+        self.beside_sums, self.earlier = beside_sums, earlier
         write = Out(WriteSignature(width, place_bits))
         ports = {
             "request": In(RequestSignature(count_bits)),
@@ -99,14 +108,17 @@ class Loads(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Ask, and register what comes."""
         m = Module()
-        phase, own = self.phase, self.under_way
+        phase, own, asked = self.phase, self.under_way, self.asked
 
         def came(name: str, value: ValueLike) -> Signal:
             """What was true as the word was asked for that comes now."""
             return history(m, name, value, READ_LATENCY, reset=True)[-1]
 
         # --- Port A: X, M or c ------------------------------------------------------------------
-        streamed = self._ask_for_x(m)
+        next_of_x, next_of_y = self._wants_next(), self._wants_next()
+        if self.earlier:  # two words, where no step D + 1 of another product comes before
+            next_of_y |= history(m, "began", asked.begins, 1, reset=True)[-1]
+        streamed = self._ask_for_x(m, next_of_x)
         place = Signal.like(phase.k, name="place_a")
         m.d.comb += [
             place.eq(Mux(streamed.asks, streamed.place, phase.k)),
@@ -131,7 +143,7 @@ class Loads(wiring.Component):
         place_a = Mux(phase.wipes, phase.k, asked_place)
 
         # --- Port B: Y --------------------------------------------------------------------------
-        came_y, place_y, word_b = self._read_y(m, came)
+        came_y, place_y, word_b = self._read_y(m, came, next_of_y)
         begins = self.slot.begins & own.new_exists
         m.d.comb += self.wants_ports.eq(streamed.wants | self.words_of_y.wants | begins)
 
@@ -155,26 +167,33 @@ class Loads(wiring.Component):
         m.d.comb += [self.x.word.eq(loaded_a), self.y.word.eq(Mux(of_b, loaded_b, loaded_a))]
         return m
 
-    def _ask_for_x(self, m: Module) -> WordRequests:
+    def _ask_for_x(self, m: Module, next_one: Value) -> WordRequests:
         """The words of an X that is read a word a step."""
         asked = self.asked
         m.submodules.words_of_x = words = self.words_of_x
         m.d.comb += [
             words.first.eq(asked.joins & (asked.x_streams | self.beside_sums)),
-            words.others.eq(self._begins_early_step() & (asked.takes_x | self.beside_sums)),
+            words.others.eq(next_one & (asked.takes_x | self.beside_sums)),
             # Of an X that was loaded, words are asked for that nobody takes.
             words.restarts.eq(asked.begins & self.beside_sums),
             words.may.eq(~self.a_taken & ~self.x_taken),
         ]
         return words
 
-    def _begins_early_step(self) -> Value:
-        """A step begins in which the new product's next words are wanted: 0 to D - 2."""
+    def _wants_next(self) -> Value:
+        """A step begins in which the next words are wanted: 0 to D - 2 of the new product.
+
+        If they are asked for earlier, 0 to D - 3, those in which the old product has a column, and
+        step D + 1 before it.
+        """
         slot, own = self.slot, self.under_way
-        return slot.begins & ~slot.closing & ~slot.is_last & own.new_exists
+        if not self.earlier:
+            return slot.begins & ~slot.closing & ~slot.is_last & own.new_exists
+        of_new = slot.of_old & ~slot.closing & own.new_exists
+        return slot.begins & (of_new | slot.closing & ~slot.is_turn & self.asked.is_next)
 
     def _read_y(
-        self, m: Module, came: Callable[[str, ValueLike], Signal]
+        self, m: Module, came: Callable[[str, ValueLike], Signal], next_one: Value
     ) -> tuple[Value, Value, Value]:
         """Ask for the next word of Y; whether one comes, for which place, and the word."""
         request, own, asked = self.request, self.under_way, self.asked
@@ -182,7 +201,7 @@ class Loads(wiring.Component):
         place = words.place
         m.d.comb += [
             words.first.eq((asked.begins | asked.joins) & (asked.y_streams | self.beside_sums)),
-            words.others.eq(self._begins_early_step() & (asked.takes_y | self.beside_sums)),
+            words.others.eq(next_one & (asked.takes_y | self.beside_sums)),
             words.may.eq(~self.port_b_taken),
             self.b_of_next.eq(asked.is_next),
         ]

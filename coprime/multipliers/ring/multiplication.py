@@ -42,8 +42,8 @@ class RingMultiplication(Multiplication):
     def __post_init__(self) -> None:
         if self.tiles not in (1, 2):
             raise ValueError(f"tiles must be 1 or 2, not {self.tiles}")
-        if not 0 <= self.delay < self.tiles:
-            raise ValueError(f"delay must be 0 to {self.tiles - 1}, not {self.delay}")
+        if self.delay not in (0, 1):
+            raise ValueError(f"delay must be 0 or 1, not {self.delay}")
         if not 0 <= self.skew <= 2 - self.tiles:
             raise ValueError(f"skew must be 0 to {2 - self.tiles}, not {self.skew}")
 
@@ -99,12 +99,20 @@ class RingMultiplication(Multiplication):
 
     @property
     def least_step(self) -> int:
-        """Cycles of a step, at least, with two tiles.
+        """Cycles of a step, at least, with two tiles or d = 1.
 
         Two steps with d = 1, else one, take more than `loop`; and in fewer than 6, a step's word of
         Y could not be read, nor its e_k join the running sum.
         """
         return max(6, -(-(self.loop + 1) // self.ahead))
+
+    @property
+    def asks_earlier(self) -> int:
+        """1 where a factor's words are read two steps before the first that needs them, else 0.
+
+        With one tile and d = 1, pairs with the newest words of X and Y are early in short steps.
+        """
+        return self.delay if self.tiles == 1 else 0
 
     def places(self, count: int) -> int:
         """P, steps of a product of D = `count` words: places of the ring."""
@@ -128,7 +136,9 @@ class RingMultiplication(Multiplication):
 
     def step(self, s: int, count: int) -> int:
         """Cycles of step s, 0 to P - 1, of a product of D = `count` words."""
-        return self._step_of_one(s, count) if self.tiles == 1 else self._step_of_two(s, count)
+        if self.tiles == 2:
+            return self._step_of_two(s, count)
+        return self._step_of_one_delayed(s, count) if self.delay else self._step_of_one(s, count)
 
     def _step_of_one(self, s: int, count: int) -> int:
         """With one tile.
@@ -143,6 +153,17 @@ class RingMultiplication(Multiplication):
             return max(count - 2, self.loop - 1) + 1
         early = s if s < 2 else s - 1
         return max(old + early, self.loop - (1 if s < 2 else 2)) + min(s + 1, 3)
+
+    def _step_of_one_delayed(self, s: int, count: int) -> int:
+        """With one tile and d = 1.
+
+        The new product's column has (s + 1) / 2 pairs of X and Y, in step D + 1 one less, and one
+        less in each step from D on, that have none in step 0; and (s - 1) / 2 of q and M'.
+        """
+        (old,) = self.old_slots(s, count)
+        new = (s + 1 >> 1) + max(0, s - 1 >> 1) - max(0, s + 1 - count)
+        diagonals = 0 if s >= count else 1 if s < 2 else 2
+        return max(old + new + diagonals, self.least_step)
 
     def _step_of_two(self, s: int, count: int) -> int:
         """With two tiles: the longer of both, and at least `least_step`.
@@ -168,8 +189,10 @@ class RingMultiplication(Multiplication):
         The last tile has at least one, even if it has no pair: the old column ends with it.
         """
         left = self.left(count) - 1 - s  # columns of the old product after that one
-        if self.tiles == 1:
+        if self.tiles == 1 and self.delay == 0:
             return (max(1, left) if left >= 0 else 0,)
+        if self.tiles == 1:
+            return ((left >> 1) + (left + self.ahead >> 1) if left >= 0 else 0,)
         return max(0, left >> 1), max(1, left + self.ahead >> 1) if left >= 0 else 0
 
     @cache  # noqa: B019
@@ -236,8 +259,9 @@ class RingMultiplication(Multiplication):
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Products of words that the algorithm needs, each once; none of a round.
 
-        One tile has D^2 + D - 1. Of two, the one of X * Y has (D^2 + D) / 2, and the other fewer,
-        in the same cycles or in others: only the former are counted.
+        One tile has D^2 + D - 1, and with d = 1 one less, of which one is 0. Of two, the one of
+        X * Y has (D^2 + D) / 2, and the other fewer, in the same cycles or in others: only the
+        former are counted.
         """
         count = self.words(inner, rounds)
-        return count * count + count - 1 if self.tiles == 1 else count * (count + 1) // 2
+        return count * count + count - self.ahead if self.tiles == 1 else count * (count + 1) // 2

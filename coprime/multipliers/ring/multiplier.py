@@ -124,14 +124,16 @@ class RingMultiplier(ModularMultiplier):
         rings, keeps_sums = self._in_block_ram()
         schedule: RingSchedule | TwinSchedule
         if computes.tiles == 1:
-            schedule = RingSchedule(bits, computes.loop, computes.skew)
+            schedule = RingSchedule(bits, computes)
         else:
             schedule = TwinSchedule(bits, computes)
         m.submodules.schedule = schedule
         m.submodules.products = products = Products(bits, self.count_bits, computes)
         m.submodules.phases = phases = Phases(bits, computes)
         m.submodules.loads = loads = Loads(
-            *(bits, self.count_bits, computes.digit_width), beside_sums=self.beside_sums
+            *(bits, self.count_bits, computes.digit_width),
+            beside_sums=self.beside_sums,
+            earlier=bool(computes.asks_earlier),
         )
         m.submodules.operands = operands = OperandRings(computes, self.places, rings)
         m.submodules.results = results = Results(

@@ -3,6 +3,7 @@
 The rows of the table in `RingMultiplier` are the slots here.
 """
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 
@@ -15,6 +16,7 @@ from coprime.cells.wires import same_named
 from ..one_hot import OneHot
 from .age import Age
 from .column_steps import Steps
+from .multiplication import RingMultiplication
 from .slot_signatures import ProductSignature, RingSlotSignature
 
 OLD = ("old_xy", "old_qm", "old_carry")
@@ -30,9 +32,8 @@ class RingSchedule(wiring.Component):
 
     Parameters
     ----------
-    place_bits : bits of D, which is 5 or more
-    loop : cycles from a column's last slot to the first one that may use its word
-    skew : 1 where a column of a product may end three cycles after the one before, else 0
+    place_bits : bits of D
+    multiplication : RingMultiplication, with one tile
 
     Members
     -------
@@ -46,8 +47,8 @@ class RingSchedule(wiring.Component):
     fault : more than one slot is under way, or none
     """
 
-    def __init__(self, place_bits: int, loop: int, skew: int = 0):
-        self.place_bits, self.loop, self.skew = place_bits, loop, skew
+    def __init__(self, place_bits: int, multiplication: RingMultiplication):
+        self.place_bits, self.multiplication = place_bits, multiplication
         ports = {
             **dict.fromkeys(("starts_steps", "stop"), In(1)),
             "count": In(place_bits),
@@ -63,14 +64,18 @@ class RingSchedule(wiring.Component):
         slot, i = self.slot, self.products[0].i
         state = OneHot(("idle", *SLOTS), "idle")
         now = state.now
-        m.submodules.steps = steps = Steps(self.place_bits, 1, 4)
+        computes, delay = self.multiplication, self.multiplication.delay
+        m.submodules.steps = steps = Steps(self.place_bits, computes.ahead, 4 + delay)
         next_left, goes_on, closing = steps.next_left, steps.goes_on, steps.closing
-        opening, has_new_qm = ~steps.reached[0], steps.reached[3]
-        is_1 = steps.reached[0] & ~steps.reached[1]
+        # In step d + 1 q has its first word, in steps before it none.
+        opening, has_new_qm = ~steps.reached[0], steps.reached[3 + delay]
+        has_no_q, has_q_0 = ~steps.reached[delay], steps.reached[delay] & ~steps.reached[1 + delay]
+        # With d = 1 the pair of step 1, whose x_1 is as new as x_0, waits like a diagonal product.
+        pair_waits: Value = steps.reached[0] & has_no_q if delay else Const(0)
         ends = Signal()
         # In the second cycle of a PAD, or with no skew in the first one.
         padded: Value = Const(1)
-        if self.skew:
+        if computes.skew:
             padded = Signal()
             m.d.sync += padded.eq(now["pad"] & ~padded)
         m.d.comb += [
@@ -79,30 +84,29 @@ class RingSchedule(wiring.Component):
             steps.ends.eq(ends),
             ends.eq(
                 now["newest"]
-                | now["diagonal_xy"] & opening
-                | now["diagonal_qm"] & is_1
+                | now["diagonal_xy"] & has_no_q
+                | now["diagonal_qm"] & has_q_0
                 | now["pad"] & self.stop & padded
             ),
             self.stops.eq(ends & steps.last_old & self.stop),
         ]
         m.d.sync += slot.begins.eq(now["idle"] & self.starts_steps | ends & ~self.stops)
 
-        # --- From cycle `loop` - 1 on the step may use the word of the last slot before it -------
-        m.submodules.age = age = Age(self.loop - 3)
-        m.d.comb += age.restart.eq(now["idle"] | ends)
-        waited_longer = Signal()
-        m.d.sync += waited_longer.eq(age.reached & ~age.restart)
-        # The first diagonal product does not need it, but in steps 0 and 1.
-        waited = Mux(opening | is_1 | slot.closing, waited_longer, age.reached)
+        waited = self._wait(m, now["idle"] | ends, (opening, pair_waits, has_q_0, slot.closing))
 
         # --- From slot to slot -------------------------------------------------------------------
         crosses = Signal()  # pairs of the old product: the next one inside would be none
         old_ends, early_ends = Signal(), Signal()
+        # The outermost pair's i is 0; in step D it is 1, and in step D + 1 it is 2.
+        outermost: Value = closing
+        if delay:
+            outermost = Mux(closing, Mux(steps.is_turn, 1, 2), 0)
+        ends_xy = i == outermost
         m.d.comb += [
             old_ends.eq(now["old_qm"] & crosses | now["old_carry"]),
             early_ends.eq(
-                old_ends & (opening | self.stop)
-                | now["new_xy"] & (i == closing) & ~has_new_qm
+                old_ends & (has_no_q | self.stop)
+                | now["new_xy"] & ends_xy & ~has_new_qm
                 | now["new_qm"] & (i == 1)
                 | now["pad"]
             ),
@@ -111,20 +115,27 @@ class RingSchedule(wiring.Component):
         state.change("idle", "old_xy", self.starts_steps)
         state.change("old_xy", "old_qm", crosses)
         for name in ("old_qm", "old_carry"):
-            state.change(name, "new_xy", old_ends & ~opening & ~self.stop)
-        state.change("new_xy", "new_qm", (i == closing) & has_new_qm)
+            state.change(name, "new_xy", old_ends & ~has_no_q & ~self.stop)
+        state.change("new_xy", "new_qm", ends_xy & has_new_qm)
         for name in ("old_qm", "old_carry", "new_xy", "new_qm", "pad"):
             goes_on_new = early_ends & waited & ~self.stop
             if name != "pad":
                 state.change(name, "pad", early_ends & (self.stop | ~waited))
-            state.change(name, "diagonal_xy", goes_on_new & ~closing)
+            if name == "new_xy" or not delay:
+                state.change(name, "diagonal_xy", goes_on_new & ~closing)
+            else:
+                state.change(name, "diagonal_xy", goes_on_new & ~closing & ~pair_waits)
+                state.change(name, "new_xy", goes_on_new & pair_waits)
             state.change(name, "newest", goes_on_new & closing)
-        state.change("diagonal_xy", "diagonal_qm", ~opening)
-        state.change("diagonal_qm", "newest", ~is_1)
+        state.change("diagonal_xy", "diagonal_qm", ~has_no_q)
+        state.change("diagonal_qm", "newest", ~has_q_0)
         for name in ("diagonal_xy", "diagonal_qm", "newest", "pad"):
             state.change(name, "old_xy", begins & goes_on & next_left[1:].any())
-            state.change(name, "old_qm", begins & goes_on & (next_left == 1))
-            state.change(name, "old_carry", begins & goes_on & (next_left == 0))
+            if delay:  # its column ends with pairs of zeros of M'
+                state.change(name, "old_qm", begins & goes_on & (next_left[1:] == 0))
+            else:
+                state.change(name, "old_qm", begins & goes_on & (next_left == 1))
+                state.change(name, "old_carry", begins & goes_on & (next_left == 0))
             state.change(name, "new_xy", begins & ~goes_on)
             state.change(name, "idle", self.stops)
         state.build(m)
@@ -142,16 +153,39 @@ class RingSchedule(wiring.Component):
             product.of_old.eq(slot.of_old),
             *same_named(slot, steps, "is_last", "is_turn", "closing", "last_old"),
             slot.of_old.eq(is_old | closing),
-            slot.ends_old.eq(old_ends | slot.closes),
+            slot.ends_old.eq(old_ends | (ends & closing if delay else slot.closes)),
             slot.ends_new.eq(ends & ~closing & ~self.stop),
             slot.turns.eq(ends & steps.is_last),
-            slot.closes.eq(ends & closing),
+            slot.closes.eq(ends & (steps.is_end if delay else closing)),
             slot.before.eq(state.next["diagonal_xy"]),
             slot.nothing_before.eq(opening),
-            slot.makes_diagonal.eq(now["diagonal_qm"] | now["diagonal_xy"] & opening),
+            slot.makes_diagonal.eq(now["diagonal_qm"] | now["diagonal_xy"] & has_no_q),
             self.fault.eq(~state.valid),
         ]
         return m
+
+    def _wait(self, m: Module, restart: Value, steps: Sequence[Value]) -> Value:
+        """Whether the next slot can be the first one that may need a new word of q.
+
+        `steps` are: it is step 0; its pair waits; it is step d + 1; D or a later one.
+        """
+        computes = self.multiplication
+        opening, pair_waits, has_q_0, closing = steps
+        # With d = 0, from cycle `loop` - 1 on the step may use the word of the last slot before it,
+        # which the first diagonal product does not need, but in steps 0 and 1. With d = 1, three
+        # slots after the body, or two, or one, make it as long as it has to be.
+        first = computes.least_step - 3 if computes.delay else computes.loop - 2
+        m.submodules.age = age = Age(first - 1)
+        m.d.comb += age.restart.eq(restart)
+        waited: list[Value] = [age.reached]
+        for k in range(computes.ahead):
+            longer = Signal(name=f"waited_{k}_longer" if k else "waited_longer")
+            m.d.sync += longer.eq(waited[-1] & ~age.restart)
+            waited.append(longer)
+        if not computes.delay:
+            return Mux(opening | has_q_0 | closing, waited[1], waited[0])
+        with_two = Mux(pair_waits | has_q_0, waited[1], waited[0])
+        return Mux(opening | closing, waited[2], with_two)
 
     def _count_pairs(self, m: Module, state: OneHot, steps: Steps, crosses: Signal) -> None:
         """The places of the next slot, in the step or the first one of the next step.
@@ -163,24 +197,31 @@ class RingSchedule(wiring.Component):
         i, j, s, next_s = product.i, product.j, steps.s, steps.next_s
         # Before these slots the step has no other one; so do flip-flops select, and not `ends`.
         in_step = {"old_qm": now["old_xy"], "new_xy": now["old_qm"] | now["old_carry"]}
+        if self.multiplication.delay:
+            in_step["new_xy"] |= now["pad"]
         last = self.count - 1
         less, next_less = (Signal(self.place_bits, name=name) for name in ("less", "next_less"))
         m.d.comb += [less.eq(s - 1), next_less.eq(next_s - 1)]
+        ahead = self.multiplication.ahead
+        newest, inner_qm = less, (s[1:] - 1, less[1:] + 1)  # of q; the innermost pair
+        if ahead == 2:
+            newest, inner_qm = Signal.like(less, name="newest"), (less[1:] - 1, s[1:])
+            m.d.comb += newest.eq(s - 2)
         starts: dict[str, tuple[Value | int, Value | int]] = {
-            "old_xy": (next_s + 2, last),
+            "old_xy": (next_s + (1 + ahead), last),
             "old_qm": (Mux(in_step["old_qm"], s, next_s) + 1, last),
             "new_xy": (
                 Mux(in_step["new_xy"], less[1:], next_less[1:]),
                 Mux(in_step["new_xy"], s[1:], next_s[1:]) + 1,
             ),
-            "new_qm": (s[1:] - 1, less[1:] + 1),
+            "new_qm": inner_qm,
             "diagonal_xy": (s, s),
-            "diagonal_qm": (less, less),
-            "newest": (0, less),
+            "diagonal_qm": (newest, newest),
+            "newest": (0, newest),
         }
         # Whether the first pair is the only one: first + 2 >= last.
         alone = {
-            "old_xy": next_s + 4 >= last,
+            "old_xy": next_s + (3 + ahead) >= last,
             "old_qm": Mux(in_step["old_qm"], s + 3 >= last, next_s + 3 >= last),
         }
         # One of these at most: so no one waits for another one.

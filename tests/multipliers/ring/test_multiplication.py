@@ -7,14 +7,24 @@ from coprime.model.ring_schedule import RingPlan, Timing, least_step
 from coprime.multipliers.ring.multiplication import RingMultiplication
 
 
-@pytest.mark.parametrize("latency", [1, 4, 6, 12])
-def test_no_word_is_read_too_early_or_overwritten(latency):
-    multiplication = RingMultiplication(17, latency)
+@pytest.mark.parametrize(
+    ("latency", "delay"), [(1, 0), (4, 0), (6, 0), (12, 0), (1, 1), (6, 1), (7, 1)]
+)
+def test_no_word_is_read_too_early_or_overwritten(latency, delay):
+    multiplication = RingMultiplication(17, latency, 1, delay)
     for D in (*range(multiplication.least, 40), 62, 90):
-        lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
-        timing = Timing(RingPlan(D, 0, 1, D + 1), lengths, multiplication.loop)
+        places = multiplication.places(D)
+        lengths = tuple(multiplication.step(s, D) for s in range(places))
+        timing = Timing(RingPlan(D, delay, 1, places), lengths, multiplication.loop)
         assert not list(timing.conflicts())
         assert timing.period == multiplication.period(D)
+
+
+def test_delayed_q_is_faster_where_the_loop_is_longer_than_the_words():
+    """Cycles of a product on `kara95`."""
+    skewed = [RingMultiplication(95, 7, 1, delay, 1) for delay in (0, 1)]
+    periods = [[one.period(D) for D in (6, 7, 8, 12)] for one in skewed]
+    assert periods == [[82, 94, 106, 156], [49, 56, 70, 154]]
 
 
 @pytest.mark.parametrize("latency", [4, 5, 6, 7])
@@ -46,8 +56,7 @@ def test_two_tiles_read_no_word_too_early(latency, delay):
     ("arguments", "message"),
     [
         ((4, 0), "tiles must be 1 or 2, not 4"),
-        ((1, 1), "delay must be 0 to 0, not 1"),
-        ((2, 2), "delay must be 0 to 1, not 2"),
+        ((1, 2), "delay must be 0 or 1, not 2"),
         ((2, 0, 1), "skew must be 0 to 0, not 1"),
         ((1, 0, 2), "skew must be 0 to 1, not 2"),
     ],
@@ -63,3 +72,11 @@ def test_a_step_less_is_a_conflict():
     lengths = tuple(multiplication.step(s, D) for s in range(D + 1))
     timing = Timing(RingPlan(D, 0, 1, D + 1), lengths, multiplication.loop + 2)
     assert next(timing.conflicts()).endswith("is not yet written")
+
+
+def test_a_step_less_with_delayed_q_is_a_conflict():
+    """With d = 1, two steps are longer than the loop."""
+    multiplication, D = RingMultiplication(95, 7, 1, 1, 1), 6
+    lengths = (multiplication.step(s, D) - (s == 4) for s in range(D + 2))
+    timing = Timing(RingPlan(D, 1, 1, D + 2), tuple(lengths), multiplication.loop)
+    assert list(timing.conflicts()) == ["column 4, cycle 27: q_2 is not yet written"]

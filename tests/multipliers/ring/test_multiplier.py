@@ -23,9 +23,13 @@ POWER = chained(
 
 _SHAPES = [(1, 0, False), (2, 0, False), (2, 1, False)]
 _NAMES = ("tiles", "delay", "skewed")
-SKEWED = (1, 0, True)
-ALL_SHAPES = pytest.mark.parametrize(_NAMES, [*_SHAPES, SKEWED])
-SHAPES = pytest.mark.parametrize(_NAMES, [*_SHAPES, pytest.param(*SKEWED, marks=pytest.mark.slow)])
+_OTHERS = [(1, 0, True), (1, 1, False), (1, 1, True)]
+ALL_SHAPES = pytest.mark.parametrize(
+    _NAMES, [*_SHAPES, *_OTHERS[:2], pytest.param(*_OTHERS[2], marks=pytest.mark.slow)]
+)
+SHAPES = pytest.mark.parametrize(
+    _NAMES, [*_SHAPES, *(pytest.param(*one, marks=pytest.mark.slow) for one in _OTHERS)]
+)
 """Tiles, the delay of q, and whether sums are skewed, which a power tests every time."""
 
 
@@ -38,7 +42,7 @@ def each_with_a_shape(names, values):
             marks=[] if k == number else pytest.mark.slow,
         )
         for k, value in enumerate(values)
-        for number, shape in enumerate([*_SHAPES, SKEWED])
+        for number, shape in enumerate([*_SHAPES, *_OTHERS])
     ]
     return pytest.mark.parametrize((*names.split(", "), *_NAMES), pairs)
 
@@ -143,7 +147,9 @@ def test_power(word, D, latency, tiles, delay, skewed):
     assert left < 2 * modulus
 
 
-@pytest.mark.parametrize(("tiles", "delay"), [(1, 0), (2, 0), (2, 1)])
+@pytest.mark.parametrize(
+    ("tiles", "delay"), [(1, 0), (2, 0), (2, 1), pytest.param(1, 1, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     ("name", "D"),
     [
@@ -344,7 +350,10 @@ def test_words_of_a_result_that_come_before_the_last_step_ends():
         (2, 3, 1, 0),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
-            for case in ((2, 3, 2, 0), (2, 3, 2, 1), (3, 3, 1, 0), (3, 5, 1, 0), (3, 5, 2, 0))
+            for case in (
+                *((2, 3, 1, 1), (2, 3, 2, 0), (2, 3, 2, 1)),
+                *((3, 3, 1, 0), (3, 5, 1, 0), (3, 5, 2, 0)),
+            )
         ),
     ],
 )
