@@ -24,7 +24,7 @@ pytestmark = pytest.mark.xdist_group("token")
 
 PROFILE, PROFILE_ID, CERTIFICATE, CERTIFICATE_TYPE = 9, 0x601, 1, 0x80
 BASELINE, EXTENDED, AUTHENTICATION, PUBLIC_CERTIFICATES = 1, 2, 3, 4
-ACTION_PROHIBITED = 0x1B
+ARGUMENTS_BAD, ACTION_PROHIBITED, ALREADY_LOGGED_IN = 0x07, 0x1B, 0x100
 SERIAL, WRITES = 4, 2  # flags of sessions
 MODIFIABLE, COPYABLE, DESTROYABLE = 0x170, 0x171, 0x172
 
@@ -242,6 +242,16 @@ def test_ext_m_1(token, monkeypatch):
             session.login()
             assert len(find_first(session, {TOKEN: True})) == 1
             session.call("C_Logout")
+
+
+def test_users_have_no_names(session):
+    """C_LoginUser, which Extended Provider demands: it takes an empty name."""
+    user, pin = 1, PIN.encode()
+    with fails(ARGUMENTS_BAD):
+        session.call("C_LoginUser", user, pin, len(pin), b"somebody", 8)
+    session.call("C_LoginUser", user, pin, len(pin), None, 0)
+    with fails(ALREADY_LOGGED_IN):
+        session.login()
 
 
 def test_auth_m_1(token, monkeypatch):
