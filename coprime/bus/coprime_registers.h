@@ -150,7 +150,7 @@
 #define COPRIME_DIGITS_HALF_MASK                       0x0F000000u
 /* R. Random bits that EC_MULTIPLY, EC_BASE_MULTIPLY, ECDSA_SIGN and ED_BASE_MULTIPLY blind their
    scalars with, so that EXPONENT_LENGTH is greater: 0 none, 1 64 bits, 2 128 bits, 3 half of
-   Q_LENGTH, rounded up. */
+   Q_LENGTH, rounded up. EXPONENT_LENGTH is at most WIDTH * 2^HALF then. */
 #define COPRIME_DIGITS_SCALAR_BLINDING_SHIFT           28
 #define COPRIME_DIGITS_SCALAR_BLINDING_MASK            0x30000000u
 

@@ -50,7 +50,7 @@ DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides
     Field("HEADROOM", 8, 8, "R", None, "Bits of an operand beyond its length: n bits take ceil((n + HEADROOM) / WIDTH) digits."),
     Field("RADIX", 16, 8, "R", None, "For a modulus of n bits, R is 2^(RADIX * ceil((n + HEADROOM) / RADIX)): a round of the multiplication takes RADIX bits and divides by 2^RADIX. If 0, there is no Montgomery form: R is 1, and even moduli are allowed."),
     Field("HALF", 24, 4, "R", None, "In operations on curves, operands and results of the length class MODULUS are two numbers, the second one from digit 2^HALF on. 0: the engine has no such operation."),
-    Field("SCALAR_BLINDING", 28, 2, "R", None, "Random bits that EC_MULTIPLY, EC_BASE_MULTIPLY, ECDSA_SIGN and ED_BASE_MULTIPLY blind their scalars with, so that EXPONENT_LENGTH is greater: 0 none, 1 64 bits, 2 128 bits, 3 half of Q_LENGTH, rounded up."),
+    Field("SCALAR_BLINDING", 28, 2, "R", None, "Random bits that EC_MULTIPLY, EC_BASE_MULTIPLY, ECDSA_SIGN and ED_BASE_MULTIPLY blind their scalars with, so that EXPONENT_LENGTH is greater: 0 none, 1 64 bits, 2 128 bits, 3 half of Q_LENGTH, rounded up. EXPONENT_LENGTH is at most WIDTH * 2^HALF then."),
 ))
 MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an engine holds, in bits.", (
     Field("MODULUS", 0, 16, "R", None, "Longest modulus and longest exponent."),

@@ -271,6 +271,11 @@ class Capabilities:
         return self.supported(lambda one: one.blinds) if self.scalar_blinding else ()
 
     @property
+    def lengthened(self) -> tuple[Command, ...]:
+        """The commands whose exponent is longer for that: these, and those with the same table."""
+        return self.supported(lambda one: one.blinds or one.has_comb) if self.blinded else ()
+
+    @property
     def products(self) -> tuple[Command, ...]:
         """The commands that multiply, and no more."""
         return self.supported(lambda one: one.is_product)

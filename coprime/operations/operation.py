@@ -224,6 +224,11 @@ class Operation:
         return self.key is Key.PRIVATE
 
     @property
+    def has_comb(self) -> bool:
+        """Whether it multiplies the base point by a table of its multiples."""
+        return Operand.TABLE_0 in self.operands and self.joins is None
+
+    @property
     def has_check(self) -> bool:
         """Whether an engine that is `checked` gives its result only after a check, and RESIDUE."""
         return self.is_private or self.checks

@@ -14,6 +14,7 @@ from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS
 from coprime.cells.target import Target
+from coprime.engine.contract import Command
 from coprime.flow.port_comments import BUS_PORTS
 from coprime.flow.targets import FLOWS, Units
 from coprime.parameters import AnyParameter
@@ -148,6 +149,12 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
     found = "proved, see Assessments" if proved else "declared, not proved"
     yield "constant time", caps.constant_time, found if caps.constant_time else ""
     yield "results checked in hardware", caps.checked, ""
+    if caps.blinded:
+        blinding = caps.scalar_blinding
+        bits = "half the order's length in" if blinding.half else blinding.name
+        names = ", ".join(command.name for command in caps.blinded)
+        others = "not X_MULTIPLY" if Command.X_MULTIPLY in caps.commands else ""
+        yield "scalars blinded", f"{names}: {bits} random bits", others
     whole = _whole(own)
     part = f"area of the {'cluster' if own.is_cluster else 'accelerator'}"
     if own.target is Target.GENERIC:

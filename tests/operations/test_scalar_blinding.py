@@ -5,6 +5,7 @@ In hardware: tests/ec/test_settings.py, and tests/drivers/test_curves.py in C.
 
 import itertools
 import random
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -163,6 +164,28 @@ def test_scalars_on_edwards_curves(curve, blinding):
     assert len(cycles) == 1
 
 
+def cycles_on_the_page():
+    rows = re.findall(r"^\| ([\w-]+): (\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
+    assert len(rows) == 3 * 5 + 2 * 2
+    for name, operation, settings, figures in rows:
+        given = dict(one.strip("`").split("=") for one in settings.split(", ") if one)
+        cycles = [int(one.replace(",", "")) for one in re.findall(r"[\d,]+", figures)]
+        yield pytest.param(name, Command[operation], given, cycles, id=f"{name} {operation}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, command, settings, cycles", list(cycles_on_the_page()))
+def test_cycles_on_the_page(name, command, settings, cycles):
+    edwards = {one.name: one for one in (ED25519, ED448)}
+    curve = edwards[name] if name in edwards else curve_named(name)
+    settings |= {"curves": "weierstrass+edwards"} if name in edwards else {}
+    numbers = curve_numbers(command, curve, random.Random(1))
+    found = [
+        predicted(design_of(one, **settings), command, numbers).cycles for one in SCALAR_BLINDINGS
+    ]
+    assert found == cycles
+
+
 def scanned_scalars(monkeypatch, design, command, numbers):
     """E, whenever a step other than those that make it has begun to read it."""
     found = []
@@ -265,6 +288,23 @@ def test_an_exponent_without_the_bits_of_r(command, blinding):
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
     lengths[Length.EXPONENT] = 256 + own.scalar_blinding.bits(256)
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
+
+
+@pytest.mark.parametrize("command", [*MULTIPLES[:2], Command.ECDSA_VERIFY])
+def test_an_exponent_that_is_longer_than_half_of_m(command):
+    """Above its power of two M has another number."""
+    numbers = curve_numbers(command, curve_named("P-384"), random.Random(1))
+    with pytest.raises(EngineError) as found:
+        predicted(design_of("half", max_bits="521"), command, numbers)
+    assert found.value.code is Error.LENGTH_OVER
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [*MULTIPLES[:2], Command.ECDSA_VERIFY])
+def test_the_longest_exponent_of_half_of_m(command):
+    numbers = curve_numbers(command, curve_named("P-384"), random.Random(1))
+    design = design_of("128", max_bits="521")
+    assert predicted(design, command, numbers).result == expected(design, command, numbers)
 
 
 @pytest.mark.parametrize(

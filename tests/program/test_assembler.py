@@ -123,6 +123,8 @@ def test_hardware_that_steps_need():
     assert of_steps(times(Scratch.BASE, Context.P, "B", into=Mode.NEXT_BASE)).rotates
     drawn = Step(kind=StepKind.ADD_IF_DRAWN, note="")
     assert of_steps(drawn).draws
-    assert of_steps(drawn).blinds_exponents
+    assert of_steps(drawn).adds_drawn
+    assert not of_steps(drawn).blinds_exponents
+    assert of_steps(replace(drawn, destination=Scratch.BLINDED)).blinds_exponents
     assert of_steps(Step(kind=StepKind.CHECK_ZERO, note="")).checks
     assert of_steps(move(), move()).kinds == {StepKind.MOVE}

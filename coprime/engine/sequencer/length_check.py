@@ -63,12 +63,12 @@ class LengthRules:
                 among(command, own.on_curve) & (lengths.exponent <= lengths.q),
                 Error.EXPONENT_LENGTH,
             )
-        if own.blinded:
-            longest = lengths.q + own.scalar_blinding.bits(lengths.q)
-            yield (
-                among(command, own.blinded) & (lengths.exponent <= longest),
-                Error.EXPONENT_LENGTH,
-            )
+        if own.lengthened:
+            with_bits = lengths.q + own.scalar_blinding.bits(lengths.q)
+            lengthened = among(command, own.lengthened)
+            yield lengthened & (lengths.exponent <= with_bits), Error.EXPONENT_LENGTH
+            # M has a power of two of that length, and another number above.
+            yield lengthened & (lengths.exponent > own.half_bits), Error.LENGTH_OVER
         if self.program.checks:
             unfit = (counts.exponent == 0) | (counts.exponent > own.max_prime_digits)
             yield among(command, own.private) & unfit, Error.EXPONENT_LENGTH

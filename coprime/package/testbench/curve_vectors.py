@@ -11,6 +11,10 @@ from coprime.engine.precomputation import Radix
 from .vectors import Vector
 
 MOST_CYCLES = 600_000  # of all operations: a minute or two in Icarus
+_MOST_BLINDED = 1_500_000
+"""The same of a form where scalars are blinded, which need a longer order."""
+_LEAST_BLINDED = 32
+"""Bits of such an order, at least."""
 _WRONG = (
     (Command.EC_MULTIPLY, "y", Error.POINT),
     (Command.ECDSA_VERIFY, "z", Error.SIGNATURE),
@@ -25,13 +29,18 @@ def curve_vectors(design: Design) -> list[Vector]:
     Raises ValueError if there is no such curve of a form.
     """
     forms = dict.fromkeys(one.operation.curve for one in design.capabilities.on_curve)
-    return [one for form in forms for one in _of_form(design, form, MOST_CYCLES // len(forms))]
+    most = _MOST_BLINDED if design.capabilities.blinded else MOST_CYCLES // len(forms)
+    return [one for form in forms for one in _of_form(design, form, most)]
 
 
 def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
     own = design.capabilities
-    commands = [one for one in own.on_curve if one.operation.curve == form]
     for curve in SHORT_CURVES[form]:
+        # r needs an order that is longer than a few bits.
+        left_out = own.lengthened if curve.n.bit_length() < _LEAST_BLINDED else ()
+        commands = [
+            one for one in own.on_curve if one.operation.curve == form and one not in left_out
+        ]
         found = [one for command in commands for one in _vectors(own, command, curve)]
         if _cycles(design, found) <= most_cycles:
             return found
