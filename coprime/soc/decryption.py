@@ -18,7 +18,7 @@ from coprime.engine.lengths import Lengths
 from coprime.engine.precomputation import private_operation
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.padding import Pkcs1Encryption
-from coprime.soc.firmware import build_firmware, find_toolchain
+from coprime.soc.firmware import CURVES, build_firmware, find_toolchain
 from coprime.soc.riscv import (
     ACCELERATOR,
     INTERRUPT,
@@ -40,6 +40,7 @@ _CYCLE_LIMIT = (1 << 32) - 1  # the firmware's counters have 32 bits
 _END = "\nend\n"
 _CYCLES = re.compile(r"^(.+): (\d+) cycles$", re.MULTILINE)
 _MESSAGE = re.compile(r"^message: (.*)$", re.MULTILINE)
+_CURVES = re.compile(r"^known answer: (.*)$", re.MULTILINE)
 _INTERRUPTS = re.compile(r"^interrupts: (\d+)$", re.MULTILINE)
 
 
@@ -73,6 +74,11 @@ class SystemRun:
     def messages(self) -> list[str]:
         """The messages: of the accelerator, then of the software."""
         return _MESSAGE.findall(self.transcript)
+
+    @property
+    def curves(self) -> list[str]:
+        """Those on which the accelerator gave the result that is known."""
+        return _CURVES.findall(self.transcript)
 
     @property
     def interrupts(self) -> int:
@@ -136,6 +142,7 @@ class SystemRun:
             "bits": self.bits,
             "compiler": self.compiler,
             "messages": self.messages,
+            "curves": self.curves,
             "cycles": dict(self.cycles),
             "predicted_engine": self.predicted,
             "speedup": self.speedup,
@@ -202,10 +209,11 @@ def run_system(
         raise ValueError("the ciphertext must be below the modulus")
     find_processor()
     toolchain = find_toolchain()
-    program = build_firmware(
-        toolchain,
-        definitions(uart=UART, uart_full=UART, accelerator=ACCELERATOR, interrupt=INTERRUPT),
-    )
+    macros = definitions(uart=UART, uart_full=UART, accelerator=ACCELERATOR, interrupt=INTERRUPT)
+    commands = choice.design.capabilities.commands
+    if accelerator and any(one.operation.is_of_curves for one in commands):
+        macros[CURVES] = 1
+    program = build_firmware(toolchain, macros)
     with SimulatedSystem(system_verilog(choice, divisor=DIVISOR)) as system:
         system.progress = progress
         system.load(0, program)

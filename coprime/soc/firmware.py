@@ -22,6 +22,8 @@ from coprime.package.description import C_HEADER
 _SOURCES = Path(__file__).with_name("firmware")
 _DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"
+CURVES = "SYSTEM_CURVES"
+"""The macro with which the firmware has operations on curves."""
 _GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
 _GCC_FLAGS = (
     *("-march=rv32im", "-mabi=ilp32"),
@@ -31,8 +33,10 @@ _ZIG_FLAGS = (
     *("-target", "riscv32-freestanding", "-mcpu=generic_rv32+m", "-mabi=ilp32"),
     *("-fno-sanitize=undefined", "-fno-stack-protector"),
 )
+_FAST, _SHORT = ("-O3", "-funroll-loops"), ("-O2",)
+"""With what there is for curves, the program fits into the memory only as a shorter one."""
 _FLAGS = (
-    *("-std=c11", "-O3", "-funroll-loops", "-Wall", "-Wextra"),
+    *("-std=c11", "-Wall", "-Wextra"),
     *("-ffreestanding", "-fno-builtin", "-nostdlib", "-static"),
     *("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"),
 )
@@ -80,16 +84,19 @@ def _toolchain(command: tuple[str, ...], environment: Mapping[str, str]) -> Tool
 def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list[int]:
     """Compile the firmware, and give its words of 32 bits from address 0 on.
 
-    `definitions` are the macros by which it knows the system. ToolError if the compiler fails.
+    `definitions` are the macros by which it knows the system; with CURVES among them it has
+    operations on curves. ToolError if the compiler fails.
     """
-    driver = _DRIVER / "src" / "coprime.c"
-    sources = [*sorted(_SOURCES.glob("*.[cS]")), driver]
+    has_curves = CURVES in definitions
+    names = ("coprime", *(("coprime_curves", "coprime_named_curves") if has_curves else ()))
+    drivers = [_DRIVER / "src" / f"{name}.c" for name in names]
+    sources = [*sorted(_SOURCES.glob("*.[cS]")), *drivers]
     headers = [
         *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),
         Path(str(resources.files("coprime.bus").joinpath(C_HEADER))).parent,
     ]
     command = [
-        *(*toolchain.command, *_FLAGS),
+        *(*toolchain.command, *_FLAGS, *(_SHORT if has_curves else _FAST)),
         *(f"-D{name}={value:#x}" for name, value in definitions.items()),
         *(argument for folder in headers for argument in ("-isystem", str(folder))),
         *("-T", str(_SOURCES / "link.ld"), *map(str, sources), "-o", _NAME),
@@ -100,7 +107,7 @@ def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list
         run_tool("the RISC-V compiler", command, folder=folder, environment=environment)
         shutil.rmtree(folder / "zig", ignore_errors=True)
 
-    folders = [*headers, driver.parent]
+    folders = [*headers, drivers[0].parent]
     read = [path for folder in folders for path in sorted(folder.glob("*.h"))]
     texts = [path.read_text("utf-8") for path in (*sources, _SOURCES / "link.ld", *read)]
     folder = cached("firmware", [toolchain.version, *command, *texts], build)

@@ -24,8 +24,6 @@ from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 
 _CURVE_BITS = 64
-_ON_CURVES = (Command.X_MULTIPLY, Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULTIPLY)
-"""Of each kind of curves one operation, with a secret scalar."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,13 @@ def known_answers(design: Design, bits: int | None = None) -> list[KnownAnswer]:
 
     These are of 64 bits, or of 7 where the engine holds no more. Raises as `known_answer`.
     """
-    own = design.capabilities
-    on_curves = [_on_curve(design, one) for one in _ON_CURVES if one in own.commands]
-    return [known_answer(design, bits), *on_curves]
+    multiples = {
+        one.operation.setting: one
+        for one in design.capabilities.supported(lambda one: one.is_of_curves)
+        if one.operation.gives_point or not one.operation.on_curve
+    }
+    of_curves = [_on_curve(design, one) for one in multiples.values()]
+    return [known_answer(design, bits), *of_curves]
 
 
 def _on_curve(design: Design, command: Command) -> KnownAnswer:

@@ -12,9 +12,13 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from coprime import cli
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
+from coprime.ec.samples import curve_for
+from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.flow.tools import ToolError
 from coprime.rsa import keys
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import operands_on, random_operands
 from coprime.soc import decryption, firmware
 from coprime.soc.decryption import MAX_BITS, SystemRun, encrypt, run_system
 
@@ -92,6 +96,25 @@ def test_an_engine_that_checks_its_result():
         choose("compact", {"max_bits": "256"}), key, encrypt(key, "checked"), software=False
     )
     check(run, "checked")
+
+
+@pytest.mark.slow
+def test_curves():
+    """After the decryption, the public keys of RFC 6979 and RFC 7748, in little more time than the
+    engine works."""
+    key = keys.generate(256, seed=SEED)
+    settings = {"max_bits": "512", "curves": "montgomery+weierstrass"}
+    choice = choose("compact", settings)
+    run = run_system(choice, key, encrypt(key, "curves"), software=False)
+    check(run, "curves")
+    assert run.curves == ["P-256", "X25519"]
+    for name, command in (("P-256", Command.EC_MULTIPLY), ("X25519", Command.X_MULTIPLY)):
+        if command.operation.on_curve:
+            operands = operands_on(command, curve_for(command, name), 1)
+        else:
+            operands = random_operands(command, 255, 1)
+        predicted = predict_operation(choice.design, command, operands).cycles
+        assert predicted < run.cycles[name] < 2 * predicted
 
 
 def test_wrong_padding_is_not_printed():
