@@ -144,8 +144,10 @@ def test_anything_is_never_used():
 
 
 def test_a_signed_word_that_overflows():
+    """Its sign is an unknown of its own."""
     rules = Rules()
     word = rules.sub(*(Symbol.of(rules.operand(name, 4)) for name in "ab"), 4)
     assert rules.signed(word, 5).polynomial.bounds == (-15, 15)
-    with pytest.raises(ProofError, match="4 bits overflows"):
-        _ = rules.signed(word, 4).polynomial
+    for a, b in product(range(16), repeat=2):
+        found = evaluate(rules.signed(word, 4).polynomial, {"a": a, "b": b})
+        assert found == ((a - b & 15) ^ 8) - 8
