@@ -41,7 +41,7 @@ class Bench(ABC):
     Attributes
     ----------
     command : the input that begins it
-    cycles : how long it takes
+    cycles : how long it takes, if that is known before
     memory : what it reads and writes
     trailing : cycles after that in which words arrive that are written
     """
@@ -235,9 +235,7 @@ def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
     return True
 
 
-def prove(
-    theorem: Theorem, digits: Sequence[int], progress: Callable[[int], None] = lambda count: None
-) -> ScheduleProof:
+def prove(theorem: Theorem, digits: Sequence[int]) -> ScheduleProof:
     """Prove every case; ProofError with the case that does not hold."""
     start = process_time()
     prover = _Prover(theorem)
