@@ -12,7 +12,12 @@ from collections.abc import Mapping
 
 from .compact import CompactTheorem
 from .fdfm import FdfmTheorem
+from .ring import RingTheorem
 from .theorem import Theorem
 
-THEOREMS: Mapping[str, type[Theorem]] = {"fdfm": FdfmTheorem, "compact": CompactTheorem}
+THEOREMS: Mapping[str, type[Theorem]] = {
+    "fdfm": FdfmTheorem,
+    "compact": CompactTheorem,
+    "ring": RingTheorem,
+}
 """By the family's name."""

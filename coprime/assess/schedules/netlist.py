@@ -52,13 +52,13 @@ class Netlist:
     Parameters
     ----------
     widths : bits of each input
-    registers : each register's name and its value after a reset
+    registers : the name of each register, and of each word of a memory, and what it holds first
     register_widths : bits of each
     step : from the registers and the inputs to the registers in the next cycle and the outputs
     """
 
     widths: Mapping[str, int]
-    registers: Mapping[str, int]
+    registers: Mapping[str, Word]
     register_widths: Sequence[int]
     step: Step
 
@@ -93,6 +93,8 @@ class _Reader:
                 if "init" in net["attributes"]:
                     self.init[bit] = net["attributes"]["init"][::-1][k]
         self.lines: list[str] = []
+        self.registers: dict[str, Word] = {}
+        self.register_widths: list[int] = []
         self.temporaries = 0
 
     def netlist(self) -> Netlist:
@@ -104,28 +106,79 @@ class _Reader:
             if name != "clk":
                 self.lines.append(f"i_{name} = inputs[{name!r}]")
         kept = [cell for cell in self.cells.values() if cell["type"] == "$dff"]
-        registers: dict[str, int] = {}
+        memories = [cell for cell in self.cells.values() if cell["type"] == "$mem_v2"]
+        logic = {
+            f"v_{k}": cell
+            for k, cell in enumerate(self.cells.values())
+            if cell["type"] not in ("$dff", "$mem_v2")
+        }
         for k, cell in enumerate(kept):
-            bits = cell["connections"]["Q"]
-            self._drives(f"r_{k}", bits)
-            value = sum((self.init[bit] == "1") << place for place, bit in enumerate(bits))
-            name = self.names[bits[0]]
-            registers[name if name not in registers else f"{name}_{k}"] = value
-        logic = {f"v_{k}": c for k, c in enumerate(self.cells.values()) if c["type"] != "$dff"}
+            self._register(f"r_{k}", cell["connections"]["Q"])
+        for k, cell in enumerate(memories):
+            logic |= self._memory(f"m_{k}", cell)
         for name, cell in logic.items():
             self._drives(name, cell["connections"]["Y"])
-        if kept:
-            self.lines.append(f"{', '.join(f'r_{k}' for k in range(len(kept)))}, = state")
         for name in self._in_order(logic):
             self._cell(name, logic[name])
-        nexts = ", ".join(self._operand(cell["connections"]["D"]) for cell in kept)
+        nexts = [self._operand(cell["connections"]["D"]) for cell in kept]
+        nexts += [self._written(f"m_{k}", cell) for k, cell in enumerate(memories)]
         found = ", ".join(f"{name!r}: {self._operand(bits)}" for name, bits in outputs.items())
-        self.lines.append(f"return [{nexts}], {{{found}}}")
+        self.lines.append(f"return [{', '.join(nexts)}], {{{found}}}")
         scope: dict[str, Any] = {"ANYTHING": ANYTHING}
         exec("def step(state, inputs, rules):\n " + "\n ".join(self.lines), scope)
         widths = {name: len(bits) for name, bits in inputs.items() if name != "clk"}
-        of_registers = [len(cell["connections"]["Q"]) for cell in kept]
-        return Netlist(widths, registers, of_registers, scope["step"])
+        return Netlist(widths, self.registers, self.register_widths, scope["step"])
+
+    def _register(self, name: str, bits: Sequence[Bit]) -> None:
+        """A word of the state."""
+        self._drives(name, bits)
+        self.lines.append(f"{name} = state[{len(self.registers)}]")
+        first = "".join(self.init.get(bit, "x") for bit in reversed(bits))
+        value = int(first, 2) if set(first) <= {"0", "1"} else ANYTHING
+        own = self.names[bits[0]]
+        self.registers[own if own not in self.registers else f"{own}, {name}"] = value
+        self.register_widths.append(len(bits))
+
+    def _memory(self, name: str, cell: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+        """A memory's words are words of the state; its ports for reading are cells."""
+        numbers = {key: value for key, value in cell["parameters"].items() if key != "MEMID"}
+        size, width, abits, reads = (
+            int(numbers[key], 2) for key in ("SIZE", "WIDTH", "ABITS", "RD_PORTS")
+        )
+        if "1" in numbers["RD_CLK_ENABLE"] + numbers["INIT"] + numbers["OFFSET"]:
+            raise NotImplementedError("a memory that is read with a clock, or has contents")
+        if int(numbers["WR_PORTS"], 2) != 1:
+            raise NotImplementedError("a memory that is written through several ports")
+        first = len(self.registers)
+        self.lines.append(f"{name} = state[{first}:{first + size}]")
+        for k in range(size):
+            self.registers[f"{cell['parameters']['MEMID'][1:]}[{k}]"] = 0
+            self.register_widths.append(width)
+        ports = cell["connections"]
+        written = {"E": ports["WR_EN"], "W": ports["WR_ADDR"], "D": ports["WR_DATA"]}
+        return {
+            f"{name}_{k}": {
+                "type": f"read {name}",
+                "connections": {
+                    "A": ports["RD_ADDR"][k * abits : (k + 1) * abits],
+                    **written,
+                    "Y": ports["RD_DATA"][k * width : (k + 1) * width],
+                },
+                "port_directions": {**dict.fromkeys("AEWD", "input"), "Y": "output"},
+                "parameters": {},
+            }
+            for k in range(reads)
+        }
+
+    def _written(self, name: str, cell: Mapping[str, Any]) -> str:
+        """A memory's words in the next cycle."""
+        ports = cell["connections"]
+        names = ("WR_EN", "WR_ADDR", "WR_DATA")
+        enable, address, word = (self._operand(ports[port]) for port in names)
+        ones = (1 << len(ports["WR_EN"])) - 1
+        self.lines.append(f"if {enable}.__class__ is not int or {enable}:")
+        self.lines.append(f"  rules.write({name}, {enable}, {ones}, {address}, {word})")
+        return f"*{name}"
 
     def _drives(self, name: str, bits: Sequence[Bit]) -> None:
         self.widths[name] = len(bits)
@@ -225,6 +278,10 @@ class _Reader:
         }
         width = self.widths[name]
         ones = (1 << width) - 1
+        if kind.startswith("read"):
+            ports = ", ".join(operands[port] for port in "AEWD")
+            self.lines.append(f"{name} = rules.read({kind.split()[1]}, {ports})")
+            return None
         if kind in ("$mux", "$pmux"):
             return self._multiplexer(name, cell, operands)
         signs = [
@@ -250,6 +307,8 @@ class _Reader:
         elif kind in _BITWISE:
             rule, sign = _BITWISE[kind]
             exact, else_ = f"({a} {sign} {b}) & {ones}", f"rules.{rule}({a}, {b}, {width})"
+        elif kind == "$neg":
+            exact, else_ = f"-{a} & {ones}", f"rules.neg({a}, {width})"
         elif kind == "$not":
             exact, else_ = f"~{a} & {ones}", f"rules.invert({a}, {width})"
         elif kind in _COMPARING:

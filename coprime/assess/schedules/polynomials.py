@@ -42,12 +42,16 @@ class Polynomial:
     Parameters
     ----------
     terms : the coefficient of each monomial, none of them 0
+    interval : one that it lies in, from how it was made; if there is none, that of its terms counts
     """
 
-    __slots__ = ("__dict__", "terms")
+    __slots__ = ("__dict__", "interval", "terms")
 
-    def __init__(self, terms: Mapping[Monomial, int]) -> None:
+    def __init__(
+        self, terms: Mapping[Monomial, int], interval: tuple[int, int] | None = None
+    ) -> None:
         self.terms = terms
+        self.interval = self._of_terms() if interval is None else interval
 
     @classmethod
     def of(cls, value: "int | Unknown | Polynomial") -> "Polynomial":
@@ -73,14 +77,17 @@ class Polynomial:
                 terms[monomial] = total
             else:
                 terms.pop(monomial, None)
-        return Polynomial(terms)
+        ends = sorted(factor * end for end in other.interval)
+        return Polynomial(terms, (self.interval[0] + ends[0], self.interval[1] + ends[1]))
 
     def __mul__(self, other: "Polynomial") -> "Polynomial":
         terms: dict[Monomial, int] = {}
         for (a, m), (b, n) in product(self.terms.items(), other.terms.items()):
             monomial = tuple(sorted(a + b, key=lambda unknown: unknown.number))
             terms[monomial] = terms.get(monomial, 0) + m * n
-        return Polynomial({monomial: one for monomial, one in terms.items() if one})
+        ends = [a * b for a in self.bounds for b in other.bounds]
+        found = {monomial: one for monomial, one in terms.items() if one}
+        return Polynomial(found, (min(ends), max(ends)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
@@ -99,7 +106,11 @@ class Polynomial:
 
     @cached_property
     def bounds(self) -> tuple[int, int]:
-        """An interval that it lies in: the sum of its terms' own."""
+        """The narrower one of its interval and of its terms', at each end."""
+        own = self._of_terms()
+        return max(own[0], self.interval[0]), min(own[1], self.interval[1])
+
+    def _of_terms(self) -> tuple[int, int]:
         least = most = 0
         for monomial, coefficient in self.terms.items():
             ends = [

@@ -6,7 +6,7 @@ Of any other bits nothing is said, `ANYTHING`: no proof can use them. Rules are 
 polynomial is asked for, since most words of a cycle are never used.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Union
 
 from .polynomials import Divisions, Polynomial, Unknown
@@ -119,9 +119,10 @@ class Rules:
         def rule(value: Polynomial) -> Polynomial:
             if value.within(-half, half - 1):
                 return value
-            if value.within(0, 2 * half - 1) and bits == 1:
-                return Polynomial.of(0) - value
-            raise ProofError(f"a signed word of {bits} bits overflows: {value.bounds}")
+            if not value.within(0, 2 * half - 1):
+                value = self.divisions.divide(value, bits).low
+            sign = self.divisions.divide(value, bits - 1).high
+            return value.plus(sign, -2 * half)
 
         return made(rule, word)
 
@@ -173,7 +174,12 @@ class Rules:
         if a is ANYTHING or b is ANYTHING:
             other = b if a is ANYTHING else a
             return made(_zero, other)
+        a, b = (self.signed(one, bits) if isinstance(one, int) else one for one in (a, b))
         return made(lambda x, y: x * y, a, b)
+
+    def neg(self, a: Word, bits: int) -> Word:
+        """-a."""
+        return self.sub(0, a, bits)
 
     def invert(self, a: Word, bits: int) -> Word:
         """~a."""
@@ -208,6 +214,28 @@ class Rules:
             if (mask + 1) & (1 << bits) - 1 == 0:
                 return self.invert(word, bits)
         return ANYTHING
+
+    # --- Memories --------------------------------------------------------------------------------
+
+    def read(
+        self, words: Sequence[Word], address: Word, enable: Word, written: Word, word: Word
+    ) -> Word:
+        """The word at an address: anything if it does not exist, or is `written` now.
+
+        But for another one: while it is replaced by itself it stays.
+        """
+        if isinstance(address, Symbol) or address >= len(words):
+            return ANYTHING
+        if enable != 0 and (isinstance(written, Symbol) or written == address):
+            return word if word is words[address] else ANYTHING
+        return words[address]
+
+    def write(self, words: list[Word], enable: Word, ones: int, address: Word, word: Word) -> None:
+        """Write a word, if it exists; what may have changed may be anything then."""
+        if isinstance(address, Symbol):
+            words[:] = [ANYTHING] * len(words)
+        elif address < len(words):
+            words[address] = word if enable == ones else ANYTHING
 
     def select(self, zero: Word, one: Word) -> Word:
         """A multiplexer whose condition is a symbol."""

@@ -41,7 +41,7 @@ class Bench(ABC):
     Attributes
     ----------
     command : the input that begins it
-    cycles : how long it takes
+    cycles : how long it takes, if that is known before
     memory : what it reads and writes
     trailing : cycles after that in which words arrive that are written
     """
@@ -59,6 +59,16 @@ class Bench(ABC):
     def observe(self, cycle: int, outputs: Mapping[str, Word]) -> None:
         """The outputs of each cycle."""
 
+    def ends(self, cycle: int, outputs: Mapping[str, Word]) -> bool:
+        """Whether it is the last cycle; ProofError if that is another one than it should be."""
+        last = cycle == self.cycles - 1
+        if known(outputs, "done") != (last,):
+            raise ProofError(f"done is {outputs['done']} in cycle {cycle} of {self.cycles}")
+        return last
+
+    def adjust(self, execution: Execution) -> None:  # noqa: B027
+        """Between two cycles: give a name to what the registers hold."""
+
     @abstractmethod
     def check(self) -> None:
         """Compare what was written with the recurrence; ProofError if it differs."""
@@ -75,10 +85,12 @@ class Theorem(ABC):
     ----------
     statement : what it computes
     addresses : outputs of the multiplier that operands must not change
+    any_state : whether cases are proved for any state of an idle multiplier; else after a reset
     """
 
     statement: str
     addresses: tuple[str, ...]
+    any_state = True
 
     def __init__(self, design: EngineDesign) -> None:
         self.design = design
@@ -138,7 +150,7 @@ class _Prover:
         self.cycles = 0
 
     def rests(self) -> bool:
-        """Whether an idle cycle, with or without a wipe, stays in `rest`; else that is enlarged."""
+        """Whether an idle cycle, or a wipe, stays in `rest`; otherwise that is enlarged."""
         same = True
         for wipe in range(2):
             idle = self._execution(self.rest, Rules())
@@ -152,14 +164,18 @@ class _Prover:
         bench = self.theorem.bench(rules, case)
         execution = self._execution(self.rest, rules)
         execution.step({bench.command: 1})
-        for cycle in range(bench.cycles):
-            self._cycle(execution, bench, cycle, done=cycle == bench.cycles - 1)
+        cycle = 0
+        while not self._cycle(execution, bench, cycle):
+            bench.adjust(execution)
+            cycle += 1
         for start in range(2):  # the next command may come at once
             trailing = execution.fork()
             for k in range(bench.trailing):
                 outputs = trailing.step({"start": start} if k == 0 else {})
-                bench.observe(bench.cycles + k, outputs)
+                bench.observe(cycle + 1 + k, outputs)
         bench.check()
+        if not self.theorem.any_state:
+            return True
         for _ in range(_DRAINS):
             now = RegisterSet(execution.registers).words
             widths = self.netlist.register_widths
@@ -177,32 +193,32 @@ class _Prover:
             other = self._execution(registers, rules)
             for one in (rested, other):
                 one.step({bench.command: 1})
-            for cycle in range(bench.cycles):
-                inputs = bench.inputs(cycle)
-                outputs = self._cycle(rested, bench, cycle, done=cycle == bench.cycles - 1)
-                others = other.step(inputs)
+            cycle, same = 0, False
+            while not same:
+                others = other.step(bench.inputs(cycle))
+                rested_outputs = rested.step(bench.inputs(cycle))
+                self.cycles += 1
+                bench.observe(cycle, rested_outputs)
+                ended = bench.ends(cycle, rested_outputs)
                 names = (*self.theorem.addresses, "done")
-                if known(outputs, *names) != known(others, *names):
+                if not _no_less_known(
+                    *([one[n] for n in names] for one in (others, rested_outputs))
+                ):
                     raise ProofError("another schedule at once after another command")
-                if bench.memory.written:
+                if ended or bench.memory.written:
                     raise ProofError("a word of the command before may be written")
-                if _no_less_known(other.registers, rested.registers):
-                    break
-            else:
-                raise ProofError("another state at once after another command")
+                same = _no_less_known(other.registers, rested.registers)
+                cycle += 1
 
     def _execution(self, registers: RegisterSet, rules: Rules) -> Execution:
         return Execution(self.netlist, registers.words, rules)
 
-    def _cycle(
-        self, execution: Execution, bench: Bench, cycle: int, *, done: bool
-    ) -> dict[str, Word]:
+    def _cycle(self, execution: Execution, bench: Bench, cycle: int) -> bool:
+        """Execute a cycle; whether it is the last one."""
         outputs = execution.step(bench.inputs(cycle))
-        if known(outputs, "done") != (done,):
-            raise ProofError(f"done is {outputs['done']} in cycle {cycle} of {bench.cycles}")
         bench.observe(cycle, outputs)
         self.cycles += 1
-        return outputs
+        return bench.ends(cycle, outputs)
 
 
 def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
@@ -219,21 +235,19 @@ def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
     return True
 
 
-def prove(
-    theorem: Theorem, digits: Sequence[int], progress: Callable[[int], None] = lambda count: None
-) -> ScheduleProof:
+def prove(theorem: Theorem, digits: Sequence[int]) -> ScheduleProof:
     """Prove every case; ProofError with the case that does not hold."""
     start = process_time()
     prover = _Prover(theorem)
     cases = [case for count in digits for case in theorem.cases(count)]
     while True:
-        while not prover.rests():
+        while theorem.any_state and not prover.rests():
             pass
         prover.cycles = 0
         # If a case has enlarged `rest`, those before it are proved again.
         if all(_named(case, prover.multiply) for case in cases):
             break
-    for case in cases:
+    for case in cases if theorem.any_state else ():
         _named(case, prover.compare_starts)
     free = sum(one is ANYTHING for one in prover.rest.words)
     registers, seconds = len(prover.rest.words), process_time() - start

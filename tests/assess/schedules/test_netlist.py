@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 
@@ -144,8 +145,54 @@ def test_anything_is_never_used():
 
 
 def test_a_signed_word_that_overflows():
+    """Its sign is an unknown of its own."""
     rules = Rules()
     word = rules.sub(*(Symbol.of(rules.operand(name, 4)) for name in "ab"), 4)
     assert rules.signed(word, 5).polynomial.bounds == (-15, 15)
-    with pytest.raises(ProofError, match="4 bits overflows"):
-        _ = rules.signed(word, 4).polynomial
+    for a, b in product(range(16), repeat=2):
+        found = evaluate(rules.signed(word, 4).polynomial, {"a": a, "b": b})
+        assert found == ((a - b & 15) ^ 8) - 8
+
+
+class SmallMemory(wiring.Component):
+    """A memory of LUTs, and one that is read with a clock."""
+
+    def __init__(self):
+        inputs = dict.fromkeys(("written", "asked"), In(2)) | {"enable": In(1), "word": In(BITS)}
+        super().__init__({**inputs, "at_once": Out(BITS), "later": Out(BITS)})
+
+    def elaborate(self, platform):
+        m = Module()
+        for name, domain in (("at_once", "comb"), ("later", "sync")):
+            m.submodules[f"memory_{name}"] = memory = Memory(shape=BITS, depth=4, init=[])
+            read, write = memory.read_port(domain=domain), memory.write_port()
+            m.d.comb += [
+                *(write.addr.eq(self.written), write.en.eq(self.enable), write.data.eq(self.word)),
+                *(read.addr.eq(self.asked), getattr(self, name).eq(read.data)),
+            ]
+        return m
+
+
+def test_a_memory():
+    """What it holds; what is read as it is written; and what may have been written."""
+    netlist, rules = Netlist.read(SmallMemory()), Rules()
+    a, b = (Symbol.of(rules.operand(name, BITS)) for name in "ab")
+    state = list(netlist.registers.values())
+
+    def step(written, word, asked, enable=1):
+        nonlocal state
+        inputs = {"written": written, "word": word, "asked": asked, "enable": enable, "rst": 0}
+        state, outputs = netlist.step(state, inputs, rules)
+        return outputs
+
+    assert step(1, a, 0)["at_once"] == 0
+    assert step(2, b, 1)["at_once"] is a
+    assert step(1, b, 1)["at_once"] is ANYTHING
+    assert step(1, b, 1)["at_once"] is b  # it is written once more
+    assert step(3, a, 2, enable=0)["later"] is b
+    assert step(3, a, 3, enable=ANYTHING)["later"] is b
+    assert step(0, a, 1, enable=0)["at_once"] is ANYTHING  # the address is of no use either
+    assert step(2, b, 0)["later"] is ANYTHING
+    assert step(ANYTHING, a, 3)["later"] is ANYTHING
+    assert step(0, 5, 2)["at_once"] is ANYTHING  # it was b
+    assert step(0, 5, 0, enable=0)["at_once"] == 5

@@ -3,41 +3,48 @@
 import pytest
 
 from coprime.assess.schedules import THEOREMS, netlist
+from coprime.assess.schedules.ring import RingTheorem
 from coprime.assess.schedules.symbols import ProofError
 from coprime.assess.schedules.theorem import prove
 from coprime.catalog import choose
 
-SETTINGS = {
-    "fdfm": {"max_bits": "1528"},
-    "compact": {"max_bits": "1511"},
+DESIGNS = {
+    "fdfm": ("fdfm", {"max_bits": "1528"}),
+    "compact": ("compact", {"max_bits": "1511"}),
+    "ring": ("ring", {"max_bits": "200", "tile": "one17"}),
+    "ring, two tiles": ("ring", {"max_bits": "4400", "tile": "bal50", "tiles": "2"}),
+    "ring, q delayed": ("ring", {"max_bits": "500", "tile": "bal50", "tiles": "2"}),
 }
 LONG = [*range(2, 65), 90]
 
 
-def design_of(family):
-    return choose(family, SETTINGS[family]).design
+def theorem_of(name):
+    """Its class, and the design."""
+    family, settings = DESIGNS[name]
+    return THEOREMS[family], choose(family, settings).design
 
 
-def lengths_of(family):
-    return THEOREMS[family].lengths(design_of(family))
-
-
-def theorem_of(family):
-    return THEOREMS[family](design_of(family))
-
-
-@pytest.mark.parametrize("family", SETTINGS)
-def test_few_digits(family):
-    digits = lengths_of(family)[:3]
-    proof = prove(theorem_of(family), digits)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.slow] * ("two" in one)) for one in DESIGNS]
+)
+def test_few_digits(name):
+    theorem, design = theorem_of(name)
+    digits = theorem.lengths(design)[: 1 if theorem is RingTheorem else 3]
+    proof = prove(theorem(design), digits)
     assert proof.cases >= 3 * len(digits)
     assert 0 < proof.free < proof.registers
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", SETTINGS)
-def test_many_digits(family):
-    prove(theorem_of(family), [one for one in LONG if one in lengths_of(family)])
+@pytest.mark.parametrize("name", DESIGNS)
+def test_many_digits(name):
+    theorem, design = theorem_of(name)
+    prove(theorem(design), [one for one in LONG if one in theorem.lengths(design)])
+
+
+def test_the_delay_of_the_designs():
+    """The third design of `ring` has it, the second one not."""
+    assert [theorem_of(name)[1].multiplication.delay for name in [*DESIGNS][-2:]] == [0, 1]
 
 
 EDITS = {
@@ -93,6 +100,24 @@ EDITS = {
             "assign parts = slot__drop;",
         ),
     },
+    "ring": {
+        "a pair read a step early": (
+            ": products__0__i_2;",
+            ": products__0__i_2 - (products__0__i_2 == 3 && products__0__j_2 == 5);",
+        ),
+        "two words exchanged": (
+            ": products__0__j_2;",
+            ": products__0__j_2 ^ (products__0__j_2[3:1] == 2 && products__0__i_2 == 0);",
+        ),
+        "a product left out": (
+            "assign products__0__pair = old_xy |",
+            "assign products__0__pair = old_xy & products__0__i != 4 |",
+        ),
+        "a diagonal product that leaves too early": (
+            "assign n4 = leaves + 1'h1;",
+            "assign n4 = leaves + (leaves == 2 ? 2'h2 : 1'h1);",
+        ),
+    },
 }
 """Of the exported Verilog: a line, and what is wrong in its place."""
 
@@ -117,5 +142,6 @@ def test_a_wrong_slot_is_refused(family, name, monkeypatch):
 
     to_verilog = netlist.to_verilog
     monkeypatch.setattr(netlist, "to_verilog", exported)
+    theorem, design = theorem_of(family)
     with pytest.raises(ProofError, match="8 x 8"):
-        prove(theorem_of(family), [8])
+        prove(theorem(design), [8])
