@@ -2,15 +2,16 @@
 
 Each command's file has SUMMARY, the line that `--help` prints for it; `add_options`, which adds its
 options to a parser; and, unless it has verbs, `run`, which takes the parsed options, with
-`command_line`, the whole parser, and returns an exit status (None is 0). Options that several
-commands share are in options.py, printing and progress in output.py, keys and passphrases in
-key_files.py, and `--device` in devices.py. A new command is a new file and its line in COMMANDS.
+`command_line`, which makes the whole parser, and returns an exit status (None is 0). Options that
+several commands share are in options.py, printing and progress in output.py, keys and passphrases
+in key_files.py, and `--device` in devices.py. A new command is a new file and its name in COMMANDS.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from coprime import __version__
 from coprime.device.accelerator import EngineError
@@ -21,50 +22,15 @@ from coprime.flow.long_work import reporting
 from coprime.flow.tools import is_optional, not_installed
 from coprime.rsa import keys
 
-from . import (
-    assess,
-    build,
-    cache,
-    choose,
-    completion,
-    demo,
-    ec,
-    program,
-    report,
-    rsa,
-    run,
-    simulate_board,
-    soc,
-    sweep,
-    synth,
-    token,
-)
-from . import list as list_families
 from .options import BAD_INPUT, FAILED, Parser
 from .output import STANDARD_OUTPUT, report_work
 
 __all__ = ["main", "parser"]
 
-COMMANDS = {
-    "list": list_families,
-    "build": build,
-    "run": run,
-    "synth": synth,
-    "program": program,
-    "sweep": sweep,
-    "report": report,
-    "choose": choose,
-    "rsa": rsa,
-    "ec": ec,
-    "assess": assess,
-    "soc": soc,
-    "simulate-board": simulate_board,
-    "token": token,
-    "cache": cache,
-    "completion": completion,
-    "demo": demo,
-}
-
+COMMANDS = (
+    *("list", "build", "run", "synth", "program", "sweep", "report", "choose", "rsa", "ec"),
+    *("assess", "soc", "simulate-board", "token", "cache", "completion", "demo"),
+)
 _BAD_FILE = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
 )
@@ -74,7 +40,10 @@ _FAILED = (CoprimeError, OSError)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 0, 1 for failure, 2 for bad input."""
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    # The other commands' modules take longer to import than many a command to run.
+    asked = words[:1] if words and words[0] in COMMANDS else COMMANDS
+    options = parser(asked).parse_args(words)
     try:
         with reporting(report_work):
             status = int(options.run(options) or 0)
@@ -105,16 +74,17 @@ def _complain(error: Exception, status: int) -> int:
     return status
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; each command has a subparser."""
+def parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of the whole command line, or of some commands; each has a subparser."""
     made = Parser(
         prog="coprime", description="Generate, simulate and measure public-key coprocessors."
     )
     made.add_argument("--version", action="version", version=f"coprime {__version__}")
     verbs = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, command in COMMANDS.items():
+    for name in commands:
+        command = import_module(f".{name.replace('-', '_')}", __name__)
         added = verbs.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
         # Of a command with verbs each verb has a function of its own.
-        added.set_defaults(run=getattr(command, "run", None), command_line=made)
+        added.set_defaults(run=getattr(command, "run", None), command_line=parser)
         command.add_options(added)
     return made

@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the script."""
-    print(script(options.command_line, options.shell))
+    print(script(options.command_line(), options.shell))
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:

@@ -11,7 +11,6 @@ from coprime.ec.eddsa import EdwardsCurve, Variant
 from coprime.ec.montgomery import MontgomeryCurve
 from coprime.ec.weierstrass import WeierstrassCurve
 from coprime.flow.files import create_file, write_file
-from coprime.rsa.hashes import digest, digest_size
 
 from .devices import NamedDevice, add_device, device_for
 from .key_files import (
@@ -29,7 +28,8 @@ from .options import (
     add_output,
     add_verb,
     hexadecimal_bytes,
-    read_input,
+    open_input,
+    read_digest,
 )
 from .output import write_output
 
@@ -129,7 +129,7 @@ def _keygen(options: argparse.Namespace) -> None:
 
 def _public(options: argparse.Namespace) -> None:
     check_output(options.output, key=options.key)
-    key = load_key(keys.load_private, options)
+    key = load_key(keys.parse_private, options)
     public = _public_on(device_for(options, key.curve.command), key)
     write_output(options.output, public.encode(_encoding(options)))
 
@@ -137,7 +137,7 @@ def _public(options: argparse.Namespace) -> None:
 def _derive(options: argparse.Namespace) -> None:
     """Its file is readable by its owner only, as keys are."""
     check_output(options.output, key=options.key, peer=options.peer)
-    own = load_key(keys.load_private, options)
+    own = load_key(keys.parse_private, options)
     peer = _load_public(options, "peer")
     keys.check_agreement(own, peer)
     command = own.curve.command
@@ -152,7 +152,7 @@ def _public_on(device: NamedDevice, key: keys.CurvePrivateKey) -> keys.CurvePubl
 
 
 def _load_public(options: argparse.Namespace, name: str = "key") -> keys.CurvePublicKey:
-    return load_key(lambda path, _: keys.load_public(path), options, name)
+    return load_key(lambda data, _: keys.parse_public(data), options, name)
 
 
 # --- Signatures ---------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _load_public(options: argparse.Namespace, name: str = "key") -> keys.CurvePu
 
 def _sign(options: argparse.Namespace) -> None:
     check_output(options.output, key=options.key)
-    key = load_key(keys.load_private, options)
+    key = load_key(keys.parse_private, options)
     curve = _signing_curve(options, key)
     of_curve = _sign_eddsa if isinstance(curve, EdwardsCurve) else _sign_ecdsa
     write_output(options.output, of_curve(options, key))
@@ -187,11 +187,13 @@ def _sign_ecdsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes
 
 
 def _sign_eddsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes:
-    curve, message = key.curve, read_input(options)
+    curve, kind = key.curve, _variant(options)
     assert isinstance(curve, EdwardsCurve)
     command, public = curve.command, key.software_public().point
-    kind = _variant(options)
-    with device_for(options, command).open(curve, command) as accelerator:
+    with (
+        open_input(options) as message,
+        device_for(options, command).open(curve, command) as accelerator,
+    ):
         return eddsa.sign(accelerator, curve, key.scalar, message, kind, public=public)
 
 
@@ -221,11 +223,13 @@ def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded
 
 
 def _verify_eddsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded: bytes) -> None:
-    curve, message = key.curve, read_input(options)
+    curve, command, kind = key.curve, eddsa.VERIFICATION, _variant(options)
     assert isinstance(curve, EdwardsCurve)
-    command, kind = eddsa.VERIFICATION, _variant(options)
     eddsa.check_signature(curve, encoded)
-    with device_for(options, command).open(curve, command) as accelerator:
+    with (
+        open_input(options) as message,
+        device_for(options, command).open(curve, command) as accelerator,
+    ):
         eddsa.verify(accelerator, curve, key.point, message, encoded, kind)
 
 
@@ -258,10 +262,4 @@ def _hash(options: argparse.Namespace) -> str:
 
 def _digest(options: argparse.Namespace) -> bytes:
     """The digest of the input, or the input as it is. ValueError if that has another length."""
-    data, name = read_input(options), _hash(options)
-    if not options.digest:
-        return digest(name, data)
-    size = digest_size(name)
-    if len(data) != size:
-        raise ValueError(f"a digest of {name} has {size} bytes, and the input {len(data)}")
-    return data
+    return read_digest(options, _hash(options), given=options.digest)

@@ -2,6 +2,7 @@
 
 import argparse
 import getpass
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TypeVar
 
 from coprime.rsa import keys
 
-from .options import Parser
+from .options import STANDARD, Parser
 from .output import check_file
 
 Key = TypeVar("Key")
@@ -21,7 +22,7 @@ _NO_TERMINAL = (
 
 def add_key(parser: Parser, text: str = "RSA key, PEM or DER", *, required: bool = False) -> None:
     """Add --key."""
-    parser.path("--key", required=required, help=text)
+    parser.path("--key", required=required, help=f"{text} (-: standard input)")
 
 
 def add_passphrase(parser: Parser) -> None:
@@ -42,12 +43,12 @@ def first_line(path: Path) -> bytes:
 
 def load_private(options: argparse.Namespace) -> keys.RsaPrivateKey:
     """The private key of --key. Raises KeyFileError, or OSError if it cannot be read."""
-    return load_key(keys.load_private, options)
+    return load_key(keys.parse_private, options)
 
 
 def load_public(options: argparse.Namespace) -> keys.RsaPublicKey:
     """The public key of --key, or of its private key. Raises as `load_private`."""
-    return load_key(keys.load_public, options)
+    return load_key(keys.parse_public, options)
 
 
 def new_passphrase(options: argparse.Namespace) -> bytes | None:
@@ -67,22 +68,39 @@ def new_passphrase(options: argparse.Namespace) -> bytes | None:
 
 
 def load_key(
-    load: Callable[[Path, str | bytes | None], Key], options: argparse.Namespace, name: str = "key"
+    parse: Callable[[bytes, str | bytes | None], Key],
+    options: argparse.Namespace,
+    name: str = "key",
 ) -> Key:
-    """The key that `load` reads from the file of --key, or of another option; asks for a missing
-    passphrase. Raises KeyFileError, or OSError if it cannot be read.
+    """The key that `parse` finds in the file of --key, or of another option; `-` is standard
+    input. Asks for a missing passphrase.
+
+    Raises KeyFileError; ValueError if standard input is needed for something else, too.
     """
     path: Path = getattr(options, name)
     given = passphrase(options)
+    if str(path) == STANDARD:
+        _check_standard_input(options)
+        data = sys.stdin.buffer.read()
+    else:
+        data = keys.read_key_file(path)
     try:
         try:
-            return load(path, given)
+            return parse(data, given)
         except keys.PassphraseMissingError:
-            return load(path, ask(f"passphrase of {path}: ", _NO_TERMINAL))
+            return parse(data, ask(f"passphrase of {path}: ", _NO_TERMINAL))
     except keys.KeyFileError as error:
-        if isinstance(error.__cause__, OSError):  # the text has the file's name
-            raise
         raise keys.KeyFileError(f"--{name} {path}: {error}") from error
+
+
+def _check_standard_input(options: argparse.Namespace) -> None:
+    """ValueError unless one option at most has standard input."""
+    named = {"--key": "key", "--peer": "peer", "--in": "source"}
+    given = [one for one, name in named.items() if str(getattr(options, name, "")) == STANDARD]
+    if len(given) > 1:
+        raise ValueError(
+            f"{given[0]} and {given[1]} are both standard input: name a file for one of them"
+        )
 
 
 def check_new_files(private: Path, public: Path | None) -> None:
@@ -101,7 +119,7 @@ def check_output(name: Path | str, **inputs: Path) -> None:
 
     `-` is standard output.
     """
-    if name == "-":
+    if name == STANDARD:
         return
     path = Path(name)
     check_file("-o", path)

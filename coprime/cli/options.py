@@ -4,9 +4,10 @@ import argparse
 import difflib
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose, settings_for
@@ -17,9 +18,11 @@ from coprime.engine.lengths import Lengths
 from coprime.explore.points import Point, read_points, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
-from coprime.rsa.hashes import HASHES
+from coprime.rsa.hashes import HASHES, digest_file, digest_size
 
 BAD_INPUT, FAILED = 2, 1  # exit statuses other than 0
+STANDARD = "-"
+"""Names standard input or standard output in place of a file."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -173,15 +176,38 @@ def add_bus(parser: Parser) -> None:
 def add_input(parser: Parser) -> None:
     """Add --in, which `read_input` reads."""
     parser.add_argument(
-        "--in", dest="source", default="-", metavar="FILE", help="input (-: standard input)"
+        "--in", dest="source", default=STANDARD, metavar="FILE", help="input (-: standard input)"
     )
+
+
+@contextmanager
+def open_input(options: argparse.Namespace) -> Iterator[BinaryIO]:
+    """The file of --in. Raises OSError if it cannot be read."""
+    if options.source == STANDARD:
+        yield sys.stdin.buffer
+    else:
+        with Path(options.source).open("rb") as file:
+            yield file
 
 
 def read_input(options: argparse.Namespace) -> bytes:
     """The bytes of --in. Raises OSError if it cannot be read."""
-    if options.source == "-":
-        return sys.stdin.buffer.read()
-    return Path(options.source).read_bytes()
+    with open_input(options) as file:
+        return file.read()
+
+
+def read_digest(options: argparse.Namespace, name: str, *, given: bool) -> bytes:
+    """The digest of --in with the hash that is called `name`; or --in itself, if that is given.
+
+    ValueError if what is given has another length, OSError if --in cannot be read.
+    """
+    if not given:
+        with open_input(options) as file:
+            return digest_file(name, file)
+    data, size = read_input(options), digest_size(name)
+    if len(data) != size:
+        raise ValueError(f"a digest of {name} has {size} bytes, and the input {len(data)}")
+    return data
 
 
 def add_output(parser: Parser) -> None:

@@ -39,6 +39,7 @@ from .options import (
     add_output,
     add_verb,
     hexadecimal_bytes,
+    read_digest,
     read_input,
 )
 from .output import report_work, write_output
@@ -123,15 +124,24 @@ def _encryption_padding(options: argparse.Namespace) -> EncryptionPadding:
 
 
 def _signature_padding(options: argparse.Namespace) -> SignaturePadding:
+    """A padding of digests: messages are hashed as they are read."""
     if options.padding == "pkcs1":
         _refuse(options, "mgf_hash", "salt_length")
-        return Pkcs1Signature(hash=options.hash or "sha256", prehashed=options.prehashed)
+        return Pkcs1Signature(hash=_hash(options), prehashed=True)
     return Pss(
-        hash=options.hash or "sha256",
+        hash=_hash(options),
         mgf_hash=options.mgf_hash,
         salt_length="auto" if options.salt_length is None else options.salt_length,
-        prehashed=options.prehashed,
+        prehashed=True,
     )
+
+
+def _hash(options: argparse.Namespace) -> str:
+    return options.hash or "sha256"
+
+
+def _digest(options: argparse.Namespace) -> bytes:
+    return read_digest(options, _hash(options), given=options.prehashed)
 
 
 def _refuse(options: argparse.Namespace, *names: str) -> None:
@@ -216,7 +226,7 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
     check_output(options.output, key=options.key)
     padding: Any = _signature_padding(options) if verb == "sign" else _encryption_padding(options)
     key: Any = load_public(options) if verb == "encrypt" else load_private(options)
-    data = read_input(options)
+    data = _digest(options) if verb == "sign" else read_input(options)
     # An input that does not fit is refused before a device is built.
     if decodes:
         operations.check_ciphertext(data, key)
@@ -229,10 +239,9 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
 
 def _verify(options: argparse.Namespace) -> None:
     padding = _signature_padding(options)
-    key, message = load_public(options), read_input(options)
-    signature = options.signature.read_bytes()
-    padding.matches(message, bytes(key.size), key.bits)  # refuses a digest of another length
+    key, signature = load_public(options), options.signature.read_bytes()
+    value = _digest(options)
     operations.check_signature(signature, key)
     with options.device.open(key) as accelerator:
-        operations.verify(accelerator, key, message, signature, padding)
+        operations.verify(accelerator, key, value, signature, padding)
     print("the signature is valid", file=sys.stderr)

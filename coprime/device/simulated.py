@@ -9,7 +9,8 @@ from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.files import check_writable
-from coprime.flow.parts import FRONT_END, NODE, accelerator_verilog, cluster_verilog
+from coprime.flow.kept_verilog import kept_accelerator, kept_cluster
+from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
 from coprime.padding.scheme import Padding
 from coprime.parameters import check_least
@@ -180,7 +181,7 @@ def open_simulation(
     paddings: Collection[Padding] = (),
 ) -> SimulatedDevice:
     """Simulate the accelerator that `coprime build` writes. Raises as SimulatedDevice."""
-    verilog = accelerator_verilog(choice, target, paddings=paddings)
+    verilog = kept_accelerator(choice, target, paddings)
     return SimulatedDevice(verilog, choice.module_name, trace=trace)
 
 
@@ -197,7 +198,7 @@ def open_cluster(
     as SimulatedDevice.
     """
     chain = Chain(FRONT_END, NODE, choice.cores)
-    verilog = cluster_verilog(choice, bus=bus)
+    verilog = kept_cluster(choice, bus)
     return SimulatedDevice(verilog, chain, trace=trace, cycle_limit=cycle_limit)
 
 

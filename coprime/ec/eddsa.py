@@ -6,13 +6,16 @@ no cofactor, as that of OpenSSL has none.
 """
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
 from coprime.engine.lengths import Lengths
 from coprime.model.edwards_points import joint_multiple, on_curve
 from coprime.model.roots import square_root
+from coprime.rsa.hashes import pieces
 from coprime.rsa.operations import FaultError, InvalidSignatureError
 
 from .weierstrass import CurveAccelerator, Point, curve_lengths
@@ -55,9 +58,16 @@ class Variant:
                 f"a context has {LONGEST_CONTEXT} bytes at most, not {len(self.context)}"
             )
 
-    def message(self, curve: "EdwardsCurve", data: bytes) -> bytes:
-        """PH(M): the message, or its digest of 64 bytes."""
-        return curve.digest(data, size=64) if self.prehashed else data
+    def message(self, curve: "EdwardsCurve", data: bytes | BinaryIO) -> bytes:
+        """PH(M): the message, or its digest of 64 bytes.
+
+        A file is read in pieces for the digest. The message itself is read once and kept, as two
+        hashes need it: if it changed from one to the other, the signature would reveal the key.
+        """
+        if self.prehashed:
+            parts = (data,) if isinstance(data, bytes) else pieces(data)
+            return curve.digest_of(parts, size=64)
+        return data if isinstance(data, bytes) else data.read()
 
     def number(self, curve: "EdwardsCurve", *parts: bytes) -> int:
         """A hash modulo n."""
@@ -115,10 +125,19 @@ class EdwardsCurve:
 
     def digest(self, *parts: bytes, size: int = 0) -> bytes:
         """H of the RFC, or of another size, which Ed448 has; of Ed25519 it is SHA-512's."""
-        data = b"".join(parts)
+        return self.digest_of(parts, size)
+
+    def digest_of(self, parts: Iterable[bytes], size: int = 0) -> bytes:
+        """The same of many parts, one after the other."""
         if self.always:
-            return hashlib.shake_256(data).digest(size or 2 * self.size)
-        return hashlib.sha512(data).digest()
+            state = hashlib.shake_256()
+            for part in parts:
+                state.update(part)
+            return state.digest(size or 2 * self.size)
+        fixed = hashlib.sha512()
+        for part in parts:
+            fixed.update(part)
+        return fixed.digest()
 
     def expand(self, private: bytes) -> tuple[int, bytes]:
         """The secret scalar of a private key, clamped, and the prefix of what r is a hash of.
@@ -217,12 +236,12 @@ def sign(
     accelerator: CurveAccelerator,
     curve: EdwardsCurve,
     private: bytes,
-    message: bytes,
+    message: bytes | BinaryIO,
     variant: Variant = PURE,
     *,
     public: bytes | None = None,
 ) -> bytes:
-    """Sign a message with a private key.
+    """Sign a message, or what is in a file, with a private key.
 
     Without the `public` key it is computed first. The signature is verified in software before it
     is returned: a wrong one and the right one of a message reveal the private key. Raises
@@ -260,11 +279,11 @@ def verify(
     accelerator: CurveAccelerator,
     curve: EdwardsCurve,
     public: bytes,
-    message: bytes,
+    message: bytes | BinaryIO,
     signature: bytes,
     variant: Variant = PURE,
 ) -> None:
-    """Return if the signature is valid for this message and public key.
+    """Return if the signature is valid for this message, or that in a file, and public key.
 
     Raises InvalidSignatureError if it is not, ValueError for a public key that is no point.
     """

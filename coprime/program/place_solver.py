@@ -7,8 +7,6 @@ each other there, in each pair of blocks in which they would.
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from pysat.solvers import Glucose4
-
 from .allocation import Allocation, BlockPlace, by_name
 from .liveness import Conflicts, Piece
 from .operands import OF_ONE, OF_Q, Location, Mode
@@ -35,6 +33,8 @@ class PlaceSolver:
         domains: Mapping[Location, Sequence[BlockPlace]],
         blocks: int,
     ):
+        from pysat.solvers import Glucose4  # many designs need no solver, and its import takes long
+
         self.conflicts, self.domains, self.blocks = conflicts, domains, blocks
         self._solver = Glucose4()
         self._fresh = itertools.count(1)

@@ -1,8 +1,20 @@
 """The hash functions of RSA's paddings, with their identifiers, and the mask generation MGF1."""
 
 import hashlib
+from collections.abc import Iterator
+from functools import partial
+from typing import BinaryIO
 
-__all__ = ["HASHES", "check_hashes", "digest", "digest_information", "digest_size", "mgf1"]
+__all__ = [
+    "HASHES",
+    "check_hashes",
+    "digest",
+    "digest_file",
+    "digest_information",
+    "digest_size",
+    "mgf1",
+    "pieces",
+]
 
 _NIST = bytes.fromhex("6086480165030402")
 """2.16.840.1.101.3.4.2, under which NIST's hash functions have their numbers."""
@@ -34,6 +46,19 @@ def check_hashes(*names: object) -> None:
 def digest(name: str, data: bytes) -> bytes:
     """The digest of `data` with the hash called `name`."""
     return hashlib.new(name, data).digest()
+
+
+def digest_file(name: str, file: BinaryIO) -> bytes:
+    """The digest of what is still to be read from a file, which is read in pieces."""
+    state = hashlib.new(name)
+    for piece in pieces(file):
+        state.update(piece)
+    return state.digest()
+
+
+def pieces(file: BinaryIO) -> Iterator[bytes]:
+    """What is still to be read from a file, in pieces of up to 1 MiB."""
+    return iter(partial(file.read, 1 << 20), b"")
 
 
 def digest_size(name: str) -> int:

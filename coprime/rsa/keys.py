@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -427,14 +426,11 @@ def library_public(data: bytes) -> PublicKeyTypes | None:
     if data.startswith(_OPENSSH_PUBLIC):
         loads = [_load_openssh_public]
     elif _CERTIFICATE in data:
-        loads = [lambda pem: x509.load_pem_x509_certificate(pem).public_key()]
+        loads = [_load_certificate]
     elif _is_pem(data):
         loads = [serialization.load_pem_public_key]
     else:
-        loads = [
-            serialization.load_der_public_key,
-            lambda der: x509.load_der_x509_certificate(der).public_key(),
-        ]
+        loads = [serialization.load_der_public_key, _load_certificate]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of DSA, and of certificates that others have made wrongly
         for load in loads:
@@ -445,6 +441,13 @@ def library_public(data: bytes) -> PublicKeyTypes | None:
             except ValueError:
                 continue
     return None
+
+
+def _load_certificate(data: bytes) -> PublicKeyTypes:
+    from cryptography import x509  # few keys are in certificates, and its import takes long
+
+    load = x509.load_pem_x509_certificate if _is_pem(data) else x509.load_der_x509_certificate
+    return load(data).public_key()
 
 
 def _load_openssh_public(line: bytes) -> PublicKeyTypes:

@@ -1,6 +1,9 @@
 """`coprime ec`: what it writes, beside `cryptography` and OpenSSL."""
 
 import hashlib
+import sys
+import tracemalloc
+from types import SimpleNamespace
 
 import pytest
 from cryptography.exceptions import InvalidSignature
@@ -323,6 +326,34 @@ def test_variants_of_eddsa(capsys, folder, signer, curve):
         assert run(capsys, *SIGN, *made)[0] == 0
         for checked in variants:
             assert run(capsys, *VERIFY, *checked) == (VALID if made == checked else INVALID)
+
+
+@pytest.mark.usefixtures("integers")
+@pytest.mark.parametrize(
+    ("name", "options"), [("P-256", []), ("Ed25519", ["--prehash"]), ("Ed448", ["--prehash"])]
+)
+def test_long_messages_are_read_in_pieces(capsys, folder, signer, name, options):
+    signer(name)
+    with (folder / "message").open("wb") as file:
+        file.truncate(32 << 20)
+    for words, expected in ((SIGN, (0, "", "")), (VERIFY, VALID)):
+        tracemalloc.start()
+        try:
+            assert run(capsys, *words, *options) == expected
+            assert tracemalloc.get_traced_memory()[1] < 8 << 20
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("integers")
+def test_a_key_at_standard_input(capsys, folder, signer, monkeypatch):
+    signer("Ed25519")
+    for words, name, expected in ((SIGN, "key", (0, "", "")), (VERIFY, "public", VALID)):
+        with (folder / name).open("rb") as file:
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
+            given = list(words)
+            given[given.index("--key") + 1] = "-"
+            assert run(capsys, *given) == expected
 
 
 @pytest.mark.slow

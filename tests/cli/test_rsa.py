@@ -1,10 +1,13 @@
 """`coprime rsa`: what it writes, beside `cryptography`."""
 
 import hashlib
+import io
 import re
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
@@ -218,7 +221,7 @@ def test_a_digest_is_signed_as_its_message(capsys, tmp_path, monkeypatch, intege
             assert run(capsys, *command.split()) == (
                 2,
                 "",
-                "coprime: the digest has 5 bytes, and a digest of sha512_256 has 32\n",
+                "coprime: a digest of sha512_256 has 32 bytes, and the input 5\n",
             )
 
 
@@ -265,6 +268,52 @@ def test_an_output_that_is_full(capsys, key_file):
         done = subprocess.run([*coprime, "list"], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
     assert done.stderr == b"coprime: standard output: No space left on device\n"
+
+
+@pytest.mark.usefixtures("integers")
+def test_a_long_message_is_read_in_pieces(capsys, tmp_path, monkeypatch, key_file):
+    """Of 64 MiB not more than a few are in memory; nor of standard input."""
+    message = tmp_path / "message"
+    with message.open("wb") as file:
+        file.truncate(64 << 20)
+    signed = {}
+    for source in ("file", "standard input"):
+        words = ["rsa", "sign", "--key", key_file, "--padding", "pkcs1", "-o", tmp_path / source]
+        with message.open("rb") as file:
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=file))
+            tracemalloc.start()
+            try:
+                given = ["--in", message] if source == "file" else []
+                assert run(capsys, *words, *given) == (0, "", "")
+                assert tracemalloc.get_traced_memory()[1] < 8 << 20
+            finally:
+                tracemalloc.stop()
+        signed[source] = (tmp_path / source).read_bytes()
+    other = serialization.load_pem_private_key(key_file.read_bytes(), None)
+    assert set(signed.values()) == {
+        other.sign(message.read_bytes(), padding.PKCS1v15(), hashes.SHA256())
+    }
+
+
+@pytest.mark.usefixtures("integers")
+def test_a_key_at_standard_input(capsys, tmp_path, monkeypatch, key_file):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m").write_bytes(b"hello")
+
+    def given(data):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+
+    key = keys.load_private(key_file)
+    given(keys.private_pem(key, "hush"))
+    (tmp_path / "secret").write_text("hush\n")
+    words = "rsa sign --key - --passphrase-file secret --in m -o s".split()
+    assert run(capsys, *words) == (0, "", "")
+    given(keys.public_pem(key.public))
+    words = "rsa verify --key - --in m --signature s".split()
+    assert run(capsys, *words) == (0, "", "the signature is valid\n")
+    given(b"")
+    status, _, err = run(capsys, *words)
+    assert (status, err) == (2, "coprime: --key -: the file is empty\n")
 
 
 @pytest.mark.parametrize("device", ["serial:none", "uio:none"])

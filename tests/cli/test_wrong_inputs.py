@@ -25,13 +25,14 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_one_sentence_before_any_work(folder, monkeypatch, command):
+def test_one_sentence_before_any_work(folder, tmp_path, monkeypatch, command):
     """No hardware is generated, no tool runs, no file changes, and no second of work passes."""
 
     def work(*arguments, **options):
         raise AssertionError("work was begun")
 
     monkeypatch.setattr(rtlil, "convert", work)
+    monkeypatch.setenv("COPRIME_CACHE", str(tmp_path))  # nothing is kept there
     parts._accelerator_verilog.cache_clear()
     monkeypatch.setattr(subprocess, "run", work)
     before, start = contents(folder), time.process_time()

@@ -175,6 +175,7 @@ WRONG = {
         "rsa sign --key ec.pem --in text.txt",
         "rsa verify --key ec_public.pem --in text.txt --signature text.txt",
         "rsa sign --key public.pem --in text.txt",
+        "rsa decrypt --key -",
         "rsa sign --key encrypted.pem --passphrase-file text.txt --in text.txt",
         "rsa sign --key encrypted.pem --passphrase-file none --in text.txt",
         "rsa keygen --bits 15 -o new.pem",
@@ -241,6 +242,8 @@ WRONG = {
         "assess leakage compact -o key.pem",
     ],
     "Elliptic curves": [
+        "ec sign --key -",
+        "ec derive --key - --peer - -o secret",
         "ec keygen --curve p257 -o new.pem",
         "ec keygen -o key.pem",
         "ec keygen -o new.pem --public new.pem",

@@ -11,7 +11,8 @@ from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
 from coprime.explore.shipped import SHIPPED, find, shipped_points
 from coprime.explore.specification import AreaTask, read_specification
-from coprime.explore.worker import measure, sources
+from coprime.explore.worker import measure
+from coprime.flow.sources import sources
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
 

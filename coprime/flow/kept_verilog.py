@@ -1,0 +1,67 @@
+"""Verilog of simulated designs, kept: it takes longer to write than a short simulation to run.
+
+What `coprime build` writes is never taken from here.
+"""
+
+import sys
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from coprime.bus.axi_accelerator import Bus
+from coprime.catalog import FAMILIES, Choice, ClusterChoice
+from coprime.cells.target import Target
+from coprime.padding.scheme import Padding
+
+from .cache import cached, find_cached
+from .parts import accelerator_verilog, cluster_verilog
+from .sources import sources, sources_changed
+from .tools import tool_version
+
+_FILE = "design.v"
+_PACKAGES = ("amaranth", "python-sat")
+"""Whose versions the text may depend on: python-sat finds places of numbers."""
+
+
+def kept_accelerator(
+    choice: Choice, target: Target = Target.GENERIC, paddings: Collection[Padding] = ()
+) -> str:
+    """`accelerator_verilog` with AXI4-Lite."""
+    names = tuple(padding.value for padding in paddings)
+    return _kept(
+        choice,
+        (choice.family.name, *names, target.value),
+        lambda: accelerator_verilog(choice, target, paddings=paddings),
+    )
+
+
+def kept_cluster(choice: ClusterChoice, bus: Bus = Bus.AXI4_LITE) -> str:
+    """`cluster_verilog` for no target."""
+    return _kept(
+        choice.core,
+        (choice.core.family.name, str(choice.cores), bus.value),
+        lambda: cluster_verilog(choice, bus=bus),
+    )
+
+
+def _kept(core: Choice, names: tuple[str, ...], write: Callable[[], str]) -> str:
+    """The text of a design that `names` and the parameters of its core stand for.
+
+    They do so only in the catalogue: a family of somebody's own may be called the same. And only
+    sources that are as this process has loaded them can be what the text is kept under.
+    """
+    if FAMILIES.get(core.family.name) is not core.family or sources_changed():
+        return write()
+    key = (
+        *(sources(), sys.version, *(f"{name} {tool_version(name)}" for name in _PACKAGES)),
+        *names,
+        repr(sorted(core.values.items())),
+    )
+    folder = find_cached("verilog", key)
+    if folder is None:
+        text = write()  # it reports itself that it takes long
+        folder = cached("verilog", key, lambda fresh: _write(fresh, text))
+    return (folder / _FILE).read_text("utf-8")
+
+
+def _write(folder: Path, text: str) -> None:
+    (folder / _FILE).write_text(text, encoding="utf-8")

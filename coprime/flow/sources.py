@@ -1,0 +1,34 @@
+"""What results depend on besides their inputs: Coprime's own sources."""
+
+import hashlib
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[1]
+_COMPILED = "__pycache__"
+_BEGAN = time.time()
+
+
+@cache
+def sources() -> str:
+    """Hash of all files of the package: their names and contents."""
+    digest = hashlib.sha256()
+    for path in _files():
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(_ROOT).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+@cache
+def sources_changed() -> bool:
+    """Whether a file is newer than this process, which may have loaded what it was before."""
+    return any(path.stat().st_mtime >= _BEGAN for path in _files())
+
+
+def _files() -> Iterator[Path]:
+    for path in sorted(_ROOT.rglob("*")):
+        if path.is_file() and path.parent.name != _COMPILED:
+            yield path
