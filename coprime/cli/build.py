@@ -6,6 +6,7 @@ import sys
 from coprime.bus.axi_accelerator import Bus
 from coprime.cells.target import Target
 from coprime.explore import design_figures
+from coprime.package.manifest import check_replaceable
 from coprime.package.package import check_design, write_package
 
 from .options import (
@@ -38,6 +39,10 @@ def add_options(parser: Parser) -> None:
         "map the design now, and place and route it where the target has devices, to fill in its"
         " data sheet; minutes (default: what was measured when this version was made)",
     )
+    parser.flag(
+        "--force",
+        "replace files that the user wrote or changed, too (default: refuse, and name the file)",
+    )
     add_folder(parser, "folder to write to", required=True)
 
 
@@ -51,12 +56,17 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("--measure needs another --target: generic Verilog has no area")
     check_design(choice, paddings)
     check_folder("-o", options.output)
+    if not options.force:
+        check_replaceable(options.output)
     announce(choice)
     if options.measure:
         figures = design_figures.measured(choice, target, bus, paddings, note=_note)
     else:
         figures = design_figures.shipped(choice, target, bus, paddings)
-    for path in write_package(choice, target, options.output, bus, paddings, clock, figures):
+    written = write_package(
+        choice, target, options.output, bus, paddings, clock, figures, force=options.force
+    )
+    for path in written:
         print(path)
 
 

@@ -4,6 +4,7 @@ They come from the measurements that ship with Coprime, so that the same build g
 or from the tools, now (`measured`).
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ from coprime.runs.numbers import Operands, WorstCaseNumbers, random_operands
 from . import assessed, openssl
 from .measure import PartToMap
 from .points import Point
-from .shipped import find
+from .shipped import find, shipped_points
 from .standard_keys import standard_key
 
 LENGTHS = (512, 1024, 2048, 3072, 4096, 8192)
@@ -66,8 +67,9 @@ def measured(
     """The figures as the tools find them now: minutes, unless they are in the cache.
 
     Engine and accelerator, or the cluster, are mapped; where the target has devices, they are
-    placed and routed too, from each of `SEEDS`, on the smallest device that they fit.
-    `note` is called with what begins. OpenSSL is measured on this machine.
+    placed and routed too, from each of `SEEDS`, on the device of the measurements that ship, or on
+    a larger one if they do not fit that. OpenSSL is measured on this machine.
+    `note` is called with what begins.
     Raises ValueError for a target without area, ToolError if a tool fails or no device is large
     enough.
     """
@@ -129,9 +131,22 @@ def _part(
     return PartFigures(part=part, resources=Resources(**resources), found=found, clock=clock)
 
 
+def _devices(target: Target) -> list[str]:
+    """The target's devices on which a design is tried: first the one that most of the measurements
+    that ship were made on, so that clocks compare; then larger ones."""
+    known = list(flow_of(target).devices)
+    used = Counter(
+        device
+        for point in shipped_points()
+        for device in known
+        if point.target == target.value and (point.device or "").startswith(device)
+    )
+    return known[max((known.index(device) for device, _ in used.most_common(1)), default=0) :]
+
+
 def _route(source: PartToMap) -> RoutedDesign:
-    """Place and route it on the smallest device that it fits."""
-    *smaller, largest = flow_of(source.target).devices
+    """Place and route it on the first device that it fits."""
+    *smaller, largest = _devices(source.target)
     for device in smaller:
         try:
             return source.route(device, SEEDS)

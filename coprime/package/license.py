@@ -20,15 +20,15 @@ SPDX-FileCopyrightText = "The Coprime contributors"
 {_TAG} = "{LICENSE}"
 """
 _COMMENTS = {
-    **dict.fromkeys((".v", ".vh", ".sv"), "// {}"),
+    **dict.fromkeys((".v", ".vh", ".sv", ".vlt"), "// {}"),
     **dict.fromkeys((".c", ".h", ".cpp"), "/* {} */"),
     **dict.fromkeys((".md", ".svd", ".svg", ".xml"), "<!-- {} -->"),
     **dict.fromkeys((".core", ".lpf", ".mk", ".sdc", ".tcl", ".toml", ".xdc", ""), "# {}"),
     ".vhd": "-- {}",
 }
-_WITHOUT_COMMENTS = (".json", ".txt")
+_WITHOUT_COMMENTS = (".json", ".sha256", ".txt")
 # What must be the first line of a file, if it is there.
-_FIRST = ("<?xml", "CAPI=2:", "#!")
+_FIRST = ("<?xml", "CAPI=2:", "#!", "`verilator_config")
 
 
 def licensed(contents: Mapping[str, str]) -> dict[str, str]:

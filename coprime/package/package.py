@@ -17,6 +17,7 @@ from . import (
     fusesoc,
     headers,
     ip_xact,
+    lint,
     readme,
     svd,
     template,
@@ -27,6 +28,7 @@ from . import (
 from .description import Description, describe
 from .figures import Figures
 from .license import licensed
+from .manifest import MANIFEST, check_replaceable, manifest
 from .testbench import folder as testbench
 
 __all__ = ["check_design", "package", "write_package"]
@@ -47,6 +49,7 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
     svd.files,
     ip_xact.files,
     vivado.files,
+    lint.files,
     fusesoc.files,
     zynq.files,
     data_sheet.files,
@@ -59,7 +62,8 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
 def package(own: Description) -> Mapping[str, str]:
     """The text of each file of a package, by its path in the folder."""
     contents = licensed({path: text for files in _FILES for path, text in files(own).items()})
-    return contents | licensed(readme.files(own, contents))
+    contents |= licensed(readme.files(own, [*contents, MANIFEST]))
+    return contents | {MANIFEST: manifest(contents)}
 
 
 def check_design(choice: Choice | ClusterChoice, paddings: Collection[Padding] = ()) -> None:
@@ -76,15 +80,20 @@ def write_package(
     paddings: Collection[Padding] = (),
     clock_mhz: float | None = None,
     figures: Figures | None = None,
+    *,
+    force: bool = False,
 ) -> list[Path]:
     """Write the package of an accelerator, or of a cluster, into `folder`, made if need be.
 
     `clock_mhz` is the clock of the user's system, if it is known, and `figures` are those of the
     data sheet. Gives the files' paths, the Verilog first. Raises OSError if they cannot be written,
-    and ValueError for a cluster with paddings.
+    FileExistsError, before any is, if one would replace a file that the user wrote or changed,
+    unless `force` is set, and ValueError for a cluster with paddings.
     """
     check_design(choice, paddings)
     contents = package(describe(choice, target, bus, paddings, clock_mhz, figures))
+    if not force:
+        check_replaceable(folder, contents)
     for name, text in contents.items():
         write_file(folder / name, text)
     return [folder / name for name in contents]

@@ -21,8 +21,11 @@ _PURPOSES = {
     "component.xml": "Vivado: makes this folder an IP repository (IP-XACT, IEEE 1685-2009)",
     "*.xml": "other tools that assemble systems (IP-XACT, IEEE 1685-2014)",
     "*.svd": "debuggers, and generators of software such as svd2rust (CMSIS-SVD)",
+    "*_later.vlt": "Verilator from 5.038 on: more waivers for `--lint-only -Wall`",
+    "*.vlt": "Verilator: waivers for `--lint-only -Wall`, each with its reason",
     "*.core": "FuseSoC (CAPI2)",
     "*.zynq.tcl": "Vivado: a project for a Zynq board",
+    "MANIFEST.sha256": "the files with their SHA-256 (`sha256sum -c`): a build replaces only these",
     "REUSE.toml": "the licence, for tools: [REUSE](https://reuse.software)",
     "LICENSES/": "the text of the licence",
 }

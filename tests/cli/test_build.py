@@ -75,7 +75,7 @@ def test_build_with_bursts(capsys, tmp_path):
 def test_long_trees_are_announced(capsys, tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(
-        "coprime.cli.build.write_package", lambda choice, *_: made.append(choice) or []
+        "coprime.cli.build.write_package", lambda choice, *_, **__: made.append(choice) or []
     )
     for name, announced in (("goldilocks", False), ("curve25519", True)):
         status, out, err = run(

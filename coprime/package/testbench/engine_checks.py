@@ -1,0 +1,193 @@
+"""What a testbench checks of an engine: its cycles, its lengths, its operands, each by itself."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from coprime.bus.command_control import front_end_cycles
+from coprime.bus.front_end import NOT_WHILE_BUSY, PADDING_REGISTERS
+from coprime.bus.port import WORD_BITS
+from coprime.bus.register_classes import Register
+from coprime.engine.contract import Command, Error, Length, Operand
+
+from ..description import Description
+from .vectors import SampleNumbers, Vector
+
+_CODES = 64  # of commands and of operands
+_REFUSAL_CYCLES = 24  # of a write that is refused, and of reading and clearing why
+_MOST_CYCLES = 10_000
+"""Of one multiplication with another length."""
+
+
+@dataclass(frozen=True)
+class CommandOutcome:
+    """What registers show after a command.
+
+    Parameters
+    ----------
+    cycles, products : CYCLES and PRODUCTS, as the design's model predicts them
+    whole : cycles from the write of COMMAND to the interrupt; 0 if they are not known
+    """
+
+    cycles: int
+    products: int
+    whole: int = 0
+
+
+class EngineChecks:
+    """What is checked of an accelerator's engine.
+
+    Parameters
+    ----------
+    own : the design
+    numbers : its sample
+    """
+
+    def __init__(self, own: Description, numbers: SampleNumbers):
+        self.own, self.numbers = own, numbers
+        self.design = own.core.design
+        self.engine = self.design.capabilities
+        self.words = -(-self.engine.max_length // WORD_BITS)
+        self.buffer_words = (1 << (self.words - 1).bit_length()) + self.words
+        """Words of the buffer, all of which a reset clears."""
+        self.most_cycles = 0
+        """Of the commands whose outcome was asked for."""
+
+    def outcome(
+        self,
+        command: Command,
+        x: int,
+        operands: Sequence[tuple[Operand, int, int]] | None = None,
+        lengths: Mapping[Length, int] | None = None,
+    ) -> CommandOutcome:
+        """What is predicted of a command: by default with the sample's operands and lengths."""
+        given = self.numbers.loaded if operands is None else operands
+        bits = self.numbers.lengths if lengths is None else lengths
+        values = {one: value for one, _, value in given}
+        done = self.design.predict(command, {**values, Operand.X: x}, bits)
+        self.most_cycles = max(self.most_cycles, done.cycles)
+        front = front_end_cycles(self.engine, bits[Length.MODULUS], padding=bool(self.own.paddings))
+        reads_x = Operand.X in self.engine.required.get(command, ())
+        return CommandOutcome(done.cycles, done.products, done.cycles + front if reads_x else 0)
+
+    def outcome_of(self, vector: Vector) -> CommandOutcome:
+        """The same of a vector."""
+        return self.outcome(vector.command, vector.x, vector.operands, vector.lengths)
+
+    @property
+    def choices(self) -> list[tuple[int, Error]]:
+        """Each number of an operand, with why it cannot be loaded while no length is set."""
+        return [(one, self._refusal(one)) for one in range(_CODES)]
+
+    def _refusal(self, number: int) -> Error:
+        if number not in self.engine.operands - {Operand.X}:
+            return Error.ADDRESS
+        return Error.NONE if Operand(number).length is Length.DIGIT else Error.LENGTH_ZERO
+
+    @property
+    def unknown(self) -> list[int]:
+        """Codes that are no commands of the engine: those that differ from one in a bit."""
+        near = {one ^ 1 << bit for one in self.engine.commands for bit in range(6)}
+        return sorted(near - {*self.engine.commands})
+
+    @property
+    def limits(self) -> list[tuple[Length, int, Operand]]:
+        """The longest length of each class, and an operand of the class that can be loaded."""
+        found: dict[Length, tuple[Length, int, Operand]] = {}
+        for one in sorted(self.engine.operands - {Operand.X}):
+            if one.length is not Length.DIGIT:
+                of_prime = one.length in (Length.P, Length.Q)
+                most = self.engine.max_prime_length if of_prime else self.engine.max_length
+                found.setdefault(one.length, (one.length, most, one))
+        return list(found.values())
+
+    def needed(self, command: Command) -> list[Operand]:
+        """The operands without which a command is refused."""
+        return sorted(self.engine.required[command] - {Operand.X})
+
+    def writes_in(self, command: Command) -> int:
+        """Refused writes that a command is long enough for."""
+        return max(1, self.outcome(command, self.numbers.x).cycles // _REFUSAL_CYCLES)
+
+    @property
+    def closed(self) -> list[Register]:
+        """Registers that cannot be written while a command runs."""
+        return [
+            one
+            for one in self.own.registers
+            if one in (*NOT_WHILE_BUSY, *PADDING_REGISTERS) or one.name == "KEY_WINDOW"
+        ]
+
+    @property
+    def short_inputs(self) -> list[int]:
+        """Bytes of inputs that are shorter than the modulus."""
+        size = (self.numbers.bits + 7) // 8
+        return sorted({1, 2, size // 2, size - 1} & {*range(1, size)})
+
+    def other_lengths(self) -> Iterator[Vector]:
+        """A multiplication for moduli of other lengths, as far as it is quick: about digits' ends,
+        and the shortest and the longest; of all ones and of the highest bit."""
+        own, digit = self.engine, self.engine.digit_width
+        if own.fixed_modulus is not None:
+            return
+        bits = self.numbers.bits
+        end = bits // digit * digit - own.headroom
+        lengths = {own.min_length, end, end + 1, bits - 1, bits, own.max_length}
+        least = max(own.min_length, 3)
+        command = self.numbers.product
+        for k, length in enumerate(sorted(lengths & {*range(least, own.max_length + 1)})):
+            top = 1 << length
+            n = top - 1 if k % 2 else top // 2 + 1
+            other = SampleNumbers(own, n, None)
+            y = n - 1
+            operands = [*other.modulus_operands(), (Operand.Y, length, y)]
+            lengths_of = {Length.MODULUS: length}
+            x = n - 1 - random.Random(length).randrange(n // 4 + 1)
+            vector = Vector(command, lengths_of, operands, x, x * y % n)
+            if self.outcome_of(vector).cycles <= _MOST_CYCLES:
+                yield vector
+
+    @property
+    def resets(self) -> list[int]:
+        """Cycles from the write of a command to a reset: in the input, the engine's work, the
+        output."""
+        done = self.outcome(self.numbers.product, self.numbers.x)
+        front = done.whole - done.cycles
+        return [front // 3, front, done.whole - front // 4]
+
+    def classes_of(self, command: Command) -> list[Length]:
+        """The lengths that a command reads."""
+        found = {one.length for one in self.engine.required[command]}
+        return sorted(found - {Length.DIGIT})
+
+    @staticmethod
+    def of_class(
+        operands: Sequence[tuple[Operand, int, int]], length: Length
+    ) -> list[tuple[Operand, int, int]]:
+        """Those of a length class."""
+        return [one for one in operands if one[0].length is length]
+
+    def wrong_keys(
+        self, operands: Sequence[tuple[Operand, int, int]], lengths: Mapping[Length, int], x: int
+    ) -> Iterator[tuple[list[tuple[Operand, int, int]], Mapping[Length, int], Error]]:
+        """Keys of which one number is wrong, as far as the engine finds that by itself: with
+        operands, lengths, and the error."""
+        (command,) = self.engine.private
+        for prime in (Operand.M, Operand.P, Operand.Q):
+            for wrong in (0, 1):
+                changed = [
+                    (one, bits, (value ^ 1 if wrong else 0) if one is prime else value)
+                    for one, bits, value in operands
+                ]
+                values = {one: value for one, _, value in changed}
+                done = self.design.predict(command, {**values, Operand.X: x}, lengths)
+                if done.error not in (Error.NONE, Error.FAULT):
+                    yield changed, lengths, done.error
+
+    @staticmethod
+    def title_of(
+        changed: Sequence[tuple[Operand, int, int]], operands: Sequence[tuple[Operand, int, int]]
+    ) -> str:
+        """Which operand is wrong."""
+        (one,) = {*changed} - {*operands}
+        return f"{one[0].name} is {'even' if one[2] else '0'}"

@@ -1,0 +1,95 @@
+"""What a testbench checks of registers: their values after reset, what they keep, and no others."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from coprime.bus import registers
+from coprime.bus.register_classes import Register, Window
+from coprime.bus.shared_registers import CLASSES, LONGEST
+
+from ..description import Description
+
+_ADDRESS_BITS = 12
+_WORDS = (0xFFFFFFFF, 0x0000A5A5, 0x00010000, 0x00005A5A)
+_LENGTHS = tuple(f"{one.name}_LENGTH" for one in CLASSES)
+_CHANGING = "TIME"
+"""The register that never has the same value twice."""
+
+
+class RegisterChecks:
+    """The registers of a design as its testbench goes through them.
+
+    Parameters
+    ----------
+    own : the design
+    """
+
+    def __init__(self, own: Description):
+        self.own = own
+
+    @property
+    def after_reset(self) -> list[tuple[Register, int]]:
+        """Those that can be read, with the value after reset."""
+        return [
+            (one, self.own.register_reset(one))
+            for one in self.own.registers
+            if one.readable and one.name != _CHANGING
+        ]
+
+    @property
+    def write_only(self) -> list[tuple[Register, int]]:
+        """Those whose reads answer SLVERR; of a window, the first and the last address."""
+        return [
+            (one, place) for one in self.own.registers if not one.readable for place in _ends(one)
+        ]
+
+    @property
+    def read_only(self) -> list[tuple[Register, int]]:
+        """Those whose writes answer SLVERR, likewise."""
+        return [
+            (one, place) for one in self.own.registers if not one.writable for place in _ends(one)
+        ]
+
+    @property
+    def undefined(self) -> list[tuple[int, int]]:
+        """Addresses that differ from a register's in one bit and are none: first and last of each
+        run of words."""
+        known = {
+            one.address + 4 * word
+            for one in self.own.registers
+            for word in range(one.words if isinstance(one, Window) else 1)
+        }
+        near = {
+            one.address ^ 1 << bit for one in self.own.registers for bit in range(2, _ADDRESS_BITS)
+        }
+        runs = groupby(enumerate(sorted(near - known)), lambda one: one[1] - 4 * one[0])
+        found = [[address for _, address in run] for _, run in runs]
+        return [(each[0], each[-1]) for each in found]
+
+    @property
+    def stored(self) -> Iterator[tuple[Register, int, int]]:
+        """A write of a word to a register that keeps it, and what is read after it."""
+        for one in self.own.registers:
+            if one.name in (*_LENGTHS, registers.INTERRUPT_ENABLE.name, registers.PADDING.name):
+                yield from ((one, word, self._kept(one, word)) for word in _WORDS)
+
+    def _kept(self, register: Register, word: int) -> int:
+        """What it shows after a write: bits of no field are 0, too great numbers are limited."""
+        if register.name in _LENGTHS:
+            most = self._most(register.name) if self.own.is_cluster else LONGEST
+            return word if word <= most else LONGEST
+        kept = word & sum(field.mask for field in register.fields)
+        if register.name == registers.PADDING.name:
+            salt = registers.PADDING["SALT_LENGTH"]
+            kept = kept & ~salt.mask | min(salt.of(kept), 32) << salt.offset
+        return kept
+
+    def _most(self, name: str) -> int:
+        caps = self.own.core.design.capabilities
+        return caps.max_prime_length if name in ("P_LENGTH", "Q_LENGTH") else caps.max_length
+
+
+def _ends(register: Register) -> tuple[int, ...]:
+    if isinstance(register, Window):
+        return register.address, register.address + 4 * (register.words - 1)
+    return (register.address,)
