@@ -55,7 +55,9 @@ def test_drawn_nonces(family, times):
     for one in found:
         numbers = command.operation.without_key(operands.numbers)
         assert is_signature(driver.operation_result(command, one.value), **numbers)
-        assert one.cycles == predict_operation(bench.design, command, operands).cycles
+        predicted = predict_operation(bench.design, command, operands).cycles
+        # How long a verification takes depends on the signature: on a bit of u_2 + n.
+        assert abs(one.cycles - predicted) <= (predicted // 50 if times == "verified" else 0)
     bench.device.close()
 
 
