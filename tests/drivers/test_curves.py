@@ -120,7 +120,8 @@ def radix_of(harness):
 def length_of(harness, curve):
     length = max(harness.own.min_bits, curve.p.bit_length(), curve.n.bit_length())
     if radix_of(harness).is_short(curve.p):
-        length = max(length, harness.own.min_bits + harness.own.digit_width)
+        less = harness.own.digit_width * radix_of(harness).scale_digits
+        length = max(length, harness.own.min_bits + less)
     return length
 
 

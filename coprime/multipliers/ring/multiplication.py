@@ -20,7 +20,7 @@ class RingMultiplication(Multiplication):
     digit_width : w, bits of a word
     latency : cycles from a tile's words to the sum of their products, at least 1
     tiles : 1, or 2: one for X * Y, one for q * M'
-    delay : d, words by which q is delayed: 0, or with two tiles 1
+    delay : d, words by which q is delayed: 0 or 1
     skew : 1 where the higher bits of one tile's sums come a cycle later, else 0
     slack : 2^(w*D) > 2^slack * c * M; 2 or more, for sums that are not reduced
     """
@@ -199,7 +199,8 @@ class RingMultiplication(Multiplication):
     def period(self, count: int) -> int:
         """Cycles from one product to the next that follows it without a break.
 
-        With one tile, D^2 + D for D = `count` words, `loop` + 1 or more. With two, about half.
+        With one tile and d = 0, D^2 + D for D = `count` words, `loop` + 1 or more. With two tiles,
+        about half.
         """
         return sum(self.step(s, count) for s in range(self.places(count)))
 

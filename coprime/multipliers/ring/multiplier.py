@@ -62,8 +62,15 @@ class RingMultiplier(ModularMultiplier):
 
     Of these D^2 + D - 1 are products that the algorithm needs; the last one is OLD_CARRY.
 
-    With two tiles, the slots are those of `TwinSchedule`, and q may be delayed: c has 1 + d words,
-    so that q_c is first used in column c + 1 + d, and the ring has D + 1 + d places.
+    q may be delayed: c has 1 + d words, so that q_c is first used in column c + 1 + d, and the ring
+    has D + 1 + d places. With one tile and d = 1, pairs of X and Y of the old product are one less,
+    and begin at (s + 3, D - 1); the last of q and M' is of zeros, so that there is no OLD_CARRY;
+    pairs of q and M' have i + j = s - 2, the diagonal product is q_(s-2) * M'_(s-2), and NEWEST is
+    (0, s - 2). Only q_(s-2), the last word of step s - 2, is urgent: so two steps take more than
+    `loop` together, and PAD is as long as that needs. In step 1 it is before the pair of NEW_XY,
+    since x_1 is the word of the last column before step 0.
+
+    With two tiles, the slots are those of `TwinSchedule`.
 
     A product with the same modulus and lengths `follows` another one without a break. It must have
     been started `ASKING` cycles before step D ends; it is taken (`done`) as the last step ends. If
@@ -86,7 +93,7 @@ class RingMultiplier(ModularMultiplier):
     tiles (sequence of Tile): one, or two of the same kind: for X * Y, and for q * M'
     max_words (int): words of the longest modulus, scaled
     count_bits (int): bits of a count of words
-    delay (int): d: 0, or 1 with two tiles
+    delay (int): d: 0 or 1
     slack (int): as of `RingMultiplication`
     beside_sums (bool): as of `Loads`
     """
