@@ -100,9 +100,12 @@ def test_every_scalar_with_every_r_of_a_small_curve(monkeypatch, curve):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("curve", SHORTER, ids=lambda one: one.name)
-def test_every_scalar_and_every_point_of_a_small_curve(curve):
-    design, command = with_bits(curve.n.bit_length() - 4), Command.EC_MULTIPLY
+def test_every_scalar_and_every_point_of_a_small_curve(monkeypatch, curve):
+    """With one r each."""
+    bits = curve.n.bit_length() - 4
+    design, command, generator = with_bits(bits), Command.EC_MULTIPLY, random.Random(1)
     for (x, y), k in itertools.product(points_of(curve), range(1, curve.n)):
+        draw(monkeypatch, generator.getrandbits(bits), bits=bits)
         numbers = {"x": x, "y": y, "k": k, **curve.numbers}
         found = predicted(design, command, numbers)
         assert found.result == expected(design, command, numbers)
