@@ -1,4 +1,4 @@
-"""`coprime assess faults`."""
+"""`coprime assess faults` and `schedule`."""
 
 import shlex
 
@@ -36,3 +36,15 @@ def test_a_design_that_checks(capsys):
     status, out, err = run(capsys, "assess", "faults", "compact", "--at", fault)
     assert (status, err) == (0, "")
     assert dict(line.split(maxsplit=1) for line in out.splitlines())["outcome"] == "right"
+
+
+def test_a_schedule(capsys):
+    """Two lengths of the shortest engine: the line and JSON."""
+    command = ("assess", "schedule", "fdfm", "-p", "max_bits=64", "--digits", "2..3")
+    found = run_json(capsys, *command)
+    assert (found["family"], found["digits"]) == ("fdfm", [2, 3])
+    assert found["parameters"]["max_bits"] == 64
+    assert found["cases"] == 6
+    status, out, _ = run(capsys, *command)
+    assert status == 0
+    assert out.startswith("proved for 2 lengths from 2 to 3 digits: fdfm computes X * Y")
