@@ -3,7 +3,7 @@
 import errno
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Protocol
@@ -88,7 +88,16 @@ def print_table(rows: Sequence[tuple[str, object]]) -> None:
     """Print names and values in two columns."""
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f"{name:<{width}}  {value}")
+        print(f"{name:<{width}}  {_text(value)}")
+
+
+def _text(value: object) -> str:
+    """A value as a reader wants it: counts by their names, and names one after the other."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return str(value)
 
 
 def print_result(result: _Recorded, rows: Sequence[tuple[str, object]], *, as_json: bool) -> None:

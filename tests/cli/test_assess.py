@@ -1,9 +1,14 @@
-"""`coprime assess faults` and `schedule`."""
+"""`coprime assess faults`, `constant-time` and `schedule`."""
 
+import json
 import shlex
+from pathlib import Path
 
 import pytest
 
+from coprime.assess.sequencer_proof import SequencerProof
+from coprime.cli import assess
+from coprime.cli.output import print_table
 from tests.cli.command import run, run_json
 
 MODMUL = ("assess", "faults", "compact", "--operation", "MODMUL", "--flips", 200, "--seed", 3)
@@ -48,3 +53,43 @@ def test_a_schedule(capsys):
     status, out, _ = run(capsys, *command)
     assert status == 0
     assert out.startswith("proved for 2 lengths from 2 to 3 digits: fdfm computes X * Y")
+
+
+@pytest.mark.parametrize("family", ["compact", "ring"])
+def test_the_sequencer_is_what_is_proved(capsys, monkeypatch, family):
+    """Of the shortest engine, unless another one is asked for."""
+    proved = []
+
+    def prove(choice, *, seconds):
+        proved.append((choice.values["max_bits"], seconds))
+        return found
+
+    monkeypatch.setattr(assess, "prove_sequencers", prove)
+    found = SequencerProof(sequencers=(True,), ways={})
+    status, out, _ = run(capsys, "assess", "constant-time", family)
+    assert (status, out.splitlines()[0]) == (
+        0,
+        f"proved: no secret changes how long {family} with max_bits=64 works",
+    )
+    found = SequencerProof(sequencers=(False,), ways={"busy": frozenset({"memory", "digit"})})
+    words = ("assess", "constant-time", family, "-p", "max_bits=128", "--seconds", "7")
+    assert run(capsys, *words)[:2] == (
+        1,
+        "digit, memory lead to the busy\nsecrets change what the sequencer of lane 0 does\n",
+    )
+    status, out, _ = run(capsys, *words, "--json")
+    record = json.loads(out)
+    assert (status, record["proved"], record["sequencers"]) == (1, False, [False])
+    assert record["ways"] == {"busy": ["digit", "memory"]}
+    assert proved == [(64, 600), (128, 7), (128, 7)]
+
+
+@pytest.mark.slow
+def test_compact_is_constant_time(capsys):
+    status, out, _ = run(capsys, "assess", "constant-time", "compact")
+    assert (status, out.partition(":")[0]) == (0, "proved")
+
+
+def test_tables_have_no_words_of_python(capsys):
+    print_table([("cells", {"LUT4": 3, "FF": 5}), ("files", ["a", Path("b")]), ("clock", 1.5)])
+    assert capsys.readouterr().out == "cells  LUT4 3, FF 5\nfiles  a, b\nclock  1.5\n"

@@ -65,6 +65,26 @@ def test_tutorial_runs_as_written(tmp_path, page):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
+def test_python_page_runs_as_written(tmp_path):
+    """All examples in one program, as a reader would type them."""
+    examples = blocks(DOCS / "python.md", "python")
+    assert len(examples) == 5
+    (tmp_path / "example.py").write_text("".join(examples))
+    done = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    first, *_ = done.stdout.splitlines()
+    assert first.startswith(f"{pow(2, 65537, 0xC5)} ")
+    assert "\nTrue\n" in done.stdout
+    assert "\nulx3s LFE5U-25F-6 CABGA381 25 MHz " in done.stdout
+
+
+def test_the_first_example_is_that_of_the_readme():
+    assert blocks(ROOT / "README.md", "python") == blocks(DOCS / "python.md", "python")[:1]
+
+
 def test_tutorials_have_commands():
     assert len(TUTORIALS) == 3
     for page in TUTORIALS:
