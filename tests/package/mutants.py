@@ -17,7 +17,7 @@ import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +31,7 @@ KINDS = ("constant", "operator", "comparison", "branch", "enable", "reset", "ass
 """A bit of a constant; another operator; a comparison that is off by one; the branches of an `if`
 or of `?:` swapped; an enable of a register inverted; a reset, or another assignment, left out."""
 
+_SMALL = {"compression": {"modulus": "2^16+1"}, "direct": {"modulus": "2^16+1"}}
 _SECONDS = 300  # of a simulation; its watchdog counts cycles
 _OPERATORS = {
     " & ": " | ",
@@ -148,9 +149,11 @@ class Score:
         return "\n".join(lines)
 
 
-def score(family: str, count: int, seed: int, bits: int = 64) -> Score:
-    """Simulate mutants of a family's design for so many bits."""
-    choice = choose(family, {"max_bits": str(bits)})
+def score(
+    family: str, count: int, seed: int, note: Callable[[str], None] = lambda _: None
+) -> Score:
+    """Simulate mutants of a small design of a family; `note` is called with each."""
+    choice = choose(family, _SMALL.get(family, {"max_bits": "64"}))
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder)
         write_package(choice, Target.GENERIC, package)
@@ -167,12 +170,16 @@ def score(family: str, count: int, seed: int, bits: int = 64) -> Score:
             if not _compiles(package):
                 continue
             left -= 1
+            what = f"{mutant.kind}, {mutant.place(text)}"
             if not _simulates(package):
                 found.killed[mutant.kind] += 1
+                note(f"killed: {what}")
             elif is_equivalent(text, mutant.of(text), mutant.module(text)):
-                found.equivalent.append(f"{mutant.kind}, {mutant.place(text)}")
+                found.equivalent.append(what)
+                note(f"equivalent: {what}")
             else:
-                found.survived.append(f"{mutant.kind}, {mutant.place(text)}")
+                found.survived.append(what)
+                note(f"survived: {what}")
     return found
 
 
@@ -252,9 +259,11 @@ def main() -> None:
     parser.add_argument("families", nargs="+")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true", help="a line for each mutant")
     options = parser.parse_args()
     for family in options.families:
-        print(score(family, options.count, options.seed), flush=True)
+        note = print if options.verbose else lambda _: None
+        print(score(family, options.count, options.seed, note=note), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,75 @@
+"""Mutants are reproducible, proofs of equivalence prove what is so and nothing else."""
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.flow.parts import accelerator_verilog
+from tests.package.equivalence import is_equivalent
+from tests.package.mutants import KINDS, drawn
+
+TEXT = """\
+module top (
+  input  wire clk,
+  input  wire rst,
+  input  wire [3:0] a,
+  output wire [3:0] y
+);
+  reg  [3:0] taken = 4'h0;
+  reg  valid = 1'h0;
+
+  assign y = valid ? ~taken : (a & 4'h0);
+
+  always @(posedge clk) begin
+    taken <= a;
+    if (rst) taken <= 4'h0;
+  end
+  always @(posedge clk) begin
+    valid <= 1'h1;
+    if (rst) valid <= 1'h0;
+  end
+endmodule
+"""
+
+
+@pytest.fixture(scope="module")
+def verilog():
+    return accelerator_verilog(choose("compression", {"modulus": "2^16+1"}))
+
+
+def test_the_same_seed_draws_the_same_mutants(verilog):
+    first, again, other = (drawn(verilog, seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_there_are_mutants_of_each_kind_and_each_changes_the_text(verilog):
+    found = drawn(verilog, 1)
+    assert {one.kind for one in found} == set(KINDS)
+    assert all(one.of(verilog) != verilog for one in found)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("(a & 4'h0)", "(4'h0 & ~a)"),
+        ("    if (rst) taken <= 4'h0;\n", ""),
+    ],
+    ids=["without effect", "reset of a register that is loaded before it is seen"],
+)
+def test_equivalent_texts_are_proved_so(right, wrong):
+    assert TEXT.count(right) == 1
+    assert is_equivalent(TEXT, TEXT.replace(right, wrong), "top")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("(a & 4'h0)", "(a & 4'h8)"),
+        ("    if (rst) valid <= 1'h0;\n", ""),
+        ("taken <= a;", "taken <= ~a;"),
+        ("valid <= 1'h1;", "valid <= a[0];"),
+    ],
+    ids=["an output", "reset of a register that is seen", "a value", "a state"],
+)
+def test_others_are_not(right, wrong):
+    assert TEXT.count(right) == 1
+    assert not is_equivalent(TEXT, TEXT.replace(right, wrong), "top")
