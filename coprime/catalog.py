@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
-from coprime.cluster.packet import MAX_CORES
+from coprime.cluster.packet import MAX_CORES, MAX_LINK_REGISTERS
 from coprime.engine.bit_serial import (
     INTERLEAVED_CSA,
     MONTGOMERY_1CSA,
@@ -60,11 +60,17 @@ class ClusterChoice:
 
     core: Choice
     cores: int
+    link_registers: int = 0
+    """Registers between two nodes besides a node's own."""
 
     @property
     def values(self) -> Mapping[str, int | str]:
-        """Every parameter: `engine`, `cores`, and those of the engine."""
-        return {"engine": self.core.family.name, "cores": self.cores, **self.core.values}
+        """Every parameter: `engine`, `cores`, and those of the engine.
+
+        `link_registers` only where there are some.
+        """
+        link = {"link_registers": self.link_registers} if self.link_registers else {}
+        return {"engine": self.core.family.name, "cores": self.cores, **link, **self.core.values}
 
     @property
     def module_name(self) -> str:
@@ -76,7 +82,16 @@ class ClusterChoice:
         return command_line(verb, CLUSTER, self.values, target)
 
 
-CLUSTER_PARAMETERS = (Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"),)
+CLUSTER_PARAMETERS = (
+    Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"),
+    Parameter(
+        "link_registers",
+        0,
+        MAX_LINK_REGISTERS,
+        0,
+        "further registers between two engines, where they are far apart",
+    ),
+)
 """Of a cluster, beside `engine`, the family of its cores (fdfm), and the parameters of that."""
 
 

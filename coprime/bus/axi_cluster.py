@@ -20,6 +20,7 @@ class ChainEnds(wiring.Component):
     capabilities : of the engines
     cores : number of cores, 1 to 1023
     bus : the slave's
+    link_registers : of each node
 
     Members
     -------
@@ -34,11 +35,12 @@ class ChainEnds(wiring.Component):
         capabilities: Capabilities,
         cores: int,
         bus: Bus = Bus.AXI4_LITE,
+        link_registers: int = 0,
         *,
         target: Target = Target.GENERIC,
     ):
         self.capabilities, self.cores = capabilities, cores
-        self.bus, self.target = bus, target
+        self.bus, self.link_registers, self.target = bus, link_registers, target
         layout = PacketLayout(capabilities, cores)
         ports = {
             **flat_ports(bus.signature),
@@ -53,7 +55,7 @@ class ChainEnds(wiring.Component):
         """Describe the circuit."""
         m = Module()
         m.submodules.registers = front_end = ClusterFrontEnd(
-            self.capabilities, self.cores, target=self.target
+            self.capabilities, self.cores, self.link_registers, target=self.target
         )
         m.submodules[self.bus.name.lower()] = slave = self.bus.slave()
         connect_ports(m, self, slave)

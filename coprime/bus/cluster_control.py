@@ -18,7 +18,7 @@ class ClusterControl(wiring.Component):
 
     | states | what happens | cycles |
     |---|---|---|
-    | CLEAR | after reset, the records of the cores are cleared; accesses wait | cores + 8 |
+    | CLEAR | after reset, the records of the cores are cleared; accesses wait | clear_cycles |
     | IDLE | accesses take place, digits are sent | |
     | SELECT | what is recorded of the core is looked up | 1 |
     | LOOK_UP_OPERAND, CHOOSE | the chosen operand: its length, its refusal or its start | 2 |
@@ -32,6 +32,9 @@ class ClusterControl(wiring.Component):
     Parameters
     ----------
     capabilities (Capabilities): of the engines
+    cores (int): 1 to 1023
+    clear_cycles (int): until what was on the chain when a reset began has come back, at least
+        cores + 8
 
     Members
     -------
@@ -53,8 +56,8 @@ class ClusterControl(wiring.Component):
     noticed, report : a notice comes from the chain; a refused command makes one
     """
 
-    def __init__(self, capabilities: Capabilities, cores: int):
-        self.cores, self.capabilities = cores, capabilities
+    def __init__(self, capabilities: Capabilities, cores: int, clear_cycles: int):
+        self.capabilities, self.clear_cycles = capabilities, clear_cycles
         self.layout = PacketLayout(capabilities, cores)
         ports = {
             **dict.fromkeys(("select", "choose", "start", "cancel"), In(1)),
@@ -70,7 +73,7 @@ class ClusterControl(wiring.Component):
             "digits": In(stream.Signature(capabilities.digit_width)),
             "packets": Out(stream.Signature(self.layout)),
             "clear": Out(1),
-            "clear_core": Out(range(cores + 8)),
+            "clear_core": Out(range(clear_cycles)),
             **dict.fromkeys(("set_mark", "clear_mark", "starts"), Out(1)),
             **dict.fromkeys(("clear_marks", "occupy"), Out(1)),
             "noticed": In(1),
@@ -99,7 +102,7 @@ class ClusterControl(wiring.Component):
                 m.d.comb += self.clear.eq(1)
                 m.d.sync += self.clear_core.eq(self.clear_core + 1)
                 # By then what was on the way when the reset began has come back.
-                with m.If(self.clear_core == self.cores + 7):
+                with m.If(self.clear_core == self.clear_cycles - 1):
                     m.next = "IDLE"
             with m.State("IDLE"):
                 m.d.comb += [

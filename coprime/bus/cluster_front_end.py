@@ -60,6 +60,7 @@ class ClusterFrontEnd(wiring.Component):
     ----------
     capabilities (Capabilities): of the engines; max_length up to 65534
     cores (int): 1 to 1023
+    link_registers (int): of each node
 
     Members
     -------
@@ -68,7 +69,14 @@ class ClusterFrontEnd(wiring.Component):
     irq : 1 while a completion is there and the interrupt enabled
     """
 
-    def __init__(self, capabilities: Capabilities, cores: int, *, target: Target = Target.GENERIC):
+    def __init__(
+        self,
+        capabilities: Capabilities,
+        cores: int,
+        link_registers: int = 0,
+        *,
+        target: Target = Target.GENERIC,
+    ):
         check_max_length(capabilities)
         self.capabilities, self.cores, self.target = capabilities, cores, target
         self.layout = PacketLayout(capabilities, cores)
@@ -94,7 +102,7 @@ class ClusterFrontEnd(wiring.Component):
         longest = max(own.max_length, own.digit_width)
         self.loader = WordsToDigits(own.digit_width, own.headroom, longest, alignable=own.aligned)
         self.collector = Collector(own, cores, target=target)
-        self.control = ClusterControl(own, cores)
+        self.control = ClusterControl(own, cores, cores * (1 + link_registers) + 8)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.engine.contract import Command, Error, capabilities_of
 from coprime.operations.operation import among
 
-from .packet import SETTINGS, PacketKind, PacketLayout
+from .packet import MAX_LINK_REGISTERS, SETTINGS, PacketKind, PacketLayout
 
 
 class Node(wiring.Component):
@@ -23,17 +23,24 @@ class Node(wiring.Component):
     ----------
     engine : component with the ports of EngineSignature and the attribute `capabilities`
     cores (int): how many cores the chain has, 1 to 1023: the width of a number
+    link_registers (int): 0 to 2. With 1 a packet leaves from a register, with 2 it also arrives in
+        one, where it is not compared yet: then nothing but a wire lies between two nodes. A hop
+        takes as many cycles more.
 
     Members
     -------
     clk : the clock of everything inside
-    reset_in, reset_out : reset of this node and of the next one, a cycle later
+    reset_in, reset_out : reset of this node and of the next one, a hop later
     number : the core's number, a constant
     packet_in, packet_out : the chain
     """
 
-    def __init__(self, engine: wiring.Component, cores: int):
-        self.engine = engine
+    def __init__(self, engine: wiring.Component, cores: int, link_registers: int = 0):
+        if link_registers not in range(MAX_LINK_REGISTERS + 1):
+            raise ValueError(
+                f"link_registers must be in 0..{MAX_LINK_REGISTERS}, not {link_registers}"
+            )
+        self.engine, self.link_registers = engine, link_registers
         self.layout = PacketLayout(capabilities_of(engine), cores)
         ports = {
             **dict.fromkeys(("clk", "reset_in"), In(1)),
@@ -50,13 +57,26 @@ class Node(wiring.Component):
         engine, own = self.engine, capabilities_of(self.engine)
         m.domains.sync = sync = ClockDomain()
         reset = Signal(init=1, reset_less=True)
-        m.d.sync += reset.eq(self.reset_in)
-        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(reset), self.reset_out.eq(reset)]
+        arriving, reset_in = self.packet_in, self.reset_in
+        leaving, reset_out = self.packet_out, reset
+        # A reset moves along in such registers, too, so that none of them has to be reset.
+        if self.link_registers >= 1:
+            leaving = Signal(self.layout)
+            reset_out = Signal(init=1, reset_less=True)
+            left = Signal(self.layout, reset_less=True)
+            m.d.sync += [left.eq(leaving), reset_out.eq(reset)]
+            m.d.comb += self.packet_out.eq(left)
+        if self.link_registers == 2:
+            arriving = Signal(self.layout, reset_less=True)
+            reset_in = Signal(init=1, reset_less=True)
+            m.d.sync += [arriving.eq(self.packet_in), reset_in.eq(self.reset_in)]
+        m.d.sync += reset.eq(reset_in)
+        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(reset), self.reset_out.eq(reset_out)]
 
         # The hop: a packet, and whether it carries this core's number.
         packet = Signal(self.layout)
         mine = Signal()
-        m.d.sync += [packet.eq(self.packet_in), mine.eq(self.packet_in.core == self.number)]
+        m.d.sync += [packet.eq(arriving), mine.eq(arriving.core == self.number)]
         kind = packet.kind
 
         # What the engine is given. START comes a cycle later, when the command is stable.
@@ -118,20 +138,20 @@ class Node(wiring.Component):
         m.d.comb += [
             free.eq((kind == PacketKind.EMPTY) | (mine & ~receives & (kind != PacketKind.NOTICE))),
             noticed.eq(free & due),
-            self.packet_out.eq(packet),
+            leaving.eq(packet),
         ]
         with m.If(receives):
-            m.d.comb += self.packet_out.data.eq(digit)
+            m.d.comb += leaving.data.eq(digit)
             if own.checked:
-                m.d.comb += self.packet_out.operand.eq(engine.error != Error.NONE)
+                m.d.comb += leaving.operand.eq(engine.error != Error.NONE)
                 with m.If(packet.index.all()):
                     checked = among(command, own.with_check)
-                    m.d.comb += self.packet_out.data.eq(Mux(checked, engine.residue, 0))
+                    m.d.comb += leaving.data.eq(Mux(checked, engine.residue, 0))
         with m.If(free):
-            m.d.comb += self.packet_out.kind.eq(Mux(due, PacketKind.NOTICE, PacketKind.EMPTY))
+            m.d.comb += leaving.kind.eq(Mux(due, PacketKind.NOTICE, PacketKind.EMPTY))
         with m.If(noticed):
             m.d.comb += [
-                self.packet_out.core.eq(self.number),
-                self.packet_out.data.eq(Cat(error, has_result, Const(0, 1))),
+                leaving.core.eq(self.number),
+                leaving.data.eq(Cat(error, has_result, Const(0, 1))),
             ]
         return m

@@ -12,6 +12,8 @@ from amaranth.utils import bits_for
 from coprime.engine.contract import ERROR_BITS, RESULT_LATENCY, Capabilities, PerLength
 
 MAX_CORES = 1023
+MAX_LINK_REGISTERS = 2
+"""Of a node on the chain, besides the one that each has: at its end, then at its beginning."""
 
 SETTINGS = tuple((port, field) for port in ("counts", "lengths") for field in PerLength(0).members)
 """Ports of an engine, and their fields, to which SET packets assign a value, by packet index."""

@@ -96,7 +96,7 @@ def cluster_verilog(
 
     It is wires between the modules FRONT_END and NODE, which has an instance for each core.
     """
-    design, cores = choice.core.design, choice.cores
+    design, cores, registers = choice.core.design, choice.cores, choice.link_registers
     own = design.capabilities
     top = AxiCluster(own, cores, bus, ends=FRONT_END, node=NODE)
     return "\n".join(
@@ -104,8 +104,8 @@ def cluster_verilog(
             to_verilog(
                 top, choice.module_name, header=_header(choice, target, bus), ports=BUS_PORTS
             ),
-            to_verilog(ChainEnds(own, cores, bus, target=target), FRONT_END),
-            to_verilog(Node(design.hardware(target), cores), NODE),
+            to_verilog(ChainEnds(own, cores, bus, registers, target=target), FRONT_END),
+            to_verilog(Node(design.hardware(target), cores, registers), NODE),
         ]
     )
 

@@ -30,6 +30,8 @@ LONG_CONFIGURATIONS = {
     "fdfm, 3 cores, AXI4": ("fdfm", 3, {"max_bits": 64, "bus": Bus.AXI4}),
     "ring, 2 cores": ("ring", 2, {"max_bits": 129, "tile": "adk2x16"}),
     "ring, 2 multipliers": ("ring", 2, {"max_bits": 129, "tile": "adk2x16", "multipliers": 2}),
+    "fdfm, 5 cores, a register more": ("fdfm", 5, {"max_bits": 64, "link_registers": 1}),
+    "fdfm, 3 cores, 2 registers more": ("fdfm", 3, {"max_bits": 64, "link_registers": 2}),
     "montgomery-r2, 3 cores": ("montgomery-r2", 3, {"max_bits": 129, "word": 16}),
 }
 OF_A_CORE = [r.COMMAND, r.CANCEL, r.KEY_OPERAND, r.KEY_DATA, *LENGTHS.values()]

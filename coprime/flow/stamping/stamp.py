@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from coprime.cells.target import Target
@@ -41,6 +41,8 @@ class StampedDesign:
     routed: int  # nets that were copied with their routes
     left: int  # nets that were routed at the end
     tools: Mapping[str, str]  # version of each tool
+    netlist: Module = field(repr=False)
+    """The packed cells with their places, as the last step routes them."""
 
     def record(self) -> dict[str, object]:
         """What `synth --json` says of the stamping."""
@@ -63,6 +65,7 @@ def stamp_design(
     repeated: Sequence[str],
     device: str = "",
     seeds: Sequence[int] = (1, 2, 3, 4),
+    pins: bool = False,
 ) -> StampedDesign:
     """Map a design for ECP5 and stamp the instances of a module that form a chain.
 
@@ -73,6 +76,8 @@ def stamp_design(
     device (str): one of the target's; "" for its first one
     seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. The
         front end takes the first with which it is no slower.
+    pins (bool): connect each port of `top` with a pin; else each is registered, as
+        `coprime.flow.routing.route_design` does, so that designs with more ports fit
 
     Raises ValueError for another device, ToolError if the chain is none, if as many instances do
     not fit or cannot be divided into rectangles, or if a tool fails.
@@ -82,11 +87,11 @@ def stamp_design(
     flow = flow_of(STAMPING)
     device = device or flow.default_device
     own = device_named(flow, device)
-    source, wrapper = wrapped(verilog, top)
-    cells, folder = map_cells(source, wrapper, flow.synthesis(wrapper, device), repeated=repeated)
+    source, whole = (verilog, top) if pins else wrapped(verilog, top)
+    cells, folder = map_cells(source, whole, flow.synthesis(whole, device), repeated=repeated)
     check_fit(flow, cells, own)
     modules = modules_of((folder / "netlist.json").read_text("utf-8"))
-    chain = NodeChain.of(modules, wrapper, repeated[-1])
+    chain = NodeChain.of(modules, whole, repeated[-1])
     return _Stamping(flow, own, Fabric.of(device), seeds).stamp(chain)
 
 
@@ -137,6 +142,7 @@ class _Stamping:
                 **mapping_tools(),
                 self.flow.nextpnr_name: tool_version(self.flow.nextpnr),
             },
+            netlist=composed.module,
         )
 
     def _blocks(self, chain: NodeChain, chosen: Floorplan) -> dict[tuple[object, int], Block]:
