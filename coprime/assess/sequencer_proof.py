@@ -101,7 +101,7 @@ def prove_sequencers(choice: Choice, *, seconds: int = 600) -> SequencerProof:
     return SequencerProof(sequencers=agree, ways=ways)
 
 
-class Netlist:
+class FlatNetlist:
     """A module as one, in Yosys's words: its memories are cells, and so are its black boxes."""
 
     def __init__(
@@ -218,14 +218,14 @@ def sequencers_agree(choice: Choice, lane: int = 0, *, seconds: int = 600) -> bo
     verilog, module = engine_verilog(choice), _sequencers(choice)[lane]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        found = Netlist(verilog, module, folder)
+        found = FlatNetlist(verilog, module, folder)
         secret = found.secrets
         kept = [name for name, bits in found.registers.items() if not secret & {*bits}]
         if not (secret and "exponent_data" in found.ports["input"] and {*kept} >= _KNOWN):
             raise ToolError(f"{module} has not the registers that the proof is about")
         # What a register holds becomes an output.
         shown = [f"expose w:{name}" for name in kept if name not in found.ports["output"]]
-        found = Netlist(verilog, module, folder, shown)
+        found = FlatNetlist(verilog, module, folder, shown)
         public = {
             name: bits
             for name, bits in found.ports["output"].items()
@@ -259,8 +259,8 @@ def ways_past(choice: Choice, secret_inputs: Collection[str]) -> dict[str, froze
     """
     verilog, modules = engine_verilog(choice), _sequencers(choice)
     with tempfile.TemporaryDirectory() as temporary:
-        insides = {module: Netlist(verilog, module, Path(temporary)) for module in modules}
-        found = Netlist(verilog, _engine(choice), Path(temporary), boxes=modules)
+        insides = {module: FlatNetlist(verilog, module, Path(temporary)) for module in modules}
+        found = FlatNetlist(verilog, _engine(choice), Path(temporary), boxes=modules)
     secrets = {module: inside.secrets for module, inside in insides.items()}
     boxes = {cell["type"]: cell for cell in found.cells if cell["type"] in modules}
     assert [*boxes] == modules
