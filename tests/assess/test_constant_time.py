@@ -78,14 +78,15 @@ def test_parameters():
     known = {"multipliers", "exponentiator", "window", "scaled", "interleaved", "stages"}
     known |= {"blinding", "tile", "max_bits", "word", "latency", "modulus", "factor", "extra_bits"}
     # Of compact: operations on curves are run with many scalars, and not proved.
-    known |= {"curves", "nonce", "base_multiple"}
-    known |= {"tiles"}  # of ring, whose sequencer is proved and whose netlist is searched
+    of_curves = ("curves", "nonce", "base_multiple", "scalar_blinding")
+    known |= {*of_curves}
+    known |= {"tiles", "delay"}  # of ring, whose sequencer is proved and whose netlist is searched
     for family in FAMILIES.values():
         for parameter in family.parameters:
             assert parameter.name in known
             if isinstance(parameter, ChoiceParameter):
-                of_curves = ("curves", "nonce", "base_multiple")
-                assert parameter.name in ("exponentiator", "blinding", "tile", *of_curves)
+                choices = ("exponentiator", "blinding", "tile", "delay", *of_curves)
+                assert parameter.name in choices
 
 
 def test_every_family_declares_it_somewhere():

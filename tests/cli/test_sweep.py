@@ -13,7 +13,7 @@ pytestmark = pytest.mark.xdist_group("sweeps")
 
 @pytest.mark.usefixtures("no_measurements")
 def test_sweep_and_choose(tmp_path, capsys):
-    specification, results = tmp_path / "small.toml", tmp_path / "new" / "results.parquet"
+    specification, results = tmp_path / "small.toml", tmp_path / "results.parquet"
     specification.write_text(ONE)
     for done in (3, 0):
         status, out, err = run(capsys, "sweep", specification, "-o", results, "--workers", 1)

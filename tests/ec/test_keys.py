@@ -176,8 +176,8 @@ def test_files_that_hold_no_such_key(tmp_path):
         (keys.parse_public, public, "a public key that is not of .* or brainpoolP512r1"),
         (keys.parse_private, own.software_public().encode(), "holds only a public key"),
         (keys.parse_public, own.encode(), "a private key, and a public key is needed"),
-        (keys.parse_private, b"", "holds no private key"),
-        (keys.parse_public, b"", "holds no public key"),
+        (keys.parse_private, b"", "the file is empty"),
+        (keys.parse_public, b"", "the file is empty"),
         (keys.parse_private, own.encode(b"hush"), "there is no passphrase"),
     ):
         with pytest.raises(KeyFileError, match=sentence):

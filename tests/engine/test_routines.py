@@ -160,7 +160,7 @@ def design_operands(design, m):
             ],
             "is a loop in a loop",
         ),
-        ([replace(PASS, label="a", next=Next.LOOP, times=1, target="a")], "a LOOP of 1 times"),
+        ([replace(PASS, label="a", next=Next.LOOP, times=1, target="a")], "a LOOP of 1 time:"),
     ],
 )
 def test_refused(steps, text):

@@ -9,13 +9,15 @@ polynomial is asked for, since most words of a cycle are never used.
 from collections.abc import Callable, Sequence
 from typing import Union
 
+from coprime.errors import CoprimeError
+
 from .polynomials import Divisions, Polynomial, Unknown
 
 Word = Union[int, "Symbol"]
 Rule = Callable[..., Polynomial]
 
 
-class ProofError(Exception):
+class ProofError(CoprimeError):
     """What was to be proved could not be; the text says where."""
 
 

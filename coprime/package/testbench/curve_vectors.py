@@ -29,7 +29,7 @@ def curve_vectors(design: Design) -> list[Vector]:
     Raises ValueError if there is no such curve of a form.
     """
     forms = dict.fromkeys(one.operation.curve for one in design.capabilities.on_curve)
-    most = _MOST_BLINDED if design.capabilities.blinded else MOST_CYCLES // len(forms)
+    most = _MOST_BLINDED if design.capabilities.blinded else MOST_CYCLES // max(1, len(forms))
     return [one for form in forms for one in _of_form(design, form, most)]
 
 
