@@ -10,7 +10,7 @@ JOBS ?= auto
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
-	@echo "make test       lint, types and tests (10 to 20 minutes)"
+	@echo "make test       lint, types and tests (9 to 20 minutes)"
 	@echo "make test-all   the long sweeps too"
 	@echo "make bench      measure the figures in docs/results.md"
 	@echo "make token      the PKCS #11 module for OpenSSL, OpenSSH and others, in build/token"
