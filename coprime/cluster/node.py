@@ -1,7 +1,7 @@
 """A node: one hop of the chain, and the core that hangs on it."""
 
 from amaranth.hdl import Cat, ClockDomain, Const, Elaboratable, Module, Mux, ResetInserter, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.engine.contract import Command, Error, capabilities_of
@@ -57,21 +57,7 @@ class Node(wiring.Component):
         engine, own = self.engine, capabilities_of(self.engine)
         m.domains.sync = sync = ClockDomain()
         reset = Signal(init=1, reset_less=True)
-        arriving, reset_in = self.packet_in, self.reset_in
-        leaving, reset_out = self.packet_out, reset
-        # A reset moves along in such registers, too, so that none of them has to be reset.
-        if self.link_registers >= 1:
-            leaving = Signal(self.layout)
-            reset_out = Signal(init=1, reset_less=True)
-            left = Signal(self.layout, reset_less=True)
-            m.d.sync += [left.eq(leaving), reset_out.eq(reset)]
-            m.d.comb += self.packet_out.eq(left)
-        if self.link_registers == 2:
-            arriving = Signal(self.layout, reset_less=True)
-            reset_in = Signal(init=1, reset_less=True)
-            m.d.sync += [arriving.eq(self.packet_in), reset_in.eq(self.reset_in)]
-        m.d.sync += reset.eq(reset_in)
-        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(reset), self.reset_out.eq(reset_out)]
+        arriving, leaving = self._links(m, sync, reset)
 
         # The hop: a packet, and whether it carries this core's number.
         packet = Signal(self.layout)
@@ -155,3 +141,24 @@ class Node(wiring.Component):
                 leaving.data.eq(Cat(error, has_result, Const(0, 1))),
             ]
         return m
+
+    def _links(self, m: Module, sync: ClockDomain, reset: Signal) -> tuple[data.View, data.View]:
+        """The packet after its register of arrival, and before its register of departure, if any.
+
+        A reset moves along in such registers, too, so that none of them has to be reset.
+        """
+        arriving, reset_in = self.packet_in, self.reset_in
+        leaving, reset_out = self.packet_out, reset
+        if self.link_registers >= 1:
+            leaving = Signal(self.layout)
+            reset_out = Signal(init=1, reset_less=True)
+            left = Signal(self.layout, reset_less=True)
+            m.d.sync += [left.eq(leaving), reset_out.eq(reset)]
+            m.d.comb += self.packet_out.eq(left)
+        if self.link_registers == 2:
+            arriving = Signal(self.layout, reset_less=True)
+            reset_in = Signal(init=1, reset_less=True)
+            m.d.sync += [arriving.eq(self.packet_in), reset_in.eq(self.reset_in)]
+        m.d.sync += reset.eq(reset_in)
+        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(reset), self.reset_out.eq(reset_out)]
+        return arriving, leaving

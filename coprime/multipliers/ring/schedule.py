@@ -66,7 +66,7 @@ class RingSchedule(wiring.Component):
         now = state.now
         computes, delay = self.multiplication, self.multiplication.delay
         m.submodules.steps = steps = Steps(self.place_bits, computes.ahead, 4 + delay)
-        next_left, goes_on, closing = steps.next_left, steps.goes_on, steps.closing
+        closing = steps.closing
         # In step d + 1 q has its first word, in steps before it none.
         opening, has_new_qm = ~steps.reached[0], steps.reached[3 + delay]
         has_no_q, has_q_0 = ~steps.reached[delay], steps.reached[delay] & ~steps.reached[1 + delay]
@@ -129,15 +129,7 @@ class RingSchedule(wiring.Component):
             state.change(name, "newest", goes_on_new & closing)
         state.change("diagonal_xy", "diagonal_qm", ~has_no_q)
         state.change("diagonal_qm", "newest", ~has_q_0)
-        for name in ("diagonal_xy", "diagonal_qm", "newest", "pad"):
-            state.change(name, "old_xy", begins & goes_on & next_left[1:].any())
-            if delay:  # its column ends with pairs of zeros of M'
-                state.change(name, "old_qm", begins & goes_on & (next_left[1:] == 0))
-            else:
-                state.change(name, "old_qm", begins & goes_on & (next_left == 1))
-                state.change(name, "old_carry", begins & goes_on & (next_left == 0))
-            state.change(name, "new_xy", begins & ~goes_on)
-            state.change(name, "idle", self.stops)
+        self._change_to_next_step(state, steps, begins)
         state.build(m)
         self._count_pairs(m, state, steps, crosses)
         is_old = now["old_xy"] | now["old_qm"] | now["old_carry"]
@@ -163,6 +155,20 @@ class RingSchedule(wiring.Component):
             self.fault.eq(~state.valid),
         ]
         return m
+
+    def _change_to_next_step(self, state: OneHot, steps: Steps, begins: Value) -> None:
+        """From the last slot of a step to the first one of the next step, or to the end."""
+        delay = self.multiplication.delay
+        next_left, goes_on = steps.next_left, steps.goes_on
+        for name in ("diagonal_xy", "diagonal_qm", "newest", "pad"):
+            state.change(name, "old_xy", begins & goes_on & next_left[1:].any())
+            if delay:  # its column ends with pairs of zeros of M'
+                state.change(name, "old_qm", begins & goes_on & (next_left[1:] == 0))
+            else:
+                state.change(name, "old_qm", begins & goes_on & (next_left == 1))
+                state.change(name, "old_carry", begins & goes_on & (next_left == 0))
+            state.change(name, "new_xy", begins & ~goes_on)
+            state.change(name, "idle", self.stops)
 
     def _wait(self, m: Module, restart: Value, steps: Sequence[Value]) -> Value:
         """Whether the next slot can be the first one that may need a new word of q.
