@@ -51,7 +51,7 @@ class StepInBanks:
     window, entry : the blocks of the table's entries that WINDOW and ENTRY name
     third : the block of the table's entry that THIRD names
     scans : the exponent is read through the ports A, whatever else is under way
-    index : the digit of x and y that the linear unit asks for next
+    index, starts : the digit of x and y that the linear unit asks for next; it begins
     uses_a, uses_b : the linear unit asks something of the ports A, of the ports B
     suppress_write : the product of a window of 0 is not to be written
     copies : the result is to be written to both banks
@@ -70,6 +70,7 @@ class StepInBanks:
     third: Value
     scans: Value
     index: Value
+    starts: Value
     uses_a: Value
     uses_b: Value
     suppress_write: Value

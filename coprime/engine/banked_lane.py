@@ -1,5 +1,7 @@
 """A lane of two banks of memory, for multipliers that take more than two digits in a cycle."""
 
+from collections.abc import Mapping
+
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out, connect, flipped
@@ -103,6 +105,8 @@ class BankedLane(LaneOfUnits):
                 name: Signal.like(number, name=f"located_{name}")
                 for name, number in self.located.items()
             }
+            if self.shares:
+                self.task.of_step |= self.located
         # Optional hardware: each is there or not.
         width = capabilities.digit_width
         checks = program.checks and leads
@@ -205,6 +209,13 @@ class BankedLane(LaneOfUnits):
             swaps = self.sequencer.swaps & number.matches(*pairs)
             m.d.comb += located.eq(number ^ Cat(Const(0, 1), swaps))
 
+    @property
+    def linear_places(self) -> Mapping[str, Value]:
+        """Where the numbers of what the linear unit does lie."""
+        if not self.shares:
+            return self.located
+        return {name: getattr(self.task, name) for name in self.located}
+
     def _step(self) -> StepInBanks:
         """What the scheduler is given of the step."""
         sequencer = self.sequencer
@@ -218,6 +229,7 @@ class BankedLane(LaneOfUnits):
             third=self._third() if self.program.has_thirds else Const(0),
             scans=sequencer.exponent_read,
             index=self.linear.index,
+            starts=sequencer.linear,
             uses_a=self.linear.uses_a if self.shares else Const(0),
             uses_b=self.linear.uses_b if self.shares else Const(0),
             suppress_write=sequencer.suppress_write,
@@ -265,17 +277,17 @@ class BankedLane(LaneOfUnits):
             linear.a_data.eq(a_data),
             linear.a_other.eq(drawn),
             linear.b_data.eq(left.b_data),
-            linear.x_is_other.eq(is_right(sequencer.x)),
+            linear.x_is_other.eq(is_right(self.task.x)),
             self.result_digit.eq(left.b_data),
             self.to_other.data.eq(linear.b_write_data),
         ]
         if self.program.sums:
             m.d.comb += [
                 linear.b_other.eq(right.b_data),
-                linear.z_is_other.eq(is_right(sequencer.y)),
+                linear.z_is_other.eq(is_right(self.task.y)),
             ]
         if StepKind.MAKE_EVEN in self.program.kinds:
-            evens = (sequencer.operation == StepKind.MAKE_EVEN) & linear.first
+            evens = (self.task.kind == StepKind.MAKE_EVEN) & linear.first
             m.d.comb += a_data[0].eq(left.a_data[0] & ~evens)
 
     def _write_data(self, m: Module, multiplies: Value) -> Value:
@@ -299,10 +311,11 @@ class BankedLane(LaneOfUnits):
         """Whether the ports A, and the ports B, are the multiplier's."""
         if not self.shares:
             return multiplies, multiplies
+        self.task.keep(m, self.linear.under_way)
         assert isinstance(self.scheduler, StreamPorts)
         waits = self.waits_for_digit if self.random_digit is not None else Const(0)
         m.d.comb += [
-            self.sequencer.conflicts.eq(self.scheduler.conflicts),
+            self.sequencer.conflicts.eq(self.scheduler.conflicts | self.linear.under_way),
             self.linear.hold.eq(waits | self.scheduler.holds),
         ]
         return multiplies & ~self.linear.uses_a, multiplies & ~self.linear.uses_b
@@ -376,11 +389,16 @@ class BankedLane(LaneOfUnits):
             return
         sequencer, linear = self.sequencer, self.linear
         # Other commands may have other numbers in these places.
-        summed: Value = sequencer.x.matches(*(self.number(one) for one in _SUMMED))
+        task = self.task
+        summed: Value = task.x.matches(*(self.number(one) for one in _SUMMED))
         if self.capabilities.on_curve:
-            of_pair = sequencer.x.matches(*(self.number(one) for one in _SUMMED_OF_PAIR))
+            of_pair = task.x.matches(*(self.number(one) for one in _SUMMED_OF_PAIR))
             summed = Mux(among(self.command, self.capabilities.on_curve), of_pair, summed)
         makes_sum = sequencer.destination == self.number(Scratch.SUM)
+        if self.shares:  # the next task may be there as the last digit is given
+            summed = history(m, "summed", summed, 2)[-1]
+            made = task.destination == self.number(Scratch.SUM)
+            makes_sum |= history(m, "made_sum", made, 2)[-1]
         m.submodules.residue_sum = residue = self.residue_sum
         m.d.comb += [
             residue.clear.eq(self.start | makes_sum),
@@ -402,7 +420,7 @@ class BankedLane(LaneOfUnits):
         draws = Signal()
         m.d.comb += [
             drawn.clear.eq(~self.busy),
-            draws.eq(sequencer.operation == StepKind.DRAW),
+            draws.eq(self.task.kind == StepKind.DRAW),
             drawn.wanted.eq(draws & linear.begins),
             drawn.used.eq(draws & linear.begins & drawn.there),
             self.waits_for_digit.eq(draws & ~(linear.begins & drawn.there)),
@@ -416,7 +434,7 @@ class BankedLane(LaneOfUnits):
                 drawn.wanted.eq((draws & linear.begins) | sequencer.draws),
                 drawn.used.eq((draws & linear.begins & drawn.there) | sequencer.spends),
                 sequencer.drawn.eq(drawn.there),
-                suppresses.eq((sequencer.operation == StepKind.ADD_IF_DRAWN) & ~bit),
+                suppresses.eq((self.task.kind == StepKind.ADD_IF_DRAWN) & ~bit),
             ]
         return Mux(draws, drawn.digit, right.a_data), suppresses
 
@@ -445,7 +463,7 @@ class BankedLane(LaneOfUnits):
         with m.Elif(of_a):
             m.d.comb += [block["a_left"].eq(product.a_left), block["a_right"].eq(product.a_right)]
         with m.Else():
-            x = self.located["x"]
+            x = self.linear_places["x"]
             m.d.comb += [block["a_left"].eq(x), block["a_right"].eq(x)]
             if self.program.sums:
                 with m.If(linear.reads_modulus):
@@ -457,9 +475,9 @@ class BankedLane(LaneOfUnits):
         given, writes, of_right = Signal.like(block["b_left"]), Signal(), Signal()
         sums = linear.b_write & ~suppresses
         m.d.comb += [
-            given.eq(Mux(sums, self.located["destination"], self.located["y"])),
+            given.eq(Mux(sums, self.linear_places["destination"], self.linear_places["y"])),
             writes.eq(sums),
-            of_right.eq(is_right(sequencer.destination)),
+            of_right.eq(is_right(self.task.destination)),
         ]
         with m.If(~self.busy):
             m.d.comb += [
@@ -475,7 +493,7 @@ class BankedLane(LaneOfUnits):
             ]
         both = sequencer.clearing
         if self.program.copies:
-            both |= Mux(of_b, product.copies, sequencer.copies) & self.busy
+            both |= Mux(of_b, product.copies, self.task.copies) & self.busy
         for name, detour, in_bank in (
             ("b_left", product.b_left, ~of_right | both),
             ("b_right", product.b_right, of_right | both),
@@ -526,12 +544,12 @@ class BankedLane(LaneOfUnits):
         of_right: Value = Const(1)
         if not self.program.blinds_exponents:
             of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
-        x_right = Mux(scans, of_right, is_right(sequencer.x))
+        x_right = Mux(scans, of_right, is_right(self.task.x))
         in_product = of_a & ~scans
         left, right, used = writes["b_left"], writes["b_right"], product.takes_part
         y_right: Value = Const(0)
         if self.program.sums:
-            y_right = is_right(sequencer.y) & ~of_b & ~scans
+            y_right = is_right(self.task.y) & ~of_b & ~scans
         reads_modulus = self.linear.reads_modulus if self.program.sums else Const(0)
         scans_alone = scans & ~of_b if self.shares else scans
         in_use = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,6 +11,7 @@ from coprime.cells.parity_ram import ParityRam
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.multipliers.delays import history
 from coprime.program.assembler import Program
 from coprime.program.operands import Mode, Reference
 from coprime.program.steps import StepKind
@@ -21,6 +22,38 @@ from .linear import LinearUnit
 from .linear_pipeline import LinearPipeline, is_pipelined
 from .sequencer import Sequencer
 from .sequencer.linear_steps import LINEAR_OPERATIONS
+
+
+class LinearTask:
+    """What the linear unit does: the sequencer's step, or of one that runs on, what that was.
+
+    Attributes
+    ----------
+    kind, digits, shift : of the step; the last one only with sums
+    x, y, destination, copies : the same, where the numbers lie
+    """
+
+    def __init__(self, sequencer: Sequencer, *, shares: bool):
+        self.shares = shares
+        self.of_step = {"kind": sequencer.operation, "digits": sequencer.inner_digits}
+        self.of_step |= {name: getattr(sequencer, name) for name in ("x", "y", "destination")}
+        if sequencer.program.sums:
+            self.of_step["shift"] = sequencer.shift
+        self.of_step["copies"] = sequencer.copies if sequencer.program.copies else Const(0)
+        self.kept = self.of_step
+        if shares:
+            self.kept = {
+                name: Signal(Value.cast(one).shape(), name=f"task_{name}")
+                for name, one in self.of_step.items()
+            }
+
+    def __getattr__(self, name: str) -> Value:
+        return self.kept[name]
+
+    def keep(self, m: Module, under_way: Value) -> None:
+        """Follow the step but while something is under way."""
+        with m.If(~under_way):
+            m.d.sync += [self.kept[name].eq(one) for name, one in self.of_step.items()]
 
 
 class LaneOfUnits(wiring.Component):
@@ -76,6 +109,7 @@ class LaneOfUnits(wiring.Component):
             overlaps=multiplication.overlaps,
         )
         sizes = (width, capabilities.count_bits, depth)
+        self.task = LinearTask(self.sequencer, shares=self.shares)
         self.linear: LinearUnit | LinearPipeline
         if is_pipelined(program, multiplication):
             self.linear = LinearPipeline(
@@ -130,19 +164,28 @@ class LaneOfUnits(wiring.Component):
             # The linear unit.
             linear.start.eq(sequencer.linear),
             linear.clear.eq(sequencer.clear),
-            linear.digits.eq(sequencer.inner_digits),
+            linear.digits.eq(self.task.digits),
             sequencer.linear_done.eq(linear.done),
             *same_named(sequencer, linear, "borrow", "z_is_zero", "z_is_odd", "z_is_normalized"),
         ]
         if self.multiplication.overlaps:
-            m.d.comb += sequencer.occupied.eq(multiplier.busy)
+            occupied = multiplier.busy
+            if self.shares:
+                occupied |= Cat(history(m, "adds", linear.under_way, 1, reset=True)).any()
+            m.d.comb += sequencer.occupied.eq(occupied)
+            if self.shares:
+                m.d.comb += [
+                    sequencer.adds.eq(linear.under_way),
+                    sequencer.runs_on.eq(linear.runs_on),
+                    multiplier.may_begin.eq(~linear.under_way),
+                ]
         else:
             m.d.comb += multiplier.outer_digits.eq(sequencer.outer_digits)
         if self.program.sums:
-            m.d.comb += linear.shift.eq(sequencer.shift)
+            m.d.comb += linear.shift.eq(self.task.shift)
         if self.multiplication.scaled:
             m.d.comb += multiplier.descale.eq(sequencer.descale)
-        with m.Switch(sequencer.operation):
+        with m.Switch(self.task.kind):
             for kind, operation in LINEAR_OPERATIONS.items():
                 if kind in self.program.kinds:
                     with m.Case(kind):

@@ -176,6 +176,8 @@ class LinearPipeline(wiring.Component):
     first : x and z that are there now are their first digits
     uses_a, uses_b : the ports A are asked for something, or the ports B; only if it `shares`
     gives : `b_write_data` is a digit of the result, though it may not be written
+    under_way, runs_on : it does something; its second digit has been asked for in the cycle before;
+        only if it `shares`
     begins : a digit of x has been asked for in the cycle before, or earlier, and is waited for;
         only if it `waits` or `shares`
     borrow : of the last subtraction or comparison: 1 where x < z
@@ -214,7 +216,7 @@ class LinearPipeline(wiring.Component):
         if self.waits:
             ports |= {"begins": Out(1), "hold": In(1)}
         if shares:
-            ports |= {"uses_a": Out(1), "uses_b": Out(1)}
+            ports |= dict.fromkeys(("uses_a", "uses_b", "under_way", "runs_on"), Out(1))
         super().__init__(ports)
 
     @staticmethod
@@ -258,6 +260,8 @@ class LinearPipeline(wiring.Component):
             m.d.comb += self.uses_a.eq(asks | asks_second)
             m.d.comb += self.uses_b.eq(asks | writes)
         index, restarts, last = Signal.like(self.index), Signal(), Signal()
+        if self.shares:
+            m.d.comb += self.under_way.eq(~restarts)
         m.d.comb += [
             self.index.eq(index),
             # In the cycle after `asks` the index is still that digit's.
@@ -317,6 +321,8 @@ class LinearPipeline(wiring.Component):
                         m.next = "READ"
             with m.State("WRITE"):
                 m.d.comb += asks_second.eq(1)
+                if self.shares:
+                    m.d.comb += self.runs_on.eq(self.index == 1)
                 m.next = "READ"
                 with m.If(last):
                     m.next = "DRAIN_0"

@@ -250,7 +250,12 @@ class StreamPorts:
                 *(self._is_one(step.destination, one, step.copies, either) for one in others),
             ).any()
 
-        late = writes & has(old) & (step.index >= written)
+        takes_old = Signal()  # the sum under way takes a number of the old one, or writes one
+        with m.If(multiplier.turns):
+            m.d.sync += takes_old.eq(0)
+        with m.Elif(step.starts):
+            m.d.sync += takes_old.eq(has(old))
+        late = writes & takes_old & (step.index >= written)
         m.d.comb += [
             self.conflicts.eq(reads & has(new, new.multiplicand, new.multiplier)),
             self.holds.eq(multiplier.wants_ports | late),

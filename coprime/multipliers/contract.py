@@ -138,6 +138,9 @@ class OverlappingMultiplierSignature(wiring.Signature):
     factors are that one's result, the latter but for a square. A square that follows has no
     `descale`.
 
+    With `may_begin`, which is there only `beside_sums`, what is asked for begins, while nothing is
+    under way; a product that follows does not wait for it.
+
     With `takes` the product that is asked for becomes the new one, and with `turns` the new one
     becomes the old one; both may be 1 in a cycle. `done` is 1 with `takes`, so that the next one
     can be asked for; or, of a preparation and with `descale`, in the last cycle. `busy` is 1 from
@@ -160,11 +163,12 @@ class OverlappingMultiplierSignature(wiring.Signature):
     `fault` is 1 in a state that does not exist, and when a preparation has read an even inverse.
     """
 
-    def __init__(self, digit_width: int, count_bits: int):
+    def __init__(self, digit_width: int, count_bits: int, *, beside_sums: bool = False):
         inputs = (
             *("start", "prepare", "wipe"),
             *("multiplier_is_one", "descale", "squares"),
             *("follows", "x_is_result", "y_is_result", "a_taken", "b_taken"),
+            *(("may_begin",) if beside_sums else ()),
         )
         outputs = (
             *("done", "busy", "takes", "turns", "a_of_next", "b_of_next", "b_write"),

@@ -534,18 +534,23 @@ def _ladder(machine: Machine, *, after: str) -> list[Step]:
         dict(zip(("X1", "Y1", "Z1"), map(NumberPlace, SUM), strict=True)),
     )
     label, go_on = "ladder_round", "ladder_goes_on"
-    first, *others, before, last = rounds
+    # The bit is summed after all but one of the steps that it has changed the places of: if a fault
+    # turns it into another one before, the sum has that one, too. G * G is none of them; where sums
+    # are beside products it comes after that, with the last sum beside it.
+    left = 2 if machine.multiplication.overlaps else 1
+    first, *others, before = rounds[:-left]
+    *more, last = rounds[-left:]
+    goes_on, *ending = [*more, replace(last, next=Next.NEXT_BIT, target=label, leaves_two=True)]
     return [
         zero(Scratch.X_2),
         *begin[:-1],
         replace(begin[-1], next=Next.NEXT_BIT, target=label),
         replace(first, label=label),
         *others,
-        # The bit is summed after all but one of the steps that it has changed the places of: if a
-        # fault turns it into another one before, the sum has that one, too.
         replace(before, **_sums_bits(machine, go_on)),
         *_scanned(machine, Scratch.Z_2),
-        replace(last, label=go_on, next=Next.NEXT_BIT, target=label, leaves_two=True),
+        replace(goes_on, label=go_on),
+        *ending,
         *end[:-1],
         replace(end[-1], next=Next.NEXT_BIT, target=after),
     ]

@@ -236,6 +236,13 @@ class Step:
         """Whether there is a copy."""
         return self.copy is not None
 
+    @property
+    def runs_on(self) -> bool:
+        """Whether what is `BESIDE_PRODUCTS` may go on beside the steps that follow it: these do not
+        change what its addressing modes name, nor need its borrow at once."""
+        named = (self.x, self.y, self.destination)
+        return self.next is not Next.IF_BORROW and not any(isinstance(one, Mode) for one in named)
+
 
 BESIDE_PRODUCTS = frozenset({StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE})
 """What may be done while products are under way, if these overlap, unless it is written to where an

@@ -5,16 +5,20 @@ The steps are those of no operation: they take the place of MODMUL's.
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from amaranth.sim import Simulator
 
 from coprime.cells.parity_ram import ParityRam
+from coprime.cells.tiles import TILES
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.engine.sequencer.lane_model import LaneModel
+from coprime.engine.sequencer.overlap import OverlapModel
 from coprime.engine.sequencer.sequencer import step_kinds
+from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.operations.banked import move, prepare_banked
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Scratch
@@ -260,3 +264,40 @@ def test_what_waits_does_not_depend_on_bits(tile, tiles, bits, delay, seed):
     exponents = (0, ones, ones // 3, ones - ones // 3, ones // 2 + 1, operands[E])
     cycles = {one: predict(design, {**operands, E: one}, lengths)[0] for one in exponents}
     assert len(set(cycles.values())) == 1, cycles
+
+
+class Handing(OverlapModel):
+    """Counts the products that follow beside a sum that is under way."""
+
+    handed = 0
+
+    def _hand_over(self, last, product):
+        super()._hand_over(last, product)
+        self.handed += last.ends >= product.joins
+
+
+@pytest.mark.parametrize("tile", ["one17", "adk2x16", "bal50", "kara95"])
+@pytest.mark.parametrize("tiles", [1, 2])
+@pytest.mark.parametrize("delay", [0, 1])
+def test_no_digit_of_a_sum_is_read_before_it_is_written(tile, tiles, delay):
+    """A sum that begins in any cycle of a product, and a product of it as early as it can be."""
+    cell, places = TILES[tile], [X, Y, *LEFT]
+    skew = int(cell.SKEWS and tiles == 1)
+    multiplication = RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay, skew, slack=6)
+    numbers = {place: number for number, place in enumerate(places)}
+    first, second, result, other, *_ = LEFT
+    handed = 0
+    for count in (multiplication.least, 8, 15):
+        for offset in range(multiplication.period(count)):
+            for x in (other, first):  # which may be a result that is under way
+                lane = SimpleNamespace(cycles=0)
+                model = Handing(lane, multiplication, numbers)
+                for place in (first, second):
+                    lane.cycles += 1
+                    model.multiply(multiply(place, X, Y, WHOLE, "before"), count, count)
+                lane.cycles += 1 + offset
+                model.add(linear(StepKind.ADD, result, x, Y, WHOLE, "the sum"), count)
+                lane.cycles += 1
+                model.multiply(multiply(other, result, result, WHOLE, "its square"), count, count)
+                handed += model.handed
+    assert handed > 0

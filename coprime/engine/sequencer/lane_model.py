@@ -129,7 +129,10 @@ class LaneModel:
         if way.next_bit & 1:
             if self.timeline:
                 self.timeline.bit += 1
-            self.cycles += self.scanner.next_bit()
+            more = self.scanner.next_bit()
+            if more and self.timeline:  # a digit of the exponent is read through port A
+                self.cycles = max(self.cycles, self.timeline.sum_ends)
+            self.cycles += more
         if way.effect is Effect.RETURN:
             self.pc.return_()
         else:

@@ -31,6 +31,7 @@ class ProductUnderWay:
     takes : the cycle before its step 0
     follows : the product that it follows
     bit : how many of the exponent's bits had come before
+    joins : the cycle in which it is found to follow
     """
 
     multiplication: RingMultiplication
@@ -39,6 +40,7 @@ class ProductUnderWay:
     takes: int
     follows: "ProductUnderWay | None"
     bit: int
+    joins: int = 0
 
     @cached_property
     def begins(self) -> list[int]:
@@ -69,15 +71,21 @@ class ProductUnderWay:
         return self.begins[-1] - 1
 
     @cached_property
-    def begins_steps(self) -> frozenset[int]:
-        """The first cycle of each step."""
-        return frozenset(self.begins[:-1])
-
-    @cached_property
     def wants(self) -> frozenset[int]:
         """The cycles from which on the next words of X and Y are asked for."""
-        last = self.count - self.multiplication.asks_earlier
-        return frozenset(one + 1 for one in self.begins[: last - 1])
+        own, last = self.multiplication, self.count - self.multiplication.asks_earlier
+        found = [one + 1 for one in self.begins[: last - 1]]
+        if self.follows is not None:
+            found.append(self.joins + 1)
+            if own.asks_earlier:
+                found.append(self.follows.begins[self.count + 1] + 1)
+        return frozenset(found)
+
+    @cached_property
+    def x_taken(self) -> frozenset[int]:
+        """The cycles in which a word of X cannot be asked for, as one of q would meet it."""
+        after = self.multiplication.x_taken_after
+        return frozenset(one - 1 + after for one in self.begins[1 : self.count + 1])
 
     @cached_property
     def writes_of_last(self) -> list[int]:
@@ -99,6 +107,93 @@ class ProductUnderWay:
         return [one + own.written_after for one in found]
 
 
+class SumUnderWay:
+    """A sum or a move that runs beside products, and the ports that it takes, cycle by cycle.
+
+    Parameters
+    ----------
+    first : the first cycle in which a digit may be asked for
+    digits : of its numbers
+    made : the cycles in which the digits of a product's result are written that it takes
+    before : the one before it
+    result : where it is written
+    """
+
+    def __init__(
+        self,
+        first: int,
+        digits: int,
+        made: list[int],
+        before: "SumUnderWay | None",
+        result: set[Reference],
+    ):
+        self.result = result
+        self.first, self.digits, self.made = first, digits, made
+        self.asked: list[int] = []
+        """The cycles in which its digits have been asked for."""
+        self._writes = set() if before is None else set(before.writes[-2:])
+        self._at = first - _LONGEST_WAIT
+        self._wanted_x = self._wanted_y = 0
+        self._asks = False
+
+    @property
+    def writes(self) -> list[int]:
+        """The cycles in which the write of a digit is asked for."""
+        return [one + WRITES_LATER for one in self.asked]
+
+    @property
+    def ends(self) -> int:
+        """The last cycle of the linear unit; all digits have been asked for."""
+        return self.writes[-1]
+
+    def advance(
+        self, new: ProductUnderWay | None, *, digits: int, until: int | None = None
+    ) -> None:
+        """Go on until so many digits have been asked for, or to a cycle, which is not done."""
+        digits = min(digits, self.digits)
+        if len(self.asked) >= digits:
+            return
+        if new is None or max(self._at, self.first) > max(new.writes[-1], new.closes):
+            self._alone(digits, until)
+            return
+        wants, written = new.wants, {*new.writes_of_last, *new.writes}
+        x_taken, follows = new.x_taken, new.follows
+        if follows:
+            x_taken |= follows.x_taken
+        while len(self.asked) < digits and (until is None or self._at < until):
+            at = self._at
+            wanted = at in wants
+            self._wanted_x += wanted
+            self._wanted_y += wanted
+            asks_second, index = self._asks, len(self.asked)
+            b_is_free = at not in written and at not in self._writes
+            self._asks = (
+                at >= self.first
+                and not asks_second
+                and b_is_free
+                and not self._wanted_x
+                and not self._wanted_y
+                and at + WRITES_LATER not in written
+                and not (index < len(self.made) and at <= self.made[index])
+            )
+            if self._asks:
+                self.asked.append(at)
+                self._writes.add(at + WRITES_LATER)
+            if self._wanted_x and not asks_second and at not in x_taken:
+                self._wanted_x -= 1
+            if self._wanted_y and b_is_free:
+                self._wanted_y -= 1
+            self._at += 1
+
+    def _alone(self, digits: int, until: int | None) -> None:
+        """Two cycles a digit."""
+        at = max(self.first, self._at + self._asks)
+        while len(self.asked) < digits and (until is None or at < until):
+            self.asked.append(at)
+            at += 2
+        self._at, self._asks = at, False
+
+
 class OverlapModel:
     """The multiplier of a lane on integers; cycles are counted as those of the lane.
 
@@ -108,7 +203,6 @@ class OverlapModel:
 
     Attributes
     ----------
-    idle : the first cycle in which nothing is under way
     bit : how many of the exponent's bits have come
     """
 
@@ -127,11 +221,28 @@ class OverlapModel:
                 (one, other) for one, other in OF_ONE.items() if {one, other} <= numbers.keys()
             )
             self._pairs = {numbers[one]: numbers[other] for one, other in pairs}
-        self.idle = 0
         self.bit = 0
+        self._idle = 0
+        """The first cycle in which no product is under way."""
         self._new: ProductUnderWay | None = None
         """The last one, if another one may follow it, or a sum be beside it."""
         self._rounds = 0
+        self._sum: SumUnderWay | None = None
+        """The last one, if it may be under way."""
+
+    @property
+    def idle(self) -> int:
+        """The first cycle in which nothing is under way, if nothing else is asked for, and a sum's
+        last digit is written."""
+        return max(self._idle, self.sum_ends + 1 if self._sum else 0)
+
+    @property
+    def sum_ends(self) -> int:
+        """The first cycle in which no sum is under way; no product is asked for before."""
+        if self._sum is None:
+            return 0
+        self._sum.advance(self._new, digits=self._sum.digits)
+        return self._sum.ends + 1
 
     def waits(self, step: Step) -> bool:
         """Whether a step other than a product waits until nothing is under way."""
@@ -151,29 +262,30 @@ class OverlapModel:
         own, count = self.multiplication, self.multiplication.words(inner, rounds)
         asked = self.lane.cycles - 1
         follows = None
-        if (
-            self._new
-            and self._may_follow(step, rounds)
-            and asked + own.ASKING <= self._new.joins_until
-        ):
-            follows, takes = self._new, self._new.closes
+        new, joins = self._new, asked + own.ASKING
+        if new and self._may_follow(step, rounds) and joins <= new.joins_until:
+            joins = max(joins, new.turns)
+            if self._sum:
+                self._sum.advance(new, digits=self._sum.digits, until=joins)
+            follows, takes = replace(new, follows=None), new.closes  # no longer chain is kept
         else:
             takes = self._loads(count, own.shift(rounds, count, step.descale))
-        if follows:
-            follows = replace(follows, follows=None)  # no longer chain is kept
-        self._new, self._rounds = (
-            ProductUnderWay(own, step, count, takes, follows, self.bit),
-            rounds,
-        )
+        made = ProductUnderWay(own, step, count, takes, follows, self.bit, joins)
+        self._new, self._rounds = made, rounds
+        if self._sum and follows and self.numbers is not None:
+            self._hand_over(self._sum, made)
         drained = takes + own.period(count) + own.draining(count)
-        self.idle = drained + 1
+        self._idle = drained + 1
         self.lane.cycles = takes + 1
         if step.descale:
             self._finish(own.rounds_after(drained - own.settling, count))
 
     def add(self, step: Step, digits: int) -> None:
-        """A sum or a move, fetched in the cycle before: up to when the next step can be."""
-        at = self.lane.cycles
+        """A sum or a move, fetched in the cycle before: up to when the next step can be.
+
+        That is when two digits have been asked for, if it `runs_on`, else after the last one.
+        """
+        at = max(self.lane.cycles, self.sum_ends)
         new, made = self._new, list[int]()
         if new:
             result = self._places(step.destination, step.copy)
@@ -186,7 +298,25 @@ class OverlapModel:
                 made = new.writes if takes else []
             elif new.follows and self._makes(new.follows, numbers, step):
                 made = new.writes_of_last
-        self.lane.cycles = self._last_digit(at + 1, digits, made) + WRITES_LATER + 2
+        written = {step.destination} if step.copy is None else {step.destination, step.copy}
+        self._sum = one = SumUnderWay(at + 1, digits, made, self._sum, written)
+        if digits > 1 and step.runs_on:
+            one.advance(new, digits=2)
+            self.lane.cycles = one.asked[1] + 3
+            return
+        self.lane.cycles = self.sum_ends + 1
+
+    def _hand_over(self, last: SumUnderWay, product: ProductUnderWay) -> None:
+        """A product that follows while a sum is under way reads no digit before it is written."""
+        last.advance(product, digits=last.digits)
+        assert last.ends < product.turns
+        if {product.step.x, product.step.y} & last.result:
+            reads = sorted(product.wants)
+            assert all(one < read for one, read in zip(last.writes, reads, strict=False)), (
+                product.step.note,
+                last.writes,
+                reads,
+            )
 
     def _may_follow(self, step: Step, rounds: int) -> bool:
         assert self._new is not None
@@ -216,41 +346,12 @@ class OverlapModel:
             some = some | {self._pairs.get(one, one) for one in some}
         return not some.isdisjoint(others)
 
-    def _last_digit(self, first: int, digits: int, made: list[int]) -> int:
-        """The cycle in which the last digit is asked for; the first one may be in cycle `first`.
-
-        `made` are the cycles in which the digits of a product's result are written that it takes.
-        """
-        new = self._new
-        if new is None or first > new.writes[-1]:
-            return first + 2 * (digits - 1)
-        written, mine = {*new.writes_of_last, *new.writes}, set[int]()
-        wants_y = asks = False
-        at, index = first - _LONGEST_WAIT, 0
-        while index < digits:
-            at += 1
-            wants_y |= at in new.wants
-            is_free = at not in written and at not in mine
-            held = wants_y or at in new.begins_steps or at in new.wants
-            held |= index < len(made) and at <= made[index]
-            asks = (
-                at >= first
-                and not asks
-                and is_free
-                and not held
-                and at + WRITES_LATER not in written
-            )
-            wants_y &= not is_free
-            if asks:
-                mine.add(at + WRITES_LATER)
-                index += 1
-        return at
-
     def _loads(self, count: int, shift: int = 0) -> int:
         """The last cycle of reading X, of a product or a preparation that follows no other."""
         own = self.multiplication
-        return max(self.idle, self.lane.cycles - 1 + own.ASKING) + own.loading(count, shift)
+        asked = self.lane.cycles - 1 + own.ASKING
+        return max(self._idle, self.sum_ends, asked) + own.loading(count, shift)
 
     def _finish(self, last: int) -> None:
-        self._new = None
-        self.idle = self.lane.cycles = last + 1
+        self._new = self._sum = None
+        self._idle = self.lane.cycles = last + 1

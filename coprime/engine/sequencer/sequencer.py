@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from amaranth.hdl import Array, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -84,9 +84,11 @@ class Sequencer(wiring.Component):
 
     Members
     -------
-    occupied : the multiplier works, and only a MULTIPLY may begin, or with sums a PASS, or a sum or
-        a move; only if it `overlaps`
-    conflicts : the sum or move has to wait for a product all the same; only with sums, too
+    occupied : the multiplier works, or the last digit of a linear step is not written yet, and only
+        a MULTIPLY may begin, or with sums a PASS, or a sum or a move; only if it `overlaps`
+    conflicts : the sum or move has to wait all the same, for a product or another one; these and
+        the next two only with sums, too
+    adds, runs_on : a linear step is under way; its second digit has been asked for
     at_barrier, other_at_barrier : this lane, or the other, waits at a BARRIER
     other_ends : the other lane ends the operation
     columns : the window is a column, and its highest bit the sign; only if any step scans columns
@@ -208,7 +210,7 @@ class Sequencer(wiring.Component):
         program, width = self.program, self.capabilities.digit_width
         return (
             ({"occupied": In(1)} if self.overlaps else {})
-            | ({"conflicts": In(1)} if self.shares else {})
+            | (dict.fromkeys(("conflicts", "adds", "runs_on"), In(1)) if self.shares else {})
             | ({"descale": Out(1)} if program.descales else {})
             | ({"shift": Out(self.memory.layout["shift"].shape)} if program.sums else {})
             | ({"copies": Out(1)} if program.copies else {})
@@ -312,6 +314,10 @@ class Sequencer(wiring.Component):
             if self.proof is not None:
                 with m.State("FAULT"):
                     self._wipe_after_fault(m)
+                    if self.shares:
+                        with m.If(self.adds):
+                            m.d.comb += self.clear.eq(0)
+                            m.next = "FAULT"
             with m.State("WIPE"):
                 m.d.comb += self.clearing.eq(1)
                 with m.If(self.linear_done):
@@ -351,10 +357,11 @@ class Sequencer(wiring.Component):
             ),
             linear=LinearSignals(
                 start=self.linear,
-                done=self.linear_done,
+                done=self.linear_done | self._goes_on if self.shares else self.linear_done,
                 flags={name: getattr(self, name) for name in flags},
                 length_error=self.lengths_allowed.error,
                 conflicts=self.conflicts if self.shares else Const(0),
+                adds=self.adds if self.shares else None,
                 **{name: getattr(self, name) for name in drawing},
             ),
             other=OtherLaneSignals(
@@ -550,6 +557,15 @@ class Sequencer(wiring.Component):
         modes = [self.numbers[one] for one in Mode if one in self.numbers]
         is_sum = fetched.kind.matches(*BESIDE_PRODUCTS) & ~fetched.destination.matches(*modes)
         return is_product | is_sum | (fetched.kind == StepKind.PASS)
+
+    @property
+    def _goes_on(self) -> Value:
+        """The linear step does as `Step.runs_on` says, and may leave the sequencer."""
+        step = self.step
+        modes = [self.numbers[one] for one in Mode if one in self.numbers]
+        named = (step.x, step.y, step.destination)
+        stays = Cat(step.next == Next.IF_BORROW, *(one.matches(*modes) for one in named)).any()
+        return self.runs_on & step.kind.matches(*BESIDE_PRODUCTS) & ~stays
 
     def _dispatch(self, m: Module) -> None:
         """To the first state of the fetched step's kind."""

@@ -30,10 +30,11 @@ class MultiplierSignals:
 class LinearSignals:
     """Of the linear unit, and what a linear step asks of others.
 
-    start, done : it begins; it has ended
+    start, done : it begins; it has ended, or needs the sequencer no longer
     flags : what it has found of x and y, by name
     length_error : the error of the lengths of the step
-    conflicts : it has to wait for a product that is under way
+    conflicts : it has to wait for what is under way
+    adds : one is under way, though the sequencer may be at another one; None where it waits
     draws, drawn, drawn_bit : of random digits, as the sequencer's; None without them
     """
 
@@ -42,6 +43,7 @@ class LinearSignals:
     flags: Mapping[str, Value]
     length_error: Signal
     conflicts: Value
+    adds: Value | None = None
     draws: Value | None = None
     drawn: Value | None = None
     drawn_bit: Value | None = None

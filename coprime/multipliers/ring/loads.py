@@ -71,7 +71,7 @@ class Loads(wiring.Component):
     slot : RingSlotSignature, in
     x_taken : as of `Results`: the ring that X is in is written then
     port_b_taken : port B writes, or is another one's; nothing can be read
-    wants_ports : a word is wanted, or will be in the next cycle
+    wants_ports : a word is wanted
     a_taken, a_role, a_index, a_of_next, a_data, b_index, b_of_next, b_data : as in
         `OverlappingMultiplierSignature`
     x, y : WriteSignature, out: for X's ring, and for Y's
@@ -144,8 +144,7 @@ class Loads(wiring.Component):
 
         # --- Port B: Y --------------------------------------------------------------------------
         came_y, place_y, word_b = self._read_y(m, came, next_of_y)
-        begins = self.slot.begins & own.new_exists
-        m.d.comb += self.wants_ports.eq(streamed.wants | self.words_of_y.wants | begins)
+        m.d.comb += self.wants_ports.eq(streamed.wants | self.words_of_y.wants)
 
         # --- What is read comes late in its cycle, and is written in the next one ---------------
         shifted = place_a + Mux(came_x, own.shift, 0)

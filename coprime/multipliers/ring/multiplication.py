@@ -236,6 +236,12 @@ class RingMultiplication(Multiplication):
         """Cycles from a column's last slot until port B is asked to write its word."""
         return self.reading + self.summing - 1
 
+    @property
+    def x_taken_after(self) -> int:
+        """Cycles from a column's last slot until no word of X can be asked for, as its word of q
+        would meet it at their ring."""
+        return self.reading + self.summing - READ_LATENCY
+
     def rounds_after(self, last: int, count: int) -> int:
         """The last cycle of SETTLE and of 1 + d rounds modulo M, after the cycle `last`."""
         read_c, quotient = READ_LATENCY + 2, 1

@@ -122,7 +122,8 @@ class RingMultiplier(ModularMultiplier):
         self.target = Target(target)
         # D words; a place for the 1 of a round, and the last one for its q and c.
         self.places = 1 << bits_for(self.max_words + 1)
-        super().__init__(OverlappingMultiplierSignature(tile.WORD, count_bits))
+        signature = OverlappingMultiplierSignature(tile.WORD, count_bits, beside_sums=beside_sums)
+        super().__init__(signature)
 
     def elaborate(self, platform: object) -> Module:
         """Connect products, phases, schedule, rings, tiles and results."""
@@ -136,7 +137,7 @@ class RingMultiplier(ModularMultiplier):
             schedule = TwinSchedule(bits, computes)
         m.submodules.schedule = schedule
         m.submodules.products = products = Products(bits, self.count_bits, computes)
-        m.submodules.phases = phases = Phases(bits, computes)
+        m.submodules.phases = phases = Phases(bits, computes, beside_sums=self.beside_sums)
         m.submodules.loads = loads = Loads(
             *(bits, self.count_bits, computes.digit_width),
             beside_sums=self.beside_sums,
@@ -176,6 +177,8 @@ class RingMultiplier(ModularMultiplier):
             self.wants_ports.eq(loads.wants_ports | results.b_taken | results.b_taken_later),
             *same_named(self, results, "ends_result"),
         ]
+        if self.beside_sums:
+            m.d.comb += phases.may_begin.eq(self.may_begin)
         self._multiply(m, schedule, phases.round, own, operands)
         m.d.comb += [
             *(total.eq(tile.sum) for total, tile in zip(results.tiles, self.tiles, strict=True)),

@@ -64,10 +64,12 @@ class Phases(wiring.Component):
     Parameters
     ----------
     place_bits : bits of a place
+    beside_sums (bool): as of `Loads`
 
     Members
     -------
     asked, under_way : of `Products`, in
+    may_begin : as in `OverlappingMultiplierSignature`; only `beside_sums`
     wipe : as in `OverlappingMultiplierSignature`
     stops : the schedule's last slot
     inverse_is_odd : what port A reads is odd
@@ -80,13 +82,16 @@ class Phases(wiring.Component):
     fault : c is even, or more than one phase is under way
     """
 
-    def __init__(self, place_bits: int, multiplication: RingMultiplication):
-        self.multiplication = multiplication
+    def __init__(
+        self, place_bits: int, multiplication: RingMultiplication, *, beside_sums: bool = False
+    ):
+        self.multiplication, self.beside_sums = multiplication, beside_sums
         outputs = ("begins", "loaded", "starts_steps", "ends", "idle", "fault")
         ports = {
             "asked": In(AskedSignature(place_bits)),
             "under_way": In(UnderWaySignature(place_bits)),
             **dict.fromkeys(("wipe", "stops", "inverse_is_odd"), In(1)),
+            **({"may_begin": In(1)} if beside_sums else {}),
             **dict.fromkeys(outputs, Out(1)),
             "phase": Out(PhaseSignature(place_bits)),
             "round": Out(RoundSignature(place_bits)),
@@ -108,7 +113,8 @@ class Phases(wiring.Component):
         must_wipe, wiped_soon = Signal(), Signal()
         m.d.comb += must_wipe.eq(self.wipe | wiped_soon)
         m.d.sync += wiped_soon.eq(must_wipe & ~now["idle"])
-        m.d.comb += self.begins.eq(now["idle"] & self.asked.ready & ~must_wipe)
+        begins = now["idle"] & self.asked.ready & ~must_wipe
+        m.d.comb += self.begins.eq(begins & self.may_begin if self.beside_sums else begins)
 
         # --- From phase to phase -----------------------------------------------------------------
         # D and the words of M have long been known where this is used.
