@@ -41,18 +41,22 @@ def place_and_route(
     seeds: Sequence[int],
     target_mhz: float,
     enough_mhz: float = math.inf,
+    constraints: str = "",
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
 
-    No further seeds are tried once a clock of `enough_mhz` is reached. Raises ToolError if it does
-    not fit the rectangle, or the tool fails.
+    No further seeds are tried once a clock of `enough_mhz` is reached. `constraints` has the pins
+    of a front end; without, the tool chooses them. Raises ToolError if the part does not fit the
+    rectangle, or the tool fails.
     """
     netlist = netlist_text(_walled(part, rectangle, fabric))
-    options = (*flow.place_without_pins, "--freq", str(target_mhz), "--timing-allow-fail")
+    place = flow.place if constraints else flow.place_without_pins
+    options = (*place, "--freq", str(target_mhz), "--timing-allow-fail")
     clocks: dict[int, float] = {}
     best = None
     for seed in seeds:
-        folder = nextpnr(flow, device, netlist, "", (*options, "--seed", str(seed)), write=_WALL)
+        own = (*options, "--seed", str(seed))
+        folder = nextpnr(flow, device, netlist, constraints, own, write=_WALL)
         clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
         if clocks[seed] == max(clocks.values()):
             best = folder

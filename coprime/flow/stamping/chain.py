@@ -155,6 +155,11 @@ def front_end(chain: NodeChain) -> ChainPart:
     for cell in top["cells"].values():
         for bits in cell["connections"].values():
             bits[:] = [head[pins[chain.tail[bit]]] if bit in chain.tail else bit for bit in bits]
+    # The tool keeps one name of a net: it must be the one by which the net is found again.
+    named = {*head.values()}
+    top["netnames"] = {
+        name: net for name, net in top["netnames"].items() if named.isdisjoint(net["bits"])
+    }
     outputs = {}
     for pin, bit in head.items():
         name = f"{pin[0]}_{pin[1]}"

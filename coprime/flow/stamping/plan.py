@@ -1,21 +1,20 @@
 """Rectangles for instances on a device, and in what order the chain leads through them.
 
 The front end has a rectangle near the middle. What is left of the fabric is cut into strips of
-whole groups of columns, and strips into rectangles at rows where the fabric repeats. All strips of
-the same width and height are cut in the same way, so that few different rectangles have to be
-placed and routed.
+whole groups of columns, and strips into rectangles at any rows. All strips of the same width and
+height are cut in the same way, so that few different rectangles have to be placed and routed.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 from ..tools import ToolError
 from .fabric import Fabric, Rectangle
 
-LEAST_FILLED, MOST_FILLED = 66, 82
+LEAST_FILLED, MOST_FILLED = 66, 86
 """Percent of the LUTs in a rectangle that are tried, from loose to tight. Beyond that nextpnr finds
 no place for the last cells, or only after a long time."""
 _MOST = (1, 2, 3, 4, 5, 6, 9)
@@ -25,6 +24,7 @@ _LOGIC = ("TRELLIS_COMB", "TRELLIS_FF")
 Need = Mapping[str, int]
 """How many cells of each type something has."""
 _Filled = tuple[Rectangle, int]
+_Cut = tuple[int, int, int]  # first row, height and instances of a rectangle in a strip
 
 
 @dataclass(frozen=True)
@@ -50,23 +50,25 @@ class Floorplan:
 
 
 def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
-    """The plan for exactly as many instances with the shortest rectangles, then the loosest ones.
+    """The plan for exactly as many instances, as few as possible in a rectangle, then the loosest.
 
-    In long rectangles wires are long. Raises ToolError if there is no plan, with the numbers around
-    it for which there is one.
+    Instances that share a rectangle are slower than each by itself: the clock is that of the worst.
+    Then the one with the shortest rectangles. Raises ToolError if there is no plan, with the
+    numbers around it for which there is one.
     """
     possible: set[int] = set()
-    found: dict[tuple[int, int], list[Floorplan]] = {}
-    for percent in range(LEAST_FILLED, MOST_FILLED + 1, 2):
-        for whole in _Cutting(fabric, node, front, percent).plans():
+    cutting = _Cutting(fabric, node, front)
+    for most, percent in product(_MOST, range(LEAST_FILLED, MOST_FILLED + 1, 2)):
+        found = []
+        for whole in cutting.plans(percent, most):
             counts = _counts(whole)
             possible |= counts
             if instances in counts:
-                found.setdefault((whole.longest_side, percent), []).append(whole)
-    if found:
-        whole = min(found[min(found)], key=lambda one: _effort(fabric, one))
-        places = _in_order(whole.front, _reduced(whole, instances))
-        return Floorplan(whole.front, places, whole.percent)
+                found.append(whole)
+        if found:
+            whole = min(found, key=lambda one: (one.longest_side, _effort(fabric, one)))
+            places = _in_order(whole.front, _reduced(whole, instances))
+            return Floorplan(whole.front, places, whole.percent)
     if not possible:
         raise ToolError("an instance and what is around the chain do not fit the device")
     below = max((one for one in possible if one < instances), default=None)
@@ -78,28 +80,29 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
 class _Cutting:
     """The ways to cut a fabric."""
 
-    def __init__(self, fabric: Fabric, node: Need, front: Need, percent: int):
+    def __init__(self, fabric: Fabric, node: Need, front: Need):
         self._fabric, self._node, self._front = fabric, node, front
-        self._percent = percent
         rows = fabric.rows
         self._rows = [*range(rows.start, rows.stop, fabric.row_period), rows.stop]
-        self._known: dict[tuple[int, int, int, int], list[tuple[int, int, int]]] = {}
+        self._known: dict[tuple[int, int, int, int], Sequence[Sequence[_Cut]]] = {}
 
-    def plans(self) -> Iterator[Floorplan]:
-        """For each place of the front end, width of strips and most instances in a rectangle."""
+    def plans(self, percent: int, most: int) -> Iterator[Floorplan]:
+        """For each place of the front end and width of strips.
+
+        At most so many percent of the LUTs of a rectangle are used, and so many instances in it.
+        """
         longest = max(len(run) for run in self._fabric.runs)
-        for front in self._fronts():
+        for front in self._fronts(percent):
             for width in range(1, longest + 1):
-                for most in _MOST:
-                    places = [
-                        (Rectangle(strip.x, top, strip.width, height), count)
-                        for strip in self._strips(width, front)
-                        for top, height, count in self._cut(strip, most)
-                    ]
-                    if places:
-                        yield Floorplan(front, places, self._percent)
+                places = [
+                    (Rectangle(strip.x, top, strip.width, height), count)
+                    for strip in self._strips(width, front)
+                    for top, height, count in self._cut(strip, percent, most)
+                ]
+                if places:
+                    yield Floorplan(front, places, percent)
 
-    def _fronts(self) -> Iterator[Rectangle]:
+    def _fronts(self, percent: int) -> Iterator[Rectangle]:
         """Rectangles for the front end, of each width and height the one nearest to the middle."""
         period = self._fabric.period
         for groups in range(1, max(len(run) for run in self._fabric.runs) + 1):
@@ -108,7 +111,7 @@ class _Cutting:
                 for x in run[: len(run) - groups + 1]:
                     for top, bottom in combinations(self._rows, 2):
                         area = Rectangle(x, top, period * groups, bottom - top)
-                        if not self._fits(area, self._front):
+                        if not _times(self._front, self._fabric.capacity(area), percent):
                             continue
                         best = nearest.get(area.height)
                         if best is None or self._off(area) < self._off(best):
@@ -136,42 +139,72 @@ class _Cutting:
                         if bottom > top:
                             yield Rectangle(part[0], top, period * len(part), bottom - top)
 
-    def _cut(self, strip: Rectangle, most: int) -> list[tuple[int, int, int]]:
-        """First row, height and instances of the rectangles with most instances in a strip.
+    def _cut(self, strip: Rectangle, percent: int, most: int) -> Sequence[_Cut]:
+        """The rectangles with most instances in a strip.
 
-        As small ones as possible: they are placed faster and better.
+        The longest of them is as short as possible, and as many as possible begin where the fabric
+        repeats, since those look alike.
         """
-        key = strip.width, strip.y, strip.height, most
+        key = strip.width, strip.y, percent, most
         if key not in self._known:
-            rows = [row for row in self._rows if strip.y <= row <= strip.y + strip.height]
-            ways = []
-            for size in range(len(rows) - 1):
-                for inner in combinations(rows[1:-1], size):
-                    cuts = [
-                        (top, bottom - top) for top, bottom in pairwise((rows[0], *inner, rows[-1]))
-                    ]
-                    areas = [Rectangle(strip.x, top, strip.width, height) for top, height in cuts]
-                    counts = [min(most, self._fits(area, self._node)) for area in areas]
-                    ways.append(
-                        [(*cut, count) for cut, count in zip(cuts, counts, strict=True) if count]
-                    )
-            self._known[key] = max(
-                ways,
-                key=lambda way: (
-                    sum(count for *_, count in way),
-                    -max((height for _, height, _ in way), default=0),
-                ),
-            )
-        return self._known[key]
+            longest = Rectangle(strip.x, strip.y, strip.width, self._rows[-1] - strip.y)
+            self._known[key] = self._cut_all(longest, percent, most)
+        return self._known[key][strip.height]
 
-    def _fits(self, area: Rectangle, need: Need) -> int:
-        """How many times `need` fits a rectangle."""
-        there = self._fabric.capacity(area)
-        return min(
-            there[cell] * (self._percent if cell in _LOGIC else 100) // (100 * count)
-            for cell, count in need.items()
-            if count
-        )
+    def _cut_all(self, strip: Rectangle, percent: int, most: int) -> Sequence[Sequence[_Cut]]:
+        """The same for each height, from 0 to that of the strip."""
+        # The best way to cut what lies above each row: instances, minus the longest height, how
+        # many begin where the fabric repeats, and the rectangles.
+        ways: list[tuple[int, int, int, tuple[_Cut, ...]]] = [(0, 0, 0, ())]
+        for cuts in self._cuts(strip, percent, most):
+            longer = [ways[-1]]
+            for top, height, count in cuts:
+                instances, shortest, repeating, before = ways[top - strip.y]
+                longer.append(
+                    (
+                        instances + count,
+                        min(shortest, -height),
+                        repeating + (top in self._rows),
+                        (*before, (top, height, count)),
+                    )
+                )
+            ways.append(max(longer))
+        return [cuts for *_, cuts in ways]
+
+    def _cuts(self, strip: Rectangle, percent: int, most: int) -> Iterator[list[_Cut]]:
+        """Rectangles that end at each row of a strip: the shortest for each number of instances.
+
+        And those that begin where the fabric repeats, as long as they are no longer than a period
+        more than the shortest.
+        """
+        rows = [
+            self._fabric.capacity(Rectangle(strip.x, y, strip.width, 1))
+            for y in range(strip.y, strip.y + strip.height)
+        ]
+        for bottom in range(strip.y + 1, strip.y + strip.height + 1):
+            cuts: list[_Cut] = []
+            there: Counter[str] = Counter()
+            count, last = 0, strip.y
+            for top in range(bottom - 1, strip.y - 1, -1):
+                if top < last:
+                    break
+                there += rows[top - strip.y]
+                fits = min(most, _times(self._node, there, percent))
+                if fits > count or (fits and top in self._rows):
+                    cuts.append((top, bottom - top, fits))
+                if fits == most > count:
+                    last = top - self._fabric.row_period
+                count = fits
+            yield cuts
+
+
+def _times(need: Need, there: Mapping[str, int], percent: int) -> int:
+    """How many times `need` fits what is there, of whose logic so many percent are used."""
+    return min(
+        there.get(cell, 0) * (percent if cell in _LOGIC else 100) // (100 * count)
+        for cell, count in need.items()
+        if count
+    )
 
 
 def _effort(fabric: Fabric, whole: Floorplan) -> tuple[int, int]:

@@ -3,7 +3,8 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from coprime.cells.target import Target
@@ -41,6 +42,9 @@ class StampedDesign:
     routed: int  # nets that were copied with their routes
     left: int  # nets that were routed at the end
     tools: Mapping[str, str]  # version of each tool
+    netlist: Module = field(repr=False)
+    """The packed cells with their places, as the last step routes them."""
+    folder: Path  # with nextpnr's report.json and, if there are constraints, the bitstream
 
     def record(self) -> dict[str, object]:
         """What `synth --json` says of the stamping."""
@@ -63,6 +67,8 @@ def stamp_design(
     repeated: Sequence[str],
     device: str = "",
     seeds: Sequence[int] = (1, 2, 3, 4),
+    pins: str | None = None,
+    enough_mhz: float = math.inf,
 ) -> StampedDesign:
     """Map a design for ECP5 and stamp the instances of a module that form a chain.
 
@@ -73,6 +79,10 @@ def stamp_design(
     device (str): one of the target's; "" for its first one
     seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. The
         front end takes the first with which it is no slower.
+    pins (str or None): connect each port of `top` with a pin, by these constraints (then there is
+        a bitstream, too), or "" for any pin; None: each port is registered, as
+        `coprime.flow.routing.route_design` does, so that designs with more ports fit
+    enough_mhz (float): a rectangle that is as fast needs no further seed
 
     Raises ValueError for another device, ToolError if the chain is none, if as many instances do
     not fit or cannot be divided into rectangles, or if a tool fails.
@@ -82,12 +92,12 @@ def stamp_design(
     flow = flow_of(STAMPING)
     device = device or flow.default_device
     own = device_named(flow, device)
-    source, wrapper = wrapped(verilog, top)
-    cells, folder = map_cells(source, wrapper, flow.synthesis(wrapper, device), repeated=repeated)
+    source, whole = wrapped(verilog, top) if pins is None else (verilog, top)
+    cells, folder = map_cells(source, whole, flow.synthesis(whole, device), repeated=repeated)
     check_fit(flow, cells, own)
     modules = modules_of((folder / "netlist.json").read_text("utf-8"))
-    chain = NodeChain.of(modules, wrapper, repeated[-1])
-    return _Stamping(flow, own, Fabric.of(device), seeds).stamp(chain)
+    chain = NodeChain.of(modules, whole, repeated[-1])
+    return _Stamping(flow, own, Fabric.of(device), seeds, pins or "", enough_mhz).stamp(chain)
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,8 @@ class _Stamping:
     device: FpgaDevice
     fabric: Fabric
     seeds: Sequence[int]
+    constraints: str
+    enough_mhz: float
 
     def stamp(self, chain: NodeChain) -> StampedDesign:
         front, one = front_end(chain), instances_in_a_ring(chain, 1)
@@ -103,7 +115,9 @@ class _Stamping:
         chosen = plan(self.fabric, need[1], need[0], len(chain.instances))
         blocks = self._blocks(chain, chosen)
         slowest = min(block.mhz for block in blocks.values())
-        front_block = self._block(front, chosen.front, slowest)
+        front_block = self._block(
+            front, chosen.front, min(slowest, self.enough_mhz), self.constraints
+        )
         copies = [
             Copy(blocks[self.fabric.signature(area), count], area) for area, count in chosen.places
         ]
@@ -116,6 +130,7 @@ class _Stamping:
             netlist_text({"top": composed.module}),
             "",
             (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
+            bitstream=bool(self.constraints),
         )
         report = json.loads((routed / "report.json").read_text("utf-8"))
         names = {key: f"{key[1]} in {blocks[key].rectangle}" for key in blocks}
@@ -137,6 +152,8 @@ class _Stamping:
                 **mapping_tools(),
                 self.flow.nextpnr_name: tool_version(self.flow.nextpnr),
             },
+            netlist=composed.module,
+            folder=routed,
         )
 
     def _blocks(self, chain: NodeChain, chosen: Floorplan) -> dict[tuple[object, int], Block]:
@@ -157,13 +174,15 @@ class _Stamping:
                     area,
                 ),
             )
-            blocks[key] = self._block(instances_in_a_ring(chain, key[1]), base)
+            blocks[key] = self._block(instances_in_a_ring(chain, key[1]), base, self.enough_mhz)
         return blocks
 
     def _packed(self, modules: Mapping[str, Module]) -> dict[str, Any]:
         return packed(modules, self.flow, self.device)
 
-    def _block(self, part: ChainPart, area: Rectangle, enough_mhz: float = math.inf) -> Block:
+    def _block(
+        self, part: ChainPart, area: Rectangle, enough_mhz: float, constraints: str = ""
+    ) -> Block:
         try:
             return place_and_route(
                 part,
@@ -174,6 +193,7 @@ class _Stamping:
                 seeds=self.seeds,
                 target_mhz=_TARGET_MHZ,
                 enough_mhz=enough_mhz,
+                constraints=constraints,
             )
         except ToolError as error:
             what = f"{part.instances} instances" if part.instances else "what is around the chain"
