@@ -66,6 +66,9 @@ def _instance(cell, number):
         port: bits[0] if bits and bits[0] != "x" else None
         for port, bits in cell["connections"].items()
     }
+    # An input that its multiplexer makes a constant may not even be there.
+    inputs = {name.removesuffix("MUX") for name in given if name.endswith("MUX")}
+    connections |= dict.fromkeys(inputs - connections.keys())
     parameters = {
         name: value
         for name, value in given.items()
@@ -76,7 +79,7 @@ def _instance(cell, number):
         texts.append(".LUT6(1)")
     pins = []
     for port, bit in connections.items():
-        if cell["port_directions"][port] == "output":
+        if cell["port_directions"].get(port, "input") == "output":
             if bit is not None:
                 pins.append(f".{port}({_net(bit)})")
             continue
