@@ -1,5 +1,7 @@
 """The cluster: many engines on a chain, with one slave on a bus."""
 
+from collections.abc import Mapping
+
 from amaranth.hdl import Const, Elaboratable, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
@@ -71,11 +73,67 @@ class ChainEnds(wiring.Component):
         return m
 
 
-class AxiCluster(wiring.Component):
+class WiredCluster(wiring.Component):
     """Nothing but wires: from the chain's one end through all nodes to the other.
 
     The ends and the nodes are instances of modules beside this one in the Verilog text:
     each is there once, and tools that work module by module see it once.
+
+    Parameters
+    ----------
+    ports : those of the ends but for the chain; this component has the same
+    clock : the port that is the clock
+    layout : of the packets
+    cores : number of cores, 1 to 1023
+    ends, node : str
+        Names of the modules of the chain's ends and of `coprime.cluster.node.Node`.
+    """
+
+    def __init__(
+        self,
+        ports: Mapping[str, wiring.Member],
+        clock: str,
+        layout: PacketLayout,
+        cores: int,
+        *,
+        ends: str,
+        node: str,
+    ):
+        self.clock, self.layout = clock, layout
+        self.cores, self.ends, self.node = cores, ends, node
+        super().__init__(dict(ports))
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        packets = [Signal(self.layout.size, name=f"packet_{k}") for k in range(self.cores + 1)]
+        resets = [Signal(name=f"reset_{k}") for k in range(self.cores + 1)]
+        bus = {
+            f"{'i' if member.flow == In else 'o'}_{name}": getattr(self, name)
+            for name, member in self.signature.members.items()
+        }
+        m.submodules.front_end = Instance(
+            self.ends,
+            **bus,
+            o_packet_out=packets[0],
+            o_reset_out=resets[0],
+            i_packet_in=packets[-1],
+        )
+        for number in range(self.cores):
+            m.submodules[f"node_{number}"] = Instance(
+                self.node,
+                i_clk=getattr(self, self.clock),
+                i_number=Const(number, self.layout["core"].shape),
+                i_packet_in=packets[number],
+                o_packet_out=packets[number + 1],
+                i_reset_in=resets[number],
+                o_reset_out=resets[number + 1],
+            )
+        return m
+
+
+class AxiCluster(WiredCluster):
+    """A cluster with a slave on a bus, as wires between the modules of its ends and its nodes.
 
     Parameters
     ----------
@@ -99,34 +157,6 @@ class AxiCluster(wiring.Component):
         ends: str,
         node: str,
     ):
-        self.layout = PacketLayout(capabilities, cores)
-        self.cores, self.ends, self.node = cores, ends, node
-        super().__init__({**flat_ports(bus.signature), "irq": Out(1)})
-
-    def elaborate(self, platform: object) -> Elaboratable:
-        """Describe the circuit."""
-        m = Module()
-        packets = [Signal(self.layout.size, name=f"packet_{k}") for k in range(self.cores + 1)]
-        resets = [Signal(name=f"reset_{k}") for k in range(self.cores + 1)]
-        bus = {
-            f"{'i' if member.flow == In else 'o'}_{name}": getattr(self, name)
-            for name, member in self.signature.members.items()
-        }
-        m.submodules.front_end = Instance(
-            self.ends,
-            **bus,
-            o_packet_out=packets[0],
-            o_reset_out=resets[0],
-            i_packet_in=packets[-1],
-        )
-        for number in range(self.cores):
-            m.submodules[f"node_{number}"] = Instance(
-                self.node,
-                i_clk=self.s_axi_aclk,
-                i_number=Const(number, self.layout["core"].shape),
-                i_packet_in=packets[number],
-                o_packet_out=packets[number + 1],
-                i_reset_in=resets[number],
-                o_reset_out=resets[number + 1],
-            )
-        return m
+        ports = {**flat_ports(bus.signature), "irq": Out(1)}
+        layout = PacketLayout(capabilities, cores)
+        super().__init__(ports, "s_axi_aclk", layout, cores, ends=ends, node=node)

@@ -3,13 +3,14 @@
 import argparse
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import Choice
+from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
+from coprime.flow.board import BoardResult
 from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES, route_targets
-from coprime.soc.board_files import BAUD, build_board
+from coprime.soc.board_files import BAUD, BoardProject, build_board, build_board_cluster
 
 from .options import (
     Parser,
@@ -55,7 +56,7 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print what the design uses."""
     if options.board is not None:
-        _build_board(options, chosen_engine(options, "a board"))
+        _build_board(options, chosen_design(options) if options.stamp else _engine(options))
         return
     choice = chosen_design(options)
     if options.target is None:
@@ -101,7 +102,11 @@ def run(options: argparse.Namespace) -> None:
     print_result(area, rows, as_json=options.json)
 
 
-def _build_board(options: argparse.Namespace, choice: Choice) -> None:
+def _engine(options: argparse.Namespace) -> Choice:
+    return chosen_engine(options, "a board without --stamp")
+
+
+def _build_board(options: argparse.Namespace, choice: Choice | ClusterChoice) -> None:
     board = board_named(options.board)
     if options.device is not None:
         raise ValueError(f"the board {board.name} has its own device: leave --device out")
@@ -115,6 +120,13 @@ def _build_board(options: argparse.Namespace, choice: Choice) -> None:
     baud = BAUD if options.baud is None else options.baud
     if baud < 1:
         raise ValueError(f"--baud must be at least 1, not {baud}")
-    with progress(f"placing {choice.family.name} on {board.name}"):
-        result = build_board(choice, board, options.output, baud=baud)
+    result: BoardResult | BoardProject
+    if isinstance(choice, ClusterChoice):
+        with progress(f"stamping a cluster on {board.name}"):
+            result = build_board_cluster(choice, board, options.output, baud=baud)
+    elif options.stamp:
+        raise ValueError("only a cluster has something to stamp: name the family cluster")
+    else:
+        with progress(f"placing {choice.family.name} on {board.name}"):
+            result = build_board(choice, board, options.output, baud=baud)
     print_result(result, list(result.record().items()), as_json=options.json)

@@ -11,10 +11,12 @@ from coprime.cells.target import Target
 from .files import write_file
 from .mapping import map_cells, mapping_tools
 from .routing import check_fit, clock_mhz, nextpnr
+from .stamping.stamp import STAMPING, stamp_design
 from .targets import Flow, FpgaDevice, flow_of
 from .tools import ToolError, tool_version
 
 _SEED = 1
+_AHEAD = 1.25  # of the board's clock: a stamped rectangle must be so much faster than that
 
 
 @dataclass(frozen=True)
@@ -98,28 +100,43 @@ class BoardResult:
         }
 
 
-def write_bitstream(verilog: str, top: str, board: Board, folder: Path) -> BoardResult:
+def write_bitstream(
+    verilog: str, top: str, board: Board, folder: Path, *, repeated: Sequence[str] = ()
+) -> BoardResult:
     """Map, place and route module `top` for a board; write its bitstream into `folder`.
 
     The ports of `top` are ports of the board, `clk` among them. `folder` is made if need be, and
-    gets the bitstream, TOP.v and the constraints.
+    gets the bitstream, TOP.v and the constraints. With `repeated`, modules to map by themselves,
+    the instances of the last one are stamped (`coprime.flow.stamping`).
 
-    Raises ValueError for a port that the board does not have, ToolError if a tool fails, the design
-    does not fit or is too slow for the board's clock, OSError if the files cannot be written.
-    Results are cached by content.
+    Raises ValueError for a port that the board does not have, or a board whose fabric stamping does
+    not know; ToolError if a tool fails, the design does not fit or is too slow for the board's
+    clock, OSError if the files cannot be written. Results are cached by content.
     """
     flow = board.flow
     tool_version(flow.nextpnr)  # before the mapping, which takes longer
     device = next((name for name, one in flow.devices.items() if one == board.device), "")
-    cells, mapped = map_cells(verilog, top, flow.synthesis(top, device))
+    if repeated and (board.target is not STAMPING or not device):
+        raise ValueError(f"stamping does not know the fabric of {board.name}")
+    cells, mapped = map_cells(verilog, top, flow.synthesis(top, device), repeated=repeated)
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
     for port in json.loads(netlist)["modules"][top]["ports"]:
         if port not in known:
             raise ValueError(f"{board.name} has no port {port!r}; it has: {', '.join(known)}")
     check_fit(flow, cells, board.device)
-    options = (*flow.place, "--seed", str(_SEED), "--timing-allow-fail")
-    built = nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=True)
+    if repeated:
+        built = stamp_design(
+            verilog,
+            top,
+            repeated=repeated,
+            device=device,
+            pins=board.constraints,
+            enough_mhz=_AHEAD * board.clock_mhz,
+        ).folder
+    else:
+        options = (*flow.place, "--seed", str(_SEED), "--timing-allow-fail")
+        built = nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=True)
     report = json.loads((built / "report.json").read_text("utf-8"))
     fmax = clock_mhz(report)
     if fmax < board.clock_mhz:

@@ -4,10 +4,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from coprime.catalog import Choice
+from coprime.catalog import Choice, ClusterChoice
 from coprime.flow.board import Board, BoardResult, write_bitstream
 from coprime.flow.files import write_file
+from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.templates import filled
+from coprime.soc.board_cluster import PORTS, board_cluster_name, board_cluster_verilog
 from coprime.soc.board_design import board_name, board_verilog
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -55,13 +57,40 @@ def build_board(
         return _write_project(verilog, choice, board, folder, baud)
     result = write_bitstream(verilog, board_name(choice, board), board, folder)
     write_file(folder / "README.md", _readme(choice, board, baud))
+    _write_report(result, _synth(choice, board, baud), folder)
+    return result
+
+
+def build_board_cluster(
+    choice: ClusterChoice, board: Board, folder: Path, *, baud: int = BAUD
+) -> BoardResult:
+    """Stamp a cluster for a board, and write the same files as `build_board`.
+
+    Raises ValueError for a speed out of range or a board whose fabric stamping does not know;
+    ToolError if a tool fails, the cluster does not fit or is too slow for the board's clock;
+    OSError if the files cannot be written.
+    """
+    verilog = board_cluster_verilog(choice, board, baud=baud)
+    name = board_cluster_name(choice, board)
+    result = write_bitstream(verilog, name, board, folder, repeated=(FRONT_END, NODE))
+    values = {"choice": choice, "board": board, "baud": baud, "meaning": meaning, "ports": PORTS}
+    commands = [
+        f"{_synth(choice, board, baud, '.')} --stamp",
+        f"coprime program --board {board.name} .",
+    ]
+    readme = filled((_TEMPLATES,), "README_cluster.md.j2", **values, commands=commands)
+    write_file(folder / "README.md", readme)
+    _write_report(result, f"{_synth(choice, board, baud)} --stamp", folder)
+    return result
+
+
+def _write_report(result: BoardResult, command: str, folder: Path) -> None:
     report = result.record() | {
         "bitstream": result.bitstream.name,
         "files": [path.name for path in result.files],
-        "command": _synth(choice, board, baud),
+        "command": command,
     }
     write_file(folder / "report.json", json.dumps(report, indent=2) + "\n")
-    return result
 
 
 def _write_project(
@@ -97,7 +126,7 @@ def five_commands(choice: Choice, board: Board, baud: int = BAUD, folder: str = 
     ]
 
 
-def _synth(choice: Choice, board: Board, baud: int, folder: str = "DIR") -> str:
+def _synth(choice: Choice | ClusterChoice, board: Board, baud: int, folder: str = "DIR") -> str:
     speed = f" --baud {baud}" if baud != BAUD else ""
     return f"{choice.command('synth')} --board {board.name}{speed} -o {folder}"
 

@@ -3,16 +3,33 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..routing import clock_mhz, nextpnr
 from ..targets import Flow, FpgaDevice
+from ..tools import ToolError
 from .chain import ChainPart
 from .fabric import REACH, Fabric, Rectangle
-from .netlist import LOCKED, Bit, Module, highest_bit, modules_of, netlist_text, routing_text, word
+from .netlist import (
+    LOCKED,
+    Bit,
+    Module,
+    clock_of,
+    highest_bit,
+    modules_of,
+    netlist_text,
+    place_of,
+    route_of,
+    routing_text,
+    shifted,
+    word,
+)
 
 _WALL = "wall"  # what cells and nets that only keep others out begin with
+_GIVE_UP = ("--placer-heap-cell-placement-timeout", "20000")
+"""With as many walls the tool would look for places in a full rectangle for hours: it gives up
+after 100,000 attempts for a cell on the largest device, and the next seed is tried."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +38,8 @@ class Block:
 
     All of its cells but pins and clock buffers are inside the rectangle, and of instances also all
     wires, by the tiles that wires are named after. So copies in rectangles that do not overlap have
-    no wire in common.
+    no wire in common. Of two rectangles that share a row, the lower one's block keeps off what the
+    upper one's has taken.
     """
 
     part: ChainPart
@@ -41,24 +59,38 @@ def place_and_route(
     seeds: Sequence[int],
     target_mhz: float,
     enough_mhz: float = math.inf,
+    above: "Copy | None" = None,
+    shared_rows: int = 0,
+    constraints: str = "",
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
 
-    No further seeds are tried once a clock of `enough_mhz` is reached. Raises ToolError if it does
-    not fit the rectangle, or the tool fails.
+    No further seeds are tried once a clock of `enough_mhz` is reached. `above` shares the first
+    rows; the right half of the last `shared_rows` is for the block below. `constraints` has the
+    pins of a front end, or the tool chooses them. Raises ToolError if with no seed the part fits
+    the rectangle, or the tool fails.
     """
-    netlist = netlist_text(_walled(part, rectangle, fabric))
-    options = (*flow.place_without_pins, "--freq", str(target_mhz), "--timing-allow-fail")
+    taken = Taken.by(above) if above else Taken(frozenset(), frozenset())
+    taken = replace(taken, bels=taken.bels | _right_half(rectangle, shared_rows, fabric))
+    netlist = netlist_text(_walled(part, rectangle, fabric, taken))
+    place = flow.place if constraints else flow.place_without_pins
+    options = (*place, *_GIVE_UP, "--freq", str(target_mhz), "--timing-allow-fail")
     clocks: dict[int, float] = {}
-    best = None
+    best, failed = None, None
     for seed in seeds:
-        folder = nextpnr(flow, device, netlist, "", (*options, "--seed", str(seed)), write=_WALL)
+        own = (*options, "--seed", str(seed))
+        try:
+            folder = nextpnr(flow, device, netlist, constraints, own, write=_WALL)
+        except ToolError as error:
+            failed = error
+            continue
         clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
         if clocks[seed] == max(clocks.values()):
             best = folder
         if clocks[seed] >= enough_mhz:
             break
-    assert best is not None
+    if best is None:
+        raise failed or ValueError("seeds must name at least one seed")
     (module,) = modules_of((best / "routed.json").read_text("utf-8")).values()
     return Block(part, rectangle, module, max(clocks.values()), clocks)
 
@@ -72,8 +104,57 @@ def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dic
     return cells
 
 
-def _walled(part: ChainPart, rectangle: Rectangle, fabric: Fabric) -> dict[str, Module]:
-    """The part with every place outside of the rectangle taken.
+@dataclass(frozen=True)
+class Copy:
+    """A block, and where a copy of it goes: into a rectangle that looks like its own one."""
+
+    block: Block
+    rectangle: Rectangle
+
+    @property
+    def shift(self) -> tuple[int, int]:
+        """Columns and rows between the block and its copy."""
+        own = self.block.rectangle
+        return self.rectangle.x - own.x, self.rectangle.y - own.y
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Places for cells and wires that are another block's."""
+
+    bels: frozenset[str]
+    wires: frozenset[str]
+
+    @classmethod
+    def by(cls, copy: Copy) -> "Taken":
+        """What a copy of a block has taken, but for the clock, which all have."""
+        module = copy.block.module
+        clock = clock_of(module)
+        bels = {cell["attributes"]["NEXTPNR_BEL"] for cell in module["cells"].values()}
+        wires = {
+            wire
+            for net in module["netnames"].values()
+            if net["bits"][0] != clock
+            for wire, _ in route_of(net)
+        }
+        own = copy.block.rectangle
+        return cls(
+            frozenset(shifted(bel, *copy.shift) for bel in bels if place_of(bel) in own),
+            frozenset(shifted(wire, *copy.shift) for wire in wires if place_of(wire) in own),
+        )
+
+
+def _right_half(rectangle: Rectangle, rows: int, fabric: Fabric) -> frozenset[str]:
+    """Places for cells in the right half of the last rows."""
+    left, end = rectangle.width // 2, rectangle.y + rectangle.height
+    half = Rectangle(rectangle.x + left, end - rows, rectangle.width - left, rows)
+    return frozenset(bel for place in half.places() for bel, _ in fabric.bels(place))
+
+
+def _walled(
+    part: ChainPart, rectangle: Rectangle, fabric: Fabric, taken: Taken
+) -> dict[str, Module]:
+    """The part with every place outside of the rectangle taken, and what is another block's.
 
     Around instances also the wires that lead out; the front end needs those to its pins.
     """
@@ -81,9 +162,10 @@ def _walled(part: ChainPart, rectangle: Rectangle, fabric: Fabric) -> dict[str, 
     cells, nets = dict(top["cells"]), dict(top["netnames"])
     bel = ""
     for place in fabric.tiles:
-        if place in rectangle:
-            continue
+        inside = place in rectangle
         for bel, cell in fabric.bels(place):
+            if inside and bel not in taken.bels:
+                continue
             cells[f"{_WALL}_{len(cells)}"] = _taken(cell, bel)
     if part.instances:
         wires = [
@@ -92,6 +174,7 @@ def _walled(part: ChainPart, rectangle: Rectangle, fabric: Fabric) -> dict[str, 
             if place not in rectangle
             for wire in fabric.span_wires(place)
         ]
+        wires += sorted(wire for wire in taken.wires if place_of(wire) in rectangle)
         bit = highest_bit(part.modules) + 1
         route = routing_text([(wire, "") for wire in wires], LOCKED)
         nets[_WALL] = {"hide_name": 0, "bits": [bit], "attributes": {"ROUTING": route}}

@@ -7,6 +7,7 @@ outputs of the instance before it, the links; and constants, which may differ.
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..tools import ToolError
 from .netlist import Bit, Module, Pin, bits_of, highest_bit, word
@@ -15,6 +16,9 @@ Sink = tuple[str, str]
 """A cell and its port."""
 _LUT, _FLIP_FLOP = "LUT4", "TRELLIS_FF"
 _LUT_INPUTS = "ABCD"
+_MULTIPLIER = "MULT18X18D"
+_SIGNALS = 4
+"""Enables and resets, of each kind, that multipliers next to each other have."""
 
 
 @dataclass(frozen=True)
@@ -168,9 +172,16 @@ def front_end(chain: NodeChain) -> ChainPart:
     return ChainPart(modules, chain.top, 0, outputs, sinks, {})
 
 
-def instances_in_a_ring(chain: NodeChain, count: int) -> ChainPart:
-    """`count` instances, the last one's outputs leading to the first one."""
+def instances_in_a_ring(chain: NodeChain, count: int, signals: int = 0) -> ChainPart:
+    """`count` instances, the last one's outputs leading to the first one.
+
+    Multipliers next to each other share four inputs for enables and four for resets. Those of this
+    part use the ones from number `signals` on, 0 to 3. Raises ToolError if they are too many.
+    """
     node = copy.deepcopy(chain.modules[chain.node])
+    for cell in node["cells"].values():
+        if signals and cell["type"] == _MULTIPLIER:
+            _renumber(cell, signals)
     modules = {name: module for name, module in chain.modules.items() if _is_primitive(module)} | {
         chain.node: node
     }
@@ -227,6 +238,19 @@ def instances_in_a_ring(chain: NodeChain, count: int) -> ChainPart:
             for (cell, port), pin in constants.items()
         },
     )
+
+
+def _renumber(multiplier: dict[str, Any], signals: int) -> None:
+    """Have a multiplier use other ones of its enables and resets."""
+    parameters = multiplier["parameters"]
+    for kind in ("CE", "RST"):
+        own = {key: name for key, name in parameters.items() if key.endswith(f"_{kind}")}
+        others = {name: f"{kind}{int(name[len(kind) :]) + signals}" for name in own.values()}
+        if any(int(name[len(kind) :]) >= _SIGNALS for name in others.values()):
+            raise ToolError("the multipliers of two instances cannot be neighbours")
+        parameters |= {key: others[name] for key, name in own.items()}
+        for ports in (multiplier["connections"], multiplier["port_directions"]):
+            ports |= {others[name]: ports.pop(name) for name in others.keys() & ports.keys()}
 
 
 def with_constants(table: int, constants: Mapping[str, int]) -> int:

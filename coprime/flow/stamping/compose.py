@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..tools import ToolError
-from .block import Block
+from .block import Block, Copy
 from .chain import NodeChain, with_constants
-from .fabric import Fabric, Rectangle
+from .fabric import Fabric
 from .netlist import (
     LOCKED,
     WEAK,
@@ -16,6 +15,7 @@ from .netlist import (
     Module,
     Pin,
     Route,
+    clock_of,
     place_of,
     route_of,
     routing_text,
@@ -27,20 +27,6 @@ from .netlist import (
 _UNIQUE = "WID"  # attribute that numbers block RAMs, whose contents the bitstream has by number
 _LUT_TABLE = "INITVAL"
 _MADE_AGAIN = ("ROUTING", "src", "hdlname")  # attributes that are another copy's, or not needed
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A block, and where a copy of it goes: into a rectangle that looks like its own one."""
-
-    block: Block
-    rectangle: Rectangle
-
-    @property
-    def shift(self) -> tuple[int, int]:
-        """Columns and rows between the block and its copy."""
-        own = self.block.rectangle
-        return self.rectangle.x - own.x, self.rectangle.y - own.y
 
 
 Links = Mapping[Pin, Bit]
@@ -83,7 +69,7 @@ class _Composition:
         """Add the front end, with the chain's nets that lead to it and from it."""
         own = Copy(front, front.rectangle)
         numbers = self._add(own, lambda name: name, given, outputs, front.module["cells"], {})
-        self._clock = numbers[_clock(front.module)]
+        self._clock = numbers[clock_of(front.module)]
         for port, pads in front.module["ports"].items():
             bits = [numbers[bit] for bit in pads["bits"]]
             self.module["ports"][port] = {**pads, "bits": bits}
@@ -107,7 +93,7 @@ class _Composition:
             for old, cell in source["cells"].items()
             if cell["type"] not in ("DCCA", "TRELLIS_IO")
         }
-        self._add(copy, name, given, outputs, cells, {_clock(source): self._clock})
+        self._add(copy, name, given, outputs, cells, {clock_of(source): self._clock})
         tables: dict[str, dict[str, int]] = {}
         for (cell, port), pin in part.constants.items():
             index = int(cell.partition(".")[0].removeprefix("node_"))
@@ -172,7 +158,7 @@ class _Composition:
         for cell, port in part.inputs:
             own = source["cells"][cell]
             gone.setdefault(own["connections"][port][0], []).append(_sink_wire(own, port))
-        clock = _clock(source)
+        clock = clock_of(source)
         routes = {
             old: _without(route_of(net), gone.get(net["bits"][0], ()))
             for old, net in nets.items()
@@ -233,15 +219,6 @@ def compose(chain: NodeChain, fabric: Fabric, front: Block, copies: Sequence[Cop
         composition.add_instances(copy, first, given, outputs)
         first += copy.block.part.instances
     return Composed(composition.module, composition.routes[True], composition.routes[False])
-
-
-def _clock(module: Module) -> Bit:
-    """The net behind the clock's buffer."""
-    for cell in module["cells"].values():
-        if cell["type"] == "DCCA":
-            bit: Bit = cell["connections"]["CLKO"][0]
-            return bit
-    raise ToolError("nextpnr has not made the clock a global net")
 
 
 def _sink_wire(cell: dict[str, Any], port: str) -> str:

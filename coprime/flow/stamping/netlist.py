@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..tools import ToolError
+
 Module = dict[str, Any]
 """Of a netlist: its `ports`, `cells` and `netnames`, as in the JSON."""
 Bit = int | str
@@ -47,6 +49,15 @@ def highest_bit(modules: Mapping[str, Module]) -> int:
         for bit in bits
         if isinstance(bit, int)
     )
+
+
+def clock_of(module: Module) -> Bit:
+    """The net after the clock's buffer, in a packed netlist. ToolError if it has none."""
+    for cell in module["cells"].values():
+        if cell["type"] == "DCCA":
+            bit: Bit = cell["connections"]["CLKO"][0]
+            return bit
+    raise ToolError("nextpnr has not made the clock a global net")
 
 
 def word(value: int, width: int = 32) -> str:

@@ -8,23 +8,43 @@ placed and routed.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations, pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise, product
 
 from ..tools import ToolError
 from .fabric import Fabric, Rectangle
 
-LEAST_FILLED, MOST_FILLED = 66, 82
+LEAST_FILLED, MOST_FILLED = 66, 86
 """Percent of the LUTs in a rectangle that are tried, from loose to tight. Beyond that nextpnr finds
 no place for the last cells, or only after a long time."""
 _MOST = (1, 2, 3, 4, 5, 6, 9)
 """Instances in a rectangle at most. The more, the longer the tool places them."""
+_MOST_SHARED = 7  # rows that belong to two rectangles
 _LOGIC = ("TRELLIS_COMB", "TRELLIS_FF")
 
 Need = Mapping[str, int]
 """How many cells of each type something has."""
-_Filled = tuple[Rectangle, int]
+
+
+@dataclass(frozen=True)
+class PlannedArea:
+    """A rectangle for some instances.
+
+    Some rows may belong to two rectangles, the first of them one of block RAMs or multipliers: they
+    are the last ones of `above` and the first ones of this place. The upper one has their left
+    half, and the lower one what the upper one leaves.
+    """
+
+    area: Rectangle
+    instances: int
+    above: "PlannedArea | None" = None
+    shared_rows: int = 0  # with the place below
+
+    @property
+    def rectangles(self) -> "list[PlannedArea]":
+        """This place and those above it that it shares rows with."""
+        return [*(self.above.rectangles if self.above else []), self]
 
 
 @dataclass(frozen=True)
@@ -32,41 +52,48 @@ class Floorplan:
     """Where everything goes."""
 
     front: Rectangle
-    places: Sequence[_Filled]
-    """Rectangles in the order of the chain, and how many instances are in each."""
+    places: Sequence[PlannedArea]  # in the order of the chain
     percent: int
     """At most so much of the LUTs of a rectangle is used."""
 
     @property
     def instances(self) -> int:
         """Instances in all rectangles."""
-        return sum(count for _, count in self.places)
+        return sum(place.instances for place in self.places)
 
     @property
     def longest_side(self) -> int:
         """Tiles along the longest side of a rectangle."""
-        areas = [self.front, *(area for area, _ in self.places)]
+        areas = [self.front, *(place.area for place in self.places)]
         return max(max(area.width, area.height) for area in areas)
 
 
-def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
-    """The plan for exactly as many instances with the shortest rectangles, then the loosest ones.
+def plan(
+    fabric: Fabric, node: Need, front: Need, instances: int, *, sharing: bool = True
+) -> Floorplan:
+    """The plan for exactly as many instances, as few as possible in a rectangle.
 
-    In long rectangles wires are long. Raises ToolError if there is no plan, with the numbers around
-    it for which there is one.
+    Instances in the same rectangle are slower than each by itself: the clock is that of the worst.
+    Then the plan without rows that two rectangles share (no other if not `sharing`), the loosest
+    one, the one with the shortest rectangles. Raises ToolError if there is no plan, with the
+    numbers around it for which there is one.
     """
     possible: set[int] = set()
-    found: dict[tuple[int, int], list[Floorplan]] = {}
-    for percent in range(LEAST_FILLED, MOST_FILLED + 1, 2):
-        for whole in _Cutting(fabric, node, front, percent).plans():
+    cutting = _Cutting(fabric, node, front)
+    ways = [(1, True)] if sharing else []
+    ways = sorted([*((most, False) for most in _MOST), *ways])
+    percents = range(LEAST_FILLED, MOST_FILLED + 1, 2)
+    for (most, shared), percent in product(ways, percents):
+        found = []
+        for whole in cutting.plans(_Limits(percent, most, shared)):
             counts = _counts(whole)
             possible |= counts
             if instances in counts:
-                found.setdefault((whole.longest_side, percent), []).append(whole)
-    if found:
-        whole = min(found[min(found)], key=lambda one: _effort(fabric, one))
-        places = _in_order(whole.front, _reduced(whole, instances))
-        return Floorplan(whole.front, places, whole.percent)
+                found.append(whole)
+        if found:
+            whole = min(found, key=lambda one: (one.longest_side, _effort(fabric, one)))
+            places = _in_order(whole.front, _reduced(whole, instances))
+            return Floorplan(whole.front, places, whole.percent)
     if not possible:
         raise ToolError("an instance and what is around the chain do not fit the device")
     below = max((one for one in possible if one < instances), default=None)
@@ -75,45 +102,97 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
     raise ToolError(f"{instances} instances cannot be stamped on this device; {near} can")
 
 
+@dataclass(frozen=True)
+class _Limits:
+    """How a fabric may be cut."""
+
+    percent: int  # of the LUTs in a rectangle that are used, at most
+    most: int  # instances in a rectangle
+    shared: bool  # whether rows may belong to two rectangles
+
+    @property
+    def bands(self) -> range:
+        """How many rows two rectangles may share."""
+        return range(_MOST_SHARED + 1 if self.shared else 1)
+
+
+@dataclass(frozen=True, order=True)
+class _Cut:
+    """A rectangle in a strip: its rows from `top` to before `bottom`."""
+
+    top: int
+    bottom: int
+    instances: int
+    shares_first: int  # rows, with the rectangle above
+    shares_last: int  # with the one below
+
+
+_Way = tuple[int, int, int, tuple[_Cut, ...]]
+"""How to cut what lies above a row: instances, minus the longest height, how many rectangles begin
+where the fabric repeats, and the rectangles."""
+
+
 class _Cutting:
     """The ways to cut a fabric."""
 
-    def __init__(self, fabric: Fabric, node: Need, front: Need, percent: int):
+    def __init__(self, fabric: Fabric, node: Need, front: Need):
         self._fabric, self._node, self._front = fabric, node, front
-        self._percent = percent
         rows = fabric.rows
         self._rows = [*range(rows.start, rows.stop, fabric.row_period), rows.stop]
-        self._known: dict[tuple[int, int, int, int], list[tuple[int, int, int]]] = {}
+        self._known: dict[tuple[object, ...], Sequence[tuple[_Cut, ...]]] = {}
+        self._capacities: dict[tuple[int, int, bool], Counter[str]] = {}
 
-    def plans(self) -> Iterator[Floorplan]:
-        """For each place of the front end, width of strips and most instances in a rectangle."""
+    def plans(self, limits: _Limits) -> Iterator[Floorplan]:
+        """For each place of the front end and width of strips."""
         longest = max(len(run) for run in self._fabric.runs)
-        for front in self._fronts():
+        for front in self._fronts(limits):
             for width in range(1, longest + 1):
-                for most in _MOST:
-                    places = [
-                        (Rectangle(strip.x, top, strip.width, height), count)
-                        for strip in self._strips(width, front)
-                        for top, height, count in self._cut(strip, most)
-                    ]
-                    if places:
-                        yield Floorplan(front, places, self._percent)
+                strips = [
+                    (strip, cuts)
+                    for strip in self._strips(width, front)
+                    if (cuts := self._cut(strip, limits))
+                ]
+                ends: dict[tuple[_Cut, ...], int] = {}  # of the shortest strips that are cut so
+                for strip, cuts in strips:
+                    end = strip.y + strip.height
+                    ends[cuts] = min(end, ends.get(cuts, end))
+                places = [
+                    place
+                    for strip, cuts in strips
+                    for place in _places(strip, self._loosened(strip, ends[cuts], cuts))
+                ]
+                if places:
+                    yield Floorplan(front, places, limits.percent)
 
-    def _fronts(self) -> Iterator[Rectangle]:
-        """Rectangles for the front end, of each width and height the one nearest to the middle."""
-        period = self._fabric.period
+    def _fronts(self, limits: _Limits) -> Iterator[Rectangle]:
+        """Rectangles for the front end, of each width and height the one nearest to the middle.
+
+        They begin and end where the fabric repeats. With rows that are shared, one is also as low
+        as possible at the end of the fabric.
+        """
+        period, (*_, end), percent = self._fabric.period, self._rows, limits.percent
         for groups in range(1, max(len(run) for run in self._fabric.runs) + 1):
             nearest: dict[int, Rectangle] = {}
+            lowest = [
+                (top, end)
+                for top in range(self._rows[0], end)
+                if limits.shared
+                and self._front_fits(self._fabric.runs[0][0], groups, top, end, percent)
+            ][-1:]
             for run in self._fabric.runs:
                 for x in run[: len(run) - groups + 1]:
-                    for top, bottom in combinations(self._rows, 2):
-                        area = Rectangle(x, top, period * groups, bottom - top)
-                        if not self._fits(area, self._front):
+                    for top, bottom in [*combinations(self._rows, 2), *lowest]:
+                        if not self._front_fits(x, groups, top, bottom, percent):
                             continue
+                        area = Rectangle(x, top, period * groups, bottom - top)
                         best = nearest.get(area.height)
                         if best is None or self._off(area) < self._off(best):
                             nearest[area.height] = area
             yield from nearest.values()
+
+    def _front_fits(self, x: int, groups: int, top: int, bottom: int, percent: int) -> bool:
+        area = Rectangle(x, top, self._fabric.period * groups, bottom - top)
+        return _times(self._front, self._fabric.capacity(area), percent) > 0
 
     def _off(self, area: Rectangle) -> float:
         return math.dist(area.middle, self._fabric.middle)
@@ -136,50 +215,140 @@ class _Cutting:
                         if bottom > top:
                             yield Rectangle(part[0], top, period * len(part), bottom - top)
 
-    def _cut(self, strip: Rectangle, most: int) -> list[tuple[int, int, int]]:
-        """First row, height and instances of the rectangles with most instances in a strip.
+    def _cut(self, strip: Rectangle, limits: _Limits) -> tuple[_Cut, ...]:
+        """The rectangles with most instances in a strip.
 
-        As small ones as possible: they are placed faster and better.
+        The longest of them is as short as possible, and as many as possible begin where the fabric
+        repeats, since those look alike.
         """
-        key = strip.width, strip.y, strip.height, most
+        key = strip.width, strip.y, limits
         if key not in self._known:
-            rows = [row for row in self._rows if strip.y <= row <= strip.y + strip.height]
-            ways = []
-            for size in range(len(rows) - 1):
-                for inner in combinations(rows[1:-1], size):
-                    cuts = [
-                        (top, bottom - top) for top, bottom in pairwise((rows[0], *inner, rows[-1]))
-                    ]
-                    areas = [Rectangle(strip.x, top, strip.width, height) for top, height in cuts]
-                    counts = [min(most, self._fits(area, self._node)) for area in areas]
-                    ways.append(
-                        [(*cut, count) for cut, count in zip(cuts, counts, strict=True) if count]
-                    )
-            self._known[key] = max(
-                ways,
-                key=lambda way: (
-                    sum(count for *_, count in way),
-                    -max((height for _, height, _ in way), default=0),
-                ),
-            )
-        return self._known[key]
+            longest = Rectangle(strip.x, strip.y, strip.width, self._rows[-1] - strip.y)
+            self._known[key] = self._cut_all(longest, limits)
+        return self._known[key][strip.height]
 
-    def _fits(self, area: Rectangle, need: Need) -> int:
-        """How many times `need` fits a rectangle."""
-        there = self._fabric.capacity(area)
-        return min(
-            there[cell] * (self._percent if cell in _LOGIC else 100) // (100 * count)
-            for cell, count in need.items()
-            if count
+    def _cut_all(self, strip: Rectangle, limits: _Limits) -> Sequence[tuple[_Cut, ...]]:
+        """The same for each height, from 0 to that of the strip."""
+        # By the row and how many rows before that the last rectangle shares.
+        ways: dict[tuple[int, int], _Way] = {(strip.y, 0): (0, 0, 0, ())}
+        for bottom in range(strip.y + 1, strip.y + strip.height + 1):
+            found: dict[int, list[_Way]] = {rows: [] for rows in limits.bands}
+            found[0].append(ways[bottom - 1, 0])
+            for cut in self._cuts(strip, bottom, limits):
+                before = ways.get((cut.top + cut.shares_first, cut.shares_first))
+                if before:
+                    instances, shortest, repeating, cuts = before
+                    way = (
+                        instances + cut.instances,
+                        min(shortest, cut.top - cut.bottom),
+                        repeating + (cut.top in self._rows),
+                        (*cuts, cut),
+                    )
+                    found[cut.shares_last].append(way)
+            for shared, candidates in found.items():
+                if candidates:
+                    ways[bottom, shared] = max(candidates)
+        return [ways[strip.y + height, 0][-1] for height in range(strip.height + 1)]
+
+    def _loosened(self, strip: Rectangle, end: int, cuts: Sequence[_Cut]) -> Iterator[_Cut]:
+        """The rectangles with rows that no other one has, as long as they are fuller than need be.
+
+        Those that begin where the fabric repeats still do.
+        """
+        free = strip.y
+        for index, cut in enumerate(cuts):
+            limit = cuts[index + 1].top if index + 1 < len(cuts) else end
+            top, bottom = cut.top, cut.bottom
+            while top > free and not cut.shares_first and top not in self._rows:
+                if self._is_loose(strip, top, bottom, cut.instances):
+                    break
+                top -= 1
+            while bottom < limit and not cut.shares_last:
+                if self._is_loose(strip, top, bottom, cut.instances):
+                    break
+                bottom += 1
+            free = bottom
+            yield replace(cut, top=top, bottom=bottom)
+
+    def _is_loose(self, strip: Rectangle, top: int, bottom: int, instances: int) -> bool:
+        there = self._fabric.capacity(Rectangle(strip.x, top, strip.width, bottom - top))
+        logic = {cell: count for cell, count in self._node.items() if cell in _LOGIC}
+        return _times(logic, there, LEAST_FILLED) >= instances
+
+    def _cuts(self, strip: Rectangle, bottom: int, limits: _Limits) -> Iterator[_Cut]:
+        """Rectangles that end before a row: the shortest for each number of instances.
+
+        And those that begin where the fabric repeats, as long as they are no longer than a period
+        more than the shortest.
+        """
+        for shares_last in limits.bands:
+            if shares_last and not self._shareable(strip, bottom - shares_last):
+                continue
+            there: Counter[str] = Counter()
+            count, last = 0, strip.y  # instances in the rectangle that is a row shorter
+            for top in range(bottom - 1, strip.y - 1, -1):
+                if top < last:
+                    break
+                there += self._row(strip, top, top >= bottom - shares_last)
+                for shares_first in limits.bands[1:]:
+                    if top + shares_first > bottom - shares_last or not self._shareable(strip, top):
+                        break
+                    own = Counter(there)
+                    for y in range(top, top + shares_first):
+                        own -= self._row(strip, y, False) - self._row(strip, y, True)
+                    fits = min(limits.most, _times(self._node, own, limits.percent))
+                    if fits > count:
+                        yield _Cut(top, bottom, fits, shares_first, shares_last)
+                fits = min(limits.most, _times(self._node, there, limits.percent))
+                if fits > count or (fits and top in self._rows):
+                    yield _Cut(top, bottom, fits, 0, shares_last)
+                if fits == limits.most > count:
+                    last = top - self._fabric.row_period
+                count = fits
+
+    def _row(self, strip: Rectangle, y: int, halved: bool) -> Counter[str]:
+        key = strip.width, y, halved  # strips of the same width look alike
+        if key not in self._capacities:
+            width = strip.width // 2 if halved else strip.width
+            self._capacities[key] = self._fabric.capacity(Rectangle(strip.x, y, width, 1))
+        return self._capacities[key]
+
+    def _shareable(self, strip: Rectangle, y: int) -> bool:
+        """Whether a row has no logic, but cells of which each rectangle may have half."""
+        there = self._row(strip, y, False)
+        return bool(there) and not any(there[cell] for cell in _LOGIC)
+
+
+def _places(strip: Rectangle, cuts: Iterable[_Cut]) -> Iterator[PlannedArea]:
+    above = None
+    for cut in cuts:
+        area = Rectangle(strip.x, cut.top, strip.width, cut.bottom - cut.top)
+        place = PlannedArea(
+            area, cut.instances, above if cut.shares_first else None, cut.shares_last
         )
+        yield place
+        above = place
+
+
+def _times(need: Need, there: Mapping[str, int], percent: int) -> int:
+    """How many times `need` fits what is there, of whose logic so many percent are used."""
+    return min(
+        there.get(cell, 0) * (percent if cell in _LOGIC else 100) // (100 * count)
+        for cell, count in need.items()
+        if count
+    )
 
 
 def _effort(fabric: Fabric, whole: Floorplan) -> tuple[int, int]:
     """How many rectangles have to be placed and routed, and most instances in one."""
     shapes = {
-        (area.width, area.y % fabric.row_period, area.height, count) for area, count in whole.places
+        tuple(
+            (one.area.width, one.area.y % fabric.row_period, one.area.height, one.instances)
+            for one in place.rectangles
+        )
+        for place in whole.places
     }
-    return len(shapes), max(count for _, count in whole.places)
+    return len(shapes), max(place.instances for place in whole.places)
 
 
 # --- Exactly as many, and in which order ----------------------------------------------------------
@@ -188,24 +357,24 @@ def _effort(fabric: Fabric, whole: Floorplan) -> tuple[int, int]:
 def _counts(whole: Floorplan) -> set[int]:
     """Numbers of instances that some of the rectangles make."""
     sums = {0}
-    for _, count in whole.places:
-        sums |= {one + count for one in sums}
+    for place in whole.places:
+        sums |= {one + place.instances for one in sums}
     return sums - {0}
 
 
-def _reduced(whole: Floorplan, instances: int) -> list[_Filled]:
+def _reduced(whole: Floorplan, instances: int) -> list[PlannedArea]:
     """The rectangles without those that are too many, of which the farthest go first."""
-    places = sorted(whole.places, key=lambda one: -_distance(one[0], whole.front))
+    places = sorted(whole.places, key=lambda one: -_distance(one.area, whole.front))
     surplus = whole.instances - instances
     ways: dict[int, list[int]] = {0: []}
-    for index, (_, count) in enumerate(places):
+    for index, place in enumerate(places):
         for total, chosen in list(ways.items()):
-            ways.setdefault(total + count, [*chosen, index])
+            ways.setdefault(total + place.instances, [*chosen, index])
     gone = set(ways[surplus])
     return [one for index, one in enumerate(places) if index not in gone]
 
 
-def _in_order(front: Rectangle, places: Sequence[_Filled]) -> list[_Filled]:
+def _in_order(front: Rectangle, places: Sequence[PlannedArea]) -> list[PlannedArea]:
     """A round trip from the front end through all rectangles, without long hops.
 
     The nearest rectangle next; then the way is changed as long as that shortens it.
@@ -213,10 +382,10 @@ def _in_order(front: Rectangle, places: Sequence[_Filled]) -> list[_Filled]:
     left, way = list(places), []
     here = front
     while left:
-        nearest = min(left, key=lambda one: _distance(here, one[0]))
+        nearest = min(left, key=lambda one: _distance(here, one.area))
         left.remove(nearest)
         way.append(nearest)
-        here = nearest[0]
+        here = nearest.area
     length = _length(front, way)
     better = True
     while better:
@@ -228,7 +397,7 @@ def _in_order(front: Rectangle, places: Sequence[_Filled]) -> list[_Filled]:
     return way
 
 
-def _changes(way: Sequence[_Filled]) -> Iterator[list[_Filled]]:
+def _changes(way: Sequence[PlannedArea]) -> Iterator[list[PlannedArea]]:
     """The way with a part of it reversed, or one stop elsewhere."""
     for first, last in combinations(range(len(way)), 2):
         yield [*way[:first], *way[first : last + 1][::-1], *way[last + 1 :]]
@@ -236,8 +405,8 @@ def _changes(way: Sequence[_Filled]) -> Iterator[list[_Filled]]:
         yield [*way[:first], way[last], *way[first:last], *way[last + 1 :]]
 
 
-def _length(front: Rectangle, way: Sequence[_Filled]) -> float:
-    stops = [front, *(area for area, _ in way), front]
+def _length(front: Rectangle, way: Sequence[PlannedArea]) -> float:
+    stops = [front, *(place.area for place in way), front]
     # A high power: it is the longest hop that limits the clock.
     return sum(_distance(a, b) ** 4 for a, b in pairwise(stops))
 

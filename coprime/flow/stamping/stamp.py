@@ -2,8 +2,10 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from coprime.cells.target import Target
@@ -12,15 +14,17 @@ from ..mapping import map_cells, mapping_tools
 from ..routing import check_fit, clock_mhz, critical_path, nextpnr, wrapped
 from ..targets import Flow, FpgaDevice, device_named, flow_of
 from ..tools import ToolError, tool_version
-from .block import Block, packed, place_and_route
+from .block import Block, Copy, packed, place_and_route
 from .chain import ChainPart, NodeChain, front_end, instances_in_a_ring
 from .check import check
-from .compose import Copy, compose
+from .compose import compose
 from .fabric import Fabric, Rectangle
 from .netlist import Module, modules_of, netlist_text
-from .plan import Floorplan, need_of, plan
+from .plan import PlannedArea, need_of, plan
 
 _TARGET_MHZ = 200.0  # clock that nextpnr works towards
+_ENOUGH = 0.98
+"""Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
 STAMPING = Target.ECP5
 """The target whose fabric is known here."""
 
@@ -43,6 +47,7 @@ class StampedDesign:
     tools: Mapping[str, str]  # version of each tool
     netlist: Module = field(repr=False)
     """The packed cells with their places, as the last step routes them."""
+    folder: Path  # with nextpnr's report.json and, if there are constraints, the bitstream
 
     def record(self) -> dict[str, object]:
         """What `synth --json` says of the stamping."""
@@ -65,7 +70,8 @@ def stamp_design(
     repeated: Sequence[str],
     device: str = "",
     seeds: Sequence[int] = (1, 2, 3, 4),
-    pins: bool = False,
+    pins: str | None = None,
+    enough_mhz: float = math.inf,
 ) -> StampedDesign:
     """Map a design for ECP5 and stamp the instances of a module that form a chain.
 
@@ -76,8 +82,10 @@ def stamp_design(
     device (str): one of the target's; "" for its first one
     seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. The
         front end takes the first with which it is no slower.
-    pins (bool): connect each port of `top` with a pin; else each is registered, as
+    pins (str or None): connect each port of `top` with a pin, by these constraints (then there is
+        a bitstream, too), or "" for any pin; None: each port is registered, as
         `coprime.flow.routing.route_design` does, so that designs with more ports fit
+    enough_mhz (float): a rectangle that is as fast needs no further seed
 
     Raises ValueError for another device, ToolError if the chain is none, if as many instances do
     not fit or cannot be divided into rectangles, or if a tool fails.
@@ -87,12 +95,12 @@ def stamp_design(
     flow = flow_of(STAMPING)
     device = device or flow.default_device
     own = device_named(flow, device)
-    source, whole = (verilog, top) if pins else wrapped(verilog, top)
+    source, whole = wrapped(verilog, top) if pins is None else (verilog, top)
     cells, folder = map_cells(source, whole, flow.synthesis(whole, device), repeated=repeated)
     check_fit(flow, cells, own)
     modules = modules_of((folder / "netlist.json").read_text("utf-8"))
     chain = NodeChain.of(modules, whole, repeated[-1])
-    return _Stamping(flow, own, Fabric.of(device), seeds).stamp(chain)
+    return _Stamping(flow, own, Fabric.of(device), seeds, pins or "", enough_mhz).stamp(chain)
 
 
 @dataclass(frozen=True)
@@ -101,17 +109,19 @@ class _Stamping:
     device: FpgaDevice
     fabric: Fabric
     seeds: Sequence[int]
+    constraints: str
+    enough_mhz: float
 
     def stamp(self, chain: NodeChain) -> StampedDesign:
         front, one = front_end(chain), instances_in_a_ring(chain, 1)
         need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
         chosen = plan(self.fabric, need[1], need[0], len(chain.instances))
-        blocks = self._blocks(chain, chosen)
+        blocks = self._blocks(chain, chosen.places)
         slowest = min(block.mhz for block in blocks.values())
-        front_block = self._block(front, chosen.front, slowest)
-        copies = [
-            Copy(blocks[self.fabric.signature(area), count], area) for area, count in chosen.places
-        ]
+        front_block = self._block(
+            front, chosen.front, enough_mhz=slowest, constraints=self.constraints
+        )
+        copies = [Copy(blocks[self._look(place)], place.area) for place in chosen.places]
         composed = compose(chain, self.fabric, front_block, copies)
         check(composed.module, self.fabric, self._packed(chain.modules))
         options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
@@ -121,13 +131,13 @@ class _Stamping:
             netlist_text({"top": composed.module}),
             "",
             (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
+            bitstream=bool(self.constraints),
         )
         report = json.loads((routed / "report.json").read_text("utf-8"))
-        names = {key: f"{key[1]} in {blocks[key].rectangle}" for key in blocks}
-        counted: dict[str, int] = {}
-        for area, count in chosen.places:
-            name = names[self.fabric.signature(area), count]
-            counted[name] = counted.get(name, 0) + 1
+        names = {
+            key: f"{block.part.instances} in {block.rectangle}" for key, block in blocks.items()
+        }
+        counted = Counter(names[self._look(place)] for place in chosen.places)
         return StampedDesign(
             device=self.device.title,
             fmax_mhz=clock_mhz(report),
@@ -143,33 +153,68 @@ class _Stamping:
                 self.flow.nextpnr_name: tool_version(self.flow.nextpnr),
             },
             netlist=composed.module,
+            folder=routed,
         )
 
-    def _blocks(self, chain: NodeChain, chosen: Floorplan) -> dict[tuple[object, int], Block]:
+    def _look(self, place: PlannedArea) -> tuple[object, ...]:
+        """Equal for two places that one block is for."""
+        return (
+            self.fabric.signature(place.area),
+            place.instances,
+            place.shared_rows,
+            place.above and self._look(place.above),
+        )
+
+    def _blocks(
+        self, chain: NodeChain, places: Sequence[PlannedArea]
+    ) -> dict[tuple[object, ...], Block]:
         """What goes into the rectangles, once for all that look alike.
 
         It is placed where the fabric's edges are farthest: wires there may end differently.
         """
-        alike: dict[tuple[object, int], list[Rectangle]] = {}
-        for area, count in chosen.places:
-            alike.setdefault((self.fabric.signature(area), count), []).append(area)
+        alike: dict[tuple[object, ...], list[PlannedArea]] = {}
+        for place in places:
+            for one in place.rectangles:  # those above first
+                alike.setdefault(self._look(one), []).append(one)
         middle = self.fabric.middle
-        blocks = {}
-        for key, areas in alike.items():
+        blocks: dict[tuple[object, ...], Block] = {}
+        for key, ones in alike.items():
             base = min(
-                areas,
-                key=lambda area: (
-                    max(abs(a - b) for a, b in zip(area.middle, middle, strict=True)),
-                    area,
+                ones,
+                key=lambda one: (
+                    max(abs(a - b) for a, b in zip(one.area.middle, middle, strict=True)),
+                    one.area,
                 ),
             )
-            blocks[key] = self._block(instances_in_a_ring(chain, key[1]), base)
+            above = None
+            if base.above:
+                above = Copy(blocks[self._look(base.above)], base.above.area)
+            # A second one beside multipliers of another.
+            signals = (len(base.rectangles) - 1) % 2
+            part = instances_in_a_ring(chain, base.instances, signals)
+            fastest = max((block.mhz for block in blocks.values()), default=math.inf)
+            blocks[key] = self._block(
+                part,
+                base.area,
+                enough_mhz=_ENOUGH * fastest,
+                above=above,
+                shared_rows=base.shared_rows,
+            )
         return blocks
 
     def _packed(self, modules: Mapping[str, Module]) -> dict[str, Any]:
         return packed(modules, self.flow, self.device)
 
-    def _block(self, part: ChainPart, area: Rectangle, enough_mhz: float = math.inf) -> Block:
+    def _block(
+        self,
+        part: ChainPart,
+        area: Rectangle,
+        *,
+        enough_mhz: float,
+        above: Copy | None = None,
+        shared_rows: int = 0,
+        constraints: str = "",
+    ) -> Block:
         try:
             return place_and_route(
                 part,
@@ -179,7 +224,10 @@ class _Stamping:
                 self.fabric,
                 seeds=self.seeds,
                 target_mhz=_TARGET_MHZ,
-                enough_mhz=enough_mhz,
+                enough_mhz=min(enough_mhz, self.enough_mhz),
+                above=above,
+                shared_rows=shared_rows,
+                constraints=constraints,
             )
         except ToolError as error:
             what = f"{part.instances} instances" if part.instances else "what is around the chain"

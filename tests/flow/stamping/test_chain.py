@@ -122,6 +122,34 @@ def test_links_lead_to_luts_and_flip_flops_only():
         instances_in_a_ring(NodeChain.of(modules, "top", "node"), 1)
 
 
+def with_multipliers(enable):
+    modules = netlist()
+    used = {"REG_INPUTA_CE": enable, "REG_INPUTA_RST": "RST0", "REG_INPUTA_CLK": "CLK0"}
+    inputs = {"A0": [6], "CLK0": [2], enable: ["1"], "RST0": [7]}
+    modules["node"]["cells"]["product"] = cell("MULT18X18D", inputs, {"P0": [8]}, **used)
+    return modules
+
+
+def test_multipliers_beside_those_of_another_instance_use_other_enables_and_resets():
+    modules = with_multipliers("CE2")
+    part = instances_in_a_ring(NodeChain.of(modules, "top", "node"), 1, signals=1)
+    product = part.modules["node"]["cells"]["product"]
+    assert product["parameters"] == {
+        "REG_INPUTA_CE": "CE3",
+        "REG_INPUTA_RST": "RST1",
+        "REG_INPUTA_CLK": "CLK0",
+    }
+    connections = product["connections"]
+    assert connections == {"A0": [6], "CLK0": [2], "CE3": ["1"], "RST1": [7], "P0": [8]}
+    assert product["port_directions"].keys() == connections.keys()
+
+
+def test_multipliers_without_another_enable_cannot_be_neighbours():
+    chain = NodeChain.of(with_multipliers("CE3"), "top", "node")
+    with pytest.raises(ToolError, match="cannot be neighbours"):
+        instances_in_a_ring(chain, 1, signals=1)
+
+
 def test_constants_are_folded_into_the_table():
     equal = 0b1000_0000_0000_0001  # all inputs 0, or all 1
     assert with_constants(equal, {"A": 1, "B": 1}) == 0xF000

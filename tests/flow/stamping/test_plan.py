@@ -1,10 +1,11 @@
 """Rectangles for instances."""
 
+from dataclasses import astuple
 from itertools import combinations
 
 import pytest
 
-from coprime.flow.stamping.fabric import Fabric
+from coprime.flow.stamping.fabric import Fabric, Rectangle
 from coprime.flow.stamping.plan import need_of, plan
 from coprime.flow.tools import ToolError
 
@@ -12,28 +13,48 @@ NODE = {"TRELLIS_COMB": 1000, "TRELLIS_FF": 500, "DP16KD": 2, "MULT18X18D": 1}
 FRONT = {"TRELLIS_COMB": 3000, "TRELLIS_FF": 1000, "DP16KD": 1, "MULT18X18D": 0}
 
 
-def overlap(a, b):
-    return bool(set(a.places()) & set(b.places()))
+def shared(a, b):
+    """The tiles that two rectangles share."""
+    return set(a.places()) & set(b.places())
 
 
-@pytest.mark.parametrize("instances", [2, 7, 13, 39, 48])
+@pytest.mark.parametrize("instances", [2, 7, 13, 39, 52])
 def test_a_plan_has_room_for_everything(instances):
     fabric = Fabric.of("LFE5U-85F")
     chosen = plan(fabric, NODE, FRONT, instances)
     assert chosen.instances == instances
-    areas = [chosen.front, *(area for area, _ in chosen.places)]
-    assert not any(overlap(a, b) for a, b in combinations(areas, 2))
-    for area, needs in [(chosen.front, FRONT)] + [
-        (area, {kind: count * need for kind, need in NODE.items()}) for area, count in chosen.places
-    ]:
-        there = fabric.capacity(area)
-        assert all(there[kind] >= need for kind, need in needs.items())
-        assert needs["TRELLIS_COMB"] * 100 <= there["TRELLIS_COMB"] * chosen.percent
+    assert fabric.capacity(chosen.front)["TRELLIS_COMB"] >= FRONT["TRELLIS_COMB"]
+    places = {place.area: place for place in chosen.places}
+    assert len(places) == len(chosen.places)
+    for a, b in combinations([chosen.front, *places], 2):
+        upper, lower = sorted((a, b), key=lambda area: area.y)
+        if tiles := shared(a, b):
+            assert places[lower].above == places[upper]
+            rows = range(lower.y, lower.y + places[upper].shared_rows)
+            assert {y for _, y in tiles} == {*rows}
+    for place in chosen.places:
+        own = {kind: place.instances * need for kind, need in NODE.items()}
+        there = fabric.capacity(place.area)
+        assert all(there[kind] >= need for kind, need in own.items())
+        assert own["TRELLIS_COMB"] * 100 <= there["TRELLIS_COMB"] * chosen.percent
+        if place.above:  # what both need must be there in both together
+            both = there + fabric.capacity(place.above.area)
+            rows = Rectangle(*astuple(place.area)[:3], place.above.shared_rows)
+            both -= fabric.capacity(rows)
+            assert all(both[kind] >= 2 * need for kind, need in NODE.items())
+    assert any(place.above for place in chosen.places) == (instances == 52)
 
 
-def test_few_instances_have_a_rectangle_each():
-    chosen = plan(Fabric.of("LFE5U-85F"), NODE, FRONT, 6)
-    assert {count for _, count in chosen.places} == {1}
+def test_each_instance_has_a_rectangle_as_long_as_that_is_possible():
+    for instances in (6, 52):
+        chosen = plan(Fabric.of("LFE5U-85F"), NODE, FRONT, instances)
+        assert {place.instances for place in chosen.places} == {1}
+
+
+def test_no_row_is_shared_without_need():
+    for instances, sharing in ((36, True), (49, False)):
+        chosen = plan(Fabric.of("LFE5U-85F"), NODE, FRONT, instances, sharing=sharing)
+        assert not any(place.above or place.shared_rows for place in chosen.places)
 
 
 def test_numbers_that_no_rectangles_make_are_refused_with_others():

@@ -15,7 +15,7 @@ def test_two_stamped_nodes_decrypt():
     """Each in its rectangle, a copy of the same one, with another number folded into its LUTs."""
     choice = cluster_choice("fdfm", 2, max_bits=64)
     verilog, top, repeated = measured_verilog(choice, "", Target.ECP5)
-    stamped = stamp_design(verilog, top, repeated=repeated, seeds=(1,), pins=True)
+    stamped = stamp_design(verilog, top, repeated=repeated, seeds=(1,), pins="")
     assert list(stamped.rectangles.values()) == [2]
     netlist = packed_verilog(stamped.netlist, "stamped") + models()
     with SimulatedDevice(netlist, "stamped", cycle_limit=1_000_000) as device:
