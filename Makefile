@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench boards bitstreams board-pages token docs docs-serve style lint format compiler registers errors lock clean
+.PHONY: help setup demo test test-all bench boards bitstreams board-pages token docs docs-serve style lint format compiler registers diagrams errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -21,6 +21,7 @@ help:
 	@echo "make bitstreams bitstreams of seven boards, each made twice and compared (about an hour)"
 	@echo "make board-pages  the pages of the boards, from their records"
 	@echo "make registers  generate the files that derive from the register map"
+	@echo "make diagrams   draw the pictures of docs/images"
 	@echo "make errors     generate docs/errors.md from what wrong inputs get"
 	@echo "make lock       pin the newest allowed versions of the dependencies"
 
@@ -85,6 +86,9 @@ format: $(READY)
 
 registers: $(READY)
 	@$(BIN)/python tools/registers.py
+
+diagrams: $(READY)
+	@$(BIN)/python tools/diagrams.py
 
 errors: $(READY)
 	@$(BIN)/python -m tests.cli.wrong_inputs

@@ -51,6 +51,8 @@ def transfer_cycles(bus: Bus, written: int, read: int) -> int:
 class AxiAccelerator(wiring.Component):
     """An engine, its registers and their slave on the bus, with flat ports.
 
+    Raises TypeError if `bus` is not a Bus.
+
     Parameters
     ----------
     engine: a component with the ports of EngineSignature and the attribute `capabilities`

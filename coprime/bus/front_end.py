@@ -117,6 +117,9 @@ class FrontEnd(wiring.Component):
     With paddings, the check takes two cycles more, and the padding unit works in the buffer before
     the input goes to the engine, or after the result has come to the buffer.
 
+    Raises TypeError if `capabilities` are not Capabilities, and ValueError for a value out of its
+    range.
+
     Parameters
     ----------
     capabilities: those of the engine; digit_width and headroom up to 255, max_length up to

@@ -136,6 +136,8 @@ class Gearbox(wiring.Component):
     It takes d + 1 cycles to find s, by subtracting W from the length until nothing is left, and
     s + 1 cycles to move the digit register by s bits.
 
+    Raises ValueError for a headroom other than 0 with `alignable`.
+
     Parameters
     ----------
     digit_width: W, 1 to 255

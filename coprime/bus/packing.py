@@ -34,6 +34,8 @@ def shifted_up(m: Module, value: Value, place: Signal) -> Value:
 class Packing(wiring.Component):
     """A conversion between the words of numbers and their digits.
 
+    Raises ValueError for a headroom other than 0 with `alignable`.
+
     Parameters
     ----------
     digit_width : W, 1 to 255

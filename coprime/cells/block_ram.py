@@ -19,6 +19,8 @@ class BlockRam(wiring.Component):
     after its own write: the user must not use it. In return the memory needs no bypass logic on any
     target. 2048 x 18 bits are one RAMB36E1 on xc7 and two DP16KD on ecp5.
 
+    Raises ValueError for `write_a` on ecp5.
+
     Parameters
     ----------
     width, depth (int): bits of a word; number of words

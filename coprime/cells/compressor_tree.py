@@ -153,6 +153,8 @@ class Plan:
         """Levels in front of which `count` registers divide the path into about equal delays.
 
         Level k < depth is the k-th level of counters, `depth` is what follows the tree.
+
+        Raises ValueError unless `count` is 0 to depth + 1.
         """
         if count not in range(self.depth + 2):
             raise ValueError(f"registers must be in 0..{self.depth + 1}, not {count}")
@@ -179,6 +181,8 @@ class TreeOptions(TypedDict, total=False):
 
 def plan_tree(m: int, weights: Sequence[int], **options: Unpack[TreeOptions]) -> Plan:
     """Plan the tree with the least product of delay and area.
+
+    Raises ValueError for a weight below 0, or for no weights.
 
     Parameters
     ----------
@@ -532,6 +536,8 @@ class CompressorTree(wiring.Component):
 
     It is combinational, or has a register before each level that `registers` names: `latency` is
     how many these are, and new bits may come in every cycle.
+
+    Raises ValueError for a register before a level that does not exist.
 
     Parameters
     ----------

@@ -35,6 +35,8 @@ class KaratsubaProduct(wiring.Component):
     magnitude, in three places of the DSP slice, and before and after each sum. The first `latency`
     of these are used, in the order of `_priority`.
 
+    Raises ValueError for another width or latency than listed below.
+
     Parameters
     ----------
     width (int): bits of a factor: 16, 32, 64 or 128

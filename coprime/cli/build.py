@@ -47,7 +47,10 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the package and print the paths of its files."""
+    """Write the package and print the paths of its files.
+
+    Raises ValueError for a clock out of range, and for `--measure` without a target.
+    """
     target, bus, choice = Target(options.target), Bus(options.bus), chosen_design(options)
     paddings, clock = chosen_paddings(options), options.clock
     if clock is not None and not 0 < clock <= MAX_MHZ:

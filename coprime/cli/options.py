@@ -259,7 +259,10 @@ def add_workers(parser: argparse._ActionsContainer) -> None:
 
 
 def chosen_workers(options: argparse.Namespace) -> int | None:
-    """Give how many processes there shall be; None: one for each core."""
+    """Give how many processes there shall be; None: one for each core.
+
+    Raises ValueError for fewer than 1.
+    """
     workers: int | None = options.workers
     if workers is not None and workers < 1:
         raise ValueError(f"--workers must be 1 or more, not {workers}")
@@ -294,14 +297,20 @@ def chosen_points(options: argparse.Namespace) -> tuple[Sequence[Point], str]:
 
 
 def location(text: str) -> Path:
-    """The name of a file or a folder, which an empty text is not."""
+    """The name of a file or a folder, which an empty text is not.
+
+    Raises ArgumentTypeError for an empty text.
+    """
     if not text:
         raise argparse.ArgumentTypeError("the name is empty")
     return Path(text)
 
 
 def counts(text: str) -> list[int]:
-    """Numbers from 1 on, and ranges of them with both ends: 3..64,90."""
+    """Numbers from 1 on, and ranges of them with both ends: 3..64,90.
+
+    Raises ArgumentTypeError for another text.
+    """
     found: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("..")
@@ -314,7 +323,10 @@ def counts(text: str) -> list[int]:
 
 
 def hexadecimal(text: str) -> int:
-    """A number of 0 or more in hexadecimal, with or without 0x."""
+    """A number of 0 or more in hexadecimal, with or without 0x.
+
+    Raises ArgumentTypeError for another text.
+    """
     try:
         value = int(text, 16)
     except ValueError:
@@ -326,7 +338,10 @@ def hexadecimal(text: str) -> int:
 
 
 def modulus(text: str) -> int:
-    """A modulus in hexadecimal; the error names the parameter that takes names and decimals."""
+    """A modulus in hexadecimal; the error names the parameter that takes names and decimals.
+
+    Raises ArgumentTypeError for another text.
+    """
     try:
         return hexadecimal(text)
     except argparse.ArgumentTypeError as error:
@@ -335,7 +350,7 @@ def modulus(text: str) -> int:
 
 
 def hexadecimal_bytes(text: str) -> bytes:
-    """Bytes as pairs of hexadecimal digits."""
+    """Bytes as pairs of hexadecimal digits. Raises ArgumentTypeError for another text."""
     try:
         return bytes.fromhex(text)
     except ValueError:

@@ -75,7 +75,10 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the operation; 1 if its result or its cycles are wrong."""
+    """Run the operation; 1 if its result or its cycles are wrong.
+
+    Raises ValueError for options that exclude each other.
+    """
     command = Command[options.operation]
     choice = chosen_design(options, command=command)
     if options.trace is not None:

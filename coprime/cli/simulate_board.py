@@ -29,7 +29,10 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Build the board and run it until Ctrl-C."""
+    """Build the board and run it until Ctrl-C.
+
+    Raises ValueError for a baud rate or a clock out of range.
+    """
     choice = chosen_engine(options, "the board")
     if options.baud < 1:
         raise ValueError(f"--baud must be at least 1, not {options.baud}")

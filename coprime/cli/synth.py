@@ -54,7 +54,10 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print what the design uses."""
+    """Print what the design uses.
+
+    Raises ValueError for a missing target, and for an option without the one that it belongs to.
+    """
     if options.board is not None:
         _build_board(options, chosen_design(options) if options.stamp else _engine(options))
         return

@@ -19,6 +19,8 @@ class Node(wiring.Component):
 
     When the core's command has ended, the first free place that comes along takes the NOTICE.
 
+    Raises ValueError for `link_registers` out of range.
+
     Parameters
     ----------
     engine : component with the ports of EngineSignature and the attribute `capabilities`

@@ -56,6 +56,8 @@ class PacketKind(enum.IntEnum):
 class PacketLayout(data.StructLayout):
     """A packet's fields.
 
+    Raises ValueError for `cores` out of range.
+
     Parameters
     ----------
     capabilities (Capabilities): of the engines

@@ -512,7 +512,10 @@ def value_of(words: Iterable[int]) -> int:
 
 
 def check_naturals(**values: int) -> None:
-    """Reject what is not an integer of 0 or more; the messages do not show values."""
+    """Reject what is not an integer of 0 or more; the messages do not show values.
+
+    Raises TypeError for another type, ValueError for a negative number.
+    """
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError(f"{name} must be an int, not {type(value).__name__}")

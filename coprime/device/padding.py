@@ -50,6 +50,8 @@ class PaddedAccelerator(Accelerator):
         """Decrypt with the last loaded private key, and remove the padding.
 
         A wrong PKCS #1 v1.5 padding yields another message and no error.
+
+        Raises ValueError if no private key is loaded.
         """
         job, key = self._private_job, self._private
         if job is None or key is None:
@@ -69,6 +71,8 @@ class PaddedAccelerator(Accelerator):
         salt: bytes | int = 32,
     ) -> bytes:
         """Pad and sign with the last loaded private key. The signature is not checked.
+
+        Raises ValueError if no private key is loaded.
 
         Parameters
         ----------

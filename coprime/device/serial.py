@@ -84,7 +84,7 @@ class SerialDevice(Closing):
     progress (function, optional): called with no argument at each poll while waiting
     repeated (int): requests that were sent again
 
-    Raises LinkError if no board answers.
+    Raises LinkError if no board answers, ValueError for a negative `patience`.
     """
 
     progress: Callable[[], None] | None = None
@@ -135,7 +135,10 @@ class SerialDevice(Closing):
             self._access(SerialRequest.WRITE, address + 4 * first, len(words), words)
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
-        """Ask until the interrupt request is active, as Device.wait_interrupt."""
+        """Ask until the interrupt request is active, as Device.wait_interrupt.
+
+        Raises InterruptTimeout if none comes in time, ValueError for a negative timeout.
+        """
         if timeout is not None and not timeout >= 0:
             raise ValueError(f"timeout must be at least 0 seconds, or None, not {timeout}")
         port = self._open()

@@ -52,8 +52,9 @@ class SimulatedDevice(LibrarySimulation):
         about ten times a second
     cycle_limit (int): as given; it may be changed
 
-    Raises ToolError and ValueError as `build_simulation` does, and ValueError for a chain that is
-    longer than the numbers of its nodes allow.
+    Raises ToolError and ValueError as `build_simulation` does, ValueError for a chain that is
+    longer than the numbers of its nodes allow, TypeError or ValueError for a limit of another type
+    or out of range, and OSError if `trace` cannot be written.
     """
 
     progress: Callable[[int], None] | None = None

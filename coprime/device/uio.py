@@ -58,7 +58,10 @@ class UioDevice(Closing):
         self._words[address // 4] = value
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
-        """Unmask the interrupt and sleep until it occurs, as Device.wait_interrupt."""
+        """Unmask the interrupt and sleep until it occurs, as Device.wait_interrupt.
+
+        Raises InterruptTimeout if none comes in time, ValueError for a negative timeout.
+        """
         if timeout is not None and not timeout >= 0:
             raise ValueError(f"timeout must be at least 0 seconds, or None, not {timeout}")
         file = self._open()

@@ -265,7 +265,8 @@ def verify(
     """Return if the signature is valid for this digest and public key.
 
     With `low_s`, the greater one of s and n - s is not. Raises InvalidSignatureError if it is not
-    valid, ValueError unless the public key is on the curve.
+    valid, ValueError unless the public key is on the curve, FaultError if the engine's result
+    contradicts its verdict.
     """
     r, s = signature.r, signature.s
     (x, y), (gx, gy) = curve.check_point(public), curve.base

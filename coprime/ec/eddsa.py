@@ -285,7 +285,8 @@ def verify(
 ) -> None:
     """Return if the signature is valid for this message, or that in a file, and public key.
 
-    Raises InvalidSignatureError if it is not, ValueError for a public key that is no point.
+    Raises InvalidSignatureError if it is not, ValueError for a public key that is no point,
+    FaultError if the engine's result contradicts its verdict.
     """
     x, y = curve.decode_point(public)
     encoded, s = signature[: curve.size], int.from_bytes(signature[curve.size :], "little")

@@ -43,6 +43,9 @@ def karatsuba(
     `curves` is none, montgomery, weierstrass or edwards, for operations on the first multiplier.
     They need a fixed window of 4 bits, and neither `scaled` nor `interleaved`. Numbers then have 4
     or 7 bits more than M, so that sums need not be reduced.
+
+    Raises ValueError for another word, for `max_bits` too short for it, and for combinations that
+    are excluded above.
     """
     check_ranges(
         max_bits=(max_bits, range(64, 8193)),

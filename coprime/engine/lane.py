@@ -47,6 +47,8 @@ class Lane(LaneOfUnits):
     for, which thus has access to its intermediate values.
 
     Parameters and members as of `LaneOfUnits`.
+
+    Raises ValueError for a program that copies a result, as only banks can.
     """
 
     def __init__(

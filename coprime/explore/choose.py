@@ -21,7 +21,7 @@ OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator
 
 @dataclass(frozen=True)
 class Budget:
-    """Upper limits; None is no limit."""
+    """Upper limits; None is no limit. Raises ValueError for a negative limit."""
 
     max_dsp: int | None = None  # DSP slices
     max_lut: int | None = None  # LUTs

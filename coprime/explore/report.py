@@ -130,8 +130,8 @@ def _write_figure(
 
 
 _PREFERRED = {
-    "device": tuple(device.title for device in DEVICES.values()),
     "operation": ("RSA_PRIVATE", "MODEXP", "MODMUL"),
+    "device": tuple(device.title for device in DEVICES.values()),
     "exponents": ("random", "worst"),
     "part": ("accelerator", *PARTS),
 }

@@ -151,6 +151,8 @@ class RegisteredReduction(wiring.Component):
     The thesis reduces an operand of its processor's 32 bits so, and compares with a multiplication
     of such operands (section 5.2, figures 24 to 27).
 
+    Raises ValueError unless `words` is 1 or 2.
+
     Parameters
     ----------
     word (int): bits of a word, 1 or more

@@ -77,6 +77,8 @@ class Chain:
     chain is, cycle for cycle, the module that one would write with these instances in it. This is
     not checked.
 
+    Raises TypeError if `length` is not an int, ValueError if it is out of range.
+
     Parameters
     ----------
     front_end (str): module with the ports of an accelerator, as `build_simulation` lists them, and

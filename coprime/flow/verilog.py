@@ -55,8 +55,8 @@ def to_verilog(
     ports (mapping of str to str, optional): comments on ports of the top module: meaning, unit,
         range
 
-    Raises ValueError for another name, and NotImplementedError for what no design of ours contains:
-    transparent memory ports, asynchronous resets, signed division, assertions.
+    Raises TypeError or ValueError for another name, and NotImplementedError for what no design of
+    ours contains: transparent memory ports, asynchronous resets, signed division, assertions.
     """
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, not {name!r}")

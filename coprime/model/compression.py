@@ -76,6 +76,8 @@ def residue_digits(
 
     All columns are below the form's number of columns. A weight below it is its own digit; for
     m = 2^n all others have no digit.
+
+    Raises ValueError for a negative weight.
     """
     columns = modulus_form(m).columns
     if weight < 0:
@@ -102,6 +104,8 @@ def fold(value: int, m: int, *, recoding: Recoding = Recoding.FEWEST) -> tuple[i
 
     The sum of both is congruent to the value, which is not negative. The sum of bits is not
     negative either, and may again be 2^columns or more.
+
+    Raises ValueError for a negative value.
     """
     if value < 0:
         raise ValueError(f"value must not be negative, not be {value}")

@@ -43,6 +43,8 @@ def vassoler_pair(n: int) -> tuple[int, int]:
     """(m2, m1): the modulus (2^(n+2) - 1)/3 of n + 1 bits, and its pseudo-modulus 2^(n+2) - 1.
 
     m1 = 3 m2. Range: n even, 2 or more.
+
+    Raises ValueError for another n.
     """
     if n < 2 or n % 2:
         raise ValueError(f"n must be even, 2 or more, not {n}")

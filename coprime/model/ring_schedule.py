@@ -58,6 +58,8 @@ class Rows(NamedTuple):
 class RingPlan:
     """What is done in each step of a multiplication on a ring.
 
+    Raises ValueError for a value out of its range.
+
     Attributes
     ----------
     count : D, words of an operand, as `words` in `model/ring.py` has it; 3 and more
@@ -138,6 +140,8 @@ class Timing:
     """Slots and words of a ring in cycles, from the first cycle of a multiplication's column 0.
 
     A step is idle between body and tail where it is longer than its slots.
+
+    Raises ValueError for a value out of its range.
 
     Attributes
     ----------

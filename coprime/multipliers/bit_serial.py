@@ -106,6 +106,8 @@ class BitSerialMultiplication(Multiplication):
 class BitSerialMultiplier(ModularMultiplier):
     """The hardware of a `BitSerialMultiplication`: adds a multiple of Y each round.
 
+    Raises ValueError if `count_bits` are too few.
+
     Parameters
     ----------
     multiplication (BitSerialMultiplication): of the class `computes`

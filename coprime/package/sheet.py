@@ -13,6 +13,8 @@ _NOT_MEASURED = "not measured"
 class Section:
     """A table with what there is to say about it.
 
+    Raises ValueError for a row with other columns.
+
     Parameters
     ----------
     key : its name in JSON

@@ -37,6 +37,9 @@ class PaddingUnit(wiring.Component):
 
     After a reset, and with `wipe`, all slots are cleared, a word a cycle.
 
+    Raises TypeError or ValueError for `max_length` of another type or out of range, and ValueError
+    for no tasks.
+
     Parameters
     ----------
     tasks (collection of Task): those that are built in; at least one

@@ -110,7 +110,7 @@ class Table:
     remarks: tuple[str, ...] = ()  # how to read it, and where the paper contradicts itself
 
     def __post_init__(self) -> None:
-        """Refuse figures and sources of columns that are not there."""
+        """Refuse figures and sources of columns that are not there. Raises ValueError for these."""
         names = {column.name for column in self.columns}
         for row in self.rows:
             for name in (*row.published, *row.here):

@@ -229,6 +229,8 @@ class Pkcs1Signature:
 class Pss:
     """RSASSA-PSS (RFC 8017, section 8.1) with the mask generation function MGF1.
 
+    Raises TypeError or ValueError for a salt's length of another type, or out of range.
+
     Parameters
     ----------
     hash : name of the message's hash, one of HASHES

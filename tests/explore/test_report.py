@@ -93,6 +93,26 @@ def test_page_asks_for_nothing_and_reports_no_error(page, folder):
     assert page.evaluate("document.querySelectorAll('.plot svg.marks').length") == 3
 
 
+@pytest.mark.parametrize("width", [420, 1360])
+def test_legends_are_not_cut(browser, tmp_path, width):
+    """Every family's name ends within its plot, on a telephone, too."""
+    families = ("compact", "fdfm", "karatsuba", "montgomery-1csa", "ring")
+    write_report([point(family, 64, k + 1) for k, family in enumerate(families)], tmp_path)
+    size = {"height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, **size)
+    try:
+        browser.open(tmp_path / "index.html")
+        room = browser.evaluate(
+            "[...document.querySelectorAll('.plot svg.marks')].flatMap((svg) =>"
+            "[...svg.querySelectorAll('.role-legend-label text')].map((text) =>"
+            "svg.getBoundingClientRect().right - text.getBoundingClientRect().right))"
+        )
+    finally:
+        browser.call("Emulation.setDeviceMetricsOverride", width=1360, **size)
+    assert len(room) == 3 * len(families)
+    assert min(room) >= 0
+
+
 def test_page_opens_on_one_target_and_operation(page):
     assert count(page) == "19 of 56 points"
     assert set(cells(page, "family")) == {"fdfm", "karatsuba"}

@@ -271,14 +271,17 @@ class RingBench(Bench):
         return self.steps[number]
 
     def ends(self, cycle: int, outputs: Mapping[str, Word]) -> bool:
-        """Nothing is under way after the last product."""
+        """Nothing is under way after the last product. Raises ProofError if that takes too long."""
         if cycle > 100 * self.multiplication.cycles(self.count, self.count):
             raise ProofError("a product does not end")
         last = self.asked_for == len(self.steps) - 1 and not self.is_asking
         return last and known(outputs, "busy") == (0,)
 
     def adjust(self, execution: Execution) -> None:
-        """After the preparation its words are M', of which the highest ones are 0."""
+        """After the preparation its words are M', of which the highest ones are 0.
+
+        Raises ProofError if a word is missing.
+        """
         if self.is_named or self.is_asking or self.asked_for != -1:
             return
         self.is_named = True

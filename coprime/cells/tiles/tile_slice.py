@@ -22,6 +22,8 @@ class TileSlice(wiring.Component):
 
     where base is 0 with `first`, else `p` of cycle t+3. One operation a cycle.
 
+    Raises ValueError for another target.
+
     Parameters
     ----------
     target (Target): XC7, or GENERIC for its behavioural twin

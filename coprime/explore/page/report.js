@@ -5,6 +5,7 @@
   const drawn = new Map(); // the charts on the page, by figure
   let shown = [];
   let updates = 0;
+  let columns = 0; // of the legends on the page
   let chosen = null;
   let order = { column: "bits", descending: false };
 
@@ -69,17 +70,27 @@
     for (const one of document.querySelectorAll(".time-unit")) one.textContent = plotted().time;
     fillTable();
     if (chosen !== null && !shown.includes(chosen)) open(null);
+    columns = legendColumns();
     await Promise.all(plotted().figures.map(draw));
     if (mine === updates) document.body.dataset.ready = "yes";
   }
 
   // --- Plots -------------------------------------------------------------------------------------
 
+  // Columns of a legend: as many as there is room for between axis and menu.
+  function legendColumns() {
+    const width = document.querySelector(".plot").clientWidth;
+    return Math.max(1, Math.min(5, Math.floor((width - 80) / 110)));
+  }
+  const withColumns = (spec, columns) =>
+    JSON.parse(JSON.stringify(spec), (key, value) =>
+      key === "legend" && value ? { ...value, columns } : value);
+
   async function draw(figure) {
     const place = document.getElementById(`plot-${figure.name}`);
     const usable = shown.filter((row) => row[figure.x] !== null && row[figure.y] !== null);
     const spec = {
-      ...figure.spec, data: { values: usable }, width: "container", height: 280, config: data.style,
+      ...withColumns(figure.spec, columns), data: { values: usable }, width: "container", height: 280, config: data.style,
       autosize: { type: "fit", contains: "padding" },
     };
     drawn.get(figure.name)?.finalize();
@@ -209,6 +220,7 @@
   form.addEventListener("input", update);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(update));
+  window.addEventListener("resize", () => { if (legendColumns() !== columns) update(); });
   open(null);
   if (data.rows.length) update();
   else document.body.dataset.ready = "yes";

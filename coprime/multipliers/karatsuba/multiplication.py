@@ -18,6 +18,8 @@ class KaratsubaMultiplication(Multiplication):
     as many as there are rounds. The result is below X*Y / 2^(w*rounds) + M, so below 2M where
     X < 2M, Y < 2M and 2^(w*rounds) > 4M; S stays below X + M, and must fit in D words. M is odd.
 
+    Raises ValueError for a latency below 1.
+
     Parameters
     ----------
     digit_width : w, bits of a word: 16, 32, 64 or 128

@@ -15,6 +15,8 @@ class RingMultiplication(Multiplication):
     c = -M^-1 mod 2^(w(1+d)). D is the greater of the words of c * M and of the rounds, and `least`
     at least.
 
+    Raises ValueError for `tiles`, `delay` or `skew` out of range.
+
     Parameters
     ----------
     digit_width : w, bits of a word

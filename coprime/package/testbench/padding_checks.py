@@ -100,7 +100,10 @@ class PaddedNumbers:
         return SampleNumbers(self.engine, key.n, key)
 
     def ciphertext(self, scheme: Scheme) -> int:
-        """The message, encrypted with random bytes."""
+        """The message, encrypted with random bytes.
+
+        Raises AssertionError if `cryptography` does not decrypt it.
+        """
         encoder: EncryptionPadding = Oaep(random=random_bytes())
         theirs: AsymmetricPadding = _OAEP
         if scheme is Scheme.PKCS1:
