@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter, Signal
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
+from amaranth.utils import bits_for
 
 from coprime.bus import registers
 from coprime.bus.buffer import Buffer, BufferRegisters, InputLength
@@ -56,11 +57,27 @@ NOT_WHILE_BUSY = (
 )
 
 
+def check_bits(word: Value) -> Value:
+    """What changes with any one or two bits of the word: a Hamming code's check bits.
+
+    Each bit of the word has a number of its own, not 0; check bit k is the parity of those whose
+    number has bit k. Numbers with few ones come first, so that each parity has few bits.
+    """
+    numbers = range(1, 1 << (bits_for(len(word)) + 1))
+    chosen = sorted(numbers, key=int.bit_count)[: len(word)]
+    return Cat(
+        Cat(bit for bit, number in zip(word, chosen, strict=True) if number >> k & 1).xor()
+        for k in range(max(chosen).bit_length())
+    )
+
+
 class Seal(wiring.Component):
     """Whether a bit of the lengths or of the command is another than was written.
 
     An engine that is checked trusts them, and so does the reader of its result: a bit of them that
-    flips would go unseen. Their parity is kept from when they are written.
+    flips would go unseen. From when they are written the parity of the lengths is kept, a copy of
+    the command, and of the counts what `check_bits` gives: checks of results use the counts, too,
+    and passed where two bits of them had flipped.
 
     Members
     -------
@@ -85,16 +102,16 @@ class Seal(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        parity = Cat(self.lengths, self.counts).xor()
-        written, of_lengths, of_command = Signal(), Signal(), Signal()
+        found = Cat(Value.cast(self.lengths).xor(), check_bits(Value.cast(self.counts)))
+        written, kept, of_command = Signal(), Signal(len(found)), Signal(len(self.command))
         m.d.sync += written.eq(self.writes)
         with m.If(written):
-            m.d.sync += of_lengths.eq(parity)
+            m.d.sync += kept.eq(found)
         with m.If(self.begins):
-            m.d.sync += of_command.eq(self.begun.xor())
+            m.d.sync += of_command.eq(self.begun)
         m.d.comb += [
-            self.intact.eq(parity == of_lengths),
-            self.same_command.eq(self.command.xor() == of_command),
+            self.intact.eq(found == kept),
+            self.same_command.eq(self.command == of_command),
         ]
         return m
 

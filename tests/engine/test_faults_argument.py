@@ -5,6 +5,7 @@ The operation is RSA_PRIVATE of 64 bits. A step is named by the program's note o
 
 import re
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,15 @@ def outcomes(campaign, cycles, name, words=(0,)):
     ]
     assert not [str(run.fault) for run in runs if run.outcome is Outcome.WRONG]
     return {run.outcome for run in runs}
+
+
+def pairs(campaign, cycle, name):
+    """The outcomes of every two bits of a register."""
+    faults = (
+        Fault(kind=FaultKind.TWO_BITS, cycle=cycle, name=name, bit=bit, other=other)
+        for bit, other in combinations(range(campaign.device.registers[name].width), 2)
+    )
+    return {campaign.run(fault).outcome for fault in faults}
 
 
 def prime_from(start, step):
@@ -248,6 +258,23 @@ def test_lengths_and_command(campaign, visits):
                 assert run.outcome in (Outcome.ERROR, Outcome.NO_END), run.fault
 
 
+def test_two_bits_of_counts_and_command(campaign, visits):
+    """Whichever two: the check of the result uses the counts, too."""
+    names = named(campaign, "operands.state__counts", "control.command")
+    for name in names:
+        for cycle in (10, visits[-1][2][0]):
+            found = pairs(campaign, cycle, name)
+            assert found <= {Outcome.ERROR, Outcome.NO_END}
+
+
+@pytest.mark.slow
+def test_two_bits_of_lengths(campaign, visits):
+    """Their parity does not see them. What an exponent's does is checked, and M's is compared."""
+    (name,) = named(campaign, "operands.state__lengths")
+    for cycle in (10, first(visits, "S < M?")[0], visits[-1][2][0]):
+        assert Outcome.WRONG not in pairs(campaign, cycle, name)
+
+
 @pytest.mark.slow
 def test_x_on_its_way(campaign, visits):
     """The gearbox and its counters in each cycle of the input; the buffer before it."""
@@ -287,7 +314,7 @@ def test_the_way_out(campaign, visits):
     end = range(visits[-1][2][-1], campaign.cycles)
     names = named(campaign, "gearbox.digit_index", "gearbox.word_index", "ring.word", "ring.digit")
     names += named(campaign, "status.output_length", "status.interrupt", "status.error")
-    names += named(campaign, "status.busy", "read_2.answer", "residue_sum.total", "seal.of_lengths")
+    names += named(campaign, "status.busy", "read_2.answer", "residue_sum.total", "seal.kept")
     for name in {name for name in names if not name.startswith("engine.lane.mult")}:
         outcomes(campaign, end[::5], name)
     (buffer,) = named(campaign, "front_end.buffer.memory")

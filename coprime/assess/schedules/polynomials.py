@@ -7,7 +7,7 @@ has the same two. So two calculations agree for all words if they end with the s
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count, product
 from math import prod
 from typing import Optional
@@ -113,11 +113,10 @@ class Polynomial:
     def _of_terms(self) -> tuple[int, int]:
         least = most = 0
         for monomial, coefficient in self.terms.items():
-            ends = [
-                coefficient * prod(ends)
-                for ends in product(*((one.least, one.most) for one in monomial))
-            ]
-            least, most = least + min(ends), most + max(ends)
+            low, high = _ends(monomial)
+            if coefficient < 0:
+                low, high = high, low
+            least, most = least + coefficient * low, most + coefficient * high
         return least, most
 
     def replaced(self, monomial: Monomial, factor: int) -> "Polynomial":
@@ -150,8 +149,17 @@ class Polynomial:
 
     def within(self, least: int, most: int) -> bool:
         """Whether it is never outside this interval."""
-        own = self.bounds
+        own = self.interval
+        if not (least <= own[0] and own[1] <= most):
+            own = self.bounds
         return least <= own[0] and own[1] <= most
+
+
+@lru_cache(maxsize=1 << 16)
+def _ends(monomial: Monomial) -> tuple[int, int]:
+    """The least and the greatest value of a product of different unknowns."""
+    ends = [prod(ends) for ends in product(*((one.least, one.most) for one in monomial))]
+    return min(ends), max(ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,7 +76,7 @@ def polynomial_of(word: Word) -> Polynomial:
 
 def made(rule: Rule, *operands: Word) -> Symbol:
     """A symbol, or ANYTHING if an operand is that."""
-    return ANYTHING if any(one is ANYTHING for one in operands) else Symbol(rule, *operands)
+    return ANYTHING if ANYTHING in operands else Symbol(rule, *operands)
 
 
 def _zero(value: Polynomial) -> Polynomial:

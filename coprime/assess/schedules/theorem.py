@@ -1,5 +1,6 @@
 """What is proved of a multiplier: for all operands its schedule makes the recurrence's words."""
 
+import gc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -238,6 +239,18 @@ def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
 def prove(theorem: Theorem, digits: Sequence[int]) -> ScheduleProof:
     """Prove every case; ProofError with the case that does not hold."""
     start = process_time()
+    gc.disable()  # all that a case makes lives as long as the case
+    try:
+        prover, cases = _proved(theorem, digits)
+    finally:
+        gc.enable()
+    free = sum(one is ANYTHING for one in prover.rest.words)
+    registers, seconds = len(prover.rest.words), process_time() - start
+    return ScheduleProof(cases, prover.cycles, registers, free, seconds)
+
+
+def _proved(theorem: Theorem, digits: Sequence[int]) -> tuple[_Prover, int]:
+    """The prover that has proved every case, and how many these are."""
     prover = _Prover(theorem)
     cases = [case for count in digits for case in theorem.cases(count)]
     while True:
@@ -249,17 +262,17 @@ def prove(theorem: Theorem, digits: Sequence[int]) -> ScheduleProof:
             break
     for case in cases if theorem.any_state else ():
         _named(case, prover.compare_starts)
-    free = sum(one is ANYTHING for one in prover.rest.words)
-    registers, seconds = len(prover.rest.words), process_time() - start
-    return ScheduleProof(len(cases), prover.cycles, registers, free, seconds)
+    return prover, len(cases)
 
 
 def _named(case: TheoremCase, prove_case: Callable[[TheoremCase], Result]) -> Result:
-    """The case's name with its error."""
+    """The case's name with its error; what it has made is thrown away."""
     try:
         return prove_case(case)
     except ProofError as error:
         raise ProofError(f"{case}: {error}") from None
+    finally:
+        gc.collect()
 
 
 def compare(name: str, words: Sequence[Word], expected: Sequence[Polynomial]) -> None:
