@@ -12,9 +12,11 @@ changed module and then of those around it:
 * For a register whose reset has changed: in each cycle after a reset outputs are equal whatever is
   in this register; CYCLES cycles after the reset all registers are equal again.
 
+Both are tried with all registers, and without those that Yosys finds to keep their first values.
 The solver's bound is SECONDS for each question. What is not answered by then is not proved.
 """
 
+import itertools
 import json
 import re
 import tempfile
@@ -43,14 +45,15 @@ class Logic:
 
 def is_equivalent(gold: str, gate: str, module: str) -> bool:
     """Whether it is proved that `gate`, with a change in `module`, does the same as `gold`."""
-    for top in dict.fromkeys((module, *_around(gold, module))):
+    tops = dict.fromkeys((module, *_around(gold, module)))
+    for top, reduced in itertools.product(tops, (False, True)):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             try:
-                logic = _logic(folder, gold, top, "gold")
+                logic = _logic(folder, gold, top, "gold", reduced)
                 if len(logic.registers) > _MOST_REGISTERS:
                     return False
-                if _logic(folder, gate, top, "gate") == logic and (
+                if _logic(folder, gate, top, "gate", reduced) == logic and (
                     _by_induction(folder, logic) or _after_reset(folder, logic)
                 ):
                     return True
@@ -71,13 +74,15 @@ def _around(text: str, module: str) -> Iterator[str]:
             return
 
 
-def _logic(folder: Path, text: str, top: str, name: str) -> Logic:
+def _logic(folder: Path, text: str, top: str, name: str, reduced: bool) -> Logic:
+    """Write a module's logic; `reduced` without the registers that never change."""
     (folder / f"{name}.v").write_text(text)
     run_yosys(
         [
             f"read_verilog {name}.v",
             f"hierarchy -top {top}",
             *("proc", "flatten", "opt_clean", "memory_dff", "memory_collect", "memory_map"),
+            *(("opt_expr", "opt_dff", "dffunmap", "opt_clean") * 2 if reduced else ()),
             *("opt_clean", "expose -evert-dff -dff", "opt_clean"),
             "attrmap -remove init",
             f"rename {top} {name}",

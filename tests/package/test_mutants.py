@@ -16,8 +16,9 @@ module top (
 );
   reg  [3:0] taken = 4'h0;
   reg  valid = 1'h0;
+  reg  never = 1'h0;
 
-  assign y = valid ? ~taken : (a & 4'h0);
+  assign y = never ? a : valid ? ~taken : (a & 4'h0);
 
   always @(posedge clk) begin
     taken <= a;
@@ -26,6 +27,10 @@ module top (
   always @(posedge clk) begin
     valid <= 1'h1;
     if (rst) valid <= 1'h0;
+  end
+  always @(posedge clk) begin
+    if (a[0]) never <= 1'h0;
+    if (rst) never <= 1'h0;
   end
 endmodule
 """
@@ -51,9 +56,10 @@ def test_there_are_mutants_of_each_kind_and_each_changes_the_text(verilog):
     ("right", "wrong"),
     [
         ("(a & 4'h0)", "(4'h0 & ~a)"),
+        ("never ? a", "never ? ~a"),
         ("    if (rst) taken <= 4'h0;\n", ""),
     ],
-    ids=["without effect", "reset of a register that is loaded before it is seen"],
+    ids=["without effect", "a register that never changes", "reset of a register that is loaded before it is seen"],
 )
 def test_equivalent_texts_are_proved_so(right, wrong):
     assert TEXT.count(right) == 1
