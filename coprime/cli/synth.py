@@ -14,11 +14,13 @@ from coprime.soc.board_files import BAUD, build_board
 from .options import (
     Parser,
     add_bus,
+    add_clock,
     add_design,
     add_folder,
     add_json,
     add_paddings,
     add_target,
+    chosen_clock,
     chosen_design,
     chosen_engine,
     chosen_paddings,
@@ -47,6 +49,8 @@ def add_options(parser: Parser) -> None:
     parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
     text = "write a bitstream: the accelerator at a serial port, with a self-test"
     parser.choice("--board", BOARDS, text)
+    text = "clock of the design on the board (0.8 of what it allows when it is routed)"
+    add_clock(parser, text)
     parser.number("--baud", f"bits per second of the board's serial port ({BAUD})")
     add_folder(parser, "folder for the bitstream")
     add_json(parser)
@@ -62,6 +66,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("name what to map to: --target, or a board with --board")
     if options.baud is not None:
         raise ValueError("--baud is for the serial port of a board: name one with --board")
+    if options.clock is not None:
+        raise ValueError("--clock is for the design on a board: name one with --board")
     if options.output is not None:
         raise ValueError("-o is for the bitstream of a board: name one with --board")
     if options.stamp and not options.route:
@@ -116,5 +122,5 @@ def _build_board(options: argparse.Namespace, choice: Choice) -> None:
     if baud < 1:
         raise ValueError(f"--baud must be at least 1, not {baud}")
     with progress(f"placing {choice.family.name} on {board.name}"):
-        result = build_board(choice, board, options.output, baud=baud)
+        result = build_board(choice, board, options.output, baud=baud, clock=chosen_clock(options))
     print_result(result, list(result.record().items()), as_json=options.json)
