@@ -65,7 +65,7 @@ def rows() -> Iterator[tuple[object, ...]]:
             f"[`{board.name}`](boards/{board.name}.md)",
             board.target.value,
             thousands(found[0]["size"]),
-            f"{board.clock_mhz:g}",
+            f"{found[0]['clock_mhz']:g}",
             f"{found[0]['fmax_mhz']:.1f}",
             f"{thousands(logic)} ({100 * logic // board.device.luts}%)",
             f"{memory} of {board.device.block_rams}",

@@ -41,9 +41,12 @@ def _page(board: Board) -> str:
         f"| `{port}` | {pin.site} | {pin.label} | {meaning(port)}{_level(board, port)} |"
         for port, pin in board.pins.items()
     ]
-    clock = f"{board.clock_mhz:g} MHz"
-    if board.oscillator_mhz:
-        clock += f", made from the board's {board.oscillator_mhz:g} MHz"
+    oscillator = f"{board.oscillator_mhz:g} MHz"
+    clock = f"{oscillator}, the oscillator's"
+    if board.clock_mhz:
+        clock = f"{board.clock_mhz:g} MHz, or `--clock`"
+    elif board.generates_clock:
+        clock = "[0.8 of what the routed design allows](../boards.md#the-clock), or `--clock`"
     notes = "".join(f"* {note}\n" for note in (board.serial, *board.notes))
     names = f"\nIts names on the command line: {', '.join(f'`{name}`' for name in others)}.\n"
     untried = "**We have not loaded a bitstream on this board.** The design is simulated"
@@ -62,6 +65,7 @@ def _page(board: Board) -> str:
 | | |
 |---|---|
 | device | {board.device.title} |
+| oscillator | {oscillator} |
 | clock | {clock} |
 | accelerator | `{choice.command("synth").removeprefix("coprime synth ")}` |
 | pins from | {board.source} |
@@ -127,7 +131,7 @@ def _row(board: Board, port: str, edge: int, side: int, y: int) -> list[str]:
     pin = board.pins[port]
     end = edge + side * 90
     outward = "end" if side < 0 else "start"
-    label = pin.label or f"oscillator, {board.oscillator_mhz or board.clock_mhz:g} MHz"
+    label = pin.label or f"oscillator, {board.oscillator_mhz:g} MHz"
     arrow = edge if side < 0 else end
     parts = [
         f'<line x1="{edge}" y1="{y}" x2="{end}" y2="{y}" stroke="#303840" stroke-width="2"/>',

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -21,6 +22,7 @@ from coprime.padding.scheme import Padding, parse_paddings
 from coprime.rsa.hashes import HASHES, digest_file, digest_size
 
 BAD_INPUT, FAILED = 2, 1  # exit statuses other than 0
+MAX_BOARD_MHZ = 1000
 STANDARD = "-"
 """Names standard input or standard output in place of a file."""
 
@@ -146,6 +148,22 @@ def add_target(parser: Parser, default: str | None = None) -> None:
     names = [target.value for target in Target if default or target is not Target.GENERIC]
     shown = f"FPGA family ({default})" if default else "FPGA family (that of --board)"
     parser.choice("--target", names, shown, default)
+
+
+def add_clock(parser: Parser, text: str) -> None:
+    """Add --clock, the clock of a design on a board; the text ends with its default."""
+    parser.number("--clock", text, metavar="MHZ", kind=float)
+
+
+def chosen_clock(options: argparse.Namespace) -> Fraction | None:
+    """The value of --clock in MHz, exactly as it is written. ValueError if it is out of range."""
+    if options.clock is None:
+        return None
+    if not 0 < options.clock <= MAX_BOARD_MHZ:
+        raise ValueError(
+            f"--clock must be over 0 and at most {MAX_BOARD_MHZ} MHz, not {options.clock:g}"
+        )
+    return Fraction(str(options.clock))
 
 
 def add_paddings(parser: Parser) -> None:

@@ -11,11 +11,11 @@ from coprime.soc.board_design import board_bench
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 
-from .options import Parser, add_design, chosen_engine
+from .options import Parser, add_clock, add_design, chosen_clock, chosen_engine
 from .output import announce
 
 SUMMARY = "Simulate a board at a serial port, for --device serial:."
-_CLOCK_MHZ = 12
+_CLOCK_MHZ = Fraction(12)
 
 
 def add_options(parser: Parser) -> None:
@@ -23,8 +23,7 @@ def add_options(parser: Parser) -> None:
     add_design(parser)
     parser.number("--baud", "bits per second", BAUD)
     text = "clock of the board, which is a number of cycles for each bit"
-    text = f"{text} ({_CLOCK_MHZ}, or the board's)"
-    parser.number("--clock", text, metavar="MHZ", kind=float)
+    add_clock(parser, f"{text} ({_CLOCK_MHZ}, or that of the board's oscillator)")
     parser.choice("--board", BOARDS, "all that goes onto this board, pins and self-test")
 
 
@@ -37,18 +36,16 @@ def run(options: argparse.Namespace) -> None:
     if options.baud < 1:
         raise ValueError(f"--baud must be at least 1, not {options.baud}")
     own = None if options.board is None else board_named(options.board)
-    if own is not None and options.clock is not None:
-        raise ValueError(f"the board {own.name} has its own clock: leave --clock out")
-    mhz = own.clock_mhz if own else _CLOCK_MHZ if options.clock is None else options.clock
-    if not 0 < mhz <= 1000:
-        raise ValueError(f"--clock must be over 0 and at most 1000 MHz, not {mhz:g}")
-    clock = int(Fraction(str(mhz)) * 10**6)
+    asked = chosen_clock(options)
+    setting = own.clock_setting(asked) if own and asked else None
+    mhz = own.design_mhz(setting) if own else asked or _CLOCK_MHZ
+    clock = int(mhz * 10**6)
     divisor = divisor_of(clock, options.baud)
     announce(choice)
     if own is None:
         top, verilog = MODULE_NAME, serial_board_verilog(choice, divisor)
     else:
-        top, verilog = board_bench(choice, own, baud=options.baud)
+        top, verilog = board_bench(choice, own, baud=options.baud, setting=setting)
     with (
         SimulatedBoard(verilog, top, clock=clock, baud=options.baud) as board,
         BoardTerminal(board) as terminal,

@@ -15,11 +15,13 @@ from coprime.soc.board_files import BAUD, BoardProject, build_board, build_board
 from .options import (
     Parser,
     add_bus,
+    add_clock,
     add_design,
     add_folder,
     add_json,
     add_paddings,
     add_target,
+    chosen_clock,
     chosen_design,
     chosen_engine,
     chosen_paddings,
@@ -48,6 +50,8 @@ def add_options(parser: Parser) -> None:
     parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
     text = "write a bitstream: the accelerator at a serial port, with a self-test"
     parser.choice("--board", BOARDS, text)
+    text = "clock of the design on the board (0.8 of what it allows when it is routed)"
+    add_clock(parser, text)
     parser.number("--baud", f"bits per second of the board's serial port ({BAUD})")
     add_folder(parser, "folder for the bitstream")
     add_json(parser)
@@ -66,6 +70,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("name what to map to: --target, or a board with --board")
     if options.baud is not None:
         raise ValueError("--baud is for the serial port of a board: name one with --board")
+    if options.clock is not None:
+        raise ValueError("--clock is for the design on a board: name one with --board")
     if options.output is not None:
         raise ValueError("-o is for the bitstream of a board: name one with --board")
     if options.stamp and not options.route:
@@ -124,12 +130,15 @@ def _build_board(options: argparse.Namespace, choice: Choice | ClusterChoice) ->
     if baud < 1:
         raise ValueError(f"--baud must be at least 1, not {baud}")
     result: BoardResult | BoardProject
+    clock = chosen_clock(options)
     if isinstance(choice, ClusterChoice):
+        if clock is not None:
+            raise ValueError("a stamped cluster runs at its board's own clock: leave --clock out")
         with progress(f"stamping a cluster on {board.name}"):
             result = build_board_cluster(choice, board, options.output, baud=baud)
     elif options.stamp:
         raise ValueError("only a cluster has something to stamp: name the family cluster")
     else:
         with progress(f"placing {choice.family.name} on {board.name}"):
-            result = build_board(choice, board, options.output, baud=baud)
+            result = build_board(choice, board, options.output, baud=baud, clock=clock)
     print_result(result, list(result.record().items()), as_json=options.json)

@@ -4,8 +4,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+from coprime.cells.clock_ranges import CLOCK_RANGES, ClockSetting
 from coprime.cells.target import Target
 
 from .files import write_file
@@ -17,6 +20,10 @@ from .tools import ToolError, tool_version
 
 _SEED = 1
 _AHEAD = 1.25  # of the board's clock: a stamped rectangle must be so much faster than that
+_SHARE = Fraction(4, 5)
+"""Of the clock that a routed design allows, the part that it gets by default."""
+_ROUNDING = Fraction(1, 1000)
+"""By how much less than asked for a generated clock may be."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +57,9 @@ class Board:
     title: str
     target: Target
     device: FpgaDevice  # in its package, of its speed grade
-    clock_mhz: float  # frequency at the port `clk`
-    oscillator_mhz: float = 0
-    """Frequency at the pin, if a clock generator makes that of `clk` from it; 0: there is none."""
+    oscillator_mhz: float  # frequency at the port `clk`
+    clock_mhz: float = 0
+    """The design's clock, if no other one is asked for; 0: what place and route allows decides."""
     pins: Mapping[str, Pin]
     source: str  # where the pins are from
     serial: str  # how a host is connected to `rx` and `tx`: a sentence
@@ -72,7 +79,54 @@ class Board:
     def constraints(self) -> str:
         """The pins and the clock, as nextpnr takes them."""
         pins = {port: (pin.site, pin.attributes) for port, pin in self.pins.items()}
-        return self.flow.constrain(pins, self.oscillator_mhz or self.clock_mhz)
+        return self.flow.constrain(pins, self.oscillator_mhz)
+
+    @property
+    def generates_clock(self) -> bool:
+        """Whether its target's clock generator can make other clocks than the oscillator's."""
+        return self.target in CLOCK_RANGES
+
+    def design_mhz(self, setting: ClockSetting | None) -> Fraction:
+        """A design's clock in MHz, with a clock generator set so; None: without one."""
+        return self._oscillator if setting is None else setting.mhz
+
+    def clock_setting(self, mhz: Fraction) -> ClockSetting | None:
+        """The clock generator's setting for a clock of `mhz`, or of up to 0.1 % less.
+
+        None is for the oscillator's own frequency, which needs no generator. Raises ValueError for
+        a clock that cannot be made, with the nearest ones.
+        """
+        own = self._oscillator
+        if mhz == own:
+            return None
+        ranges = CLOCK_RANGES.get(self.target)
+        if ranges is None:
+            raise ValueError(
+                f"the clock of {self.name} is its oscillator's, {float(own):g} MHz, not"
+                f" {float(mhz):g}: there is no clock generator for {self.target.value}"
+            )
+        found = ranges.at_most(own, mhz)
+        if found is not None and found.mhz >= mhz * (1 - _ROUNDING):
+            return found
+        near = (found and found.mhz, ranges.at_least(own, mhz))
+        raise ValueError(
+            f"{self.name} cannot make a clock of {float(mhz):g} MHz from its {float(own):g} MHz;"
+            f" the nearest: {' and '.join(f'{float(one):.12g}' for one in near if one)}"
+        )
+
+    def default_setting(self, fmax_mhz: float) -> ClockSetting | None:
+        """The setting for the fastest clock up to 0.8 of what a routed design allows.
+
+        It is the oscillator's frequency where that is allowed and faster. None is for that.
+        """
+        limit, own = _SHARE * Fraction(fmax_mhz), self._oscillator
+        ranges = CLOCK_RANGES.get(self.target)
+        found = ranges.at_most(own, limit) if ranges else None
+        return None if found is None or found.mhz <= own <= fmax_mhz else found
+
+    @property
+    def _oscillator(self) -> Fraction:
+        return Fraction(str(self.oscillator_mhz))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +135,7 @@ class BoardResult:
 
     board: str
     device: str
-    clock_mhz: float  # the board's clock
+    clock_mhz: float  # the design's clock
     fmax_mhz: float  # highest clock frequency that the placed and routed design allows
     utilisation: Mapping[str, int]  # count of each cell type that is used
     bitstream: Path
@@ -100,49 +154,108 @@ class BoardResult:
         }
 
 
-def write_bitstream(
-    verilog: str, top: str, board: Board, folder: Path, *, repeated: Sequence[str] = ()
-) -> BoardResult:
-    """Map, place and route module `top` for a board; write its bitstream into `folder`.
+def check_mapped(verilog: str, top: str, board: Board, repeated: Sequence[str] = ()) -> str:
+    """Map module `top` for a board, `repeated` modules by themselves; give the netlist, as JSON.
 
-    The ports of `top` are ports of the board, `clk` among them. `folder` is made if need be, and
-    gets the bitstream, TOP.v and the constraints. With `repeated`, modules to map by themselves,
-    the instances of the last one are stamped (`coprime.flow.stamping`).
-
-    Raises ValueError for a port that the board does not have, or a board whose fabric stamping does
-    not know; ToolError if a tool fails, the design does not fit or is too slow for the board's
-    clock, OSError if the files cannot be written. Results are cached by content.
+    Raises ValueError for a port that the board does not have, ToolError if a tool fails or the
+    design does not fit. Results are cached by content.
     """
     flow = board.flow
-    tool_version(flow.nextpnr)  # before the mapping, which takes longer
-    device = next((name for name, one in flow.devices.items() if one == board.device), "")
-    if repeated and (board.target is not STAMPING or not device):
-        raise ValueError(f"stamping does not know the fabric of {board.name}")
-    cells, mapped = map_cells(verilog, top, flow.synthesis(top, device), repeated=repeated)
+    cells, mapped = map_cells(verilog, top, flow.synthesis(top, _device(board)), repeated=repeated)
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
     for port in json.loads(netlist)["modules"][top]["ports"]:
         if port not in known:
             raise ValueError(f"{board.name} has no port {port!r}; it has: {', '.join(known)}")
     check_fit(flow, cells, board.device)
-    if repeated:
-        built = stamp_design(
+    return netlist
+
+
+def routed_mhz(verilog: str, top: str, board: Board) -> float:
+    """Map, place and route module `top` for a board; give the highest clock, in MHz.
+
+    Raises as `write_bitstream`, but for slow designs. Results are cached by content.
+    """
+    _, report = _routed(verilog, top, board, bitstream=False)
+    return clock_mhz(report)
+
+
+def _device(board: Board) -> str:
+    """The name that the flow has for a board's device; "" if it has none."""
+    return next((name for name, one in board.flow.devices.items() if one == board.device), "")
+
+
+def _routed(
+    verilog: str, top: str, board: Board, *, bitstream: bool
+) -> tuple[Path, Mapping[str, Any]]:
+    """The folder that nextpnr gives, and its report."""
+    flow = board.flow
+    tool_version(flow.nextpnr)  # before the mapping, which takes longer
+    netlist = check_mapped(verilog, top, board)
+    options = (*flow.place, "--seed", str(_SEED), "--timing-allow-fail")
+    return _with_report(
+        nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=bitstream)
+    )
+
+
+def _stamped(
+    verilog: str, top: str, board: Board, repeated: Sequence[str]
+) -> tuple[Path, Mapping[str, Any]]:
+    """The same with the instances of the last of the `repeated` modules stamped."""
+    tool_version(board.flow.nextpnr)
+    device = _device(board)
+    if board.target is not STAMPING or not device:
+        raise ValueError(f"stamping does not know the fabric of {board.name}")
+    check_mapped(verilog, top, board, repeated)
+    enough = _AHEAD * float(board.design_mhz(None))
+    return _with_report(
+        stamp_design(
             verilog,
             top,
             repeated=repeated,
             device=device,
             pins=board.constraints,
-            enough_mhz=_AHEAD * board.clock_mhz,
+            enough_mhz=enough,
         ).folder
+    )
+
+
+def _with_report(built: Path) -> tuple[Path, Mapping[str, Any]]:
+    return built, json.loads((built / "report.json").read_text("utf-8"))
+
+
+def write_bitstream(
+    verilog: str,
+    top: str,
+    board: Board,
+    folder: Path,
+    setting: ClockSetting | None = None,
+    *,
+    repeated: Sequence[str] = (),
+) -> BoardResult:
+    """Map, place and route module `top` for a board; write its bitstream into `folder`.
+
+    The ports of `top` are ports of the board, `clk` among them; `setting` is that of the clock
+    generator in it, if it has one. `folder` is made if need be, and gets the bitstream, TOP.v and
+    the constraints. With `repeated`, modules to map by themselves, the instances of the last one
+    are stamped (`coprime.flow.stamping`).
+
+    Raises ValueError for a port that the board does not have, or a board whose fabric stamping does
+    not know; ToolError if a tool fails, the design does not fit or is too slow for its clock,
+    OSError if the files cannot be written. Results are cached by content.
+    """
+    flow, mhz = board.flow, board.design_mhz(setting)
+    if repeated:
+        built, report = _stamped(verilog, top, board, repeated)
     else:
-        options = (*flow.place, "--seed", str(_SEED), "--timing-allow-fail")
-        built = nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=True)
-    report = json.loads((built / "report.json").read_text("utf-8"))
+        built, report = _routed(verilog, top, board, bitstream=True)
     fmax = clock_mhz(report)
-    if fmax < board.clock_mhz:
+    if fmax < mhz:
+        slower = board.default_setting(fmax)
+        advice = f"; ask for --clock {float(slower.mhz):.12g} or less" if slower else ""
         raise ToolError(
-            f"the design runs at no more than {fmax:g} MHz,"
-            f" below the {board.clock_mhz:g} MHz of {board.name}"
+            f"the design runs on {board.name} at no more than {fmax:g} MHz,"
+            f" below its clock of {float(mhz):.12g} MHz{advice}"
         )
     bitstream = folder / f"{top}{flow.bitstream}"
     source = folder / f"{top}.v"
@@ -154,7 +267,7 @@ def write_bitstream(
     return BoardResult(
         board=board.name,
         device=board.device.title,
-        clock_mhz=board.clock_mhz,
+        clock_mhz=float(mhz),
         fmax_mhz=fmax,
         utilisation={
             cell: count["used"] for cell, count in report["utilization"].items() if count["used"]

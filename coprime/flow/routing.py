@@ -188,9 +188,10 @@ endmodule
 def check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
     """Refuse at once what nextpnr would try to place for minutes."""
     used = flow.resources(cells)
+    flip_flops = device.luts * flow.flip_flops_per_slice // flow.luts_per_slice
     for needed, there, what in (
         (used["lut"], device.luts, "LUTs"),
-        (used["ff"], device.luts, "flip-flops"),
+        (used["ff"], flip_flops, "flip-flops"),
         (used["bram"], device.block_rams, "block RAMs"),
         (used["dsp"], device.dsp_slices, "DSP slices"),
     ):

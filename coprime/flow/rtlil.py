@@ -49,7 +49,7 @@ class Cell:
     name: str
     attributes: dict[str, str]
     parameters: dict[str, str] = field(default_factory=dict)
-    """Texts as they are written: `3`, `4'0101`, `"TRUE"`."""
+    """Texts as they are written: `3`, `4'0101`, `"TRUE"`; a real number as `1.5`."""
     ports: dict[str, Value] = field(default_factory=dict)
 
 
@@ -138,7 +138,10 @@ def _read_cell(cell: Cell, lines: Iterator[str], module: NetlistModule) -> Cell:
         word, _, rest = line.partition(" ")
         if word == "end":
             break
+        is_real = rest.startswith("real ")
         name, _, value = rest.removeprefix("signed ").removeprefix("real ").partition(" ")
+        if is_real:
+            value = value.strip('"')
         if word == "parameter":
             cell.parameters[name[1:]] = value
         else:

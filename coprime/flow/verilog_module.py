@@ -3,7 +3,7 @@
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, groupby
 
@@ -101,8 +101,8 @@ def _bits(value: Value, low: int, width: int) -> Value:
     return tuple(found)
 
 
-def _attributes(attributes: Mapping[str, str]) -> list[str]:
-    return [f"(* {name} = {attributes[name]} *)" for name in _KEPT_ATTRIBUTES if name in attributes]
+def _attributes(attributes: Mapping[str, str], kept: Iterable[str] = _KEPT_ATTRIBUTES) -> list[str]:
+    return [f"(* {name} = {attributes[name]} *)" for name in kept if name in attributes]
 
 
 def _range(width: int) -> str:
@@ -546,7 +546,8 @@ class Writer:
         ]
         kind = inner.name if inner else cell.kind[1:]
         name = self.names.given[cell.name]
-        lines = _attributes(cell.attributes)
+        # A vendor's cell has those that its instance states.
+        lines = _attributes(cell.attributes, _KEPT_ATTRIBUTES if inner else cell.attributes)
         if parameters:
             lines += [f"{kind} #(", *_indented(_listed(parameters)), f") {name} ("]
         else:

@@ -99,7 +99,7 @@ def board_cluster_verilog(choice: ClusterChoice, board: Board, *, baud: int) -> 
 
     It is wires between the modules FRONT_END and NODE. ValueError for a speed out of range.
     """
-    divisor = divisor_of(round(board.clock_mhz * 1e6), baud)
+    divisor = divisor_of(int(board.design_mhz(None) * 10**6), baud)
     design, cores, registers = choice.core.design, choice.cores, choice.link_registers
     ends = BoardChainEnds(
         board,

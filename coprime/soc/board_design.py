@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from amaranth.hdl import ClockDomain, Elaboratable, Module, Signal
+from amaranth.hdl import ClockDomain, Elaboratable, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
@@ -11,6 +11,8 @@ from amaranth.lib.wiring import In, Out
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.bus.serial.uart import divisor_of
 from coprime.catalog import Choice
+from coprime.cells.clock_generator import ClockGenerator
+from coprime.cells.clock_ranges import ClockSetting
 from coprime.cells.target import Target
 from coprime.flow.board import Board
 from coprime.flow.verilog import to_verilog
@@ -18,12 +20,13 @@ from coprime.soc.self_test import SelfTestingEngine, known_answers
 
 _BLINK_BITS = 24  # a period of 0.7 s at 25 MHz
 # Registers start in step only once the clock has run for a while, and block RAM of an iCE40 shows
-# its contents only some microseconds after configuration: 256 cycles are 5 to 26 microseconds.
+# its contents only some microseconds after configuration: 256 cycles are 10 microseconds at 25 MHz,
+# and come after the lock of a clock generator.
 _RESET_BITS = 8
 
 
 class BoardDesign(wiring.Component):
-    """An accelerator at a serial port, on a board. Clock domain `sync` is its own, from `clk`.
+    """An accelerator at a serial port, on a board. Clock domain `sync` is its own, made of `clk`.
 
     The self-test runs when the bitstream is loaded, and again when the button is released: while it
     is pressed, everything is in reset. A host that opens a session ends the test.
@@ -32,6 +35,7 @@ class BoardDesign(wiring.Component):
     ----------
     board (Board): its `pins` are the ports
     divisor : clock cycles of a bit, as SerialBridge's
+    setting (ClockSetting): of the clock generator; None: the clock is `clk`
 
     Members
     -------
@@ -47,17 +51,27 @@ class BoardDesign(wiring.Component):
     Pins that are active low are inverted in here.
     """
 
-    def __init__(self, board: Board, engine: SelfTestingEngine, divisor: int | Fraction):
+    def __init__(
+        self,
+        board: Board,
+        engine: SelfTestingEngine,
+        divisor: int | Fraction,
+        setting: ClockSetting | None = None,
+    ):
         self.board, self.engine = board, engine
         self.accelerator = SerialAccelerator(engine, divisor)
+        self.generator = ClockGenerator(setting, board.target)
         inputs = ("clk", "rx", "button")
         super().__init__({port: In(1) if port in inputs else Out(1) for port in board.pins})
 
     def elaborate(self, platform: object) -> Elaboratable:
-        """Hold the reset for some cycles after configuration, and while the button is pressed."""
+        """Hold the reset until some cycles after the lock, and while the button is pressed."""
         m = Module()
         m.domains.sync = sync = ClockDomain()
         m.submodules.accelerator = accelerator = self.accelerator
+        m.submodules.generator = generator = self.generator
+        locked = Signal()
+        m.submodules.lock_synchronizer = FFSynchronizer(generator.locked, locked, reset_less=True)
         engine, test = self.engine, self.engine.test
         pressed, begun, failed = Signal(), Signal(), Signal()
         button = self.button ^ self.board.pins["button"].active_low
@@ -66,7 +80,7 @@ class BoardDesign(wiring.Component):
         reset = Signal(init=1, reset_less=True)
         blink = Signal(_BLINK_BITS, reset_less=True)
         m.d.sync += [
-            configured.eq(configured + ~configured.all()),
+            configured.eq(Mux(locked, configured + ~configured.all(), 0)),
             reset.eq(~configured.all() | pressed),
             blink.eq(blink + 1),
             begun.eq(1),
@@ -74,7 +88,8 @@ class BoardDesign(wiring.Component):
         with m.If(engine.done):
             m.d.sync += failed.eq(engine.error.any())
         m.d.comb += [
-            sync.clk.eq(self.clk),
+            generator.clk.eq(self.clk),
+            sync.clk.eq(generator.clock),
             sync.rst.eq(reset),
             test.start.eq(~begun),
             accelerator.rx.eq(self.rx),
@@ -98,35 +113,49 @@ def board_name(choice: Choice, board: Board) -> str:
     return f"{choice.module_name}_on_{board.name.replace('-', '_')}"
 
 
-def board_verilog(choice: Choice, board: Board, *, baud: int, bits: int | None = None) -> str:
+def board_verilog(
+    choice: Choice,
+    board: Board,
+    *,
+    baud: int,
+    bits: int | None = None,
+    setting: ClockSetting | None = None,
+) -> str:
     """Verilog of a design on a board; the top module is `board_name`.
 
     `baud` is the speed of the serial port; `bits` the length of the self-test's modulus, as
-    `known_answers` takes it.
+    `known_answers` takes it; `setting` that of the clock generator, None for the oscillator's
+    clock.
 
     Raises ValueError for a length or a speed out of range, or a choice that takes random bytes.
     """
-    divisor = divisor_of(round(board.clock_mhz * 1e6), baud)
+    mhz = board.design_mhz(setting)
+    divisor = divisor_of(int(mhz * 10**6), baud)
     design = choice.design
     engine = SelfTestingEngine(design, *known_answers(design, bits), target=board.target)
     name = board_name(choice, board)
     header = (
-        f"{name}: {choice.family.name} on {board.title}, at a serial port of {baud} baud\n"
+        f"{name}: {choice.family.name} on {board.title}, clock {float(mhz):.12g} MHz,"
+        f" at a serial port of {baud} baud\n"
         "The key of the self-test in here is a TEST KEY, made from a seed that is public."
     )
-    return to_verilog(BoardDesign(board, engine, divisor), name, header=header)
+    return to_verilog(BoardDesign(board, engine, divisor, setting), name, header=header)
 
 
-def board_bench(choice: Choice, board: Board, *, baud: int) -> tuple[str, str]:
+def board_bench(
+    choice: Choice, board: Board, *, baud: int, setting: ClockSetting | None = None
+) -> tuple[str, str]:
     """Give a module around `board_verilog` for a simulation, by name, and the whole Verilog.
 
     Its ports are clk, rx and tx; nobody presses the button. Multipliers and memories are those
-    of the target `generic`, which simulate faster than models of a vendor's cells.
+    of the target `generic`, which simulate faster than models of a vendor's cells. There is no
+    clock generator: the clock of `setting` is at clk.
 
     Raises ValueError as `board_verilog`.
     """
     name = board_name(choice, board)
-    verilog = board_verilog(choice, replace(board, target=Target.GENERIC), baud=baud)
+    generic = replace(board, target=Target.GENERIC)
+    verilog = board_verilog(choice, generic, baud=baud, setting=setting)
     released = int(board.pins["button"].active_low)
     text = f"""
 module {name}_bench (input clk, input rx, output tx);

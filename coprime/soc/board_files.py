@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from coprime.catalog import Choice, ClusterChoice
-from coprime.flow.board import Board, BoardResult, write_bitstream
+from coprime.cells.clock_ranges import ClockSetting
+from coprime.flow.board import Board, BoardResult, check_mapped, routed_mhz, write_bitstream
 from coprime.flow.files import write_file
 from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.templates import filled
@@ -40,24 +42,40 @@ class BoardProject:
 
 
 def build_board(
-    choice: Choice, board: Board, folder: Path, *, baud: int = BAUD, bits: int | None = None
+    choice: Choice,
+    board: Board,
+    folder: Path,
+    *,
+    baud: int = BAUD,
+    bits: int | None = None,
+    clock: Fraction | None = None,
 ) -> BoardResult | BoardProject:
     """Write a design's bitstream for a board into `folder`, with all that belongs to it.
 
     `folder` is made if need be, and gets the bitstream, its Verilog, its constraints, report.json
     and README.md; for a board without an open flow, the script of a project instead of bitstream
-    and report. `baud` and `bits` are as `board_verilog` takes them.
+    and report. `baud` and `bits` are as `board_verilog` takes them. `clock` is the design's in MHz,
+    which `Board.clock_setting` makes. By default it is that of the board's project; or the design
+    is routed twice: once at the oscillator's clock, to see how fast it is, and once at that of
+    `Board.default_setting`.
 
-    Raises ValueError for a length or a speed out of range, or a choice that takes random bytes;
-    ToolError if a tool fails, the design does not fit or is too slow for the board's clock; OSError
+    Raises ValueError for a length, a speed or a clock out of range, or a choice that takes random
+    bytes; ToolError if a tool fails, the design does not fit or is too slow for its clock; OSError
     if the files cannot be written.
     """
-    verilog = board_verilog(choice, board, baud=baud, bits=bits)
+    name = board_name(choice, board)
+    mhz = clock or Fraction(str(board.clock_mhz)) or board.design_mhz(None)
+    setting = board.clock_setting(mhz)
+    verilog = board_verilog(choice, board, baud=baud, bits=bits, setting=setting)
     if not board.flow.nextpnr:
-        return _write_project(verilog, choice, board, folder, baud)
-    result = write_bitstream(verilog, board_name(choice, board), board, folder)
-    write_file(folder / "README.md", _readme(choice, board, baud))
-    _write_report(result, _synth(choice, board, baud), folder)
+        readme = _readme(choice, board, baud, clock, setting)
+        return _write_project(verilog, choice, board, folder, readme, setting)
+    if clock is None and board.generates_clock:
+        setting = board.default_setting(routed_mhz(verilog, name, board))
+        verilog = board_verilog(choice, board, baud=baud, bits=bits, setting=setting)
+    result = write_bitstream(verilog, name, board, folder, setting)
+    write_file(folder / "README.md", _readme(choice, board, baud, clock, setting))
+    _write_report(result, _synth(choice, board, baud, "DIR", clock), folder)
     return result
 
 
@@ -75,12 +93,12 @@ def build_board_cluster(
     result = write_bitstream(verilog, name, board, folder, repeated=(FRONT_END, NODE))
     values = {"choice": choice, "board": board, "baud": baud, "meaning": meaning, "ports": PORTS}
     commands = [
-        f"{_synth(choice, board, baud, '.')} --stamp",
+        f"{_synth(choice, board, baud, '.', None)} --stamp",
         f"coprime program --board {board.name} .",
     ]
     readme = filled((_TEMPLATES,), "README_cluster.md.j2", **values, commands=commands)
     write_file(folder / "README.md", readme)
-    _write_report(result, f"{_synth(choice, board, baud)} --stamp", folder)
+    _write_report(result, f"{_synth(choice, board, baud, 'DIR', None)} --stamp", folder)
     return result
 
 
@@ -94,31 +112,42 @@ def _write_report(result: BoardResult, command: str, folder: Path) -> None:
 
 
 def _write_project(
-    verilog: str, choice: Choice, board: Board, folder: Path, baud: int
+    verilog: str,
+    choice: Choice,
+    board: Board,
+    folder: Path,
+    readme: str,
+    setting: ClockSetting | None,
 ) -> BoardProject:
     name = board_name(choice, board)
-    clocked = filled((_TEMPLATES,), "clocked.v.j2", name=name, board=board)
+    check_mapped(verilog, name, board)
     files = {
         f"{name}.tcl": filled((_TEMPLATES,), "project.tcl.j2", name=name, board=board),
-        f"{name}.v": verilog + "\n" + clocked,
+        f"{name}.v": verilog,
         f"{name}.xdc": board.constraints,
-        "README.md": _readme(choice, board, baud),
+        "README.md": readme,
     }
     for path, text in files.items():
         write_file(folder / path, text)
     return BoardProject(
         board=board.name,
         device=board.device.title,
-        clock_mhz=board.clock_mhz,
+        clock_mhz=float(board.design_mhz(setting)),
         files=tuple(folder / path for path in files),
     )
 
 
-def five_commands(choice: Choice, board: Board, baud: int = BAUD, folder: str = "DIR") -> list[str]:
+def five_commands(
+    choice: Choice,
+    board: Board,
+    baud: int = BAUD,
+    folder: str = "DIR",
+    clock: Fraction | None = None,
+) -> list[str]:
     """From a board to a decrypted message."""
     device = "serial:/dev/ttyUSB0" + (f",{baud}" if baud != BAUD else "")
     return [
-        _synth(choice, board, baud, folder),
+        _synth(choice, board, baud, folder, clock),
         f"coprime program --board {board.name} {folder}",
         "coprime rsa keygen -o key.pem",
         "echo Hello | coprime rsa encrypt --key key.pem -o message.rsa",
@@ -126,20 +155,32 @@ def five_commands(choice: Choice, board: Board, baud: int = BAUD, folder: str = 
     ]
 
 
-def _synth(choice: Choice | ClusterChoice, board: Board, baud: int, folder: str = "DIR") -> str:
+def _synth(
+    choice: Choice | ClusterChoice, board: Board, baud: int, folder: str, clock: Fraction | None
+) -> str:
+    asked = "" if clock is None else f" --clock {float(clock):.12g}"
     speed = f" --baud {baud}" if baud != BAUD else ""
-    return f"{choice.command('synth')} --board {board.name}{speed} -o {folder}"
+    return f"{choice.command('synth')} --board {board.name}{asked}{speed} -o {folder}"
 
 
-def _readme(choice: Choice, board: Board, baud: int) -> str:
+def _readme(
+    choice: Choice,
+    board: Board,
+    baud: int,
+    clock: Fraction | None,
+    setting: ClockSetting | None,
+) -> str:
+    """`clock` is what was asked for, `setting` what it has become."""
     return filled(
         (_TEMPLATES,),
         "README.md.j2",
         choice=choice,
         board=board,
         baud=baud,
+        mhz=float(board.design_mhz(setting)),
+        generated=setting is not None,
         name=board_name(choice, board),
-        commands=five_commands(choice, board, baud, folder="."),
+        commands=five_commands(choice, board, baud, ".", clock),
         meaning=meaning,
     )
 

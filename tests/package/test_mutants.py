@@ -59,7 +59,11 @@ def test_there_are_mutants_of_each_kind_and_each_changes_the_text(verilog):
         ("never ? a", "never ? ~a"),
         ("    if (rst) taken <= 4'h0;\n", ""),
     ],
-    ids=["without effect", "a register that never changes", "reset of a register that is loaded before it is seen"],
+    ids=[
+        "without effect",
+        "a register that never changes",
+        "reset of a register that is loaded before it is seen",
+    ],
 )
 def test_equivalent_texts_are_proved_so(right, wrong):
     assert TEXT.count(right) == 1

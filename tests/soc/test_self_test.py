@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from amaranth.sim import Simulator
@@ -226,10 +227,10 @@ def test_refuses():
         known_answer(design)
 
 
-def board_test(*answers, target=Target.GENERIC, design=None):
+def board_test(*answers, target=Target.GENERIC, design=None, setting=None):
     design = design or family_named("fdfm").choose({}).design
     engine = SelfTestingEngine(design, *answers, target=target)
-    return to_verilog(BoardDesign(BOARDS["ulx3s"], engine, 16), TOP)
+    return to_verilog(BoardDesign(BOARDS["ulx3s"], engine, 16, setting), TOP)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +252,36 @@ def test_board_shows_how_it_ended(wrong):
             device.run(1000)
             assert device.read32(0) == (FAILED if wrong else PASSED)
             device.reset()
+
+
+# A clock generator whose output is its input, and which needs 1023 cycles.
+GENERATOR = """
+module EHXPLLL #(
+  parameter CLKI_DIV = 1, CLKFB_DIV = 1, CLKOP_DIV = 1, CLKOP_CPHASE = 0, CLKOS_DIV = 1,
+  parameter CLKOS_CPHASE = 0, FEEDBK_PATH = "", CLKOP_ENABLE = "", CLKOS_ENABLE = ""
+) (
+  input CLKI, CLKFB, RST, STDBY, PHASESEL0, PHASESEL1, PLLWAKESYNC, ENCLKOP, ENCLKOS, PHASEDIR,
+  input PHASESTEP, PHASELOADREG, output CLKINTFB, CLKOS, LOCK
+);
+  reg [9:0] count = 0;
+  always @(posedge CLKI) if (!LOCK) count <= count + 1;
+  assign CLKINTFB = CLKI, CLKOS = CLKI, LOCK = &count;
+endmodule
+"""
+
+
+def test_board_waits_for_the_lock():
+    """Nothing runs before the clock generator is locked, and 256 cycles after that."""
+    answer = known_answer(SMALL)
+    setting = BOARDS["ulx3s"].clock_setting(Fraction("62.5"))
+    verilog = BENCH + GENERATOR + board_test(answer, design=SMALL, setting=setting)
+    with SimulatedDevice(verilog, "coprime_bench", cycle_limit=2 * answer.cycles) as device:
+        device.run(1200)
+        assert device.read32(0) == 0
+        device.run(200)
+        assert device.read32(0) == BUSY
+        device.wait_interrupt()
+        assert device.read32(0) == PASSED
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ class FpgaDevice:
 
     title: str  # with package and speed grade, as measurements name it
     options: Sequence[str]  # of nextpnr, which choose it
-    luts: int  # each with a flip-flop
+    luts: int  # with as many flip-flops as a slice has for each
     block_rams: int
     dsp_slices: int
     family: str = ""  # of Yosys's command, where it needs one
