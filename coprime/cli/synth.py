@@ -5,7 +5,7 @@ import argparse
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.explore.measure import measure_area
+from coprime.explore.measure import Area, PartToMap, measure_area
 from coprime.flow.board import BoardResult
 from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.parts import PARTS
@@ -48,6 +48,7 @@ def add_options(parser: Parser) -> None:
     text = "place and route a cluster's node by itself and copy it across the device (ecp5)"
     parser.flag("--stamp", text)
     parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
+    parser.number("--seeds", "placements, each from another seed; the clock is their mean", 1)
     text = "write a bitstream: the accelerator at a serial port, with a self-test"
     parser.choice("--board", BOARDS, text)
     text = "clock of the design on the board (0.8 of what it allows when it is routed)"
@@ -78,18 +79,13 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError("--stamp is a way to place and route: add --route")
     if options.device is not None and not options.route:
         raise ValueError("--device is what to place and route on: add --route")
+    if options.seeds < 1:
+        raise ValueError(f"--seeds must be 1 or more, not {options.seeds}")
+    if options.seeds > 1 and (options.stamp or not options.route):
+        raise ValueError("--seeds is of place and route: add --route, and leave --stamp out")
     announce(choice)
     with progress(f"mapping {options.family}"):
-        area = measure_area(
-            choice,
-            Target(options.target),
-            part=options.part,
-            route=options.route,
-            stamp=options.stamp,
-            device=options.device or "",
-            paddings=chosen_paddings(options),
-            bus=Bus(options.bus),
-        )
+        area = area_of(options)
     rows: list[tuple[str, object]] = [
         ("device", area.device),
         ("LUTs", f"{area.lut} ({area.lutram} of them as memory)"),
@@ -109,6 +105,32 @@ def run(options: argparse.Namespace) -> None:
         ]
     rows.append(("tools", ", ".join(f"{k} {v}" for k, v in area.tools.items())))
     print_result(area, rows, as_json=options.json)
+
+
+def area_of(options: argparse.Namespace) -> Area:
+    """What the design of these options takes. Raises as `measure_area`."""
+    return measure_area(
+        chosen_design(options),
+        Target(options.target),
+        part=options.part,
+        route=options.route,
+        stamp=options.stamp,
+        device=options.device or "",
+        seeds=options.seeds,
+        paddings=chosen_paddings(options),
+        bus=Bus(options.bus),
+    )
+
+
+def mapped_part(options: argparse.Namespace) -> PartToMap:
+    """The part that `area_of` maps, with its Verilog. Raises as `PartToMap`."""
+    return PartToMap(
+        chosen_design(options),
+        options.part or PARTS[0],
+        Target(options.target),
+        chosen_paddings(options),
+        Bus(options.bus),
+    )
 
 
 def _engine(options: argparse.Namespace) -> Choice:

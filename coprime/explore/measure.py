@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
@@ -25,7 +26,7 @@ class Area(Resources):
     part: str
     target: str
     device: str
-    fmax_mhz: float | None
+    fmax_mhz: float | None  # the mean over the seeds
     critical_path: str | None
     tools: Mapping[str, str]
     stamped: StampedDesign | None = None  # how it was placed, if its node was stamped
@@ -99,16 +100,18 @@ def measure_area(
     route: bool = False,
     stamp: bool = False,
     device: str = "",
+    seeds: int = 1,
     paddings: Collection[Padding] = (),
     bus: Bus = Bus.AXI4_LITE,
 ) -> Area:
     """Map a part of a design, as of `PartToMap`, and with `route` place and route it.
 
-    With `route` and `stamp` a cluster's node is placed and routed by itself, and copied. `part` is
-    None for an engine and for a cluster; `device` is one of the target's, "" its first. Raises
-    ValueError for another part or device, for a target without mapping, for routing on one without
-    devices, or for stamping another design than a cluster or for another target than ecp5;
-    ToolError if the design does not fit the device, or not so many copies.
+    From each of the seeds 1 to `seeds` it is placed anew, and the clock is their mean. With `route`
+    and `stamp` a cluster's node is placed and routed by itself, and copied. `part` is None for an
+    engine and for a cluster; `device` is one of the target's, "" its first. Raises ValueError for
+    another part or device, for a target without mapping, for routing on one without devices, or for
+    stamping another design than a cluster or for another target than ecp5; ToolError if the design
+    does not fit the device, or not so many copies.
     """
     # Before the minutes that mapping may take.
     flow = flow_of(target)
@@ -128,7 +131,8 @@ def measure_area(
     mapped = source.map(device)
     routed: RoutedDesign | StampedDesign | None = None
     if route:
-        routed = source.stamp(device) if stamp else source.route(device)
+        every = range(1, seeds + 1)
+        routed = source.stamp(device) if stamp else source.route(device, every)
     return Area(
         **mapped.resources,
         family=family,
@@ -136,11 +140,17 @@ def measure_area(
         part=part,
         target=target.value,
         device=routed.device if routed else mapped.device,
-        fmax_mhz=routed.fmax_mhz if routed else None,
+        fmax_mhz=_mean_clock(routed),
         critical_path=str(routed.critical_path) if routed else None,
         tools=routed.tools if routed else mapped.tools,
         stamped=routed if isinstance(routed, StampedDesign) else None,
     )
+
+
+def _mean_clock(routed: RoutedDesign | StampedDesign | None) -> float | None:
+    if isinstance(routed, RoutedDesign):
+        return fmean(routed.fmax_by_seed.values())
+    return routed.fmax_mhz if routed else None
 
 
 def _check_stamping(choice: Choice | ClusterChoice, target: Target) -> None:

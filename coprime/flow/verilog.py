@@ -5,6 +5,7 @@ follows from conditions is a continuous assignment, or a block that certainly st
 """
 
 import gc
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from .rtlil import NetlistModule, read
 from .verilog_module import Names, Writer
 
 _PREFIX = "coprime_"
+_COMMENT = re.compile(r"\s*//.*")
 _LICENSE = "// SPDX-License-Identifier: Apache-2.0"
 
 
@@ -71,6 +73,14 @@ def to_verilog(
         for number, writer in enumerate(writers.values())
     ]
     return "\n".join(["\n".join([_LICENSE, *comments]) + "\n", *texts])
+
+
+def digest_of(verilog: str) -> str:
+    """16 hexadecimal digits of a hash of a text of `to_verilog`, without its comments.
+
+    Of the same digest is the same hardware: figures of the one are figures of the other.
+    """
+    return hashlib.sha256(_COMMENT.sub("", verilog).encode()).hexdigest()[:16]
 
 
 def writers_of(modules: Sequence[NetlistModule]) -> dict[str, Writer]:

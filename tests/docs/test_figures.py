@@ -1,0 +1,207 @@
+"""Figures on pages: drawn from records, and the records of today's hardware."""
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+
+from bench.figures import NOT_YET, OTHERS, ROOT, draw, named, pages, unrecorded
+from bench.records import Record, read_records, write_records
+from coprime.flow.sources import sources
+from coprime.flow.verilog import digest_of
+
+RECORDS = read_records()
+TEXTS = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in pages()}
+MEASURED = sorted(name for name, one in RECORDS.items() if one.verilog is not None)
+PREDICTED = sorted(name for name, one in RECORDS.items() if one.is_predicted)
+DRAWN = 2
+"""Records that a version of the sources compares, besides those measured for the README. All of
+them are slow: making the Verilog of one takes seconds."""
+
+
+def complaint(one, today):
+    """What to do about a record whose Verilog is another today; empty if it is not."""
+    if one.verilog == today:
+        return ""
+    on = [page for page, text in TEXTS.items() if one.name in named(text, RECORDS)]
+    return (
+        f"{one.name} ({one.command}) was measured on other Verilog: `make figures NAMES={one.name}`"
+        f" measures it again, and writes {', '.join(on) or 'no page'}"
+    )
+
+
+def drawn(names):
+    """Some of these, others for other sources."""
+    return random.Random(sources()).sample(names, DRAWN)
+
+
+def check_digest(name):
+    said = complaint(RECORDS[name], RECORDS[name].verilog_today())
+    assert not said, said
+
+
+def check_cycles(name):
+    again = RECORDS[name].again()
+    assert again == RECORDS[name], f"{name}: {again.cycles:,} cycles; `make figures` writes pages"
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*drawn(MEASURED), *(named(TEXTS["README.md"], RECORDS).keys() & MEASURED)})
+)
+def test_a_record_is_of_todays_verilog(name):
+    check_digest(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURED)
+def test_every_record_is_of_todays_verilog(name):
+    check_digest(name)
+
+
+@pytest.mark.parametrize(
+    "name", drawn([one for one in PREDICTED if "--bits" in RECORDS[one].command])
+)
+def test_cycles_are_predicted(name):
+    check_cycles(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PREDICTED)
+def test_all_cycles_are_predicted(name):
+    check_cycles(name)
+
+
+def test_a_changed_design_names_record_and_pages():
+    one = RECORDS["compact_2048_xc7"]
+    assert complaint(one, one.verilog) == ""
+    said = complaint(one, "another digest")
+    assert said.startswith("compact_2048_xc7 (coprime synth compact -p max_bits=2048 --target xc7)")
+    assert "README.md" in said and "docs/compact.md" in said
+    assert "docs/cluster.md" not in said
+
+
+def test_the_digest_is_of_hardware_alone():
+    """Comments do not count, which have the version and the command."""
+    text = "// Coprime 0.2.0\nmodule a; // top\n  wire b;\nendmodule\n"
+    assert digest_of(text) == digest_of(text.replace("0.2.0", "0.3.0").replace(" // top", ""))
+    assert digest_of(text) != digest_of(text.replace("wire b", "wire c"))
+    assert re.fullmatch("[0-9a-f]{16}", digest_of(text))
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_pages_are_as_their_records(page):
+    assert draw(TEXTS[page], RECORDS) == TEXTS[page], f"{page}: `make figures` writes it"
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_every_figure_has_a_record(page):
+    path = ROOT / page
+    if path.name not in (*NOT_YET, *OTHERS) and path.parent.name not in OTHERS:
+        assert unrecorded(TEXTS[page], RECORDS) == []
+
+
+def test_every_record_is_on_a_page():
+    used = {name for text in TEXTS.values() for name in named(text, RECORDS)}
+    assert used == RECORDS.keys()
+
+
+# --- How it is done -------------------------------------------------------------------------------
+
+AREA = Record(
+    name="area", command="coprime synth fdfm --target ecp5", lut=1234, bram=1.5, verilog="0"
+)
+CLOCK = replace(AREA, name="clock", fmax_mhz=100.04, verilog=None)
+RUN = Record(name="run", command="coprime run fdfm RSA_PRIVATE --bits 64", cycles=4000)
+THREE = {one.name: one for one in (AREA, CLOCK, RUN)}
+
+
+def block(template):
+    return f"before\n\n<!-- figures\n{template}\n-->\nold\n<!-- end -->\n\nafter\n"
+
+
+def drawn_block(template):
+    text = draw(block(template), THREE)
+    assert draw(text, THREE) == text
+    return text.partition("-->\n\n")[2].partition("\n\n<!-- end -->")[0]
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{area.lut} LUTs", "1,234 LUTs"),
+        ("{area.bram}", "1.5"),
+        ("{area.lut / 8:.1f}", "154.2"),
+        ("| x | {lut} | {run.cycles / bram} | area", "| x | 1,234 | 2,666.7 |"),
+        ("{clock.fmax_mhz:.1f} MHz", "100.0† MHz"),
+    ],
+)
+def test_templates(template, text):
+    assert drawn_block(template).split("\n")[0] == text
+
+
+def test_a_figure_of_earlier_hardware_is_marked():
+    assert "make figures" in drawn_block("{clock.lut}")
+    assert "make figures" not in drawn_block("{area.lut} {run.cycles}")
+
+
+@pytest.mark.parametrize(
+    "template", ["{area.fmax_mhz}", "{none.lut}", "{area.luts}", "| {lut} | none", "{open('x')}"]
+)
+def test_templates_that_cannot_be(template):
+    with pytest.raises(ValueError, match=r"\{|no record"):
+        draw(block(template), THREE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It has 1,234 LUTs.",
+        "It has 1,234\nLUTs at 100.0 MHz.",
+        "| engine | LUTs |\n|---|---|\n| x | 1,234 |",
+        "| | |\n|---|---|\n| LUTs | 1,234 |",
+        "`fdfm --clock 5 MHz`",
+        "The paper has 99 LUTs.",
+        "[Its source](https://example.org) has 99 LUTs.",
+        "| whose | LUTs |\n|---|---|\n| the paper's | 99 |",
+    ],
+)
+def test_figures_with_a_record(text):
+    assert unrecorded(f"<!-- figures of area, clock -->\n\n{text}\n", THREE) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It has 1,235 LUTs.", (3, "1,235 LUTs")),
+        ("The paper has 99 LUTs. Ours\nhas 98 LUTs.", (4, "98 LUTs")),
+        ("It has 7 more LUTs.", (3, "7 LUTs")),
+        ("At 99.9 MHz", (3, "99.9 MHz")),
+        ("| engine | LUTs |\n|---|---|\n| x | 99 |", (5, "99 LUTs")),
+        ("| | |\n|---|---|\n| LUTs of x | 99 |", (5, "99 LUTs")),
+        (block("| x | LUTs |\n|---|---|\n| {lut} | 99 | area"), (8, "99 LUTs")),
+        (block("| x | {lut} | 99 LUTs | area\n| x | {lut} | 99 LUTs | area"), (7, "99 LUTs")),
+    ],
+)
+def test_figures_without_a_record(text, found):
+    assert unrecorded(f"<!-- figures of area, clock -->\n\n{text}\n", THREE) == [found]
+
+
+def test_a_record_of_another_page_does_not_count():
+    assert unrecorded("It has 1,234 LUTs.\n", THREE) == [(1, "1,234 LUTs")]
+
+
+def test_records_are_kept(tmp_path):
+    write_records(THREE.values(), tmp_path / "records.csv")
+    assert read_records(tmp_path / "records.csv") == THREE
+
+
+def test_two_records_of_a_name_are_refused(tmp_path):
+    write_records([AREA, AREA], tmp_path / "records.csv")
+    with pytest.raises(ValueError, match="area"):
+        read_records(tmp_path / "records.csv")
+
+
+def test_another_command_is_refused():
+    with pytest.raises(ValueError, match="not coprime synth or coprime run"):
+        replace(AREA, command="coprime list").verilog_today()
