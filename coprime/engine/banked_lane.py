@@ -36,6 +36,7 @@ from .stream_ports import StreamPorts
 from .write_guard import WriteGuard
 
 _SUMMED = (Scratch.SUM, Scratch.SUM_COPY, Operand.X)
+_SUMMED_OF_MASKED = (Scratch.SUM, Scratch.CLAIMED)
 _SUMMED_OF_PAIR = (Scratch.SUM, Scratch.SUM_HIGH, Operand.X, Scratch.X_HIGH)
 _PORTS = ("a_left", "a_right", "b_left", "b_right")
 
@@ -369,14 +370,19 @@ class BankedLane(LaneOfUnits):
     def _add_residue(self, m: Module) -> None:
         """S - M, when that is compared, S twice, as it is copied, and X, as the check gets it.
 
-        That is what linear steps make of SUM, SUM_COPY and X from when there is a SUM. Of two
-        numbers, S is the SUM that is copied to the result, and nothing is compared.
+        That is what linear steps make of SUM, SUM_COPY and X from when there is a SUM. Of masked
+        numbers it is S - M, S, S + t M and X + (2^V - 1 - t) M, the multiples of M in which are 0
+        modulo 2^V - 1. Of two numbers, S is the SUM that is copied to the result, and nothing is
+        compared.
         """
         if self.residue_sum is None:
             return
         sequencer, linear = self.sequencer, self.linear
         # Other commands may have other numbers in these places.
-        summed: Value = sequencer.x.matches(*(self.number(one) for one in _SUMMED))
+        masks = Scratch.CLAIMED in self.layout.numbers
+        summed: Value = sequencer.x.matches(
+            *(self.number(one) for one in (_SUMMED_OF_MASKED if masks else _SUMMED))
+        )
         if self.capabilities.on_curve:
             of_pair = sequencer.x.matches(*(self.number(one) for one in _SUMMED_OF_PAIR))
             summed = Mux(among(self.command, self.capabilities.on_curve), of_pair, summed)

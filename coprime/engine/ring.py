@@ -3,6 +3,7 @@
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
 from coprime.exponentiators.exponentiation import Exponentiation
+from coprime.exponentiators.names import Blinding
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
@@ -90,6 +91,8 @@ def ring(
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
         raise ValueError(f"window must be 0, 4 or 5, not {window}")
+    if Blinding.MASKS in chosen:
+        raise ValueError("blinding=all is only of compact; ring has none, base, exponent or both")
     if chosen and (multipliers == 2 or window):
         raise ValueError("with blinding there are one multiplier, and windows of 3 bits")
     if settings.any and (multipliers == 2 or window):

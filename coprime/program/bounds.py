@@ -55,7 +55,7 @@ def check_bounds(program: Program, multiplication: Multiplication) -> None:
     Raises ValueError that names the step and the bounds.
     """
     for command in program.entries:
-        _Check(Path(program, command), multiplication).run()
+        _Check(Path(program, command, unrolls=True), multiplication).run()
 
 
 @dataclass
@@ -160,7 +160,9 @@ class _Check:
         added = Bound.times(0, scaled=times) if self.multiplication.scaled else Bound.times(times)
         if step.kind is StepKind.SUBTRACT and not times:
             return known and known[0] - known[1]
-        total = known and known[0] + (known[1] if step.kind is StepKind.ADD else _ZERO) + added
+        total = known and known[0] + (_ZERO if step.kind is StepKind.SUBTRACT else known[1]) + added
+        if known and total and step.kind is StepKind.ADD_IF_DRAWN:
+            total = total.either(known[0])
         if known and step.kind is StepKind.SUBTRACT and known[1].plain + known[1].scaled > times:
             raise ValueError(f"{step.note!r} may be below 0: y is up to {known[1]}")
         if step.fits:
@@ -185,6 +187,8 @@ class _Check:
             share = Fraction(0) if y is Mode.ONE else self._share(bound, step.outer)
             if step.descale and share * (1 << own.scale_bits) > 1:
                 raise ValueError(f"{step.note!r}: a multiplier of {bound} does not descale")
+            if x is None and y is Mode.ONE and own.scaled and not step.descale:
+                return own.usual_bound  # (X + q * c * M) / R with X and q below R
             product = own.bound(x, share, descale=step.descale)
             if product is not None and self._share(product, context) > 1:
                 raise ValueError(f"{step.note!r} may have too many digits: {product}")
@@ -220,7 +224,8 @@ class _Check:
             if step.below and not (number.bound and number.bound.within(Bound.times(step.below))):
                 raise ValueError(f"{step.note!r} is not below {step.below} M: {number.bound}")
             kept = numbers.get(step.x, _of_host(step.x))
-            number = kept if step.modulus is Context.WHOLE else number
+            is_kept = step.modulus is Context.WHOLE and step.x is not Operand.M
+            number = kept if is_kept else number
         if step.destination is Mode.WINDOW:
             assert state.window is not None, f"{step.note!r} selects an entry by an exponent"
             numbers[Scratch.table(state.window)] = number

@@ -142,7 +142,19 @@ class Scratch(_Unnumbered):
     BLINDED = enum.auto()
     """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P."""
     MULTIPLE = enum.auto()
-    """P - 1, or the order of points, times a power of two."""
+    """P - 1, M or the order of points, times a power of two."""
+    MASK = enum.auto()
+    """t * M, with a random t of `mask_bits`."""
+    MASKED = enum.auto()
+    """X + t * M, which is blinded and raised to a power."""
+    CLAIMED = enum.auto()
+    """X + (2^mask_bits - 1 - t) * M, which the result is checked with."""
+    MASKED_SUM = enum.auto()
+    """S + t * M, of which the check is."""
+    BLINDED_BASE = enum.auto()
+    """r ^ E * X modulo M."""
+    EXPECTED = enum.auto()
+    """-(r + 1) ^ E * X modulo a prime: what the power of (r + 1) * S is compared with."""
     DIFFERENCE = enum.auto()
     """A number as long as the whole modulus, of which only a borrow counts."""
     T_0 = enum.auto()

@@ -26,6 +26,16 @@ def drawn_bits(digit_width: int) -> int:
     return 1 << (digit_width.bit_length() - 1)
 
 
+def residue_width(digit_width: int) -> int:
+    """V, the greatest divisor of a digit's width that is 31 at most: for a register of 32 bits."""
+    return max(width for width in range(1, 32) if digit_width % width == 0)
+
+
+def mask_bits(digit_width: int) -> int:
+    """Bits of the random t of X + t M: so that 2^mask_bits - 1 is what residues are taken of."""
+    return residue_width(digit_width)
+
+
 def exponent_blinding_bits(digit_width: int) -> int:
     """Bits of the random k of D_p + k (P - 1): as many whole digits as have 64 or more."""
     return -(-64 // digit_width) * digit_width

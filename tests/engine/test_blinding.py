@@ -23,6 +23,7 @@ from coprime.engine.precomputation import Radix
 from coprime.engine.random_digit import RandomDigit
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
+from coprime.model.masked_private import MaskedPrivate
 from coprime.package.description import describe
 from coprime.program.operands import Scratch
 from coprime.program.steps import StepKind
@@ -32,6 +33,7 @@ from coprime.soc.riscv import system_verilog
 from tests.benches import open_bench
 
 BLINDINGS = ("base", "exponent", "both")
+OF_COMPACT = (*BLINDINGS, "all")
 BITS = 128
 WIDTH = 17
 
@@ -71,7 +73,7 @@ def of(name, blinding, *, slow=False):
 @pytest.fixture(
     scope="module",
     params=[
-        *(of("compact", one, slow=one != "both") for one in BLINDINGS),
+        *(of("compact", one, slow=one not in ("both", "all")) for one in OF_COMPACT),
         *(
             of(tile, one, slow=(tile, one) != ("one17", "both"))
             for tile in ("one17", "bal50")
@@ -138,9 +140,10 @@ def test_cycles_tell_only_the_lengths(bench):
 
 
 @pytest.mark.slow
-def test_longest():
+@pytest.mark.parametrize("blinding", ["both", "all"])
+def test_longest(blinding):
     """Counts of all bits, and exponents whose digits are all in use."""
-    bench = open_bench("compact", max_bits=1024, blinding="both")
+    bench = open_bench("compact", max_bits=1024, blinding=blinding)
     with bench.device:
         key = generate(1024, seed=9)
         bench.accelerator.load_private(key)
@@ -149,7 +152,7 @@ def test_longest():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("blinding", BLINDINGS)
+@pytest.mark.parametrize("blinding", OF_COMPACT)
 @pytest.mark.parametrize("max_bits", [129, 150, 200, 256, 521, 1000, 2048, 2104])
 def test_sizes(blinding, max_bits):
     bench = open_bench("compact", max_bits=max_bits, blinding=blinding)
@@ -281,7 +284,37 @@ def test_the_base(subject):
         half.finish()
 
 
-@pytest.mark.parametrize("blinding", ["both", pytest.param("base", marks=pytest.mark.slow)])
+def test_masks():
+    """What the memory holds is what the model has of the same random bytes."""
+    half = Half(COMPACT, "all")
+    own, key, source = half.design.capabilities, half.key, half.source
+    digits, size, radix = own.digits(BITS), RandomDigit.bytes_of(WIDTH), 1 << WIDTH
+    # The bits of t, a digit for 16 of them; then a number of as many digits as M has; those of k.
+    low, high, *of_r = drawn_digits(source, 2 + digits)
+    drawn = sum(digit * radix**k for k, digit in enumerate(of_r))
+    of_k = drawn_digits(source[size * (2 + digits) :], 5)
+    k_q = sum((digit % (1 << 16)) << (16 * place) for place, digit in enumerate(of_k)) % (1 << 68)
+    model = MaskedPrivate(
+        key,
+        half.x,
+        t=low % (1 << 16) | high % 2 << 16,
+        bits=17,
+        r=drawn * pow(radix**digits, -2, key.n) % key.n,
+        k_q=k_q,
+    )
+    with half.device:
+        half.run_to(StepKind.SCAN_WINDOWS)
+        assert half.value(Scratch.MASK, digits) == model.mask
+        assert half.value(Scratch.CLAIMED, digits) == model.claimed
+        assert half.value(Scratch.UNBLINDING, digits) % key.n == model.unblinding
+        assert half.value(Scratch.BLINDED_BASE, digits) % key.n == model.base
+        assert half.value(Scratch.BLINDED, digits) == key.dq + k_q * (key.q - 1)
+        half.run_to(StepKind.CHECK_ZERO)
+        assert half.value(Scratch.MASKED_SUM, digits) == model.masked_result
+        half.finish()
+
+
+@pytest.mark.parametrize("blinding", ["both", "all", pytest.param("base", marks=pytest.mark.slow)])
 def test_a_factor_that_cannot_be_taken_back(blinding):
     """r = 0, which nobody will ever draw: there is no result, and no key any more."""
     choice = choose("compact", {"max_bits": str(BITS), "blinding": blinding})
@@ -336,8 +369,9 @@ def test_random_digit():
 def test_cost(bits):
     """Less than fdfm, which blinds nothing, by half."""
     plain, fdfm = (predicted(design, bits) for design in (compact(bits), fdfm_of(bits)))
-    for blinding in BLINDINGS:
-        assert plain < predicted(compact(bits, blinding), bits) < 0.65 * fdfm
+    cycles = {one: predicted(compact(bits, one), bits) for one in OF_COMPACT}
+    assert all(plain < one < 0.65 * fdfm for one in cycles.values())
+    assert cycles["all"] < 1.06 * cycles["both"]
 
 
 def predicted(design, bits):
@@ -361,15 +395,18 @@ def test_memory_is_the_same():
         assert {compact(bits, one).layout.depth for one in BLINDINGS} == {
             compact(bits).layout.depth
         }
+        assert compact(bits, "all").layout.depth == 2 * compact(bits).layout.depth
 
 
 def test_parameters_out_of_range():
     with pytest.raises(ValueError, match=r"max_bits must be in 128\.\.8192, not 127"):
         compact(127, "exponent")
-    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
-        choose("compact", {"blinding": "all"})
-    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
-        compact(blinding="all")
+    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
+        choose("compact", {"blinding": "some"})
+    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
+        compact(blinding="some")
+    with pytest.raises(ValueError, match="blinding=all is only of compact"):
+        _ = choose("ring", {"blinding": "all"}).design
     with pytest.raises(ValueError, match="one multiplier, and windows of 3 bits"):
         _ = choose("ring", {"blinding": "base", "multipliers": "2"}).design
 
@@ -402,7 +439,7 @@ def test_where_no_random_bytes_are(tmp_path):
 
 
 def test_ports():
-    for blinding in ("none", *BLINDINGS):
+    for blinding in ("none", *OF_COMPACT):
         choice = choose("compact", {"blinding": blinding})
         names = {port.name for port in describe(choice, Target.GENERIC).ports}
         assert ("s_axis_random_tdata" in names) == (blinding != "none")

@@ -12,7 +12,7 @@ from coprime.program.operands import Operand, Scratch
 from coprime.program.places import Allocation, BlockPlace, allocate
 
 DESIGNS = [
-    *(("compact", {"blinding": one}) for one in ("none", "base", "exponent", "both")),
+    *(("compact", {"blinding": one}) for one in ("none", "base", "exponent", "both", "all")),
     *(("ring", {"dsp": one}) for one in ("1", "6", "12", "24")),
     ("ring", {"tile": "bal50", "blinding": "both"}),
     *((family, {"modexp2": "1"}) for family in ("compact", "ring")),
