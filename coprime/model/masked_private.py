@@ -30,7 +30,7 @@ class MaskedPrivate:
     ----------
     key : with two different primes
     x : the input
-    t, bits : a mask is a random multiple t, 0 to 2^bits - 1, of n
+    t, bits : a mask is a random multiple t, even and 0 to 2^(bits + 1) - 2, of n
     r : random modulo n; prime to it, or there is no result
     k_p, k_q : random multiples of p - 1 and q - 1, which the exponents are blinded with; 0 or more
     """
@@ -45,18 +45,18 @@ class MaskedPrivate:
 
     @property
     def mask(self) -> int:
-        """A multiple of n below 2^bits n."""
+        """A multiple of n, at most (2^(bits + 1) - 2) n."""
         return self.t * self.key.n
 
     @property
     def masked(self) -> int:
-        """x, below 2^bits n."""
+        """x, below 2^(bits + 1) n."""
         return self.x + self.mask
 
     @property
     def claimed(self) -> int:
-        """x with another mask, below 2^bits n; the same as x - mask modulo 2^bits - 1."""
-        return self.x + ((1 << self.bits) - 1 - self.t) * self.key.n
+        """x with another mask, below 2^(bits + 1) n; x - mask modulo 2^bits - 1."""
+        return self.x + (2 * ((1 << self.bits) - 1) - self.t) * self.key.n
 
     @property
     def unblinding(self) -> int:
@@ -84,7 +84,7 @@ class MaskedPrivate:
 
     @property
     def masked_result(self) -> int:
-        """The result, below 2^bits n."""
+        """The result, below 2^(bits + 1) n."""
         return self.result + self.mask
 
     @property

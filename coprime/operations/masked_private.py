@@ -4,8 +4,8 @@ Sources: blinding of the base, Kocher (1996), Chaum (1983); of the exponent, Koc
 that are multiples of the modulus, Walter (1999), Coron (1999), there of a scalar. What differs: no
 inverse is needed, and the check itself is blinded.
 
-    MASKED     = X + t M             t is random
-    CLAIMED    = X + (2^V - 1 - t) M
+    MASKED     = X + t M             t is random, even, and below 2^(V + 1)
+    CLAIMED    = X + (2^(V + 1) - 2 - t) M
     UNBLINDING = r^(E - 1) X         r is random modulo M; made of MASKED
     BASE       = r^E X               modulo M
     POWER      = BASE^(D_p - 1)      modulo each prime, with D_p + k (P - 1) for D_p
@@ -28,13 +28,14 @@ from dataclasses import replace
 
 from coprime.exponentiators.table import enter
 from coprime.multipliers.contract import Multiplication
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import (
     PASS,
     Next,
     Step,
     StepKind,
+    exponent_blinding_bits,
     linear,
     mask_bits,
     multiply,
@@ -43,7 +44,6 @@ from coprime.program.steps import (
 
 from .banked import POWER, clear, fill_table, leave, move, prepare_banked
 from .banked_private import (
-    blind_exponent,
     for_each_prime,
     negative,
     scan_public,
@@ -77,6 +77,7 @@ def masked_private(machine: Machine) -> list[Step]:
     return [
         check_modulus(_WHOLE),
         for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
+        *(step for context in BLINDED_OF for step in _refresh(multiplication, context)),
         *_mask(multiplication),
         *_blind(multiplication),
         replace(first, label=_HALF),
@@ -91,11 +92,50 @@ def masked_private(machine: Machine) -> list[Step]:
     ]
 
 
+def _refresh(multiplication: Multiplication, context: Context) -> list[Step]:
+    """The blinded exponent gets another random multiple of p - 1, modulo 2^bits (p - 1).
+
+    Once, after the host has written the exponent, it is that; from then on only what is blinded is
+    read. Random bits are signs of 2^i (p - 1), so that each makes a sum that is written. The last
+    double is added, too: the multiple is odd, and above 0.
+    """
+    blinded, multiple, own = BLINDED_OF[context], Scratch.MULTIPLE, context.modulus
+    bits = exponent_blinding_bits(multiplication.digit_width) - 1
+    again, written = f"refresh_{context.name}", StepKind.MOVE_WRITTEN
+    fits = "primes are shorter than the modulus by as many digits as k has"
+    doubles = linear(
+        StepKind.ADD, multiple, multiple, multiple, _WHOLE, f"2^(i + 1) ({own.name} - 1)"
+    )
+    name = blinded.name
+    steps = [
+        clear(_ACC),
+        linear(written, _ACC, context.exponent, Operand.M, context, "if the host has written it"),
+        linear(written, blinded, _ACC, Operand.M, _WHOLE, "the same"),
+        clear(multiple),
+        linear(StepKind.MAKE_EVEN, multiple, own, Operand.M, context, f"{own.name} - 1"),
+        replace(
+            linear(StepKind.ADD_OR_SUBTRACT, blinded, blinded, multiple, _WHOLE, f"{name} +- 2^i"),
+            label=again,
+        ),
+        replace(doubles, next=Next.LOOP, times=bits, target=again),
+        linear(StepKind.ADD, blinded, blinded, multiple, _WHOLE, f"{name} + 2^{bits}"),
+        doubles,
+        linear(StepKind.SUBTRACT, blinded, blinded, multiple, _WHOLE, f"{name} - 2^{bits + 1}"),
+        linear(StepKind.RESTORE, blinded, blinded, multiple, _WHOLE, "... where it is not below 0"),
+    ]
+    adds = (StepKind.ADD, StepKind.ADD_OR_SUBTRACT)
+    return [replace(step, fits=fits) if step.kind in adds else step for step in steps]
+
+
 def _mask(multiplication: Multiplication) -> list[Step]:
-    """MASKED and CLAIMED, which X is read for; t M is the sum of 2^i M for the bits of t."""
-    mask, multiple = Scratch.MASK, Scratch.MULTIPLE
+    """MASKED and CLAIMED, which X is read for.
+
+    Random bits are signs of 2^i M; with (2^V - 1) M their sum is t M, and without it and with the
+    other sign that of CLAIMED.
+    """
+    mask, multiple, other = Scratch.MASK, Scratch.MULTIPLE, Scratch.ACCUMULATOR
     bits, again = mask_bits(multiplication.digit_width), "mask"
-    added = linear(StepKind.ADD_IF_DRAWN, mask, mask, multiple, _WHOLE, "t_i 2^i M")
+    added = linear(StepKind.ADD_OR_SUBTRACT, mask, mask, multiple, _WHOLE, "+-2^i M")
     doubles = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
     subtract, add = StepKind.SUBTRACT, StepKind.ADD
     return [
@@ -104,9 +144,10 @@ def _mask(multiplication: Multiplication) -> list[Step]:
         replace(added, label=again),
         replace(doubles, next=Next.LOOP, times=bits, target=again),
         linear(subtract, multiple, multiple, Operand.M, _WHOLE, f"(2^{bits} - 1) M"),
-        linear(subtract, multiple, multiple, mask, _WHOLE, f"(2^{bits} - 1 - t) M"),
+        linear(subtract, other, multiple, mask, _WHOLE, f"(2^{bits + 1} - 2) M - t M"),
+        linear(add, mask, mask, multiple, _WHOLE, "t M"),
         check_below_modulus(Operand.X),
-        linear(add, Scratch.CLAIMED, multiple, Operand.X, _WHOLE, f"X + (2^{bits} - 1 - t) M"),
+        linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + (2^(V + 1) - 2 - t) M"),
         linear(add, Scratch.MASKED, mask, Operand.X, _WHOLE, "X + t M"),
     ]
 
@@ -148,7 +189,6 @@ def _half(multiplication: Multiplication) -> list[Step]:
     one, again = Scratch.T_15, "times_radix"
     into_form = multiply(_ACC, _CURRENT.power, _TERM, _CURRENT, "C * R")
     return [
-        *blind_exponent(multiplication),
         *prepare_banked(multiplication, _CURRENT),
         enter(_CURRENT, one, Mode.ONE),
         enter(_CURRENT, _ACC, Scratch.BLINDED_BASE),

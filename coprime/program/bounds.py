@@ -140,12 +140,14 @@ class _Check:
                 numbers[step.x] = _Number(context, _BELOW_M)
         elif kind is StepKind.DRAW:
             self._write(step, numbers, None)
-        elif kind in (StepKind.MOVE, StepKind.MAKE_EVEN):
+        elif kind in (StepKind.MOVE, StepKind.MOVE_WRITTEN, StepKind.MAKE_EVEN):
             self._move(step, state, numbers)
         elif kind is StepKind.RESTORE:
             difference = self._bound(numbers, step.x, context)
             restored = _restored(difference) if step.y is context.modulus else None
             self._write(step, numbers, restored)
+        elif kind is StepKind.ADD_OR_SUBTRACT:
+            self._write(step, numbers, self._either_sum(step, numbers))
         elif kind in (StepKind.ADD, StepKind.ADD_IF_DRAWN, StepKind.SUBTRACT):
             self._write(step, numbers, self._sum(step, numbers))
         return numbers
@@ -155,6 +157,10 @@ class _Check:
         if step.is_zero:
             return _ZERO
         x, y = (self._above_0(numbers, one, step.modulus, step) for one in (step.x, step.y))
+        if not step.times_modulus and (x is None or y is None):
+            returned = self._above_0_again(step, numbers)
+            if returned is not None:
+                return returned
         known = None if x is None or y is None else (x, y)
         times = step.times_modulus
         added = Bound.times(0, scaled=times) if self.multiplication.scaled else Bound.times(times)
@@ -170,6 +176,24 @@ class _Check:
         if total is None or self._share(total, step.modulus) > 1:
             raise ValueError(f"{step.note!r} may overflow: {total or 'nothing is known of it'}")
         return total
+
+    def _either_sum(self, step: Step, numbers: _Numbers) -> Bound | None:
+        """x + y or x - y, which may be below 0, and is modulo R then."""
+        x, y = (self._bound(numbers, one, step.modulus) for one in (step.x, step.y))
+        if step.fits or x is None or y is None:
+            return None
+        total = (x + y).either(x - y)
+        if self._share(total, step.modulus) > 1:
+            raise ValueError(f"{step.note!r} may overflow: {total}")
+        return total
+
+    def _above_0_again(self, step: Step, numbers: _Numbers) -> Bound | None:
+        """A sum or difference of numbers that may be below 0, if it may not."""
+        x, y = (self._bound(numbers, one, step.modulus) for one in (step.x, step.y))
+        if x is None or y is None or step.kind not in (StepKind.ADD, StepKind.SUBTRACT):
+            return None
+        total = x + y if step.kind is StepKind.ADD else x - y
+        return None if total.is_negative or self._share(total, step.modulus) > 1 else total
 
     def _share(self, bound: Bound | None, context: Context) -> Fraction:
         """At most a number / R, also where c is 1."""

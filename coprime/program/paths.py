@@ -169,7 +169,7 @@ class Path:
         of_e = (StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS)
         if step.kind in of_e or context is Context.WHOLE:
             return Operand.E
-        return Scratch.BLINDED if self.program.blinds_exponents else context.exponent
+        return self.program.blinded.get(context, context.exponent)
 
     @staticmethod
     def _columns_after(step: Step, state: PathState) -> bool:

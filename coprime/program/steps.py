@@ -32,7 +32,7 @@ def residue_width(digit_width: int) -> int:
 
 
 def mask_bits(digit_width: int) -> int:
-    """Bits of the random t of X + t M: so that 2^mask_bits - 1 is what residues are taken of."""
+    """Bits of the random t / 2 of X + t M: 2^mask_bits - 1 is what residues are taken of."""
     return residue_width(digit_width)
 
 
@@ -107,6 +107,11 @@ class StepKind(enum.IntEnum):
     """End with the error OPERAND_RANGE if y = 0."""
     CHECK_SIGNATURE = 26
     """End with the error SIGNATURE unless y = 0."""
+    ADD_OR_SUBTRACT = 28
+    """destination = x + y, or x - y where a random bit, as of ADD_IF_DRAWN, is 0."""
+    MOVE_WRITTEN = 29
+    """MOVE of what comes of an exponent that the host has written since this was last moved to the
+    right bank; else nothing is read or written, in the same cycles."""
     CHECK_SUM = 24
     """End with the error FAULT and wipe the memory, unless y = 0: the result is on its curve."""
 
@@ -247,6 +252,8 @@ class Step:
         return self.copy is not None
 
 
+ADDS_DRAWN = frozenset({StepKind.ADD_IF_DRAWN, StepKind.ADD_OR_SUBTRACT})
+"""What random bits decide."""
 BESIDE_PRODUCTS = frozenset({StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE})
 """What may be done while products are under way, if these overlap, unless it is written to where an
 addressing mode says."""

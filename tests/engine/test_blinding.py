@@ -25,7 +25,7 @@ from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
 from coprime.package.description import describe
-from coprime.program.operands import Scratch
+from coprime.program.operands import BLINDED_OF, Context, Scratch
 from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.board_files import build_board
@@ -284,23 +284,37 @@ def test_the_base(subject):
         half.finish()
 
 
+def test_an_exponent_that_is_written_again():
+    """It is what the host has written last, whatever was blinded before, of the same primes."""
+    with open_bench("compact", max_bits=BITS, blinding="all").device as device:
+        accelerator = Accelerator(device)
+        first, second = (generate(BITS, seed=seed) for seed in (5, 6))
+        for key in (first, first, second, first):
+            accelerator.load_private(key)
+            for _ in range(2):
+                assert accelerator.private(3).value == pow(3, key.d, key.n)
+            m = (1 << BITS) - 189
+            assert accelerator.modexp(m - 2, m - 1, m).value == pow(m - 2, m - 1, m)
+            assert accelerator.modmul(m - 2, m - 3, m).value == 6
+            assert accelerator.private(4).value == pow(4, key.d, key.n)
+
+
 def test_masks():
     """What the memory holds is what the model has of the same random bytes."""
     half = Half(COMPACT, "all")
     own, key, source = half.design.capabilities, half.key, half.source
     digits, size, radix = own.digits(BITS), RandomDigit.bytes_of(WIDTH), 1 << WIDTH
-    # The bits of t, a digit for 16 of them; then a number of as many digits as M has; those of k.
-    low, high, *of_r = drawn_digits(source, 2 + digits)
+    # Bits of multiples of P - 1 and Q - 1, a digit for 16 of them, then those of t; then r.
+    of_k = drawn_digits(source, 10)
+    low, high, *of_r = drawn_digits(source[size * 10 :], 2 + digits)
     drawn = sum(digit * radix**k for k, digit in enumerate(of_r))
-    of_k = drawn_digits(source[size * (2 + digits) :], 5)
-    k_q = sum((digit % (1 << 16)) << (16 * place) for place, digit in enumerate(of_k)) % (1 << 68)
+    before = {one: half.value(blinded, digits) for one, blinded in BLINDED_OF.items()}
     model = MaskedPrivate(
         key,
         half.x,
-        t=low % (1 << 16) | high % 2 << 16,
+        t=2 * (low % (1 << 16) | high % 2 << 16),
         bits=17,
         r=drawn * pow(radix**digits, -2, key.n) % key.n,
-        k_q=k_q,
     )
     with half.device:
         half.run_to(StepKind.SCAN_WINDOWS)
@@ -308,7 +322,12 @@ def test_masks():
         assert half.value(Scratch.CLAIMED, digits) == model.claimed
         assert half.value(Scratch.UNBLINDING, digits) % key.n == model.unblinding
         assert half.value(Scratch.BLINDED_BASE, digits) % key.n == model.base
-        assert half.value(Scratch.BLINDED, digits) == key.dq + k_q * (key.q - 1)
+        assert before[Context.P] != key.dp and before[Context.Q] != key.dq
+        for one, prime, of_prime in ((Context.P, key.p, of_k[:5]), (Context.Q, key.q, of_k[5:])):
+            bits = sum((digit % (1 << 16)) << (16 * k) for k, digit in enumerate(of_prime))
+            k = 2 * (bits % (1 << 67)) + 1
+            expected = (before[one] + k * (prime - 1)) % ((prime - 1) << 68)
+            assert half.value(BLINDED_OF[one], digits) == expected
         half.run_to(StepKind.CHECK_ZERO)
         assert half.value(Scratch.MASKED_SUM, digits) == model.masked_result
         half.finish()

@@ -16,7 +16,7 @@ def drawn(generator, key, x):
     return MaskedPrivate(
         key,
         x,
-        t=generator.randrange(1 << BITS),
+        t=2 * generator.randrange(1 << BITS),
         bits=BITS,
         r=generator.randrange(1, key.n),
         k_p=generator.getrandbits(68),
@@ -31,7 +31,7 @@ def test_results(seed):
         own = drawn(generator, key, x)
         assert own.result == pow(x, key.d, key.n)
         assert own.is_right
-        assert max(own.masked, own.claimed, own.masked_result) < key.n << BITS
+        assert max(own.masked, own.claimed, own.masked_result) < key.n << BITS + 1
 
 
 def test_residues():
@@ -44,7 +44,7 @@ def test_residues():
 
 def test_the_extreme_masks():
     key = generate(128, seed=2)
-    for t in (0, 1, (1 << BITS) - 1):
+    for t in (0, 2, 2 * ((1 << BITS) - 1)):
         own = MaskedPrivate(key, 5, t=t, bits=BITS, r=7)
         assert own.result == pow(5, key.d, key.n) and own.is_right
 
