@@ -322,10 +322,10 @@ class Banks:
             for step in steps
             if not isinstance(step.destination, Mode) and isinstance(step.copy, Operand | Scratch)
         }
-        staying = {
-            one for program in programs if program.keeps_blinded for one in BLINDED_OF.values()
+        kept_blinded = BLINDED_OF.values() if any(one.keeps_blinded for one in programs) else ()
+        stay: dict[Command, set[Location]] = {
+            code: {*operands, *kept_blinded} for code, operands in kept.items()
         }
-        stay = {code: {*operands, *staying} for code, operands in kept.items()}
         found = conflicts(programs, multiplication, stay, results)
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
         named |= {Scratch.SCALED, Scratch.QUOTIENT, *(one for _, one in copied)}

@@ -10,7 +10,7 @@ from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter, check_ranges
 
 from .budget import SliceBudget
-from .compact import BLINDED_WINDOW, WHOLE_WINDOW, WINDOW, blinding_named
+from .compact import BLINDED_WINDOW, MASKED_BLOCK_BITS, WHOLE_WINDOW, WINDOW, blinding_named
 from .curve_settings import CURVE_PARAMETERS, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus, multipliers_each
@@ -62,9 +62,9 @@ def ring(
     the whole modulus it is 2. With two `multipliers` each has its tiles and its memory, and
     RSA_PRIVATE works modulo both primes side by side.
 
-    `blinding` is none, base, exponent or both, and needs one multiplier. With any, windows modulo a
-    prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents need primes that are
-    shorter than the modulus by 64 bits in whole words.
+    `blinding` is none, base, exponent, both or all, as of `compact`, and needs one multiplier. With
+    any, windows modulo a prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents
+    need primes that are shorter than the modulus by 64 bits in whole words.
 
     `curves`, `nonce`, `base_multiple` and `scalar_blinding` are those of `compact`. Curves need one
     multiplier; windows modulo a prime have 4 bits then.
@@ -91,8 +91,6 @@ def ring(
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
         raise ValueError(f"window must be 0, 4 or 5, not {window}")
-    if Blinding.MASKS in chosen:
-        raise ValueError("blinding=all is only of compact; ring has none, base, exponent or both")
     if chosen and (multipliers == 2 or window):
         raise ValueError("with blinding there are one multiplier, and windows of 3 bits")
     if settings.any and (multipliers == 2 or window):
@@ -104,8 +102,11 @@ def ring(
     banks = Banks(whole, prime, entry_bits=5, inverses_left=True)
     if chosen or window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
         banks = Banks(whole, prime, inverses_left=True)
+    if Blinding.MASKS in chosen:
+        bits = MASKED_BLOCK_BITS
+        banks = Banks(whole, prime, entry_bits=bits, block_bits=bits, inverses_left=True)
     if settings.any:
-        bits = settings.block_bits
+        bits = max(settings.block_bits, MASKED_BLOCK_BITS if Blinding.MASKS in chosen else 0)
         banks = Banks(whole, prime, entry_bits=bits, block_bits=bits)
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
     if longest > most:

@@ -186,15 +186,18 @@ def _half(multiplication: Multiplication) -> list[Step]:
 
     That is the R of the product with UNBLINDING, and of what takes S out of Montgomery form.
     """
-    one, again = Scratch.T_15, "times_radix"
+    overlaps, again = multiplication.overlaps, "times_radix"
+    one = Scratch.T_0 if overlaps else Scratch.T_15
+    ones = enter(_CURRENT, one, Mode.ONE)
     into_form = multiply(_ACC, _CURRENT.power, _TERM, _CURRENT, "C * R")
     return [
         *prepare_banked(multiplication, _CURRENT),
-        enter(_CURRENT, one, Mode.ONE),
+        # As in a half without masks: where the quotient is in memory, 1 enters before T_1.
+        *([] if overlaps else [ones]),
         enter(_CURRENT, _ACC, Scratch.BLINDED_BASE),
         move(Mode.WINDOW, _ACC, _CURRENT),
-        fill_table(_CURRENT, None),
-        call(move(_ACC, one, _CURRENT), POWER),
+        fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
+        call(ones if overlaps else move(_ACC, one, _CURRENT), POWER),
         replace(move(_TERM, _ACC, _CURRENT), label=again),
         replace(into_form, next=Next.LOOP, times=2, target=again),
         leave(multiplication, Mode.HALF),

@@ -26,14 +26,13 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
 from coprime.package.description import describe
 from coprime.program.operands import BLINDED_OF, Context, Scratch
-from coprime.program.steps import StepKind
+from coprime.program.steps import StepKind, mask_bits
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.board_files import build_board
 from coprime.soc.riscv import system_verilog
 from tests.benches import open_bench
 
-BLINDINGS = ("base", "exponent", "both")
-OF_COMPACT = (*BLINDINGS, "all")
+BLINDINGS = ("base", "exponent", "both", "all")
 BITS = 128
 WIDTH = 17
 
@@ -73,7 +72,7 @@ def of(name, blinding, *, slow=False):
 @pytest.fixture(
     scope="module",
     params=[
-        *(of("compact", one, slow=one not in ("both", "all")) for one in OF_COMPACT),
+        *(of("compact", one, slow=one not in ("both", "all")) for one in BLINDINGS),
         *(
             of(tile, one, slow=(tile, one) != ("one17", "both"))
             for tile in ("one17", "bal50")
@@ -152,7 +151,7 @@ def test_longest(blinding):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("blinding", OF_COMPACT)
+@pytest.mark.parametrize("blinding", BLINDINGS)
 @pytest.mark.parametrize("max_bits", [129, 150, 200, 256, 521, 1000, 2048, 2104])
 def test_sizes(blinding, max_bits):
     bench = open_bench("compact", max_bits=max_bits, blinding=blinding)
@@ -299,23 +298,29 @@ def test_an_exponent_that_is_written_again():
             assert accelerator.private(4).value == pow(4, key.d, key.n)
 
 
-def test_masks():
+@pytest.mark.parametrize("subject", [of("compact", "all"), of("bal50", "all", slow=True)])
+def test_masks(subject):
     """What the memory holds is what the model has of the same random bytes."""
-    half = Half(COMPACT, "all")
-    own, key, source = half.design.capabilities, half.key, half.source
-    digits, size, radix = own.digits(BITS), RandomDigit.bytes_of(WIDTH), 1 << WIDTH
-    # Bits of multiples of P - 1 and Q - 1, a digit for 16 of them, then those of t; then r.
-    of_k = drawn_digits(source, 10)
-    low, high, *of_r = drawn_digits(source[size * 10 :], 2 + digits)
-    drawn = sum(digit * radix**k for k, digit in enumerate(of_r))
+    subject, blinding = subject
+    half = Half(subject, blinding)
+    own, key, width, v = half.design.capabilities, half.key, subject.width, mask_bits(subject.width)
+    digits, size, radix = own.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
+    signs, parts = subject.blinding_bits - 1, -(-subject.blinding_bits // subject.drawn_bits)
+    parts_of_t = -(-v // subject.drawn_bits)
+
+    def bits_of_digits(ones, count):
+        """A digit for some of the bits, from the lowest on."""
+        low = (one % (1 << subject.drawn_bits) for one in ones)
+        return sum(one << (subject.drawn_bits * k) for k, one in enumerate(low)) % (1 << count)
+
+    # Signs of multiples of P - 1 and Q - 1, then of those of M; then r.
+    drawn = drawn_digits(half.source, 2 * parts + parts_of_t + digits, width)
+    assert len(half.source) >= size * len(drawn)
+    of_k, of_r = drawn[: 2 * parts], drawn[2 * parts + parts_of_t :]
+    r = sum(digit * radix**k for k, digit in enumerate(of_r)) * pow(radix**digits, -2, key.n)
+    t = 2 * bits_of_digits(drawn[2 * parts : 2 * parts + parts_of_t], v)
     before = {one: half.value(blinded, digits) for one, blinded in BLINDED_OF.items()}
-    model = MaskedPrivate(
-        key,
-        half.x,
-        t=2 * (low % (1 << 16) | high % 2 << 16),
-        bits=17,
-        r=drawn * pow(radix**digits, -2, key.n) % key.n,
-    )
+    model = MaskedPrivate(key, half.x, t=t, bits=v, r=r % key.n)
     with half.device:
         half.run_to(StepKind.SCAN_WINDOWS)
         assert half.value(Scratch.MASK, digits) == model.mask
@@ -323,10 +328,10 @@ def test_masks():
         assert half.value(Scratch.UNBLINDING, digits) % key.n == model.unblinding
         assert half.value(Scratch.BLINDED_BASE, digits) % key.n == model.base
         assert before[Context.P] != key.dp and before[Context.Q] != key.dq
-        for one, prime, of_prime in ((Context.P, key.p, of_k[:5]), (Context.Q, key.q, of_k[5:])):
-            bits = sum((digit % (1 << 16)) << (16 * k) for k, digit in enumerate(of_prime))
-            k = 2 * (bits % (1 << 67)) + 1
-            expected = (before[one] + k * (prime - 1)) % ((prime - 1) << 68)
+        primes = ((Context.P, key.p, of_k[:parts]), (Context.Q, key.q, of_k[parts:]))
+        for one, prime, of_prime in primes:
+            k = 2 * bits_of_digits(of_prime, signs) + 1
+            expected = (before[one] + k * (prime - 1)) % ((prime - 1) << (signs + 1))
             assert half.value(BLINDED_OF[one], digits) == expected
         half.run_to(StepKind.CHECK_ZERO)
         assert half.value(Scratch.MASKED_SUM, digits) == model.masked_result
@@ -388,7 +393,7 @@ def test_random_digit():
 def test_cost(bits):
     """Less than fdfm, which blinds nothing, by half."""
     plain, fdfm = (predicted(design, bits) for design in (compact(bits), fdfm_of(bits)))
-    cycles = {one: predicted(compact(bits, one), bits) for one in OF_COMPACT}
+    cycles = {one: predicted(compact(bits, one), bits) for one in BLINDINGS}
     assert all(plain < one < 0.65 * fdfm for one in cycles.values())
     assert cycles["all"] < 1.06 * cycles["both"]
 
@@ -411,7 +416,7 @@ def fdfm_of(bits):
 
 def test_memory_is_the_same():
     for bits in (128, 1024, 2104, 4096, 8192):
-        assert {compact(bits, one).layout.depth for one in BLINDINGS} == {
+        assert {compact(bits, one).layout.depth for one in BLINDINGS[:-1]} == {
             compact(bits).layout.depth
         }
         assert compact(bits, "all").layout.depth == 2 * compact(bits).layout.depth
@@ -424,8 +429,6 @@ def test_parameters_out_of_range():
         choose("compact", {"blinding": "some"})
     with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
         compact(blinding="some")
-    with pytest.raises(ValueError, match="blinding=all is only of compact"):
-        _ = choose("ring", {"blinding": "all"}).design
     with pytest.raises(ValueError, match="one multiplier, and windows of 3 bits"):
         _ = choose("ring", {"blinding": "base", "multipliers": "2"}).design
 
@@ -458,7 +461,7 @@ def test_where_no_random_bytes_are(tmp_path):
 
 
 def test_ports():
-    for blinding in ("none", *OF_COMPACT):
+    for blinding in ("none", *BLINDINGS):
         choice = choose("compact", {"blinding": blinding})
         names = {port.name for port in describe(choice, Target.GENERIC).ports}
         assert ("s_axis_random_tdata" in names) == (blinding != "none")
