@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Key(Protocol):
+class CrtKey(Protocol):
     """The numbers of a private key; names as in RFC 8017."""
 
     n: int
@@ -35,7 +35,7 @@ class MaskedPrivate:
     k_p, k_q : random multiples of p - 1 and q - 1, which the exponents are blinded with; 0 or more
     """
 
-    key: Key
+    key: CrtKey
     x: int
     t: int
     bits: int
