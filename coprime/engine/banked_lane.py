@@ -13,7 +13,15 @@ from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.multipliers.delays import delays, history
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
-from coprime.program.operands import OF_ONE, Context, Mode, Operand, Scratch, third_entry
+from coprime.program.operands import (
+    BLINDED_OF,
+    OF_ONE,
+    Context,
+    Mode,
+    Operand,
+    Scratch,
+    third_entry,
+)
 from coprime.program.steps import Step, StepKind
 
 from .addresses import BlockAddress
@@ -29,6 +37,7 @@ from .bank_access import (
 from .contract import Capabilities, Error
 from .lane_of_units import LaneOfUnits
 from .layout import BankedLayout, Layout
+from .linear import LinearOperation
 from .pair_ports import PairPorts
 from .random_digit import RandomDigit
 from .residue import Residue
@@ -38,6 +47,7 @@ from .stream_ports import StreamPorts
 from .write_guard import WriteGuard
 
 _SUMMED = (Scratch.SUM, Scratch.SUM_COPY, Operand.X)
+_SUMMED_OF_MASKED = (Scratch.SUM, Scratch.CLAIMED)
 _SUMMED_OF_PAIR = (Scratch.SUM, Scratch.SUM_HIGH, Operand.X, Scratch.X_HIGH)
 _PORTS = ("a_left", "a_right", "b_left", "b_right")
 
@@ -113,6 +123,8 @@ class BankedLane(LaneOfUnits):
         self.residue_sum = Residue(width) if checks else None
         self.check = ResultCheck(width, len(self.index), target) if checks else None
         self.random_digit = RandomDigit(width) if program.draws else None
+        self.skips = Signal(name="skips") if program.keeps_blinded else Const(0)
+        """The step is a MOVE_WRITTEN that has nothing to do."""
         self.waits_for_digit = Signal(name="waits_for_digit")
         """A digit of a DRAW is not there yet."""
         self.spoilt = Signal(name="spoilt") if program.has_parity else None
@@ -382,15 +394,19 @@ class BankedLane(LaneOfUnits):
     def _add_residue(self, m: Module) -> None:
         """S - M, when that is compared, S twice, as it is copied, and X, as the check gets it.
 
-        That is what linear steps make of SUM, SUM_COPY and X from when there is a SUM. Of two
-        numbers, S is the SUM that is copied to the result, and nothing is compared.
+        That is what linear steps make of SUM, SUM_COPY and X from when there is a SUM. Of masked
+        numbers it is S - M, S, S + t M and X - t M + 2 (2^V - 1) M, the last of which is 0 modulo
+        2^V - 1. Of two numbers, S is the SUM that is copied to the result, and nothing is
+        compared.
         """
         if self.residue_sum is None:
             return
         sequencer, linear = self.sequencer, self.linear
         # Other commands may have other numbers in these places.
-        task = self.task
-        summed: Value = task.x.matches(*(self.number(one) for one in _SUMMED))
+        task, masks = self.task, Scratch.CLAIMED in self.layout.numbers
+        summed: Value = task.x.matches(
+            *(self.number(one) for one in (_SUMMED_OF_MASKED if masks else _SUMMED))
+        )
         if self.capabilities.on_curve:
             of_pair = task.x.matches(*(self.number(one) for one in _SUMMED_OF_PAIR))
             summed = Mux(among(self.command, self.capabilities.on_curve), of_pair, summed)
@@ -428,15 +444,41 @@ class BankedLane(LaneOfUnits):
         if not self.shares:
             m.d.comb += linear.hold.eq(self.waits_for_digit)
         suppresses = Signal()
-        if StepKind.ADD_IF_DRAWN in self.program.kinds:
+        kinds, kind = self.program.kinds, self.task.kind
+        if self.program.adds_drawn:
             bit = (drawn.digit >> sequencer.drawn_bit)[0]
             m.d.comb += [
                 drawn.wanted.eq((draws & linear.begins) | sequencer.draws),
                 drawn.used.eq((draws & linear.begins & drawn.there) | sequencer.spends),
                 sequencer.drawn.eq(drawn.there),
-                suppresses.eq((self.task.kind == StepKind.ADD_IF_DRAWN) & ~bit),
             ]
+            if StepKind.ADD_IF_DRAWN in kinds:
+                m.d.comb += suppresses.eq((kind == StepKind.ADD_IF_DRAWN) & ~bit)
+            if StepKind.ADD_OR_SUBTRACT in kinds:
+                # The bit is there before the sum begins.
+                adds = history(m, "adds_drawn", bit, 1)[-1]
+                with m.If((kind == StepKind.ADD_OR_SUBTRACT) & ~adds):
+                    m.d.comb += linear.operation.eq(LinearOperation.SUBTRACT)
+        if self.program.keeps_blinded:
+            m.d.comb += self.skips.eq(self._skips(m))
+            with m.If(self.skips):
+                m.d.comb += suppresses.eq(1)
         return Mux(draws, drawn.digit, right.a_data), suppresses
+
+    def _skips(self, m: Module) -> Value:
+        """Whether a MOVE_WRITTEN does nothing, as the host has not written that exponent."""
+        sequencer, kept = self.sequencer, Signal(len(BLINDED_OF), name="kept")
+        moves = sequencer.operation == StepKind.MOVE_WRITTEN
+        of_step = Signal()
+        for one, (context, blinded) in zip(kept, BLINDED_OF.items(), strict=True):
+            moves_on = sequencer.destination == self.number(blinded)
+            with m.If(self.write & (self.operand == context.exponent)):
+                m.d.sync += one.eq(0)
+            with m.Elif(moves & moves_on & self.linear.done):
+                m.d.sync += one.eq(1)
+            with m.If(moves_on | (sequencer.x == self.number(context.exponent))):
+                m.d.comb += of_step.eq(one)
+        return moves & of_step & self.busy
 
     def _operand(self) -> Value:
         """The number of the operand that the host names."""
@@ -454,7 +496,11 @@ class BankedLane(LaneOfUnits):
         exponent_right: Value = blocks.of(Operand.E)
         if self.program.blinds_exponents:
             is_e = sequencer.public | (sequencer.modulus == Context.WHOLE)
-            exponent_right = Mux(is_e, exponent_right, blocks.of(Scratch.BLINDED))
+            blinded: Value = blocks.of(self.program.blinded[Context.P])
+            if self.program.keeps_blinded:
+                of_q = blocks.of(self.program.blinded[Context.Q])
+                blinded = Mux(sequencer.modulus == Context.Q, of_q, blinded)
+            exponent_right = Mux(is_e, exponent_right, blinded)
         with m.If(sequencer.exponent_read):
             m.d.comb += [
                 block["a_left"].eq(blocks.of_context(EXPONENTS, sequencer.modulus)),
@@ -545,6 +591,7 @@ class BankedLane(LaneOfUnits):
         if not self.program.blinds_exponents:
             of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
         x_right = Mux(scans, of_right, is_right(self.task.x))
+        no_left = x_right | self.skips if self.program.keeps_blinded else x_right
         in_product = of_a & ~scans
         left, right, used = writes["b_left"], writes["b_right"], product.takes_part
         y_right: Value = Const(0)
@@ -553,7 +600,7 @@ class BankedLane(LaneOfUnits):
         reads_modulus = self.linear.reads_modulus if self.program.sums else Const(0)
         scans_alone = scans & ~of_b if self.shares else scans
         in_use = {
-            "a_left": in_product | ~x_right | reads_modulus,
+            "a_left": in_product | ~no_left | reads_modulus,
             "a_right": Mux(in_product, used["a_right"], x_right),
             "b_left": left | ~(right | scans_alone | y_right | (of_b & ~used["b_left"])),
             "b_right": right | y_right | (of_b & used["b_right"]),

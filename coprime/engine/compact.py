@@ -21,6 +21,8 @@ from .layout import Banks
 WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
 modulus."""
+MASKED_BLOCK_BITS = 5
+"""A bank has 2^5 blocks where masks of numbers have places, too."""
 _LEAST_BLINDED = 128
 """Bits of a modulus with whose primes a blinded exponent is not longer than itself."""
 
@@ -39,9 +41,10 @@ def compact(
     modulus, for the sake of the table's size. A bank of 1024 words, both of which are one RAMB36E1,
     holds moduli of up to 2104 bits; two RAMB36E1 hold 4280 bits, and four 8192.
 
-    `blinding` is none, base, exponent or both. With any, windows modulo a prime have 3 bits, and
+    `blinding` is none, base, exponent, both, or all: then RSA_PRIVATE computes with random numbers
+    only, but for the loading of X and the result. With any, windows modulo a prime have 3 bits, and
     RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128, and primes that have
-    four digits less than the modulus.
+    four digits less than the modulus. With all a bank has 32 blocks.
 
     `curves` is none, montgomery, with X_MULTIPLY, weierstrass, with ECDSA and its like, or edwards,
     with EdDSA; the last two on curves over fields of up to 528 bits that are no longer than the
@@ -65,11 +68,12 @@ def compact(
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = (multiplication.min_digits - 1) * width - headroom + 1
     whole = digits(max_bits, width, headroom)
+    block_bits = max(settings.block_bits, MASKED_BLOCK_BITS if Blinding.MASKS in chosen else 0)
     banks = Banks(
         whole,
         digits((max_bits + 1) // 2, width, headroom),
-        entry_bits=settings.block_bits,
-        block_bits=settings.block_bits,
+        entry_bits=block_bits,
+        block_bits=block_bits,
     )
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
     whole = banks.whole
@@ -103,7 +107,7 @@ COMPACT = Family(
 
 
 def blinding_named(name: str) -> Blinding:
-    """None, base, exponent or both; ValueError for another name."""
+    """None, base, exponent, both or all; ValueError for another name."""
     if name not in BLINDINGS:
         raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {name!r}")
     return Blinding[name.upper()]

@@ -12,7 +12,16 @@ from coprime.operations.commands import Command
 from coprime.program.allocation import Allocation, BlockPlace
 from coprime.program.assembler import Program
 from coprime.program.liveness import conflicts
-from coprime.program.operands import HALF_OF, TABLE, Location, Mode, Operand, Reference, Scratch
+from coprime.program.operands import (
+    BLINDED_OF,
+    HALF_OF,
+    TABLE,
+    Location,
+    Mode,
+    Operand,
+    Reference,
+    Scratch,
+)
 from coprime.program.places import allocate, banks_of
 from coprime.program.steps import StepKind
 
@@ -313,7 +322,11 @@ class Banks:
             for step in steps
             if not isinstance(step.destination, Mode) and isinstance(step.copy, Operand | Scratch)
         }
-        found = conflicts(programs, multiplication, kept, results)
+        kept_blinded = BLINDED_OF.values() if any(one.keeps_blinded for one in programs) else ()
+        stay: dict[Command, set[Location]] = {
+            code: {*operands, *kept_blinded} for code, operands in kept.items()
+        }
+        found = conflicts(programs, multiplication, stay, results)
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
         named |= {Scratch.SCALED, Scratch.QUOTIENT, *(one for _, one in copied)}
         modes = {one for one in named if isinstance(one, Mode)}

@@ -4,6 +4,8 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.program.steps import residue_width
+
 from .linear_pipeline import LinearPipeline
 
 
@@ -63,11 +65,6 @@ class Residue(wiring.Component):
         with m.If(self.clear):
             m.d.sync += [total.eq(0), carry.eq(0)]
         return m
-
-
-def residue_width(digit_width: int) -> int:
-    """V, the greatest divisor of a digit's width that is 31 at most: for a register of 32 bits."""
-    return max(width for width in range(1, 32) if digit_width % width == 0)
 
 
 def residue_modulus(digit_width: int) -> int:

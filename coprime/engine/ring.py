@@ -3,13 +3,14 @@
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
 from coprime.exponentiators.exponentiation import Exponentiation
+from coprime.exponentiators.names import Blinding
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter, check_ranges
 
 from .budget import SliceBudget
-from .compact import BLINDED_WINDOW, WHOLE_WINDOW, WINDOW, blinding_named
+from .compact import BLINDED_WINDOW, MASKED_BLOCK_BITS, WHOLE_WINDOW, WINDOW, blinding_named
 from .curve_settings import CURVE_PARAMETERS, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus, multipliers_each
@@ -61,9 +62,9 @@ def ring(
     the whole modulus it is 2. With two `multipliers` each has its tiles and its memory, and
     RSA_PRIVATE works modulo both primes side by side.
 
-    `blinding` is none, base, exponent or both, and needs one multiplier. With any, windows modulo a
-    prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents need primes that are
-    shorter than the modulus by 64 bits in whole words.
+    `blinding` is none, base, exponent, both or all, as of `compact`, and needs one multiplier. With
+    any, windows modulo a prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents
+    need primes that are shorter than the modulus by 64 bits in whole words.
 
     `curves`, `nonce`, `base_multiple` and `scalar_blinding` are those of `compact`. Curves need one
     multiplier; windows modulo a prime have 4 bits then.
@@ -101,8 +102,11 @@ def ring(
     banks = Banks(whole, prime, entry_bits=5, inverses_left=True)
     if chosen or window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
         banks = Banks(whole, prime, inverses_left=True)
+    if Blinding.MASKS in chosen:
+        bits = MASKED_BLOCK_BITS
+        banks = Banks(whole, prime, entry_bits=bits, block_bits=bits, inverses_left=True)
     if settings.any:
-        bits = settings.block_bits
+        bits = max(settings.block_bits, MASKED_BLOCK_BITS if Blinding.MASKS in chosen else 0)
         banks = Banks(whole, prime, entry_bits=bits, block_bits=bits)
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
     if longest > most:

@@ -37,6 +37,8 @@ class Blinding(Flag):
     BASE = 1  # the base: r ^ E * X is taken to the power, with a random r (Kocher 1996, Chaum 1983)
     EXPONENT = 2  # the exponent: D_p + k (P - 1) in place of D_p, with a random k (Kocher 1996)
     BOTH = BASE | EXPONENT
+    MASKS = 4  # X, the parts of the result and its check: none is computed with as it is
+    ALL = BOTH | MASKS
 
 
-BLINDINGS = ("none", "base", "exponent", "both")  # every choice by its name
+BLINDINGS = ("none", "base", "exponent", "both", "all")  # every choice by its name

@@ -205,8 +205,13 @@ def clear(destination: Reference) -> Step:
     return linear(StepKind.SUBTRACT, destination, Operand.M, Operand.M, _WHOLE, note)
 
 
-def without_operands(step: Step) -> Step:
-    """A step that reads no number has M in its place, since X, which it is else, would be read."""
+def without_operands(step: Step, *, masks: bool = False) -> Step:
+    """A step that reads no number has M in its place, since X, which it is else, would be read.
+
+    With masks the same is true of a modulus's check, which reads one number.
+    """
     if step.kind in _WITHOUT_OPERANDS:
         return replace(step, x=Operand.M, y=Operand.M)
+    if masks and step.kind is StepKind.CHECK_MODULUS:
+        return replace(step, x=step.y)
     return step

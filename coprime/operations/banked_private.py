@@ -80,21 +80,21 @@ def alone(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
     return [
         check_modulus(_WHOLE),
         check_below_modulus(Operand.X),
-        _for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
+        for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
         # The table of a blinded half leaves E its place.
         *([] if blinding else [_keep_e()]),
         replace(first, label=_HALF),
         *half,
         *(_unblind(multiplication) if Blinding.BASE in blinding else []),
         # S_q, below 2Q, as long as M.
-        _for_each_prime(clear(Scratch.FACTOR), _HALF),
+        for_each_prime(clear(Scratch.FACTOR), _HALF),
         move(Scratch.FACTOR, Scratch.PART, Context.Q),
         *([] if blinding else [_restore_e()]),
         *_recombine(multiplication),
         *_claim(Scratch.RESULT, Operand.X),
         replace(prepared, label=_CHECK),
         *check,
-        _for_each_prime(compared, _CHECK),
+        for_each_prime(compared, _CHECK),
         _give_result(),
     ]
 
@@ -147,7 +147,7 @@ def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
     one = Scratch.T_0 if overlaps else Scratch.T_15
     base = Blinding.BASE in blinding
     enters = enter(_CURRENT, _ACC, Scratch.FACTOR)
-    steps = _blind_exponent(multiplication) if Blinding.EXPONENT in blinding else []
+    steps = blind_exponent(multiplication) if Blinding.EXPONENT in blinding else []
     steps += [move(Scratch.FACTOR, Operand.X, _WHOLE), *prepare_banked(multiplication, _CURRENT)]
     if base:
         first = [enter(_CURRENT, one, Mode.ONE), move(_ACC, one, _CURRENT)]
@@ -174,7 +174,7 @@ def _last_entry(one: Scratch) -> list[Step]:
     ]
 
 
-def _blind_exponent(multiplication: Multiplication) -> list[Step]:
+def blind_exponent(multiplication: Multiplication) -> list[Step]:
     """BLINDED = D_p + k (P - 1): for each bit of k a double of P - 1, which is added or not."""
     again, bits = "blind_exponent", exponent_blinding_bits(multiplication.digit_width)
     fits = "primes are shorter than the modulus by as many digits as k has"
@@ -219,7 +219,7 @@ def _blind_base() -> list[Step]:
         _ACC, _ACC, _ACC, _CURRENT, "C = C * C", next=Next.IF_BIT, target=done, label=square
     )
     return [
-        _scan_public(done),
+        scan_public(done),
         replace(squares, even_exponent=True),
         multiply(_ACC, _ACC, random, _CURRENT, "C = C * r", next=Next.NEXT_BIT, target=square),
         replace(move(Scratch.TERM, _ACC, _CURRENT), label=done, note="r^(E - 1)"),
@@ -246,6 +246,12 @@ def _recombine(multiplication: Multiplication) -> list[Step]:
     Z_p is 1 modulo P and 0 modulo Q, so Z_q = 1 - Z_p is not needed. S_p is in ACCUMULATOR, S_q in
     FACTOR, as long as M. The sum is below 3M.
     """
+    *weighed, total = weigh(multiplication)
+    return [*weighed, call(total, REDUCE_ONCE), *canonical_result()]
+
+
+def weigh(multiplication: Multiplication) -> list[Step]:
+    """The sum, in ACCUMULATOR."""
     part = Scratch.PART
     minus_q = multiply(part, part, Mode.ONE, _P, "-S_q modulo P, below 2P")
     weighed = multiply(
@@ -253,18 +259,17 @@ def _recombine(multiplication: Multiplication) -> list[Step]:
     )
     total = linear(StepKind.ADD, _ACC, Scratch.FACTOR, _ACC, _WHOLE, "... + S_q")
     return [
-        _negative(part, _P),
+        negative(part, _P),
         multiply(part, part, Scratch.FACTOR, _P, "-S_q, times R_p", outer=_WHOLE),
         descale(multiplication, minus_q),
         linear(StepKind.ADD, Scratch.TERM, _ACC, part, _P, "S_p - S_q, below 4P"),
         *prepare_banked(multiplication, _WHOLE),
         descale(multiplication, weighed),
-        call(total, REDUCE_ONCE),
-        *canonical_result(),
+        total,
     ]
 
 
-def _negative(part: Scratch, context: Context) -> Step:
+def negative(part: Scratch, context: Context) -> Step:
     """-R R_p mod p: what multiplies a number as long as M to have its negative, times R_p."""
     power, modulus = context.power, context.modulus
     return linear(StepKind.SUBTRACT, part, modulus, power, context, "-R R_p mod p")
@@ -293,11 +298,11 @@ def _check(multiplication: Multiplication) -> list[Step]:
         *prepare_banked(multiplication, _CURRENT),
         enter(_CURRENT, Scratch.TERM, Scratch.SUM),
         *([] if overlaps else [enter(_CURRENT, _ACC, Mode.ONE)]),
-        _scan_public(done),
+        scan_public(done),
         *(_from_the_highest_one(square, done) if overlaps else []),
         times(_ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square),
         times(Scratch.TERM, _CURRENT, "C = C * S", into=_ACC, next=Next.NEXT_BIT, target=square),
-        replace(_negative(part, _CURRENT), label=done),
+        replace(negative(part, _CURRENT), label=done),
         multiply(part, part, Scratch.FACTOR, _CURRENT, "-X", outer=_WHOLE),
         linear(StepKind.ADD, _ACC, _ACC, part, _CURRENT, "S ^ E - X, below 4cp"),
         descale(multiplication, times(Mode.ONE, _CURRENT, "S ^ E - X, below 2p", into=_ACC)),
@@ -315,7 +320,8 @@ def _from_the_highest_one(square: str, done: str) -> list[Step]:
     ]
 
 
-def _scan_public(target: str) -> Step:
+def scan_public(target: str) -> Step:
+    """The step that begins with E, whatever the modulus; to the target if E is 0."""
     return scan(StepKind.SCAN_PUBLIC, _CURRENT, "from the highest 1 of E", target=target)
 
 
@@ -327,7 +333,8 @@ def _restore_e() -> Step:
     return move(Operand.E, Scratch.KEPT_E, _WHOLE)
 
 
-def _for_each_prime(step: Step, target: str) -> Step:
+def for_each_prime(step: Step, target: str) -> Step:
+    """The step, followed by the target with the next prime, or after the last one goes on."""
     return replace(step, next=Next.EACH_MODULUS, target=target)
 
 

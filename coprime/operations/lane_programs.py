@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
+from coprime.exponentiators.names import Blinding
 from coprime.program.assembler import Program
 from coprime.program.bounds import check_bounds
 from coprime.program.declarations import check_routines
@@ -14,6 +16,7 @@ from .comb import comb_routines
 from .commands import Command
 from .ecdsa_routines import ecdsa_routines
 from .edwards import edwards_routines
+from .masked_private import public_power
 from .one_memory import routine_in_one_memory, steps_in_one_memory
 from .operation import Machine
 from .shared_steps import canonical
@@ -33,17 +36,18 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     commands = sorted(commands)
     banked = multiplication.banked
     on_curves = [one for one in commands if one.operation.is_of_curves]
+    reads_less = partial(without_operands, masks=Blinding.MASKS in exponentiation.blinding)
     listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
     for command in commands:
         own = command.operation
         routine = own.banked if banked or command in on_curves else own.lanes
         for lane, steps in enumerate(routine(machine) if routine else ()):
-            listing = map(without_operands, steps) if exponentiation.blinding else steps
+            listing = map(reads_less, steps) if exponentiation.blinding else steps
             if command in on_curves and not banked:
                 listing = steps_in_one_memory(steps, multiplication)
             listings[lane].setdefault(tuple(listing), []).append(command)
     shared = [] if multiplication.canonical else canonical(multiplication)
-    shared = banked_routines(machine) if banked else shared
+    shared = [*banked_routines(machine), public_power(machine)] if banked else shared
     of_curves = [] if banked or not on_curves else banked_routines(machine)
     if any(one.operation.on_curve for one in commands):
         multiples = [*curve_routines(machine), *comb_routines(machine)]
@@ -53,7 +57,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
         of_curves = [routine_in_one_memory(one, multiplication) for one in of_curves]
     shared = [*shared, *of_curves]
     if exponentiation.blinding:
-        shared = [replace(one, steps=tuple(map(without_operands, one.steps))) for one in shared]
+        shared = [replace(one, steps=tuple(map(reads_less, one.steps))) for one in shared]
     programs = [
         Program.assemble(
             {tuple(served): steps for steps, served in each.items()},

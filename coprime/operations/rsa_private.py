@@ -13,11 +13,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coprime.exponentiators.exponentiation import Exponentiation
+from coprime.exponentiators.names import Blinding
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
 
 from .banked_private import rsa_private_banked
+from .masked_private import masked_private
 from .operation import Arithmetic, Input, Key, Machine, Operation
 from .shared_steps import (
     REDUCE_BELOW_3M,
@@ -106,6 +108,13 @@ def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
     ]
 
 
+def on_two_banks(machine: Machine) -> list[list[Step]]:
+    """In two banks for each lane, with masks of all secret numbers or without."""
+    if Blinding.MASKS in machine.exponentiation.blinding:
+        return [masked_private(machine)]
+    return rsa_private_banked(machine)
+
+
 def operands(arithmetic: Arithmetic) -> frozenset[Operand]:
     """X, M, and all that belongs to the primes.
 
@@ -134,5 +143,5 @@ RSA_PRIVATE = Operation(
     uses_up=frozenset({Operand.Y, Operand.M_POWER}),
     moduli=(Context.Q, Context.P),
     lanes=rsa_private,
-    banked=rsa_private_banked,
+    banked=on_two_banks,
 )

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .calls import CallGraph
-from .operands import Context, Mode, Scratch
+from .operands import BLINDED_OF, Context, Mode, Scratch
 from .routine import Routine, reached
-from .steps import BESIDE_PRODUCTS, Next, Step, StepKind
+from .steps import ADDS_DRAWN, BESIDE_PRODUCTS, Next, Step, StepKind
 
 LONGEST_TABLE = 127
 """Steps of a program that is a table of LUTs: 2 LUTs a bit. A longer one is in block RAM."""
@@ -191,17 +191,31 @@ class Program:
     @cached_property
     def draws(self) -> bool:
         """Whether it takes random digits."""
-        return not self.kinds.isdisjoint({StepKind.DRAW, StepKind.ADD_IF_DRAWN})
+        return StepKind.DRAW in self.kinds or self.adds_drawn
 
     @cached_property
     def adds_drawn(self) -> bool:
-        """Whether a number is added for some of the bits of random digits."""
-        return StepKind.ADD_IF_DRAWN in self.kinds
+        """Whether sums depend on bits of random digits."""
+        return not self.kinds.isdisjoint(ADDS_DRAWN)
 
     @cached_property
     def blinds_exponents(self) -> bool:
         """Whether random numbers hide the exponents modulo the primes."""
-        return any(step.destination is Scratch.BLINDED for step in self.steps)
+        return bool(self.blinded)
+
+    @cached_property
+    def blinded(self) -> Mapping[Context, Scratch]:
+        """The blinded exponents by their context, if there are any; one for both primes in turn, or
+        each its own, which stays from one operation to the next."""
+        written = {step.destination for step in self.steps}
+        if Scratch.BLINDED in written:
+            return dict.fromkeys(BLINDED_OF, Scratch.BLINDED)
+        return {} if written.isdisjoint(BLINDED_OF.values()) else BLINDED_OF
+
+    @cached_property
+    def keeps_blinded(self) -> bool:
+        """Whether blinded exponents stay from one operation to the next."""
+        return StepKind.MOVE_WRITTEN in self.kinds
 
     @cached_property
     def in_loops_over_bits(self) -> frozenset[int]:

@@ -55,7 +55,7 @@ def check_bounds(program: Program, multiplication: Multiplication) -> None:
     Raises ValueError that names the step and the bounds.
     """
     for command in program.entries:
-        _Check(Path(program, command), multiplication).run()
+        _Check(Path(program, command, unrolls=True), multiplication).run()
 
 
 @dataclass
@@ -140,12 +140,14 @@ class _Check:
                 numbers[step.x] = _Number(context, _BELOW_M)
         elif kind is StepKind.DRAW:
             self._write(step, numbers, None)
-        elif kind in (StepKind.MOVE, StepKind.MAKE_EVEN):
+        elif kind in (StepKind.MOVE, StepKind.MOVE_WRITTEN, StepKind.MAKE_EVEN):
             self._move(step, state, numbers)
         elif kind is StepKind.RESTORE:
             difference = self._bound(numbers, step.x, context)
             restored = _restored(difference) if step.y is context.modulus else None
             self._write(step, numbers, restored)
+        elif kind is StepKind.ADD_OR_SUBTRACT:
+            self._write(step, numbers, self._either_sum(step, numbers))
         elif kind in (StepKind.ADD, StepKind.ADD_IF_DRAWN, StepKind.SUBTRACT):
             self._write(step, numbers, self._sum(step, numbers))
         return numbers
@@ -155,12 +157,18 @@ class _Check:
         if step.is_zero:
             return _ZERO
         x, y = (self._above_0(numbers, one, step.modulus, step) for one in (step.x, step.y))
+        if not step.times_modulus and (x is None or y is None):
+            returned = self._above_0_again(step, numbers)
+            if returned is not None:
+                return returned
         known = None if x is None or y is None else (x, y)
         times = step.times_modulus
         added = Bound.times(0, scaled=times) if self.multiplication.scaled else Bound.times(times)
         if step.kind is StepKind.SUBTRACT and not times:
             return known and known[0] - known[1]
-        total = known and known[0] + (known[1] if step.kind is StepKind.ADD else _ZERO) + added
+        total = known and known[0] + (_ZERO if step.kind is StepKind.SUBTRACT else known[1]) + added
+        if known and total and step.kind is StepKind.ADD_IF_DRAWN:
+            total = total.either(known[0])
         if known and step.kind is StepKind.SUBTRACT and known[1].plain + known[1].scaled > times:
             raise ValueError(f"{step.note!r} may be below 0: y is up to {known[1]}")
         if step.fits:
@@ -168,6 +176,24 @@ class _Check:
         if total is None or self._share(total, step.modulus) > 1:
             raise ValueError(f"{step.note!r} may overflow: {total or 'nothing is known of it'}")
         return total
+
+    def _either_sum(self, step: Step, numbers: _Numbers) -> Bound | None:
+        """x + y or x - y, which may be below 0, and is modulo R then."""
+        x, y = (self._bound(numbers, one, step.modulus) for one in (step.x, step.y))
+        if step.fits or x is None or y is None:
+            return None
+        total = (x + y).either(x - y)
+        if self._share(total, step.modulus) > 1:
+            raise ValueError(f"{step.note!r} may overflow: {total}")
+        return total
+
+    def _above_0_again(self, step: Step, numbers: _Numbers) -> Bound | None:
+        """A sum or difference of numbers that may be below 0, if it may not."""
+        x, y = (self._bound(numbers, one, step.modulus) for one in (step.x, step.y))
+        if x is None or y is None or step.kind not in (StepKind.ADD, StepKind.SUBTRACT):
+            return None
+        total = x + y if step.kind is StepKind.ADD else x - y
+        return None if total.is_negative or self._share(total, step.modulus) > 1 else total
 
     def _share(self, bound: Bound | None, context: Context) -> Fraction:
         """At most a number / R, also where c is 1."""
@@ -185,6 +211,8 @@ class _Check:
             share = Fraction(0) if y is Mode.ONE else self._share(bound, step.outer)
             if step.descale and share * (1 << own.scale_bits) > 1:
                 raise ValueError(f"{step.note!r}: a multiplier of {bound} does not descale")
+            if x is None and y is Mode.ONE and own.scaled and not step.descale:
+                return own.usual_bound  # (X + q * c * M) / R with X and q below R
             product = own.bound(x, share, descale=step.descale)
             if product is not None and self._share(product, context) > 1:
                 raise ValueError(f"{step.note!r} may have too many digits: {product}")
@@ -220,7 +248,8 @@ class _Check:
             if step.below and not (number.bound and number.bound.within(Bound.times(step.below))):
                 raise ValueError(f"{step.note!r} is not below {step.below} M: {number.bound}")
             kept = numbers.get(step.x, _of_host(step.x))
-            number = kept if step.modulus is Context.WHOLE else number
+            is_kept = step.modulus is Context.WHOLE and step.x is not Operand.M
+            number = kept if is_kept else number
         if step.destination is Mode.WINDOW:
             assert state.window is not None, f"{step.note!r} selects an entry by an exponent"
             numbers[Scratch.table(state.window)] = number

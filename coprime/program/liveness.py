@@ -29,7 +29,7 @@ from .operands import (
     third_entry,
 )
 from .paths import Path, PathState
-from .steps import BESIDE_PRODUCTS, Next, Step, StepKind
+from .steps import ADDS_DRAWN, BESIDE_PRODUCTS, Next, Step, StepKind
 
 Piece = tuple[Location, int]
 """A part of a number as long as a prime: 0 the lower one, 1 the upper one of a number as long as
@@ -39,9 +39,10 @@ another place than one as long as a prime."""
 SHORT = frozenset({Scratch.KEPT_E})
 """Numbers whose upper piece is lost where they are moved: E, of which a private operation keeps as
 much as a prime is long."""
-_SUMS = (StepKind.SUBTRACT, StepKind.ADD, StepKind.RESTORE, StepKind.ADD_IF_DRAWN)
+_SUMS = (StepKind.SUBTRACT, StepKind.ADD, StepKind.RESTORE, *sorted(ADDS_DRAWN))
+_MOVES = (StepKind.MOVE, StepKind.MOVE_WRITTEN, StepKind.MAKE_EVEN)
 _COMPARED = (StepKind.CHECK_BELOW, StepKind.CHECK_REDUCED)
-_READS_X = frozenset({*_SUMS, *_COMPARED, StepKind.MOVE, StepKind.MAKE_EVEN})
+_READS_X = frozenset({*_SUMS, *_COMPARED, *_MOVES})
 READS_Y = frozenset(
     {
         *(*_SUMS, *_COMPARED),
@@ -51,7 +52,7 @@ READS_Y = frozenset(
     }
 )
 """Linear steps that need y."""
-WRITES = frozenset({*_SUMS, StepKind.MOVE, StepKind.MAKE_EVEN, StepKind.DRAW})
+WRITES = frozenset({*_SUMS, *_MOVES, StepKind.DRAW})
 _SCANS_ON = frozenset(
     {
         *(Next.IF_BIT, Next.NEXT_BIT),
@@ -229,7 +230,7 @@ class Conflicts:
 def conflicts(
     programs: Iterable[Program],
     multiplication: Multiplication,
-    kept: Mapping[Any, Collection[Operand]],
+    kept: Mapping[Any, Collection[Location]],
     results: Mapping[Any, Collection[Scratch]],
 ) -> Conflicts:
     """What the programs of all lanes, which have one layout, need at once.
@@ -238,7 +239,7 @@ def conflicts(
     ----------
     programs : of each lane
     multiplication : of these lanes
-    kept : by a command's code the operands that are in the memory before and after it
+    kept : by a command's code the numbers that are in the memory before and after it
     results : by a command's code what is read of its results, in the first lane
     """
     found = Conflicts()

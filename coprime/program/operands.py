@@ -141,8 +141,23 @@ class Scratch(_Unnumbered):
     """r ^ (E - 1) * X: what the power of r ^ E * X is multiplied by."""
     BLINDED = enum.auto()
     """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P."""
+    BLINDED_P = enum.auto()
+    """BLINDED of P, and of Q, where they stay from one operation to the next."""
+    BLINDED_Q = enum.auto()
     MULTIPLE = enum.auto()
-    """P - 1, or the order of points, times a power of two."""
+    """P - 1, M or the order of points, times a power of two."""
+    MASK = enum.auto()
+    """t * M, with a random even t below 2^(mask_bits + 1)."""
+    MASKED = enum.auto()
+    """X + t * M, which is blinded and raised to a power."""
+    CLAIMED = enum.auto()
+    """X + (2^(mask_bits + 1) - 2 - t) * M, which the result is checked with."""
+    MASKED_SUM = enum.auto()
+    """S + t * M, of which the check is."""
+    BLINDED_BASE = enum.auto()
+    """r ^ E * X modulo M."""
+    EXPECTED = enum.auto()
+    """-(r + 1) ^ E * X modulo a prime: what the power of (r + 1) * S is compared with."""
     DIFFERENCE = enum.auto()
     """A number as long as the whole modulus, of which only a borrow counts."""
     T_0 = enum.auto()
@@ -459,6 +474,12 @@ def third_entry(point: int) -> int:
     """The entry of the table that is the third number of a point, 0 to 7."""
     return 2 * POINTS + point
 
+
+BLINDED_OF: Mapping[Context, Scratch] = {
+    Context.P: Scratch.BLINDED_P,
+    Context.Q: Scratch.BLINDED_Q,
+}
+"""The blinded exponents that stay."""
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

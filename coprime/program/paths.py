@@ -21,6 +21,8 @@ _SCANS = frozenset(
         *(StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS),
     }
 )
+_UNROLLED = 32
+"""How often a loop may execute its steps so that its states have how often it has."""
 _ENTERS_BIT = frozenset({Next.IF_WINDOW, Next.IF_NONZERO_WINDOW, Next.IF_SLIDING_WINDOW})
 
 
@@ -54,6 +56,7 @@ class PathState:
     returns : the addresses that routines under way return to, the innermost one first
     columns : an exponent's columns are scanned
     bit : of the exponent, by which numbers change places; 0 where no step does that
+    loops : how often the steps of a loop have been executed, where that is known
     """
 
     address: int
@@ -63,6 +66,7 @@ class PathState:
     returns: tuple[int, ...] = ()
     columns: bool = False
     bit: int = 0
+    loops: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,12 @@ class Path:
     ----------
     program : Program
     command : its code; the program has an entry for it
+    unrolls : states in short loops have how often these have been executed
     """
 
     program: Program
     command: int
+    unrolls: bool = False
 
     @cached_property
     def moduli(self) -> tuple[Context, ...]:
@@ -144,6 +150,10 @@ class Path:
                 yield replace(state, address=address + 1, turn=0)
         elif rule is Next.IF_COMMAND:
             yield replace(state, address=address + 1 if self.command in step.commands else target)
+        elif rule is Next.LOOP and self.unrolls and 0 < step.times <= _UNROLLED:
+            again = state.loops + 1 < step.times
+            loops = state.loops + 1 if again else 0
+            yield replace(state, address=target if again else address + 1, loops=loops)
         else:
             for one in ways(step, address, target):
                 # An entry of the table follows the other: all of them are one state. And no key's E
@@ -159,7 +169,7 @@ class Path:
         of_e = (StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS)
         if step.kind in of_e or context is Context.WHOLE:
             return Operand.E
-        return Scratch.BLINDED if self.program.blinds_exponents else context.exponent
+        return self.program.blinded.get(context, context.exponent)
 
     @staticmethod
     def _columns_after(step: Step, state: PathState) -> bool:

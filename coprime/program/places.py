@@ -13,7 +13,17 @@ from dataclasses import dataclass, replace
 from .allocation import Allocation, BlockPlace
 from .assembler import Program
 from .liveness import READS_Y, SHORT, Conflicts, Piece
-from .operands import HALF_OF, OF_ONE, OF_Q, Location, Mode, Operand, Reference, Scratch
+from .operands import (
+    BLINDED_OF,
+    HALF_OF,
+    OF_ONE,
+    OF_Q,
+    Location,
+    Mode,
+    Operand,
+    Reference,
+    Scratch,
+)
 from .place_solver import PlaceSolver
 from .steps import StepKind
 
@@ -23,6 +33,7 @@ _ALWAYS: Mapping[Location, int] = {
     **dict.fromkeys((Operand.DP, Operand.DQ, Scratch.RESULT, Scratch.ADDED_MODULUS), _LEFT),
     **dict.fromkeys((Operand.M, Operand.P, Operand.Q), _LEFT),
     **dict.fromkeys((Operand.E, Scratch.BLINDED, Scratch.QUOTIENT, Scratch.SUM), _RIGHT),
+    **dict.fromkeys(BLINDED_OF.values(), _RIGHT),
 }
 """The bank of an exponent, of the quotient, and of what the host reads and what that is compared
 with."""

@@ -26,6 +26,16 @@ def drawn_bits(digit_width: int) -> int:
     return 1 << (digit_width.bit_length() - 1)
 
 
+def residue_width(digit_width: int) -> int:
+    """V, the greatest divisor of a digit's width that is 31 at most: for a register of 32 bits."""
+    return max(width for width in range(1, 32) if digit_width % width == 0)
+
+
+def mask_bits(digit_width: int) -> int:
+    """Bits of the random t / 2 of X + t M: 2^mask_bits - 1 is what residues are taken of."""
+    return residue_width(digit_width)
+
+
 def exponent_blinding_bits(digit_width: int) -> int:
     """Bits of the random k of D_p + k (P - 1): as many whole digits as have 64 or more."""
     return -(-64 // digit_width) * digit_width
@@ -97,6 +107,11 @@ class StepKind(enum.IntEnum):
     """End with the error OPERAND_RANGE if y = 0."""
     CHECK_SIGNATURE = 26
     """End with the error SIGNATURE unless y = 0."""
+    ADD_OR_SUBTRACT = 28
+    """destination = x + y, or x - y where a random bit, as of ADD_IF_DRAWN, is 0."""
+    MOVE_WRITTEN = 29
+    """MOVE of what comes of an exponent that the host has written since this was last moved to the
+    right bank; else nothing is read or written, in the same cycles."""
     CHECK_SUM = 24
     """End with the error FAULT and wipe the memory, unless y = 0: the result is on its curve."""
 
@@ -244,6 +259,8 @@ class Step:
         return self.next is not Next.IF_BORROW and not any(isinstance(one, Mode) for one in named)
 
 
+ADDS_DRAWN = frozenset({StepKind.ADD_IF_DRAWN, StepKind.ADD_OR_SUBTRACT})
+"""What random bits decide."""
 BESIDE_PRODUCTS = frozenset({StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE})
 """What may be done while products are under way, if these overlap, unless it is written to where an
 addressing mode says."""

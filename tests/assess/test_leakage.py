@@ -2,10 +2,12 @@
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from coprime.assess import leakage
 from coprime.assess.leakage import run_leakage
 from coprime.assess.power import TOTAL
 from coprime.assess.subject import Subject
@@ -13,7 +15,13 @@ from coprime.assess.traces import Acquisition, LeakageTest, TraceRecorder
 from coprime.catalog import choose
 from coprime.cli import main
 from coprime.device.base import DeviceError
+from coprime.engine import design
 from coprime.engine.contract import Command
+from coprime.flow import parts
+from coprime.operations import rsa_private
+from coprime.operations.banked import move
+from coprime.operations.masked_private import masked_private
+from coprime.program.operands import Context, Operand, Scratch
 
 pytestmark = pytest.mark.xdist_group("leakage")
 
@@ -172,6 +180,60 @@ def test_the_command_prints_a_table(capsys):
     out = capsys.readouterr().out
     assert out.startswith("20 traces of ")
     assert "order 1: the largest |t| is" in out and "order 2" not in out
+
+
+PLAIN = {
+    "input, before the first step",
+    *("X < M?", "X + t M", "X + (2^(V + 1) - 2 - t) M", "r is drawn"),
+    *("S, out of Montgomery form", "S - M", "... + M, where it was below 0"),
+    *("SUM = RESULT", "S < M?", "RESULT = SUM", "S + t M", "FACTOR = CLAIMED"),
+    "output, after the last step",
+}
+"""Where masked operations have X and S as they are; the first steps follow the input."""
+FIRST = {"M > 0, and odd for Montgomery?"}
+
+
+def leaking_steps(traces):
+    """Of RSA_PRIVATE with blinding=all, by the message."""
+    choice = choose("compact", {"max_bits": "128", "blinding": "all"})
+    subject = Subject(choice, Command.RSA_PRIVATE, 128, seed=1)
+    found = run_leakage(Acquisition(subject), traces, orders=(1,), workers=1)
+    (profile,) = found.profiles
+    return {one.place.step for one in profile.findings if one.t > profile.threshold}
+
+
+@pytest.fixture
+def programs_anew():
+    """Programs, and what is made of them, are not those of before, and not kept."""
+    kept = (design._programs, design._placed, parts._accelerator_verilog, leakage._recorder)
+    for one in kept:
+        one.cache_clear()
+    yield
+    for one in kept:
+        one.cache_clear()
+
+
+@pytest.mark.slow
+def test_masked_numbers_do_not_show_the_message():
+    """In first order, from where X is masked to where S is made canonical, and in the check."""
+    steps = leaking_steps(400)
+    assert {"X < M?", "S - M"} <= steps
+    assert steps <= PLAIN | FIRST
+
+
+def test_a_plain_move_among_masked_numbers_is_found(monkeypatch, programs_anew):
+    """X is moved where BLINDED_BASE is made: nothing else has changed, and the result is right."""
+
+    def planted(machine):
+        steps = masked_private(machine)
+        place = next(k for k, one in enumerate(steps) if one.destination is Scratch.BLINDED_BASE)
+        plain = move(Scratch.FACTOR, Operand.X, Context.WHOLE)
+        return [*steps[: place + 1], replace(plain, note="planted"), *steps[place + 1 :]]
+
+    monkeypatch.setattr(rsa_private, "masked_private", planted)
+    steps = leaking_steps(60)
+    assert "planted" in steps
+    assert "C = C * C, once for each bit of the window" not in steps
 
 
 @pytest.mark.slow

@@ -57,6 +57,7 @@ BLINDED = [
     {"blinding": "base"},
     {"blinding": "exponent", "max_bits": "128"},
     {"blinding": "both", "max_bits": "128"},
+    {"blinding": "all", "max_bits": "128"},
 ]
 
 

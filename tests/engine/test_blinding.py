@@ -23,15 +23,16 @@ from coprime.engine.precomputation import Radix
 from coprime.engine.random_digit import RandomDigit
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
+from coprime.model.masked_private import MaskedPrivate
 from coprime.package.description import describe
-from coprime.program.operands import Scratch
-from coprime.program.steps import StepKind
+from coprime.program.operands import BLINDED_OF, Context, Scratch
+from coprime.program.steps import StepKind, mask_bits
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.board_files import build_board
 from coprime.soc.riscv import system_verilog
 from tests.benches import open_bench
 
-BLINDINGS = ("base", "exponent", "both")
+BLINDINGS = ("base", "exponent", "both", "all")
 BITS = 128
 WIDTH = 17
 
@@ -71,7 +72,7 @@ def of(name, blinding, *, slow=False):
 @pytest.fixture(
     scope="module",
     params=[
-        *(of("compact", one, slow=one != "both") for one in BLINDINGS),
+        *(of("compact", one, slow=one not in ("both", "all")) for one in BLINDINGS),
         *(
             of(tile, one, slow=(tile, one) != ("one17", "both"))
             for tile in ("one17", "bal50")
@@ -138,9 +139,10 @@ def test_cycles_tell_only_the_lengths(bench):
 
 
 @pytest.mark.slow
-def test_longest():
+@pytest.mark.parametrize("blinding", ["both", "all"])
+def test_longest(blinding):
     """Counts of all bits, and exponents whose digits are all in use."""
-    bench = open_bench("compact", max_bits=1024, blinding="both")
+    bench = open_bench("compact", max_bits=1024, blinding=blinding)
     with bench.device:
         key = generate(1024, seed=9)
         bench.accelerator.load_private(key)
@@ -281,7 +283,62 @@ def test_the_base(subject):
         half.finish()
 
 
-@pytest.mark.parametrize("blinding", ["both", pytest.param("base", marks=pytest.mark.slow)])
+def test_an_exponent_that_is_written_again():
+    """It is what the host has written last, whatever was blinded before, of the same primes."""
+    with open_bench("compact", max_bits=BITS, blinding="all").device as device:
+        accelerator = Accelerator(device)
+        first, second = (generate(BITS, seed=seed) for seed in (5, 6))
+        for key in (first, first, second, first):
+            accelerator.load_private(key)
+            for _ in range(2):
+                assert accelerator.private(3).value == pow(3, key.d, key.n)
+            m = (1 << BITS) - 189
+            assert accelerator.modexp(m - 2, m - 1, m).value == pow(m - 2, m - 1, m)
+            assert accelerator.modmul(m - 2, m - 3, m).value == 6
+            assert accelerator.private(4).value == pow(4, key.d, key.n)
+
+
+@pytest.mark.parametrize("subject", [of("compact", "all"), of("bal50", "all", slow=True)])
+def test_masks(subject):
+    """What the memory holds is what the model has of the same random bytes."""
+    subject, blinding = subject
+    half = Half(subject, blinding)
+    own, key, width, v = half.design.capabilities, half.key, subject.width, mask_bits(subject.width)
+    digits, size, radix = own.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
+    signs, parts = subject.blinding_bits - 1, -(-subject.blinding_bits // subject.drawn_bits)
+    parts_of_t = -(-v // subject.drawn_bits)
+
+    def bits_of_digits(ones, count):
+        """A digit for some of the bits, from the lowest on."""
+        low = (one % (1 << subject.drawn_bits) for one in ones)
+        return sum(one << (subject.drawn_bits * k) for k, one in enumerate(low)) % (1 << count)
+
+    # Signs of multiples of P - 1 and Q - 1, then of those of M; then r.
+    drawn = drawn_digits(half.source, 2 * parts + parts_of_t + digits, width)
+    assert len(half.source) >= size * len(drawn)
+    of_k, of_r = drawn[: 2 * parts], drawn[2 * parts + parts_of_t :]
+    r = sum(digit * radix**k for k, digit in enumerate(of_r)) * pow(radix**digits, -2, key.n)
+    t = 2 * bits_of_digits(drawn[2 * parts : 2 * parts + parts_of_t], v)
+    before = {one: half.value(blinded, digits) for one, blinded in BLINDED_OF.items()}
+    model = MaskedPrivate(key, half.x, t=t, bits=v, r=r % key.n)
+    with half.device:
+        half.run_to(StepKind.SCAN_WINDOWS)
+        assert half.value(Scratch.MASK, digits) == model.mask
+        assert half.value(Scratch.CLAIMED, digits) == model.claimed
+        assert half.value(Scratch.UNBLINDING, digits) % key.n == model.unblinding
+        assert half.value(Scratch.BLINDED_BASE, digits) % key.n == model.base
+        assert before[Context.P] != key.dp and before[Context.Q] != key.dq
+        primes = ((Context.P, key.p, of_k[:parts]), (Context.Q, key.q, of_k[parts:]))
+        for one, prime, of_prime in primes:
+            k = 2 * bits_of_digits(of_prime, signs) + 1
+            expected = (before[one] + k * (prime - 1)) % ((prime - 1) << (signs + 1))
+            assert half.value(BLINDED_OF[one], digits) == expected
+        half.run_to(StepKind.CHECK_ZERO)
+        assert half.value(Scratch.MASKED_SUM, digits) == model.masked_result
+        half.finish()
+
+
+@pytest.mark.parametrize("blinding", ["both", "all", pytest.param("base", marks=pytest.mark.slow)])
 def test_a_factor_that_cannot_be_taken_back(blinding):
     """r = 0, which nobody will ever draw: there is no result, and no key any more."""
     choice = choose("compact", {"max_bits": str(BITS), "blinding": blinding})
@@ -336,8 +393,9 @@ def test_random_digit():
 def test_cost(bits):
     """Less than fdfm, which blinds nothing, by half."""
     plain, fdfm = (predicted(design, bits) for design in (compact(bits), fdfm_of(bits)))
-    for blinding in BLINDINGS:
-        assert plain < predicted(compact(bits, blinding), bits) < 0.65 * fdfm
+    cycles = {one: predicted(compact(bits, one), bits) for one in BLINDINGS}
+    assert all(plain < one < 0.65 * fdfm for one in cycles.values())
+    assert cycles["all"] < 1.06 * cycles["both"]
 
 
 def predicted(design, bits):
@@ -358,18 +416,19 @@ def fdfm_of(bits):
 
 def test_memory_is_the_same():
     for bits in (128, 1024, 2104, 4096, 8192):
-        assert {compact(bits, one).layout.depth for one in BLINDINGS} == {
+        assert {compact(bits, one).layout.depth for one in BLINDINGS[:-1]} == {
             compact(bits).layout.depth
         }
+        assert compact(bits, "all").layout.depth == 2 * compact(bits).layout.depth
 
 
 def test_parameters_out_of_range():
     with pytest.raises(ValueError, match=r"max_bits must be in 128\.\.8192, not 127"):
         compact(127, "exponent")
-    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
-        choose("compact", {"blinding": "all"})
-    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both"):
-        compact(blinding="all")
+    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
+        choose("compact", {"blinding": "some"})
+    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
+        compact(blinding="some")
     with pytest.raises(ValueError, match="one multiplier, and windows of 3 bits"):
         _ = choose("ring", {"blinding": "base", "multipliers": "2"}).design
 

@@ -17,7 +17,7 @@ from coprime.model.combs import COMB_TEETH
 from coprime.multipliers.contract import READ_LATENCY
 from coprime.multipliers.delays import history
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Length, Reference, Scratch
+from coprime.program.operands import Context, Length, Reference
 from coprime.program.steps import Step, StepKind, exponent_blinding_bits
 
 from ..contract import Capabilities
@@ -376,9 +376,7 @@ class ScannerModel:
         """Where the exponent of a step lies."""
         if self.public:
             return Context.WHOLE.exponent
-        if self.program.blinds_exponents and step.modulus is not Context.WHOLE:
-            return Scratch.BLINDED
-        return step.modulus.exponent
+        return self.program.blinded.get(step.modulus, step.modulus.exponent)
 
     def length(self, step: Step) -> int:
         """Of the exponent of a step, in bits, without what blinds it."""
@@ -390,7 +388,7 @@ class ScannerModel:
         self.public = step.kind in (StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS)
         self.tooth = self.beyond = 0
         width, length = self.capabilities.digit_width, self.length(step)
-        blinded = self.exponent(step) is Scratch.BLINDED
+        blinded = self.exponent(step) in self.program.blinded.values()
         longer = exponent_blinding_bits(width) if blinded else 0
         if step.kind is StepKind.SCAN_COLUMNS:
             self.tooth = length // 4

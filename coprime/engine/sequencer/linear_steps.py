@@ -8,7 +8,7 @@ from typing import NamedTuple
 from amaranth.hdl import Module
 
 from coprime.program.assembler import Program
-from coprime.program.steps import Step, StepKind, drawn_bits
+from coprime.program.steps import ADDS_DRAWN, Step, StepKind, drawn_bits
 
 from ..contract import Capabilities, Error
 from ..linear import LinearOperation
@@ -95,6 +95,13 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
     StepKind.ADD_IF_DRAWN: LinearStep(
         operation=LinearOperation.ADD, value=lambda numbers: numbers.x + numbers.y * randbits(1)
     ),
+    StepKind.ADD_OR_SUBTRACT: LinearStep(
+        operation=LinearOperation.ADD,
+        value=lambda numbers: numbers.x + numbers.y * (2 * randbits(1) - 1),
+    ),
+    StepKind.MOVE_WRITTEN: LinearStep(
+        operation=LinearOperation.MOVE, value=lambda numbers: numbers.x
+    ),
     StepKind.MAKE_EVEN: LinearStep(
         operation=LinearOperation.MOVE, value=lambda numbers: numbers.x & ~1
     ),
@@ -145,7 +152,7 @@ class LinearSteps:
                 control.end(m, unit.length_error)
             if unit.draws is not None and unit.drawn is not None and unit.drawn_bit is not None:
                 first_of_digit = unit.drawn_bit == 0
-                draws = (step.kind == StepKind.ADD_IF_DRAWN) & first_of_digit
+                draws = step.kind.matches(*sorted(ADDS_DRAWN & self.kinds)) & first_of_digit
                 m.d.comb += unit.draws.eq(draws)
                 with m.If(unit.draws & ~unit.drawn):
                     m.d.comb += unit.start.eq(0)
@@ -191,7 +198,7 @@ class LinearSteps:
         if kind is StepKind.DRAW:
             waits = RandomDigit.bytes_of(own.digit_width)
             lane.cycles += LinearPipeline.waiting_cycles(waits) * digits
-        if kind is StepKind.ADD_IF_DRAWN and lane.loops % drawn_bits(own.digit_width) == 0:
+        if kind in ADDS_DRAWN and lane.loops % drawn_bits(own.digit_width) == 0:
             lane.cycles += RandomDigit.bytes_of(own.digit_width)
         x, y = lane.value(step.x), lane.value(step.y)
         value = _LINEAR_STEPS[kind].value

@@ -1,0 +1,284 @@
+"""RSA_PRIVATE on a lane of two banks that computes with no secret as it is.
+
+Sources: blinding of the base, Kocher (1996), Chaum (1983); of the exponent, Kocher (1996); masks
+that are multiples of the modulus, Walter (1999), Coron (1999), there of a scalar. What differs: no
+inverse is needed, and the check itself is blinded.
+
+    MASKED     = X + t M             t is random, even, and below 2^(V + 1)
+    CLAIMED    = X + (2^(V + 1) - 2 - t) M
+    UNBLINDING = r^(E - 1) X         r is random modulo M; made of MASKED
+    BASE       = r^E X               modulo M
+    POWER      = BASE^(D_p - 1)      modulo each prime, with D_p + k (P - 1) for D_p
+    POWER      of both primes, modulo M (Garner)
+    S          = POWER * UNBLINDING
+               = r^(1 - E) X^(D - 1) * r^(E - 1) X
+    MASKED_SUM = S + t M
+    (r' MASKED_SUM)^E = r'^E CLAIMED modulo each prime, or everything is wiped; r' = r + 1
+
+So X is read as it is, once it has been found to be below M, in two sums; S is as it is from its
+product on, while it is made canonical, masked, and copied; nothing else depends on either but by
+numbers that are random. That CLAIMED and MASKED have masks of their own lets the check see a fault
+in t M, which would make S the power of another number. V is the width of RESIDUE: modulo 2^V - 1
+the sum of CLAIMED and t M is X, though no step reads X again. The check makes an r'^E of its own,
+as it would not see a fault in an r^E that it shares with BASE. And were r 0 modulo one prime only,
+S would give that prime away: r' S is not 0 then, as r S would be.
+"""
+
+from dataclasses import replace
+
+from coprime.exponentiators.table import enter
+from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
+from coprime.program.routine import Routine
+from coprime.program.steps import (
+    PASS,
+    Next,
+    Step,
+    StepKind,
+    exponent_blinding_bits,
+    linear,
+    mask_bits,
+    multiply,
+    times,
+)
+
+from .banked import POWER, clear, fill_table, leave, move, prepare_banked
+from .banked_private import (
+    for_each_prime,
+    negative,
+    scan_public,
+    weigh,
+)
+from .operation import Machine
+from .shared_steps import (
+    call,
+    check_below_modulus,
+    check_modulus,
+    descale,
+    jump,
+    reduced,
+)
+
+PUBLIC_POWER = "public_power"
+"""A routine."""
+
+_ACC, _TERM = Scratch.ACCUMULATOR, Scratch.TERM
+_WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
+
+_PRIMES, _HALF, _CHECK = "primes", "half", "check"
+"""Labels."""
+
+
+def masked_private(machine: Machine) -> list[Step]:
+    """X ^ D mod M, M = P * Q, on one lane: Q's half, then P's."""
+    multiplication = machine.multiplication
+    first, *half = _half(multiplication)
+    prepared, *check, compared = _check(multiplication)
+    return [
+        check_modulus(_WHOLE),
+        for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
+        *(step for context in BLINDED_OF for step in _refresh(multiplication, context)),
+        *_mask(multiplication),
+        *_blind(multiplication),
+        replace(first, label=_HALF),
+        *half,
+        for_each_prime(clear(Scratch.FACTOR), _HALF),
+        *_recombine(multiplication),
+        *_claim(),
+        replace(prepared, label=_CHECK),
+        *check,
+        for_each_prime(compared, _CHECK),
+        jump(PASS, ""),
+    ]
+
+
+def _refresh(multiplication: Multiplication, context: Context) -> list[Step]:
+    """The blinded exponent gets another random multiple of p - 1, modulo 2^bits (p - 1).
+
+    Once, after the host has written the exponent, it is that; from then on only what is blinded is
+    read. Random bits are signs of 2^i (p - 1), so that each makes a sum that is written. The last
+    double is added, too: the multiple is odd, and above 0.
+    """
+    blinded, multiple, own = BLINDED_OF[context], Scratch.MULTIPLE, context.modulus
+    bits = exponent_blinding_bits(multiplication.digit_width) - 1
+    again, written = f"refresh_{context.name}", StepKind.MOVE_WRITTEN
+    fits = "primes are shorter than the modulus by as many digits as k has"
+    doubles = linear(
+        StepKind.ADD, multiple, multiple, multiple, _WHOLE, f"2^(i + 1) ({own.name} - 1)"
+    )
+    name = blinded.name
+    steps = [
+        clear(_ACC),
+        linear(written, _ACC, context.exponent, Operand.M, context, "if the host has written it"),
+        linear(written, blinded, _ACC, Operand.M, _WHOLE, "the same"),
+        clear(multiple),
+        linear(StepKind.MAKE_EVEN, multiple, own, Operand.M, context, f"{own.name} - 1"),
+        replace(
+            linear(StepKind.ADD_OR_SUBTRACT, blinded, blinded, multiple, _WHOLE, f"{name} +- 2^i"),
+            label=again,
+        ),
+        replace(doubles, next=Next.LOOP, times=bits, target=again),
+        linear(StepKind.ADD, blinded, blinded, multiple, _WHOLE, f"{name} + 2^{bits}"),
+        doubles,
+        linear(StepKind.SUBTRACT, blinded, blinded, multiple, _WHOLE, f"{name} - 2^{bits + 1}"),
+        linear(StepKind.RESTORE, blinded, blinded, multiple, _WHOLE, "... where it is not below 0"),
+    ]
+    adds = (StepKind.ADD, StepKind.ADD_OR_SUBTRACT)
+    return [replace(step, fits=fits) if step.kind in adds else step for step in steps]
+
+
+def _mask(multiplication: Multiplication) -> list[Step]:
+    """MASKED and CLAIMED, which X is read for.
+
+    Random bits are signs of 2^i M; with (2^V - 1) M their sum is t M, and without it and with the
+    other sign that of CLAIMED.
+    """
+    mask, multiple, other = Scratch.MASK, Scratch.MULTIPLE, Scratch.ACCUMULATOR
+    bits, again = mask_bits(multiplication.digit_width), "mask"
+    added = linear(StepKind.ADD_OR_SUBTRACT, mask, mask, multiple, _WHOLE, "+-2^i M")
+    doubles = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
+    subtract, add = StepKind.SUBTRACT, StepKind.ADD
+    return [
+        clear(mask),
+        move(multiple, Operand.M, _WHOLE),
+        replace(added, label=again),
+        replace(doubles, next=Next.LOOP, times=bits, target=again),
+        linear(subtract, multiple, multiple, Operand.M, _WHOLE, f"(2^{bits} - 1) M"),
+        linear(subtract, other, multiple, mask, _WHOLE, f"(2^{bits + 1} - 2) M - t M"),
+        linear(add, mask, mask, multiple, _WHOLE, "t M"),
+        check_below_modulus(Operand.X),
+        linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + (2^(V + 1) - 2 - t) M"),
+        linear(add, Scratch.MASKED, mask, Operand.X, _WHOLE, "X + t M"),
+    ]
+
+
+def _blind(multiplication: Multiplication) -> list[Step]:
+    """UNBLINDING and BLINDED_BASE, modulo M.
+
+    RANDOM is r in Montgomery form, which is as good as it is drawn. What X enters as leaves that
+    form.
+    """
+    square, done, random = "blind_square", "blind_done", Scratch.RANDOM
+    drawn = linear(StepKind.DRAW, _ACC, random, Operand.M, _WHOLE, "r is drawn")
+    squares = multiply(
+        _ACC, _ACC, _ACC, _WHOLE, "C = C * C", next=Next.IF_BIT, target=done, label=square
+    )
+    entering = multiply(_ACC, _ACC, Scratch.MASKED, _WHOLE, "r^(E - 1) * X")
+    return [
+        drawn,
+        *prepare_banked(multiplication, _WHOLE),
+        multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "... below 2 c M"),
+        move(random, _ACC, _WHOLE),
+        replace(scan_public(done), modulus=_WHOLE),
+        replace(PASS, modulus=_WHOLE, note="C = r", next=Next.NEXT_BIT, target=square),
+        jump(PASS, done),
+        replace(squares, even_exponent=True),
+        multiply(_ACC, _ACC, random, _WHOLE, "C = C * r", next=Next.NEXT_BIT, target=square),
+        replace(entering, label=done),
+        move(Scratch.UNBLINDING, _ACC, _WHOLE),
+        multiply(_ACC, _ACC, random, _WHOLE, "r^E * X"),
+        move(Scratch.BLINDED_BASE, _ACC, _WHOLE),
+    ]
+
+
+def _half(multiplication: Multiplication) -> list[Step]:
+    """A prime's half: R^2 times the power of BLINDED_BASE, below 2p, with the R of M.
+
+    That is the R of the product with UNBLINDING, and of what takes S out of Montgomery form.
+    """
+    overlaps, again = multiplication.overlaps, "times_radix"
+    one = Scratch.T_0 if overlaps else Scratch.T_15
+    ones = enter(_CURRENT, one, Mode.ONE)
+    into_form = multiply(_ACC, _CURRENT.power, _TERM, _CURRENT, "C * R")
+    return [
+        *prepare_banked(multiplication, _CURRENT),
+        # As in a half without masks: where the quotient is in memory, 1 enters before T_1.
+        *([] if overlaps else [ones]),
+        enter(_CURRENT, _ACC, Scratch.BLINDED_BASE),
+        move(Mode.WINDOW, _ACC, _CURRENT),
+        fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
+        call(ones if overlaps else move(_ACC, one, _CURRENT), POWER),
+        replace(move(_TERM, _ACC, _CURRENT), label=again),
+        replace(into_form, next=Next.LOOP, times=2, target=again),
+        leave(multiplication, Mode.HALF),
+    ]
+
+
+def _recombine(multiplication: Multiplication) -> list[Step]:
+    """RESULT = S, of the powers of both halves, the one of Q in PART.
+
+    S is nowhere else, and stays there: products would read digits of it beyond the ends of shorter
+    numbers in its place.
+    """
+    result = Scratch.RESULT
+    *weighed, total = weigh(multiplication)
+    product = multiply(_ACC, _ACC, Scratch.UNBLINDING, _WHOLE, "S = C * r^(E - 1) * X")
+    plain = multiply(result, _ACC, Mode.ONE, _WHOLE, "S, out of Montgomery form")
+    return [
+        move(Scratch.FACTOR, Scratch.PART, Context.Q),
+        *weighed,
+        total,
+        product,
+        descale(multiplication, plain),
+        *reduced(result, result, _WHOLE),
+    ]
+
+
+def _claim() -> list[Step]:
+    """S, S with a mask, and X with a mask, which are to be checked."""
+    masked = linear(StepKind.ADD, Scratch.MASKED_SUM, Scratch.SUM, Scratch.MASK, _WHOLE, "S + t M")
+    return [
+        move(Scratch.SUM, Scratch.RESULT, _WHOLE),
+        Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
+        move(Scratch.RESULT, Scratch.SUM, _WHOLE),
+        masked,
+        move(Scratch.FACTOR, Scratch.CLAIMED, _WHOLE),
+    ]
+
+
+def _check(multiplication: Multiplication) -> list[Step]:
+    """(r' S) ^ E = r' ^ E X modulo a prime, with r' = r + 1, or everything is wiped."""
+    power, part, expected = _CURRENT.power, Scratch.PART, Scratch.EXPECTED
+    masked = multiply(part, part, Scratch.MASKED_SUM, _CURRENT, "r' S", outer=_WHOLE)
+    total = linear(StepKind.ADD, _ACC, _ACC, expected, _CURRENT, "(r' S)^E - r'^E X, below 4cp")
+    zero = times(Mode.ONE, _CURRENT, "(r' S)^E - r'^E X, below 2p", into=_ACC)
+    return [
+        *prepare_banked(multiplication, _CURRENT),
+        # Of r R that is R_p r R, to which R_p R is added; then R_p is taken away.
+        enter(_CURRENT, _ACC, Scratch.RANDOM),
+        linear(StepKind.ADD, _ACC, _ACC, power, _CURRENT, "r' = r + 1"),
+        multiply(_ACC, _ACC, Mode.ONE, _CURRENT, "r', below 2 c p"),
+        move(_TERM, _ACC, _CURRENT),
+        multiply(part, power, _TERM, _CURRENT, "r' R"),
+        call(masked, PUBLIC_POWER),
+        move(_TERM, _ACC, _CURRENT),
+        negative(expected, _CURRENT),
+        multiply(expected, expected, _TERM, _CURRENT, "-r'^E R"),
+        multiply(expected, expected, Scratch.FACTOR, _CURRENT, "-r'^E X", outer=_WHOLE),
+        call(move(_TERM, part, _CURRENT), PUBLIC_POWER),
+        total,
+        descale(multiplication, zero),
+        *reduced(_ACC, _ACC, _CURRENT),
+        linear(StepKind.CHECK_ZERO, _ACC, _ACC, _ACC, _CURRENT, "(r' S)^E - r'^E X = 0?"),
+    ]
+
+
+def public_power(machine: Machine) -> Routine:
+    """ACCUMULATOR = TERM ^ E modulo the current modulus, in Montgomery form, with a public E."""
+    square, done = "public_square", "public_done"
+    usual = machine.multiplication.usual_bound
+    return Routine(
+        name=PUBLIC_POWER,
+        steps=(
+            replace(enter(_CURRENT, _ACC, Mode.ONE), label=PUBLIC_POWER),
+            scan_public(done),
+            times(
+                _ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square
+            ),
+            times(_TERM, _CURRENT, "C = C * B", into=_ACC, next=Next.NEXT_BIT, target=square),
+            replace(PASS, next=Next.RETURN, label=done),
+        ),
+        context=_CURRENT,
+        takes={_TERM: usual},
+        gives={_ACC: usual},
+    )
