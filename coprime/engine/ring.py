@@ -30,7 +30,7 @@ products less than with 2 for 255 bits. Columns of a comb go without windows fro
 _LEAST_LENGTH = 16  # bits of a modulus: shorter ones take the time of five words all the same
 
 DELAYS = ("auto", "0", "1")
-"""Words by which q is delayed; auto: 0, or with two tiles and no curves what is faster."""
+"""Words by which q is delayed; auto: 0, or with two tiles what is faster."""
 
 RING_TILES = tuple(
     name for name, tile in TILES.items() if residue_width(tile.WORD) >= _LEAST_RESIDUE
@@ -55,7 +55,7 @@ def ring(
 
     With a `delay` of 1, q is delayed by a word, which is faster where the steps of a short prime
     would be shorter than the loop from a column to its word. With auto q is delayed where there are
-    two tiles and no curves, and that makes products modulo a prime of half of `max_bits` shorter.
+    two tiles, and that makes products modulo a prime of half of `max_bits` shorter.
 
     A modulus or a prime has 16 bits or more. `window` is how many bits of an exponent modulo a
     prime are one window: 4, 5, or with 0 as many as need the least block RAM, and rather 5. Modulo
@@ -82,7 +82,7 @@ def ring(
     skew = int(cell.SKEWS and tiles == 1)
     if delay not in DELAYS:
         raise ValueError(f"delay must be one of {', '.join(DELAYS)}, not {delay!r}")
-    delays = range(1 if settings.any else tiles) if delay == DELAYS[0] else (int(delay),)
+    delays = range(tiles) if delay == DELAYS[0] else (int(delay),)
     possible = [
         RingMultiplication(cell.WORD, cell.LATENCY, tiles, one, skew, settings.slack)
         for one in delays
@@ -165,7 +165,7 @@ RING = Family(
         ),
         ChoiceParameter(
             *("delay", DELAYS, DELAYS[0]),
-            "words by which q is delayed; auto: 0, or with two tiles and no curves the faster one",
+            "words by which q is delayed; auto: 0, or with two tiles the faster one",
             sparse=True,
         ),
         BLINDING,
