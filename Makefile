@@ -19,7 +19,7 @@ help:
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
 	@echo "make boards     place and route, and bitstreams, for Gowin, iCE40, Nexus and GateMate (500 MB)"
-	@echo "make bitstreams bitstreams of seven boards, each made twice and compared (about an hour)"
+	@echo "make bitstreams bitstreams of seven boards, each made twice and compared (one to two hours)"
 	@echo "make board-pages  the pages of the boards, from their records"
 	@echo "make registers  generate the files that derive from the register map"
 	@echo "make diagrams   draw the pictures of docs/images"

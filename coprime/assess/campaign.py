@@ -177,10 +177,9 @@ class Campaign(Closing):
         if self._expected is None and value is not None and self.subject.is_signature(value):
             self._expected = value
         if value is None or value != self._expected:
-            # Verilator 5.48 leaves a BARRIER of two lanes with visible registers waiting.
             raise DeviceError(
                 f"{self.subject.command.name} on {self.subject.name} does not work where registers"
-                " are visible, without any fault; -p multipliers=1 may help"
+                " are visible, without any fault"
             )
         self._accesses = recorder.accesses[first:]
 

@@ -89,12 +89,14 @@ class ClockRanges:
     def at_most(self, input_mhz: Fraction, mhz: Fraction) -> ClockSetting | None:
         """The fastest output that is not above `mhz`; None if there is none.
 
-        Of several settings it is the one that compares most often, then the one with the fastest
-        oscillator: these have the least jitter.
+        Of several settings it is the one that compares most often, for the least jitter, and then
+        the one whose oscillator is nearest to the middle of its range.
         """
+        low, high = self.oscillator
+        middle = (low + high) / 2
         return max(
             (one for one in self.settings(input_mhz) if one.mhz <= mhz),
-            key=lambda one: (one.mhz, one.comparison_mhz, one.oscillator_mhz),
+            key=lambda one: (one.mhz, one.comparison_mhz, -abs(one.oscillator_mhz - middle)),
             default=None,
         )
 

@@ -1,8 +1,10 @@
 """`coprime choose`: the best measured designs under a budget."""
 
 import argparse
+import difflib
 import sys
 
+from coprime.ec.samples import AnyCurve
 from coprime.engine.contract import Command
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
 from coprime.explore.on_curve import on_curve
@@ -15,15 +17,16 @@ SUMMARY = "Find the best measured design under a budget."
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime choose`."""
-    size = parser.add_mutually_exclusive_group(required=True)
     text = "length of the modulus; of an operation on a curve, of its field: 256 is P-256"
-    size.add_argument("--bits", type=int, metavar="N", help=text)
-    text = "curve of the operation, such as P-256: cycles are predicted for it"
-    size.add_argument("--curve", metavar="NAME", help=text)
+    parser.add_argument("--bits", type=int, metavar="N", help=text)
+    text = "curve of the operations on curves, such as P-256: cycles are predicted for it"
+    parser.add_argument("--curve", metavar="NAME", help=text)
     parser.add_argument("--target", choices=list(DEVICES), required=True)
-    operations = [command.name for command in Command if command.operation.computes]
-    text = "operation that is to be fast (RSA_PRIVATE)"
-    parser.choice("--operation", operations, text, "RSA_PRIVATE")
+    text = "operation that is to be fast, or several with commas: RSA_PRIVATE,ECDSA_SIGN"
+    text = f"{text} ({Command.RSA_PRIVATE.name})"
+    parser.add_argument(
+        "--operation", type=_commands, default=[Command.RSA_PRIVATE], metavar="NAMES", help=text
+    )
     text = (
         "whose area and clock count: the complete accelerator's (accelerator), or those of the"
         " engine without registers and bus"
@@ -41,23 +44,57 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the best measured designs under a budget, each with the command that builds it."""
-    command, bits = Command[options.operation], options.bits
-    curve = chosen_curve(options, command)
+    curves = _curves(options)
     points, source = chosen_points(options)
-    if curve is not None:
-        here = [point for point in points if point.target == options.target]
-        points, bits = on_curve(here, command, curve), curve.p.bit_length()
+    wanted = {}
+    for command, curve in curves.items():
+        if curve is not None:
+            here = [point for point in points if point.target == options.target]
+            others = [point for point in here if point.operation != command.name]
+            points = [*others, *on_curve(here, command, curve)]
+        wanted[command.name] = options.bits if curve is None else curve.p.bit_length()
     best = choose(
         points,
-        bits=bits,
+        wanted=wanted,
         target=options.target,
-        operation=options.operation,
         part=options.part,
         device=options.device,
         budget=Budget(options.max_dsp, options.max_lut, options.max_ms),
     )
     print(source, file=sys.stderr)
     for chosen in best:
-        print(f"{chosen.time}, {chosen.security}")
+        print("\n".join(chosen.lines))
         print(f"    {chosen.area}")
         print(f"    {chosen.point.command}")
+
+
+def _commands(text: str) -> list[Command]:
+    """Operations with commas between them."""
+    known = [command.name for command in Command if command.operation.computes]
+    for name in text.split(","):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
+            raise argparse.ArgumentTypeError(f"there is no {name!r}; {hint}")
+    return [Command[name] for name in text.split(",")]
+
+
+def _curves(options: argparse.Namespace) -> dict[Command, AnyCurve | None]:
+    """The operations, each with the curve of --curve, or with None: its size is that of --bits.
+
+    ValueError if a size is missing or is for none of them.
+    """
+    commands: list[Command] = options.operation
+    if options.curve is None or not any(one.operation.on_curve for one in commands):
+        curves = {one: chosen_curve(options, one) for one in commands}
+    else:
+        curves = {
+            one: chosen_curve(options, one) if one.operation.on_curve else None for one in commands
+        }
+    of_bits = [one.name for one, curve in curves.items() if curve is None]
+    if of_bits and options.bits is None:
+        curve = " or --curve" if all(Command[one].operation.on_curve for one in of_bits) else ""
+        raise ValueError(f"name the length of {' and '.join(of_bits)}: --bits{curve}")
+    if options.bits is not None and not of_bits:
+        raise ValueError("--curve names the size of all these operations: leave --bits out")
+    return curves

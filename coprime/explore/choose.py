@@ -1,11 +1,11 @@
-"""The best measured designs under a budget."""
+"""The best measured designs under a budget, for one operation or several."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.catalog import family_named
 from coprime.cells.target import Target
-from coprime.engine.contract import Command
+from coprime.engine.contract import Capabilities, Command
 from coprime.flow.targets import FLOWS, device_named
 
 from .points import Point
@@ -26,7 +26,7 @@ class Budget:
     max_dsp: int | None = None  # DSP slices
     max_lut: int | None = None  # LUTs
     max_ms: float | None = None
-    """Milliseconds for one operation; needs a target that is placed and routed."""
+    """Milliseconds for each operation; needs a target that is placed and routed."""
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():
@@ -54,106 +54,176 @@ class Budget:
 class Chosen:
     """A design that was chosen."""
 
-    point: Point
-    """Its figures."""
+    points: tuple[Point, ...]
+    """Its figures, a point for each operation."""
     beside: Point | None
     """The same design's other part, engine or accelerator; None if that was not measured."""
 
     @property
-    def time(self) -> str:
-        """What it is and how long it takes, in words."""
-        point = self.point
-        parameters = " ".join(f"{name}={value}" for name, value in point.parameters.items())
-        how = "cycles" if point.cycles is not None else "predicted cycles"
-        cycles = f"{_cycles(point):,} {how}"
-        if point.milliseconds is not None:
-            each = f"{point.milliseconds:.3g} ms, {_rate(1000 / point.milliseconds)} a second"
-            cycles = f"{each}, {cycles} at {point.fmax_mhz:.1f} MHz"
-        return f"{point.family} {parameters}".strip() + f": {cycles}"
+    def point(self) -> Point:
+        """Its figures with the first operation."""
+        return self.points[0]
 
     @property
-    def security(self) -> str:
-        """Whether it is constant-time and checks the operation's result, in words; from the
-        catalogue.
+    def name(self) -> str:
+        """What it is, in words."""
+        parameters = " ".join(f"{name}={value}" for name, value in self.point.parameters.items())
+        return f"{self.point.family} {parameters}".strip()
+
+    @property
+    def time(self) -> str:
+        """What it is and how long it takes, in words."""
+        times = [_time(point) for point in self.points]
+        if len(times) > 1:
+            times = [
+                f"{point.operation} {time}" for point, time in zip(self.points, times, strict=True)
+            ]
+        return f"{self.name}: {'; '.join(times)}"
+
+    @property
+    def constant_time(self) -> str:
+        """Whether it is constant-time, in words; from the catalogue.
 
         Raises ValueError if the catalogue has no such design.
         """
-        settings = {name: str(value) for name, value in self.point.parameters.items()}
-        capabilities = family_named(self.point.family).choose(settings).design.capabilities
-        constant = "constant time" if capabilities.constant_time else "not constant time"
-        checked = Command[self.point.operation] in capabilities.with_check
-        return constant + (", result checked" if checked else "")
+        return "constant time" if self._capabilities.constant_time else "not constant time"
+
+    @property
+    def security(self) -> str:
+        """Whether it is constant-time and checks the first operation's result, in words.
+
+        Raises as `constant_time`.
+        """
+        return self.constant_time + self._checked(self.point)
+
+    @property
+    def lines(self) -> list[str]:
+        """What it is, and how long it takes, with each operation in a line if there are several.
+
+        Raises as `constant_time`.
+        """
+        if len(self.points) == 1:
+            return [f"{self.time}, {self.security}"]
+        each = (
+            f"    {point.operation}, {point.bits} bits: {_time(point)}{self._checked(point)}"
+            for point in self.points
+        )
+        return [f"{self.name}: {self.constant_time}", *each]
 
     @property
     def area(self) -> str:
         """What it occupies, in words."""
         return "; ".join(_area(one) for one in (self.point, self.beside) if one is not None)
 
+    @property
+    def _capabilities(self) -> Capabilities:
+        settings = {name: str(value) for name, value in self.point.parameters.items()}
+        return family_named(self.point.family).choose(settings).design.capabilities
+
+    def _checked(self, point: Point) -> str:
+        checked = Command[point.operation] in self._capabilities.with_check
+        return ", result checked" if checked else ""
+
 
 def choose(
     points: Sequence[Point],
     *,
-    bits: int,
+    wanted: Mapping[str, int],
     target: str,
-    operation: str = "RSA_PRIVATE",
     part: str = "accelerator",
     device: str | None = None,
     budget: Budget | None = None,
 ) -> list[Chosen]:
-    """The points under the budget that no other point beats, the fastest first.
+    """The designs under the budget that no other design beats, the fastest first.
 
-    A point beats another if it is no slower, takes no more LUTs, DSP slices and block RAM, and is
-    better in one of these. Time is in milliseconds, of the designs that were placed and routed; in
-    clock cycles if none was. A design that was measured more than once counts with its slowest.
+    Each was measured doing all of the operations. A design beats another if it is no slower in any
+    of them, takes no more LUTs, DSP slices and block RAM, and is better in one of these. Time is in
+    milliseconds, of the designs that were placed and routed; in clock cycles if none was. A design
+    that was measured more than once counts with its slowest. The fastest is the one that is so in
+    the first operation.
 
     Parameters
     ----------
     points : results of a sweep
-    bits : length of the modulus, or of a curve's field, in bits
+    wanted : what is to be fast: each operation, with the length of its modulus, or of its curve's
+        field, in bits; at least one
     target : not `generic`
-    operation : what is to be fast
     part : "engine" or "accelerator": whose area and clock count
     device : the one that counts of those that the target was placed on; None is that of DEVICES
     budget : limits; None is none
 
-    Raises ValueError if nothing was measured at these bits and target, or nothing is within the
-    budget: the text names the nearest that was.
+    Raises ValueError if nothing was measured doing one or all of these on the target, or nothing is
+    within the budget: the text names the nearest that was.
     """
     if target not in DEVICES:
         raise ValueError(f"target must be one of {', '.join(DEVICES)}, not {target!r}")
     if part not in OTHER_PART:
         raise ValueError(f"part must be accelerator or engine, not {part!r}")
     budget = budget or Budget()
-    alike = _measured(points, operation, target, DEVICES[target] if device is None else device)
+    device = DEVICES[target] if device is None else device
+    here = [
+        _measured_at(points, operation, bits, part, target, device)
+        for operation, bits in wanted.items()
+    ]
+    where = " and ".join(f"{operation} of {bits} bits" for operation, bits in wanted.items())
+    where = f"{part} doing {where} on {target}"
+    all_of_it = _together(here)
+    if not all_of_it:
+        each = ", ".join(
+            f"{operation} is done by {len(_slowest(found))}"
+            for operation, found in zip(wanted, here, strict=True)
+        )
+        raise ValueError(f"no measured {where}: {each}, and all by none")
+    routed = _together([[one for one in found if one.milliseconds is not None] for found in here])
+    if budget.max_ms is not None and not routed:
+        raise ValueError(f"no {where} is placed and routed: no time is known")
+    designs = routed or all_of_it
+    first, bits = next(iter(wanted.items()))
+    others = _measured(points, first, target, device)
+    beside = _slowest(one for one in others if (one.bits, one.part) == (bits, OTHER_PART[part]))
+
+    def chosen(design: tuple[Point, ...]) -> Chosen:
+        return Chosen(design, beside.get(_design(design[0])))
+
+    def excess(design: tuple[Point, ...]) -> float:
+        return max(budget.excess(point) for point in design)
+
+    within = [design for design in designs if excess(design) <= 0]
+    if not within:
+        nearest = chosen(min(designs, key=lambda one: (excess(one), _figures(one))))
+        raise ValueError(
+            f"no measured {where} is within {budget}; the nearest is {nearest.time}; {nearest.area}"
+        )
+    best = [design for design in within if not any(_beats(other, design) for other in within)]
+    return [chosen(design) for design in sorted(best, key=_figures)]
+
+
+def _measured_at(
+    points: Sequence[Point], operation: str, bits: int, part: str, target: str, device: str
+) -> list[Point]:
+    """The points of an operation and a size. ValueError if there are none."""
+    alike = _measured(points, operation, target, device)
     own = [point for point in alike if point.part == part]
-    here = [point for point in own if point.bits == bits]
     where = f"{part} doing {operation} on {target}"
     if not own:
         there = sorted({point.part for point in alike} & OTHER_PART.keys())
         hint = f"only its {there[0]}: --part {there[0]}" if there else "sweep it first"
         raise ValueError(f"no {where} is measured; {hint}")
+    here = [point for point in own if point.bits == bits]
     if not here:
         sizes = ", ".join(str(size) for size in sorted({point.bits for point in own}))
         raise ValueError(f"no {where} is measured at {bits} bits, only at {sizes}")
-    routed = [point for point in here if point.milliseconds is not None]
-    if budget.max_ms is not None and not routed:
-        raise ValueError(f"no {where} at {bits} bits is placed and routed: no time is known")
-    designs = list(_slowest(routed or here).values())
-    others = (one for one in alike if one.bits == bits and one.part == OTHER_PART[part])
-    beside = _slowest(others)
+    return here
 
-    def chosen(point: Point) -> Chosen:
-        return Chosen(point, beside.get(_design(point)))
 
-    within = [point for point in designs if budget.excess(point) <= 0]
-    if not within:
-        nearest = chosen(min(designs, key=lambda one: (budget.excess(one), _figures(one))))
-        raise ValueError(
-            f"no measured {where} at {bits} bits is within {budget};"
-            f" the nearest is {nearest.time}; {nearest.area}"
-        )
-    best = [point for point in within if not any(_beats(other, point) for other in within)]
-    return [chosen(point) for point in sorted(best, key=_figures)]
+def _together(found: Sequence[Iterable[Point]]) -> list[tuple[Point, ...]]:
+    """For each design that has points of all operations, the slowest of each."""
+    slowest = [_slowest(points) for points in found]
+    return [
+        tuple(one[design] for one in slowest)
+        for design in slowest[0]
+        if all(design in one for one in slowest)
+    ]
 
 
 def _measured(points: Sequence[Point], operation: str, target: str, device: str) -> list[Point]:
@@ -174,7 +244,7 @@ def _slowest(points: Iterable[Point]) -> Mapping[object, Point]:
     slowest: dict[object, Point] = {}
     for point in points:
         design = _design(point)
-        if design not in slowest or _figures(point) > _figures(slowest[design]):
+        if design not in slowest or _figures((point,)) > _figures((slowest[design],)):
             slowest[design] = point
     return slowest
 
@@ -190,6 +260,15 @@ def _area(point: Point) -> str:
     )
 
 
+def _time(point: Point) -> str:
+    how = "cycles" if point.cycles is not None else "predicted cycles"
+    cycles = f"{_cycles(point):,} {how}"
+    if point.milliseconds is None:
+        return cycles
+    each = f"{point.milliseconds:.3g} ms, {_rate(1000 / point.milliseconds)} a second"
+    return f"{each}, {cycles} at {point.fmax_mhz:.1f} MHz"
+
+
 def _rate(number: float) -> str:
     """A number as people read it, with three digits or more."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
@@ -199,12 +278,15 @@ def _cycles(point: Point) -> int | None:
     return point.cycles if point.cycles is not None else point.predicted_cycles
 
 
-def _figures(point: Point) -> tuple[float, ...]:
-    """What is to be small: time, LUTs, DSP slices, block RAM."""
-    time = point.milliseconds if point.milliseconds is not None else _cycles(point)
-    return tuple(float(value or 0) for value in (time, point.lut, point.dsp, point.bram))
+def _figures(design: Sequence[Point]) -> tuple[float, ...]:
+    """What is to be small: the time of each operation, LUTs, DSP slices, block RAM."""
+    times = [
+        point.milliseconds if point.milliseconds is not None else _cycles(point) for point in design
+    ]
+    area = (max(getattr(point, name) or 0 for point in design) for name in ("lut", "dsp", "bram"))
+    return tuple(float(value or 0) for value in (*times, *area))
 
 
-def _beats(one: Point, other: Point) -> bool:
+def _beats(one: Sequence[Point], other: Sequence[Point]) -> bool:
     pairs = list(zip(_figures(one), _figures(other), strict=True))
     return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

@@ -328,3 +328,22 @@ def test_other_draws_have_other_nonces():
         every = [campaign, *campaign.other_draws()]
         assert len({one._expected for one in every}) == 8
         assert len({tuple(one.targets.steps) for one in every}) == 1
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        "fdfm",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("montgomery-1csa", "montgomery-2csa", "interleaved-csa", "karatsuba")
+        ),
+    ],
+)
+def test_two_lanes(family):
+    """Verilator's own optimizations must not change them: the run without a fault is right, which
+    making the campaign checks, and so is one with a fault without effect."""
+    choice = choose(family, {"max_bits": "64", "multipliers": "2"})
+    with Campaign(Subject(choice, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
+        assert any(".lane_1." in name for name in campaign.device.registers)
+        assert campaign.run(flip(campaign.cycles // 2, INERT, bit=31)).outcome is Outcome.RIGHT

@@ -52,7 +52,7 @@ def test_nearest(target, own):
     """Whatever is asked for, the result is not faster, and no other one is nearer."""
     ranges = CLOCK_RANGES[target]
     made = sorted({one.mhz for one in ranges.settings(own)})
-    for asked in (made[-1], Fraction("33.3"), own):
+    for asked in (Fraction("33.3"), own):
         below = [mhz for mhz in made if mhz <= asked]
         above = [mhz for mhz in made if mhz >= asked]
         found = ranges.at_most(own, asked)
@@ -122,8 +122,8 @@ def test_gatemate_is_told_the_frequency():
 
 def test_xc7_is_told_its_dividers():
     found = parameters(Target.XC7, 100, "50")
-    assert (found["DIVCLK_DIVIDE"], found["CLKFBOUT_MULT"]) == ("1", "16")
-    assert (found["CLKOUT0_DIVIDE"], found["CLKIN1_PERIOD"]) == ("32", "10.0")
+    assert (found["DIVCLK_DIVIDE"], found["CLKFBOUT_MULT"]) == ("1", "12")
+    assert (found["CLKOUT0_DIVIDE"], found["CLKIN1_PERIOD"]) == ("24", "10.0")
 
 
 CELLS = {

@@ -42,8 +42,11 @@ POINTS = [
 ]
 
 
+PRIVATE = {"RSA_PRIVATE": 1024}
+
+
 def names(points=POINTS, *, bits=1024, target="ecp5", operation="RSA_PRIVATE", **limits):
-    found = choose(points, bits=bits, target=target, operation=operation, budget=Budget(**limits))
+    found = choose(points, wanted={operation: bits}, target=target, budget=Budget(**limits))
     return [one.point.family for one in found]
 
 
@@ -112,7 +115,7 @@ def test_cycles_where_nothing_is_routed():
         point("beaten", None, 200, cycles=600, target="xc7"),
     ]
     assert names(points, target="xc7") == ["quick", "small"]
-    (quick, small) = choose(points, bits=1024, target="xc7")
+    (quick, small) = choose(points, wanted=PRIVATE, target="xc7")
     assert quick.time == "quick: 500 cycles"
     assert small.time == "small: 2,000 predicted cycles"
     assert small.area == "accelerator 100 LUTs, 50 flip-flops, 1 DSP, 1 block RAM"
@@ -127,7 +130,7 @@ def test_the_other_part_is_shown_beside():
         point("both", 1.5, 90, part="engine", parameters={"width": 9}),
         point("alone", 3.0, 150),
     ]
-    both, alone = choose(points, bits=1024, target="ecp5")
+    both, alone = choose(points, wanted=PRIVATE, target="ecp5")
     assert both.time == "both: 2 ms, 500 a second, 1,000 cycles at 0.5 MHz"
     assert both.area == (
         "accelerator 200 LUTs, 50 flip-flops, 1 DSP, 1 block RAM;"
@@ -135,7 +138,7 @@ def test_the_other_part_is_shown_beside():
     )
     assert alone.beside is None
     assert alone.area == "accelerator 150 LUTs, 50 flip-flops, 1 DSP, 1 block RAM"
-    large, small = choose(points, bits=1024, target="ecp5", part="engine")
+    large, small = choose(points, wanted=PRIVATE, target="ecp5", part="engine")
     assert (large.point.lut, large.beside) == (100, points[0])
     assert (small.point.lut, small.beside) == (90, None)
 
@@ -147,7 +150,7 @@ def test_a_part_that_is_not_measured():
     with pytest.raises(ValueError, match="is measured; sweep it first"):
         names(points[1:])
     with pytest.raises(ValueError, match="part must be accelerator or engine, not 'cluster'"):
-        choose(points, bits=1024, target="ecp5", part="cluster")
+        choose(points, wanted=PRIVATE, target="ecp5", part="cluster")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,7 @@ def test_a_part_that_is_not_measured():
 )
 def test_what_an_attacker_may_see(design, expected):
     operation = design.get("operation", "RSA_PRIVATE")
-    (chosen,) = choose([point(**design)], bits=1024, target="ecp5", operation=operation)
+    (chosen,) = choose([point(**design)], wanted={operation: 1024}, target="ecp5")
     assert chosen.security == expected
 
 
@@ -208,9 +211,100 @@ def test_points_of_another_device_do_not_count():
         point("large only", 1.0, fmax_mhz=90.0, device=large),
     ]
     assert names(points) == ["large only"]
-    (found,) = choose(points, bits=1024, target="ecp5", device="LFE5U-25F")
+    (found,) = choose(points, wanted=PRIVATE, target="ecp5", device="LFE5U-25F")
     assert found.point is points[0]
     with pytest.raises(ValueError, match="no accelerator doing RSA_PRIVATE on ecp5 is measured"):
-        choose(points, bits=1024, target="ecp5", device="LFE5U-45F")
+        choose(points, wanted=PRIVATE, target="ecp5", device="LFE5U-45F")
     with pytest.raises(ValueError, match=r"device must be one of LFE5U-25F, .*, not 'LFE5U-12F'"):
-        choose(points, bits=1024, target="ecp5", device="LFE5U-12F")
+        choose(points, wanted=PRIVATE, target="ecp5", device="LFE5U-12F")
+
+
+# --- Several operations ---------------------------------------------------------------------------
+
+BOTH = {"RSA_PRIVATE": 1024, "ECDSA_SIGN": 256}
+
+
+def does(name, private, sign, **columns):
+    """A design with its times in milliseconds for both operations; None: it was not measured."""
+    times = {("RSA_PRIVATE", 1024): private, ("ECDSA_SIGN", 256): sign}
+    return [
+        point(name, ms, operation=operation, bits=bits, **columns)
+        for (operation, bits), ms in times.items()
+        if ms is not None
+    ]
+
+
+def both(*designs, **settings):
+    points = [one for design in designs for one in design]
+    return choose(points, wanted=BOTH, target="ecp5", **settings)
+
+
+def test_a_design_must_do_all():
+    found = both(does("rsa", 1.0, None), does("curves", None, 1.0), does("both", 5.0, 3.0))
+    assert [[one.milliseconds for one in each.points] for each in found] == [[5.0, 3.0]]
+    assert found[0].time == (
+        "both: RSA_PRIVATE 5 ms, 200 a second, 1,000 cycles at 0.2 MHz;"
+        " ECDSA_SIGN 3 ms, 333 a second, 1,000 cycles at 0.3 MHz"
+    )
+
+
+@pytest.mark.parametrize(
+    "private, sign, names",
+    [
+        (5.0, 4.0, ["one"]),  # slower in one of them, and faster in none
+        (6.0, 3.0, ["one"]),
+        (5.0, 3.0, ["one", "other"]),  # equal
+        (4.9, 9.0, ["other", "one"]),  # faster in the first
+        (9.0, 2.9, ["one", "other"]),  # faster in the second
+    ],
+)
+def test_a_design_is_beaten_only_if_it_is_faster_in_none(private, sign, names):
+    found = both(does("one", 5.0, 3.0), does("other", private, sign))
+    assert [one.point.family for one in found] == names
+
+
+def test_slower_and_smaller_stays():
+    found = both(does("one", 5.0, 3.0), does("other", 6.0, 4.0, lut=99))
+    assert [one.point.family for one in found] == ["one", "other"]
+
+
+def test_the_slowest_of_each_operation_counts():
+    found = both(does("one", 5.0, 3.0, seed=1), does("one", 4.0, 3.5, seed=2))
+    assert [one.milliseconds for one in found[0].points] == [5.0, 3.5]
+
+
+def test_the_limit_of_time_is_for_each():
+    designs = does("one", 5.0, 3.0), does("other", 3.0, 4.5)
+    assert [one.point.family for one in both(*designs, budget=Budget(max_ms=4.5))] == ["other"]
+    with pytest.raises(ValueError, match=r"RSA_PRIVATE of 1024 bits and ECDSA_SIGN of 256 bits on"):
+        both(*designs, budget=Budget(max_ms=4.4))
+
+
+def test_designs_that_are_routed_for_all_come_first():
+    mapped = does("mapped", None, None) + [
+        point("mapped", None, operation=operation, bits=bits) for operation, bits in BOTH.items()
+    ]
+    assert [one.point.family for one in both(mapped, does("routed", 9.0, 9.0))] == ["routed"]
+    assert [one.point.family for one in both(mapped)] == ["mapped"]
+
+
+def test_none_does_all():
+    rsa, curves = does("rsa", 1.0, None), does("curves", None, 1.0)
+    with pytest.raises(
+        ValueError,
+        match=r"^no measured accelerator doing RSA_PRIVATE of 1024 bits and ECDSA_SIGN of 256 bits"
+        r" on ecp5: RSA_PRIVATE is done by 2, ECDSA_SIGN is done by 1, and all by none$",
+    ):
+        both(rsa, does("rsa 2", 2.0, None), curves)
+    with pytest.raises(ValueError, match="no accelerator doing ECDSA_SIGN on ecp5 is measured"):
+        both(rsa)
+
+
+def test_each_operation_has_a_line():
+    settings = {"max_bits": 1024, "curves": "weierstrass", "nonce": "random"}
+    (found,) = both(does("compact", 5.0, 3.0, parameters=settings))
+    assert found.lines == [
+        "compact max_bits=1024 curves=weierstrass nonce=random: constant time",
+        "    RSA_PRIVATE, 1024 bits: 5 ms, 200 a second, 1,000 cycles at 0.2 MHz, result checked",
+        "    ECDSA_SIGN, 256 bits: 3 ms, 333 a second, 1,000 cycles at 0.3 MHz, result checked",
+    ]

@@ -63,7 +63,7 @@ def test_time_follows_from_the_measured_clock():
     curve = curve_for(VERIFY, "P-256")
     (found,) = on_curve([routed], VERIFY, curve)
     assert found.milliseconds == pytest.approx(found.predicted_cycles / 100_000)
-    (best,) = choose([found], bits=256, target="xc7", operation="ECDSA_VERIFY")
+    (best,) = choose([found], wanted={"ECDSA_VERIFY": 256}, target="xc7")
     assert best.time.startswith("compact blinding=none curves=weierstrass max_bits=512: ")
     assert f"{100e6 / found.predicted_cycles:.3g} a second" in best.time
     assert best.security == "constant time"

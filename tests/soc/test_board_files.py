@@ -41,7 +41,7 @@ def test_project(tmp_path, monkeypatch):
     assert checked == [(name, board)]
     verilog = (tmp_path / f"{name}.v").read_text()
     assert re.search(r"CLKIN1_PERIOD\(10\.0\),\s*\.DIVCLK_DIVIDE\(1\)", verilog)
-    assert re.search(r"CLKFBOUT_MULT\(16\),\s*\.CLKOUT0_DIVIDE\(32\)", verilog)
+    assert re.search(r"CLKFBOUT_MULT\(12\),\s*\.CLKOUT0_DIVIDE\(24\)", verilog)
     constraints = (tmp_path / f"{name}.xdc").read_text()
     assert "{PACKAGE_PIN E3 IOSTANDARD LVCMOS33} [get_ports clk]" in constraints
     assert "-period 10.000 [get_ports clk]" in constraints
