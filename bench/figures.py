@@ -144,7 +144,8 @@ _CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
 def unrecorded(text: str, records: Mapping[str, Record]) -> list[Finding]:
     """Figures with a unit, outside of blocks and code, that no record of the page has.
 
-    What `make bench` writes has no records: tables are measured whole. Figures of papers are excepted: those in a sentence, or a row of a table, that names one.
+    What `make bench` writes has no records: tables are measured whole. Figures of papers are
+    excepted: those in a sentence, or a row of a table, that names one.
     """
     own = named(text, records).values()
     known = {
