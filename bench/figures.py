@@ -3,7 +3,8 @@
 python -m bench.figures           measure the records that are not of today's hardware; write pages
 python -m bench.figures --all     measure every record again
 python -m bench.figures --pages   write pages from the records as they are
-python -m bench.figures --mark    mark records of other hardware as such, measure none
+python -m bench.figures --mark    mark records of other hardware as such, measure none; and so the
+                                  points of coprime/explore/measured.csv
 
 A page has its figures in blocks. The template is in the comment, with Python's expressions over
 records and their columns (bench/records.py) in braces, and a format if need be:
@@ -30,6 +31,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
+
+from coprime.explore.points import write_points
+from coprime.explore.rebuild import area_command
+from coprime.explore.shipped import SHIPPED, shipped_points
 
 from .page import DOCS
 from .records import Record, read_records, write_records
@@ -216,6 +221,23 @@ def is_other(one: Record) -> bool:
     return one.is_stale or one.verilog != one.verilog_today()
 
 
+def mark_shipped() -> None:
+    """Empty the digests of measured.csv that are not those of today's Verilog."""
+    known = {(area_command(one), one.verilog) for one in shipped_points() if one.verilog}
+    others = {
+        command
+        for command, digest in known
+        if is_other(Record(name="shipped", command=command, verilog=digest))
+    }
+    write_points(
+        [
+            replace(one, verilog=None) if area_command(one) in others else one
+            for one in shipped_points()
+        ],
+        SHIPPED,
+    )
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description="Draw the figures of pages from records.")
     way = arguments.add_mutually_exclusive_group()
@@ -234,6 +256,8 @@ def main() -> None:
         fresh = replace(one, verilog=None) if options.mark else one.again()
         # Each record is kept at once: measuring may take hours, and be interrupted.
         write_records((read_records() | {name: fresh}).values())
+    if options.mark and not options.names:
+        mark_shipped()
     records = read_records()
     for path in pages():
         text = path.read_text("utf-8")

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from bench import figures
 from bench.figures import NOT_YET, OTHERS, ROOT, draw, named, pages, unrecorded
 from bench.records import Record, read_records, write_records
+from coprime.explore.points import read_points
+from coprime.explore.shipped import shipped_points
 from coprime.flow.sources import sources
 from coprime.flow.verilog import digest_of
 
@@ -195,6 +198,17 @@ def test_a_record_of_another_page_does_not_count():
 def test_records_are_kept(tmp_path):
     write_records(THREE.values(), tmp_path / "records.csv")
     assert read_records(tmp_path / "records.csv") == THREE
+
+
+def test_points_of_other_hardware_lose_their_digest(tmp_path, monkeypatch):
+    known = [one for one in shipped_points() if one.verilog and one.target == "xc7"]
+    same, other = known[0], next(one for one in known if one.family != known[0].family)
+    monkeypatch.setattr(figures, "SHIPPED", tmp_path / "measured.csv")
+    monkeypatch.setattr(figures, "shipped_points", lambda: [same, other])
+    monkeypatch.setattr(Record, "verilog_today", lambda one: same.verilog)
+    figures.mark_shipped()
+    marked = [same, replace(other, verilog=None)]
+    assert read_points(tmp_path / "measured.csv") == marked
 
 
 def test_two_records_of_a_name_are_refused(tmp_path):
