@@ -32,6 +32,7 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
+from coprime.errors import CoprimeError
 from coprime.explore.points import write_points
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import SHIPPED, shipped_points
@@ -238,7 +239,8 @@ def mark_shipped() -> None:
     )
 
 
-def main() -> None:
+def main() -> int:
+    """Run the command; the exit status is 1 if a record could not be measured."""
     arguments = argparse.ArgumentParser(description="Draw the figures of pages from records.")
     way = arguments.add_mutually_exclusive_group()
     way.add_argument("--all", action="store_true", help="measure every record again")
@@ -248,12 +250,18 @@ def main() -> None:
     options = arguments.parse_args()
     if unknown := set(options.names) - read_records().keys():
         arguments.error(f"docs/records.csv has no {', '.join(sorted(unknown))}")
+    failed = 0
     for name in options.names or read_records():
         one = read_records()[name]
         if options.pages or not (options.all or one.is_predicted or is_other(one)):
             continue
         print(f"{name}: {one.command}", file=sys.stderr, flush=True)
-        fresh = replace(one, verilog=None) if options.mark else one.again()
+        try:
+            fresh = replace(one, verilog=None) if options.mark else one.again()
+        except CoprimeError as error:  # a tool that is not installed, or a design that does not fit
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = 1
+            continue
         # Each record is kept at once: measuring may take hours, and be interrupted.
         write_records((read_records() | {name: fresh}).values())
     if options.mark and not options.names:
@@ -264,7 +272,8 @@ def main() -> None:
         if (fresh := draw(text, records)) != text:
             path.write_text(fresh, "utf-8")
             print(f"wrote {path.relative_to(ROOT)}", file=sys.stderr)
+    return failed
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
