@@ -12,6 +12,7 @@ from bench.records import Record, read_records, write_records
 from coprime.explore.points import read_points
 from coprime.explore.shipped import shipped_points
 from coprime.flow.sources import sources
+from coprime.flow.tools import ToolError
 from coprime.flow.verilog import digest_of
 
 RECORDS = read_records()
@@ -20,7 +21,7 @@ MEASURED = sorted(name for name, one in RECORDS.items() if one.verilog is not No
 PREDICTED = sorted(name for name, one in RECORDS.items() if one.is_predicted)
 SLOW = ("curve", "ring", "X_MULTIPLY")
 """Words of commands whose programs take many seconds: none of these is drawn."""
-DRAWN = 2
+DRAWN = 3
 """Records that a version of the sources compares, besides those measured for the README. All of
 them are slow: making the Verilog of one takes seconds."""
 
@@ -209,6 +210,54 @@ def test_points_of_other_hardware_lose_their_digest(tmp_path, monkeypatch):
     figures.mark_shipped()
     marked = [same, replace(other, verilog=None)]
     assert read_points(tmp_path / "measured.csv") == marked
+
+
+@pytest.fixture
+def one_page(tmp_path, monkeypatch):
+    """A page with a figure of each record, and `make figures` for it; new areas are 99 LUTs."""
+    path, page = tmp_path / "records.csv", tmp_path / "page.md"
+    write_records(THREE.values(), path)
+    page.write_text(block("{area.lut} {clock.lut} {run.cycles}"), "utf-8")
+
+    def again(one):
+        if one.name == "run":
+            raise ToolError("it failed")
+        return replace(one, lut=99, verilog="1")
+
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "pages", lambda: [page])
+    monkeypatch.setattr(figures, "read_records", lambda: read_records(path))
+    monkeypatch.setattr(figures, "write_records", lambda records: write_records(records, path))
+    monkeypatch.setattr(figures, "mark_shipped", lambda: None)
+    monkeypatch.setattr(Record, "again", again)
+    monkeypatch.setattr(Record, "verilog_today", lambda one: "0")
+
+    def make_figures(*arguments):
+        monkeypatch.setattr("sys.argv", ["figures", *arguments])
+        status = figures.main()
+        return status, page.read_text("utf-8").partition("-->\n\n")[2].split("\n")[0]
+
+    return make_figures
+
+
+def test_what_changed_is_measured_again(one_page, capsys):
+    assert one_page("--pages") == (0, "1,234 1,234† 4,000")
+    assert one_page("clock") == (0, "1,234 99 4,000")
+    assert one_page() == (1, "1,234 99 4,000")
+    assert "run: it failed" in capsys.readouterr().err
+    assert one_page("--all") == (1, "99 99 4,000")
+
+
+def test_what_changed_is_marked(one_page, monkeypatch):
+    monkeypatch.setattr(Record, "verilog_today", lambda one: "2")
+    assert one_page("--mark") == (0, "1,234† 1,234† 4,000")
+    assert one_page("clock") == (0, "1,234† 99 4,000")
+
+
+def test_an_unknown_record_is_refused(one_page, capsys):
+    with pytest.raises(SystemExit):
+        one_page("nothing")
+    assert "docs/records.csv has no nothing" in capsys.readouterr().err
 
 
 def test_two_records_of_a_name_are_refused(tmp_path):
