@@ -3,7 +3,8 @@
 python -m bench.figures           measure the records that are not of today's hardware; write pages
 python -m bench.figures --all     measure every record again
 python -m bench.figures --pages   write pages from the records as they are
-python -m bench.figures --mark    mark records of other hardware as such, measure none
+python -m bench.figures --mark    mark records of other hardware as such, measure none; and so the
+                                  points of coprime/explore/measured.csv
 
 A page has its figures in blocks. The template is in the comment, with Python's expressions over
 records and their columns (bench/records.py) in braces, and a format if need be:
@@ -31,16 +32,18 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
+from coprime.errors import CoprimeError
+from coprime.explore.points import write_points
+from coprime.explore.rebuild import area_command
+from coprime.explore.shipped import SHIPPED, shipped_points
+
 from .page import DOCS
 from .records import Record, read_records, write_records
 
 __all__ = ["NOT_YET", "OTHERS", "Finding", "draw", "named", "pages", "unrecorded"]
 
 ROOT = DOCS.parent
-NOT_YET = (
-    *("compression.md", "curves.md", "exponentiators.md", "padding.md", "results.md"),
-    *("ring.md", "serial.md", "stamping.md", "sweeps.md", "targets.md"),
-)
+NOT_YET = ("compression.md", "ring.md", "serial.md", "stamping.md", "targets.md")
 """Pages whose figures outside of blocks are not compared with records yet."""
 OTHERS = (
     *("boards.md", "errors.md", "integration.md", "soc.md", "synthesis.md", "token.md"),
@@ -53,6 +56,7 @@ _NOTE = f"{STALE} Not known to be of today's hardware; `make figures` measures i
 _BLOCK = re.compile(
     r"^<!-- figures\n(?P<template>.*?)^-->\n(?P<drawn>.*?)^<!-- end -->\n", re.M | re.S
 )
+_BENCH = re.compile(r"^<!-- make bench: [^\n]*-->\n.*?^<!-- end -->\n", re.M | re.S)
 _EXTRA = re.compile(r"^<!-- figures of (?P<names>[\w, \n]+?) -->\n", re.M)
 _PLACE = re.compile(r"\{(?P<expression>[^{}]+?)(?::(?P<format>[,.\d]*[a-z%]?))?\}")
 _ROW = re.compile(r"^(?P<cells>\|.*\|) *(?P<name>[A-Za-z_]\w*)$", re.M)
@@ -146,7 +150,8 @@ _CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
 def unrecorded(text: str, records: Mapping[str, Record]) -> list[Finding]:
     """Figures with a unit, outside of blocks and code, that no record of the page has.
 
-    Figures of papers are excepted: those in a sentence, or a row of a table, that names one.
+    What `make bench` writes has no records: tables are measured whole. Figures of papers are
+    excepted: those in a sentence, or a row of a table, that names one.
     """
     own = named(text, records).values()
     known = {
@@ -154,7 +159,7 @@ def unrecorded(text: str, records: Mapping[str, Record]) -> list[Finding]:
         | {f"{value:.1f}" for one in own if isinstance(value := getattr(one, column), float)}
         for column in set(_UNITS.values())
     }
-    plain = _CODE.sub(_blank, _BLOCK.sub(_literals, text))
+    plain = _CODE.sub(_blank, _BENCH.sub(_blank, _BLOCK.sub(_literals, text)))
     found = [*_in_sentences(plain), *_in_tables(plain)]
     return sorted(
         (line, f"{number} {unit}")
@@ -217,7 +222,25 @@ def is_other(one: Record) -> bool:
     return one.is_stale or one.verilog != one.verilog_today()
 
 
-def main() -> None:
+def mark_shipped() -> None:
+    """Empty the digests of measured.csv that are not those of today's Verilog."""
+    known = {(area_command(one), one.verilog) for one in shipped_points() if one.verilog}
+    others = {
+        command
+        for command, digest in known
+        if is_other(Record(name="shipped", command=command, verilog=digest))
+    }
+    write_points(
+        [
+            replace(one, verilog=None) if area_command(one) in others else one
+            for one in shipped_points()
+        ],
+        SHIPPED,
+    )
+
+
+def main() -> int:
+    """Run the command; the exit status is 1 if a record could not be measured."""
     arguments = argparse.ArgumentParser(description="Draw the figures of pages from records.")
     way = arguments.add_mutually_exclusive_group()
     way.add_argument("--all", action="store_true", help="measure every record again")
@@ -225,21 +248,32 @@ def main() -> None:
     way.add_argument("--mark", action="store_true", help="mark records of other hardware")
     arguments.add_argument("names", nargs="*", metavar="NAME", help="these records alone")
     options = arguments.parse_args()
+    if unknown := set(options.names) - read_records().keys():
+        arguments.error(f"docs/records.csv has no {', '.join(sorted(unknown))}")
+    failed = 0
     for name in options.names or read_records():
         one = read_records()[name]
         if options.pages or not (options.all or one.is_predicted or is_other(one)):
             continue
         print(f"{name}: {one.command}", file=sys.stderr, flush=True)
-        fresh = replace(one, verilog=None) if options.mark else one.again()
+        try:
+            fresh = replace(one, verilog=None) if options.mark else one.again()
+        except CoprimeError as error:  # a tool that is not installed, or a design that does not fit
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = 1
+            continue
         # Each record is kept at once: measuring may take hours, and be interrupted.
         write_records((read_records() | {name: fresh}).values())
+    if options.mark and not options.names:
+        mark_shipped()
     records = read_records()
     for path in pages():
         text = path.read_text("utf-8")
         if (fresh := draw(text, records)) != text:
             path.write_text(fresh, "utf-8")
             print(f"wrote {path.relative_to(ROOT)}", file=sys.stderr)
+    return failed
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -16,7 +16,7 @@ from coprime.cells.target import Target
 from coprime.ec.samples import AnyCurve, curve_for
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.explore.points import Point, read_points, versions
+from coprime.explore.points import Point, read_points, unproved, versions
 from coprime.explore.shipped import shipped_points
 from coprime.padding.scheme import Padding, parse_paddings
 from coprime.rsa.hashes import HASHES, digest_file, digest_size
@@ -308,7 +308,7 @@ def chosen_points(options: argparse.Namespace) -> tuple[Sequence[Point], str]:
         points, where = read_points(path), str(path)
     else:
         raise ValueError(f"there is no file {path}; make it: coprime sweep all -o {path}")
-    return points, f"from {where}: {versions(points)}"
+    return points, f"from {where}: {versions(points)}{unproved(points)}"
 
 
 # --- Types of values ----------------------------------------------------------------------------

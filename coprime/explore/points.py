@@ -86,6 +86,9 @@ class Point:
     tools: Mapping[str, str]
     """Version of each tool that had a part in it; in a file JSON text with sorted keys."""
     command: str  # the `coprime build` command line that makes this design again
+    verilog: str | None = None
+    """Digest of the Verilog that was mapped, by `digest_of`: if it is not that of today's, area and
+    clock are of other hardware. None if unknown, and where a file has no such column."""
     key: str
     """Hash of what the figures follow from: the design's Verilog, the measurement's settings and
     the tools' versions. Equal keys are the same measurement."""
@@ -111,7 +114,12 @@ COLUMNS: Mapping[str, Any] = {field.name: field.type for field in fields(Point)}
 """The columns of a results file, with the type of each field."""
 
 _JSON = ("parameters", "tools")
-_LATER: Mapping[str, Any] = {"cores": 0, "fmax_best_mhz": None, "placements": 0}
+_LATER: Mapping[str, Any] = {
+    "cores": 0,
+    "fmax_best_mhz": None,
+    "placements": 0,
+    "verilog": None,
+}
 """Columns that files of earlier versions do not have, with what holds for all of their points."""
 
 
@@ -120,6 +128,14 @@ def versions(points: Iterable[Point]) -> str:
     found = {pair for point in points for pair in point.tools.items()}
     tools = sorted(found, key=lambda pair: (pair[0] != "coprime", pair))
     return ", ".join(f"{name} {version}" for name, version in tools)
+
+
+def unproved(points: Sequence[Point]) -> str:
+    """Say of how many points nobody knows whether area and clock are of today's hardware."""
+    count = sum(point.verilog is None for point in points)
+    return (
+        f"; {count:,} of {len(points):,} were not compared with today's hardware" if count else ""
+    )
 
 
 def check_format(path: Path) -> None:

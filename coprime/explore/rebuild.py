@@ -25,20 +25,23 @@ def area_command(point: Point) -> str:
         for name, device in flow.devices.items():
             if name != flow.default_device and device.title == point.device:
                 words.append(f"--device {name}")
+        if point.placements > 1:
+            words.append(f"--seeds {point.placements}")
     return " ".join(words)
 
 
 def cycles_command(point: Point) -> str:
     """The command that simulates the operation again; "" if only a sweep does.
 
-    `coprime run` takes operands from a seed, and runs whole operations; exponents that are all ones
-    and what a part does alone come from a sweep. A cluster's cycles are those of one engine.
+    `coprime run` takes operands from a seed, and runs whole operations; what a part does alone
+    comes from a sweep. A cluster's cycles are those of one engine.
     """
-    if point.exponents != "random" or point.operation in ALONE.values():
+    if point.operation in ALONE.values():
         return ""
     family, *parameters = _choice(point)
     words = ["coprime run", family, point.operation, *parameters]
-    return " ".join([*words, f"--bits {point.bits}", f"--seed {point.seed}"])
+    words += [f"--bits {point.bits}", f"--seed {point.seed}"]
+    return " ".join([*words, *(["--exponents worst"] if point.exponents == "worst" else [])])
 
 
 def commands(point: Point) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ import vl_convert
 
 from coprime import __version__
 from coprime.explore.plots import STYLE, Figure, Plotted, Row, chart, draw, pareto_front, plot_rows
-from coprime.explore.points import Point, versions, write_points
+from coprime.explore.points import Point, unproved, versions, write_points
 from coprime.explore.side_by_side import Comparison, compare
 from coprime.flow.files import replacing, write_file
 from coprime.flow.parts import PARTS
@@ -215,7 +215,7 @@ def _summary(points: Sequence[Point]) -> str:
     families = sorted({point.family for point in points})
     count = f"{len(points):,} point{'s' if len(points) > 1 else ''}"
     text = f"{count} of {', '.join(families)}; measured with "
-    return f"{text}{versions(points)}."
+    return f"{text}{versions(points)}{unproved(points)}."
 
 
 def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]], str | None]]:

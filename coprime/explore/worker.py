@@ -23,6 +23,7 @@ from coprime.flow.sources import sources
 from coprime.flow.targets import DEVICES, FLOWS
 from coprime.flow.tools import ToolError, tool_version
 from coprime.flow.unit_gate import estimate
+from coprime.flow.verilog import digest_of
 from coprime.runs.execution import predict_operation, run_on
 from coprime.runs.numbers import Operands, random_operands
 from coprime.runs.single_multiplication import (
@@ -115,11 +116,13 @@ def _measure_area(task: AreaTask) -> Measurement:
             "gate_area": float(gates.area),
             "gate_delay": float(gates.delay),
             "memory_bits": gates.memory_bits,
+            "verilog": digest_of(verilog),
         }
         return Measurement(columns, gates.tools, _key(verilog, settings, gates.tools))
     source = PartToMap(task.built, task.part, Target(task.target))
     mapped, tools, reason = source.map(task.device), None, None
     columns = {"device": mapped.device} | mapped.resources | {"bram": float(mapped.bram)}
+    columns["verilog"] = digest_of(source.verilog)
     if task.route_seeds:
         try:
             routed = source.route(task.device, task.route_seeds)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from coprime.cli import parser
+from coprime.cli.run import predicted
 from coprime.device.accelerator import Result
 from coprime.rsa import keys
 from coprime.runs.numbers import Operands
@@ -26,6 +28,22 @@ def test_run_random(capsys, operation):
     assert first["result"] == second["result"]
     other = run_json(capsys, "run", "fdfm", operation, "--bits", "128", "--seed", "4")
     assert other["result"] != first["result"]
+
+
+def test_all_ones_exponents(capsys):
+    arguments = ("run", "fdfm", "RSA_PRIVATE", "--bits", "64", "--exponents", "worst")
+    record = run_json(capsys, *arguments)
+    assert (record["ok"], record["cycles"]) == (True, 4_122)
+    assert run_json(capsys, *arguments[:-1], "random")["cycles"] < record["cycles"]
+
+
+def test_predictions_are_what_is_run(capsys):
+    arguments = ("run", "fdfm", "MODEXP", "--bits", "64", "--exponents", "worst")
+    record = run_json(capsys, *arguments)
+    cycles, utilization = predicted(parser(("run",)).parse_args(arguments))
+    assert (cycles, utilization) == (record["cycles"], record["utilization"])
+    with pytest.raises(ValueError, match="a prediction is of one engine"):
+        predicted(parser(("run",)).parse_args(["run", "cluster", *arguments[2:]]))
 
 
 def test_run_with_a_key(capsys, key_file):

@@ -6,16 +6,22 @@ from dataclasses import replace
 
 import pytest
 
+from bench import figures
 from bench.figures import NOT_YET, OTHERS, ROOT, draw, named, pages, unrecorded
 from bench.records import Record, read_records, write_records
+from coprime.explore.points import read_points
+from coprime.explore.shipped import shipped_points
 from coprime.flow.sources import sources
+from coprime.flow.tools import ToolError
 from coprime.flow.verilog import digest_of
 
 RECORDS = read_records()
 TEXTS = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in pages()}
 MEASURED = sorted(name for name, one in RECORDS.items() if one.verilog is not None)
 PREDICTED = sorted(name for name, one in RECORDS.items() if one.is_predicted)
-DRAWN = 2
+SLOW = ("curve", "ring", "X_MULTIPLY")
+"""Words of commands whose programs take many seconds: none of these is drawn."""
+DRAWN = 3
 """Records that a version of the sources compares, besides those measured for the README. All of
 them are slow: making the Verilog of one takes seconds."""
 
@@ -33,7 +39,8 @@ def complaint(one, today):
 
 def drawn(names):
     """Some of these, others for other sources."""
-    return random.Random(sources()).sample(names, DRAWN)
+    quick = [name for name in names if not any(word in RECORDS[name].command for word in SLOW)]
+    return random.Random(sources()).sample(quick, DRAWN)
 
 
 def check_digest(name):
@@ -59,9 +66,7 @@ def test_every_record_is_of_todays_verilog(name):
     check_digest(name)
 
 
-@pytest.mark.parametrize(
-    "name", drawn([one for one in PREDICTED if "--bits" in RECORDS[one].command])
-)
+@pytest.mark.parametrize("name", drawn(PREDICTED))
 def test_cycles_are_predicted(name):
     check_cycles(name)
 
@@ -194,6 +199,65 @@ def test_a_record_of_another_page_does_not_count():
 def test_records_are_kept(tmp_path):
     write_records(THREE.values(), tmp_path / "records.csv")
     assert read_records(tmp_path / "records.csv") == THREE
+
+
+def test_points_of_other_hardware_lose_their_digest(tmp_path, monkeypatch):
+    known = [one for one in shipped_points() if one.verilog and one.target == "xc7"]
+    same, other = known[0], next(one for one in known if one.family != known[0].family)
+    monkeypatch.setattr(figures, "SHIPPED", tmp_path / "measured.csv")
+    monkeypatch.setattr(figures, "shipped_points", lambda: [same, other])
+    monkeypatch.setattr(Record, "verilog_today", lambda one: same.verilog)
+    figures.mark_shipped()
+    marked = [same, replace(other, verilog=None)]
+    assert read_points(tmp_path / "measured.csv") == marked
+
+
+@pytest.fixture
+def one_page(tmp_path, monkeypatch):
+    """A page with a figure of each record, and `make figures` for it; new areas are 99 LUTs."""
+    path, page = tmp_path / "records.csv", tmp_path / "page.md"
+    write_records(THREE.values(), path)
+    page.write_text(block("{area.lut} {clock.lut} {run.cycles}"), "utf-8")
+
+    def again(one):
+        if one.name == "run":
+            raise ToolError("it failed")
+        return replace(one, lut=99, verilog="1")
+
+    monkeypatch.setattr(figures, "ROOT", tmp_path)
+    monkeypatch.setattr(figures, "pages", lambda: [page])
+    monkeypatch.setattr(figures, "read_records", lambda: read_records(path))
+    monkeypatch.setattr(figures, "write_records", lambda records: write_records(records, path))
+    monkeypatch.setattr(figures, "mark_shipped", lambda: None)
+    monkeypatch.setattr(Record, "again", again)
+    monkeypatch.setattr(Record, "verilog_today", lambda one: "0")
+
+    def make_figures(*arguments):
+        monkeypatch.setattr("sys.argv", ["figures", *arguments])
+        status = figures.main()
+        return status, page.read_text("utf-8").partition("-->\n\n")[2].split("\n")[0]
+
+    return make_figures
+
+
+def test_what_changed_is_measured_again(one_page, capsys):
+    assert one_page("--pages") == (0, "1,234 1,234† 4,000")
+    assert one_page("clock") == (0, "1,234 99 4,000")
+    assert one_page() == (1, "1,234 99 4,000")
+    assert "run: it failed" in capsys.readouterr().err
+    assert one_page("--all") == (1, "99 99 4,000")
+
+
+def test_what_changed_is_marked(one_page, monkeypatch):
+    monkeypatch.setattr(Record, "verilog_today", lambda one: "2")
+    assert one_page("--mark") == (0, "1,234† 1,234† 4,000")
+    assert one_page("clock") == (0, "1,234† 99 4,000")
+
+
+def test_an_unknown_record_is_refused(one_page, capsys):
+    with pytest.raises(SystemExit):
+        one_page("nothing")
+    assert "docs/records.csv has no nothing" in capsys.readouterr().err
 
 
 def test_two_records_of_a_name_are_refused(tmp_path):

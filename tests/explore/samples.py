@@ -46,6 +46,7 @@ def point(family, bits, number, target="ecp5", **other):
         "status": "ok",
         "tools": {"yosys": "1.0"},
         "command": f"coprime build {family} -p max_bits={bits} --target {target} -o DIR",
+        "verilog": "0123456789abcdef",
         "key": "",
     }
     return Point(**figures | other)

@@ -1,6 +1,7 @@
 """Area and clock of a design's parts, from Python and from the command line."""
 
 import json
+from statistics import fmean
 
 import pytest
 
@@ -69,6 +70,9 @@ def test_measuring_on_a_device():
     assert area.device == "LFE5U-45F-6 CABGA381"
     assert area.lut == map_design(Target.ECP5, verilog, top).lut
     assert area.fmax_mhz == route_design(Target.ECP5, verilog, top, device="LFE5U-45F").fmax_mhz
+    both = measure_area(small(), Target.ECP5, part="multiplier", route=True, seeds=2)
+    routed = route_design(Target.ECP5, verilog, top, seeds=(1, 2))
+    assert both.fmax_mhz == fmean(routed.fmax_by_seed.values())
     with pytest.raises(ValueError, match=r"device must be one of LFE5U-25F, .*, not 'LFE5U-12F'"):
         measure_area(small(), Target.ECP5, route=True, device="LFE5U-12F")
 

@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from coprime.explore.points import COLUMNS, Point, read_points, write_points
+from coprime.explore.points import COLUMNS, Point, read_points, unproved, write_points
 
 POINT = Point(
     family="fdfm",
@@ -137,3 +137,9 @@ def test_a_damaged_file(tmp_path):
         path.write_bytes(whole[:middle] + b"\xff" * 4 + whole[middle + 4 :])
         with pytest.raises(ValueError, match="is not a Parquet file, or not whole"):
             read_points(path)
+
+
+def test_points_without_a_digest_are_counted():
+    one = POINT
+    assert unproved([one, one]) == "; 2 of 2 were not compared with today's hardware"
+    assert unproved([dataclasses.replace(one, verilog="0123456789abcdef")]) == ""

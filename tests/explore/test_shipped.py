@@ -1,14 +1,17 @@
 """The measurements that come with Coprime: complete, and still true."""
 
+import random
 import subprocess
 import sys
 
 import pytest
 
+from bench.records import Record, read_records
 from coprime.catalog import FAMILIES, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
+from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import SHIPPED, find, shipped_points
 from coprime.explore.specification import AreaTask, read_specification
 from coprime.explore.worker import measure
@@ -107,15 +110,51 @@ def test_an_area_is_measured_again():
     check_area(find(choice, "xc7", "engine")[0])
 
 
-@pytest.mark.slow
-def test_all_mapped_areas_are_measured_again():
+def known_designs():
+    """A point of each design that was mapped and of whose Verilog there is a digest."""
     designs = {
         (point.family, tuple(point.parameters.items()), point.target, point.part): point
         for point in shipped_points()
-        if point.fmax_mhz is None
+        if point.verilog is not None
     }
-    for point in designs.values():
-        check_area(point)
+    return list(designs.values())
+
+
+def check_digest(point):
+    """Its area and clock are of the Verilog that the design has today."""
+    today = Record(name="shipped", command=area_command(point)).verilog_today()
+    assert today == point.verilog, (
+        f"{area_command(point)} was measured on other Verilog: sweep again, or mark it with"
+        " `python -m bench.figures --mark`"
+    )
+
+
+def test_a_design_is_as_it_was_measured():
+    """Another one for other sources; not on curves, whose programs take seconds."""
+    known = [point for point in known_designs() if point.family in ("compact", "fdfm", "karatsuba")]
+    check_digest(random.Random(sources()).choice([p for p in known if not on_curves(p)]))
+
+
+@pytest.mark.slow
+def test_all_designs_are_as_they_were_measured():
+    for point in known_designs():
+        check_digest(point)
+
+
+def test_designs_of_equal_verilog_have_equal_areas_on_a_device():
+    """Those of the pages' records, too, which were measured by themselves."""
+    areas = {}
+    for one in (*shipped_points(), *read_records().values()):
+        if one.verilog is not None:
+            area = (one.lut, one.lutram, one.ff, one.carry, one.dsp, one.bram)
+            assert areas.setdefault((one.verilog, one.device), area) == area
+
+
+@pytest.mark.slow
+def test_all_mapped_areas_are_measured_again():
+    for point in known_designs():
+        if point.fmax_mhz is None:
+            check_area(point)
 
 
 def test_find():

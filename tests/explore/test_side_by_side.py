@@ -30,6 +30,11 @@ def only(sources, points, **options):
     return measurement
 
 
+WORST = (
+    "coprime run fdfm RSA_PRIVATE -p max_bits=64 -p width=1 --bits 64 --seed 1 --exponents worst"
+)
+
+
 def test_value_ratio_and_way():
     points = [point("fdfm", 64, 1), point("fdfm", 256, 1)]
     cycles = only(Measured(column="cycles", family="fdfm", bits=64, exponents="worst"), points)
@@ -37,7 +42,7 @@ def test_value_ratio_and_way():
     assert cycles.ratio == points[0].cycles / 200
     assert cycles.where == "Simulation"
     assert cycles.how == "counted in simulation: fdfm, RSA_PRIVATE of 64 bits, every exponent bit 1"
-    assert cycles.command == ""
+    assert cycles.command == WORST
 
 
 def test_conversion_and_names():
@@ -149,8 +154,8 @@ def test_combination_of_measured_figures():
     assert found.where == "Of two"
     assert found.how.startswith("a quotient; counted in simulation: fdfm, ")
     assert found.how.endswith("; placed and routed: karatsuba on a device of ecp5")
-    words = "coprime synth karatsuba -p max_bits=256 -p width=2 --target ecp5 --route"
-    assert found.command == words
+    routed = "coprime synth karatsuba -p max_bits=256 -p width=2 --target ecp5 --route"
+    assert found.command == f"{WORST}; {routed}"
     for one in points:
         missing = only(source, [one])
         assert (missing.value, missing.ratio) == (None, None)
