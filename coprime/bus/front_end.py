@@ -57,7 +57,7 @@ NOT_WHILE_BUSY = (
 
 
 class Seal(wiring.Component):
-    """Whether a bit of the lengths or of the command is another than was written.
+    """Detects a bit of the lengths or of the command that changed after it was written.
 
     An engine that is checked trusts them, and so does the reader of its result: a bit of them that
     flips would go unseen. Their parity is kept from when they are written.

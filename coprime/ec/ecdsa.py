@@ -95,7 +95,7 @@ class Signature:
         return curve.encode_scalar(self.r) + curve.encode_scalar(self.s)
 
     def recoverable(self, curve: WeierstrassCurve, public: Point, digest: bytes) -> bytes:
-        """As `raw`, and a byte that tells which of four keys the public one is: `recovered`.
+        """As `raw`, and a byte that selects the public key among four: `recovered`.
 
         Raises InvalidSignatureError unless the signature is that key's.
         """
