@@ -78,7 +78,7 @@ class ClusterChoice:
         return f"coprime_{CLUSTER}"
 
     def command(self, verb: str, target: Target | None = None) -> str:
-        """The command line that treats this cluster again, as `coprime VERB cluster ...`."""
+        """The command line for this cluster, as `coprime VERB cluster ...`."""
         return command_line(verb, CLUSTER, self.values, target)
 
 
@@ -92,7 +92,7 @@ CLUSTER_PARAMETERS = (
         "further registers between two engines, where they are far apart",
     ),
 )
-"""Of a cluster, beside `engine`, the family of its cores (fdfm), and the parameters of that."""
+"""Of a cluster, in addition to `engine`, the family of its cores, and that family's parameters."""
 
 
 def choose(

@@ -3,8 +3,12 @@
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import ziamath
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
 
 from coprime import __version__
 
@@ -22,8 +26,8 @@ extensions = [
 exclude_patterns = ["conf.py"]
 
 highlight_language = "none"  # of blocks that name no language
-# Markdown as GitHub shows it, with links to headings.
-myst_enable_extensions = ["attrs_inline"]
+# Markdown as GitHub shows it, with links to headings, and formulas: $...$ and $$...$$.
+myst_enable_extensions = ["attrs_inline", "dollarmath"]
 myst_heading_anchors = 4
 
 autodoc_default_options = {"members": True}
@@ -37,6 +41,7 @@ html_theme = "furo"
 html_title = f"Coprime {version}"
 html_theme_options = {"navigation_with_keys": True}
 html_show_sphinx = False
+html_math_renderer = "svg"
 
 
 _ITEM = re.compile(r"(?P<name>\w+(?:, \w+)*) : (?P<text>.+)")
@@ -73,6 +78,57 @@ def describe_parameters(
     lines[:] = found
 
 
+ziamath.config.svg2 = False  # pictures in one page share no names
+_SIZE = 17
+"""Of formulas, where text has 16."""
+
+
+def draw_formula(tex: str, *, inline: bool) -> str:
+    """A formula as SVG, in the colour of the text: a page needs no script and no font for it."""
+    spaced = tex.replace(r"\bmod", r"\;\mathrm{mod}\;")
+    spaced = re.sub(r"\\pmod\{?(\w)\}?", r"\\quad (\\mathrm{mod}\\; \1)", spaced)
+    formula = ziamath.Latex(spaced, size=_SIZE, inline=inline)
+    picture = formula.svgxml()
+    width, height = (float(picture.attrib.pop(name)) / 16 for name in ("width", "height"))
+    _, top, *_ = map(float, picture.attrib["viewBox"].split())
+    below = height + top / 16  # the base line is at 0
+    picture.set(
+        "style", f"width: {width:.3f}em; height: {height:.3f}em; vertical-align: {-below:.3f}em"
+    )
+    for part in picture.iter():
+        part.attrib.pop("fill", None)
+    picture.set("fill", "currentColor")
+    picture.set("role", "img")
+    picture.set("aria-label", tex)
+    return ElementTree.tostring(picture, encoding="unicode")
+
+
+def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Put what follows a formula without a blank, such as a comma, on its line."""
+    for formula in doctree.findall(nodes.math):
+        after = formula.next_node(siblings=True, descend=False)
+        if isinstance(after, nodes.Text) and (tail := re.match(r"[.,;:)]+", after)):
+            formula["tail"] = tail[0]
+            after.parent.replace(after, nodes.Text(after[tail.end() :]))
+
+
+def write_formula(translator: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula in a line."""
+    drawn = draw_formula(node.astext(), inline=True)
+    translator.body.append(
+        f'<span style="white-space: nowrap">{drawn}{node.get("tail", "")}</span>'
+    )
+    raise nodes.SkipNode
+
+
+def write_display(translator: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula of its own, which can be scrolled where it is wider than the page."""
+    drawn = draw_formula(node.astext(), inline=False)
+    style = "overflow-x: auto; overflow-y: hidden; text-align: center; margin: 1em 0"
+    translator.body.append(f'<div style="{style}">{drawn}</div>\n')
+    raise nodes.SkipNode
+
+
 def add_report(app: Sphinx, error: Exception | None) -> None:
     """Put the report of the measurements that ship with Coprime beside the pages."""
     if error is None and app.builder.name == "html":
@@ -84,5 +140,7 @@ def add_report(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Connect with Sphinx."""
+    app.connect("doctree-resolved", keep_together)
+    app.add_html_math_renderer("svg", (write_formula, None), (write_display, None))
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)
     app.connect("build-finished", add_report)

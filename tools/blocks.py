@@ -36,9 +36,10 @@ class Block:
 
     @property
     def title(self) -> str:
-        """The name, or names if they are short, else how many there are."""
-        joined = ", ".join(self.names)
-        return joined if len(self.names) < 3 else f"{self.names[0]} … {self.names[-1]}"
+        """The names: both of two, else the first and the last one."""
+        if len(self.names) < 3:
+            return ", ".join(self.names)
+        return f"{self.names[0]} … {self.names[-1]}"
 
 
 def block_of(component: wiring.Component, name: str) -> Block:
@@ -235,47 +236,13 @@ def _read(body: str) -> _Module:
 def draw(block: Block, title: str, expanded: Iterable[str]) -> Picture:
     """Draw a design; parts of the components named in `expanded` are boxes, else only names."""
     picture = Picture(title)
-    height = _draw_block(picture, block, _MARGIN, _MARGIN, WIDTH - 2 * _MARGIN, {*expanded}, 0)
+    height = _Drawing(picture, {*expanded}).block(block, _MARGIN, _MARGIN, WIDTH - 2 * _MARGIN)
     note = (
         "An arrow: signals of one part arrive at the other, directly or through multiplexers and "
         f"registers of the box around both. Thick: of {WIDE} bits and more."
     )
     picture.height = picture.paragraph(_MARGIN + height, note) + 2
     return picture
-
-
-def _draw_block(
-    picture: Picture,
-    block: Block,
-    x: float,
-    y: float,
-    width: float,
-    expanded: set[str],
-    depth: int,
-    ports: int = 0,
-) -> float:
-    """Draw a block, with room for so many ends of arrows; its height."""
-    index = len(picture.parts)
-    inner = width - 2 * _PADDING
-    bottom = y + 4
-    head = wrap(f"{block.title} · {block.kind}", inner, "head")
-    for line in head:
-        bottom += LINE
-        picture.text(x + _PADDING, bottom, line, "head")
-    for line in wrap(block.summary, inner):
-        bottom += LINE
-        picture.text(x + _PADDING, bottom, line, "text")
-    if block.parts and (depth == 0 or expanded & set(block.names)):
-        bottom = _draw_parts(picture, block, x + _PADDING, bottom + _GAP, inner, expanded, depth)
-    elif block.parts:
-        for line in wrap(f"in it: {_contents(block)}", inner):
-            bottom += LINE
-            picture.text(x + _PADDING, bottom, line, "text soft")
-    height = max(bottom + _PADDING - y, (ports + 1) * _PORT)
-    before = Picture("")
-    before.box(x, y, width, height, "box" if depth % 2 == 0 else "part")
-    picture.parts[index:index] = before.parts
-    return height
 
 
 def _contents(block: Block) -> str:
@@ -286,48 +253,69 @@ def _contents(block: Block) -> str:
     return names
 
 
-def _draw_parts(
-    picture: Picture,
-    block: Block,
-    x: float,
-    y: float,
-    width: float,
-    expanded: set[str],
-    depth: int,
-) -> float:
-    """Draw the parts of a block, below each other, and the arrows to their right; the end."""
-    count = len(block.parts)
-    sources = sorted({source for source, _ in block.arrows})
-    if sources:
-        width -= _LANE * (len(sources) + 1)
-    ends: list[list[tuple[str, int]]] = [[] for _ in range(count)]  # of a part's arrows
-    for part in range(count):
-        above = sorted({a for a, b in block.arrows if b == part and a < part})
-        below = sorted({a for a, b in block.arrows if b == part and a > part})
-        ends[part] += [("in", a) for a in above]
-        ends[part] += [("out", part)] * (part in sources)
-        ends[part] += [("in", a) for a in below]
-    at: dict[tuple[str, int, int], float] = {}
-    for part, one in enumerate(block.parts):
-        height = _draw_block(picture, one, x, y, width, expanded, depth + 1, ports=len(ends[part]))
-        for k, (way, source) in enumerate(ends[part]):
-            at[way, source, part] = y + height * (k + 1) / (len(ends[part]) + 1)
-        y += height + _GAP
-    sinks = {source: [b for a, b in sorted(block.arrows) if a == source] for source in sources}
-    # Short ways are next to the parts, long ones around them.
-    spans = sorted(sources, key=lambda a: max(abs(a - b) for b in sinks[a]))
-    edge = x + width
-    for lane, source in enumerate(spans):
-        colour, right = sources.index(source) % COLOURS, edge + _LANE * (lane + 1)
-        begin = at["out", source, source]
-        picture.dot(edge, begin, f"t{colour}")
-        wide = max(block.arrows[source, sink] for sink in sinks[source]) >= WIDE
-        heavy = " wide" if wide else ""
-        picture.path(f"M{edge:g} {begin:g} H{right:g}", f"line c{colour}{heavy}")
-        for sink in sinks[source]:
-            end = at["in", source, sink]
-            heavy = " wide" if block.arrows[source, sink] >= WIDE else ""
-            kind = f"line c{colour}{heavy}"
-            picture.path(f"M{right:g} {begin:g} V{end:g} H{edge + 6:g}", kind)
-            picture.path(f"M{edge:g} {end:g} l7 -4 v8 z", f"t{colour}")
-    return y - _GAP
+@dataclass
+class _Drawing:
+    """Boxes in boxes, and arrows to their right."""
+
+    picture: Picture
+    expanded: set[str]
+
+    def block(
+        self, block: Block, x: float, y: float, width: float, depth: int = 0, ports: int = 0
+    ) -> float:
+        """Draw a block, with room for so many ends of arrows; its height."""
+        index, inner, bottom = len(self.picture.parts), width - 2 * _PADDING, y + 4
+        opens = block.parts and (depth == 0 or self.expanded & set(block.names))
+        texts = [("head", f"{block.title} · {block.kind}"), ("text", block.summary)]
+        if block.parts and not opens:
+            texts.append(("text soft", f"in it: {_contents(block)}"))
+        for kind, text in texts:
+            for line in wrap(text, inner, kind.split()[0]):
+                bottom += LINE
+                self.picture.text(x + _PADDING, bottom, line, kind)
+        if opens:
+            bottom = self._parts(block, x + _PADDING, bottom + _GAP, inner, depth + 1)
+        height = max(bottom + _PADDING - y, (ports + 1) * _PORT)
+        box = Picture("")
+        box.box(x, y, width, height, "part" if depth % 2 else "box")
+        self.picture.parts[index:index] = box.parts  # behind what is in it
+        return height
+
+    def _parts(self, block: Block, x: float, y: float, width: float, depth: int) -> float:
+        """Draw the parts of a block, below each other, and their arrows; the end."""
+        sources = {source for source, _ in block.arrows}
+        width -= _LANE * (len(sources) + 1) if sources else 0
+        at: dict[tuple[int, int], float] = {}  # by source and part, or twice the source
+        for part, one in enumerate(block.parts):
+            # From above, its own, and from below, so that few arrows cross.
+            ends = sorted({a for a, b in block.arrows if part == b} | ({part} & sources))
+            height = self.block(one, x, y, width, depth, ports=len(ends))
+            for k, source in enumerate(ends):
+                at[source, part] = y + height * (k + 1) / (len(ends) + 1)
+            y += height + _GAP
+        self._arrows(block, x + width, at)
+        return y - _GAP
+
+    def _arrows(self, block: Block, edge: float, at: Mapping[tuple[int, int], float]) -> None:
+        """Draw the arrows of the parts, whose ends on the edge are at `at`."""
+        sinks: dict[int, list[int]] = defaultdict(list)
+        for source, sink in sorted(block.arrows):
+            sinks[source].append(sink)
+        # Short ways are next to the parts, long ones around them.
+        order = sorted(sinks, key=lambda a: max(abs(a - b) for b in sinks[a]))
+        for colour, source in enumerate(sinks):
+            colour %= COLOURS
+            lane = edge + _LANE * (order.index(source) + 1)
+            begin = at[source, source]
+
+            def line(path: str, bits: int, colour: int = colour) -> None:
+                heavy = " wide" if bits >= WIDE else ""
+                self.picture.path(path, f"line c{colour}{heavy}")
+
+            self.picture.dot(edge, begin, f"t{colour}")
+            widest = max(block.arrows[source, sink] for sink in sinks[source])
+            line(f"M{edge:g} {begin:g} H{lane:g}", widest)
+            for sink in sinks[source]:
+                end, bits = at[source, sink], block.arrows[source, sink]
+                line(f"M{lane:g} {begin:g} V{end:g} H{edge + 6:g}", bits)
+                self.picture.path(f"M{edge:g} {end:g} l7 -4 v8 z", f"t{colour}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from svg import LINE, WIDTH, Picture, wrap
 
-_MARGIN, _PADDING, _NAME = 8, 8, 148
+_MARGIN, _PADDING, _NAME = 8, 8, 156
 _LONG = 60
 """Characters of a sentence from which on only its first part is shown."""
 

@@ -15,7 +15,7 @@ from coprime.engine.contract import Capabilities
 
 
 class ChainEnds(wiring.Component):
-    """Everything of a cluster but its nodes: bus, registers, and the two ends of the chain.
+    """A cluster without its nodes: bus, registers, and the two ends of the chain.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ChainEnds(wiring.Component):
 
 
 class WiredCluster(wiring.Component):
-    """Nothing but wires: from the chain's one end through all nodes to the other.
+    """The wires of a chain, from one end through all nodes to the other.
 
     The ends and the nodes are instances of modules beside this one in the Verilog text:
     each is there once, and tools that work module by module see it once.

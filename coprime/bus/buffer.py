@@ -196,7 +196,7 @@ class Buffer(wiring.Component):
 
 
 class BufferRegisters(wiring.Component):
-    """The registers by which software writes the input and reads the result.
+    """The registers through which software writes the input and reads the result.
 
     INPUT_FIFO and WRITE_ADDRESS write a word with two accesses, INPUT_WINDOW with one; READ_ADDRESS
     and OUTPUT_FIFO read one with two, OUTPUT_WINDOW with one.

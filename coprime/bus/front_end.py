@@ -72,7 +72,7 @@ def check_bits(word: Value) -> Value:
 
 
 class Seal(wiring.Component):
-    """Whether a bit of the lengths or of the command is another than was written.
+    """Detects a bit of the lengths or of the command that changed after it was written.
 
     An engine that is checked trusts them, and so does the reader of its result: a bit of them that
     flips would go unseen. From when they are written the parity of the lengths is kept, a copy of

@@ -221,7 +221,7 @@ class OperandChoice(wiring.Component):
 
 
 class CommandCheck(wiring.Component):
-    """Whether the lengths that a command uses are good, and the operands that it needs loaded.
+    """Checks the lengths that a command uses, and that the operands it needs are loaded.
 
     A command that the engine does not know needs nothing: the engine refuses it.
 

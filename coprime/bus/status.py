@@ -34,7 +34,7 @@ class Refusal(wiring.Component):
 
 
 class CommandStatus(wiring.Component):
-    """Whether a command is under way, how the last one has ended, and what it took.
+    """The status of a command: whether it is running, how it ended, and its cycles.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from .target import Target
 
 
 class BlockRam(wiring.Component):
-    """Port A reads, port B reads or writes, in every cycle.
+    """A memory: in every cycle port A reads, and port B reads or writes.
 
     The data of an address given in cycle t is at the output in cycle t+1. A port's output is
     undefined in the cycle after it read an address that port B wrote, and so is port B's output

@@ -61,7 +61,7 @@ class Result:
 class Accelerator(EngineDriver):
     """One accelerator behind a device.
 
-    It loads only operands that the accelerator does not hold yet. A reset of the device is noticed,
+    It loads only operands that the accelerator does not hold yet. It detects a reset of the device,
     since the interrupt enable, which this driver sets once, then reads as 0. Negative numbers and
     non-integers raise TypeError or ValueError; everything else is checked by the hardware, whose
     errors raise EngineError. The modulus is loaded with the length of the longest operand, so that
@@ -74,7 +74,7 @@ class Accelerator(EngineDriver):
     ----------
     device : access to the registers
     timeout : seconds that a command may take on hardware; None: no limit
-    predict : of the engine's design, to have `predicted_cycles` besides the measured ones
+    predict : `predict` of the engine's design, for `predicted_cycles` next to the measured ones
 
     Raises
     ------
@@ -98,7 +98,7 @@ class Accelerator(EngineDriver):
     def operate(
         self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
     ) -> Result:
-        """An operation that is given numbers: all of its record's inputs, by their names.
+        """Execute any operation, with all inputs of its record by their names.
 
         Ranges and errors are those of `operation_job`.
         """

@@ -1,4 +1,4 @@
-"""ECDSA on short Weierstrass curves: signatures, and the nonces that they take.
+"""ECDSA on short Weierstrass curves: signatures and their nonces.
 
 Source: FIPS 186-5, sections 6.4 and A.3.1; RFC 6979, section 3.2, for deterministic nonces. What
 differs: the accelerator multiplies points and inverts; digest, nonce and encoding are the host's.
@@ -44,7 +44,7 @@ Nonces = Callable[[WeierstrassCurve, int, bytes], Iterator[int]]
 """Nonces from 1 to n - 1 for a curve, a private key and a digest: one, and others if it fails."""
 
 _RECOVERIES = 4
-"""Numbers that tell a key: y of k G is odd, 1; x of it is r + n, 2."""
+"""Recovery numbers: 1 if y of k G is odd, plus 2 if its x is r + n."""
 _ATTEMPTS = 32
 """Nonces that are tried; on the smallest curves one in seven fails, on others none ever does."""
 
@@ -95,7 +95,7 @@ class Signature:
         return curve.encode_scalar(self.r) + curve.encode_scalar(self.s)
 
     def recoverable(self, curve: WeierstrassCurve, public: Point, digest: bytes) -> bytes:
-        """As `raw`, and a byte that tells which of four keys the public one is: `recovered`.
+        """As `raw`, and a byte that selects the public key among four: `recovered`.
 
         Raises InvalidSignatureError unless the signature is that key's.
         """

@@ -39,7 +39,7 @@ LONGEST_CONTEXT = 255
 
 @dataclass(frozen=True)
 class Variant:
-    """What is signed: a message is Ed25519, with a context Ed25519ctx, or Ed448.
+    """The variant of a signature: Ed25519 or Ed448 of a message, Ed25519ctx with a context.
 
     ValueError for a context that is too long.
 
@@ -116,7 +116,7 @@ class EdwardsCurve:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The curve as an operation is given it."""
+        """The curve's numbers, as inputs of an operation."""
         return {"a": self.a, "d": self.d, "p": self.p, "n": self.n}
 
     def has(self, point: Point) -> bool:
@@ -140,7 +140,7 @@ class EdwardsCurve:
         return fixed.digest()
 
     def expand(self, private: bytes) -> tuple[int, bytes]:
-        """The secret scalar of a private key, clamped, and the prefix of what r is a hash of.
+        """The clamped secret scalar of a private key, and the prefix that r is hashed with.
 
         Raises ValueError for another number of bytes.
         """
@@ -246,7 +246,7 @@ def sign(
     Without the `public` key it is computed first. The signature is verified in software before it
     is returned: a wrong one and the right one of a message reveal the private key. Raises
     ValueError for another number of bytes or a public key that is no point; FaultError if the
-    accelerator's result is wrong, or the public key another one.
+    accelerator's result is wrong, or the public key is that of another key.
     """
     scalar, prefix = curve.expand(private)
     if public is None:

@@ -20,7 +20,7 @@ def public_key(accelerator: weierstrass.CurveAccelerator, own: CurvePrivateKey) 
 def shared_secret(
     accelerator: weierstrass.CurveAccelerator, own: CurvePrivateKey, peer: CurvePublicKey
 ) -> bytes:
-    """What a private key and a public key have in common: a coordinate of their product.
+    """The shared secret of a private and a public key: a coordinate of their product.
 
     Raises ValueError for keys of two curves, those of a curve that is for signatures only, and
     where nothing of the private key is in the secret.

@@ -1,4 +1,4 @@
-"""X25519 and X448: what goes around the multiplication that an accelerator does.
+"""X25519 and X448: encodings and checks around the multiplication on an accelerator.
 
 Source: RFC 7748, sections 5 and 6. What differs: nothing; the functions of the RFC have our names.
 """
@@ -13,10 +13,10 @@ from coprime.rsa.operations import HasValue
 
 
 class Multiplies(Protocol):
-    """An accelerator that has X_MULTIPLY, or what stands for one."""
+    """An accelerator with X_MULTIPLY, or a substitute."""
 
     def operate(self, command: Command, numbers: Mapping[str, int]) -> HasValue:
-        """The result of an operation that is given numbers."""
+        """Execute an operation on these numbers."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def public_key(accelerator: Multiplies, curve: MontgomeryCurve, scalar: bytes) -
 def shared_secret(
     accelerator: Multiplies, curve: MontgomeryCurve, own: bytes, peer: bytes
 ) -> bytes:
-    """What the private key `own` and the public key `peer` have in common.
+    """The shared secret of the private key `own` and the public key `peer`.
 
     Raises ValueError for a wrong length, and where nothing of the private key is in the secret,
     since the public key is a point of low order (RFC 7748, section 6).

@@ -1,4 +1,4 @@
-"""Short Weierstrass curves over prime fields, by name, and what goes around an accelerator's work.
+"""Short Weierstrass curves over prime fields, by name, with their encodings and checks.
 
 Source of the parameters: SEC 2 (2010) and NIST SP 800-186 for P-224 to P-521 and secp256k1, RFC
 5639 for brainpool.
@@ -18,7 +18,7 @@ class CurveAccelerator(Protocol):
     """An accelerator that has operations on these curves, or a substitute."""
 
     def operate(self, command: Command, numbers: Mapping[str, int]) -> HasValue:
-        """The result of an operation that is given numbers."""
+        """Execute an operation on these numbers."""
 
     def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
         """The numbers of a result."""
@@ -70,7 +70,7 @@ class WeierstrassCurve:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The curve as an operation is given it."""
+        """The curve's numbers, as inputs of an operation."""
         return {"a": self.a, "b": self.b, "p": self.p, "n": self.n}
 
     def has(self, point: Point) -> bool:
@@ -294,7 +294,7 @@ def check_on_device(accelerator: CurveAccelerator, curve: WeierstrassCurve, poin
 def shared_secret(
     accelerator: CurveAccelerator, curve: WeierstrassCurve, own: int, peer: Point
 ) -> bytes:
-    """What the private key `own` and the public key `peer` have in common: a coordinate x.
+    """The shared secret of the private key `own` and the public key `peer`: a coordinate x.
 
     Source: NIST SP 800-56A revision 3, section 5.7.1.2, of a curve with the cofactor 1. Raises
     ValueError as `multiply`.

@@ -18,7 +18,7 @@ from .layout import BankedLayout, Layout
 
 
 class LocationAddress(wiring.Component):
-    """A location's base and an index, added.
+    """Adds an index to a location's base.
 
     Members
     -------
@@ -44,7 +44,7 @@ class LocationAddress(wiring.Component):
 
 
 class BlockAddress(wiring.Component):
-    """A block of a bank beside an index: no sum.
+    """Concatenates a block of a bank and an index, without an adder.
 
     Parameters
     ----------

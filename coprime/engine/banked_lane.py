@@ -53,7 +53,7 @@ _PORTS = ("a_left", "a_right", "b_left", "b_right")
 
 
 class BankedLinkSignature(wiring.Signature):
-    """What a lane of two banks shows to the other lane.
+    """Signals from a lane with two banks to the other one.
 
     Members
     -------
@@ -69,14 +69,14 @@ class BankedLinkSignature(wiring.Signature):
 
 
 class BankedLane(LaneOfUnits):
-    """A lane whose operands lie in two banks, as `BankedLayout` specifies.
+    """A lane whose operands are in two banks, as `BankedLayout` specifies.
 
-    Each bank has a port A, which reads, and a port B, which reads or writes. What products ask them
-    for is the scheduler's, by the multiplier's contract. Of linear steps port A reads x, in the
-    bank where it is, and port B of the left bank y, and writes the result. An exponent is read
-    through port A, and the host reads and writes through port B while the engine is idle.
+    Each bank has a port A, which reads, and a port B, which reads or writes. During products the
+    scheduler drives them, by the multiplier's contract. In linear steps port A reads x from its
+    bank, and port B of the left bank reads y and writes the result. An exponent is read through
+    port A, and the host reads and writes through port B while the engine is idle.
 
-    ValueError if the program does not keep to that, TypeError for another layout. Parameters and
+    Raises ValueError for a program that needs more, TypeError for another layout. Parameters and
     members as of `LaneOfUnits`.
     """
 

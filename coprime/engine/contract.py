@@ -5,29 +5,29 @@ ends and cluster nodes use engines only through this file.
 
 Protocol
 --------
-* While `busy` is 0 one digit a cycle may be written: `write` with `operand`, `index`, `digit`.
+* While `busy` is 0, one digit per cycle may be written: `write` with `operand`, `index`, `digit`.
   Digit 0 is the least significant. An operand of a length class holds exactly that class's number
-  of digits; the writer pads with zero digits. Where the engine is `aligned`, an operand is at
-  the upper end of its digits, and the padding below it; exponents stand at the lower end always.
-* X must be written before each command, which may use it up; the other operands stay, but for what
-  RSA_PRIVATE uses up where it is `checked`.
-* `start` is sampled while `busy` is 0 and takes `command`, the `counts` of digits and the
-  `lengths` in bits with it, which must then stay as they are while `busy` is 1. `busy` is 1 from
-  the next cycle on. `done` is 1 in the last busy cycle, and only there. `error` is valid from that
-  cycle on, until the next `start`. The cycles of an operation are the cycles in which `busy` is 1.
+  of digits; the writer pads with zero digits. If the engine is `aligned`, an operand is at the
+  upper end of its digits, and the padding below it; exponents are always at the lower end.
+* X must be written before each command, which may use it up; the other operands remain, except
+  those that RSA_PRIVATE uses up if it is `checked`.
+* `start` is sampled while `busy` is 0, together with `command`, the `counts` of digits and the
+  `lengths` in bits, which must not change while `busy` is 1. `busy` is 1 from the next cycle on.
+  `done` is 1 only in the last busy cycle. `error` is valid from that cycle until the next
+  `start`. The cycles of an operation are the cycles in which `busy` is 1.
 * While `busy` is 0, `result_digit` is digit `index` of the result, RESULT_LATENCY cycles later,
-  whatever `operand` is; beyond the result's digits it is anything. The result is the only operand
-  that can be read. A command that ends in an error leaves it as it was. Where the engine is
-  `checked` and a digit of RSA_PRIVATE's result is not the one that was checked, `error` becomes
-  FAULT, two cycles after the digit at the latest, and `busy` is 1 until the memory is wiped.
-* Where the engine is `checked`, `residue` is, after RSA_PRIVATE, that of 3 S - M + X as the check
-  has used them: what `expected_residue` is modulo `residue_modulus`. After the operations on curves
-  whose results are checked it is that of S + X. After other commands it is anything.
-* `multiplying` counts, in each busy cycle, the multipliers that a product which the algorithm needs
-  enters (a product computed twice counts once, a discarded one not): their sum over the cycles and
-  the number of multipliers is the utilization.
-* An engine that `draws` has the stream `random`. It takes random bytes while it is `busy` with
-  RSA_PRIVATE, where that is blinded, or with an operation on a curve, and waits for them.
+  for any `operand`; beyond the result's digits it is undefined. The result is the only operand
+  that can be read. A command that ends with an error does not change it. If the engine is
+  `checked` and a digit of RSA_PRIVATE's result differs from the checked one, `error` becomes
+  FAULT, at most two cycles after the digit, and `busy` is 1 until the memory is wiped.
+* If the engine is `checked`, `residue` after RSA_PRIVATE is that of 3 S - M + X as the check
+  has used them: `expected_residue` modulo `residue_modulus`. After operations on curves with a
+  checked result it is that of S + X; after other commands it is undefined.
+* `multiplying` is the number of multipliers that a needed product enters in a busy cycle (a product
+  computed twice counts once, a discarded one not). Its sum, divided by the cycles and the number of
+  multipliers, is the utilization.
+* An engine that `draws` has the stream `random`. It takes random bytes, and waits for them, while
+  it is `busy` with a blinded RSA_PRIVATE or with an operation on a curve.
 """
 
 import enum
@@ -125,7 +125,7 @@ class Error(enum.IntEnum):
 
 
 class PerLength(data.StructLayout):
-    """A number of `width` bits for each length class but DIGIT.
+    """A number of `width` bits for each length class except DIGIT.
 
     The fields are `modulus`, `exponent`, `p` and `q`, in the order of `Length`.
     """
@@ -157,10 +157,10 @@ class Capabilities:
     round_bits: int
     montgomery: bool = True
     aligned: bool = False
-    """Operands but exponents stand at the upper end of their digits; headroom is 0."""
+    """Operands other than exponents are at the upper end of their digits; headroom is 0."""
     multipliers: int = 1
     equal_primes: bool = False
-    """The halves of RSA_PRIVATE keep step, so that both primes must be given the same length."""
+    """The halves of RSA_PRIVATE run in step, so both primes must have the same length."""
     constant_time: bool = False
     fixed_modulus: int | None = None
     checked: bool = False
@@ -190,7 +190,7 @@ class Capabilities:
 
     @property
     def command_bits(self) -> int:
-        """Width of a command's code at the engine. A code that has more is none of its commands."""
+        """Width of a command's code at the engine; a wider code is none of its commands."""
         return int(bits_for(max(self.commands)))
 
     @property
@@ -277,7 +277,7 @@ class Capabilities:
 
     @property
     def products(self) -> tuple[Command, ...]:
-        """The commands that multiply, and no more."""
+        """The commands that only multiply."""
         return self.supported(lambda one: one.is_product)
 
     @property

@@ -1,4 +1,4 @@
-"""The engine: one lane, or two side by side."""
+"""The engine: one lane, or two in parallel."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from .layout import BankedLayout, Layout
 
 
 class Engine(wiring.Component):
-    """An engine as `contract.py` specifies, of as many lanes as there are multipliers.
+    """The engine of `engine/contract.py`, with a lane for each multiplier.
 
     Parameters
     ----------

@@ -19,12 +19,12 @@ from .layout import Layout
 
 
 class LaneLinkSignature(wiring.Signature):
-    """What a lane shows to the other lane.
+    """Signals from a lane to the other one.
 
     Members
     -------
     at_barrier, ends : it waits at a BARRIER; it ends the operation
-    location, index, data : what port A is asked for; and what it reads, READ_LATENCY cycles later
+    location, index, data : the request to port A, and its data READ_LATENCY cycles later
     """
 
     def __init__(self, number_bits: int, address_bits: int, digit_width: int):
@@ -38,13 +38,13 @@ class LaneLinkSignature(wiring.Signature):
 
 
 class Lane(LaneOfUnits):
-    """An engine as `contract.py` specifies, around a multiplier that reads and writes digits.
+    """A lane with one memory, and a multiplier that reads and writes its digits.
 
     All operands and intermediate values lie in one block RAM. Port A reads factors, modulus and
     exponent; port B reads and writes the result; the host uses port B while the engine is idle.
 
-    While the second of two lanes has nothing to do, its port A reads what the leading lane asks
-    for, which thus has access to its intermediate values.
+    While the second of two lanes is idle, its port A serves the leading lane, which thus has access
+    to its intermediate values.
 
     Parameters and members as of `LaneOfUnits`.
 

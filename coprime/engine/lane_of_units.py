@@ -1,4 +1,4 @@
-"""The units of a lane and how they are connected, whatever memories it has."""
+"""The units of a lane and their connections, for any memories."""
 
 from collections.abc import Sequence
 
@@ -57,7 +57,7 @@ class LinearTask:
 
 
 class LaneOfUnits(wiring.Component):
-    """Sequencer, linear unit, multiplier and memories: a lane but for who has the memories' ports.
+    """Sequencer, linear unit, multiplier and memories: a lane without the access to its memories.
 
     Of two lanes the first leads: it checks, ends the operation and has the result. The other holds
     the same operands, and executes its own program.
@@ -65,12 +65,12 @@ class LaneOfUnits(wiring.Component):
     Parameters
     ----------
     multiplier : ModularMultiplier, or the ports of one that belongs to the other lane
-    link (wiring.Signature): what the lane shows to the other one: `at_barrier` and `ends`, and more
+    link (wiring.Signature): signals to the other lane: `at_barrier`, `ends` and others
 
     Members
     -------
     Those of an engine, with 1 bit of `multiplying`; and
-    to_other, from_other : what the lanes show each other
+    to_other, from_other : signals between the lanes
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class LaneOfUnits(wiring.Component):
         super().__init__(ports)
 
     def number(self, reference: Reference) -> Const:
-        """What steps call a location, or an addressing mode."""
+        """The number of a location, or of an addressing mode, in steps."""
         return Const(self.numbers[reference], self.number_bits)
 
     def connect_units(self, m: Module) -> Signal:

@@ -25,7 +25,7 @@ class LinearOperation(enum.IntEnum):
 
 
 class DigitAdder(wiring.Component):
-    """The linear unit's datapath: a digit of x - z, x + z or x, with the carry of the digit before.
+    """Computes a digit of x - z, x + z or x, with the carry of the previous digit.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class DigitAdder(wiring.Component):
 
 
 class LinearUnit(wiring.Component):
-    """One digit: ask for x and z through both ports, wait, take them, add and write.
+    """Adds and compares digit by digit: reads x and z through both ports, waits, adds and writes.
 
     x and z may lie in the result's own location, since a digit is written after it was read. `done`
     is 1 in the last cycle. `clear` instead of `start` writes zero to every word of the memory.

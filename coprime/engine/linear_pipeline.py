@@ -18,7 +18,7 @@ _SHIFTS = MOST_TIMES_MODULUS.bit_length()
 
 
 class PipelinedAdder(wiring.Component):
-    """A digit of x - z, x + z or x, and of that and a multiple of the modulus, with the carries.
+    """Computes a digit of x - z, x + z or x, plus a multiple of the modulus, with the carries.
 
     x, of either bank, and z are taken in one cycle and added in the next one. With `sums` that
     cycle takes the modulus's digit into the place of x, and the sum into that of z, and a second
@@ -137,7 +137,7 @@ class PipelinedAdder(wiring.Component):
 
 
 class LinearPipeline(wiring.Component):
-    """Two cycles for a digit: one in which x and z are read, and one for a write of another digit.
+    """Adds and compares a digit in two cycles: one reads x and z, the other writes another digit.
 
     x and z are read through ports A and B, and the result is written through port B. There may be
     two banks, of which each port A reads a digit.

@@ -10,7 +10,7 @@ from .linear_pipeline import LinearPipeline
 
 
 class Residue(wiring.Component):
-    """The sum of digits, and so the number that they are of, modulo 2^V - 1.
+    """Sums digits, and so the number that they represent, modulo 2^V - 1.
 
     One bit that is another makes a difference of a power of two, and so another residue, wherever
     the number has been in between. V is `residue_width` of a digit, whose parts of V bits are added

@@ -12,7 +12,7 @@ from .contract import RESULT_LATENCY
 
 
 class ResultCheck(wiring.Component):
-    """No fault between the check and the last digit that is read goes unseen.
+    """Detects a fault between the check and the last digit that is read.
 
     The result lies in one bank, and what was checked in the other, at the same address: both come
     in the same cycle. A write by the host, or a start, ends the comparison. What lies beyond the

@@ -15,7 +15,7 @@ from .layout import BankedLayout
 
 
 class WriteGuard(wiring.Component):
-    """Whether port B of each bank may write where it does, whatever asks it to.
+    """Allows port B of each bank to write only where the running command may write.
 
     While the engine works, nothing but a wipe writes what an operation reads only: in the left bank
     X and the key, and the inverses, in either. A counter that has missed its last digit would

@@ -216,7 +216,7 @@ class RightToLeft(RegisterExponentiator):
 
 
 class OnTwo(RightToLeft):
-    """Product and square at once: a product's cycles for each bit."""
+    """Product and square in parallel: a product's cycles for each bit."""
 
     def add_parts(self, m: Module) -> None:
         """The squarer."""

@@ -85,7 +85,7 @@ class FixedOperands(wiring.Component):
 
 
 class FixedModulusEngine(wiring.Component):
-    """An engine as `engine/contract.py` specifies, for one modulus.
+    """The engine of `engine/contract.py` for one modulus.
 
     X and the result are the exponentiator's registers. A command uses X up.
 

@@ -15,11 +15,11 @@ from .bounds import Bound
 READ_LATENCY = 3
 """Cycles from asking a port for a digit to its data: slot and index, address, block RAM."""
 WRITES_LATER = READ_LATENCY + 2
-"""Cycles from when a sum asks for a digit of its numbers until it asks for the write of its own."""
+"""Cycles from the request for a digit of each summand to the request to write their sum's digit."""
 
 
 class Role(enum.IntEnum):
-    """Role of an operand in a multiplication; the engine knows where in memory it is."""
+    """Role of an operand in a multiplication; the engine maps it to a place in memory."""
 
     MULTIPLICAND = 0
     """The factor that every round takes as a whole: FDFM's X, BITSERIAL's Y."""
@@ -43,11 +43,11 @@ class MultiplierSignature(wiring.Signature):
     """Ports of a multiplier, seen from it.
 
     `start` and `prepare` are sampled while the multiplier is idle. The next cycle is the first of
-    the multiplication or of the preparation, and `done` is 1 in the last. From the first to the
-    last, and not before, `inner_digits` (digits of multiplicand and modulus), `outer_digits`
+    the multiplication or of the preparation, and `done` is 1 in the last. Only from the first to
+    the last, `inner_digits` (digits of multiplicand and modulus), `outer_digits`
     (digits of the multiplier), `rounds` and `multiplier_is_one` are valid and constant. `wipe` is
     also sampled while idle, and clears the operands in the multiplier; `fdfm` ignores it, and its
-    registers keep the digits that they worked on last.
+    registers keep the digits that they last processed.
 
     Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes
     READ_LATENCY cycles later. Through port B it reads digits of the result in the same way, or
@@ -127,15 +127,15 @@ class BankedMultiplierSignature(wiring.Signature):
 
 
 class OverlappingMultiplierSignature(wiring.Signature):
-    """Ports of a multiplier that takes a product before the last one has ended.
+    """Ports of a multiplier that accepts a product before the previous one has ended.
 
-    `start` and `prepare` ask for a product or a preparation, while none is asked for; `wipe`, while
-    nothing is under way, clears all operands. From the next cycle to `done` the lengths,
+    `start` and `prepare` request a product or a preparation while no request is pending; `wipe`,
+    while nothing is under way, clears all operands. From the next cycle to `done` the lengths,
     `multiplier_is_one`, `descale`, `squares` and those below are valid and constant, as in
     `BankedMultiplierSignature`; `longest_digits` are the most that any modulus has until the next
     preparation. `follows` is 1 if the product may follow the one taken last without a break, which
-    had the same modulus and the same lengths; `x_is_result` and `y_is_result` then tell which
-    factors are that one's result, the latter but for a square. A square that follows has no
+    had the same modulus and the same lengths; `x_is_result` and `y_is_result` then mark the
+    factors that are that one's result, the latter except for a square. A square that follows has no
     `descale`.
 
     With `may_begin`, which is there only `beside_sums`, what is asked for begins, while nothing is
@@ -188,7 +188,7 @@ class OverlappingMultiplierSignature(wiring.Signature):
 
 
 class Multiplication(ABC):
-    """What a multiplier computes, and in how many cycles: a frozen dataclass, without hardware.
+    """Value and cycles of a multiplier's operation: a frozen dataclass, without hardware.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class Multiplication(ABC):
         the first lane alone. The second lane's ports are the interface `other`.
     banked (bool): reads two banks of memory, with the ports of `BankedMultiplierSignature`
     two_streams (bool): has the port `b_multiplier` of `MultiplierSignature`
-    overlaps (bool): takes a product before the last one has ended, with
+    overlaps (bool): accepts a product before the previous one has ended, with
         `OverlappingMultiplierSignature`
     overwrites (bool): of one memory: the result may be written over a factor
     """
@@ -267,9 +267,9 @@ class Multiplication(ABC):
         return Bound.times(0, scaled=2) if self.scaled else Bound.times(1 if self.canonical else 2)
 
     def share_of_r(self, number: Bound | None, *, short: bool = False) -> Fraction:
-        """At most the number / R, with the R of its own modulus; 1 if nothing is known of it.
+        """Upper bound of the number / R, with the R of its own modulus; 1 if nothing is known.
 
-        `short` is where R is as long as it has to be for a c of 1.
+        `short`: R is as long as c = 1 requires.
         """
         if number is None:
             return Fraction(1)

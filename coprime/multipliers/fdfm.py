@@ -62,7 +62,7 @@ class FdfmMultiplication(Multiplication):
 
 
 class FdfmMultiplier(ModularMultiplier):
-    """The hardware of an `FdfmMultiplication`.
+    """X * Y * 2^(-17*outer) mod M by Algorithm 3, with the ranges of `FdfmMultiplication`.
 
     Schedule of one iteration of the outer loop, d = inner digits. c is the cycle in which port A is
     asked; the operand enters the DSP slice in c+3 and its sum is in P in c+6.
@@ -166,7 +166,7 @@ class FdfmMultiplier(ModularMultiplier):
 
 
 class FdfmSchedule(wiring.Component):
-    """Asks port A for a digit in each cycle, in the order of `FdfmMultiplier`'s table.
+    """Requests a digit from port A in each cycle, in the order of `FdfmMultiplier`'s table.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ Source: FDFM, section 4 (equations 4 to 6). What differs:
 * Step 1 is the exponentiation's entry into Montgomery form: a multiplication of as many rounds as M
   has, modulo a prime, reduces C at once, whatever the lengths of the two primes.
 * In step 3 a residue takes as many rounds as its prime has: one multiplication a prime, with the
-  weight Z_p * R_p mod M stored, in place of three.
+  weight Z_p * R_p mod M stored, instead of three.
 * With two lanes each has a prime, as BITSERIAL assumes (section 3.3).
 """
 
@@ -116,7 +116,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 
 def operands(arithmetic: Arithmetic) -> frozenset[Operand]:
-    """X, M, and all that belongs to the primes.
+    """X, M, and the numbers of the primes.
 
     An engine that is `checked` takes one weight, and the public exponent.
     """

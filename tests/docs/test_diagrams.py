@@ -9,6 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
 
 ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
@@ -69,6 +72,56 @@ def test_products_in_the_pictures_are_those_of_the_multiplications():
         r'<rect class="(?:xy|qm)(?: old)?"', (IMAGES / "ring-schedule.svg").read_text()
     )
     assert len(ring) == 10 * 10 + 10 - 1 + legend + 1
+
+
+class Part(wiring.Component):
+    """Adds 1.  Not this."""
+
+    a: In(8)
+    enable: In(1)
+    b: Out(8)
+
+    def elaborate(self, platform):
+        m = Module()
+        m.d.comb += self.b.eq(self.a + self.enable)
+        return m
+
+
+class Chain(wiring.Component):
+    """Parts in a row."""
+
+    a: In(8)
+    select: In(1)
+    b: Out(8)
+
+    def elaborate(self, platform):
+        """first -> register and multiplexer -> second -> a sum -> third; third enables first."""
+        m = Module()
+        first, second, third = (Part() for _ in range(3))
+        m.submodules.first, m.submodules.second, m.submodules.third = first, second, third
+        later = Signal(8)
+        m.d.comb += [first.a.eq(self.a), third.a.eq(second.b + 1), self.b.eq(third.b)]
+        with m.If(self.select):
+            m.d.sync += later.eq(first.b)
+        m.d.comb += [second.a.eq(later), first.enable.eq(third.b[0])]
+        return m
+
+
+def test_arrows_are_wires_multiplexers_and_registers(monkeypatch):
+    """But no sums; parts of one class are one box unless they are kept apart."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import blocks
+
+    monkeypatch.setattr(blocks, "_alike", lambda one, other: False)
+    block = blocks.block_of(Chain(), "chain")
+    assert [part.names for part in block.parts] == [["first"], ["second"], ["third"]]
+    assert block.arrows == {(0, 1): 8, (2, 0): 1}
+    assert (block.kind, block.parts[0].summary) == ("Chain", "Adds 1")
+    monkeypatch.undo()
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    together = blocks.block_of(Chain(), "chain")
+    assert [part.title for part in together.parts] == ["first … third"]
+    assert together.arrows == {}
 
 
 def test_every_picture_is_on_a_page_and_fits_a_telephone():

@@ -1,6 +1,6 @@
 """Signatures by kind: with the simulated engine, with SoftHSM, and in cycles of the engine.
 
-    python -m tests.token.speed    # prints the table of docs/token.md, "How fast"
+    python -m tests.token.speed    # prints the table of docs/token.md, "Speed"
 
 The time of the processor that SoftHSM takes for a signature is the reciprocal of what one busy core
 makes in a second. The engine's cycles are those that each simulation is compared with.

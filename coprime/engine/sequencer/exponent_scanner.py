@@ -1,4 +1,4 @@
-"""The exponent scanner: reads an exponent's digits, and gives one bit after the other."""
+"""The exponent scanner: reads an exponent's digits, and delivers its bits one by one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ class WindowStart(wiring.Component):
 
 
 class ExponentScanner(wiring.Component):
-    """Downwards from the highest digit or window, or upwards from the lowest bit.
+    """Reads an exponent's bits, down from the highest digit or window, or up from the lowest bit.
 
     The control asks for a digit: `begin` in the first cycle of a scan, `seek` in the one that
     moves to the next digit, `take` when the digit is there.

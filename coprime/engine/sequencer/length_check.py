@@ -1,4 +1,4 @@
-"""The check of a command's lengths: which of them an engine refuses, and with what error."""
+"""The check of a command's lengths: those that an engine refuses, and their errors."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from ..contract import ERROR_BITS, Capabilities, Command, Error, PerLength
 
 @dataclass(frozen=True)
 class LengthRules:
-    """What a context's lengths must be, for hardware and integers alike."""
+    """The rules for a context's lengths, for hardware and integers alike."""
 
     program: Program
     capabilities: Capabilities

@@ -45,9 +45,9 @@ _MAY_END = frozenset({Next.JUMP, Next.EACH_MODULUS, Next.IF_BORROW, Next.LOOP})
 def step_kinds(
     program: Program, capabilities: Capabilities, *, overlaps: bool
 ) -> list[KindsOfSteps]:
-    """All kinds of steps that a program has; the linear steps are the last ones.
+    """All kinds of steps of a program; the linear steps are the last ones.
 
-    An exponent's bit comes late where products overlap.
+    With overlapping products the exponent's bit arrives a cycle later.
     """
     kinds: list[KindsOfSteps] = [
         MultiplySteps(program, capabilities),
@@ -63,24 +63,24 @@ def step_kinds(
 
 
 class Sequencer(wiring.Component):
-    """Fetches a step, has the multiplier or the linear unit execute it, decides what comes next.
+    """Fetches a step, starts the multiplier or the linear unit, and selects the next step.
 
-    FETCH takes a cycle; what a step takes beside that is with its kind. The end of an operation
-    takes one. `prediction.py` composes the same on integers.
+    FETCH takes a cycle; the other cycles of a step are with its kind. The end of an operation takes
+    one. `prediction.py` composes the same on integers.
 
     Parameters
     ----------
     program : Program
     capabilities : Capabilities
     numbers : mapping of Reference to int
-        What `x`, `y` and `destination` have for an operand.
+        Values of `x`, `y` and `destination` for each operand.
     leads : bool
-        Of two lanes, the one that ends the operation. The other has no part in a command that its
-        program has no entry for.
+        Of two lanes, this one ends the operation. The other is idle in a command for which its
+        program has no entry.
     target : Target
-        With XC7 the program memory and the choice of the exponent's bit are of explicit LUTs.
+        With XC7 the program memory and the selection of the exponent's bit are explicit LUTs.
     overlaps : bool
-        The multiplier takes a product before the last one has ended.
+        The multiplier accepts a product before the previous one has ended.
 
     Members
     -------
@@ -111,10 +111,10 @@ class Sequencer(wiring.Component):
         these and the next ones only if the program shares its check
     other_busy : the other lane is not idle
     began, other_began, proved, other_proved : of the lanes' `Proof`
-    draws, drawn : a random digit is asked for before an ADD_IF_DRAWN, and there; these and the next
-        two only if there is such a step
+    draws, drawn : request for a random digit before an ADD_IF_DRAWN; it is available; these and the
+        next two only if there is such a step
     drawn_bit : which of the digit's bits decides
-    spends : no bit of the digit is left to be used
+    spends : the last bit of the digit is used
     """
 
     def __init__(

@@ -42,7 +42,7 @@ class EnteringSignature(wiring.Signature):
 
 
 class DigitFetch(wiring.Component):
-    """Asks the memory for digits, and determines which of them enter the slice.
+    """Requests digits from the memory, and selects those that enter the slice.
 
     Members
     -------
@@ -155,7 +155,7 @@ class DigitFetch(wiring.Component):
 
 
 class DigitRegisters(wiring.Component):
-    """Registers between the memory and the slice: a register after each port, then x and y.
+    """Registers between memory and slice: one after each port, then x and y.
 
     Members
     -------

@@ -158,7 +158,7 @@ class SlotControl(wiring.Component):
 
 
 class ColumnCounter(wiring.Component):
-    """Counts columns, and with them the digits for AHEAD and those that are written.
+    """Counts columns, the digits for AHEAD and those that are written.
 
     Members
     -------

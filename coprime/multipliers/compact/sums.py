@@ -15,7 +15,7 @@ _SUMMED = ENTERED + DifferenceSlice.LATENCY  # cycles from asking for digits to 
 
 
 class CompactColumnSums(wiring.Component):
-    """The operation of the slice; the running sum of diagonal products, and the carry with it in C.
+    """Selects the operation of the slice; keeps the running sum of diagonal products and the carry.
 
     A slot of cycle c has its product in P in c + 8. The running sum takes AHEAD's from P in c + 8;
     DIAGONAL's and DROP's is the difference of P before and after it, c + 7 and c + 8, so neither is

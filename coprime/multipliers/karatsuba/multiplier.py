@@ -35,7 +35,7 @@ from .sums import Sums
 
 
 class KaratsubaMultiplier(ModularMultiplier):
-    """The hardware of a `KaratsubaMultiplication`, which has the ranges of its operands.
+    """X * Y * 2^(-w*rounds) mod M in words, with the ranges of `KaratsubaMultiplication`.
 
     In the slot of word j, in iteration i, X_j and Y_i, and M_j and q_i, enter their multipliers. A
     slot is a cycle; the next iteration begins D slots later, or `period` slots where q_(i+1) needs

@@ -73,9 +73,9 @@ class RingMultiplier(ModularMultiplier):
     With two tiles, the slots are those of `TwinSchedule`.
 
     A product with the same modulus and lengths `follows` another one without a break. It must have
-    been started `ASKING` cycles before step D ends; it is taken (`done`) as the last step ends. If
-    there is none, the old product's last columns are made with nothing beside them. Other
-    products begin by reading X into its ring (`Phases`, `Loads`).
+    been started `ASKING` cycles before step D ends; it is accepted (`done`) as the last step ends.
+    If there is none, the old product's last columns are computed alone. Other products begin by
+    reading X into its ring (`Phases`, `Loads`).
 
     A factor of a product that follows may be the result under way: its words go to the factor's
     ring as they are made. Other factors are read a word a step: X through port A, Y through port B.

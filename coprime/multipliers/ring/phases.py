@@ -44,7 +44,7 @@ class PhaseSignature(wiring.Signature):
 
 
 class Phases(wiring.Component):
-    """Starts the schedule, makes the slots of a round, and says what the memory is asked for.
+    """Starts the schedule, makes the slots of a round, and selects the requests to memory.
 
     ========== ==================================================================================
     phase      what it does

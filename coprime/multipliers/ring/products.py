@@ -10,7 +10,7 @@ from .slot_signatures import RingSlotSignature
 
 
 class RequestSignature(wiring.Signature):
-    """What the engine asks for; members as of `OverlappingMultiplierSignature`, seen from it."""
+    """Requests of the engine; members as of `OverlappingMultiplierSignature`, seen from it."""
 
     def __init__(self, count_bits: int):
         flags = (
@@ -73,7 +73,7 @@ class UnderWaySignature(wiring.Signature):
 
 
 class Products(wiring.Component):
-    """Keeps what is asked for, and what is still needed of it when it is under way.
+    """Holds the requested product, and the properties of those under way.
 
     A product that follows another one without a break has the same D and words of its result.
 

@@ -19,7 +19,7 @@ from .sums import RingColumnSums
 
 
 class Results(wiring.Component):
-    """Adds up each column; its word goes to the rings, and to the memory.
+    """Adds up each column, and writes its word to the rings and to the memory.
 
     What a slot is for its column follows its product through these stages, so many cycles after the
     slot:

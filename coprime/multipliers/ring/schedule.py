@@ -25,7 +25,7 @@ SLOTS = (*OLD, *NEW)  # of a step, in their order; the rows of the table in `Rin
 
 
 class RingSchedule(wiring.Component):
-    """Counts steps 0 to D + d, and goes through the slots of each, a cycle each, for one tile.
+    """Counts steps 0 to D + d, and the slots of each, a cycle each, for one tile.
 
     Step s has column s + D + 1 + d of the old product and column s of the new one. From step D on,
     whose places in the rings are empty, the new product's columns are alone, its first old ones.

@@ -1,4 +1,4 @@
-/* AES as an operation of a session has it: its modes, in one call or in parts. */
+/* AES as an operation of a session: its modes, in one call or in parts. */
 #ifndef COPRIME_TOKEN_CIPHER_H
 #define COPRIME_TOKEN_CIPHER_H
 

@@ -1,4 +1,4 @@
-/* What the token takes from libcrypto, in a library context of its own.
+/* The token's use of libcrypto, in a library context of its own.
 
    The application's context is not used: there the application may have put a provider or an engine
    that leads back to this module. */

@@ -1,4 +1,4 @@
-/* Secret keys that two sides have in common: C_DeriveKey. */
+/* Shared secret keys: C_DeriveKey. */
 #include <string.h>
 
 #include <openssl/core_names.h>

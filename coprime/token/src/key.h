@@ -1,4 +1,4 @@
-/* What keys of all kinds have in common: those of RSA, and those on curves. */
+/* Common parts of all keys: those of RSA, and those on curves. */
 #ifndef COPRIME_TOKEN_KEY_H
 #define COPRIME_TOKEN_KEY_H
 

@@ -1,4 +1,4 @@
-/* What making an object has in common, however it is made. */
+/* Common steps of making objects. */
 #ifndef COPRIME_TOKEN_OBJECTS_H
 #define COPRIME_TOKEN_OBJECTS_H
 

@@ -1,4 +1,4 @@
-/* Private keys as PKCS #8 has them: the form in which they are wrapped. */
+/* Private keys in PKCS #8: the form in which they are wrapped. */
 #ifndef COPRIME_TOKEN_PKCS8_H
 #define COPRIME_TOKEN_PKCS8_H
 

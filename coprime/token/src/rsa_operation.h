@@ -1,4 +1,4 @@
-/* What operations of RSA do with all of their input. */
+/* RSA operations on a complete input. */
 #ifndef COPRIME_TOKEN_RSA_OPERATION_H
 #define COPRIME_TOKEN_RSA_OPERATION_H
 

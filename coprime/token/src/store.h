@@ -1,9 +1,9 @@
-/* What a token keeps on the disk: one file, which is replaced as a whole.
+/* The token on the disk: one file, which is replaced as a whole.
 
-   A change is made in memory, written to a new file beside the old one, brought to the disk, and
-   renamed over it: whoever reads, and whoever is stopped at any moment, finds the state before or
-   the state after. The generation before is kept as token.old. Writers hold the lock of a file of
-   its own; readers need none. A new file has the owner, the group and the mode of the one before. */
+   A change is made in memory, written to a new file next to the old one, flushed to the disk and
+   renamed over the old one: an interruption leaves either the old or the new state. The previous
+   generation is kept as token.old. Writers hold the lock of a separate file; readers need none. A
+   new file keeps the owner, the group and the mode of the old one. */
 #ifndef COPRIME_TOKEN_STORE_H
 #define COPRIME_TOKEN_STORE_H
 
