@@ -197,7 +197,7 @@ class Step:
     """Of an IF_COMMAND: the codes of these commands; where lists part, the assembler adds them."""
     below: Fraction | int = 0
     """Of a step that takes a number from the other lane: how many times the modulus that is at
-    most; of a MOVE to the other lane, the same."""
+    most; of a MOVE or a sum for the other lane, the same."""
     fits: str = ""
     """Of an addition whose bound does not show it: why the sum has no more digits than there are.
     """

@@ -225,10 +225,10 @@ def test_a_plain_move_among_masked_numbers_is_found(monkeypatch, programs_anew):
     """X is moved where BLINDED_BASE is made: nothing else has changed, and the result is right."""
 
     def planted(machine):
-        steps = masked_private(machine)
+        (steps,) = masked_private(machine)
         place = next(k for k, one in enumerate(steps) if one.destination is Scratch.BLINDED_BASE)
         plain = move(Scratch.FACTOR, Operand.X, Context.WHOLE)
-        return [*steps[: place + 1], replace(plain, note="planted"), *steps[place + 1 :]]
+        return [[*steps[: place + 1], replace(plain, note="planted"), *steps[place + 1 :]]]
 
     monkeypatch.setattr(rsa_private, "masked_private", planted)
     steps = leaking_steps(60)

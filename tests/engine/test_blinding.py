@@ -24,6 +24,7 @@ from coprime.engine.random_digit import RandomDigit
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
+from coprime.operations.masked_private import SIGNS
 from coprime.package.description import describe
 from coprime.program.operands import BLINDED_OF, Context, Scratch
 from coprime.program.steps import StepKind, mask_bits
@@ -60,7 +61,8 @@ class Subject:
 COMPACT = Subject("compact")
 ONE17 = Subject("ring", settings={"tile": "one17"})
 BAL50 = Subject("ring", bits=256, width=50, blinding_bits=100, drawn_bits=32)
-SUBJECTS = {"compact": COMPACT, "one17": ONE17, "bal50": BAL50}
+TWO = Subject("ring", settings={"tile": "one17", "multipliers": "2"})
+SUBJECTS = {"compact": COMPACT, "one17": ONE17, "bal50": BAL50, "two": TWO}
 
 
 def of(name, blinding, *, slow=False):
@@ -78,6 +80,7 @@ def of(name, blinding, *, slow=False):
             for tile in ("one17", "bal50")
             for one in BLINDINGS
         ),
+        of("two", "all", slow=True),
     ],
 )
 def bench(request):
@@ -305,7 +308,7 @@ def test_masks(subject):
     half = Half(subject, blinding)
     own, key, width, v = half.design.capabilities, half.key, subject.width, mask_bits(subject.width)
     digits, size, radix = own.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
-    signs, parts = subject.blinding_bits - 1, -(-subject.blinding_bits // subject.drawn_bits)
+    signs, parts = SIGNS, -(-SIGNS // subject.drawn_bits)
     parts_of_t = -(-v // subject.drawn_bits)
 
     def bits_of_digits(ones, count):
@@ -429,7 +432,7 @@ def test_parameters_out_of_range():
         choose("compact", {"blinding": "some"})
     with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
         compact(blinding="some")
-    with pytest.raises(ValueError, match="one multiplier, and windows of 3 bits"):
+    with pytest.raises(ValueError, match="one multiplier, but for all, and windows of 3"):
         _ = choose("ring", {"blinding": "base", "multipliers": "2"}).design
 
 
