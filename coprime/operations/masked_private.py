@@ -4,8 +4,8 @@ Sources: blinding of the base, Kocher (1996), Chaum (1983); of the exponent, Koc
 that are multiples of the modulus, Walter (1999), Coron (1999), there of a scalar. What differs: no
 inverse is needed, and the check itself is blinded.
 
-    MASKED     = X + t M             t is random, even, and below 2^(V + 1)
-    CLAIMED    = X + (2^(V + 1) - 2 - t) M
+    MASKED     = X + t M             t is random, of V bits and 2^(V - 1) more
+    CLAIMED    = X + 2 (2^V - 1) M - t M
     UNBLINDING = r^(E - 1) X         r is random modulo M; made of MASKED
     BASE       = r^E X               modulo M
     POWER      = BASE^(D_p - 1)      modulo each prime, with D_p + k (P - 1) for D_p
@@ -198,24 +198,28 @@ def _refresh(multiplication: Multiplication, context: Context) -> list[Step]:
 def _mask(multiplication: Multiplication) -> list[Step]:
     """MASKED and CLAIMED, which X is read for.
 
-    Random bits are signs of 2^i M; with (2^V - 1) M their sum is t M, and without it and with the
-    other sign that of CLAIMED.
+    Random bits are signs of 2^i M, whose sum is odd, and one more bit makes that odd or even: where
+    M was subtracted from 0, it is added again. So t is that of V bits that is 2^(V - 1) greater.
     """
     mask, multiple, other = Scratch.MASK, Scratch.MULTIPLE, Scratch.ACCUMULATOR
-    bits, again = mask_bits(multiplication.digit_width), "mask"
-    added = linear(StepKind.ADD_OR_SUBTRACT, mask, mask, multiple, _WHOLE, "+-2^i M")
-    doubles = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
-    subtract, add = StepKind.SUBTRACT, StepKind.ADD
+    bits, again, once_more = mask_bits(multiplication.digit_width), "mask", "mask_bit"
+    subtract, add, either = StepKind.SUBTRACT, StepKind.ADD, StepKind.ADD_OR_SUBTRACT
+    doubles = linear(add, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
+    # A loop spends the digit that its bits are of: the second time counts.
+    bit = replace(linear(either, mask, mask, Operand.M, _WHOLE, "+-M"), next=Next.LOOP, times=2)
     return [
-        clear(mask),
+        replace(clear(mask), label=once_more),
+        replace(bit, target=once_more),
+        linear(StepKind.RESTORE, mask, mask, Operand.M, _WHOLE, "0 or M"),
         move(multiple, Operand.M, _WHOLE),
-        replace(added, label=again),
-        replace(doubles, next=Next.LOOP, times=bits, target=again),
-        linear(subtract, multiple, multiple, Operand.M, _WHOLE, f"(2^{bits} - 1) M"),
-        linear(subtract, other, multiple, mask, _WHOLE, f"(2^{bits + 1} - 2) M - t M"),
+        replace(linear(either, mask, mask, multiple, _WHOLE, "+-2^i M"), label=again),
+        replace(doubles, next=Next.LOOP, times=bits - 1, target=again),
+        doubles,
+        linear(subtract, multiple, multiple, Operand.M, _WHOLE, "(2^V - 1) M"),
+        linear(subtract, other, multiple, mask, _WHOLE, "2 (2^V - 1) M - t M"),
         linear(add, mask, mask, multiple, _WHOLE, "t M"),
         check_below_modulus(Operand.X),
-        linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + (2^(V + 1) - 2 - t) M"),
+        linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + 2 (2^V - 1) M - t M"),
         linear(add, Scratch.MASKED, mask, Operand.X, _WHOLE, "X + t M"),
     ]
 

@@ -184,7 +184,7 @@ def test_the_command_prints_a_table(capsys):
 
 PLAIN = {
     "input, before the first step",
-    *("X < M?", "X + t M", "X + (2^(V + 1) - 2 - t) M", "r is drawn"),
+    *("X < M?", "X + t M", "X + 2 (2^V - 1) M - t M", "r is drawn"),
     *("S, out of Montgomery form", "S - M", "... + M, where it was below 0"),
     *("SUM = RESULT", "S < M?", "RESULT = SUM", "S + t M", "FACTOR = CLAIMED"),
     "output, after the last step",

@@ -309,7 +309,7 @@ def test_masks(subject):
     own, key, width, v = half.design.capabilities, half.key, subject.width, mask_bits(subject.width)
     digits, size, radix = own.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
     signs, parts = SIGNS, -(-SIGNS // subject.drawn_bits)
-    parts_of_t = -(-v // subject.drawn_bits)
+    parts_of_t = 1 + -(-(v - 1) // subject.drawn_bits)
 
     def bits_of_digits(ones, count):
         """A digit for some of the bits, from the lowest on."""
@@ -321,7 +321,9 @@ def test_masks(subject):
     assert len(half.source) >= size * len(drawn)
     of_k, of_r = drawn[: 2 * parts], drawn[2 * parts + parts_of_t :]
     r = sum(digit * radix**k for k, digit in enumerate(of_r)) * pow(radix**digits, -2, key.n)
-    t = 2 * bits_of_digits(drawn[2 * parts : 2 * parts + parts_of_t], v)
+    # The second bit of the first digit of t is the lowest one.
+    lowest, *of_t = drawn[2 * parts : 2 * parts + parts_of_t]
+    t = (lowest >> 1 & 1) + 2 * bits_of_digits(of_t, v - 1) + (1 << v - 1)
     before = {one: half.value(blinded, digits) for one, blinded in BLINDED_OF.items()}
     model = MaskedPrivate(key, half.x, t=t, bits=v, r=r % key.n)
     with half.device:
