@@ -1,31 +1,18 @@
 """Which components of an accelerator leak, and in which steps: t-tests of its simulated power."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from coprime.explore.workers import open_client
-
+from .leakage_campaign import KeptTraces, LeakageSums, record_traces
 from .moments import MOST, THRESHOLD, Array, Moments, corrected_threshold, t_values
 from .places import Place, Places
-from .traces import Acquisition, TraceRecorder
+from .products import product_t_values
+from .traces import Acquisition, ProductWindows, TraceRecorder
 
 _LEAST = 20  # traces of a campaign: some in each group
-_BLOCK = 500  # traces that a worker records at once
-_AT_ONCE = 16  # traces that are added to the moments at once
-
-
-@dataclass(frozen=True)
-class KeptTraces:
-    """Traces as a probe that sees all components has them."""
-
-    traces: npt.NDArray[np.floating | np.unsignedinteger]  # array of (traces, cycles)
-    fixed: npt.NDArray[np.bool_]  # whether each one is of the fixed group
-    inputs: npt.NDArray[np.uint8]  # the input of each one as bytes, the highest first
 
 
 @dataclass(frozen=True)
@@ -102,6 +89,74 @@ class Profile:
             yield f"and {len(self.findings) - most:,} more components and steps"
 
 
+@dataclass(frozen=True)
+class ProductFinding:
+    """Two steps with a pair of cycles whose product passes THRESHOLD."""
+
+    places: tuple[Place, Place]
+    t: float  # the largest |t|
+    cycles: tuple[int, int]  # where it is
+    above: int  # how many pairs of these steps pass the corrected threshold
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them."""
+        return {
+            "steps": [str(one) for one in self.places],
+            "addresses": [one.address for one in self.places],
+            "t": self.t,
+            "cycles": list(self.cycles),
+            "above_corrected": self.above,
+        }
+
+
+@dataclass(frozen=True)
+class ProductProfile:
+    """The t-values of the centred products of a component's samples in two windows."""
+
+    windows: ProductWindows
+    t: Array  # array of (cycles of the first window, cycles of the second one)
+    pairs: int  # how many of them have two samples that vary
+    findings: Sequence[ProductFinding]  # the largest first
+
+    @property
+    def threshold(self) -> float:
+        """The corrected one, for as many pairs as vary."""
+        return corrected_threshold(max(1, self.pairs))
+
+    def record(self) -> dict[str, object]:
+        """As JSON has it."""
+        size = np.abs(self.t)
+        return {
+            "component": self.windows.component,
+            "first": list(self.windows.first),
+            "second": list(self.windows.second),
+            "pairs": self.pairs,
+            "corrected_threshold": self.threshold,
+            "largest": float(size.max()),
+            "above": int((size > THRESHOLD).sum()),
+            "above_corrected": int((size > self.threshold).sum()),
+            "findings": [one.record() for one in self.findings],
+        }
+
+    def lines(self, most: int) -> Iterator[str]:
+        """As text, with the `most` largest findings."""
+        size = np.abs(self.t)
+        yield (
+            f"products in {self.windows}: the largest |t| is {_shown(float(size.max()))};"
+            f" {int((size > THRESHOLD).sum()):,} of {self.pairs:,} pairs that vary pass"
+            f" {THRESHOLD}, {int((size > self.threshold).sum()):,} the threshold for so many,"
+            f" {self.threshold:.2f}"
+        )
+        if self.findings:
+            yield f"{'|t|':>8}  {'cycles':>15}  {'pairs':>7}  steps"
+        for one in self.findings[:most]:
+            cycles = " * ".join(f"{cycle:,}" for cycle in one.cycles)
+            steps = "; ".join(map(str, one.places))
+            yield f"{_shown(one.t):>8}  {cycles:>15}  {one.above:7,}  {steps}"
+        if len(self.findings) > most:
+            yield f"and {len(self.findings) - most:,} more pairs of steps"
+
+
 def _shown(t: float) -> str:
     return f"{t:,.1f}" if t < MOST else "no end"
 
@@ -115,9 +170,11 @@ class Leakage:
     acquisition, traces : what was asked for
     fixed : traces of the fixed group
     components : the columns
-    cycles : of a trace
+    first_cycle : of those that were tested
+    cycles : how many were tested
     profiles : of each order
-    kept : the first traces
+    products : those of two windows, if they were asked for
+    kept : the first traces, if they were asked for
     seconds : that it took
     """
 
@@ -125,9 +182,11 @@ class Leakage:
     traces: int
     fixed: int
     components: Sequence[str]
+    first_cycle: int
     cycles: int
     profiles: Sequence[Profile]
-    kept: KeptTraces
+    products: ProductProfile | None
+    kept: KeptTraces | None
     seconds: float
 
     def record(self) -> dict[str, object]:
@@ -144,11 +203,13 @@ class Leakage:
             "seed": subject.seed,
             "traces": self.traces,
             "fixed": self.fixed,
+            "first_cycle": self.first_cycle,
             "cycles": self.cycles,
             "components": list(self.components),
             "seconds": self.seconds,
             "traces_per_second": self.traces / self.seconds,
             "orders": [profile.record() for profile in self.profiles],
+            **({} if self.products is None else {"products": self.products.record()}),
         }
 
     def table(self, most: int) -> str:
@@ -159,13 +220,20 @@ class Leakage:
         ]
         for profile in self.profiles:
             lines += ["", *profile.lines(most)]
+        if self.products is not None:
+            lines += ["", *self.products.lines(most)]
         return "\n".join(lines)
 
 
 def find_leaks(
-    fixed: Moments, other: Moments, order: int, components: Sequence[str], places: Places
+    fixed: Moments,
+    other: Moments,
+    order: int,
+    components: Sequence[str],
+    places: Places,
+    first_cycle: int = 0,
 ) -> Profile:
-    """Test all samples, and rank components and steps by the largest |t|.
+    """Test all samples, from `first_cycle` on, and rank components and steps by the largest |t|.
 
     ValueError for a group of fewer than two traces.
     """
@@ -177,16 +245,54 @@ def find_leaks(
         cycles_of: dict[Place, list[int]] = {}
         of_component = places.of(component)
         for cycle in np.flatnonzero(column > THRESHOLD).tolist():
-            cycles_of.setdefault(of_component[cycle], []).append(cycle)
+            place = of_component[first_cycle + cycle]
+            cycles_of.setdefault(place, []).append(cycle)
         for place, cycles in cycles_of.items():
             values = column[cycles]
             peak = int(values.argmax())
             above = int((values > profile.threshold).sum())
             findings.append(
-                Finding(component, place, order, float(values[peak]), cycles[peak], above)
+                Finding(
+                    component=component,
+                    place=place,
+                    order=order,
+                    t=float(values[peak]),
+                    cycle=first_cycle + cycles[peak],
+                    above=above,
+                )
             )
     findings.sort(key=lambda one: (-one.t, one.component, one.cycle))
     return Profile(order, t, profile.samples, findings)
+
+
+def find_product_leaks(sums: LeakageSums, recorder: TraceRecorder) -> ProductProfile:
+    """Test the products of all pairs of cycles, and rank pairs of steps by the largest |t|."""
+    products = recorder.acquisition.products
+    assert products is not None and sums.products is not None
+    t = product_t_values(*sums.products)
+    varying = [
+        np.logical_or(*((one.singles[side][1] > 0) for one in sums.products)) for side in (0, 1)
+    ]
+    profile = ProductProfile(products, t, int(varying[0].sum()) * int(varying[1].sum()), [])
+    of_component = recorder.places.of(products.component)
+    pairs: dict[tuple[Place, Place], list[tuple[int, int]]] = {}
+    for a, b in np.argwhere(np.abs(t) > THRESHOLD).tolist():
+        places = of_component[products.first[0] + a], of_component[products.second[0] + b]
+        pairs.setdefault(places, []).append((a, b))
+    findings = []
+    for places, cycles in pairs.items():
+        values = np.abs(t[tuple(np.array(cycles).T)])
+        a, b = cycles[int(values.argmax())]
+        findings.append(
+            ProductFinding(
+                places=places,
+                t=float(values.max()),
+                cycles=(products.first[0] + a, products.second[0] + b),
+                above=int((values > profile.threshold).sum()),
+            )
+        )
+    findings.sort(key=lambda one: (-one.t, one.cycles))
+    return replace(profile, findings=findings)
 
 
 def run_leakage(
@@ -196,113 +302,47 @@ def run_leakage(
     orders: Sequence[int] = (1, 2),
     keep: int = 0,
     workers: int | None = None,
+    scheduler: str | None = None,
+    folder: Path | None = None,
     progress: Callable[[int], None] = lambda traces: None,
 ) -> Leakage:
-    """Record traces on this machine's cores, and test them.
+    """Record traces, and test them.
 
     Parameters
     ----------
-    acquisition : whose traces
+    acquisition : whose traces; with sums for the second order, if that is tested
     traces : how many; at least 20
     orders : of the tests
     keep : how many traces, the first ones, are in the outcome
-    workers : processes; None is as many as there are cores
-    progress : called with the number of traces recorded since its last call
+    workers, scheduler, folder, progress : as of `record_traces`
 
-    Raises ValueError as `Acquisition.check` and for fewer traces, and as TraceRecorder.
+    Raises ValueError as `Acquisition.check` and for fewer traces, and as `record_traces`.
     """
     if traces < _LEAST:
         raise ValueError(f"--traces must be {_LEAST} or more, not {traces}")
     acquisition.check()
-    started = time.perf_counter()
-    recorder = _recorder(acquisition)  # builds the simulator before several processes want it
-    fixed, other = (Moments(recorder.reference.ravel()) for _ in range(2))
-    kept: list[_Trace] = []
-    blocks = [(first, min(_BLOCK, traces - first)) for first in range(0, traces, _BLOCK)]
-    for block in _recorded(acquisition, blocks, keep, workers):
-        fixed.merge(block.fixed)
-        other.merge(block.other)
-        kept += block.kept
-        progress(block.fixed.count + block.other.count)
-    components = recorder.device.components
+    recorder, sums = record_traces(
+        acquisition,
+        traces,
+        keep=keep,
+        workers=workers,
+        scheduler=scheduler,
+        folder=folder,
+        progress=progress,
+    )
+    components, (first, end) = recorder.device.components, recorder.cycles
+    fixed, other = sums.samples
     return Leakage(
         acquisition=acquisition,
         traces=traces,
         fixed=fixed.count,
         components=components,
-        cycles=len(recorder.reference),
-        profiles=[find_leaks(fixed, other, order, components, recorder.places) for order in orders],
-        kept=_kept(kept, acquisition.subject.bits),
-        seconds=time.perf_counter() - started,
-    )
-
-
-# --- Recording ----------------------------------------------------------------------------------
-
-_Trace = tuple[bool, int, npt.NDArray[np.floating | np.unsignedinteger]]
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Moments of both groups, and the traces to keep: whether fixed, the input, the sum."""
-
-    fixed: Moments
-    other: Moments
-    kept: Sequence[_Trace]
-
-
-@lru_cache(maxsize=1)  # workers get many blocks of one acquisition
-def _recorder(acquisition: Acquisition) -> TraceRecorder:
-    return TraceRecorder(acquisition)
-
-
-def _record(acquisition: Acquisition, first: int, count: int, keep: int) -> _Block:
-    """Record traces from number `first` on; those below `keep` are kept."""
-    recorder = _recorder(acquisition)
-    reference = recorder.reference.ravel()
-    groups = {is_fixed: Moments(reference) for is_fixed in (True, False)}
-    kept: list[_Trace] = []
-    waiting: Mapping[bool, list[npt.NDArray[np.floating | np.unsignedinteger]]]
-    waiting = {True: [], False: []}
-    noise = np.random.default_rng([acquisition.subject.seed, first])
-    for number in range(first, first + count):
-        is_fixed, operands, trace = recorder.trace(number)
-        seen = (
-            trace + noise.normal(0, acquisition.noise, trace.shape) if acquisition.noise else trace
-        )
-        if number < keep:
-            kept.append((is_fixed, operands.x, seen[:, -1].copy()))
-        waiting[is_fixed].append(seen.ravel())
-        if len(waiting[is_fixed]) == _AT_ONCE:
-            groups[is_fixed].add(np.stack(waiting[is_fixed]))
-            waiting[is_fixed].clear()
-    for is_fixed, rest in waiting.items():
-        if rest:
-            groups[is_fixed].add(np.stack(rest))
-    return _Block(groups[True], groups[False], kept)
-
-
-def _recorded(
-    acquisition: Acquisition, blocks: Sequence[tuple[int, int]], keep: int, workers: int | None
-) -> Iterator[_Block]:
-    """The blocks, in their order; in this process if there is one only."""
-    if len(blocks) == 1 or workers == 1:
-        yield from (_record(acquisition, *block, keep) for block in blocks)
-        return
-    with open_client(workers) as client:
-        futures = [
-            client.submit(_record, acquisition, *block, keep, pure=False) for block in blocks
-        ]
-        for future in futures:
-            yield future.result()
-            future.release()
-
-
-def _kept(traces: Sequence[_Trace], bits: int) -> KeptTraces:
-    size = (bits + 7) // 8
-    inputs = b"".join(x.to_bytes(size, "big") for _, x, _ in traces)
-    return KeptTraces(
-        np.stack([trace for _, _, trace in traces]) if traces else np.zeros((0, 0)),
-        np.array([is_fixed for is_fixed, _, _ in traces], bool),
-        np.frombuffer(inputs, np.uint8).reshape(-1, size),
+        first_cycle=first,
+        cycles=end - first,
+        profiles=[
+            find_leaks(fixed, other, order, components, recorder.places, first) for order in orders
+        ],
+        products=find_product_leaks(sums, recorder) if acquisition.products else None,
+        kept=KeptTraces.of(sums.kept) if sums.kept else None,
+        seconds=sums.seconds,
     )

@@ -36,7 +36,9 @@ def write_leakage(leakage: Leakage, folder: Path) -> list[Path]:
     values = {f"t_{profile.order}": profile.t for profile in leakage.profiles}
     arrays: dict[str, dict[str, Any]]
     arrays = {"t_values": {"components": np.array(leakage.components), **values}}
-    if len(leakage.kept.traces):
+    if leakage.products is not None:
+        arrays["t_values"]["t_products"] = leakage.products.t
+    if leakage.kept is not None:
         kept = leakage.kept
         arrays["traces"] = {"traces": kept.traces, "fixed": kept.fixed, "inputs": kept.inputs}
     for name, content in arrays.items():
@@ -84,8 +86,8 @@ def _curve(leakage: Leakage, profile: Profile, column: int) -> Iterator[dict[str
     bounds = np.linspace(0, len(size), min(_BINS, len(size)) + 1).astype(int)
     for first, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         yield {
-            "cycle": first,
-            "end": end,
+            "cycle": leakage.first_cycle + first,
+            "end": leakage.first_cycle + end,
             "component": leakage.components[column],
             "t": float(size[first:end].max()),
         }

@@ -41,14 +41,15 @@ def corrected_threshold(samples: int) -> float:
 
 @dataclass
 class Moments:
-    """Sums of the first four powers of the samples' differences from a reference, of one group."""
+    """Sums of powers of the samples' differences from a reference, of one group."""
 
     reference: npt.NDArray[np.floating | np.integer]  # a number for each sample
     count: int = 0
+    powers: int = 4  # of the differences, from the first on: 2 for the first order, 4 for both
     sums: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self.sums = np.zeros((4, self.reference.size))
+        self.sums = np.zeros((self.powers, self.reference.size))
 
     def add(self, traces: npt.NDArray[np.floating | np.integer]) -> None:
         """Add traces: an array of (traces, samples)."""
@@ -68,10 +69,11 @@ class Moments:
 
     def of_order(self, order: int) -> tuple[Array, Array]:
         """Mean and variance, as of a population, of each sample or of its centred square."""
-        first, second, third, fourth = self.sums / self.count
+        first, second, *higher = self.sums / self.count
         variance = second - first**2
         if order == 1:
             return first, variance
+        third, fourth = higher
         central = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
         return variance, central - variance**2
 
@@ -82,12 +84,22 @@ def t_values(fixed: Moments, other: Moments, order: int) -> Array:
     MOST where it differs between the groups and never within one. ValueError for a group of
     fewer than two traces.
     """
-    if min(fixed.count, other.count) < 2:
+    return welch(fixed.of_order(order), fixed.count, other.of_order(order), other.count)
+
+
+def welch(
+    fixed: tuple[Array, Array], fixed_count: int, other: tuple[Array, Array], other_count: int
+) -> Array:
+    """Welch's t of means and variances of two groups, and the numbers of their traces.
+
+    Values and errors are those of `t_values`.
+    """
+    if min(fixed_count, other_count) < 2:
         raise ValueError("a t-test needs two traces in each group")
-    (mean, variance), (other_mean, other_variance) = fixed.of_order(order), other.of_order(order)
+    (mean, variance), (other_mean, other_variance) = fixed, other
     # Variances of sums of whole numbers are 0 up to rounding, which must not be divided by.
-    squares = np.maximum(variance, 0) / (fixed.count - 1)
-    squares += np.maximum(other_variance, 0) / (other.count - 1)
+    squares = np.maximum(variance, 0) / (fixed_count - 1)
+    squares += np.maximum(other_variance, 0) / (other_count - 1)
     difference = mean - other_mean
     tiny = 1e-12 * (1 + np.abs(mean) + np.abs(other_mean))
     difference[np.abs(difference) < tiny] = 0

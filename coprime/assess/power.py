@@ -8,7 +8,7 @@ Combinational logic and its glitches, and wires that couple, are not in it.
 
 import ctypes
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,17 @@ from coprime.device.faulty import FaultyDevice
 
 TOTAL = "total"  # the name of the sum of all components
 _ENGINE = "engine"
+_PASSED = 8  # bytes at the begin of a state, with the number of random bytes that have passed
 _DEPTH = 4  # names of an instance's path that are kept, in the engine; outside it one is
+
+
+class _Started(Exception):  # noqa: N818
+    """The command whose start was waited for has been written."""
+
+
+def _word_bytes(width: int) -> int:
+    """As Verilator keeps a word: in 1, 2, 4 or 8 bytes, longer ones in words of 4."""
+    return 4 * -(-width // 32) if width > 64 else next(k for k in (1, 2, 4, 8) if width <= 8 * k)
 
 
 class PowerModel(enum.Enum):
@@ -75,6 +85,7 @@ class PowerDevice(FaultyDevice):
         for one in found:
             self._component_of[one.index] = names.index(component_of(one.name))
         self._weight = int(model is PowerModel.WEIGHT)
+        self._stops = False
         self.trace = np.zeros((0, len(self.components)), np.uint16)
         self.begins = self.cycles
 
@@ -82,7 +93,37 @@ class PowerDevice(FaultyDevice):
         """Write a register; a command then runs to its end. InterruptTimeout if it has none."""
         super().write32(address, value)
         if address == registers.COMMAND.address:
+            if self._stops:
+                raise _Started
             self._record()
+
+    def state_at_start(self, run: Callable[[], object]) -> bytes:
+        """Call a function up to the start of its command, and give the state where a trace begins.
+
+        What it has been called with is then not finished: the device must be restored.
+        """
+        self._stops = True
+        try:
+            run()
+        except _Started:
+            return self.save()
+        finally:
+            self._stops = False
+        raise ValueError("no command was started")
+
+    def state_layout(self) -> dict[str, int]:
+        """For each register and memory the place of its first bit in what `save` gives, in bits."""
+        size = self._library.coprime_registers(self._open())
+        places, place = [], 8 * _PASSED
+        for index in range(size):
+            places.append(place)
+            one = self._register(index)
+            place += 8 * one.words * _word_bytes(one.width)
+        return {name: places[one.index] for name, one in self.registers.items()}
+
+    def word_bytes(self, name: str) -> int:
+        """Bytes of a word of a register or memory in what `save` gives."""
+        return _word_bytes(self.registers[name].width)
 
     def _record(self) -> None:
         self.begins = self.cycles

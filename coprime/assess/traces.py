@@ -6,6 +6,7 @@ number, and begins from the same state of the hardware, whichever process record
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -15,16 +16,20 @@ import numpy.typing as npt
 
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import DeviceError
-from coprime.engine.contract import Command
+from coprime.ec.samples import curve_numbers, curve_of_length
+from coprime.engine.contract import Command, Operand
 from coprime.rsa import keys
 from coprime.runs.execution import execute, predict_operation
 from coprime.runs.numbers import Operands, expected_result
 
+from .many_traces import ManyTraces, Start, start_of
 from .places import places_of
 from .power import PowerDevice, PowerModel
 from .subject import Subject
 
-_MEMORY = 2 << 30  # bytes that the moments of all samples may take
+MEMORY = 2 << 30
+"""Bytes that the moments of all samples may take, and the traces that are kept."""
+_PAIRS = 1 << 22  # of cycles; the sums of both groups are 64 bytes for each
 _COLUMNS = 40  # at least as many columns as a trace has
 _PUBLIC_EXPONENT_ONES = 8
 """Ones in the 17 bits of public exponents that vary: there are 5005 such odd numbers."""
@@ -35,29 +40,55 @@ class LeakageTest(Enum):
 
     The input is random in both groups unless it is what is tested. The private exponent of a key
     varies with its public exponent (EXPONENT), which has the same length and number of ones in all
-    traces; the primes stay.
+    traces; the primes stay. Nonces are random, too, unless they are what is tested.
     """
 
     MESSAGE = "message"
     KEY = "key"
     EXPONENT = "exponent"
+    NONCE = "nonce"  # of a signature
     NOTHING = "nothing"  # a control, in which nothing must be found
+
+
+@dataclass(frozen=True)
+class ProductWindows:
+    """Cycles of a component whose samples are multiplied: each of `first` by each of `second`."""
+
+    component: str  # by its name in the trace
+    first: tuple[int, int]  # a cycle, and the one after the last one
+    second: tuple[int, int]
+
+    @property
+    def pairs(self) -> int:
+        """How many products there are."""
+        return (self.first[1] - self.first[0]) * (self.second[1] - self.second[0])
+
+    def __str__(self) -> str:
+        return (
+            f"{self.component} {self.first[0]}..{self.first[1]} {self.second[0]}..{self.second[1]}"
+        )
 
 
 @dataclass(frozen=True)
 class Acquisition:
     """Everything that traces follow from."""
 
-    subject: Subject  # the design, its operation (RSA_PRIVATE or MODEXP), and the seed of all draws
+    subject: Subject  # the design, its operation, which has a secret, and the seed of all draws
     test: LeakageTest = LeakageTest.MESSAGE
     model: PowerModel = PowerModel.DISTANCE
     noise: float = 0.0  # standard deviation of what is added to each sample, in bits; 0 or more
+    cycles: tuple[int, int] | None = None
+    """The first cycle that is tested, and the one after the last one; None: all of them."""
+    products: ProductWindows | None = None  # whose centred products are tested as well
+    second_order: bool = True  # whether the sums of the third and fourth powers are needed
 
     @cached_property
     def fixed_operands(self) -> Operands:
         """Those of the fixed group."""
         generator = random.Random(self.subject.seed)
         operands = self.subject.operands
+        if self.subject.command.operation.on_curve:
+            return operands
         if self.test is LeakageTest.EXPONENT:
             operands = self._with_other_exponent(operands, generator)
         return self._with_random_x(operands, generator)
@@ -81,14 +112,59 @@ class Acquisition:
             )
         if self.noise < 0 or not math.isfinite(self.noise):
             raise ValueError(f"--noise must be 0 or more, not {self.noise}")
+        if not self._tested:
+            tests = " and ".join(one.value for one in LeakageTest if self._names(one))
+            raise ValueError(
+                f"{subject.command.name} is given no {self.test.value}: choose --test {tests}"
+            )
+        pairs = 0 if self.products is None else self.products.pairs
+        if pairs > _PAIRS:
+            raise ValueError(f"--products are {pairs:,} pairs of cycles, more than {_PAIRS:,}")
         design = subject.engine.design
         cycles = predict_operation(design, subject.command, self.fixed_operands).cycles
-        needed = cycles * _COLUMNS * 8 * 8
-        if needed > _MEMORY:
+        if self.cycles is not None:
+            first, end = self.cycles
+            if not 0 <= first < end:
+                raise ValueError(f"--cycles must be FIRST..END, in order, not {first}..{end}")
+            cycles = end - first
+        needed = cycles * _COLUMNS * 8 * 2 * self.powers
+        if needed > MEMORY:
             raise ValueError(
                 f"the moments of {cycles:,} cycles need {needed / 2**30:.0f} GiB of memory, more"
-                f" than {_MEMORY >> 30}: choose fewer --bits than {subject.bits}"
+                f" than {MEMORY >> 30}: choose fewer --bits than {subject.bits}, or part of the"
+                " --cycles"
             )
+
+    @property
+    def powers(self) -> int:
+        """Of samples, whose sums the tests need."""
+        return 4 if self.second_order else 2
+
+    def _names(self, test: LeakageTest) -> Sequence[str]:
+        """What a test has fixed in one group and random in the other, of numbers without a key."""
+        operation = self.subject.command.operation
+        if test is LeakageTest.NOTHING:
+            return ["nothing"]
+        if not operation.on_curve:
+            return [test.value] if test is not LeakageTest.NONCE else []
+        signs = Operand.SECRET in operation.operands
+        exponents = [one.name for one in operation.inputs if one.operand is Operand.E]
+        if test is LeakageTest.KEY and signs:
+            return [one.name for one in operation.inputs if one.operand is Operand.SECRET]
+        if test in (LeakageTest.KEY, LeakageTest.EXPONENT):
+            return [] if signs else exponents
+        secret = exponents + (["r"] if operation.name == "ED_FINISH" else [])
+        if test is LeakageTest.NONCE:
+            return secret if signs else []
+        return [
+            one.name
+            for one in operation.inputs
+            if one.operand is Operand.X and one.name not in secret
+        ]
+
+    @property
+    def _tested(self) -> Sequence[str]:
+        return self._names(self.test)
 
     def draw(self, number: int) -> tuple[bool, Operands, bytes]:
         """Whether a trace is of the fixed group, its operands, and the random bytes it may use."""
@@ -97,12 +173,20 @@ class Acquisition:
         operands = self._operands(fixed, generator)
         return fixed, operands, self.random_bytes(generator)
 
+    def input_of(self, operands: Operands) -> int:
+        """The number that a test of the message varies; 0 for an operation without one."""
+        names = self._names(LeakageTest.MESSAGE)
+        on_curve = self.subject.command.operation.on_curve
+        return (operands.numbers[names[0]] if names else 0) if on_curve else operands.x
+
     def random_bytes(self, generator: random.Random) -> bytes:
         """More random bytes than an operation takes."""
         return generator.randbytes(self.subject.bits + 256)
 
     def _operands(self, fixed: bool, generator: random.Random) -> Operands:
         own = self.fixed_operands
+        if self.subject.command.operation.on_curve:
+            return self._on_curve(fixed, generator)
         if self.test is LeakageTest.MESSAGE and fixed:
             return own
         if self.test is LeakageTest.KEY and not fixed:
@@ -110,6 +194,20 @@ class Acquisition:
         if self.test is LeakageTest.EXPONENT and not fixed:
             own = self._with_other_exponent(own, generator)
         return self._with_random_x(own, generator)
+
+    def _on_curve(self, fixed: bool, generator: random.Random) -> Operands:
+        """Input and nonce are random in both groups, unless they are what is tested."""
+        command = self.subject.command
+        curve = curve_of_length(command, self.subject.bits)
+        drawn = curve_numbers(command, curve, generator)
+        random_ones = {*self._names(LeakageTest.MESSAGE), *self._names(LeakageTest.NONCE)}
+        if self.test is LeakageTest.KEY or self.test is LeakageTest.EXPONENT:
+            if not fixed:  # with the public key that belongs to it
+                keys_of = (one.name for one in command.operation.key_inputs)
+                random_ones |= {*self._tested, *keys_of}
+        elif fixed:
+            random_ones -= {*self._tested}
+        return self.fixed_operands.with_(**{name: drawn[name] for name in random_ones})
 
     def _with_random_x(self, operands: Operands, generator: random.Random) -> Operands:
         """With an input that is below every modulus of this length."""
@@ -143,7 +241,8 @@ def _with_other_public_exponent(
 
 
 class TraceRecorder:
-    """Records the traces of an acquisition. Raises as PowerDevice, and DeviceError as `trace`.
+    """Records the traces of an acquisition. Raises as PowerDevice, DeviceError as `trace`,
+    and ValueError for cycles that a trace does not have.
 
     Attributes
     ----------
@@ -151,6 +250,7 @@ class TraceRecorder:
     device (PowerDevice)
     reference (array of (cycles, columns)): the trace of the fixed operands
     places (Places): the step of the program in each cycle
+    cycles (pair of ints): the first one that is tested, and the one after the last one
     """
 
     def __init__(self, acquisition: Acquisition):
@@ -162,10 +262,55 @@ class TraceRecorder:
         self._accelerator = Accelerator(self.device)
         self._state = self.device.save()
         self.places = places_of(subject.engine.design, self.device, self._run_reference)
-        expected, _ = expected_result(subject.command, acquisition.fixed_operands)
-        if self._run_reference() != expected:
+        if not self._is_right(self._run_reference()):
             raise DeviceError("the device computes a wrong result")
         self.reference = self.device.trace
+        first, end = acquisition.cycles or (0, len(self.reference))
+        if end > len(self.reference):
+            raise ValueError(f"a trace has {len(self.reference):,} cycles, fewer than {end:,}")
+        self.cycles = first, end
+        self._check_products()
+
+    def _check_products(self) -> None:
+        products, cycles = self.acquisition.products, len(self.reference)
+        if products is None:
+            return
+        if products.component not in self.device.components:
+            known = ", ".join(self.device.components)
+            raise ValueError(f"there is no component {products.component!r}; there are {known}")
+        for first, end in (products.first, products.second):
+            if not 0 <= first < end <= cycles:
+                raise ValueError(f"--products must be of cycles in 0..{cycles}, not {first}..{end}")
+
+    def _is_right(self, value: int) -> bool:
+        subject = self.acquisition.subject
+        if subject.command.operation.is_right is not None:
+            return subject.is_signature(value)
+        half_bits = subject.engine.design.capabilities.half_bits
+        own = self.acquisition.fixed_operands
+        return value == expected_result(subject.command, own, half_bits=half_bits)[0]
+
+    @cached_property
+    def many(self) -> ManyTraces:
+        """What records many traces at once."""
+        own, subject = self.acquisition, self.acquisition.subject
+        random_bytes = own.random_bytes(random.Random(subject.seed))
+        return ManyTraces(
+            self.device,
+            subject.verilog(),
+            subject.engine.module_name,
+            model=own.model,
+            reference=self.reference,
+            start=self._start(own.fixed_operands, random_bytes),
+        )
+
+    def start(self, number: int) -> tuple[bool, Operands, Start]:
+        """Whether a trace is of the fixed group, its operands, and where it begins."""
+        fixed, operands, random_bytes = self.acquisition.draw(number)
+        return fixed, operands, self._start(operands, random_bytes)
+
+    def _start(self, operands: Operands, random_bytes: bytes) -> Start:
+        return start_of(self.device, random_bytes, lambda: self._run(operands, random_bytes))
 
     def trace(self, number: int) -> tuple[bool, Operands, npt.NDArray[np.uint16]]:
         """Whether a trace is of the fixed group, its operands, and the trace, without noise.

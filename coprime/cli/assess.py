@@ -132,7 +132,7 @@ def _one_fault(options: argparse.Namespace, subject: Subject) -> int:
 
 # --- Leakage ------------------------------------------------------------------------------------
 
-_TESTS = ("message", "key", "exponent", "nothing")
+_TESTS = ("message", "key", "exponent", "nonce", "nothing")
 _MODELS = ("distance", "weight")
 _SHOWN = 20  # findings in the table; JSON has all
 
@@ -150,8 +150,31 @@ def _add_leakage_options(parser: Parser) -> None:
     )
     text = "standard deviation of noise that is added to each sample, in bits"
     parser.number("--noise", text, 0.0, metavar="SIGMA", kind=float)
+    text = "test part of the cycles, the last one excluded, as in 1000..2000 (all)"
+    parser.add_argument("--cycles", type=_span, metavar="FIRST..END", help=text)
+    parser.add_argument(
+        "--products",
+        nargs=3,
+        metavar=("COMPONENT", "FIRST..END", "FIRST..END"),
+        help="test centred products of a component's samples in these cycles, too",
+    )
     parser.number("--keep", "traces that -o writes", 1000)
-    _add_execution(parser, "t-values, traces and plots")
+    text = "also write them as traces.trs, Riscure's format (with -o)"
+    parser.add_argument("--trs", action="store_true", help=text)
+    where = parser.add_mutually_exclusive_group()
+    add_workers(where)
+    where.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")
+    text = "write t-values, traces and plots into this folder, and go on with a campaign there"
+    add_folder(parser, text)
+    add_json(parser)
+
+
+def _span(text: str) -> tuple[int, int]:
+    """A cycle and one after it, as in 100..200. ValueError for anything else."""
+    first, dots, end = text.partition("..")
+    if not dots or not first.isdecimal() or not end.isdecimal() or int(first) >= int(end):
+        raise ValueError(f"cycles must be FIRST..END, as in 100..200, not {text}")
+    return int(first), int(end)
 
 
 def _leakage(options: argparse.Namespace) -> int:
@@ -159,13 +182,24 @@ def _leakage(options: argparse.Namespace) -> int:
     # NumPy and Dask take a second to import: only who needs them waits for them.
     from coprime.assess.leakage import run_leakage
     from coprime.assess.power import PowerModel
-    from coprime.assess.traces import Acquisition, LeakageTest
+    from coprime.assess.traces import Acquisition, LeakageTest, ProductWindows
 
     workers = chosen_workers(options)
     if options.keep < 0:
         raise ValueError(f"--keep must be 0 or more, not {options.keep}")
     if options.output is not None:
         check_folder("-o", options.output)
+    if options.trs:
+        if options.output is None or not options.keep:
+            raise ValueError("--trs needs a folder for its traces, -o, and some to --keep")
+        from coprime.assess.trs import check_trs
+
+        check_trs()
+    products = None
+    if options.products is not None:
+        component, *spans = options.products
+        first, second = map(_span, spans)
+        products = ProductWindows(component, first, second)
     subject = _subject(options)
     if isinstance(subject, ClusterSubject):
         raise ValueError(f"the power of a {CLUSTER} cannot be assessed: name its engine's family")
@@ -174,6 +208,9 @@ def _leakage(options: argparse.Namespace) -> int:
         test=LeakageTest(options.test),
         model=PowerModel(options.model),
         noise=options.noise,
+        cycles=options.cycles,
+        products=products,
+        second_order=options.order != 1,
     )
     with progress(f"recording {options.traces:,} traces", options.traces) as passed:
         found = run_leakage(
@@ -182,12 +219,18 @@ def _leakage(options: argparse.Namespace) -> int:
             orders=(1, 2) if options.order is None else (options.order,),
             keep=options.keep if options.output is not None else 0,
             workers=workers,
+            scheduler=options.scheduler,
+            folder=options.output,
             progress=passed,
         )
     if options.output is not None:
         from coprime.assess.leakage_files import write_leakage
 
         write_leakage(found, options.output)
+    if options.trs:
+        from coprime.assess.trs import write_trs
+
+        write_trs(found, options.output / "traces.trs")
     if options.json:
         print_json(found.record())
     else:

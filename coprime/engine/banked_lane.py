@@ -164,7 +164,8 @@ class BankedLane(LaneOfUnits):
             left.b_write.eq(delays(m, writes["b_left"], 2)[-1] & guard.may_left),
             right.b_write.eq(delays(m, writes["b_right"], 2)[-1] & guard.may_right),
         ]
-        idle = self._idle_ports(of_a, of_b, product, writes) if self.program.draws else {}
+        hides = self.program.draws or self.program.blinds_exponents
+        idle = self._idle_ports(of_a, of_b, product, writes) if hides else {}
         a_index, b_index = self._indices(m, of_a, of_b, product)
         of_inverse = Mux(product.reads_inverse, self.layout.block - 1, a_index)
         inverse_left = self.layout.inverses_left
@@ -467,18 +468,18 @@ class BankedLane(LaneOfUnits):
 
     def _skips(self, m: Module) -> Value:
         """Whether a MOVE_WRITTEN does nothing, as the host has not written that exponent."""
-        sequencer, kept = self.sequencer, Signal(len(BLINDED_OF), name="kept")
+        sequencer, skips = self.sequencer, Signal()
         moves = sequencer.operation == StepKind.MOVE_WRITTEN
-        of_step = Signal()
-        for one, (context, blinded) in zip(kept, BLINDED_OF.items(), strict=True):
-            moves_on = sequencer.destination == self.number(blinded)
+        for context, blinded in BLINDED_OF.items():
+            kept = Signal(name=f"kept_{context.name.lower()}")
+            arrives = sequencer.destination == self.number(blinded)
             with m.If(self.write & (self.operand == context.exponent)):
-                m.d.sync += one.eq(0)
-            with m.Elif(moves & moves_on & self.linear.done):
-                m.d.sync += one.eq(1)
-            with m.If(moves_on | (sequencer.x == self.number(context.exponent))):
-                m.d.comb += of_step.eq(one)
-        return moves & of_step & self.busy
+                m.d.sync += kept.eq(0)
+            with m.Elif(moves & arrives & self.linear.done):
+                m.d.sync += kept.eq(1)
+            with m.If(moves & (arrives | (sequencer.x == self.number(context.exponent)))):
+                m.d.comb += skips.eq(kept)
+        return skips
 
     def _operand(self) -> Value:
         """The number of the operand that the host names."""
@@ -497,7 +498,7 @@ class BankedLane(LaneOfUnits):
         if self.program.blinds_exponents:
             is_e = sequencer.public | (sequencer.modulus == Context.WHOLE)
             blinded: Value = blocks.of(self.program.blinded[Context.P])
-            if self.program.keeps_blinded:
+            if Scratch.BLINDED not in self.program.blinded.values():
                 of_q = blocks.of(self.program.blinded[Context.Q])
                 blinded = Mux(sequencer.modulus == Context.Q, of_q, blinded)
             exponent_right = Mux(is_e, exponent_right, blinded)

@@ -62,9 +62,9 @@ def ring(
     the whole modulus it is 2. With two `multipliers` each has its tiles and its memory, and
     RSA_PRIVATE works modulo both primes side by side.
 
-    `blinding` is none, base, exponent, both or all, as of `compact`, and needs one multiplier. With
-    any, windows modulo a prime have 3 bits, and RSA_PRIVATE takes random bytes. Blinded exponents
-    need primes that are shorter than the modulus by 64 bits in whole words.
+    `blinding` is none, base, exponent, both or all, as of `compact`, and but for all needs one
+    multiplier. With any, windows modulo a prime have 3 bits, and RSA_PRIVATE takes random bytes.
+    Blinded exponents need primes that are shorter than the modulus by 64 bits in whole words.
 
     `curves`, `nonce`, `base_multiple` and `scalar_blinding` are those of `compact`. Curves need one
     multiplier; windows modulo a prime have 4 bits then.
@@ -91,8 +91,10 @@ def ring(
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
         raise ValueError(f"window must be 0, 4 or 5, not {window}")
-    if chosen and (multipliers == 2 or window):
-        raise ValueError("with blinding there are one multiplier, and windows of 3 bits")
+    if chosen and (window or (multipliers == 2 and Blinding.MASKS not in chosen)):
+        raise ValueError(
+            "with blinding there are one multiplier, but for all, and windows of 3 bits"
+        )
     if settings.any and (multipliers == 2 or window):
         raise ValueError("with curves there are one multiplier, and windows of 4 bits")
     multiplication = min(possible, key=lambda one: one.period_of(max_bits + 1 >> 1))

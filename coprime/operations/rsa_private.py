@@ -111,7 +111,7 @@ def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """In two banks for each lane, with masks of all secret numbers or without."""
     if Blinding.MASKS in machine.exponentiation.blinding:
-        return [masked_private(machine)]
+        return masked_private(machine)
     return rsa_private_banked(machine)
 
 

@@ -149,7 +149,10 @@ class _Check:
         elif kind is StepKind.ADD_OR_SUBTRACT:
             self._write(step, numbers, self._either_sum(step, numbers))
         elif kind in (StepKind.ADD, StepKind.ADD_IF_DRAWN, StepKind.SUBTRACT):
-            self._write(step, numbers, self._sum(step, numbers))
+            total = self._sum(step, numbers)
+            if step.below and not (total and total.within(Bound.times(step.below))):
+                raise ValueError(f"{step.note!r} is not below {step.below} M: {total}")
+            self._write(step, numbers, total)
         return numbers
 
     def _sum(self, step: Step, numbers: _Numbers) -> Bound | None:

@@ -147,11 +147,11 @@ class Scratch(_Unnumbered):
     MULTIPLE = enum.auto()
     """P - 1, M or the order of points, times a power of two."""
     MASK = enum.auto()
-    """t * M, with a random even t below 2^(mask_bits + 1)."""
+    """t * M, with a random t of `mask_bits` and 2^(mask_bits - 1) more."""
     MASKED = enum.auto()
     """X + t * M, which is blinded and raised to a power."""
     CLAIMED = enum.auto()
-    """X + (2^(mask_bits + 1) - 2 - t) * M, which the result is checked with."""
+    """X + 2 (2^mask_bits - 1) * M - t * M, which the result is checked with."""
     MASKED_SUM = enum.auto()
     """S + t * M, of which the check is."""
     BLINDED_BASE = enum.auto()

@@ -32,7 +32,7 @@ def residue_width(digit_width: int) -> int:
 
 
 def mask_bits(digit_width: int) -> int:
-    """Bits of the random t / 2 of X + t M: 2^mask_bits - 1 is what residues are taken of."""
+    """Bits of the random t of X + t M: 2^mask_bits - 1 is what residues are taken of."""
     return residue_width(digit_width)
 
 
@@ -108,7 +108,7 @@ class StepKind(enum.IntEnum):
     CHECK_SIGNATURE = 26
     """End with the error SIGNATURE unless y = 0."""
     ADD_OR_SUBTRACT = 28
-    """destination = x + y, or x - y where a random bit, as of ADD_IF_DRAWN, is 0."""
+    """ADD, or SUBTRACT where a random bit, as of ADD_IF_DRAWN, is 0."""
     MOVE_WRITTEN = 29
     """MOVE of what comes of an exponent that the host has written since this was last moved to the
     right bank; else nothing is read or written, in the same cycles."""
@@ -197,7 +197,7 @@ class Step:
     """Of an IF_COMMAND: the codes of these commands; where lists part, the assembler adds them."""
     below: Fraction | int = 0
     """Of a step that takes a number from the other lane: how many times the modulus that is at
-    most; of a MOVE to the other lane, the same."""
+    most; of a MOVE or a sum for the other lane, the same."""
     fits: str = ""
     """Of an addition whose bound does not show it: why the sum has no more digits than there are.
     """

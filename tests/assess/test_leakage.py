@@ -184,7 +184,7 @@ def test_the_command_prints_a_table(capsys):
 
 PLAIN = {
     "input, before the first step",
-    *("X < M?", "X + t M", "X + (2^(V + 1) - 2 - t) M", "r is drawn"),
+    *("X < M?", "X + t M", "X + 2 (2^V - 1) M - t M", "r is drawn"),
     *("S, out of Montgomery form", "S - M", "... + M, where it was below 0"),
     *("SUM = RESULT", "S < M?", "RESULT = SUM", "S + t M", "FACTOR = CLAIMED"),
     "output, after the last step",
@@ -225,10 +225,10 @@ def test_a_plain_move_among_masked_numbers_is_found(monkeypatch, programs_anew):
     """X is moved where BLINDED_BASE is made: nothing else has changed, and the result is right."""
 
     def planted(machine):
-        steps = masked_private(machine)
+        (steps,) = masked_private(machine)
         place = next(k for k, one in enumerate(steps) if one.destination is Scratch.BLINDED_BASE)
         plain = move(Scratch.FACTOR, Operand.X, Context.WHOLE)
-        return [*steps[: place + 1], replace(plain, note="planted"), *steps[place + 1 :]]
+        return [[*steps[: place + 1], replace(plain, note="planted"), *steps[place + 1 :]]]
 
     monkeypatch.setattr(rsa_private, "masked_private", planted)
     steps = leaking_steps(60)

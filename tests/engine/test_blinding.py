@@ -24,6 +24,7 @@ from coprime.engine.random_digit import RandomDigit
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
+from coprime.operations.masked_private import SIGNS
 from coprime.package.description import describe
 from coprime.program.operands import BLINDED_OF, Context, Scratch
 from coprime.program.steps import StepKind, mask_bits
@@ -60,7 +61,8 @@ class Subject:
 COMPACT = Subject("compact")
 ONE17 = Subject("ring", settings={"tile": "one17"})
 BAL50 = Subject("ring", bits=256, width=50, blinding_bits=100, drawn_bits=32)
-SUBJECTS = {"compact": COMPACT, "one17": ONE17, "bal50": BAL50}
+TWO = Subject("ring", settings={"tile": "one17", "multipliers": "2"})
+SUBJECTS = {"compact": COMPACT, "one17": ONE17, "bal50": BAL50, "two": TWO}
 
 
 def of(name, blinding, *, slow=False):
@@ -78,6 +80,7 @@ def of(name, blinding, *, slow=False):
             for tile in ("one17", "bal50")
             for one in BLINDINGS
         ),
+        of("two", "all", slow=True),
     ],
 )
 def bench(request):
@@ -305,8 +308,8 @@ def test_masks(subject):
     half = Half(subject, blinding)
     own, key, width, v = half.design.capabilities, half.key, subject.width, mask_bits(subject.width)
     digits, size, radix = own.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
-    signs, parts = subject.blinding_bits - 1, -(-subject.blinding_bits // subject.drawn_bits)
-    parts_of_t = -(-v // subject.drawn_bits)
+    signs, parts = SIGNS, -(-SIGNS // subject.drawn_bits)
+    parts_of_t = 1 + -(-(v - 1) // subject.drawn_bits)
 
     def bits_of_digits(ones, count):
         """A digit for some of the bits, from the lowest on."""
@@ -318,7 +321,9 @@ def test_masks(subject):
     assert len(half.source) >= size * len(drawn)
     of_k, of_r = drawn[: 2 * parts], drawn[2 * parts + parts_of_t :]
     r = sum(digit * radix**k for k, digit in enumerate(of_r)) * pow(radix**digits, -2, key.n)
-    t = 2 * bits_of_digits(drawn[2 * parts : 2 * parts + parts_of_t], v)
+    # The second bit of the first digit of t is the lowest one.
+    lowest, *of_t = drawn[2 * parts : 2 * parts + parts_of_t]
+    t = (lowest >> 1 & 1) + 2 * bits_of_digits(of_t, v - 1) + (1 << v - 1)
     before = {one: half.value(blinded, digits) for one, blinded in BLINDED_OF.items()}
     model = MaskedPrivate(key, half.x, t=t, bits=v, r=r % key.n)
     with half.device:
@@ -429,7 +434,7 @@ def test_parameters_out_of_range():
         choose("compact", {"blinding": "some"})
     with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
         compact(blinding="some")
-    with pytest.raises(ValueError, match="one multiplier, and windows of 3 bits"):
+    with pytest.raises(ValueError, match="one multiplier, but for all, and windows of 3"):
         _ = choose("ring", {"blinding": "base", "multipliers": "2"}).design
 
 

@@ -16,7 +16,7 @@ def drawn(generator, key, x):
     return MaskedPrivate(
         key,
         x,
-        t=2 * generator.randrange(1 << BITS),
+        t=generator.randrange(1 << BITS) + (1 << BITS - 1),
         bits=BITS,
         r=generator.randrange(1, key.n),
         k_p=generator.getrandbits(68),
@@ -44,7 +44,7 @@ def test_residues():
 
 def test_the_extreme_masks():
     key = generate(128, seed=2)
-    for t in (0, 2, 2 * ((1 << BITS) - 1)):
+    for t in (1 << BITS - 1, 3 * (1 << BITS - 1) - 1):
         own = MaskedPrivate(key, 5, t=t, bits=BITS, r=7)
         assert own.result == pow(5, key.d, key.n) and own.is_right
 

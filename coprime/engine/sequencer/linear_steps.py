@@ -95,10 +95,7 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
     StepKind.ADD_IF_DRAWN: LinearStep(
         operation=LinearOperation.ADD, value=lambda numbers: numbers.x + numbers.y * randbits(1)
     ),
-    StepKind.ADD_OR_SUBTRACT: LinearStep(
-        operation=LinearOperation.ADD,
-        value=lambda numbers: numbers.x + numbers.y * (2 * randbits(1) - 1),
-    ),
+    StepKind.ADD_OR_SUBTRACT: LinearStep(operation=LinearOperation.ADD),
     StepKind.MOVE_WRITTEN: LinearStep(
         operation=LinearOperation.MOVE, value=lambda numbers: numbers.x
     ),
@@ -201,6 +198,8 @@ class LinearSteps:
         if kind in ADDS_DRAWN and lane.loops % drawn_bits(own.digit_width) == 0:
             lane.cycles += RandomDigit.bytes_of(own.digit_width)
         x, y = lane.value(step.x), lane.value(step.y)
+        if kind is StepKind.ADD_OR_SUBTRACT:
+            kind = StepKind.ADD if randbits(1) else StepKind.SUBTRACT
         value = _LINEAR_STEPS[kind].value
         if value is not None:
             lane.written_last = value(
