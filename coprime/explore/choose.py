@@ -1,9 +1,9 @@
 """The best measured designs under a budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from coprime.catalog import family_named
+from coprime.catalog import CLUSTER, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.flow.targets import FLOWS, device_named
@@ -15,7 +15,11 @@ DEVICES = {target.value: flow.default_device for target, flow in FLOWS.items()} 
 }
 """On which the designs of a target are compared; "" where none are placed. The one of ecp5 holds
 each of the shipped measurements."""
-OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator"}
+OTHER_PART: Mapping[str, str] = {
+    "accelerator": "engine",
+    "engine": "accelerator",
+    CLUSTER: "engine",
+}
 """What may be chosen, with what is shown beside it."""
 
 
@@ -57,7 +61,7 @@ class Chosen:
     point: Point
     """Its figures."""
     beside: Point | None
-    """The same design's other part, engine or accelerator; None if that was not measured."""
+    """The same design's other part, of a cluster its engine; None if that was not measured."""
 
     @property
     def time(self) -> str:
@@ -67,9 +71,10 @@ class Chosen:
         how = "cycles" if point.cycles is not None else "predicted cycles"
         cycles = f"{_cycles(point):,} {how}"
         if point.milliseconds is not None:
-            each = f"{point.milliseconds:.3g} ms, {_rate(1000 / point.milliseconds)} a second"
+            each = f"{point.milliseconds:.3g} ms, {_rate(1000 / _time(point))} a second"
             cycles = f"{each}, {cycles} at {point.fmax_mhz:.1f} MHz"
-        return f"{point.family} {parameters}".strip() + f": {cycles}"
+        cores = f"{point.cores} of " if point.cores else ""
+        return f"{cores}{point.family} {parameters}".strip() + f": {cycles}"
 
     @property
     def security(self) -> str:
@@ -104,7 +109,8 @@ def choose(
 
     A point beats another if it is no slower, takes no more LUTs, DSP slices and block RAM, and is
     better in one of these. Time is in milliseconds, of the designs that were placed and routed; in
-    clock cycles if none was. A design that was measured more than once counts with its slowest.
+    clock cycles if none was. A cluster's is divided by its cores, which all work at once. A design
+    that was measured more than once counts with its slowest.
 
     Parameters
     ----------
@@ -112,7 +118,7 @@ def choose(
     bits : length of the modulus, or of a curve's field, in bits
     target : not `generic`
     operation : what is to be fast
-    part : "engine" or "accelerator": whose area and clock count
+    part : "engine", "accelerator" or "cluster": whose area and clock count
     device : the one that counts of those that the target was placed on; None is that of DEVICES
     budget : limits; None is none
 
@@ -122,14 +128,15 @@ def choose(
     if target not in DEVICES:
         raise ValueError(f"target must be one of {', '.join(DEVICES)}, not {target!r}")
     if part not in OTHER_PART:
-        raise ValueError(f"part must be accelerator or engine, not {part!r}")
+        raise ValueError(f"part must be {', '.join(OTHER_PART)}, not {part!r}")
     budget = budget or Budget()
     alike = _measured(points, operation, target, DEVICES[target] if device is None else device)
     own = [point for point in alike if point.part == part]
     here = [point for point in own if point.bits == bits]
     where = f"{part} doing {operation} on {target}"
     if not own:
-        there = sorted({point.part for point in alike} & OTHER_PART.keys())
+        measured = {point.part for point in alike}
+        there = [one for one in OTHER_PART if one in measured]
         hint = f"only its {there[0]}: --part {there[0]}" if there else "sweep it first"
         raise ValueError(f"no {where} is measured; {hint}")
     if not here:
@@ -143,7 +150,7 @@ def choose(
     beside = _slowest(others)
 
     def chosen(point: Point) -> Chosen:
-        return Chosen(point, beside.get(_design(point)))
+        return Chosen(point, beside.get(_design(replace(point, cores=0))))
 
     within = [point for point in designs if budget.excess(point) <= 0]
     if not within:
@@ -180,7 +187,7 @@ def _slowest(points: Iterable[Point]) -> Mapping[object, Point]:
 
 
 def _design(point: Point) -> object:
-    return (point.family, tuple(sorted(point.parameters.items())))
+    return (point.family, point.cores, tuple(sorted(point.parameters.items())))
 
 
 def _area(point: Point) -> str:
@@ -201,8 +208,13 @@ def _cycles(point: Point) -> int | None:
 
 def _figures(point: Point) -> tuple[float, ...]:
     """What is to be small: time, LUTs, DSP slices, block RAM."""
+    return tuple(float(value or 0) for value in (_time(point), point.lut, point.dsp, point.bram))
+
+
+def _time(point: Point) -> float:
+    """Milliseconds or cycles for one of many operations, on all cores."""
     time = point.milliseconds if point.milliseconds is not None else _cycles(point)
-    return tuple(float(value or 0) for value in (time, point.lut, point.dsp, point.bram))
+    return (time or 0) / max(point.cores, 1)
 
 
 def _beats(one: Point, other: Point) -> bool:
