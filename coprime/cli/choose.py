@@ -28,8 +28,8 @@ def add_options(parser: Parser) -> None:
         "--operation", type=_commands, default=[Command.RSA_PRIVATE], metavar="NAMES", help=text
     )
     text = (
-        "whose area and clock count: the complete accelerator's (accelerator), or those of the"
-        " engine without registers and bus"
+        "whose area and clock count: the complete accelerator's (accelerator), those of the"
+        " engine without registers and bus, or a cluster's of many cores"
     )
     parser.choice("--part", OTHER_PART, text, next(iter(OTHER_PART)))
     text = "device that counts of those that the target was placed and routed on"

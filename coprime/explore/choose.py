@@ -1,9 +1,9 @@
 """The best measured designs under a budget, for one operation or several."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from coprime.catalog import family_named
+from coprime.catalog import CLUSTER, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Capabilities, Command
 from coprime.flow.targets import FLOWS, device_named
@@ -15,7 +15,11 @@ DEVICES = {target.value: flow.default_device for target, flow in FLOWS.items()} 
 }
 """On which the designs of a target are compared; "" where none are placed. The one of ecp5 holds
 each of the shipped measurements."""
-OTHER_PART: Mapping[str, str] = {"accelerator": "engine", "engine": "accelerator"}
+OTHER_PART: Mapping[str, str] = {
+    "accelerator": "engine",
+    "engine": "accelerator",
+    CLUSTER: "engine",
+}
 """What may be chosen, with what is shown beside it."""
 
 
@@ -57,7 +61,7 @@ class Chosen:
     points: tuple[Point, ...]
     """Its figures, a point for each operation."""
     beside: Point | None
-    """The same design's other part, engine or accelerator; None if that was not measured."""
+    """The same design's other part, of a cluster its engine; None if that was not measured."""
 
     @property
     def point(self) -> Point:
@@ -68,7 +72,8 @@ class Chosen:
     def name(self) -> str:
         """What it is, in words."""
         parameters = " ".join(f"{name}={value}" for name, value in self.point.parameters.items())
-        return f"{self.point.family} {parameters}".strip()
+        cores = f"{self.point.cores} of " if self.point.cores else ""
+        return f"{cores}{self.point.family} {parameters}".strip()
 
     @property
     def time(self) -> str:
@@ -138,9 +143,9 @@ def choose(
 
     Each was measured doing all of the operations. A design beats another if it is no slower in any
     of them, takes no more LUTs, DSP slices and block RAM, and is better in one of these. Time is in
-    milliseconds, of the designs that were placed and routed; in clock cycles if none was. A design
-    that was measured more than once counts with its slowest. The fastest is the one that is so in
-    the first operation.
+    milliseconds, of the designs that were placed and routed; in clock cycles if none was. A
+    cluster's is divided by its cores, which all work at once. A design that was measured more than
+    once counts with its slowest. The fastest is the one that is so in the first operation.
 
     Parameters
     ----------
@@ -148,7 +153,7 @@ def choose(
     wanted : what is to be fast: each operation, with the length of its modulus, or of its curve's
         field, in bits; at least one
     target : not `generic`
-    part : "engine" or "accelerator": whose area and clock count
+    part : "engine", "accelerator" or "cluster": whose area and clock count
     device : the one that counts of those that the target was placed on; None is that of DEVICES
     budget : limits; None is none
 
@@ -158,7 +163,7 @@ def choose(
     if target not in DEVICES:
         raise ValueError(f"target must be one of {', '.join(DEVICES)}, not {target!r}")
     if part not in OTHER_PART:
-        raise ValueError(f"part must be accelerator or engine, not {part!r}")
+        raise ValueError(f"part must be {', '.join(OTHER_PART)}, not {part!r}")
     budget = budget or Budget()
     device = DEVICES[target] if device is None else device
     here = [
@@ -183,7 +188,7 @@ def choose(
     beside = _slowest(one for one in others if (one.bits, one.part) == (bits, OTHER_PART[part]))
 
     def chosen(design: tuple[Point, ...]) -> Chosen:
-        return Chosen(design, beside.get(_design(design[0])))
+        return Chosen(design, beside.get(_design(replace(design[0], cores=0))))
 
     def excess(design: tuple[Point, ...]) -> float:
         return max(budget.excess(point) for point in design)
@@ -206,7 +211,8 @@ def _measured_at(
     own = [point for point in alike if point.part == part]
     where = f"{part} doing {operation} on {target}"
     if not own:
-        there = sorted({point.part for point in alike} & OTHER_PART.keys())
+        measured = {point.part for point in alike}
+        there = [one for one in OTHER_PART if one in measured]
         hint = f"only its {there[0]}: --part {there[0]}" if there else "sweep it first"
         raise ValueError(f"no {where} is measured; {hint}")
     here = [point for point in own if point.bits == bits]
@@ -250,7 +256,7 @@ def _slowest(points: Iterable[Point]) -> Mapping[object, Point]:
 
 
 def _design(point: Point) -> object:
-    return (point.family, tuple(sorted(point.parameters.items())))
+    return (point.family, point.cores, tuple(sorted(point.parameters.items())))
 
 
 def _area(point: Point) -> str:
@@ -265,7 +271,7 @@ def _time(point: Point) -> str:
     cycles = f"{_cycles(point):,} {how}"
     if point.milliseconds is None:
         return cycles
-    each = f"{point.milliseconds:.3g} ms, {_rate(1000 / point.milliseconds)} a second"
+    each = f"{point.milliseconds:.3g} ms, {_rate(1000 / _time_of_one(point))} a second"
     return f"{each}, {cycles} at {point.fmax_mhz:.1f} MHz"
 
 
@@ -280,11 +286,14 @@ def _cycles(point: Point) -> int | None:
 
 def _figures(design: Sequence[Point]) -> tuple[float, ...]:
     """What is to be small: the time of each operation, LUTs, DSP slices, block RAM."""
-    times = [
-        point.milliseconds if point.milliseconds is not None else _cycles(point) for point in design
-    ]
     area = (max(getattr(point, name) or 0 for point in design) for name in ("lut", "dsp", "bram"))
-    return tuple(float(value or 0) for value in (*times, *area))
+    return tuple(float(value) for value in (*(_time_of_one(point) for point in design), *area))
+
+
+def _time_of_one(point: Point) -> float:
+    """Milliseconds or cycles for one of many operations, on all cores."""
+    time = point.milliseconds if point.milliseconds is not None else _cycles(point)
+    return (time or 0) / max(point.cores, 1)
 
 
 def _beats(one: Sequence[Point], other: Sequence[Point]) -> bool:

@@ -147,10 +147,27 @@ def test_a_part_that_is_not_measured():
     points = [point("a", part="engine"), point("b", part="cluster")]
     with pytest.raises(ValueError, match="is measured; only its engine: --part engine"):
         names(points)
-    with pytest.raises(ValueError, match="is measured; sweep it first"):
+    with pytest.raises(ValueError, match="is measured; only its cluster: --part cluster"):
         names(points[1:])
-    with pytest.raises(ValueError, match="part must be accelerator or engine, not 'cluster'"):
-        choose(points, wanted=PRIVATE, target="ecp5", part="cluster")
+    with pytest.raises(ValueError, match="is measured; sweep it first"):
+        names([])
+    with pytest.raises(
+        ValueError, match="part must be accelerator, engine, cluster, not 'multiplier'"
+    ):
+        choose(points, wanted=PRIVATE, target="ecp5", part="multiplier")
+
+
+def test_all_cores_of_a_cluster_count():
+    points = [
+        point("fast", 2.0, 200, part="cluster", cores=4),
+        point("fast", 3.0, 900, part="cluster", cores=64),
+        point("fast", 1.5, 90, part="engine"),
+        point("slow", 2.0, 200, part="cluster", cores=2),
+    ]
+    many, few = choose(points, wanted=PRIVATE, target="ecp5", part="cluster")
+    assert many.time == "64 of fast: 3 ms, 21,333 a second, 1,000 cycles at 0.3 MHz"
+    assert few.time == "4 of fast: 2 ms, 2,000 a second, 1,000 cycles at 0.5 MHz"
+    assert few.beside == many.beside == points[2]
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,11 @@ class PlannedArea:
         """This place and those above it that it shares rows with."""
         return [*(self.above.rectangles if self.above else []), self]
 
+    @property
+    def most_shared(self) -> int:
+        """Rows that it shares with another one, or that one with a further one, at most."""
+        return max(one.shared_rows for one in self.rectangles)
+
 
 @dataclass(frozen=True)
 class Floorplan:
@@ -82,7 +87,7 @@ def plan(
     cutting = _Cutting(fabric, node, front)
     ways = [(1, True)] if sharing else []
     ways = sorted([*((most, False) for most in _MOST), *ways])
-    percents = range(LEAST_FILLED, MOST_FILLED + 1, 2)
+    percents = range(LEAST_FILLED, MOST_FILLED + 1, 4)
     for (most, shared), percent in product(ways, percents):
         found = []
         for whole in cutting.plans(_Limits(percent, most, shared)):
@@ -290,12 +295,12 @@ class _Cutting:
                 if top < last:
                     break
                 there += self._row(strip, top, top >= bottom - shares_last)
-                for shares_first in limits.bands[1:]:
-                    if top + shares_first > bottom - shares_last or not self._shareable(strip, top):
+                own = there
+                for shares_first in limits.bands[1:] if self._shareable(strip, top) else ():
+                    if top + shares_first > bottom - shares_last:
                         break
-                    own = Counter(there)
-                    for y in range(top, top + shares_first):
-                        own -= self._row(strip, y, False) - self._row(strip, y, True)
+                    y = top + shares_first - 1
+                    own = own - (self._row(strip, y, False) - self._row(strip, y, True))
                     fits = min(limits.most, _times(self._node, own, limits.percent))
                     if fits > count:
                         yield _Cut(top, bottom, fits, shares_first, shares_last)

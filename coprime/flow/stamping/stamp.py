@@ -25,6 +25,7 @@ from .plan import PlannedArea, need_of, plan
 _TARGET_MHZ = 200.0  # clock that nextpnr works towards
 _ENOUGH = 0.98
 """Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
+_FURTHER = 8  # seeds for a rectangle that is slower
 STAMPING = Target.ECP5
 """The target whose fabric is known here."""
 
@@ -80,8 +81,8 @@ def stamp_design(
     verilog (str): with top module `top`, whose clock is the port clk or s_axi_aclk
     repeated (sequence of str): modules to map by themselves, the last one the one to be stamped
     device (str): one of the target's; "" for its first one
-    seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. The
-        front end takes the first with which it is no slower.
+    seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. A
+        rectangle that is slower than the first one has further seeds, and so has the front end.
     pins (str or None): connect each port of `top` with a pin, by these constraints (then there is
         a bitstream, too), or "" for any pin; None: each port is registered, as
         `coprime.flow.routing.route_design` does, so that designs with more ports fit
@@ -156,6 +157,11 @@ class _Stamping:
             folder=routed,
         )
 
+    @property
+    def _all_seeds(self) -> Sequence[int]:
+        last = max(self.seeds)
+        return *self.seeds, *range(last + 1, last + 1 + _FURTHER)
+
     def _look(self, place: PlannedArea) -> tuple[object, ...]:
         """Equal for two places that one block is for."""
         return (
@@ -170,10 +176,11 @@ class _Stamping:
     ) -> dict[tuple[object, ...], Block]:
         """What goes into the rectangles, once for all that look alike.
 
-        It is placed where the fabric's edges are farthest: wires there may end differently.
+        It is placed where the fabric's edges are farthest: wires there may end differently. Those
+        that share few rows go first: they are the fastest.
         """
         alike: dict[tuple[object, ...], list[PlannedArea]] = {}
-        for place in places:
+        for place in sorted(places, key=lambda one: one.most_shared):
             for one in place.rectangles:  # those above first
                 alike.setdefault(self._look(one), []).append(one)
         middle = self.fabric.middle
@@ -222,7 +229,7 @@ class _Stamping:
                 self.flow,
                 self.device,
                 self.fabric,
-                seeds=self.seeds,
+                seeds=self.seeds if enough_mhz == math.inf else self._all_seeds,
                 target_mhz=_TARGET_MHZ,
                 enough_mhz=min(enough_mhz, self.enough_mhz),
                 above=above,

@@ -43,17 +43,13 @@ def test_a_plan_has_room_for_everything(instances):
             both -= fabric.capacity(rows)
             assert all(both[kind] >= 2 * need for kind, need in NODE.items())
     assert any(place.above for place in chosen.places) == (instances == 52)
-
-
-def test_each_instance_has_a_rectangle_as_long_as_that_is_possible():
-    for instances in (6, 52):
-        chosen = plan(Fabric.of("LFE5U-85F"), NODE, FRONT, instances)
-        assert {place.instances for place in chosen.places} == {1}
+    # Each has a rectangle of its own as long as that is possible.
+    assert {place.instances for place in chosen.places} == {1}
 
 
 def test_no_row_is_shared_without_need():
-    for instances, sharing in ((36, True), (49, False)):
-        chosen = plan(Fabric.of("LFE5U-85F"), NODE, FRONT, instances, sharing=sharing)
+    for instances, sharing in ((7, True), (10, False)):
+        chosen = plan(Fabric.of("LFE5U-25F"), NODE, FRONT, instances, sharing=sharing)
         assert not any(place.above or place.shared_rows for place in chosen.places)
 
 
@@ -61,7 +57,7 @@ def test_numbers_that_no_rectangles_make_are_refused_with_others():
     with pytest.raises(
         ToolError, match=r"^500 instances cannot be stamped on this device; \d+ can"
     ):
-        plan(Fabric.of("LFE5U-85F"), NODE, FRONT, 500)
+        plan(Fabric.of("LFE5U-25F"), NODE, FRONT, 500)
 
 
 def test_what_does_not_fit_is_refused():
