@@ -28,7 +28,7 @@ from dataclasses import replace
 
 from coprime.exponentiators.table import enter
 from coprime.multipliers.contract import Multiplication
-from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import (
     BARRIER,
@@ -253,7 +253,7 @@ def _blind(multiplication: Multiplication) -> list[Step]:
     ]
 
 
-def _half(multiplication: Multiplication, result: Reference) -> list[Step]:
+def _half(multiplication: Multiplication, result: Scratch | Mode) -> list[Step]:
     """A prime's half: R^2 times the power of BLINDED_BASE, below 2p, with the R of M.
 
     That is the R of the product with UNBLINDING, and of what takes S out of Montgomery form.

@@ -95,7 +95,8 @@ def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
         total = linear(
             StepKind.ADD, Scratch.ACCUMULATOR, part, Scratch.BASE, whole, "step 4: P = S_p + S_q"
         )
-        total = replace(total, below=2 if multiplication.scaled else Fraction(5, 4))
+        if isinstance(part, Mode):  # the other lane's
+            total = replace(total, below=2 if multiplication.scaled else Fraction(5, 4))
         return [jump(total, REDUCE_BELOW_4M if multiplication.scaled else REDUCE_BELOW_3M)]
     # S_q - (M - S_p), and M put back where that is below 0: no sum is longer than M.
     base, result = Scratch.BASE, Scratch.RESULT

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from coprime.assess import leakage
+from coprime.assess import leakage_campaign
 from coprime.assess.leakage import run_leakage
 from coprime.assess.power import TOTAL
 from coprime.assess.subject import Subject
@@ -205,7 +205,12 @@ def leaking_steps(traces):
 @pytest.fixture
 def programs_anew():
     """Programs, and what is made of them, are not those of before, and not kept."""
-    kept = (design._programs, design._placed, parts._accelerator_verilog, leakage._recorder)
+    kept = (
+        design._programs,
+        design._placed,
+        parts._accelerator_verilog,
+        leakage_campaign._recorder,
+    )
     for one in kept:
         one.cache_clear()
     yield
@@ -221,6 +226,7 @@ def test_masked_numbers_do_not_show_the_message():
     assert steps <= PLAIN | FIRST
 
 
+@pytest.mark.slow
 def test_a_plain_move_among_masked_numbers_is_found(monkeypatch, programs_anew):
     """X is moved where BLINDED_BASE is made: nothing else has changed, and the result is right."""
 
