@@ -100,6 +100,19 @@ class BoardResult:
         }
 
 
+def stampable(board: Board) -> str:
+    """The name of a board's device. ValueError if stamping does not know its fabric."""
+    name = _device_name(board)
+    if board.target is not STAMPING or not name:
+        raise ValueError(f"stamping does not know the fabric of {board.name}")
+    return name
+
+
+def _device_name(board: Board) -> str:
+    """Among those of the target; "" if it is none of them."""
+    return next((name for name, one in board.flow.devices.items() if one == board.device), "")
+
+
 def write_bitstream(
     verilog: str, top: str, board: Board, folder: Path, *, repeated: Sequence[str] = ()
 ) -> BoardResult:
@@ -114,10 +127,8 @@ def write_bitstream(
     clock, OSError if the files cannot be written. Results are cached by content.
     """
     flow = board.flow
+    device = stampable(board) if repeated else _device_name(board)
     tool_version(flow.nextpnr)  # before the mapping, which takes longer
-    device = next((name for name, one in flow.devices.items() if one == board.device), "")
-    if repeated and (board.target is not STAMPING or not device):
-        raise ValueError(f"stamping does not know the fabric of {board.name}")
     cells, mapped = map_cells(verilog, top, flow.synthesis(top, device), repeated=repeated)
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
