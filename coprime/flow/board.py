@@ -154,6 +154,19 @@ class BoardResult:
         }
 
 
+def stampable(board: Board) -> str:
+    """The name of a board's device. ValueError if stamping does not know its fabric."""
+    name = _device_name(board)
+    if board.target is not STAMPING or not name:
+        raise ValueError(f"stamping does not know the fabric of {board.name}")
+    return name
+
+
+def _device_name(board: Board) -> str:
+    """Among those of the target; "" if it is none of them."""
+    return next((name for name, one in board.flow.devices.items() if one == board.device), "")
+
+
 def check_mapped(verilog: str, top: str, board: Board, repeated: Sequence[str] = ()) -> str:
     """Map module `top` for a board, `repeated` modules by themselves; give the netlist, as JSON.
 
@@ -161,7 +174,9 @@ def check_mapped(verilog: str, top: str, board: Board, repeated: Sequence[str] =
     design does not fit. Results are cached by content.
     """
     flow = board.flow
-    cells, mapped = map_cells(verilog, top, flow.synthesis(top, _device(board)), repeated=repeated)
+    cells, mapped = map_cells(
+        verilog, top, flow.synthesis(top, _device_name(board)), repeated=repeated
+    )
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
     for port in json.loads(netlist)["modules"][top]["ports"]:
@@ -178,11 +193,6 @@ def routed_mhz(verilog: str, top: str, board: Board) -> float:
     """
     _, report = _routed(verilog, top, board, bitstream=False)
     return clock_mhz(report)
-
-
-def _device(board: Board) -> str:
-    """The name that the flow has for a board's device; "" if it has none."""
-    return next((name for name, one in board.flow.devices.items() if one == board.device), "")
 
 
 def _routed(
@@ -203,9 +213,7 @@ def _stamped(
 ) -> tuple[Path, Mapping[str, Any]]:
     """The same with the instances of the last of the `repeated` modules stamped."""
     tool_version(board.flow.nextpnr)
-    device = _device(board)
-    if board.target is not STAMPING or not device:
-        raise ValueError(f"stamping does not know the fabric of {board.name}")
+    device = stampable(board)
     check_mapped(verilog, top, board, repeated)
     enough = _AHEAD * float(board.design_mhz(None))
     return _with_report(

@@ -7,7 +7,14 @@ from pathlib import Path
 
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.clock_ranges import ClockSetting
-from coprime.flow.board import Board, BoardResult, check_mapped, routed_mhz, write_bitstream
+from coprime.flow.board import (
+    Board,
+    BoardResult,
+    check_mapped,
+    routed_mhz,
+    stampable,
+    write_bitstream,
+)
 from coprime.flow.files import write_file
 from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.templates import filled
@@ -88,6 +95,7 @@ def build_board_cluster(
     ToolError if a tool fails, the cluster does not fit or is too slow for the board's clock;
     OSError if the files cannot be written.
     """
+    stampable(board)  # before anything that takes longer
     verilog = board_cluster_verilog(choice, board, baud=baud)
     name = board_cluster_name(choice, board)
     result = write_bitstream(verilog, name, board, folder, repeated=(FRONT_END, NODE))

@@ -90,6 +90,8 @@ WRONG = {
         "simulate-board compact --board ulx3s --clock 63.1",
         "synth fdfm --target xc7 --board ulx3s -o x",
         "synth cluster --target ecp5 --board ulx3s -o x",
+        "synth fdfm --board ulx3s --stamp -o x",
+        "synth cluster --board tang-nano-9k --stamp -o x",
         "synth fdfm --target ecp5 -o x",
     ],
     "Where to write": [
