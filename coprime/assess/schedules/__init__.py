@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from .compact import CompactTheorem
 from .fdfm import FdfmTheorem
+from .karatsuba import KaratsubaTheorem
 from .ring import RingTheorem
 from .theorem import Theorem
 
@@ -19,5 +20,6 @@ THEOREMS: Mapping[str, type[Theorem]] = {
     "fdfm": FdfmTheorem,
     "compact": CompactTheorem,
     "ring": RingTheorem,
+    "karatsuba": KaratsubaTheorem,
 }
 """By the family's name."""

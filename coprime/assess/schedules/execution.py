@@ -1,6 +1,6 @@
 """A multiplier at work: its netlist, cycle by cycle, and the memory that it reads and writes."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 
 from .netlist import Netlist
 from .symbols import ANYTHING, ProofError, Rules, Symbol, Word
@@ -33,13 +33,23 @@ class RegisterSet:
 class Execution:
     """An execution of a netlist, from some state of the registers on.
 
-    Inputs that a cycle does not name are 0 if they are commands; others may be anything.
+    Inputs that a cycle does not name are 0 if they are commands, or `quiet`; others may be
+    anything.
     """
 
-    def __init__(self, netlist: Netlist, registers: Sequence[Word], rules: Rules) -> None:
-        self.netlist, self.rules = netlist, rules
+    def __init__(
+        self,
+        netlist: Netlist,
+        registers: Sequence[Word],
+        rules: Rules,
+        quiet: Collection[str] = (),
+    ) -> None:
+        self.netlist, self.rules, self.quiet = netlist, rules, quiet
+        zero = {*COMMANDS, *quiet}
         self.registers = list(registers)
-        self._idle = {name: 0 if name in COMMANDS else ANYTHING for name in netlist.widths}
+        self._idle = {
+            name: 0 if name.rpartition("__")[2] in zero else ANYTHING for name in netlist.widths
+        }
 
     def step(self, inputs: Mapping[str, Word]) -> dict[str, Word]:
         """Execute a cycle; its outputs."""
@@ -49,7 +59,7 @@ class Execution:
 
     def fork(self) -> "Execution":
         """Another execution, from here on."""
-        return Execution(self.netlist, self.registers, self.rules)
+        return Execution(self.netlist, self.registers, self.rules, self.quiet)
 
 
 def known(outputs: Mapping[str, Word], *names: str) -> tuple[int, ...]:

@@ -38,6 +38,7 @@ _REDUCING = {
     "$reduce_xor": "a.bit_count() & 1",
     "$logic_not": "int(a == 0)",
 }
+_NONZERO = ("$reduce_or", "$reduce_bool")
 _LOGIC = {"$logic_and": "int(a != 0 and b != 0)", "$logic_or": "int(a != 0 or b != 0)"}
 _IGNORED = ("$scopeinfo",)
 
@@ -260,7 +261,7 @@ class _Reader:
         if (place, bits) != (0, self.widths[word]):
             found = self._assign(
                 f"{word} >> {place} & {(1 << bits) - 1} if {word}.__class__ is int"
-                f" else rules.part({word}, {place}, {bits})"
+                f" else rules.part({word}, {place}, {bits}, {self.widths[word]})"
             )
         if more:
             signed = self._assign(f"rules.signed({found}, {bits})")
@@ -317,7 +318,7 @@ class _Reader:
             bits = len(cell["connections"]["A"])
             text = _REDUCING[kind].format(ones=(1 << bits) - 1).replace("a", a, 1)
             exact = text
-            else_ = "ANYTHING"
+            else_ = f"rules.nonzero({a}, {bits})" if kind in _NONZERO else "ANYTHING"
             if bits == 1:
                 else_ = f"rules.invert({a}, 1)" if kind == "$logic_not" else a
         elif kind in _LOGIC:
@@ -333,6 +334,9 @@ class _Reader:
         zero, select = operands["A"], operands["S"]
         if cell["type"] == "$mux":
             one = operands["B"]
+            if select.isdigit():
+                self.lines.append(f"{name} = {one if int(select) else zero}")
+                return
             self.lines.append(
                 f"{name} = ({one} if {select} else {zero}) if {select}.__class__ is int"
                 f" else rules.select({zero}, {one})"

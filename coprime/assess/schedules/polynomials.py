@@ -5,7 +5,7 @@ not expanded: quotient and remainder become unknowns of their own, and the same 
 has the same two. So two calculations agree for all words if they end with the same polynomial.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import count, product
@@ -172,14 +172,61 @@ class Division:
     low: Polynomial
 
 
+def _is_difference(value: Polynomial) -> bool:
+    """An unknown, or one less a multiple of another."""
+    linear = all(len(monomial) == 1 for monomial in value.terms)
+    return linear and [c for c in value.terms.values() if c > 0] == [1] and len(value.terms) <= 2
+
+
 class Divisions:
-    """Divides, and remembers: the same polynomial has the same quotient and remainder."""
+    """Divides, and remembers: the same polynomial has the same quotient and remainder.
+
+    Attributes
+    ----------
+    halves : the lower half of a word, and of the difference of two halves, is written as that less
+        a multiple of its upper half: so products of words are these again, made of their halves'
+    """
 
     def __init__(self) -> None:
+        self.halves = False
         self._known: dict[tuple[Polynomial, int], Division] = {}
+        self._products: dict[Polynomial, tuple[int, int]] = {}
+        self._nonzero: dict[Polynomial, Polynomial] = {}
+
+    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """a * b, in the interval that follows from the factors', however it is made again."""
+        found = a * b
+        if len(found.terms) > 1:
+            self._products[found] = found.interval
+        return found
+
+    def within(self, value: Polynomial, least: int, most: int) -> bool:
+        """Whether it is never outside this interval; also as a product."""
+        if value.within(least, most):
+            return True
+        low, high = self._products.get(value, value.interval)
+        return least <= low and high <= most
+
+    def nonzero(self, value: Polynomial) -> Polynomial:
+        """1 if the value is not 0, else 0; the same one for the same polynomial."""
+        if not any(value.terms):
+            return Polynomial.of(int(bool(value.terms)))
+        if value not in self._nonzero:
+            bit = Unknown(f"nonzero{len(self._nonzero)}", 0, 1)
+            self._nonzero[value] = Polynomial.of(bit)
+        return self._nonzero[value]
 
     def divide(self, whole: Polynomial, bits: int) -> Division:
         """By 2^bits, rounded down."""
+        found = self._divided(whole, bits)
+        if self.halves:
+            least, most = (bound >> bits for bound in whole.bounds)
+            high = Polynomial(found.high.terms, (least, most))
+            low = Polynomial(found.low.terms, (0, (1 << bits) - 1))
+            found = Division(whole, bits, high, low)
+        return found
+
+    def _divided(self, whole: Polynomial, bits: int) -> Division:
         radix = 1 << bits
         multiple = {m: c // radix for m, c in whole.terms.items() if not c % radix}
         high = Polynomial(multiple)
@@ -205,21 +252,25 @@ class Divisions:
             remainder = Unknown(f"low{name}", 0, radix - 1)
             quotient = Unknown(f"high{name}", least, most)
             found = Division(rest, bits, Polynomial.of(quotient), Polynomial.of(remainder))
+            if self.halves and _is_difference(rest):
+                low = rest.plus(found.high, -radix)
+                found = Division(rest, bits, found.high, Polynomial(low.terms, (0, radix - 1)))
             remainder.division = quotient.division = self._known[rest, bits] = found
         found = self._known[rest, bits]
         return Division(whole, bits, high + found.high, found.low)
 
-    def residue(self, value: Polynomial, bits: int, keep: Polynomial) -> Polynomial:
+    def residue(self, value: Polynomial, bits: int, keep: Collection[Polynomial]) -> Polynomial:
         """What is congruent to it modulo 2^bits, with what was divided in place of remainders.
 
-        The remainder `keep` stays.
+        The remainders `keep` stay.
         """
         total = Polynomial({})
         for monomial, coefficient in value.terms.items():
             term = Polynomial.of(coefficient)
             for unknown in monomial:
                 division, factor = unknown.division, Polynomial.of(unknown)
-                if division and division.bits == bits and factor == division.low != keep:
+                is_low = division and division.bits == bits and factor == division.low
+                if division and is_low and factor not in keep:
                     factor = self.residue(division.whole, bits, keep)
                 term = term * factor
             total = total + term

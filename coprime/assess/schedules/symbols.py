@@ -106,7 +106,19 @@ class Rules:
             return word
 
         def rule(value: Polynomial) -> Polynomial:
-            if value.within(0, (1 << bits) - 1):
+            if self.divisions.within(value, 0, (1 << bits) - 1):
+                return value
+            return self.divisions.divide(value, bits).low
+
+        return made(rule, word)
+
+    def _wrapped(self, word: "Symbol", bits: int) -> "Symbol":
+        """Within its bits, whether they are signed or not."""
+
+        def rule(value: Polynomial) -> Polynomial:
+            if self.divisions.within(value, -1 << (bits - 1), (1 << (bits - 1)) - 1):
+                return value
+            if self.divisions.within(value, 0, (1 << bits) - 1):
                 return value
             return self.divisions.divide(value, bits).low
 
@@ -119,19 +131,21 @@ class Rules:
             return ((word & (2 * half - 1)) ^ half) - half
 
         def rule(value: Polynomial) -> Polynomial:
-            if value.within(-half, half - 1):
+            if self.divisions.within(value, -half, half - 1):
                 return value
-            if not value.within(0, 2 * half - 1):
+            if not self.divisions.within(value, 0, 2 * half - 1):
                 value = self.divisions.divide(value, bits).low
             sign = self.divisions.divide(value, bits - 1).high
             return value.plus(sign, -2 * half)
 
         return made(rule, word)
 
-    def part(self, word: Word, start: int, bits: int) -> Word:
-        """`bits` of a word, from `start` on."""
+    def part(self, word: Word, start: int, bits: int, width: int) -> Word:
+        """`bits` of a word of `width` bits, from `start` on."""
         if isinstance(word, int):
             return word >> start & (1 << bits) - 1
+        if self.divisions.halves:
+            word = self._wrapped(word, width)
         if start == 0:
             return word
         return made(lambda value: self.divisions.divide(value, start).high, word)
@@ -216,6 +230,10 @@ class Rules:
             if (mask + 1) & (1 << bits) - 1 == 0:
                 return self.invert(word, bits)
         return ANYTHING
+
+    def nonzero(self, a: Word, bits: int) -> Word:
+        """Whether any of its bits is 1."""
+        return made(self.divisions.nonzero, self.unsigned(a, bits))
 
     # --- Memories --------------------------------------------------------------------------------
 

@@ -52,6 +52,10 @@ class Bench(ABC):
     memory: Memory
     trailing = 0
 
+    def begins(self) -> dict[str, Word]:
+        """Inputs in the cycle before the first one."""
+        return {self.command: 1}
+
     @abstractmethod
     def inputs(self, cycle: int) -> dict[str, Word]:
         """In a cycle from 0 on, and in the trailing ones."""
@@ -86,16 +90,23 @@ class Theorem(ABC):
     ----------
     statement : what it computes
     addresses : outputs of the multiplier that operands must not change
+    flag_bits : bits of a register, at most, that has flags
+    quiet : inputs that are 0 while nothing is under way
+    wiping : cycles of a wipe after the one in which it is asked for
     any_state : whether cases are proved for any state of an idle multiplier; else after a reset
     """
 
     statement: str
     addresses: tuple[str, ...]
+    flag_bits = 3
+    quiet: tuple[str, ...] = ()
+    wiping = 0
     any_state = True
 
     def __init__(self, design: EngineDesign) -> None:
         self.design = design
-        self.netlist = Netlist.read(design.multiplier_hardware())
+        self.multiplier = design.multiplier_hardware()
+        self.netlist = Netlist.read(self.multiplier)
 
     @classmethod
     def lengths(cls, design: EngineDesign) -> range:
@@ -130,17 +141,15 @@ class ScheduleProof:
     seconds: float
 
 
-_DRAINS = 20
+DRAINS = 20
 """Idle cycles after which nothing of a command is in a pipeline; it is checked that this holds."""
-_NARROW = 3
-"""Bits of a register, at most, that may be a flag."""
 
 
 class _Prover:
     """Proves cases from the state `rest`, and that every idle state has the same effect.
 
     `rest` is what registers may hold after a reset, in any idle cycle from then on, after a wipe,
-    and `_DRAINS` cycles after any command. `after` is what they may hold sooner after a command: a
+    and `DRAINS` cycles after any command. `after` is what they may hold sooner after a command: a
     set for each content of the narrow registers, which are the flags on their way in pipelines.
     """
 
@@ -156,6 +165,8 @@ class _Prover:
         for wipe in range(2):
             idle = self._execution(self.rest, Rules())
             idle.step({"wipe": wipe})
+            for _ in range(self.theorem.wiping if wipe else 0):
+                idle.step({})
             same = self.rest.join(idle.registers) and same
         return same
 
@@ -164,7 +175,7 @@ class _Prover:
         rules = Rules()
         bench = self.theorem.bench(rules, case)
         execution = self._execution(self.rest, rules)
-        execution.step({bench.command: 1})
+        execution.step(bench.begins())
         cycle = 0
         while not self._cycle(execution, bench, cycle):
             bench.adjust(execution)
@@ -177,10 +188,14 @@ class _Prover:
         bench.check()
         if not self.theorem.any_state:
             return True
-        for _ in range(_DRAINS):
+        for _ in range(DRAINS):
             now = RegisterSet(execution.registers).words
             widths = self.netlist.register_widths
-            flags = tuple(word for word, bits in zip(now, widths, strict=True) if bits <= _NARROW)
+            flags = tuple(
+                word
+                for word, bits in zip(now, widths, strict=True)
+                if bits <= self.theorem.flag_bits
+            )
             self.after.setdefault(flags, RegisterSet(now)).join(now)
             execution.step({})
         return self.rest.join(execution.registers)
@@ -193,7 +208,7 @@ class _Prover:
             rested = self._execution(self.rest, rules)
             other = self._execution(registers, rules)
             for one in (rested, other):
-                one.step({bench.command: 1})
+                one.step(bench.begins())
             cycle, same = 0, False
             while not same:
                 others = other.step(bench.inputs(cycle))
@@ -212,7 +227,7 @@ class _Prover:
                 cycle += 1
 
     def _execution(self, registers: RegisterSet, rules: Rules) -> Execution:
-        return Execution(self.netlist, registers.words, rules)
+        return Execution(self.netlist, registers.words, rules, self.theorem.quiet)
 
     def _cycle(self, execution: Execution, bench: Bench, cycle: int) -> bool:
         """Execute a cycle; whether it is the last one."""
@@ -231,7 +246,10 @@ def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
             polynomial = polynomial_of(other)
         except ProofError:
             continue  # it may be anything
-        if word is ANYTHING or polynomial_of(word) != polynomial:
+        try:
+            if polynomial_of(word) != polynomial:
+                return False
+        except ProofError:
             return False
     return True
 
@@ -296,11 +314,11 @@ def check_zero(
     total: Polynomial,
     bits: int,
     inverses: tuple[Polynomial, Polynomial],
-    kept: Polynomial,
+    *kept: Polynomial,
 ) -> None:
     """ProofError unless total is 0 modulo 2^bits, as the product of the `inverses` is -1.
 
-    `kept` is a word that the total is not followed beyond.
+    `kept` are words that the total is not followed beyond.
     """
     (pair,) = (inverses[0] * inverses[1]).terms
     found = divisions.residue(total, bits, kept).replaced(pair, -1)

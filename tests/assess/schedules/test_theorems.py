@@ -14,6 +14,13 @@ DESIGNS = {
     "ring": ("ring", {"max_bits": "200", "tile": "one17"}),
     "ring, two tiles": ("ring", {"max_bits": "4400", "tile": "bal50", "tiles": "2"}),
     "ring, q delayed": ("ring", {"max_bits": "500", "tile": "bal50", "tiles": "2"}),
+    "karatsuba": ("karatsuba", {"max_bits": "126", "word": "16"}),
+    "karatsuba, three slices": ("karatsuba", {"max_bits": "254", "word": "32"}),
+    "karatsuba, two by turns": (
+        *("karatsuba",),
+        {"max_bits": "126", "word": "16", "multipliers": "1", "interleaved": "1"},
+    ),
+    "karatsuba, scaled": ("karatsuba", {"max_bits": "222", "word": "32", "scaled": "1"}),
 }
 LONG = [*range(2, 65), 90]
 
@@ -25,7 +32,11 @@ def theorem_of(name):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.slow] * ("two" in one)) for one in DESIGNS]
+    "name",
+    [
+        pytest.param(one, marks=[pytest.mark.slow] * ("two" in one or "a, " in one))
+        for one in DESIGNS
+    ],
 )
 def test_few_digits(name):
     theorem, design = theorem_of(name)
@@ -44,7 +55,8 @@ def test_many_digits(name):
 
 def test_the_delay_of_the_designs():
     """The third design of `ring` has it, the second one not."""
-    assert [theorem_of(name)[1].multiplication.delay for name in [*DESIGNS][-2:]] == [0, 1]
+    names = "ring, two tiles", "ring, q delayed"
+    assert [theorem_of(name)[1].multiplication.delay for name in names] == [0, 1]
 
 
 EDITS = {
@@ -116,6 +128,20 @@ EDITS = {
         "a diagonal product that leaves too early": (
             "assign n4 = leaves + 1'h1;",
             "assign n4 = leaves + (leaves == 2 ? 2'h2 : 1'h1);",
+        ),
+    },
+    "karatsuba": {
+        "Y_i read once more": (
+            "y_index = _i + 1'h1;",
+            "y_index = _i + (_i != 3);",
+        ),
+        "the halves of two products left out": (
+            "(reads_has_word & !reads_first_word) ? low",
+            "(reads_has_word & !reads_first_word & reads[13:10] != 3) ? low",
+        ),
+        "a carry kept": (
+            "carry <= slot_2[5] ? {1'h0, n1} : total[18:16];",
+            "carry <= total[18:16];",
         ),
     },
 }

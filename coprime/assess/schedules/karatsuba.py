@@ -1,0 +1,347 @@
+"""The theorem of `karatsuba`: its word-pipelined rounds, alone or two multiplications by turns.
+
+Sessions are proved: a preparation, and products with the modulus that the multiplier then has.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from coprime.engine.design import EngineDesign
+from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
+from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
+
+from .execution import Memory, known
+from .polynomials import Divisions, Polynomial
+from .symbols import ProofError, Rules, Symbol, Word
+from .theorem import DRAINS, ONE, ZERO, Bench, Theorem, TheoremCase, check_zero, compare
+
+_PORTS = ("a_role", "a_index", "b_index", "b_write", "b_multiplier")
+
+
+@dataclass(frozen=True)
+class WordsStep:
+    """A product of a session, the k-th: its result is the operand `r{k}`, or replaces a factor.
+
+    Parameters
+    ----------
+    x, y : names of operands, x0, y0 and so on; of Y also "1"
+    replaces : the factor that the result replaces, if any
+    descale : the last round is modulo M
+    gap : cycles from the last `done` to its start
+    """
+
+    x: str
+    y: str
+    replaces: str = ""
+    descale: bool = False
+    gap: int = 0
+
+
+SESSIONS: Mapping[str, Sequence[WordsStep]] = {
+    "products": (
+        WordsStep("x0", "y0"),
+        WordsStep("r0", "r0"),  # a square of what was written last
+        WordsStep("x1", "1", gap=3),
+        WordsStep("x2", "y2", replaces="x2"),
+        WordsStep("x3", "y3", replaces="y3"),
+        WordsStep("x3", "y3"),
+    ),
+    "of other lengths": (WordsStep("x0", "y0"), WordsStep("x1", "1")),
+    "modulo M": (
+        WordsStep("x0", "y0", descale=True),
+        WordsStep("x1", "1", descale=True),
+        WordsStep("x2", "y2"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Modulus:
+    """What a multiplication works with: words of M, and -M^-1 modulo 2^w.
+
+    Scaled, these are the words of a multiple with -1 as its lowest word, and 1; and of a last round
+    modulo M, M's words and its own inverse.
+    """
+
+    words: Sequence[Polynomial]
+    inverse: Polynomial
+
+
+def rounds_of_words(
+    divisions: Divisions,
+    width: int,
+    x: Sequence[Polynomial],
+    y: Sequence[Polynomial],
+    modulus: Modulus,
+    last: Modulus | None = None,
+) -> list[Polynomial]:
+    """S -> (S + X y_i + q M) / 2^w, from 0 on, with q = S_0 M' + (X_0 M') y_i modulo 2^w.
+
+    With `last`, one more round has that modulus, and adds no product of X. The word that q makes 0
+    is not formed: 1 is carried unless S_0 is 0.
+    """
+
+    words = Words(divisions, width)
+    x_0, s = words.low(words.product(x[0], modulus.inverse)), [ZERO] * len(x)
+    for y_i in y:
+        of_s, of_x = (words.product(a, b) for a, b in ((s[0], modulus.inverse), (x_0, y_i)))
+        if modulus.inverse == ONE:  # the product is kept, and cut before S_0 is added
+            of_x = words.low(of_x)
+        q = words.low(of_s + of_x)
+        s = _round(words, s, [words.product(x_j, y_i) for x_j in x], q, modulus)
+    if last is not None:
+        q = words.low(words.product(s[0], last.inverse))
+        s = _round(words, s, [ZERO] * len(x), q, last)
+    return s
+
+
+@dataclass(frozen=True)
+class Words:
+    """Products and their halves, in words of `width` bits."""
+
+    divisions: Divisions
+    width: int
+
+    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
+        """a * b. That of the differences of their halves is made, too, and its interval kept."""
+        divisions = self.divisions
+        x, y = (divisions.divide(one, self.width // 2) for one in (a, b))
+        divisions.product(x.low - x.high, y.high - y.low)
+        return divisions.product(a, b)
+
+    def low(self, value: Polynomial) -> Polynomial:
+        """Modulo 2^w."""
+        return self.divisions.divide(value, self.width).low
+
+    def high(self, value: Polynomial) -> Polynomial:
+        """Divided by 2^w, rounded down."""
+        return self.divisions.divide(value, self.width).high
+
+    def added(
+        self, lows: Sequence[Polynomial], highs: Sequence[Polynomial], carry: Polynomial
+    ) -> list[Polynomial]:
+        """Words of the sum of all low_j 2^(wj) and high_j 2^(wj), from word 0 on."""
+        found = []
+        for low, high in zip(lows, highs, strict=True):
+            column = self.divisions.divide(low + high + carry, self.width)
+            carry = column.high
+            found.append(column.low)
+        return found
+
+
+def _round(
+    words: Words,
+    s: Sequence[Polynomial],
+    products: Sequence[Polynomial],
+    q: Polynomial,
+    modulus: Modulus,
+) -> list[Polynomial]:
+    """(S + products + q M) / 2^w; ProofError unless that is an integer."""
+    m, inverse = modulus.words, modulus.inverse
+    of_m = [words.product(q, m_j) for m_j in m]
+    lows = [words.low(a) + words.low(b) for a, b in zip(products, of_m, strict=True)]
+    highs = [words.high(a) + words.high(b) for a, b in zip(products, of_m, strict=True)]
+    factors = {Polynomial.of(factor) for monomial in products[0].terms for factor in monomial}
+    check_zero(words.divisions, lows[0] + s[0], words.width, (m[0], inverse), s[0], *factors)
+    carry = words.high(lows[0]) + words.divisions.nonzero(s[0])
+    sums = [a + b for a, b in zip(lows[1:], s[1:], strict=True)]
+    return words.added([*sums, ZERO], highs, carry)
+
+
+class KaratsubaTheorem(Theorem):
+    """X * Y * 2^(-w*rounds) mod M of `KaratsubaMultiplier`; or mod a multiple of M, and then M."""
+
+    statement = "X * Y / 2^(w rounds) modulo M"
+    flag_bits = 15  # of a slot
+    quiet = ("descale",)
+
+    def __init__(self, design: EngineDesign) -> None:
+        super().__init__(design)
+        assert isinstance(self.multiplier, KaratsubaMultiplier)
+        self.multiplication: KaratsubaMultiplication = self.multiplier.multiplication
+        self.wiping = self.multiplier.clear_cycles + DRAINS
+        streams = ("", "other__")[: 1 + self.multiplication.interleaved]
+        self.addresses = tuple(f"{stream}{port}" for stream in streams for port in _PORTS)
+
+    def cases(self, digits: int) -> Iterator[TheoremCase]:
+        """Sessions of a multiplication alone, and of two by turns."""
+        half = max(2, (digits + 1) // 2)
+        sessions = [(digits, digits, "products"), (digits, half, "of other lengths")]
+        if half != digits:
+            sessions.append((half, digits, "of other lengths"))
+        if self.multiplication.scaled:
+            sessions.append((digits, digits, "modulo M"))
+        for inner, rounds, session in sessions:
+            yield TheoremCase(inner, rounds, frozenset({session}))
+            if self.multiplication.interleaved:
+                yield TheoremCase(inner, rounds, frozenset({session, "together"}))
+
+    def bench(self, rules: Rules, case: TheoremCase) -> Bench:
+        """Of one memory for each multiplication."""
+        return KaratsubaBench(rules, case, self.multiplication)
+
+
+class KaratsubaBench(Bench):
+    """The memories, and a preparation and products that are asked for, one after another."""
+
+    command = "prepare"
+
+    def __init__(
+        self, rules: Rules, case: TheoremCase, multiplication: KaratsubaMultiplication
+    ) -> None:
+        self.rules, self.case, self.multiplication = rules, case, multiplication
+        self.width, self.memory = multiplication.digit_width, Memory()
+        rules.divisions.halves = True
+        (name,) = case.options - {"together"}
+        self.steps = SESSIONS[name]
+        together = "together" in case.options
+        self.streams = ("", "other__")[: 1 + together]
+        # The first and the last cycle of each command; the preparation is the first command.
+        end = multiplication.prepare_cycles(case.inner, together=together)
+        self.spans = [(0, end)]
+        for step in self.steps:
+            begin = end + 1 + step.gap
+            end = begin + multiplication.cycles(
+                case.inner, case.rounds, together=together, descale=step.descale
+            )
+            self.spans.append((begin, end))
+        self.cycles = end
+        self.asked: list[dict[str, tuple[str, int] | None]] = []
+        self.found: dict[tuple[str, int], list[Word]] = {}
+        self.operands: dict[str, list[Polynomial]] = {}
+        for stream in self.streams:
+            self._load(stream)
+
+    def _load(self, stream: str) -> None:
+        """M, its inverse, and factors; of Y that ends modulo M the highest word is 0."""
+        sizes = {"m": self.case.inner, "c": 1}
+        for step in self.steps:
+            sizes |= {step.x: self.case.inner, step.y: self.case.rounds}
+        for name, count in sizes.items():
+            if name[0] in "mcxy":
+                operand = [
+                    self.rules.operand(f"{stream}{name}_{k}", self.width) for k in range(count)
+                ]
+                if any(step.y == name and step.descale for step in self.steps):
+                    operand[-1] = ZERO
+                self.operands[stream + name] = operand
+                self.memory.put(stream + name, [_word(one) for one in operand])
+
+    def _now(self, cycle: int) -> int | None:
+        """The command that is under way: 0 is the preparation; None between two."""
+        for k, (begin, end) in enumerate(self.spans):
+            if begin <= cycle < end:
+                return k
+        return None
+
+    def _result(self, product: int) -> str:
+        """The operand that is its result."""
+        return self.steps[product].replaces or f"r{product}"
+
+    def inputs(self, cycle: int) -> dict[str, Word]:
+        """A start; lengths and flags of what is under way; and words that were asked for."""
+        found: dict[str, Word] = {}
+        now = self._now(cycle)
+        starts = any(begin == cycle + 1 for begin, _ in self.spans)
+        for stream in self.streams:
+            if starts:
+                found[f"{stream}start"] = 1
+            if now is not None:
+                step = self.steps[max(0, now - 1)]
+                found |= {
+                    f"{stream}inner_digits": self.case.inner,
+                    f"{stream}outer_digits": self.case.rounds,
+                    f"{stream}rounds": self.case.rounds,
+                    f"{stream}multiplier_is_one": int(now > 0 and step.y == "1"),
+                }
+                if self.multiplication.scaled:
+                    found[f"{stream}descale"] = int(now > 0 and step.descale)
+        then = cycle - READ_LATENCY
+        if then >= 0:
+            for port, place in self.asked[then].items():
+                if place is not None:
+                    found[port] = self.memory.read(place, then)
+        return found
+
+    def begins(self) -> dict[str, Word]:
+        """What begins the session."""
+        return {f"{stream}{self.command}": 1 for stream in self.streams}
+
+    def observe(self, cycle: int, outputs: Mapping[str, Word]) -> None:
+        """Places that are asked for; and words that are written."""
+        now = self._now(cycle)
+        asked: dict[str, tuple[str, int] | None] = {}
+        for stream in self.streams:
+            if now is None:
+                if known(outputs, f"{stream}b_write") != (0,):
+                    raise ProofError("a word is written between two commands")
+                continue
+            names = [f"{stream}{port}" for port in _PORTS]
+            role, a_index, b_index, writes, of_y = known(outputs, *names)
+            x, y, result = "", "", ""
+            if now > 0:
+                step = self.steps[now - 1]
+                x, y, result = step.x, step.y, self._result(now - 1)
+            place = {Role.MODULUS: "m", Role.INVERSE: "c", Role.MULTIPLICAND: x}[Role(role)]
+            index = 0 if role == Role.INVERSE else a_index
+            asked[f"{stream}a_data"] = (stream + place, index)
+            asked[f"{stream}b_data"] = (stream + y, b_index) if of_y else None
+            if writes:
+                if not result:
+                    raise ProofError("a word is written that is not of a product")
+                word = self.rules.unsigned(outputs[f"{stream}b_write_data"], self.width)
+                self.memory.write((stream + result, b_index), cycle, word)
+        self.asked[cycle:] = [asked]
+        self._keep(cycle)
+
+    def _keep(self, cycle: int) -> None:
+        """As a product ends: its result, before another one may replace it."""
+        for k, (_, end) in enumerate(self.spans[1:]):
+            if cycle == end - 1:
+                for stream in self.streams:
+                    name = stream + self._result(k)
+                    self.found[stream, k] = self.memory.words(name, self.case.inner)
+
+    def ends(self, cycle: int, outputs: Mapping[str, Word]) -> bool:
+        """`done` comes in the last cycle of each command, of both multiplications."""
+        expected = any(cycle == end - 1 for _, end in self.spans)
+        for stream in self.streams:
+            if known(outputs, f"{stream}done") != (expected,):
+                raise ProofError(f"{stream}done is {not expected} in cycle {cycle}")
+        return cycle == self.cycles - 1
+
+    def check(self) -> None:
+        """The recurrence of each product, with what the products before have made."""
+        for stream in self.streams:
+            operands = {
+                name.removeprefix(stream): words
+                for name, words in self.operands.items()
+                if name.startswith("other__") == (stream == "other__")
+            }
+            plain = Modulus(operands["m"], operands["c"][0])
+            modulus = self._scaled(plain) if self.multiplication.scaled else plain
+            for k, step in enumerate(self.steps):
+                y = operands.get(step.y, [ONE, *[ZERO] * (self.case.rounds - 1)])
+                s = rounds_of_words(
+                    self.rules.divisions,
+                    self.width,
+                    operands[step.x],
+                    y[: self.case.rounds - step.descale],
+                    modulus,
+                    plain if step.descale else None,
+                )
+                compare(f"{stream}product {k}: S", self.found[stream, k], s)
+                operands[self._result(k)] = s
+
+    def _scaled(self, plain: Modulus) -> Modulus:
+        """c * M, whose lowest word is -1, with an inverse of 1."""
+        words = Words(self.rules.divisions, self.width)
+        products = [words.product(plain.inverse, m_j) for m_j in plain.words]
+        lows, highs = [words.low(one) for one in products], [words.high(one) for one in products]
+        scaled = words.added(lows[1:], highs[:-1], ZERO)
+        return Modulus([Polynomial.of((1 << self.width) - 1), *scaled], ONE)
+
+
+def _word(value: Polynomial) -> Word:
+    return Symbol.of(value) if value.terms else 0
