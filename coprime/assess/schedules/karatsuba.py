@@ -16,6 +16,8 @@ from .polynomials import Divisions, Polynomial
 from .symbols import ProofError, Rules, Symbol, Word
 from .theorem import DRAINS, ONE, ZERO, Bench, Theorem, TheoremCase, check_zero, compare
 
+_LONGEST = 32
+"""Bits of words, at most, whose products are of halves that are not halved again."""
 _PORTS = ("a_role", "a_index", "b_index", "b_write", "b_multiplier")
 
 
@@ -83,32 +85,25 @@ def rounds_of_words(
     """
 
     words = Words(divisions, width)
-    x_0, s = words.low(words.product(x[0], modulus.inverse)), [ZERO] * len(x)
+    x_0, s = words.low(x[0] * modulus.inverse), [ZERO] * len(x)
     for y_i in y:
-        of_s, of_x = (words.product(a, b) for a, b in ((s[0], modulus.inverse), (x_0, y_i)))
+        of_s, of_x = (a * b for a, b in ((s[0], modulus.inverse), (x_0, y_i)))
         if modulus.inverse == ONE:  # the product is kept, and cut before S_0 is added
             of_x = words.low(of_x)
         q = words.low(of_s + of_x)
-        s = _round(words, s, [words.product(x_j, y_i) for x_j in x], q, modulus)
+        s = _round(words, s, [x_j * y_i for x_j in x], q, modulus)
     if last is not None:
-        q = words.low(words.product(s[0], last.inverse))
+        q = words.low(s[0] * last.inverse)
         s = _round(words, s, [ZERO] * len(x), q, last)
     return s
 
 
 @dataclass(frozen=True)
 class Words:
-    """Products and their halves, in words of `width` bits."""
+    """Sums of products, in words of `width` bits."""
 
     divisions: Divisions
     width: int
-
-    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        """a * b. That of the differences of their halves is made, too, and its interval kept."""
-        divisions = self.divisions
-        x, y = (divisions.divide(one, self.width // 2) for one in (a, b))
-        divisions.product(x.low - x.high, y.high - y.low)
-        return divisions.product(a, b)
 
     def low(self, value: Polynomial) -> Polynomial:
         """Modulo 2^w."""
@@ -139,7 +134,7 @@ def _round(
 ) -> list[Polynomial]:
     """(S + products + q M) / 2^w; ProofError unless that is an integer."""
     m, inverse = modulus.words, modulus.inverse
-    of_m = [words.product(q, m_j) for m_j in m]
+    of_m = [q * m_j for m_j in m]
     lows = [words.low(a) + words.low(b) for a, b in zip(products, of_m, strict=True)]
     highs = [words.high(a) + words.high(b) for a, b in zip(products, of_m, strict=True)]
     factors = {Polynomial.of(factor) for monomial in products[0].terms for factor in monomial}
@@ -160,6 +155,11 @@ class KaratsubaTheorem(Theorem):
         super().__init__(design)
         assert isinstance(self.multiplier, KaratsubaMultiplier)
         self.multiplication: KaratsubaMultiplication = self.multiplier.multiplication
+        if self.multiplication.digit_width > _LONGEST:
+            raise ValueError(
+                f"the schedule of karatsuba is proved for words of {_LONGEST} bits at most, not"
+                f" {self.multiplication.digit_width}"
+            )
         self.wiping = self.multiplier.clear_cycles + DRAINS
         streams = ("", "other__")[: 1 + self.multiplication.interleaved]
         self.addresses = tuple(f"{stream}{port}" for stream in streams for port in _PORTS)
@@ -337,7 +337,7 @@ class KaratsubaBench(Bench):
     def _scaled(self, plain: Modulus) -> Modulus:
         """c * M, whose lowest word is -1, with an inverse of 1."""
         words = Words(self.rules.divisions, self.width)
-        products = [words.product(plain.inverse, m_j) for m_j in plain.words]
+        products = [plain.inverse * m_j for m_j in plain.words]
         lows, highs = [words.low(one) for one in products], [words.high(one) for one in products]
         scaled = words.added(lows[1:], highs[:-1], ZERO)
         return Modulus([Polynomial.of((1 << self.width) - 1), *scaled], ONE)

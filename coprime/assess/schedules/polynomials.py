@@ -190,22 +190,7 @@ class Divisions:
     def __init__(self) -> None:
         self.halves = False
         self._known: dict[tuple[Polynomial, int], Division] = {}
-        self._products: dict[Polynomial, tuple[int, int]] = {}
         self._nonzero: dict[Polynomial, Polynomial] = {}
-
-    def product(self, a: Polynomial, b: Polynomial) -> Polynomial:
-        """a * b, in the interval that follows from the factors', however it is made again."""
-        found = a * b
-        if len(found.terms) > 1:
-            self._products[found] = found.interval
-        return found
-
-    def within(self, value: Polynomial, least: int, most: int) -> bool:
-        """Whether it is never outside this interval; also as a product."""
-        if value.within(least, most):
-            return True
-        low, high = self._products.get(value, value.interval)
-        return least <= low and high <= most
 
     def nonzero(self, value: Polynomial) -> Polynomial:
         """1 if the value is not 0, else 0; the same one for the same polynomial."""

@@ -106,7 +106,7 @@ class Rules:
             return word
 
         def rule(value: Polynomial) -> Polynomial:
-            if self.divisions.within(value, 0, (1 << bits) - 1):
+            if value.within(0, (1 << bits) - 1):
                 return value
             return self.divisions.divide(value, bits).low
 
@@ -116,9 +116,9 @@ class Rules:
         """Within its bits, whether they are signed or not."""
 
         def rule(value: Polynomial) -> Polynomial:
-            if self.divisions.within(value, -1 << (bits - 1), (1 << (bits - 1)) - 1):
+            if value.within(-1 << (bits - 1), (1 << (bits - 1)) - 1):
                 return value
-            if self.divisions.within(value, 0, (1 << bits) - 1):
+            if value.within(0, (1 << bits) - 1):
                 return value
             return self.divisions.divide(value, bits).low
 
@@ -131,9 +131,9 @@ class Rules:
             return ((word & (2 * half - 1)) ^ half) - half
 
         def rule(value: Polynomial) -> Polynomial:
-            if self.divisions.within(value, -half, half - 1):
+            if value.within(-half, half - 1):
                 return value
-            if not self.divisions.within(value, 0, 2 * half - 1):
+            if not value.within(0, 2 * half - 1):
                 value = self.divisions.divide(value, bits).low
             sign = self.divisions.divide(value, bits - 1).high
             return value.plus(sign, -2 * half)
