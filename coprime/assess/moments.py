@@ -92,7 +92,7 @@ def welch(
 ) -> Array:
     """Welch's t of means and variances of two groups, and the numbers of their traces.
 
-    Values and errors are those of `t_values`.
+    Values are those of `t_values`. ValueError for a group of fewer than two traces.
     """
     if min(fixed_count, other_count) < 2:
         raise ValueError("a t-test needs two traces in each group")

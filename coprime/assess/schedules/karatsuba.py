@@ -269,7 +269,7 @@ class KaratsubaBench(Bench):
         return {f"{stream}{self.command}": 1 for stream in self.streams}
 
     def observe(self, cycle: int, outputs: Mapping[str, Word]) -> None:
-        """Places that are asked for; and words that are written."""
+        """Places that are asked for; and words that are written. ProofError if one is another."""
         now = self._now(cycle)
         asked: dict[str, tuple[str, int] | None] = {}
         for stream in self.streams:
@@ -304,7 +304,7 @@ class KaratsubaBench(Bench):
                     self.found[stream, k] = self.memory.words(name, self.case.inner)
 
     def ends(self, cycle: int, outputs: Mapping[str, Word]) -> bool:
-        """`done` comes in the last cycle of each command, of both multiplications."""
+        """`done` comes in the last cycle of each command, of both multiplications, else ProofError."""
         expected = any(cycle == end - 1 for _, end in self.spans)
         for stream in self.streams:
             if known(outputs, f"{stream}done") != (expected,):
