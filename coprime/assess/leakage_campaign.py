@@ -24,7 +24,7 @@ from coprime.flow.files import replacing
 from coprime.flow.sources import sources
 from coprime.flow.tools import ToolError
 
-from .many_traces import Window
+from .many_traces import TraceWindow
 from .moments import Moments
 from .products import ProductMoments
 from .traces import MEMORY, Acquisition, TraceRecorder
@@ -209,18 +209,18 @@ _Recorded = tuple[npt.NDArray[np.bool_], list[Samples], npt.NDArray[np.uint8]]
 """Which traces are fixed, the parts of them that are wanted, and the inputs."""
 
 
-def _pair(recorder: TraceRecorder) -> list[Window]:
+def _pair(recorder: TraceRecorder) -> list[TraceWindow]:
     """The two windows whose products are tested."""
     products = recorder.acquisition.products
     if products is None:
         return []
     column = recorder.device.components.index(products.component)
-    return [Window(column, *cycles) for cycles in (products.first, products.second)]
+    return [TraceWindow(column, *cycles) for cycles in (products.first, products.second)]
 
 
-def _windows(recorder: TraceRecorder, keep: int) -> list[Window]:
+def _windows(recorder: TraceRecorder, keep: int) -> list[TraceWindow]:
     total = len(recorder.device.components) - 1
-    return [*([Window(total, *recorder.cycles)] if keep else []), *_pair(recorder)]
+    return [*([TraceWindow(total, *recorder.cycles)] if keep else []), *_pair(recorder)]
 
 
 def _record_many(

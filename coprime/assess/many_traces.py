@@ -23,7 +23,7 @@ _LENGTH, _REFERENCE, _BYTES = -2, -1, -3  # its outcomes
 
 
 @dataclass(frozen=True)
-class Window:
+class TraceWindow:
     """A component in some cycles."""
 
     column: int  # of a trace
@@ -94,7 +94,7 @@ class ManyTraces:
         fixed: npt.NDArray[np.bool_],
         sums: tuple[Array, Array],
         cycles: tuple[int, int],
-        windows: Sequence[Window] = (),
+        windows: Sequence[TraceWindow] = (),
     ) -> list[npt.NDArray[np.uint16]]:
         """Record up to `most` traces, and add them to the moments of both groups.
 

@@ -113,9 +113,10 @@ class Acquisition:
         if self.noise < 0 or not math.isfinite(self.noise):
             raise ValueError(f"--noise must be 0 or more, not {self.noise}")
         if not self._tested:
-            tests = " and ".join(one.value for one in LeakageTest if self._names(one))
+            *tests, last = (one.value for one in LeakageTest if self._names(one))
             raise ValueError(
-                f"{subject.command.name} is given no {self.test.value}: choose --test {tests}"
+                f"{subject.command.name} is given no {self.test.value}: choose --test"
+                f" {', '.join(tests)} or {last}"
             )
         pairs = 0 if self.products is None else self.products.pairs
         if pairs > _PAIRS:

@@ -151,7 +151,7 @@ def _add_leakage_options(parser: Parser) -> None:
     text = "standard deviation of noise that is added to each sample, in bits"
     parser.number("--noise", text, 0.0, metavar="SIGMA", kind=float)
     text = "test part of the cycles, the last one excluded, as in 1000..2000 (all)"
-    parser.add_argument("--cycles", type=_span, metavar="FIRST..END", help=text)
+    parser.add_argument("--cycles", metavar="FIRST..END", help=text)
     parser.add_argument(
         "--products",
         nargs=3,
@@ -208,7 +208,7 @@ def _leakage(options: argparse.Namespace) -> int:
         test=LeakageTest(options.test),
         model=PowerModel(options.model),
         noise=options.noise,
-        cycles=options.cycles,
+        cycles=None if options.cycles is None else _span(options.cycles),
         products=products,
         second_order=options.order != 1,
     )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coprime.assess.many_traces import Window
+from coprime.assess.many_traces import TraceWindow
 from coprime.assess.moments import Moments
 from coprime.assess.power import PowerModel
 from coprime.assess.subject import Subject
@@ -43,7 +43,7 @@ def record(recorder, numbers, windows=(), cycles=None):
 
 def test_sums_and_windows_are_those_of_the_devices_traces(recorder):
     total, cycles = recorder.reference.shape[1] - 1, len(recorder.reference)
-    windows = [Window(total, 0, cycles), Window(3, 100, 140)]
+    windows = [TraceWindow(total, 0, cycles), TraceWindow(3, 100, 140)]
     fixed, sums, parts = record(recorder, range(TRACES), windows)
     reference = recorder.reference.ravel()
     expected = Moments(reference), Moments(reference)
@@ -93,7 +93,7 @@ def test_random_bytes_and_addresses_that_differ_between_the_traces():
         cycles = len(recorder.reference)
         total = recorder.reference.shape[1] - 1
         left = recorder.device.components.index("engine.lane.left")
-        windows = [Window(column, 0, cycles) for column in (total, left)]
+        windows = [TraceWindow(column, 0, cycles) for column in (total, left)]
         _, _, parts = record(recorder, range(8), windows)
         for number in range(8):
             _, _, trace = recorder.trace(number)

@@ -230,7 +230,13 @@ WRONG = {
     "Power": [
         "assess leakage fdfm",
         "assess leakage cluster",
+        "assess leakage compact --test nonces",
         "assess leakage compact --test nonce",
+        "assess leakage compact --cycles 10",
+        "assess leakage compact --cycles 20..10",
+        "assess leakage compact --products left 1..2 3",
+        "assess leakage compact --trs",
+        "assess leakage compact --workers 2 --scheduler tcp://127.0.0.1:1",
         "assess leakage compact --operation MODMUL",
         "assess leakage compact --operation RSA_PUBLIC",
         "assess leakage compact --bits 1024",
