@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..routing import clock_mhz, nextpnr
@@ -66,12 +66,14 @@ def place_and_route(
     """Place and route a part with each of some seeds and keep the one with the highest clock.
 
     No further seeds are tried once a clock of `enough_mhz` is reached. `above` shares the first
-    rows; the right half of the last `shared_rows` is for the block below. `constraints` has the
+    rows: this block keeps off what it has taken, and off the left half of their logic. The right
+    half of the last `shared_rows` is for the block below. `constraints` has the
     pins of a front end, or the tool chooses them. Raises ToolError if with no seed the part fits
     the rectangle, or the tool fails.
     """
-    taken = Taken.by(above) if above else Taken(frozenset(), frozenset())
-    taken = replace(taken, bels=taken.bels | _right_half(rectangle, shared_rows, fabric))
+    taken = _right_half(rectangle, shared_rows, fabric)
+    if above:
+        taken |= Taken.by(above) | _left_half(rectangle, above, fabric)
     netlist = netlist_text(_walled(part, rectangle, fabric, taken))
     place = flow.place if constraints else flow.place_without_pins
     options = (*place, *_GIVE_UP, "--freq", str(target_mhz), "--timing-allow-fail")
@@ -125,6 +127,9 @@ class Taken:
     bels: frozenset[str]
     wires: frozenset[str]
 
+    def __or__(self, other: "Taken") -> "Taken":
+        return Taken(self.bels | other.bels, self.wires | other.wires)
+
     @classmethod
     def by(cls, copy: Copy) -> "Taken":
         """What a copy of a block has taken, but for the clock, which all have."""
@@ -144,11 +149,27 @@ class Taken:
         )
 
 
-def _right_half(rectangle: Rectangle, rows: int, fabric: Fabric) -> frozenset[str]:
-    """Places for cells in the right half of the last rows."""
+def _right_half(rectangle: Rectangle, rows: int, fabric: Fabric) -> Taken:
+    """Places for cells in the right half of the last rows, and wires but those of the first row."""
     left, end = rectangle.width // 2, rectangle.y + rectangle.height
     half = Rectangle(rectangle.x + left, end - rows, rectangle.width - left, rows)
-    return frozenset(bel for place in half.places() for bel, _ in fabric.bels(place))
+    return Taken(
+        frozenset(bel for place in half.places() for bel, _ in fabric.bels(place)),
+        frozenset(
+            wire
+            for place in half.places()
+            if place[1] > half.y
+            for wire in fabric.span_wires(place)
+        ),
+    )
+
+
+def _left_half(rectangle: Rectangle, above: Copy, fabric: Fabric) -> Taken:
+    """Places for cells in the left half of the rows shared with `above`, but of the first row."""
+    rows = above.rectangle.y + above.rectangle.height - rectangle.y - 1
+    half = Rectangle(rectangle.x, rectangle.y + 1, rectangle.width // 2, rows)
+    bels = frozenset(bel for place in half.places() for bel, _ in fabric.bels(place))
+    return Taken(bels, frozenset())
 
 
 def _walled(

@@ -1,6 +1,6 @@
 """What a block takes, and what that leaves to the one below it."""
 
-from coprime.flow.stamping.block import Block, Copy, Taken, _right_half
+from coprime.flow.stamping.block import Block, Copy, Taken, _left_half, _right_half
 from coprime.flow.stamping.chain import ChainPart
 from coprime.flow.stamping.fabric import Fabric, Rectangle
 
@@ -37,11 +37,29 @@ def test_a_copy_takes_its_places_and_wires_but_not_the_clock():
     assert taken.wires == {"X25/Y58/JLSR0", "X25/Y57/H02E0001"}
 
 
-def test_half_of_a_shared_row_is_left_to_the_block_below():
+def test_half_of_the_shared_rows_is_left_to_the_block_below():
     fabric = Fabric.of("LFE5U-85F")
-    assert not _right_half(AREA, 0, fabric)
-    left = _right_half(AREA, 1, fabric)
+    assert _right_half(AREA, 0, fabric) == Taken(frozenset(), frozenset())
+    right = _right_half(AREA, 1, fabric)
     row = Rectangle(AREA.x, 58, AREA.width, 1)
-    assert left < {bel for place in row.places() for bel, _ in fabric.bels(place)}
-    assert len(left) == fabric.capacity(row)["MULT18X18D"] / 2 == 2
-    assert "X13/Y58/MULT18_0" not in left
+    assert right.bels < {bel for place in row.places() for bel, _ in fabric.bels(place)}
+    assert len(right.bels) == fabric.capacity(row)["MULT18X18D"] / 2 == 2
+    assert "X13/Y58/MULT18_0" not in right.bels
+    assert not right.wires  # the row of multipliers has wires that both may use
+
+
+def test_rows_of_logic_are_divided():
+    """But for the first shared row, no place is both blocks', and the upper one has no wire in the
+    right half."""
+    fabric = Fabric.of("LFE5U-85F")
+    upper = Rectangle(13, 42, 9, 23)
+    lower = Rectangle(13, 58, 9, 23)
+    rows = Rectangle(13, 59, 9, 6)
+    above = Copy(Block(PART, upper, block().module, 125.0, {}), upper)
+    right, left = _right_half(upper, 7, fabric), _left_half(lower, above, fabric)
+    inside = {bel for place in rows.places() for bel, _ in fabric.bels(place)}
+    assert {bel for bel in right.bels | left.bels if "/Y58/" not in bel} == inside
+    assert not right.bels & left.bels
+    assert {
+        wire for place in Rectangle(17, 59, 5, 6).places() for wire in fabric.span_wires(place)
+    } == (right.wires)
