@@ -100,8 +100,8 @@ class PowerDevice(FaultyDevice):
     def state_at_start(self, run: Callable[[], object]) -> bytes:
         """Call a function up to the start of its command, and give the state where a trace begins.
 
-        What it has been called with is then not finished: the device must be restored. ValueError if
-        it starts none.
+        What it has been called with is then not finished: the device must be restored. ValueError
+        if it starts none.
         """
         self._stops = True
         try:

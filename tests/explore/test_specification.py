@@ -96,7 +96,8 @@ def test_the_specification_of_compression():
 
 
 def test_the_specification_of_what_is_shipped():
-    """Every design to choose has both areas; on ecp5 the accelerator's clock over three seeds."""
+    """Every design to choose has both areas; on ecp5 the accelerator's clock over three
+    seeds, of `ring` with 18 DSP slices over one."""
     points = read_specification("shipped")
     assert set(points) < set(read_specification("all"))
     assert {point.run.bits for point in points} == {512, 1024, 2048, 3072, 4096}
@@ -115,7 +116,9 @@ def test_the_specification_of_what_is_shipped():
     assert designs["ecp5", "engine"] < designs["xc7", "engine"]
     for point in points:
         routed = (point.area.target, point.area.part) == ("ecp5", "accelerator")
-        assert point.area.route_seeds == ((1, 2, 3) if routed else ())
+        of_one = ("tile", "kara95") in point.area.parameters  # a placement takes many minutes
+        seeds = (1,) if of_one else (1, 2, 3)
+        assert point.area.route_seeds == (seeds if routed else ())
 
 
 def test_all_families_do_what_they_can():

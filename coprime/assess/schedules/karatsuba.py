@@ -304,7 +304,7 @@ class KaratsubaBench(Bench):
                     self.found[stream, k] = self.memory.words(name, self.case.inner)
 
     def ends(self, cycle: int, outputs: Mapping[str, Word]) -> bool:
-        """`done` comes in the last cycle of each command, of both multiplications, else ProofError."""
+        """`done` comes in the last cycle of each command, of both of them, else ProofError."""
         expected = any(cycle == end - 1 for _, end in self.spans)
         for stream in self.streams:
             if known(outputs, f"{stream}done") != (expected,):
