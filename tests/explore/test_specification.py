@@ -113,7 +113,9 @@ def test_the_specification_of_what_is_shipped():
     }
     for target in ("xc7", "ecp5"):
         assert designs[target, "engine"] == designs[target, "accelerator"]
-    assert designs["ecp5", "engine"] < designs["xc7", "engine"]
+    # On ecp5 one engine of `ring` has all lengths, on xc7 one of its own has the shorter ones.
+    of_ecp5, of_xc7 = ({one[:2] for one in designs[each, "engine"]} for each in ("ecp5", "xc7"))
+    assert of_ecp5 < of_xc7
     for point in points:
         routed = (point.area.target, point.area.part) == ("ecp5", "accelerator")
         of_one = ("tile", "kara95") in point.area.parameters  # a placement takes many minutes

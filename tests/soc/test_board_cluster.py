@@ -21,7 +21,7 @@ def test_cores_on_a_board_decrypt():
     board = BOARDS["ulx3s"]
     choice = choose("cluster", {"cores": "2", "max_bits": "64", "link_registers": "1"})
     top, verilog = board_cluster_bench(choice, board, baud=BAUD)
-    clock = round(board.clock_mhz * 1e6)
+    clock = round(board.oscillator_mhz * 1e6)
     port = SimulatedPort(SimulatedBoard(verilog, top, clock=clock, baud=BAUD))
     key = keys.generate(64, seed=1)
     with SerialDevice(port) as device:

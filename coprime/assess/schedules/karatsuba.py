@@ -145,7 +145,10 @@ def _round(
 
 
 class KaratsubaTheorem(Theorem):
-    """X * Y * 2^(-w*rounds) mod M of `KaratsubaMultiplier`; or mod a multiple of M, and then M."""
+    """X * Y * 2^(-w*rounds) mod M of `KaratsubaMultiplier`; or mod a multiple of M, and then M.
+
+    ValueError for longer words than the executor has rules for.
+    """
 
     statement = "X * Y / 2^(w rounds) modulo M"
     flag_bits = 15  # of a slot
