@@ -96,7 +96,7 @@ registers: $(READY)
 	@$(BIN)/python tools/registers.py
 
 diagrams: $(READY)
-	@$(BIN)/python tools/diagrams.py
+	@$(BIN)/python tools/diagrams
 
 errors: $(READY)
 	@$(BIN)/python -m tests.cli.wrong_inputs

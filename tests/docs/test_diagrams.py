@@ -20,7 +20,7 @@ SAMPLE = ("fdfm", "cluster", "token", "compact-schedule", "fdfm-schedule", "kara
 
 def run_tool(*arguments, root=ROOT):
     return subprocess.run(
-        [sys.executable, root / "tools" / "diagrams.py", *arguments],
+        [sys.executable, root / "tools" / "diagrams", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -50,7 +50,7 @@ def test_another_schedule_is_noticed(tmp_path):
     done = run_tool("--check", "ring-schedule", root=tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
-        "docs/images/ring-schedule.svg is not up to date: run python tools/diagrams.py\n"
+        "docs/images/ring-schedule.svg is not up to date: run python tools/diagrams\n"
     )
 
 
@@ -109,7 +109,7 @@ class Chain(wiring.Component):
 
 def test_arrows_are_wires_multiplexers_and_registers(monkeypatch):
     """But no sums; parts of one class are one box unless they are kept apart."""
-    monkeypatch.syspath_prepend(ROOT / "tools")
+    monkeypatch.syspath_prepend(ROOT / "tools" / "diagrams")
     import blocks
 
     monkeypatch.setattr(blocks, "_alike", lambda one, other: False)
@@ -118,7 +118,7 @@ def test_arrows_are_wires_multiplexers_and_registers(monkeypatch):
     assert block.arrows == {(0, 1): 8, (2, 0): 1}
     assert (block.kind, block.parts[0].summary) == ("Chain", "Adds 1")
     monkeypatch.undo()
-    monkeypatch.syspath_prepend(ROOT / "tools")
+    monkeypatch.syspath_prepend(ROOT / "tools" / "diagrams")
     together = blocks.block_of(Chain(), "chain")
     assert [part.title for part in together.parts] == ["first … third"]
     assert together.arrows == {}

@@ -22,8 +22,8 @@ from coprime.catalog import family_named
 from coprime.cluster.node import Node
 from coprime.engine.contract import capabilities_of
 
-ROOT = Path(__file__).parent.parent
-TOOL = "tools/diagrams.py"
+ROOT = Path(__file__).parents[2]
+TOOL = "tools/diagrams"
 IMAGES = Path("docs/images")
 
 EXPANDED = ("lane", "multiplier", "exponentiator")
