@@ -51,7 +51,8 @@ class StepInBanks:
     window, entry : the blocks of the table's entries that WINDOW and ENTRY name
     third : the block of the table's entry that THIRD names
     scans : the exponent is read through the ports A, whatever else is under way
-    index, starts : the digit of x and y that the linear unit asks for next; it begins
+    index : the digit of x and y that the linear unit asks for next
+    starts : the linear unit begins with the step
     uses_a, uses_b : the linear unit asks something of the ports A, of the ports B
     suppress_write : the product of a window of 0 is not to be written
     copies : the result is to be written to both banks

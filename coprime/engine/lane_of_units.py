@@ -25,16 +25,16 @@ from .sequencer.linear_steps import LINEAR_OPERATIONS
 
 
 class LinearTask:
-    """What the linear unit does: the sequencer's step, or of one that runs on, what that was.
+    """The step that the linear unit executes: the sequencer's, or where a sum runs on beside the
+    steps after it (`shares`), a copy of that sum's.
 
     Attributes
     ----------
     kind, digits, shift : of the step; the last one only with sums
-    x, y, destination, copies : the same, where the numbers lie
+    x, y, destination, copies : the step's numbers; of a lane of banks with other places, these
     """
 
     def __init__(self, sequencer: Sequencer, *, shares: bool):
-        self.shares = shares
         self.of_step = {"kind": sequencer.operation, "digits": sequencer.inner_digits}
         self.of_step |= {name: getattr(sequencer, name) for name in ("x", "y", "destination")}
         if sequencer.program.sums:

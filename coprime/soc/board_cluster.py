@@ -17,6 +17,7 @@ from coprime.cluster.node import Node
 from coprime.flow.board import Board
 from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.verilog import to_verilog
+from coprime.soc.board_design import board_name, with_bench
 
 _INPUTS, _OUTPUTS = ("clk", "button", "rx"), ("tx", "led_session", "led_clock")
 PORTS = (*_INPUTS, *_OUTPUTS)
@@ -89,13 +90,8 @@ def _board_ports(board: Board) -> Mapping[str, wiring.Member]:
     return {port: directions[port](1) for port in board.pins if port in directions}
 
 
-def board_cluster_name(choice: ClusterChoice, board: Board) -> str:
-    """Name of the top module."""
-    return f"{choice.module_name}_on_{board.name.replace('-', '_')}"
-
-
 def board_cluster_verilog(choice: ClusterChoice, board: Board, *, baud: int) -> str:
-    """Verilog of a cluster on a board; the top module is `board_cluster_name`.
+    """Verilog of a cluster on a board; the top module is `board_name`.
 
     It is wires between the modules FRONT_END and NODE. ValueError for a speed out of range.
     """
@@ -113,7 +109,7 @@ def board_cluster_verilog(choice: ClusterChoice, board: Board, *, baud: int) -> 
         ends=FRONT_END,
         node=NODE,
     )
-    name = board_cluster_name(choice, board)
+    name = board_name(choice, board)
     header = f"{name}: a cluster on {board.title}, at a serial port of {baud} baud"
     return "\n".join(
         [
@@ -130,12 +126,6 @@ def board_cluster_bench(choice: ClusterChoice, board: Board, *, baud: int) -> tu
     Its ports are clk, rx and tx; nobody presses the button. Multipliers and memories are those of
     the target `generic`. ValueError as `board_cluster_verilog`.
     """
-    name = board_cluster_name(choice, board)
+    name = board_name(choice, board)
     verilog = board_cluster_verilog(choice, replace(board, target=Target.GENERIC), baud=baud)
-    released = int(board.pins["button"].active_low)
-    text = f"""
-module {name}_bench (input clk, input rx, output tx);
-  {name} board (.clk(clk), .rx(rx), .tx(tx), .button(1'b{released}));
-endmodule
-"""
-    return f"{name}_bench", verilog + text
+    return with_bench(verilog, name, board)

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.bus.serial.uart import divisor_of
-from coprime.catalog import Choice
+from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.clock_generator import ClockGenerator
 from coprime.cells.clock_ranges import ClockSetting
 from coprime.cells.target import Target
@@ -108,7 +108,7 @@ class BoardDesign(wiring.Component):
         return m
 
 
-def board_name(choice: Choice, board: Board) -> str:
+def board_name(choice: Choice | ClusterChoice, board: Board) -> str:
     """Name of the top module."""
     return f"{choice.module_name}_on_{board.name.replace('-', '_')}"
 
@@ -156,6 +156,14 @@ def board_bench(
     name = board_name(choice, board)
     generic = replace(board, target=Target.GENERIC)
     verilog = board_verilog(choice, generic, baud=baud, setting=setting)
+    return with_bench(verilog, name, board)
+
+
+def with_bench(verilog: str, name: str, board: Board) -> tuple[str, str]:
+    """Give a module around module `name` of a board's design, by name, and the Verilog of both.
+
+    Its ports are clk, rx and tx; the button is released.
+    """
     released = int(board.pins["button"].active_low)
     text = f"""
 module {name}_bench (input clk, input rx, output tx);

@@ -18,7 +18,7 @@ from coprime.flow.board import (
 from coprime.flow.files import write_file
 from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.templates import filled
-from coprime.soc.board_cluster import PORTS, board_cluster_name, board_cluster_verilog
+from coprime.soc.board_cluster import PORTS, board_cluster_verilog
 from coprime.soc.board_design import board_name, board_verilog
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -97,7 +97,7 @@ def build_board_cluster(
     """
     stampable(board)  # before anything that takes longer
     verilog = board_cluster_verilog(choice, board, baud=baud)
-    name = board_cluster_name(choice, board)
+    name = board_name(choice, board)
     result = write_bitstream(verilog, name, board, folder, repeated=(FRONT_END, NODE))
     values = {"choice": choice, "board": board, "baud": baud, "meaning": meaning, "ports": PORTS}
     commands = [
