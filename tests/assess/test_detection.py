@@ -77,8 +77,8 @@ def device():
         yield opened
 
 
-def profiles(device, seed):
-    """What is found in random order of fixed and random inputs, by order."""
+def recorded(device, seed):
+    """The traces of fixed and of random inputs, in random order, of each sample of a component."""
     generator = random.Random(seed)
     start = device.save()
     groups = {True: [], False: []}
@@ -89,12 +89,19 @@ def profiles(device, seed):
         data = 0x00FF0F01 if fixed else generator.getrandbits(32)
         device.write32(registers.INPUT_WINDOW.address, data)
         device.write32(registers.COMMAND.address, 1)
-        groups[fixed].append(device.trace.ravel())
+        groups[fixed].append(device.trace.copy())
     device.restore(start)
+    return {fixed: np.stack(traces) for fixed, traces in groups.items()}
+
+
+def profiles(device, seed):
+    """What is found of fixed and random inputs, by order."""
+    groups = recorded(device, seed)
+    traces = {fixed: samples.reshape(len(samples), -1) for fixed, samples in groups.items()}
     found = {}
-    for fixed, traces in groups.items():
-        found[fixed] = Moments(groups[True][0])
-        found[fixed].add(np.stack(traces))
+    for fixed, samples in traces.items():
+        found[fixed] = Moments(traces[True][0])
+        found[fixed].add(samples)
     places = Places([("", [Place(0, "all")] * len(device.trace))])
     return {
         order: find_leaks(found[True], found[False], order, device.components, places)

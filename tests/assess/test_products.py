@@ -1,6 +1,5 @@
 """Products of two samples: the sums against fractions, and shares that are in different cycles."""
 
-import random
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +10,8 @@ from coprime.assess.moments import Moments, corrected_threshold
 from coprime.assess.places import Place, Places
 from coprime.assess.power import PowerDevice
 from coprime.assess.products import ProductMoments, product_t_values
-from coprime.bus import registers
 
-from .test_detection import CIRCUIT
+from .test_detection import CIRCUIT, recorded
 
 pytestmark = pytest.mark.xdist_group("detection")
 
@@ -25,7 +23,6 @@ module masked(input clk, input take, input [7:0] data, input [7:0] mask, output 
 endmodule
 """
 """One register takes a share of the data in a cycle, another one takes the other in the next."""
-TRACES = 3000
 
 
 def two_cycles():
@@ -73,23 +70,11 @@ def device():
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_shares_in_different_cycles_are_found_by_their_product_only(device, seed):
-    generator = random.Random(seed)
-    start = device.save()
-    groups = {True: [], False: []}
-    for _ in range(TRACES):
-        fixed = bool(generator.getrandbits(1))
-        device.restore(start)
-        device.give_random(generator.randbytes(64))
-        data = 0x00FF0F01 if fixed else generator.getrandbits(32)
-        device.write32(registers.INPUT_WINDOW.address, data)
-        device.write32(registers.COMMAND.address, 1)
-        groups[fixed].append(device.trace.copy())
-    device.restore(start)
+    groups = recorded(device, seed)
     column = device.components.index("masked")
     reference = groups[True][0]
     single, product = {}, {}
-    for fixed, traces in groups.items():
-        samples = np.stack(traces)
+    for fixed, samples in groups.items():
         single[fixed] = Moments(reference[:, column])
         single[fixed].add(samples[:, :, column])
         product[fixed] = ProductMoments((reference[:, column], reference[:, column]))
