@@ -22,8 +22,8 @@ PREDICTED = sorted(name for name, one in RECORDS.items() if one.is_predicted)
 SLOW = ("curve", "ring", "X_MULTIPLY")
 """Words of commands whose programs take many seconds: none of these is drawn."""
 DRAWN = 3
-"""Records that a version of the sources compares, besides those measured for the README. All of
-them are slow: making the Verilog of one takes seconds."""
+"""Records that a version of the sources compares, besides those of the README. All of them are
+slow: making the Verilog of one takes seconds."""
 
 
 def complaint(one, today):
@@ -53,9 +53,12 @@ def check_cycles(name):
     assert again == RECORDS[name], f"{name}: {again.cycles:,} cycles; `make figures` writes pages"
 
 
-@pytest.mark.parametrize(
-    "name", sorted({*drawn(MEASURED), *(named(TEXTS["README.md"], RECORDS).keys() & MEASURED)})
-)
+def with_readme(names):
+    """Those that are drawn, and those of the README."""
+    return sorted({*drawn(names), *(named(TEXTS["README.md"], RECORDS).keys() & names)})
+
+
+@pytest.mark.parametrize("name", with_readme(MEASURED))
 def test_a_record_is_of_todays_verilog(name):
     check_digest(name)
 
@@ -66,7 +69,7 @@ def test_every_record_is_of_todays_verilog(name):
     check_digest(name)
 
 
-@pytest.mark.parametrize("name", drawn(PREDICTED))
+@pytest.mark.parametrize("name", with_readme(PREDICTED))
 def test_cycles_are_predicted(name):
     check_cycles(name)
 
