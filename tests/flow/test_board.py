@@ -179,7 +179,7 @@ def test_self_test_on_the_board(tmp_path):
     assert 0.7 < result.clock_mhz / result.fmax_mhz < 0.95
     assert result.utilisation["EHXPLLL"] == 1
     assert result.utilisation["MULT18X18D"] == 1
-    assert result.utilisation["DP16KD"] == 2 + 1 + 1
+    assert result.utilisation["DP16KD"] == 2 + 1 + 1 + 1  # engine, buffer, bridge, self-test
     assert result.utilisation["TRELLIS_IO"] == 9
     text = (tmp_path / "coprime_fdfm_on_ulx3s.v").read_text()
     assert "TEST KEY" in text.splitlines()[1]
