@@ -1,4 +1,4 @@
-"""Measure what has no record in results.md, bus.md, soc.md, padding.md, drivers.md and serial.md.
+"""Measure what has no record in results.md, ring.md and the pages of buses, systems and drivers.
 
 Takes some minutes; an hour where nothing is in the cache yet, since the largest designs are placed
 and routed. Areas, clocks and cycles that have records: `make figures`.
@@ -16,8 +16,10 @@ from . import (
     fdfm,
     karatsuba,
     padding,
+    ring_projection,
     serial,
     soc,
+    tiles,
 )
 from .page import replace_part
 
@@ -35,6 +37,8 @@ def main() -> None:
         replace_part(PAGE, name, section.measure())
     for topic in (soc, padding, drivers, serial):
         topic.measure()
+    for topic in (ring_projection, tiles):
+        topic.main()
     tools = ", ".join(f"{name} {tool_version(name)}" for name in TOOLS)
     replace_part(PAGE, "tools", f"Tools: {tools}.\n")
     print(f"wrote {PAGE}")

@@ -1,6 +1,6 @@
 """How many accelerators of `ring` a large device would hold, and what they would do: a projection.
 
-`python -m bench.ring_projection` prints a Markdown table. Area and cycles are those of the
+`python -m bench.ring_projection` writes the table of docs/ring.md. Area and cycles are those of the
 measurements that come with Coprime (accelerators with AXI4-Lite, mapped for 7 series); the clocks
 are assumed, and nothing of this was placed. The device has the resources of a VU9P.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from coprime.explore.points import Point
 from coprime.explore.shipped import shipped_points
 
-from .page import table, thousands
+from .page import replace_part, table, thousands
 
 BITS = 2048
 CLOCKS_MHZ = (200, 300)
@@ -52,18 +52,20 @@ def row(point: Point) -> list[str]:
     scarce = min(limits, key=limits.__getitem__)
     count, cycles = limits[scarce], point.predicted_cycles
     name = "{multipliers} × {tiles} `{tile}`".format(**point.parameters)
-    figures = (point.dsp, point.lut, f"{point.bram:g}", thousands(cycles), thousands(count))
+    sizes = (point.dsp, thousands(point.lut), f"{point.bram:g}")
+    figures = (*sizes, thousands(cycles), thousands(count))
     rates = (thousands(round(count * clock * 1_000_000 / cycles, -2)) for clock in CLOCKS_MHZ)
     return [name, *map(str, figures), scarce, *(rate.removesuffix(".0") for rate in rates)]
 
 
-def main() -> None:
+def projection() -> str:
     head = ["design", "DSP", "LUT", "block RAM", "cycles", "accelerators", "limited by"]
     head += [f"per second at {clock} MHz" for clock in CLOCKS_MHZ]
-    print(
-        f"**Projection**: RSA-{BITS} private operations; clocks are assumed, nothing was placed.\n"
-    )
-    print(table(head, [row(point) for point in sorted(points(), key=lambda one: one.dsp)]))
+    return table(head, [row(point) for point in sorted(points(), key=lambda one: one.dsp)])
+
+
+def main() -> None:
+    replace_part("ring.md", "projection", projection())
 
 
 if __name__ == "__main__":

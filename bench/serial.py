@@ -1,9 +1,12 @@
-"""The serial link: time on the wire beside the computation, in cycles of a simulated board."""
+"""The serial link: area of the bridge, and time on the wire, in cycles of a simulated board."""
 
+from coprime.bus.serial.bridge import SerialBridge
 from coprime.bus.serial.uart import divisor_of
 from coprime.catalog import choose
+from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
 from coprime.device.serial import SerialDevice
+from coprime.flow.mapping import map_design
 from coprime.rsa import keys
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import SimulatedBoard, SimulatedPort
@@ -15,11 +18,25 @@ CLOCK = 12_000_000
 BITS = 2048
 X = 12345
 BAUDS = (115_200, 921_600, 3_000_000)
+DIVISOR = 104
+"""Cycles per bit of the bridge whose area is measured."""
+TARGETS = (Target.XC7, Target.ECP5, Target.ICE40)
 DESIGNS = (("compact", {"max_bits": "2048"}), ("ring", {"max_bits": "2048"}))
 
 
+def area() -> None:
+    """Write the table of the bridge's cells."""
+    rows = []
+    for target in TARGETS:
+        used = map_design(target, SerialBridge(DIVISOR), "coprime_bridge")
+        rows.append((target.value, used.lut, used.carry, used.ff, f"{used.bram:g}"))
+    head = ["target, mapped by Yosys", "LUTs", "carry cells", "flip-flops", "block RAM"]
+    replace_part(PAGE, "bridge", table(head, rows))
+
+
 def measure() -> str:
-    """Write the page's table; on the common page there is nothing of it."""
+    """Write the page's tables; on the common page there is nothing of it."""
+    area()
     key = keys.generate(BITS, seed=1)
     rows = []
     for family, settings in DESIGNS:

@@ -1,11 +1,11 @@
-"""Area and clock of each tile alone: `python -m bench.tiles` prints the table of docs/ring.md."""
+"""Area and clock of each tile alone: `python -m bench.tiles` writes the table of docs/ring.md."""
 
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
 from coprime.flow.mapping import map_design
 from coprime.flow.routing import route_design
 
-from .page import table
+from .page import replace_part, table
 
 PRODUCTS = 64
 """Most in a sum."""
@@ -43,7 +43,7 @@ def rows() -> list[tuple[str, ...]]:
 
 def main() -> None:
     heads = ("tile", "w", "DSP", "latency", "most products", "xc7: LUT", "FF")
-    print(table((*heads, "ecp5: LUT", "FF", "MHz"), rows()))
+    replace_part("ring.md", "tiles", table((*heads, "ecp5: LUT", "FF", "MHz"), rows()))
 
 
 if __name__ == "__main__":

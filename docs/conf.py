@@ -38,6 +38,8 @@ napoleon_google_docstring = False
 default_role = "literal"  # `name` in a docstring
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"Coprime {version}"
 html_theme_options = {"navigation_with_keys": True}
 html_show_sphinx = False

@@ -1,7 +1,7 @@
 """`coprime completion`: a script by which a shell completes this command line.
 
 The scripts follow from the parser. Where an option's value has no fixed list of choices, the table
-`_VALUES` says by its name what may come: files, families, the parameters of the family.
+`_values` says by its name what may come: files, families, the parameters of the family.
 """
 
 import argparse

@@ -267,6 +267,10 @@ class _Marks:
         }
 
 
+_NARROW = 300
+"""Width of a plot below which every other size is written a line higher."""
+
+
 def _front_spec(marks: _Marks, x: Row, y: Row, room: Sequence[Row]) -> Row:
     """Points with the Pareto front of each size, and the size beside its fastest point."""
     x_field, y_field = x["field"], y["field"]
@@ -283,7 +287,11 @@ def _front_spec(marks: _Marks, x: Row, y: Row, room: Sequence[Row]) -> Row:
         {"window": [{"op": "lag", "field": "so_far", "as": "before"}], **by_size},
         {"filter": f"!isValid(datum.before) || datum.{y_field} < datum.before"},
     ]
-    fastest = [*front, {"filter": "!isValid(datum.before)"}]
+    fastest = [
+        *front,
+        {"filter": "!isValid(datum.before)"},
+        {"window": [{"op": "row_number", "as": "turn"}], "sort": [{"field": "bits"}]},
+    ]
     line = {
         "transform": front,
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.3},
@@ -293,7 +301,8 @@ def _front_spec(marks: _Marks, x: Row, y: Row, room: Sequence[Row]) -> Row:
             "order": {"field": x_field},
         },
     }
-    text: Row = {"type": "text", "dy": -13, "fontSize": 11}
+    height = f"width < {_NARROW} && datum.turn % 2 ? -24 : -13"
+    text: Row = {"type": "text", "dy": {"expr": height}, "fontSize": 11}
     halo: Row = {"stroke": "white", "strokeWidth": 3}
     ink: Row = {"color": "#4a525c"}
     labels = [

@@ -16,9 +16,9 @@ from .mapping import map_cells, mapping_tools
 from .routing import check_fit, clock_mhz, nextpnr
 from .stamping.stamp import STAMPING, stamp_design
 from .targets import Flow, FpgaDevice, flow_of
-from .tools import ToolError, tool_version
+from .tools import ToolCrashError, ToolError, tool_version
 
-_SEED = 1
+_SEEDS = (1, 2, 3)  # the next one where nextpnr crashes with the one before
 _AHEAD = 1.25  # of the board's clock: a stamped rectangle must be so much faster than that
 _SHARE = Fraction(4, 5)
 """Of the clock that a routed design allows, the part that it gets by default."""
@@ -202,10 +202,15 @@ def _routed(
     flow = board.flow
     tool_version(flow.nextpnr)  # before the mapping, which takes longer
     netlist = check_mapped(verilog, top, board)
-    options = (*flow.place, "--seed", str(_SEED), "--timing-allow-fail")
-    return _with_report(
-        nextpnr(flow, board.device, netlist, board.constraints, options, bitstream=bitstream)
-    )
+    for seed in _SEEDS:
+        options = (*flow.place, "--seed", str(seed), "--timing-allow-fail")
+        arguments = (flow, board.device, netlist, board.constraints, options)
+        try:
+            return _with_report(nextpnr(*arguments, bitstream=bitstream))
+        except ToolCrashError:
+            if seed == _SEEDS[-1]:
+                raise
+    raise AssertionError("there is no seed")
 
 
 def _stamped(

@@ -16,11 +16,12 @@ from coprime.cells.target import Target
 from .cache import cached
 from .mapping import map_cells, mapping_tools, verilog_of
 from .targets import Flow, FpgaDevice, device_named, flow_of
-from .tools import ToolError, run_tool, run_yosys, tool_version
+from .tools import ToolCrashError, ToolError, run_tool, run_yosys, tool_version
 
 _CLOCKS = ("clk", "s_axi_aclk")
 _WRAPPER = "coprime_wrapper"
 _NO_PLACE = re.compile(r"(?:Unable|Failed) to .*?cell .* (?:of )?type '?(\w+)'?")
+_CRASH = "wasm trap"  # how nextpnr ends that fails in WebAssembly
 _FUNCTION = """
 import importlib
 import sys
@@ -220,8 +221,8 @@ def nextpnr(
     The bitstream is called "design" and ends as the flow says; the netlist, with places and routes
     of all that is in it, is routed.json, without cells and nets whose names begin with `write`; ""
     is for no netlist. `constraints` is the text of the flow's file, or "".
-    Raises ToolError if the design does not fit the device or a tool fails. Results are cached by
-    content.
+    Raises ToolError if the design does not fit the device or a tool fails, ToolCrashError if
+    nextpnr crashes. Results are cached by content.
     """
     written = ("--write", "routed.json") if write else ()
     options = (*device.options, *options, *written, "--quiet")
@@ -238,6 +239,8 @@ def nextpnr(
         try:
             _run("nextpnr", function, (*options, *files), folder)
         except ToolError as error:
+            if _CRASH in str(error):
+                raise ToolCrashError(str(error)) from error
             found = _NO_PLACE.search(str(error))
             if found is None:
                 raise

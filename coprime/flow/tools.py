@@ -52,6 +52,10 @@ class ToolError(CoprimeError):
     """A tool is missing, or it failed; the text says which and what to do, or its last words."""
 
 
+class ToolCrashError(ToolError):
+    """A tool ended by a fault of its own, not by an error in what it was given."""
+
+
 @dataclass(frozen=True)
 class Compiler:
     """A C++ compiler: the command that starts it, and the first line of its --version."""

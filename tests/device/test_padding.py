@@ -1,8 +1,6 @@
 """Padding in hardware with real keys, both ways, against the cryptography package."""
 
 import hashlib
-import re
-from pathlib import Path
 
 import pytest
 from cryptography.exceptions import InvalidSignature
@@ -251,10 +249,3 @@ def test_each_padding_can_be_left_out(padding):
         else:
             ciphertext = accelerator.encrypt(b"m", Scheme.PKCS1)
             assert accelerator.decrypt(ciphertext, Scheme.PKCS1) == b"m"
-
-
-@pytest.mark.slow
-def test_the_example_of_the_page():
-    page = Path(__file__).parents[2] / "docs" / "padding.md"
-    (example,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.S)
-    exec(compile(example, page, "exec"), {})

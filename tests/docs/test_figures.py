@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench import figures
+from bench import figures, ring_projection
 from bench.figures import NOT_YET, OTHERS, ROOT, draw, named, pages, unrecorded
 from bench.records import Record, read_records, write_records
 from coprime.explore.points import read_points
@@ -107,6 +107,11 @@ def test_every_figure_has_a_record(page):
     path = ROOT / page
     if path.name not in (*NOT_YET, *OTHERS) and path.parent.name not in OTHERS:
         assert unrecorded(TEXTS[page], RECORDS) == []
+
+
+def test_the_projection_is_of_the_shipped_measurements():
+    said = "`python -m bench.ring_projection` writes it"
+    assert f"\n{ring_projection.projection()}\n<!-- end -->" in TEXTS["docs/ring.md"], said
 
 
 def test_every_record_is_on_a_page():

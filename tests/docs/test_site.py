@@ -68,7 +68,6 @@ def test_tutorial_runs_as_written(tmp_path, page):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
 def test_python_page_runs_as_written(tmp_path):
     """All examples in one program, as a reader would type them."""
     examples = blocks(DOCS / "python.md", "python")

@@ -7,6 +7,7 @@ from amaranth_boards.ulx3s import ULX3S_25F_Platform
 
 from coprime.catalog import family_named
 from coprime.flow import board as flow
+from coprime.flow import routing
 from coprime.flow.board import write_bitstream
 from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.tools import ToolError
@@ -135,6 +136,25 @@ def test_too_slow_for_the_clock(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("crashes", [1, 3])
+def test_another_seed_where_nextpnr_crashes(tmp_path, monkeypatch, crashes):
+    def trapped(what, function, arguments, folder):
+        seeds.append(arguments[arguments.index("--seed") + 1])
+        if len(seeds) <= crashes:
+            raise ToolError(
+                "nextpnr failed with status 1:\n  wasm trap: out of bounds memory access"
+            )
+        raise ToolError("another failure")
+
+    other = LIGHT.replace("6'h25", f"6'h3{crashes}")  # not in the cache
+    seeds = []
+    monkeypatch.setattr(routing, "_run", trapped)
+    words = "another failure" if crashes == 1 else "wasm trap"
+    with pytest.raises(ToolError, match=words):
+        write_bitstream(other, "coprime_light", BOARDS["ulx3s"], tmp_path)
+    assert seeds == ["1", "2", "3"][: len(seeds)] and len(seeds) == min(crashes + 1, 3)
+
+
 def test_what_does_not_fit_is_not_placed(tmp_path, monkeypatch):
     """After the mapping, which counts it."""
     product = "(* keep *) reg [31:0] p{0}; always @(posedge clk) p{0} <= p{0}[15:0] * p{0}[31:16];"
@@ -159,7 +179,7 @@ def test_self_test_on_the_board(tmp_path):
     assert 0.7 < result.clock_mhz / result.fmax_mhz < 0.95
     assert result.utilisation["EHXPLLL"] == 1
     assert result.utilisation["MULT18X18D"] == 1
-    assert result.utilisation["DP16KD"] == 2 + 1 + 1
+    assert result.utilisation["DP16KD"] == 2 + 1 + 1 + 1  # engine, buffer, bridge, self-test
     assert result.utilisation["TRELLIS_IO"] == 9
     text = (tmp_path / "coprime_fdfm_on_ulx3s.v").read_text()
     assert "TEST KEY" in text.splitlines()[1]

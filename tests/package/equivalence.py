@@ -2,7 +2,8 @@
 
 Both texts become combinational: the registers of a module, with all that is inside it, are inputs
 and outputs (`expose -evert-dff`); a memory is registers, too. Two kinds of proof are tried, of the
-changed module and then of those around it:
+changed module alone, in which the ports of what is inside it are inputs and outputs as well, then
+of the module with all that is inside it, and of those around it:
 
 * Induction over a set of registers that are equal in both, after van Eijk, "Sequential equivalence
   checking based on structural similarities" (2000). At first these are all registers. If, with
@@ -34,6 +35,14 @@ _RESETS = {"rst": 1, "s_axi_aresetn": 0}
 """Inputs that reset a module, with their value then."""
 
 
+_MEMORY = ("opt_clean", "memory_dff", "memory_collect", "memory_map")
+_ALONE = (*_MEMORY, "expose -evert c:*")
+_WHOLE = ("flatten", *_MEMORY)
+_REDUCED = (*_WHOLE, *("opt_expr", "opt_dff", "dffunmap", "opt_clean") * 2)
+"""How a module's logic is made: without what is inside it, with that, and without the registers
+that never change."""
+
+
 @dataclass(frozen=True)
 class Logic:
     """The ports of a combinational module: widths by name."""
@@ -46,14 +55,17 @@ class Logic:
 def is_equivalent(gold: str, gate: str, module: str) -> bool:
     """Whether it is proved that `gate`, with a change in `module`, does the same as `gold`."""
     tops = dict.fromkeys((module, *_around(gold, module)))
-    for top, reduced in itertools.product(tops, (False, True)):
+    ways = [(module, _ALONE), *itertools.product(tops, (_WHOLE, _REDUCED))]
+    for top, way in ways:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             try:
-                logic = _logic(folder, gold, top, "gold", reduced)
+                logic = _logic(folder, gold, top, "gold", way)
                 if len(logic.registers) > _MOST_REGISTERS:
+                    if way is _ALONE:
+                        continue
                     return False
-                if _logic(folder, gate, top, "gate", reduced) == logic and (
+                if _logic(folder, gate, top, "gate", way) == logic and (
                     _by_induction(folder, logic) or _after_reset(folder, logic)
                 ):
                     return True
@@ -74,18 +86,17 @@ def _around(text: str, module: str) -> Iterator[str]:
             return
 
 
-def _logic(folder: Path, text: str, top: str, name: str, reduced: bool) -> Logic:
-    """Write a module's logic; `reduced` without the registers that never change."""
+def _logic(folder: Path, text: str, top: str, name: str, way: tuple[str, ...]) -> Logic:
+    """Write a module's logic, made in one of the ways above."""
     (folder / f"{name}.v").write_text(text)
     run_yosys(
         [
             f"read_verilog {name}.v",
             f"hierarchy -top {top}",
-            *("proc", "flatten", "opt_clean", "memory_dff", "memory_collect", "memory_map"),
-            *(("opt_expr", "opt_dff", "dffunmap", "opt_clean") * 2 if reduced else ()),
-            *("opt_clean", "expose -evert-dff -dff", "opt_clean"),
+            *("proc", *way, "opt_clean", "expose -evert-dff -dff", "opt_clean"),
             "attrmap -remove init",
             f"rename {top} {name}",
+            f"hierarchy -top {name}",
             f"write_json {name}.json",
             f"write_rtlil {name}.il",
         ],

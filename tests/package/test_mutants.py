@@ -1,12 +1,17 @@
-"""Mutants are reproducible, proofs of equivalence prove what is so and nothing else."""
+"""Mutants are reproducible, proofs of equivalence prove what is so and nothing else; scores."""
+
+import shutil
 
 import pytest
 
 from coprime.catalog import choose
 from coprime.flow.parts import accelerator_verilog
+from tests.package import equivalence
 from tests.package.equivalence import is_equivalent
-from tests.package.mutants import KINDS, drawn
+from tests.package.mutants import KINDS, drawn, score
 
+LEAST = 0.85
+"""Of the score of a testbench: docs/integration.md says what survives."""
 TEXT = """\
 module top (
   input  wire clk,
@@ -34,6 +39,14 @@ module top (
   end
 endmodule
 """
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="there is no Icarus Verilog")
+@pytest.mark.parametrize("family", ["compact", "fdfm", "karatsuba"])
+def test_a_testbench_notices_most_mutants(family):
+    found = score(family, count=40, seed=1)
+    assert found.value >= LEAST, found
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +81,31 @@ def test_there_are_mutants_of_each_kind_and_each_changes_the_text(verilog):
 def test_equivalent_texts_are_proved_so(right, wrong):
     assert TEXT.count(right) == 1
     assert is_equivalent(TEXT, TEXT.replace(right, wrong), "top")
+
+
+def test_a_module_is_compared_without_what_is_inside_it(monkeypatch):
+    monkeypatch.setattr(equivalence, "_MOST_REGISTERS", 1)
+    around = """
+module around (
+  input  wire clk,
+  input  wire rst,
+  input  wire [3:0] b,
+  output wire [3:0] z
+);
+  wire [3:0] y;
+  top inner (
+    .clk(clk),
+    .rst(rst),
+    .a(b & 4'h3),
+    .y(y)
+  );
+  assign z = y | (b & 4'h0);
+endmodule
+"""
+    text = TEXT + around
+    assert is_equivalent(text, text.replace("(b & 4'h0)", "(4'h0 & ~b)"), "around")
+    assert not is_equivalent(text, text.replace("(b & 4'h0)", "(b & 4'h8)"), "around")
+    assert not is_equivalent(text, text.replace("b & 4'h3", "b & 4'h7"), "around")
 
 
 @pytest.mark.parametrize(

@@ -147,13 +147,46 @@ class EngineChecks:
             if self.outcome_of(vector).cycles <= _MOST_CYCLES:
                 yield vector
 
+    def too_short(self) -> Iterator[Vector]:
+        """Commands with a modulus, and with primes, of a digit less than the engine has."""
+        own = self.engine
+        least = own.digits(own.min_length)
+        bits = max((one for one in range(2, own.min_length) if own.digits(one) < least), default=0)
+        if not bits or own.fixed_modulus is not None:
+            return
+        n = (1 << bits) - 1
+        operands = [*SampleNumbers(own, n, None).modulus_operands(), (Operand.Y, bits, n - 1)]
+        yield self._refused(self.numbers.product, {Length.MODULUS: bits}, operands, n - 1)
+        if self.numbers.key:
+            operands, lengths = self.numbers.private_operands()
+            for prime in (Length.P, Length.Q):
+                changed = [
+                    (one, bits, value & n) if one.length is prime else (one, length, value)
+                    for one, length, value in operands
+                ]
+                (command,) = own.private
+                yield self._refused(command, {**lengths, prime: bits}, changed, self.numbers.x)
+
+    def _refused(
+        self,
+        command: Command,
+        lengths: Mapping[Length, int],
+        operands: Sequence[tuple[Operand, int, int]],
+        x: int,
+    ) -> Vector:
+        """A command, with the error that is predicted."""
+        values = {one: value for one, _, value in operands}
+        done = self.design.predict(command, {**values, Operand.X: x}, lengths)
+        return Vector(command, lengths, operands, x, error=done.error)
+
     @property
     def resets(self) -> list[int]:
-        """Cycles from the write of a command to a reset: in the input, the engine's work, the
-        output."""
+        """Cycles from the write of a command to a reset: in the input, the first and the second
+        half of the engine's work, the output."""
         done = self.outcome(self.numbers.product, self.numbers.x)
         front = done.whole - done.cycles
-        return [front // 3, front, done.whole - front // 4]
+        second = front // 2 + done.cycles * 3 // 4
+        return [front // 3, front, second, done.whole - front // 4]
 
     def classes_of(self, command: Command) -> list[Length]:
         """The lengths that a command reads."""

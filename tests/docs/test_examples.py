@@ -1,0 +1,255 @@
+"""Examples on pages run as they are there; a new one fails here until it is run, too."""
+
+import ctypes
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils, x25519
+
+from coprime.catalog import choose
+from coprime.device.simulated import open_simulation
+from coprime.engine.contract import Error
+from coprime.explore.points import write_points
+from coprime.explore.shipped import shipped_points
+from coprime.padding.scheme import Padding
+from tests.benches import open_bench
+from tests.cli.test_serial import simulated_board
+from tests.device.test_padding import BITS, DIGEST, KEY, SHA256, SIZE, THEIRS, oaep, pss
+from tests.drivers.bindings import Memory, driver_of, private_key, words
+from tests.drivers.harness import CURVES, DRIVER, DRIVERS, compile_c
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SCALAR = 1234567
+PUBLIC = ec.derive_private_key(SCALAR, ec.SECP256R1()).public_key()
+PREHASHED = ec.ECDSA(utils.Prehashed(SHA256))
+LITEX_PLATFORM = """\
+from litex.build.generic_platform import Pins, Subsignal
+from litex.build.sim import SimPlatform
+
+serial = (Subsignal("tx", Pins(1)), Subsignal("rx", Pins(1)))
+platform = SimPlatform("SIM", [("sys_clk", 0, Pins(1)), ("serial", 0, *serial)])
+clk_freq = 100_000_000
+"""
+SERIAL_PORT = "/dev/ttyUSB0"
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's pseudo-terminals")
+SERIAL_BOARD = pytest.mark.xdist_group("serial board")  # with tests/cli/test_serial.py
+
+RUN = {
+    ("README.md", "python"): 1,  # the first one of python.md
+    ("cluster.md", "python"): 1,
+    ("curves.md", "python"): 3,
+    ("drivers.md", "c"): 5,  # besides here in tests/drivers/test_model.py and test_build.py
+    ("padding.md", "python"): 1,
+    ("programmer.md", "python"): 1,  # with the page, in test_site.py
+    ("python.md", "python"): 5,  # likewise
+    ("report.md", "python"): 1,
+    ("serial.md", "c"): 1,
+    ("serial.md", "python"): 1,
+    ("soc.md", "python"): 1,
+    ("sweeps.md", "python"): 3,  # of which two need a batch system: they are compiled
+}
+"""Examples of each page by their language."""
+
+
+def examples(page, language):
+    """The examples of a page in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+
+
+def examples_of(name, language="python"):
+    return examples(ROOT / "docs" / f"{name}.md", language)
+
+
+def run_python(name, number=0, **given):
+    """Run an example with these names; returns all that it has then."""
+    program = compile(examples_of(name)[number], f"{name}.md", "exec")
+    exec(program, given)
+    return given
+
+
+def test_every_example_is_run():
+    found = {
+        (page.name, language): len(examples(page, language))
+        for page in PAGES
+        for language in ("python", "c")
+    }
+    assert {name: count for name, count in found.items() if count} == RUN
+
+
+# --- Python ---------------------------------------------------------------------------------------
+
+
+@LINUX
+@SERIAL_BOARD
+def test_a_serial_port(capsys):
+    (example,) = examples_of("serial")
+    with simulated_board("compact", "-p", "max_bits=512", "--baud", "3000000") as device:
+        port, baud = device.removeprefix("serial:").split(",")
+        assert baud == "3000000"
+        exec(example.replace(SERIAL_PORT, port), {})
+    assert capsys.readouterr().out == f"{pow(5, 65537, 2**127 - 1)}\n"
+
+
+def test_a_paper():
+    (table,) = run_python("report")["TABLES"]
+    assert len(table.rows) == 2
+
+
+def test_reading_the_points_of_a_sweep(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    points = [one for one in shipped_points() if one.lut is not None]
+    write_points(points, tmp_path / "results.parquet")
+    smallest = run_python("sweeps")["smallest"].to_pylist()
+    assert {(one["target"], one["family"]): one["lut_min"] for one in smallest} == {
+        pair: min(one.lut for one in points if (one.target, one.family) == pair)
+        for pair in {(one.target, one.family) for one in points if one.status == "ok"}
+    }
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_batch_systems_are_python(number):
+    compile(examples_of("sweeps")[number], "sweeps.md", "exec")
+
+
+@contextmanager
+def on_curves(kind, bits, **settings):
+    """A bench that tests/ec have, too, so that it is built once."""
+    bench = open_bench("compact", max_bits=bits, curves=kind, **settings)
+    with bench.device:
+        yield bench
+
+
+@pytest.mark.xdist_group("montgomery")
+def test_a_shared_secret():
+    own, peer = (x25519.X25519PrivateKey.from_private_bytes(bytes([k] * 32)) for k in (7, 8))
+    with on_curves("montgomery", 512) as bench:
+        given = run_python(
+            "curves",
+            0,
+            accelerator=bench.accelerator,
+            own_private_bytes=own.private_bytes_raw(),
+            peer_public_bytes=peer.public_key().public_bytes_raw(),
+        )
+    assert given["own_public_bytes"] == own.public_key().public_bytes_raw()
+    assert given["secret"] == own.exchange(peer.public_key())
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("weierstrass")
+def test_a_signature():
+    x, y = PUBLIC.public_numbers().x, PUBLIC.public_numbers().y
+    with on_curves("weierstrass", 1024) as bench:
+        own = {"accelerator": bench.accelerator, "digest": DIGEST}
+        given = run_python("curves", 1, **own, d=SCALAR, x=x, y=y)
+    PUBLIC.verify(given["encoded"], DIGEST, PREHASHED)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("edwards")
+def test_a_signature_of_an_edwards_curve():
+    own = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+    with on_curves("edwards", 1024, base_multiple="once") as bench:
+        given = run_python(
+            "curves",
+            2,
+            accelerator=bench.accelerator,
+            private=own.private_bytes_raw(),
+            message=b"message",
+        )
+    assert given["public"] == own.public_key().public_bytes_raw()
+    assert given["signature"] == own.sign(b"message")
+
+
+@pytest.mark.slow
+def test_padding():
+    run_python("padding")
+
+
+@pytest.mark.slow
+def test_a_cluster(capsys):
+    key = run_python("cluster")["key"]
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    right = [pow(x, key.d, key.n) for x in range(2, 10)] + [pow(2, 65537, (1 << 127) - 1)]
+    assert {int(number): int(value, 16) for number, _, value in lines} == dict(enumerate(right))
+
+
+@pytest.mark.slow
+def test_litex(tmp_path):
+    """In a process of its own, as tests/soc/litex_system.py."""
+    pytest.importorskip("litex", reason="needs LiteX: pip install litex")
+    (example,) = examples_of("soc")
+    program = f"{LITEX_PLATFORM}\n{example}\nassert 'coprime' in soc.bus.regions\n"
+    (tmp_path / "example.py").write_text(program)
+    command = [sys.executable, "example.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "build" / "coprime_karatsuba.v").is_file()
+
+
+# --- C --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@LINUX
+@SERIAL_BOARD
+def test_a_serial_port_from_c(tmp_path):
+    (example,) = examples_of("serial", "c")
+    with simulated_board("compact", "-p", "max_bits=512", "--baud", "3000000") as device:
+        port = device.removeprefix("serial:").split(",")[0]
+        (tmp_path / "main.c").write_text(example.replace(SERIAL_PORT, port))
+        serial = DRIVERS / "src" / "coprime_serial.c"
+        program = compile_c(tmp_path, "example", tmp_path / "main.c", serial, DRIVER)
+        done = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"family \d+, moduli up to 512 bits\n", done.stdout)
+
+
+def driver_in_this_process(folder, number, device):
+    """The library of an example, and a driver that has opened a device."""
+    (folder / "example.c").write_text(examples_of("drivers", "c")[number])
+    name = "coprime.so"
+    compile_c(folder, name, "-shared", "-fPIC", "-O1", DRIVER, *CURVES, folder / "example.c")
+    library, driver = ctypes.CDLL(str(folder / name)), driver_of(device)
+    assert library.coprime_open(ctypes.byref(driver)) == 0
+    return library, driver
+
+
+@pytest.mark.slow
+def test_a_signature_from_c(tmp_path):
+    with on_curves("weierstrass", 521, nonce="random") as bench:
+        library, driver = driver_in_this_process(tmp_path, 2, bench.device)
+        assert library.prepare_curve(ctypes.byref(driver)) == 0
+        text = ctypes.create_string_buffer(64)
+        assert library.sign_digest(ctypes.byref(driver), words(SCALAR, 256), DIGEST, text) == 0
+    r, s = (int.from_bytes(half, "big") for half in (text.raw[:32], text.raw[32:]))
+    PUBLIC.verify(utils.encode_dss_signature(r, s), DIGEST, PREHASHED)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("drivers, padding")
+def test_padding_from_c(tmp_path):
+    """On the accelerator of tests/device/test_padding.py."""
+    choice = choose("fdfm", {"max_bits": str(BITS)})
+    with open_simulation(choice, paddings=tuple(Padding)) as device:
+        library, driver = driver_in_this_process(tmp_path, 0, device)
+        load_public(library, driver)
+        ciphertext = ctypes.create_string_buffer(SIZE)
+        assert library.encrypt(ctypes.byref(driver), b"message", 7, ciphertext) == 0
+        signed = THEIRS.sign(DIGEST, pss(), utils.Prehashed(SHA256))
+        assert library.verify(ctypes.byref(driver), DIGEST, signed, SIZE) == 0
+        assert library.verify(ctypes.byref(driver), bytes(32), signed, SIZE) == Error.PADDING
+    assert THEIRS.decrypt(ciphertext.raw, oaep()) == b"message"
+
+
+def load_public(library, driver):
+    """The public key of tests/device/test_padding.py."""
+    own = private_key(KEY).public_key
+    memory = Memory((ctypes.c_uint32 * 4096)(), 4096)
+    arguments = (driver, own.modulus, memory)
+    assert library.coprime_modulus_constants(*map(ctypes.byref, arguments)) == 0
+    assert library.coprime_load_public(ctypes.byref(driver), ctypes.byref(own)) == 0
