@@ -1,7 +1,8 @@
 """The whole device from placed and routed blocks: the front end once, the others copied."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,7 @@ from .netlist import (
 
 _UNIQUE = "WID"  # attribute that numbers block RAMs, whose contents the bitstream has by number
 _LUT_TABLE = "INITVAL"
+_MULTIPLIER_INPUT = re.compile(r"X\d+/Y\d+/J\w+_MULT18")
 _MADE_AGAIN = ("ROUTING", "src", "hdlname")  # attributes that are another copy's, or not needed
 
 
@@ -159,11 +161,17 @@ class _Composition:
             own = source["cells"][cell]
             gone.setdefault(own["connections"][port][0], []).append(_sink_wire(own, port))
         clock = clock_of(source)
-        routes = {
-            old: _without(route_of(net), gone.get(net["bits"][0], ()))
-            for old, net in nets.items()
-            if net["bits"][0] != clock
+        multipliers = {
+            place_of(cell["attributes"]["NEXTPNR_BEL"])
+            for cell in source["cells"].values()
+            if cell["type"] == "MULT18X18D"
         }
+        routes: dict[str, Route] = {}
+        for old, net in nets.items():
+            if net["bits"][0] != clock:
+                route = route_of(net)
+                idle = _idle(route, multipliers)
+                routes[old] = _without(route, {*gone.get(net["bits"][0], ()), *idle})
         moved = {old: self._moved(route, copy) for old, route in routes.items()}
         # A net that has to find other wires can only do so if its neighbours may make room.
         complete = part.instances and all(moved[old] or not routes[old] for old in moved)
@@ -226,6 +234,17 @@ def _sink_wire(cell: dict[str, Any], port: str) -> str:
     place, slash, bel = cell["attributes"]["NEXTPNR_BEL"].rpartition("/")
     number = 2 * "ABCD".index(bel.partition(".")[0][-1]) + int(bel[-1])
     return f"{place}{slash}{port}{number}_SLICE"
+
+
+def _idle(route: Route, multipliers: Container[tuple[int, int]]) -> Iterator[str]:
+    """Wires into multipliers at other places than these.
+
+    The tool has one enable and reset for all multipliers next to each other: the dummies that keep
+    a place free get them, too.
+    """
+    for wire, _ in route:
+        if _MULTIPLIER_INPUT.fullmatch(wire) and place_of(wire) not in multipliers:
+            yield wire
 
 
 def _without(route: Route, leaves: Iterable[str]) -> Route:

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise, product
+from itertools import combinations, pairwise
 
 from ..tools import ToolError
 from .fabric import Fabric, Rectangle
@@ -20,6 +20,9 @@ LEAST_FILLED, MOST_FILLED = 66, 86
 no place for the last cells, or only after a long time."""
 _MOST = (1, 2, 3, 4, 5, 6, 9)
 """Instances in a rectangle at most. The more, the longer the tool places them."""
+_LONGEST = 1.5
+"""The longest side of a rectangle is at most so many times as long as that of another plan: wires
+are long there, whatever the rectangle is filled to."""
 _MOST_SHARED = 7  # rows that belong to two rectangles
 _LOGIC = ("TRELLIS_COMB", "TRELLIS_FF")
 
@@ -73,30 +76,31 @@ class Floorplan:
         return max(max(area.width, area.height) for area in areas)
 
 
-def plan(
-    fabric: Fabric, node: Need, front: Need, instances: int, *, sharing: bool = True
-) -> Floorplan:
+def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
     """The plan for exactly as many instances, as few as possible in a rectangle.
 
     Instances in the same rectangle are slower than each by itself: the clock is that of the worst.
-    Then the plan without rows that two rectangles share (no other if not `sharing`), the loosest
-    one, the one with the shortest rectangles. Raises ToolError if there is no plan, with the
-    numbers around it for which there is one.
+    Then the plan without rows that two rectangles share. Of those whose rectangles are not much
+    longer than need be, the one with the fewest kinds of rectangles, the loosest, the one with the
+    shortest rectangles. Raises ToolError if there is no plan, with the numbers around it for which
+    there is one.
     """
     possible: set[int] = set()
     cutting = _Cutting(fabric, node, front)
-    ways = [(1, True)] if sharing else []
-    ways = sorted([*((most, False) for most in _MOST), *ways])
-    percents = range(LEAST_FILLED, MOST_FILLED + 1, 4)
-    for (most, shared), percent in product(ways, percents):
+    for most, shared in sorted([*((most, False) for most in _MOST), (1, True)]):
         found = []
-        for whole in cutting.plans(_Limits(percent, most, shared)):
-            counts = _counts(whole)
-            possible |= counts
-            if instances in counts:
-                found.append(whole)
+        for percent in range(LEAST_FILLED, MOST_FILLED + 1, 4):
+            for whole in cutting.plans(_Limits(percent, most, shared)):
+                counts = _counts(whole)
+                possible |= counts
+                if instances in counts:
+                    found.append(whole)
         if found:
-            whole = min(found, key=lambda one: (one.longest_side, _effort(fabric, one)))
+            longest = _LONGEST * min(one.longest_side for one in found)
+            whole = min(
+                (one for one in found if one.longest_side <= longest),
+                key=lambda one: (_effort(fabric, one), one.percent, one.longest_side),
+            )
             places = _in_order(whole.front, _reduced(whole, instances))
             return Floorplan(whole.front, places, whole.percent)
     if not possible:

@@ -73,7 +73,6 @@ def stamp_design(
     seeds: Sequence[int] = (1, 2, 3, 4),
     pins: str | None = None,
     enough_mhz: float = math.inf,
-    sharing: bool = False,
 ) -> StampedDesign:
     """Map a design for ECP5 and stamp the instances of a module that form a chain.
 
@@ -88,7 +87,6 @@ def stamp_design(
         a bitstream, too), or "" for any pin; None: each port is registered, as
         `coprime.flow.routing.route_design` does, so that designs with more ports fit
     enough_mhz (float): a rectangle that is as fast needs no further seed
-    sharing (bool): whether two rectangles may share rows; more instances have one of their own then
 
     Raises ValueError for another device, ToolError if the chain is none, if as many instances do
     not fit or cannot be divided into rectangles, or if a tool fails.
@@ -104,7 +102,7 @@ def stamp_design(
     modules = modules_of((folder / "netlist.json").read_text("utf-8"))
     chain = NodeChain.of(modules, whole, repeated[-1])
     fabric = Fabric.of(device)
-    return _Stamping(flow, own, fabric, seeds, pins or "", enough_mhz, sharing).stamp(chain)
+    return _Stamping(flow, own, fabric, seeds, pins or "", enough_mhz).stamp(chain)
 
 
 @dataclass(frozen=True)
@@ -115,13 +113,12 @@ class _Stamping:
     seeds: Sequence[int]
     constraints: str
     enough_mhz: float
-    sharing: bool
 
     def stamp(self, chain: NodeChain) -> StampedDesign:
         front, one = front_end(chain), instances_in_a_ring(chain, 1)
         need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
         count = len(chain.instances)
-        chosen = plan(self.fabric, need[1], need[0], count, sharing=self.sharing)
+        chosen = plan(self.fabric, need[1], need[0], count)
         blocks = self._blocks(chain, chosen.places)
         slowest = min(block.mhz for block in blocks.values())
         front_block = self._block(

@@ -1,6 +1,6 @@
 """Reading and moving what nextpnr writes."""
 
-from coprime.flow.stamping.compose import _without
+from coprime.flow.stamping.compose import _idle, _without
 from coprime.flow.stamping.netlist import route_of, routing_text, shifted, source_of
 
 WIRES = [
@@ -28,3 +28,13 @@ def test_branches_that_lead_nowhere_else_are_cut():
     assert _without(WIRES, ["X4/Y4/B1"]) == WIRES[:3]
     assert _without(WIRES, ["X4/Y4/A0", "X4/Y4/B1"]) == []
     assert _without(WIRES, []) == WIRES
+
+
+def test_wires_into_multipliers_of_dummies_are_found():
+    route = [
+        ("X3/Y4/JCE0", "X3/Y4/0_0_H00R0000->0_0_JCE0"),
+        ("X3/Y4/JCE0_MULT18", "X3/Y4/0_0_JCE0->0_0_JCE0_MULT18"),
+        ("X2/Y4/JCE0_MULT18", "X2/Y4/1_0_JCE0->0_0_JCE0_MULT18"),
+    ]
+    assert list(_idle(route, {(3, 4)})) == ["X2/Y4/JCE0_MULT18"]
+    assert list(_idle(route, {(2, 4), (3, 4)})) == []

@@ -48,9 +48,15 @@ def test_a_plan_has_room_for_everything(instances):
 
 
 def test_no_row_is_shared_without_need():
-    for instances, sharing in ((7, True), (10, False)):
-        chosen = plan(Fabric.of("LFE5U-25F"), NODE, FRONT, instances, sharing=sharing)
-        assert not any(place.above or place.shared_rows for place in chosen.places)
+    chosen = plan(Fabric.of("LFE5U-25F"), NODE, FRONT, 7)
+    assert not any(place.above or place.shared_rows for place in chosen.places)
+
+
+def test_a_full_rectangle_is_preferred_to_a_long_one():
+    # Six of these fit into 18 by 89 tiles at 66 percent, too, where wires are long.
+    node = {"TRELLIS_COMB": 7739, "TRELLIS_FF": 5598, "DP16KD": 24, "MULT18X18D": 18}
+    chosen = plan(Fabric.of("LFE5U-85F"), node, {**FRONT, "DP16KD": 3}, 6)
+    assert {(place.area.width, place.area.height) for place in chosen.places} == {(54, 24)}
 
 
 def test_numbers_that_no_rectangles_make_are_refused_with_others():
