@@ -117,7 +117,7 @@ def _matches(source: Measured, point: Point) -> bool:
         and source.exponents in (None, point.exponents)
         and source.target in (None, point.target)
         and source.device in (None, point.device)
-        and all(point.parameters.get(name) == value for name, value in source.parameters.items())
+        and source.fits(point.parameters)
         and getattr(point, source.column) is not None
     )
 

@@ -16,8 +16,8 @@ from .published import Computed, Measured, Source
 
 _ENGINES: Sequence[tuple[str, str, Mapping[str, int | str]]] = (
     ("compact, 1 DSP slice", "compact", {}),
-    ("ring, 6 DSP slices", "ring", {"tile": "bal50", "tiles": 1}),
-    ("ring, 18 DSP slices", "ring", {"tile": "kara95", "tiles": 1}),
+    ("ring, 6 DSP slices", "ring", {"tile": "bal50", "tiles": 1, "delay": "auto"}),
+    ("ring, 18 DSP slices", "ring", {"tile": "kara95", "tiles": 1, "delay": "1"}),
 )
 
 
@@ -70,7 +70,7 @@ def signatures_a_second(operation: str, bits: int) -> tuple[Source, ...]:
 def _curves(operation: str) -> dict[str, int | str]:
     setting = Command[operation].operation.setting
     assert setting is not None
-    return dict([setting])
+    return {**dict([setting]), "nonce": "host"}
 
 
 @lru_cache

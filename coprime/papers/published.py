@@ -17,6 +17,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from coprime.catalog import family_named
+
 Figure = int | float | str
 """A published figure: a number in the column's unit, or words where the paper prints words."""
 
@@ -47,7 +49,7 @@ class Measured:
     """xc7, ecp5, unit-gate, or None: any, for what does not depend on the target."""
     device: str | None = None  # the device as the point names it, or None: any of the target
     parameters: Mapping[str, int | str] = field(default_factory=dict)
-    """Values of the parameters that matter here."""
+    """Values of the parameters that matter here, defaults included."""
     part: str = "engine"
     """"engine", "accelerator", "multiplier", "reduction", "word-multiplier" or "cluster"; the one
     operation of a multiplier is MULTIPLICATION, of the two on words REDUCTION and
@@ -57,6 +59,12 @@ class Measured:
     """Brings the column's figure into the published unit."""
     where: str = ""  # what to call the place of measurement, if the target does not say it all
     note: str = ""  # what `convert` brings in, for the reader
+
+    def fits(self, parameters: Mapping[str, int | str]) -> bool:
+        """Whether a design of the family is such a one; what it leaves out has its default."""
+        known = {one.name: one.default for one in family_named(self.family).parameters}
+        design = {**known, **parameters}
+        return all(design.get(name) == value for name, value in self.parameters.items())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,9 @@
 """`coprime choose` for operations on curves; tests/explore has what it chooses by."""
 
+import re
+import shlex
+from pathlib import Path
+
 import pytest
 
 from tests.cli.command import run
@@ -60,3 +64,27 @@ def test_a_curve_of_a_length_that_no_record_has(capsys):
     found = chosen(capsys, "ECDSA_VERIFY", "--curve", "brainpoolp320r1", "--max-dsp", 1)
     designs = {what.split(":")[0] for what, _, _ in found}
     assert designs == {"compact blinding=none curves=weierstrass max_bits=512"}
+
+
+@pytest.mark.parametrize("target", ["xc7", "ecp5"])
+def test_a_design_that_does_all_on_a_curve(capsys, target):
+    operations = ["ECDSA_SIGN", "ECDSA_VERIFY", "EC_MULTIPLY", "EC_BASE_MULTIPLY"]
+    words = ("--bits", "256", "--operation", ",".join(operations))
+    status, out, err = run(capsys, "choose", "--target", target, *words)
+    assert (status, err.count("\n")) == (0, 1), err
+    lines = out.splitlines()
+    designs = lines[:: len(operations) + 3]
+    assert {design.split()[0] for design in designs} >= {"compact", "ring"}
+    for start, design in enumerate(designs):
+        assert design.endswith(": constant time")
+        assert "nonce=random" in design
+        each = lines[start * (len(operations) + 3) + 1 :][: len(operations)]
+        assert [line.split(",")[0].strip() for line in each] == operations
+
+
+def test_the_page_shows_what_is_printed(capsys):
+    page = Path(__file__).parents[2].joinpath("docs", "curves.md").read_text("utf-8")
+    ((command, printed),) = re.findall(r"^    \$ coprime (choose .*)\n((?:    .*\n)+)", page, re.M)
+    status, out, _ = run(capsys, *shlex.split(command))
+    assert status == 0
+    assert "".join(f"    {line}\n" for line in out.splitlines()) == printed

@@ -242,7 +242,6 @@ def test_the_full_specification_asks_for_more():
 def matches(source, planned):
     """Whether a point will have what a figure is compared with."""
     area, run = planned.area, planned.run
-    parameters = dict(area.parameters)
     device = DEVICES[area.device].title if area.device else None
     routed = source.column in ("fmax_mhz", "milliseconds", "area_time")
     return (
@@ -252,7 +251,7 @@ def matches(source, planned):
         and source.target in (None, area.target)
         and source.device in (None, device)
         and not (routed and device is None)
-        and all(parameters.get(name) == value for name, value in source.parameters.items())
+        and source.fits(dict(area.parameters))
     )
 
 
