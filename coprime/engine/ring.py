@@ -83,9 +83,9 @@ def ring(
     if delay not in DELAYS:
         raise ValueError(f"delay must be one of {', '.join(DELAYS)}, not {delay!r}")
     delays = range(tiles) if delay == DELAYS[0] else (int(delay),)
+    latency = cell.latency(holds=tiles == 2)
     possible = [
-        RingMultiplication(cell.WORD, cell.LATENCY, tiles, one, skew, settings.slack)
-        for one in delays
+        RingMultiplication(cell.WORD, latency, tiles, one, skew, settings.slack) for one in delays
     ]
     most = min(8192, *(one.most_bits(cell.most_products()) for one in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
@@ -134,7 +134,7 @@ def ring(
 
     def make(target: Target) -> RingMultiplier:
         products = multiplication.sum_products(multiplication.words(whole))
-        cells = [cell(products, target, skewed=bool(skew)) for _ in range(tiles)]
+        cells = [cell(products, target, skewed=bool(skew), holds=tiles == 2) for _ in range(tiles)]
         own = (multiplication.delay, multiplication.slack)
         sizes = (whole, capabilities.count_bits)
         return RingMultiplier(cells, *sizes, target, *own, beside_sums=settings.any)

@@ -17,7 +17,7 @@ those of one of them: so only for about 2^(4m + 8) of all k, and of these with a
 POINT.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
@@ -362,17 +362,20 @@ def multiples_of_base(
     return [first, *(again if twice else [])]
 
 
-def check_scalar(machine: Machine, k: Location) -> list[Step]:
-    """Was E of k? Both multiples have scanned it. E is so again; modulo n.
+def check_scalar(machine: Machine, k: Sequence[Step]) -> list[Step]:
+    """Was E of k? Both multiples have scanned it. E is so again; modulo n. The steps bring k to
+    ACCUMULATOR.
 
     A blinded one is of k if it is a multiple of n more, so that ACCUMULATOR, in place of all of the
     difference, is 0.
     """
     scanned = Scratch.OLD_SCALAR
     difference = linear(StepKind.SUBTRACT, scanned, scanned, Operand.E, _WHOLE, "E - E of k")
+    *others, last = k
     compared = [
         move(scanned, Operand.E, _WHOLE),
-        call(move(_ACC, k, _Q), BASE_SCALAR),
+        *others,
+        call(last, BASE_SCALAR),
         difference,
     ]
     same = Step(kind=StepKind.CHECK_SUM, x=scanned, y=scanned, modulus=_WHOLE, note="was E of k?")

@@ -68,7 +68,7 @@ def _check(machine: Machine, form: CurveForm) -> list[Step]:
     *same, last = _same() if machine.base_twice else [move(_ACC, Operand.P_POWER, _P)]
     return [
         call(positive(Operand.Q, _Q, "modulo n"), ENTER),
-        *check_scalar(machine, Scratch.KEPT_SCALAR),
+        *check_scalar(machine, [move(_ACC, Scratch.KEPT_SCALAR, _Q)]),
         *([] if machine.blinds_scalars else [move(_ACC, Scratch.OLD_SCALAR, _Q)]),
         replace(checked(_Q, "was E of k?"), next=Next.EACH_MODULUS, target=again),
         replace(call(positive(Operand.P, _P, "modulo p"), ENTER), label=again),

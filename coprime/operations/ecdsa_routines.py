@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import Step, StepKind, linear, multiply
 
@@ -15,6 +15,7 @@ from .banked import move
 from .comb import BASE_SCALAR, multiply_base
 from .curve_form import WEIERSTRASS
 from .formulas import NumberPlace
+from .operation import Machine
 from .shared_steps import call, jump
 from .weierstrass import (
     FROM_FORM,
@@ -42,33 +43,41 @@ _INVERSE, _U_2 = Scratch.INVERSE, Scratch.FACTOR_2
 _POINT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
 
 
-def ecdsa_routines(multiples: Iterable[Routine]) -> list[Routine]:
+def ecdsa_routines(machine: Machine, multiples: Iterable[Routine]) -> list[Routine]:
     """TOTAL, of signatures; IS_R, of their verification, too; FACTORS and SUM_IS_R, where both have
     these. The routines make multiples of points."""
     compared = _is_r()
-    return [_total(), compared, _factors(), _sum_is_r([*multiples, compared])]
+    return [_total(machine), compared, _factors(), _sum_is_r([*multiples, compared])]
 
 
-def _total() -> Routine:
-    """FORM_SUM = z + r d modulo n, and NONCE = k, in Montgomery form."""
+def _total(machine: Machine) -> Routine:
+    """FORM_SUM = z + r d modulo n, and NONCE = k, in Montgomery form; a drawn k is kept in it."""
     z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
+    given = [move(_ACC, _KEPT, _Q), to_form(_NONCE, _ACC, _Q, "k")]
     steps = [
         to_form(z, Operand.X, _Q, "z"),
-        move(_ACC, _KEPT, _Q),
-        to_form(_NONCE, _ACC, _Q, "k"),
+        *([] if machine.randomizes else given),
         to_form(d, Operand.SECRET, _Q, "d"),
         move(_ACC, _R, _Q),
         to_form(_ACC, _ACC, _Q, "r"),
         multiply(_ACC, _ACC, d, _Q, "r d"),
         linear(StepKind.ADD, total, _ACC, z, _Q, "z + r d"),
     ]
-    form = Bound.times(0, scaled=2)
+    takes: dict[Reference, Bound | None] = {
+        Operand.X: None,
+        _R: Bound.times(1),
+        Scratch.POWER: None,
+    }
+    gives: dict[Reference, Bound] = {total: Bound.times(0, scaled=4)}
+    if not machine.randomizes:
+        takes[_KEPT] = None
+        gives[_NONCE] = Bound.times(0, scaled=2)
     return routine(
         TOTAL,
         steps,
         _Q,
-        takes={Operand.X: None, _KEPT: None, _R: Bound.times(1), Scratch.POWER: None},
-        gives={_NONCE: form, total: Bound.times(0, scaled=4)},
+        takes=takes,
+        gives=gives,
         clobbers=(_ACC, z, d),
     )
 

@@ -89,37 +89,57 @@ def _drawn() -> list[Step]:
     """k, the number A R + B modulo n of random numbers A and B that are below R.
 
     Source: FIPS 186-5, appendix A.3.1: A R + B has more than 64 bits more than n.
+
+    k is kept in Montgomery form, as the sum of two random numbers, from which the scalar and s are
+    made apart: so where a fault makes either of another number, they differ, and with a wrong place
+    of one summand k is random all the same.
     """
     high = Scratch.FORM_SUM
-    total = linear(StepKind.ADD, _ACC, _ACC, high, _Q, "A R + B in Montgomery form")
+    total = linear(StepKind.ADD, _KEPT, _ACC, high, _Q, "k = A R + B in Montgomery form")
+    *plain, last = _plain_nonce()
     return [
         call(replace(PASS, modulus=_Q, note="A in Montgomery form"), DRAWN),
         call(to_form(high, _ACC, _Q, "A R"), DRAWN),
-        call(total, FROM_FORM),
-        positive(_ACC, _Q, "k > 0?"),
-        call(move(_KEPT, _ACC, _Q), BASE_SCALAR),
+        total,
+        *plain,
+        call(last, BASE_SCALAR),
     ]
 
 
+def _plain_nonce() -> list[Step]:
+    """ACCUMULATOR = k, of a drawn one."""
+    return [call(move(_ACC, _KEPT, _Q), FROM_FORM), positive(_ACC, _Q, "k > 0?")]
+
+
 def _signature(machine: Machine) -> list[Step]:
-    """r and s; their check; nothing of k is kept. There is k in KEPT_SCALAR, and E is of it."""
+    """r and s; their check; nothing of k is kept. There is k in KEPT_SCALAR, and E is of it.
+
+    A drawn k is there in Montgomery form, a given one is not.
+    """
+    k = _plain_nonce() if machine.randomizes else [move(_ACC, _KEPT, _Q)]
     check = [
         *claim(_R, _S, _Q),
         # A copy that is made before the check: what happens to the claim until then is in both.
         *copied_result(_Q),
         # Whatever follows is made again of what was given; RESIDUE is of X.
         move(_ACC, Operand.X, _Q),
-        *check_scalar(machine, _KEPT),
+        *check_scalar(machine, k),
         *_check_s(machine),
         *_check_r(machine),
     ]
+    secrets = dict.fromkeys((_KEPT, _nonce(machine), _INVERSE, Scratch.FORM_D, Scratch.PART))
     return [
         *_r(machine),
         *_s(machine),
         *(check if machine.checks else copied_result(_Q, _R, _S)),
-        *(zero(one, _Q) for one in (_KEPT, _NONCE, _INVERSE, Scratch.FORM_D, Scratch.PART)),
+        *(zero(one, _Q) for one in secrets),
         jump(zero(Operand.E, Context.WHOLE), ""),
     ]
+
+
+def _nonce(machine: Machine) -> Scratch:
+    """Where k is in Montgomery form, once TOTAL was called."""
+    return _KEPT if machine.randomizes else _NONCE
 
 
 def _r(machine: Machine) -> list[Step]:
@@ -140,9 +160,12 @@ def _r(machine: Machine) -> list[Step]:
 
 def _s(machine: Machine) -> list[Step]:
     """s = (z + r d) / k modulo n."""
+    entered = move(_ACC, _NONCE, _Q)
+    if machine.randomizes:  # the sum of two numbers is too long for an inversion
+        entered = multiply(_ACC, Scratch.ONE_FORM, _KEPT, _Q, "k in Montgomery form, below 2 c n")
     return [
         call(move(_S, _R, _Q), TOTAL),
-        *inverted(machine, move(_ACC, _NONCE, _Q), _INVERSE, _Q),
+        *inverted(machine, entered, _INVERSE, _Q),
         *plain_product(Scratch.FORM_SUM, _INVERSE, _Q, "(z + r d) / k"),
         move(_S, _ACC, _Q),
         positive(_S, _Q, "s > 0?"),
@@ -168,7 +191,7 @@ def _check_s(machine: Machine) -> list[Step]:
         call(claimed, TOTAL),
         *(of_verification if machine.verifies else []),
         *form_s,
-        multiply(_ACC, _ACC, _NONCE, _Q, "s k"),
+        multiply(_ACC, _ACC, _nonce(machine), _Q, "s k"),
         call(replace(difference, times_modulus=4), FROM_FORM),
         replace(checked(_Q, "s k = z + r d?"), next=Next.EACH_MODULUS, target=_AGAIN),
     ]

@@ -51,7 +51,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     of_curves = [] if banked or not on_curves else banked_routines(machine)
     if any(one.operation.on_curve for one in commands):
         multiples = [*curve_routines(machine), *comb_routines(machine)]
-        of_curves += [*multiples, *ecdsa_routines(multiples)]
+        of_curves += [*multiples, *ecdsa_routines(machine, multiples)]
         of_curves += edwards_routines(machine)
     if not banked:
         of_curves = [routine_in_one_memory(one, multiplication) for one in of_curves]

@@ -237,6 +237,28 @@ def test_a_linear_step_right_after_a_preparation(step):
     simulate(design, operands, lengths, expected)
 
 
+@pytest.mark.parametrize("idle", [23, 33])
+def test_digits_that_stay_three_cycles_apart(idle):
+    """Moves that begin so late in a product that they go on alone, but not two cycles a digit."""
+    bits, places = 281, [Scratch.U_1, Scratch.SUM_3_COPY, Scratch.DIFFERENCE_3_COPY]
+    design = design_for("kara95", 1, bits, "1")
+    operands, lengths = inputs(design, bits, seed=5)
+    factors = Scratch.A_24, WHOLE, "a product"
+    result = multiply(Scratch.SUM_2, Scratch.Z_2, *factors)
+    steps = [
+        *prepare_banked(design.multiplication, WHOLE),
+        *(move(place, X, WHOLE) for place in PLACES),
+        *(multiply(place, Scratch.X_2, *factors) for place in (Scratch.X_3, Scratch.Z_2)),
+        replace(result, copy=Scratch.SUM_2_COPY),
+        *[replace(PASS, modulus=WHOLE)] * idle,
+        *map(move, places, (Scratch.X_3, Scratch.X_2, Scratch.SUM_2), [WHOLE] * 3),
+        multiply(Scratch.DIFFERENCE_2, Scratch.X_2, Scratch.U_1, WHOLE, "takes the first move"),
+        END,
+    ]
+    with_steps(design, steps)
+    simulate(design, operands, lengths, predict(design, operands, lengths)[0])
+
+
 def product_by_bit():
     """Products that change places by the bit, each before a sum of its result that does not."""
     yield from (move(place, X, WHOLE) for place in PLACES)
@@ -283,7 +305,9 @@ def test_no_digit_of_a_sum_is_read_before_it_is_written(tile, tiles, delay):
     """A sum that begins in any cycle of a product, and a product of it as early as it can be."""
     cell, places = TILES[tile], [X, Y, *LEFT]
     skew = int(cell.SKEWS and tiles == 1)
-    multiplication = RingMultiplication(cell.WORD, cell.LATENCY, tiles, delay, skew, slack=6)
+    multiplication = RingMultiplication(
+        cell.WORD, cell.latency(holds=tiles == 2), tiles, delay, skew, slack=6
+    )
     numbers = {place: number for number, place in enumerate(places)}
     first, second, result, other, *_ = LEFT
     handed = 0

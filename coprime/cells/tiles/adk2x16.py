@@ -46,7 +46,7 @@ class Adk2x16(Tile):
         rows: Sequence[tuple[Value, int]] = ((low, 0), (high, 0), (pair, 0))
         middle = add_three(m, rows, self.bits(2 * ONES**2), self.target, subtract_last=True)
         rows = ((later(m, low), 0), (later(m, middle), 16), (later(m, high), 32))
-        return later(m, add_three(m, rows, self.sum_bits, self.target))
+        return self.ends_tree(m, add_three(m, rows, self.sum_bits, self.target))
 
     def add_products(self, m: Module, products: Sequence[Value]) -> Value:
         """Add what has the same weight, then all weights."""

@@ -94,7 +94,7 @@ class Bal50(Tile):
             (Cat(_raise(first), Const(0, 3 * DIGIT - len(first)), high).as_signed(), DIGIT),
             (second, 2 * DIGIT),
         )
-        return later(m, add_three(m, rows, self.sum_bits, self.target))
+        return self.ends_tree(m, add_three(m, rows, self.sum_bits, self.target))
 
     def add_products(self, m: Module, products: Sequence[Value]) -> Value:
         """Add what has the same weight, then all weights."""

@@ -88,7 +88,8 @@ class Kara95(Tile):
             Cat(a[:-1], ~a[-1], Const(0, 2 * HALF - bits), b).as_signed()
             for a, b in ((later(m, a), later(m, b)) for a, b in zip(low, high, strict=True))
         ]
-        return self._add(m, ((outer[0], 0), (outer[1], LEFT[0]), (middle, HALF)), self.sum_bits)
+        last = ((outer[0], 0), (outer[1], LEFT[0]), (middle, HALF))
+        return self.ends_tree(m, add_three(m, last, self.sum_bits, self.target))
 
     def add_products(self, m: Module, products: Sequence[Value]) -> Value:
         """The products of halves; from the upper half of the lowest one on; all."""

@@ -18,7 +18,7 @@ What is ready in each cycle after the words, in registers; a tree has `TREE` of 
 from collections.abc import Sequence
 from typing import ClassVar
 
-from amaranth.hdl import Cat, Module, Signal, Value, ValueLike, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, ValueLike, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -48,7 +48,9 @@ class Tile(wiring.Component):
         base + (x_0 - x_1) * (y_0 - y_1)   or, with `subtract`,   base - (x_0 - x_1) * (y_0 - y_1),
 
     where base is 0 with `first`, else `sum` of the cycle before. Nothing stops a tile: its user
-    takes the sum in the cycle that it wants. Before the first `first` the sum is undefined.
+    takes the sum in the cycle that it wants, or, with `holds`, makes it stay a cycle longer, while
+    products go on being added; LATENCY is `latency(holds=True)` then. Before the first `first` the
+    sum is undefined.
     LATENCY cycles of zeros with `first` leave no trace of earlier words.
 
     Parameters
@@ -57,11 +59,14 @@ class Tile(wiring.Component):
     target (Target): XC7 places DSP48E1, ECP5 MULT18X18D
     skewed (bool): the bits of `sum` from WORD on come a cycle later, but on XC7. Raises ValueError
         if the tile cannot do that.
+    holds (bool): for one of two tiles side by side: there are `keep` and `clear`. Raises ValueError
+        with `skewed`.
 
     Members
     -------
     x_0, x_1, y_0, y_1 (unsigned WORD bits, in)
     subtract, first (1 bit, in)
+    keep, clear (1 bit, in): in the next cycle `sum` is what it is now, or 0
     sum (signed `sum_bits` bits, out)
     """
 
@@ -73,7 +78,14 @@ class Tile(wiring.Component):
     SKEWS: ClassVar[bool] = False  # whether the tile can be skewed
     PRODUCTS: ClassVar[Sequence[int]]  # greatest magnitude of each slice's product, on XC7
 
-    def __init__(self, products: int, target: Target = Target.GENERIC, *, skewed: bool = False):
+    def __init__(
+        self,
+        products: int,
+        target: Target = Target.GENERIC,
+        *,
+        skewed: bool = False,
+        holds: bool = False,
+    ):
         if not isinstance(products, int):
             raise TypeError(f"products must be an int, not {products!r}")
         if not 1 <= products <= self.most_products():
@@ -83,11 +95,15 @@ class Tile(wiring.Component):
             )
         if skewed and not self.SKEWS:
             raise ValueError(f"{self.NAME} cannot be skewed")
-        self.products, self.skewed = products, skewed
+        if skewed and holds:
+            raise ValueError("a sum in two parts cannot be held")
+        self.products, self.skewed, self.holds = products, skewed, holds
         self.target = Target(target)
         self.sum_bits = 2 * self.WORD + (products - 1).bit_length() + 1
         words = dict.fromkeys(("x_0", "x_1", "y_0", "y_1"), In(self.WORD))
         operation = {"subtract": In(1), "first": In(1)}
+        if holds:
+            operation |= {"keep": In(1), "clear": In(1)}
         super().__init__({**words, **operation, "sum": Out(signed(self.sum_bits))})
 
     @classmethod
@@ -108,7 +124,10 @@ class Tile(wiring.Component):
         raise NotImplementedError
 
     def add_sums(self, m: Module, sums: Sequence[Value]) -> Value:
-        """The tile's sum from that of each slice, TREE cycles later: the tree of XC7."""
+        """The tile's sum from that of each slice, TREE cycles later: the tree of XC7.
+
+        Its last register is of `ends_tree`.
+        """
         raise NotImplementedError
 
     def add_products(self, m: Module, products: Sequence[Value]) -> Value:
@@ -118,21 +137,51 @@ class Tile(wiring.Component):
         """
         raise NotImplementedError
 
+    @classmethod
+    def latency(cls, *, holds: bool = False) -> int:
+        """Cycles from words to the sum that includes their product.
+
+        Without a tree, a sum that is held is in a register of its own.
+        """
+        return max(cls.LATENCY, 5) if holds else cls.LATENCY
+
     def elaborate(self, platform: object) -> Module:
         """Place the slices and the tree, or describe what they compute."""
         m = Module()
         if self.target is Target.XC7:
-            m.d.comb += self.sum.eq(self.add_sums(m, self._sums(m)))
+            total = self.add_sums(m, self._sums(m))
+            m.d.comb += self.sum.eq(total if self.TREE else self._held(m, total))
         elif self.target is Target.ECP5:
             product = self.add_products(m, self._products(m))
-            m.d.comb += self.sum.eq(self._accumulate(m, product, self.LATENCY - 1))
+            total = self._accumulate(m, product, self.LATENCY - 1)
+            m.d.comb += self.sum.eq(self._held(m, total))
         else:
             x, y = later(m, self.x_0 - self.x_1), later(m, self.y_0 - self.y_1)
             total = self._accumulate(m, later(m, x * y), 2)
-            total = later(m, total, self.LATENCY - 3)
+            total = self.ends_tree(m, later(m, total, self.latency(holds=self.holds) - 4))
             upper = later(m, total[self.WORD :], int(self.skewed))
             m.d.comb += self.sum.eq(Cat(total[: self.WORD], upper))
         return m
+
+    def ends_tree(self, m: Module, value: Value) -> Value:
+        """The value a cycle later, in the register before `sum`, which `keep` and `clear` hold."""
+        if not self.holds:
+            return later(m, value)
+        register = Signal(value.shape(), reset_less=True, name="tree")
+        with m.If(self.clear):
+            m.d.sync += register.eq(0)
+        with m.Elif(~self.keep):
+            m.d.sync += register.eq(value)
+        return register
+
+    def _held(self, m: Module, total: Value) -> Value:
+        """What an accumulator has; as that goes on, what is held is in another register."""
+        if not self.holds:
+            return total
+        if not self.TREE:
+            return self.ends_tree(m, total)
+        keep, clear, before = later(m, self.keep), later(m, self.clear), later(m, self.sum)
+        return Mux(keep, before.as_signed(), total) & ~clear.replicate(len(total))
 
     def _sums(self, m: Module) -> list[Value]:
         """The sum of each DSP48E1, TileSlice.LATENCY cycles after the words."""

@@ -153,7 +153,7 @@ class SumUnderWay:
         digits = min(digits, self.digits)
         if len(self.asked) >= digits:
             return
-        if new is None or max(self._at, self.first) > max(new.writes[-1], new.closes):
+        if new is None or self._is_alone(max(new.writes[-1], new.closes)):
             self._alone(digits, until)
             return
         wants, written = new.wants, {*new.writes_of_last, *new.writes}
@@ -184,6 +184,14 @@ class SumUnderWay:
             if self._wanted_y and b_is_free:
                 self._wanted_y -= 1
             self._at += 1
+
+    def _is_alone(self, last: int) -> bool:
+        """After the cycle `last`, the product's last one, nothing is in the way of two cycles a
+        digit: not even a write of a digit that was asked for before, as digits that once were three
+        cycles apart stay so."""
+        at = max(self._at, self.first)
+        own = any(one >= at and (one - at) % 2 == 0 for one in self._writes)
+        return at > last and not own
 
     def _alone(self, digits: int, until: int | None) -> None:
         """Two cycles a digit."""

@@ -84,11 +84,8 @@ class RingMultiplication(Multiplication):
 
     @property
     def summing(self) -> int:
-        """Cycles from words that enter the tiles to the sum of what all of them have added up.
-
-        With two tiles, there is a register after each: one may wait for the other there.
-        """
-        return self.latency + self.tiles - 1
+        """Cycles from words that enter the tiles to the sums of what they have added up."""
+        return self.latency
 
     @property
     def loop(self) -> int:
@@ -103,10 +100,10 @@ class RingMultiplication(Multiplication):
     def least_step(self) -> int:
         """Cycles of a step, at least, with two tiles or d = 1.
 
-        Two steps with d = 1, else one, take more than `loop`; and in fewer than 6, a step's word of
-        Y could not be read, nor its e_k join the running sum.
+        Two steps with d = 1, else one, take more than `loop`; and in fewer than 5, or 6 with one
+        tile, a step's word of Y could not be read, nor its e_k join the running sum.
         """
-        return max(6, -(-(self.loop + 1) // self.ahead))
+        return max(7 - self.tiles, -(-(self.loop + 1) // self.ahead))
 
     @property
     def asks_earlier(self) -> int:

@@ -90,7 +90,7 @@ class RingMultiplier(ModularMultiplier):
 
     Parameters
     ----------
-    tiles (sequence of Tile): one, or two of the same kind: for X * Y, and for q * M'
+    tiles (sequence of Tile): one, or two of the same kind that hold sums: for X * Y, and for q * M'
     max_words (int): words of the longest modulus, scaled
     count_bits (int): bits of a count of words
     delay (int): d: 0 or 1
@@ -114,7 +114,12 @@ class RingMultiplier(ModularMultiplier):
         self.tiles = tuple(tiles)
         tile = self.tiles[0]
         self.multiplication = RingMultiplication(
-            tile.WORD, tile.LATENCY, len(self.tiles), delay, int(tile.skewed), slack
+            tile.WORD,
+            tile.latency(holds=tile.holds),
+            len(self.tiles),
+            delay,
+            int(tile.skewed),
+            slack,
         )
         self.beside_sums = beside_sums
         self.max_words = max(max_words, self.multiplication.least)
@@ -192,6 +197,8 @@ class RingMultiplier(ModularMultiplier):
             self.done.eq(products.takes & ~products.asked.prepares & ~self.descale | phases.ends),
             self.fault.eq(schedule.fault | phases.fault),
         ]
+        if computes.tiles == 2:
+            m.d.comb += same_named(self.tiles[0], results, "keep", "clear")
         return m
 
     def _in_block_ram(self) -> tuple[str, bool]:

@@ -1,7 +1,7 @@
 """The results of `ring`: columns' words, and where each goes."""
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
-from amaranth.lib import data, wiring
+from amaranth.hdl import Const, Module, Mux, Signal, signed
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
@@ -27,8 +27,8 @@ class Results(wiring.Component):
     ====== =================== ===================================================================
     stage  cycles              what is there
     ====== =================== ===================================================================
-    coming summed - 1          with two tiles, their sums, of which the first may have to wait
-    summed `reading` + `summing` the sum of all tiles; S
+    coming summed - 1          with two tiles, the sum of the first, if it has to wait
+    summed `reading` + `summing` the sums of all tiles; S
     made   summed + 1          the column's word
     ====== =================== ===================================================================
 
@@ -43,6 +43,8 @@ class Results(wiring.Component):
     slot, round, phase, under_way : in, of the schedule, of `Phases`, of `Products`
     tiles : in, the sums of the tiles
     loads_x, loads_y : WriteSignature, in: words of the memory, for the rings of X and Y
+    keep, clear : with two tiles: the sum of the first one stays for a cycle, or becomes 0, as its
+        last slot of the column was in the cycle before that of the second one, or it had none
     x, y, q, m : WriteSignature, out: words for all rings
     x_taken : a word of X that is asked for now would come to its ring together with one of q
     b_taken, b_taken_later : a word is there for the memory in the next cycle, or WRITES_LATER; it
@@ -67,6 +69,7 @@ class Results(wiring.Component):
         self.sums = RingColumnSums(
             *(computes.digit_width, max_words, tile_bits, computes.tiles, target),
             skewed=bool(computes.skew) and target is not Target.XC7,
+            short_steps=computes.least_step < 6,
             in_block_ram=in_block_ram,
         )
         write = WriteSignature(computes.digit_width, place_bits)
@@ -80,6 +83,7 @@ class Results(wiring.Component):
             **dict.fromkeys("xyqm", Out(write)),
             **dict.fromkeys(("x_taken", "b_taken", "b_taken_later"), Out(1)),
             **dict.fromkeys(("ends_result", "writes"), Out(1)),
+            **dict.fromkeys(("keep", "clear") if computes.tiles == 2 else (), Out(1)),
             "place": Out(place_bits),
             "word": Out(computes.digit_width),
         }
@@ -114,11 +118,10 @@ class Results(wiring.Component):
             sums.clear.eq(phase.clears),
             sums.wipe.eq(phase.wipes),
             self.word.eq(sums.word),
-            *(
-                total.eq(one)
-                for total, one in zip(sums.sums, self._aligned(m, coming), strict=True)
-            ),
+            *(total.eq(one) for total, one in zip(sums.sums, self.tiles, strict=True)),
         ]
+        if self.multiplication.tiles == 2:
+            m.d.comb += [self.keep.eq(coming.waits), self.clear.eq(coming.is_missing)]
 
         # --- Places of the word that is there: of a result, which has one more, and of q ---------
         result, quotient = (Signal.like(self.place, name=name) for name in ("result", "quotient"))
@@ -156,15 +159,3 @@ class Results(wiring.Component):
                 ring.word.eq(Mux(loads.enable, loads.word, self.word)),
             ]
         return m
-
-    def _aligned(self, m: Module, coming: data.View) -> list[Value]:
-        """The tiles' sums, of which one column needs all: of two, the first may end it earlier."""
-        if len(self.tiles) == 1:
-            return [self.tiles[0]]
-        first, second = (Signal.like(one, name="aligned", reset_less=True) for one in self.tiles)
-        m.d.sync += second.eq(self.tiles[1])
-        with m.If(~coming.waits):
-            m.d.sync += first.eq(self.tiles[0])
-        with m.If(coming.is_missing):
-            m.d.sync += first.eq(0)
-        return [first, second]

@@ -26,7 +26,7 @@ class SumsPart(wiring.Component):
     ----------
     base, total, running : bits of what is added to the tiles' sums, of S, and of RS
     tile_bits : bits of the tiles' sums
-    tiles, max_words, target, in_block_ram : as of `RingColumnSums`
+    tiles, max_words, target, short_steps, in_block_ram : as of `RingColumnSums`
     lowest, highest : it is the lowest part, the highest one, or both
 
     Members
@@ -49,11 +49,12 @@ class SumsPart(wiring.Component):
         max_words: int,
         target: Target,
         *,
+        short_steps: bool = False,
         in_block_ram: bool = False,
         lowest: bool = True,
         highest: bool = True,
     ):
-        self.base, self.running = base, running
+        self.base, self.running, self.short_steps = base, running, short_steps
         self.in_block_ram, self.max_words = in_block_ram, max_words
         self.target, self.highest = target, highest
         self.whole = lowest and highest
@@ -88,7 +89,8 @@ class SumsPart(wiring.Component):
         with m.If(history(m, "nothing_before", slot.nothing_before, 1)[-1] | self.wipe):
             m.d.sync += before.eq(0)
         made = history(m, "made", slot.makes_diagonal, 2, reset=True)
-        turned = history(m, "turned", slot.turns, 4, reset=True)
+        # R_(D-1) is there two cycles after its column; it may be taken a cycle later in long steps.
+        turned = history(m, "turned", slot.turns, 3 if self.short_steps else 4, reset=True)
         style = "block" if self.in_block_ram else "distributed"
         m.submodules.kept = kept = small_memory(self.running, self.max_words + 1, style)
         leaving, keep = kept.read_port(), kept.write_port()
@@ -105,13 +107,13 @@ class SumsPart(wiring.Component):
             m.d.sync += running_new.eq(increased)
         with m.If(made[2]):
             m.d.sync += joins.eq(joins + 1)
-        with m.If(turned[3]):
+        with m.If(turned[-2]):
             m.d.sync += last.eq(running_new)
         left = last - leaving.data if self.whole else self._add(m, "left", last, leaving.data)
-        with m.If(turned[4] | slot.ends_old):
+        with m.If(turned[-1] | slot.ends_old):
             m.d.sync += running_old.eq(left)
             m.d.sync += leaves.eq(Mux(slot.ends_old & slot.last_old, 0, leaves + 1))
-        with m.If(turned[4] | self.clear):
+        with m.If(turned[-1] | self.clear):
             m.d.sync += [running_new.eq(0), joins.eq(0)]
         with m.If(self.wipe):
             sums = (running_old, running_new, last, latest)
@@ -186,6 +188,7 @@ class RingColumnSums(wiring.Component):
     tile_bits : bits of a tile's sum
     tiles : 1 or 2
     skewed (bool): two parts; for one tile
+    short_steps (bool): steps may have fewer than 6 cycles, and have 5 at least
     in_block_ram (bool): where all R_k are kept; else in LUTs
 
     Members
@@ -207,12 +210,14 @@ class RingColumnSums(wiring.Component):
         target: Target = Target.GENERIC,
         *,
         skewed: bool = False,
+        short_steps: bool = False,
         in_block_ram: bool = False,
     ):
         assert not skewed or tiles == 1
         self.width = width
         self.target = Target(target)
         self.max_words, self.skewed, self.in_block_ram = max_words, skewed, in_block_ram
+        self.short_steps = short_steps
         self.bits: SumBits = sum_bits(max_words, width)
         ports = {
             "slot": In(COLUMN),
@@ -258,6 +263,7 @@ class RingColumnSums(wiring.Component):
             return SumsPart(
                 *(base_bits, total, running, of_tile),
                 *(len(self.sums), self.max_words, self.target),
+                short_steps=self.short_steps,
                 in_block_ram=self.in_block_ram,
                 lowest=low == 0,
                 highest=high is None,

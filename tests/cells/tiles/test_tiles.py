@@ -67,17 +67,25 @@ def run(tile, operations, watch=lambda context: None):
     """Compare every sum with integers; `watch` is called in every cycle."""
     skewed = tile.skewed and tile.target is not Target.XC7
     lower = (1 << tile.WORD) - 1 if skewed else 0
+    latency = tile.latency(holds=tile.holds)
+    generator, choices = random.Random(5), ("keep", "clear", None)
 
     async def bench(context):
-        sums, total = [], 0
-        for cycle, operation in enumerate([*operations, *[Operation()] * (tile.LATENCY + skewed)]):
+        sums, total, chosen, shown = [], 0, None, None
+        for cycle, operation in enumerate([*operations, *[Operation()] * (latency + skewed)]):
             for name in ("x_0", "x_1", "y_0", "y_1", "subtract", "first"):
                 context.set(getattr(tile, name), getattr(operation, name))
             total = operation.product + (0 if operation.first else total)
             sums.append(total)
-            if cycle >= tile.LATENCY + skewed:
-                lowest, whole = (sums[cycle - tile.LATENCY - k] for k in (0, skewed))
-                assert context.get(tile.sum) == lowest & lower | whole & ~lower, cycle
+            if cycle >= latency + skewed:
+                lowest, whole = (sums[cycle - latency - k] for k in (0, skewed))
+                found = lowest & lower | whole & ~lower
+                shown = {None: found, "keep": shown, "clear": 0}[chosen]
+                assert context.get(tile.sum) == shown, cycle
+            if tile.holds and cycle > latency:
+                chosen = generator.choice(choices)
+                for name in choices[:-1]:
+                    context.set(getattr(tile, name), name == chosen)
             watch(context)
             await context.tick()
 
@@ -131,6 +139,18 @@ def test_structure(tile_class, target, placed):
     tile = tile_class(PRODUCTS, target)
     run(tile, list(Stream(tile_class.WORD, PRODUCTS).operations(CYCLES)))
     assert len(placed) == tile_class.SLICES
+
+
+@pytest.mark.parametrize("target", Target)
+def test_sums_that_are_held(tile_class, target, placed):
+    """A sum stays, or is 0, for any number of cycles; what is added up behind it goes on."""
+    tile = tile_class(PRODUCTS, target, holds=True)
+    run(tile, list(Stream(tile.WORD, PRODUCTS).operations(CYCLES)))
+
+
+def test_tiles_whose_sums_cannot_be_held():
+    with pytest.raises(ValueError, match="a sum in two parts cannot be held"):
+        TILES["kara95"](PRODUCTS, skewed=True, holds=True)
 
 
 @pytest.mark.parametrize("target", Target)

@@ -31,7 +31,7 @@ def tiny_tiles(word, latency, D, tiles=1, *, skewed=False):
     """Tiles that multiply words of any width, for operands of D words."""
     tile = tiny_tile(word, latency)
     products = RingMultiplication(word, latency, tiles).sum_products(D)
-    return [tile(products, skewed=skewed) for _ in range(tiles)]
+    return [tile(products, skewed=skewed, holds=tiles == 2) for _ in range(tiles)]
 
 
 def tiny_tile(word, latency):

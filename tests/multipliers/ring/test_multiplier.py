@@ -5,7 +5,6 @@ from itertools import product as pairs_of
 
 import pytest
 
-from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
 from coprime.model.montgomery import inverse
 from coprime.multipliers.ring.multiplication import RingMultiplication
@@ -110,7 +109,9 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
     for place in {product.to for product in products}:
         assert outcome.operands[place] == values[place], f"operand {place}"
     skew = int(tiles[0].skewed)
-    multiplication = RingMultiplication(word, tiles[0].LATENCY, len(tiles), delay, skew)
+    multiplication = RingMultiplication(
+        word, tiles[0].latency(holds=len(tiles) == 2), len(tiles), delay, skew
+    )
     dones, idle = times(multiplication, products, inner, options.get("longest"))
     assert (outcome.dones, outcome.idle) == (dones, idle)
     assert outcome.multiplying == sum(
@@ -168,7 +169,7 @@ def test_power_on_a_tile(name, D, tiles, delay):
     generator = random.Random(D)
     modulus = modulus_of(D, tile.WORD, generator, delay)
     operands = {2: generator.randrange(modulus), 3: generator.randrange(modulus)}
-    some = [tile(products, Target.GENERIC, skewed=skewed) for _ in range(tiles)]
+    some = [tile(products, skewed=skewed, holds=tiles == 2) for _ in range(tiles)]
     check(some, modulus, operands, POWER, inner=D, delay=delay)
 
 
