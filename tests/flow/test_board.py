@@ -182,4 +182,4 @@ def test_self_test_on_the_board(tmp_path):
     assert result.utilisation["DP16KD"] == 2 + 1 + 1 + 1  # engine, buffer, bridge, self-test
     assert result.utilisation["TRELLIS_IO"] == 9
     text = (tmp_path / "coprime_fdfm_on_ulx3s.v").read_text()
-    assert "TEST KEY" in text.splitlines()[1]
+    assert "TEST KEY" in "".join(text.splitlines()[:3])

@@ -147,8 +147,14 @@ class EngineChecks:
             if self.outcome_of(vector).cycles <= _MOST_CYCLES:
                 yield vector
 
-    def too_short(self) -> Iterator[Vector]:
-        """Commands with a modulus, and with primes, of a digit less than the engine has."""
+    def unfit_lengths(self) -> Iterator[Vector]:
+        """Commands that the engine refuses for a length that can be loaded."""
+        yield from self._too_short()
+        if self.numbers.key and self.engine.checked:
+            yield from self._too_long_exponent()
+
+    def _too_short(self) -> Iterator[Vector]:
+        """With a modulus, and with primes, of a digit less than the engine has."""
         own = self.engine
         least = own.digits(own.min_length)
         bits = max((one for one in range(2, own.min_length) if own.digits(one) < least), default=0)
@@ -166,6 +172,21 @@ class EngineChecks:
                 ]
                 (command,) = own.private
                 yield self._refused(command, {**lengths, prime: bits}, changed, self.numbers.x)
+
+    def _too_long_exponent(self) -> Iterator[Vector]:
+        """With the shortest exponent that is too long for a check modulo a prime."""
+        operands, lengths = self.numbers.private_operands()
+        (command,) = self.engine.private
+        for bits in range(lengths[Length.EXPONENT], self.engine.max_length + 1):
+            longer = [
+                (one, bits if one.length is Length.EXPONENT else length, value)
+                for one, length, value in operands
+            ]
+            changed = {**lengths, Length.EXPONENT: bits}
+            vector = self._refused(command, changed, longer, self.numbers.x)
+            if vector.error is Error.EXPONENT_LENGTH:
+                yield vector
+                return
 
     def _refused(
         self,
