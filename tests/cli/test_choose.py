@@ -83,7 +83,7 @@ def test_a_design_that_does_all_on_a_curve(capsys, target):
 
 
 def test_the_page_shows_what_is_printed(capsys):
-    page = Path(__file__).parents[2].joinpath("docs", "curves.md").read_text("utf-8")
+    page = Path(__file__).parents[2].joinpath("docs", "ring.md").read_text("utf-8")
     ((command, printed),) = re.findall(r"^    \$ coprime (choose .*)\n((?:    .*\n)+)", page, re.M)
     status, out, _ = run(capsys, *shlex.split(command))
     assert status == 0

@@ -176,6 +176,33 @@ def test_the_design_for_one_dsp_slice():
     assert best.point.lut > best.beside.lut
 
 
+def fastest(operation, target, slices):
+    best, *_ = choose(
+        shipped_points(), wanted={operation: 256}, target=target, budget=Budget(max_dsp=slices)
+    )
+    return best.point.family, best.point.dsp
+
+
+@pytest.mark.parametrize(("target", "slices"), [("xc7", 18), ("ecp5", 6)])
+def test_the_design_for_signatures_at_each_budget(target, slices):
+    """On ecp5 the one of 18 slices, without `delay=1`, has a clock with which it is no faster."""
+    chosen = {budget: fastest("ECDSA_SIGN", target, budget) for budget in (1, 5, 6, 18)}
+    assert chosen == {1: ("compact", 1), 5: ("compact", 1), 6: ("ring", 6), 18: ("ring", slices)}
+
+
+@pytest.mark.parametrize("target", ["xc7", "ecp5"])
+def test_a_design_without_checks_is_smaller(target):
+    """Nonces are the host's, as `karatsuba` draws none; `ring` is faster, on fewer slices."""
+    found = choose(shipped_points(), wanted={"ECDSA_SIGN_WITH": 256}, target=target)
+    assert {one.point.family for one in found} == {"compact", "ring", "karatsuba"}
+    smallest = {}
+    for one in reversed(found):
+        smallest.setdefault(one.point.family, one)
+    assert "result checked" in smallest["ring"].security
+    assert "result checked" not in smallest["karatsuba"].security
+    assert smallest["karatsuba"].point.lut < smallest["ring"].point.lut
+
+
 def test_choosing_waits_for_no_large_library():
     """It answers in a second, most of which is Python's own start and Amaranth's import."""
     script = (
