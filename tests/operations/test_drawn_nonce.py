@@ -1,0 +1,47 @@
+"""ECDSA_SIGN: what becomes of a drawn nonce of which a fault makes another number."""
+
+from unittest.mock import patch
+
+import pytest
+
+from coprime.catalog import choose
+from coprime.device.accelerator import EngineError
+from coprime.engine.contract import Command, Error
+from coprime.engine.sequencer.lane_model import LaneModel
+from coprime.program.operands import Scratch
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_operands
+
+SIGN = Command.ECDSA_SIGN
+KNOWN = 12345
+execute = LaneModel.execute
+
+
+def error_of(base_multiple, spoilt):
+    """Of a signature where k in ACCUMULATOR becomes a known number at these of its two tests."""
+    settings = {"max_bits": "256", "curves": "weierstrass", "nonce": "random"}
+    design = choose("compact", {**settings, "base_multiple": base_multiple}).design
+    tests = []
+
+    def with_fault(lane):
+        if lane.pc.step.note == "k > 0?":
+            if len(tests) in spoilt:
+                lane.values[Scratch.ACCUMULATOR] = KNOWN
+            tests.append(lane.pc.address)
+        execute(lane)
+
+    operands = random_operands(SIGN, 64, 1, checked=design.capabilities.checked)
+    with patch.object(LaneModel, "execute", with_fault):
+        try:
+            predict_operation(design, SIGN, operands)
+        except EngineError as error:
+            return error.code, len(tests)
+    return Error.NONE, len(tests)
+
+
+@pytest.mark.parametrize("base_multiple", ["twice", "once", "verified"])
+def test_no_known_number_becomes_the_nonce(base_multiple):
+    """The scalar is made of what was drawn, before the multiples of the base point and after."""
+    assert error_of(base_multiple, ()) == (Error.NONE, 2)
+    assert error_of(base_multiple, (0,))[0] == Error.FAULT
+    assert error_of(base_multiple, (1,))[0] == Error.FAULT
