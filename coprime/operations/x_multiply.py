@@ -105,7 +105,7 @@ def _ladder(machine: Machine) -> list[Step]:
 def _round_of(machine: Machine) -> "_Round":
     own = machine.multiplication
     if own.overlaps:
-        return _FollowedRound(_COPIES)
+        return _OverlappedRound(_COPIES)
     return _Round(_COPIES if own.banked else {one: one for one in _COPIES})
 
 
@@ -176,7 +176,7 @@ class _Round:
         return [replace(one, copy=self.copies[one.destination]) for one in steps]
 
 
-class _FollowedRound(_Round):
+class _OverlappedRound(_Round):
     """The same where products overlap: no product waits for another one, nor for a sum.
 
     Each point ends with a product, E * (AA + a24 * E) or u * (DA - CB)^2, from which the next

@@ -89,7 +89,8 @@ class SumsPart(wiring.Component):
         with m.If(history(m, "nothing_before", slot.nothing_before, 1)[-1] | self.wipe):
             m.d.sync += before.eq(0)
         made = history(m, "made", slot.makes_diagonal, 2, reset=True)
-        # R_(D-1) is there two cycles after its column; it may be taken a cycle later in long steps.
+        # R_(D-1) is there two cycles after its column, and is needed in the base of the next one, a
+        # step later: steps of five cycles take it at once, longer ones have a cycle to spare.
         turned = history(m, "turned", slot.turns, 3 if self.short_steps else 4, reset=True)
         style = "block" if self.in_block_ram else "distributed"
         m.submodules.kept = kept = small_memory(self.running, self.max_words + 1, style)
