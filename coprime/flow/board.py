@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -202,15 +203,17 @@ def _routed(
     flow = board.flow
     tool_version(flow.nextpnr)  # before the mapping, which takes longer
     netlist = check_mapped(verilog, top, board)
-    for seed in _SEEDS:
+
+    def placed(seed: int) -> tuple[Path, Mapping[str, Any]]:
         options = (*flow.place, "--seed", str(seed), "--timing-allow-fail")
         arguments = (flow, board.device, netlist, board.constraints, options)
-        try:
-            return _with_report(nextpnr(*arguments, bitstream=bitstream))
-        except ToolCrashError:
-            if seed == _SEEDS[-1]:
-                raise
-    raise AssertionError("there is no seed")
+        return _with_report(nextpnr(*arguments, bitstream=bitstream))
+
+    *first, last = _SEEDS
+    for seed in first:
+        with suppress(ToolCrashError):
+            return placed(seed)
+    return placed(last)
 
 
 def _stamped(
