@@ -199,8 +199,8 @@ class Scratch(_Unnumbered):
     ONE_FORM = enum.auto()
     """1 in Montgomery form."""
     KEPT_SCALAR = enum.auto()
-    """E as the host has written it, while its own location holds another exponent; or the nonce of a
-    signature that the engine has drawn, in Montgomery form."""
+    """E as the host has written it, while its own location holds another exponent; or a nonce that
+    the engine has drawn, in Montgomery form."""
     U_1 = enum.auto()
     """The coordinate u of a point of a Montgomery curve."""
     A_24 = enum.auto()
