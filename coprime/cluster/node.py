@@ -4,10 +4,12 @@ from amaranth.hdl import Cat, ClockDomain, Const, Elaboratable, Module, Mux, Res
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.wires import same_named
 from coprime.engine.contract import Command, Error, capabilities_of
 from coprime.operations.operation import among
 
-from .packet import MAX_LINK_REGISTERS, SETTINGS, PacketKind, PacketLayout
+from .node_settings import NodeSettings
+from .packet import MAX_LINK_REGISTERS, PacketKind, PacketLayout
 
 
 class Node(wiring.Component):
@@ -70,38 +72,37 @@ class Node(wiring.Component):
         # What the engine is given. START comes a cycle later, when the command is stable.
         cancels = Signal()
         m.submodules.engine = ResetInserter(cancels)(engine)
-        command = Signal.like(engine.command)
-        start = Signal()
+        start, wipes = Signal(), Signal()
         result_index = Signal.like(engine.index)
+        m.submodules.settings = settings = NodeSettings(own, self.layout)
+        starts, receives = Signal(), Signal()
         m.d.comb += [
+            starts.eq(mine & (kind == PacketKind.START)),
+            receives.eq(mine & (kind == PacketKind.RECEIVE)),
+            settings.sets.eq(mine & (kind == PacketKind.SET)),
+            settings.index.eq(packet.index),
+            settings.value.eq(packet.data),
+            settings.starts.eq(starts),
+            settings.begun.eq(packet.data),
+            settings.wipes.eq(wipes),
+            *same_named(engine, settings, "counts", "lengths", "command"),
             engine.operand.eq(packet.operand),
             engine.index.eq(Mux(engine.write, packet.index, result_index)),
             engine.digit.eq(packet.data),
             engine.write.eq(mine & (kind == PacketKind.SEND)),
-            engine.command.eq(command),
             engine.start.eq(start),
         ]
-        m.d.sync += start.eq(mine & (kind == PacketKind.START))
-        with m.If(mine & (kind == PacketKind.START)):
-            m.d.sync += command.eq(packet.data)
-        receives = Signal()
-        m.d.comb += receives.eq(mine & (kind == PacketKind.RECEIVE))
+        m.d.sync += start.eq(starts | wipes)
         if own.checked:
             # Digits are compared as long as they are asked for: else nothing is.
             m.d.sync += result_index.eq(-1)
         with m.If(receives):
             m.d.sync += result_index.eq(packet.index)
-        sets = Signal()
-        m.d.comb += sets.eq(mine & (kind == PacketKind.SET))
-        settings = {"counts": Signal.like(engine.counts), "lengths": Signal.like(engine.lengths)}
-        m.d.comb += [getattr(engine, port).eq(setting) for port, setting in settings.items()]
-        for index, (port, field) in enumerate(SETTINGS):
-            with m.If(sets & (packet.index[: len(SETTINGS).bit_length() - 1] == index)):
-                m.d.sync += settings[port][field].eq(packet.data)
 
         # What is to be told: `working` from START until the NOTICE is `due`.
-        working, due, cancelled, free, noticed = (
-            Signal(name=name) for name in ("working", "due", "cancelled", "free", "noticed")
+        working, due, cancelled, faulty, free, noticed = (
+            Signal(name=name)
+            for name in ("working", "due", "cancelled", "faulty", "free", "noticed")
         )
         m.d.sync += cancels.eq(0)
         if own.checked:
@@ -109,16 +110,23 @@ class Node(wiring.Component):
             # it has given.
             with m.If(engine.busy & ~working & ~cancels):
                 m.d.sync += working.eq(1)
-        with m.If(mine & (kind == PacketKind.START)):
+        with m.If(starts):
             m.d.sync += working.eq(1)
         with m.If(noticed):
-            m.d.sync += [due.eq(0), cancelled.eq(0)]
-        with m.If(working & engine.done):
+            m.d.sync += [due.eq(0), cancelled.eq(0), faulty.eq(0)]
+        if own.checked:
+            # A result that depends on settings that have changed: the memory is wiped first.
+            m.d.comb += wipes.eq(
+                working & engine.done & (engine.error == Error.NONE) & ~settings.sound & ~faulty
+            )
+            with m.If(wipes):
+                m.d.sync += faulty.eq(1)
+        with m.If(working & engine.done & ~wipes):
             m.d.sync += [working.eq(0), due.eq(1)]
         with m.Elif(working & mine & (kind == PacketKind.CANCEL)):
             m.d.sync += [working.eq(0), due.eq(1), cancelled.eq(1), cancels.eq(1)]
-        error = Mux(cancelled, Error.CANCELLED, engine.error)
-        has_result = (error == Error.NONE) & (command != Command.WIPE)
+        error = Mux(cancelled, Error.CANCELLED, Mux(faulty, Error.FAULT, engine.error))
+        has_result = (error == Error.NONE) & (settings.command != Command.WIPE)
 
         # What moves on. A RECEIVE takes the digit along; a packet that was taken out leaves a gap.
         digit = Signal.like(engine.result_digit)
@@ -133,7 +141,7 @@ class Node(wiring.Component):
             if own.checked:
                 m.d.comb += leaving.operand.eq(engine.error != Error.NONE)
                 with m.If(packet.index.all()):
-                    checked = among(command, own.with_check)
+                    checked = among(settings.command, own.with_check)
                     m.d.comb += leaving.data.eq(Mux(checked, engine.residue, 0))
         with m.If(free):
             m.d.comb += leaving.kind.eq(Mux(due, PacketKind.NOTICE, PacketKind.EMPTY))

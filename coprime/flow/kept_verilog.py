@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import FAMILIES, Choice, ClusterChoice
+from coprime.catalog import CLUSTER, FAMILIES, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.padding.scheme import Padding
 
@@ -29,7 +29,7 @@ def kept_accelerator(
     names = tuple(padding.value for padding in paddings)
     return _kept(
         choice,
-        (choice.family.name, *names, target.value),
+        (choice.family.name, *names, target.value, repr(sorted(choice.values.items()))),
         lambda: accelerator_verilog(choice, target, paddings=paddings),
     )
 
@@ -38,13 +38,13 @@ def kept_cluster(choice: ClusterChoice, bus: Bus = Bus.AXI4_LITE) -> str:
     """`cluster_verilog` for no target."""
     return _kept(
         choice.core,
-        (choice.core.family.name, str(choice.cores), bus.value),
+        (CLUSTER, bus.value, repr(sorted(choice.values.items()))),
         lambda: cluster_verilog(choice, bus=bus),
     )
 
 
 def _kept(core: Choice, names: tuple[str, ...], write: Callable[[], str]) -> str:
-    """The text of a design that `names` and the parameters of its core stand for.
+    """The text of a design that `names` stand for, all parameters among them.
 
     They do so only in the catalogue: a family of somebody's own may be called the same. And only
     sources that are as this process has loaded them can be what the text is kept under.
@@ -54,7 +54,6 @@ def _kept(core: Choice, names: tuple[str, ...], write: Callable[[], str]) -> str
     key = (
         *(sources(), sys.version, *(f"{name} {tool_version(name)}" for name in _PACKAGES)),
         *names,
-        repr(sorted(core.values.items())),
     )
     folder = find_cached("verilog", key)
     if folder is None:

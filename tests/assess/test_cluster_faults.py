@@ -6,7 +6,7 @@ from coprime.assess.campaign import Campaign, Outcome
 from coprime.assess.faults import Fault, FaultKind
 from coprime.assess.subject import ClusterSubject
 from coprime.catalog import choose
-from coprime.engine.contract import Command
+from coprime.engine.contract import Command, Error
 
 pytestmark = pytest.mark.slow  # a simulator of its own
 
@@ -43,3 +43,13 @@ def test_no_program_to_skip_steps_of(cluster):
     hold = Fault(kind=FaultKind.HOLD, cycle=5, name="node_1")
     cluster.targets.check(hold)
     assert cluster.run(hold).outcome in set(Outcome)
+
+
+def test_two_bits_of_the_counts_of_digits():
+    """Which the check of the result uses, too: without check bits this one gave a wrong result."""
+    choice = choose("cluster", {"engine": "compact", "cores": "2", "max_bits": "64"})
+    fault = Fault.parse("two-bits,2367,node_1.settings.counts,0,7,10")
+    with Campaign(ClusterSubject(choice, Command.RSA_PRIVATE, 64, seed=963)) as campaign:
+        run = campaign.run(fault)
+        assert run.outcome is Outcome.ERROR
+        assert run.error is Error.FAULT

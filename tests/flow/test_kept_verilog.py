@@ -48,6 +48,7 @@ def test_every_input_has_a_text_of_its_own(written, monkeypatch):
         (kept_accelerator, compact, Target.GENERIC, (Padding.OAEP,)),
         (kept_accelerator, compact, Target.GENERIC, (Padding.OAEP, Padding.PSS)),
         *((kept_cluster, choose("cluster", {"cores": cores})) for cores in (1, 2)),
+        (kept_cluster, choose("cluster", {"cores": 2, "link_registers": 1})),
         (kept_cluster, choose("cluster", {"cores": 2}), Bus.AXI4),
         (kept_cluster, choose("cluster", {"cores": 2, "engine": "compact"})),
     ]

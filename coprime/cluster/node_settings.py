@@ -1,0 +1,72 @@
+"""What a node's engine is given beside its operands: counts, lengths, and the command."""
+
+from amaranth.hdl import Elaboratable, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.wires import same_named
+from coprime.engine.contract import Capabilities, Command, PerLength
+from coprime.engine.seal import Seal
+from coprime.operations.operation import among
+
+from .packet import SETTINGS, PacketLayout
+
+
+class NodeSettings(wiring.Component):
+    """Registers for counts and lengths, which SET packets write, and for the command of a START.
+
+    Parameters
+    ----------
+    capabilities: those of the engine
+    layout: of the packets
+
+    Members
+    -------
+    sets, index, value: a SET packet
+    starts, begun: a START packet, and its command
+    wipes: the command becomes WIPE
+    counts, lengths, command: as the engine's
+    sound: none of them has changed since it was written, as far as a result that is checked depends
+        on it; only where results are checked
+    """
+
+    def __init__(self, capabilities: Capabilities, layout: PacketLayout):
+        self.capabilities = own = capabilities
+        ports = {
+            **dict.fromkeys(("sets", "starts", "wipes"), In(1)),
+            "index": In(layout["index"].shape),
+            "value": In(layout["data"].shape),
+            "counts": Out(PerLength(own.count_bits)),
+            "lengths": Out(PerLength(own.length_bits)),
+            "begun": In(own.command_bits),
+            "command": Out(own.command_bits),
+            **({"sound": Out(1)} if own.checked else {}),
+        }
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        own = self.capabilities
+        for index, (port, field) in enumerate(SETTINGS):
+            with m.If(self.sets & (self.index[: len(SETTINGS).bit_length() - 1] == index)):
+                m.d.sync += getattr(self, port)[field].eq(self.value)
+        begins, begun = Signal(), Signal.like(self.command)
+        m.d.comb += [begins.eq(self.starts), begun.eq(self.begun)]
+        if own.checked:
+            with m.If(self.wipes):
+                m.d.comb += [begins.eq(1), begun.eq(Command.WIPE)]
+        with m.If(begins):
+            m.d.sync += self.command.eq(begun)
+        if own.checked:
+            m.submodules.seal = seal = Seal(own, own.length_bits)
+            m.d.comb += [
+                *same_named(seal, self, "counts", "lengths", "command"),
+                seal.writes.eq(self.sets),
+                seal.begins.eq(begins),
+                seal.begun.eq(begun),
+                self.sound.eq(
+                    seal.same_command & (seal.intact | ~among(self.command, own.with_check))
+                ),
+            ]
+        return m
