@@ -73,7 +73,8 @@ class Chosen:
         """What it is, in words."""
         parameters = " ".join(f"{name}={value}" for name, value in self.point.parameters.items())
         cores = f"{self.point.cores} of " if self.point.cores else ""
-        return f"{cores}{self.point.family} {parameters}".strip()
+        how = ", stamped" if self.point.stamped else ""
+        return f"{cores}{self.point.family} {parameters}".strip() + how
 
     @property
     def time(self) -> str:
@@ -188,7 +189,8 @@ def choose(
     beside = _slowest(one for one in others if (one.bits, one.part) == (bits, OTHER_PART[part]))
 
     def chosen(design: tuple[Point, ...]) -> Chosen:
-        return Chosen(design, beside.get(_design(replace(design[0], cores=0))))
+        alone = replace(design[0], cores=0, link_registers=0, stamped=False)
+        return Chosen(design, beside.get(_design(alone)))
 
     def excess(design: tuple[Point, ...]) -> float:
         return max(budget.excess(point) for point in design)
@@ -256,7 +258,8 @@ def _slowest(points: Iterable[Point]) -> Mapping[object, Point]:
 
 
 def _design(point: Point) -> object:
-    return (point.family, point.cores, tuple(sorted(point.parameters.items())))
+    chain = (point.cores, point.link_registers, point.stamped)
+    return (point.family, *chain, tuple(sorted(point.parameters.items())))
 
 
 def _area(point: Point) -> str:

@@ -83,13 +83,14 @@ class PartToMap:
             self.target, verilog, top, seeds=seeds, device=device, repeated=repeated
         )
 
-    def stamp(self, device: str) -> StampedDesign:
+    def stamp(self, device: str, seeds: Sequence[int] = (1, 2, 3, 4)) -> StampedDesign:
         """Place and route a cluster's node by itself and stamp it, on a device of the target.
 
-        Raises ValueError for another device, ToolError as `stamp_design`.
+        Of a node's placements with these seeds the best one is copied. Raises ValueError for
+        another device, ToolError as `stamp_design`.
         """
         verilog, top, repeated = self._source
-        return stamp_design(verilog, top, device=device, repeated=repeated)
+        return stamp_design(verilog, top, device=device, seeds=seeds, repeated=repeated)
 
 
 def measure_area(

@@ -50,6 +50,9 @@ class Point:
     cores: int = 0
     """Engines of a cluster, 1 or more; 0 for every other part, and where a file has no such column.
     """
+    link_registers: int = 0  # of a cluster: between two nodes, besides a node's own
+    stamped: bool = False
+    """Whether a cluster's node was placed and routed by itself, and copied."""
     lut: int | None = None  # LUTs occupied, as logic, memory or in carry chains
     lutram: int | None = None  # LUTs of these that hold memory
     ff: int | None = None  # flip-flops
@@ -97,17 +100,23 @@ class Point:
     def identity(self) -> tuple[object, ...]:
         """What distinguishes the points of a sweep, in the order in which they are sorted."""
         parameters = tuple(sorted(self.parameters.items()))
-        what = (self.target, self.part, self.cores)
+        what = (self.target, self.part, self.cores, self.link_registers, self.stamped)
         work = (self.operation, self.exponents, self.bits, self.seed)
         routed = self.fmax_mhz is not None
         return (self.family, *what, *work, parameters, routed, self.device or "")
 
     @property
     def settings(self) -> str:
-        """The parameters in words, of a cluster its cores first."""
-        cores = {"cores": self.cores} if self.cores else {}
-        pairs = (cores | dict(self.parameters)).items()
-        return ", ".join(f"{name} {value}" for name, value in pairs)
+        """The parameters in words, of a cluster its own ones first."""
+        pairs = (self.of_the_cluster | dict(self.parameters)).items()
+        words = [f"{name} {value}" for name, value in pairs]
+        return ", ".join(["stamped", *words] if self.stamped else words)
+
+    @property
+    def of_the_cluster(self) -> dict[str, int]:
+        """A cluster's own parameters; none of another part."""
+        own = {"cores": self.cores, "link_registers": self.link_registers}
+        return {name: value for name, value in own.items() if value}
 
 
 COLUMNS: Mapping[str, Any] = {field.name: field.type for field in fields(Point)}
@@ -116,6 +125,8 @@ COLUMNS: Mapping[str, Any] = {field.name: field.type for field in fields(Point)}
 _JSON = ("parameters", "tools")
 _LATER: Mapping[str, Any] = {
     "cores": 0,
+    "link_registers": 0,
+    "stamped": False,
     "fmax_best_mhz": None,
     "placements": 0,
     "verilog": None,
@@ -186,8 +197,9 @@ def read_points(path: Path) -> Sequence[Point]:
 _Rows = Sequence[Mapping[str, Any]]
 _Write = Callable[[_Rows, Path], None]
 _Read = Callable[[Path], tuple[Sequence[str], _Rows]]
-_TEXT, _WHOLE, _NUMBER = "string", "int64", "float64"
+_TEXT, _WHOLE, _NUMBER, _TRUTH = "string", "int64", "float64", "bool"
 _KINDS: Mapping[object, str] = {
+    bool: _TRUTH,
     str: _TEXT,
     int: _WHOLE,
     float: _NUMBER,
@@ -198,7 +210,13 @@ _KINDS: Mapping[object, str] = {
     Mapping[str, str]: _TEXT,
 }
 """What a field of a type is in a file, in Arrow's words."""
-_PARSE: Mapping[str, Callable[[str], object]] = {_TEXT: str, _WHOLE: int, _NUMBER: float}
+_TRUTHS = {str(value): value for value in (False, True)}
+_PARSE: Mapping[str, Callable[[str], object]] = {
+    _TEXT: str,
+    _WHOLE: int,
+    _NUMBER: float,
+    _TRUTH: _TRUTHS.__getitem__,
+}
 
 
 def _write_parquet(rows: _Rows, path: Path) -> None:
@@ -243,7 +261,7 @@ def _read_csv(path: Path) -> tuple[Sequence[str], _Rows]:
                 for row in reader
             ]
         return reader.fieldnames or (), rows
-    except (ValueError, csv.Error) as error:
+    except (ValueError, KeyError, csv.Error) as error:
         raise ValueError(f"{path} is not a CSV file of points, or not whole: {error}") from error
 
 

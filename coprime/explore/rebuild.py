@@ -13,7 +13,8 @@ def area_command(point: Point) -> str:
         return ""
     family, *parameters = _choice(point)
     if point.part == CLUSTER:
-        words = ["coprime synth", CLUSTER, f"-p engine={family}", f"-p cores={point.cores}"]
+        words = ["coprime synth", CLUSTER, f"-p engine={family}"]
+        words += [f"-p {name}={value}" for name, value in point.of_the_cluster.items()]
     else:
         words = ["coprime synth", family]
     words += [*parameters, f"--target {point.target}"]
@@ -25,7 +26,9 @@ def area_command(point: Point) -> str:
         for name, device in flow.devices.items():
             if name != flow.default_device and device.title == point.device:
                 words.append(f"--device {name}")
-        if point.placements > 1:
+        if point.stamped:
+            words.append("--stamp")
+        elif point.placements > 1:
             words.append(f"--seeds {point.placements}")
     return " ".join(words)
 

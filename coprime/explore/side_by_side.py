@@ -113,7 +113,7 @@ def _matches(source: Measured, point: Point) -> bool:
         and point.bits == source.bits
         and point.operation == source.operation
         and point.part == source.part
-        and point.cores == source.cores
+        and (point.cores, point.link_registers, point.stamped) == (source.cores, 0, False)
         and source.exponents in (None, point.exponents)
         and source.target in (None, point.target)
         and source.device in (None, point.device)

@@ -36,6 +36,7 @@ from coprime.catalog import (
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.flow.parts import PARTS, check_part
+from coprime.flow.stamping.stamp import STAMPING
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
 from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, ModulusParameter
 from coprime.rsa.keys import MIN_BITS
@@ -52,7 +53,7 @@ _BITS = "{bits}"  # in a text, such as a modulus: the size
 SIMULATE_CYCLES = 50_000_000
 """An operation of more cycles is predicted and not simulated, unless the specification says so."""
 Value = TypeVar("Value")
-_CORES = {parameter.name: parameter for parameter in CLUSTER_PARAMETERS}["cores"]
+_OF_A_CLUSTER = {parameter.name: parameter for parameter in CLUSTER_PARAMETERS}
 
 
 # --- Points -------------------------------------------------------------------------------------
@@ -86,11 +87,16 @@ class AreaTask(_Design):
     """What it is placed on, one of `coprime.flow.targets.DEVICES`; empty if it is not placed."""
     cores: int = 0
     """Of a cluster; 0 for the other parts."""
+    link_registers: int = 0  # of a cluster, too
+    stamped: bool = False
+    """Whether a cluster's node is placed once and copied; `route_seeds` are then those of it."""
 
     @property
     def built(self) -> Choice | ClusterChoice:
         """What `coprime build` makes: the design, or a cluster of it."""
-        return ClusterChoice(self.choice, self.cores) if self.part == CLUSTER else self.choice
+        if self.part != CLUSTER:
+            return self.choice
+        return ClusterChoice(self.choice, self.cores, self.link_registers)
 
 
 @dataclass(frozen=True)
@@ -228,6 +234,8 @@ class _Sweep(_Table):
     targets: Annotated[_Texts, _among(TARGETS)]
     part: Annotated[str, _among((*PARTS, CLUSTER))] = PARTS[0]
     cores: _Integers | None = None
+    link_registers: _Integers | None = None
+    stamp: bool = False
     route: bool = True
     device: Annotated[str, _among(list(DEVICES))] | None = None
     route_seeds: _Seeds = [1]
@@ -238,8 +246,17 @@ class _Sweep(_Table):
         if self.alone and self.operations is not None:
             does = "multiplies" if self.part == "multiplier" else "reduces words"
             raise ValueError(f"part {self.part!r} {does}: it takes no operations")
-        if self.part != CLUSTER and self.cores is not None:
-            raise ValueError(f"cores are those of the part 'cluster': part {self.part!r} has none")
+        for key in ("cores", "link_registers"):
+            if self.part != CLUSTER and getattr(self, key) is not None:
+                raise ValueError(
+                    f"{key} are those of the part 'cluster': part {self.part!r} has none"
+                )
+        if self.stamp and (
+            self.part != CLUSTER or not self.route or self.targets != [STAMPING.value]
+        ):
+            raise ValueError(
+                f"stamp is for the part 'cluster', placed and routed on {STAMPING.value} only"
+            )
         for key, needed in (("operations", not self.alone), ("cores", self.part == CLUSTER)):
             if needed and getattr(self, key) is None:
                 raise ValueError(f"[[sweep]] must have the key {key!r}")
@@ -334,7 +351,11 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
 
 def _points(table: _Sweep) -> Iterator[PlannedPoint]:
-    cores = [_CORES.parse(str(number)) for number in table.cores or []] or [0]
+    chains = [
+        (cores, registers)
+        for cores in _of_a_cluster("cores", table.cores)
+        for registers in _of_a_cluster("link_registers", table.link_registers)
+    ]
     families = (
         tuple(FAMILIES.values()) if table.every else [family_named(one) for one in table.families]
     )
@@ -351,13 +372,23 @@ def _points(table: _Sweep) -> Iterator[PlannedPoint]:
                 for what in _work(choice, table)
             ]
             areas = [
-                AreaTask(*design, target, table.part, *_routing(target, table), number)
+                AreaTask(
+                    *(*design, target, table.part, *_routing(target, table)),
+                    cores=cores,
+                    link_registers=registers,
+                    stamped=table.stamp,
+                )
                 for target in table.targets
-                for number in cores
+                for cores, registers in chains
             ]
             yield from (
                 PlannedPoint(area, run, _refusal(choice, run)) for area in areas for run in runs
             )
+
+
+def _of_a_cluster(name: str, values: Sequence[int] | None) -> Sequence[int]:
+    """Values of one of its parameters; 0 where there are none."""
+    return [_OF_A_CLUSTER[name].parse(str(value)) for value in values or []] or [0]
 
 
 def _refusal(choice: Choice, run: RunTask) -> str | None:

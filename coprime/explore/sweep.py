@@ -125,6 +125,8 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
         target=planned.area.target,
         part=planned.area.part,
         cores=cores,
+        link_registers=planned.area.link_registers,
+        stamped=planned.area.stamped,
         milliseconds=milliseconds,
         area_time=area_time,
         status="failed" if reasons else "ok",

@@ -163,7 +163,12 @@ def test_all_cores_of_a_cluster_count():
         point("fast", 3.0, 900, part="cluster", cores=64),
         point("fast", 1.5, 90, part="engine"),
         point("slow", 2.0, 200, part="cluster", cores=2),
+        point("fast", 1.0, 900, part="cluster", cores=64, link_registers=1, stamped=True),
     ]
+    best, *_ = choose(points, wanted=PRIVATE, target="ecp5", part="cluster")
+    assert best.time.startswith("64 of fast, stamped: 1 ms, 64,000 a second")
+    assert best.beside == points[2]
+    points.pop()
     many, few = choose(points, wanted=PRIVATE, target="ecp5", part="cluster")
     assert many.time == "64 of fast: 3 ms, 21,333 a second, 1,000 cycles at 0.3 MHz"
     assert few.time == "4 of fast: 2 ms, 2,000 a second, 1,000 cycles at 0.5 MHz"

@@ -7,6 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from coprime.explore.points import COLUMNS, Point, read_points, unproved, write_points
+from coprime.explore.rebuild import area_command
 
 POINT = Point(
     family="fdfm",
@@ -49,6 +50,22 @@ def test_a_cluster_is_told_apart_by_its_cores(tmp_path):
     path = tmp_path / "results.parquet"
     write_points(clusters, path)
     assert read_points(path) == clusters
+
+
+@pytest.mark.parametrize("name", ["results.parquet", "results.csv"])
+def test_a_stamped_cluster(tmp_path, name):
+    placed = dataclasses.replace(POINT, part="cluster", cores=8, link_registers=1)
+    stamped = dataclasses.replace(placed, stamped=True)
+    assert placed.settings == "cores 8, link_registers 1, max_bits 2048"
+    assert stamped.settings == f"stamped, {placed.settings}"
+    assert stamped.identity != placed.identity
+    write_points([placed, stamped], tmp_path / name)
+    assert read_points(tmp_path / name) == [placed, stamped]
+    chain = "-p engine=fdfm -p cores=8 -p link_registers=1 -p max_bits=2048"
+    command = f"coprime synth cluster {chain} --target {POINT.target}"
+    assert command in area_command(placed)
+    assert area_command(stamped).endswith(" --stamp")
+    assert "--seeds" not in area_command(stamped)
 
 
 def test_a_file_from_before_clusters(tmp_path):

@@ -188,6 +188,48 @@ def test_a_cluster_has_cores():
     assert (alone.cores, alone.built) == (0, alone.choice)
 
 
+def test_a_stamped_cluster():
+    (point,) = parse(
+        operations='"MODMUL"',
+        targets='"ecp5"',
+        part='"cluster"',
+        cores="12",
+        link_registers="1",
+        stamp="true",
+        route_seeds="[5, 2]",
+    )
+    area = point.area
+    assert (area.cores, area.link_registers, area.stamped) == (12, 1, True)
+    assert area.route_seeds == (5, 2)
+    assert area.built.values["link_registers"] == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (
+            {"link_registers": "1"},
+            "link_registers are those of the part 'cluster': part 'engine' has none",
+        ),
+        (
+            {"stamp": "true"},
+            "stamp is for the part 'cluster', placed and routed on ecp5 only",
+        ),
+        (
+            {**CLUSTER, "targets": '["xc7", "ecp5"]', "stamp": "true"},
+            "stamp is for the part 'cluster', placed and routed on ecp5 only",
+        ),
+        (
+            {**CLUSTER, "link_registers": "3"},
+            "link_registers must be an integer in",
+        ),
+    ],
+)
+def test_what_only_a_cluster_has(keys, expected):
+    with pytest.raises(ValueError, match=f"^{expected}"):
+        parse(operations='"MODMUL"', **{"targets": '"ecp5"', **keys})
+
+
 def test_the_specification_of_the_report():
     points = read_specification("all")
     assert {point.run.family for point in points} == set(FAMILIES)
