@@ -235,7 +235,9 @@ def nextpnr(
         function = flow.nextpnr.replace("-", "_")
         function = f"{function}:{function.replace('yowasp', 'run')}"
         results = flow.output if bitstream else ()
-        files = ("--json", "netlist.json", "--report", "report.json", *results)
+        # Not deleted if the tool is interrupted, and the only sign of life of a long run.
+        log = ("--log", "nextpnr.log")
+        files = ("--json", "netlist.json", "--report", "report.json", *log, *results)
         try:
             _run("nextpnr", function, (*options, *files), folder)
         except ToolError as error:
