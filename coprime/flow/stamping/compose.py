@@ -206,8 +206,9 @@ class _Composition:
             if place_of(wire) not in own:
                 return []
             if switch and place_of(switch) not in own:
-                there = place_of(shifted(switch, *copy.shift))
-                if not self._fabric.alike(place_of(switch), there):
+                (x, y), (columns, rows) = place_of(switch), copy.shift
+                # At the border of the device that place may be outside.
+                if not self._fabric.alike((x, y), (x + columns, y + rows)):
                     return []
         return [
             (shifted(wire, *copy.shift), switch and shifted(switch, *copy.shift))
