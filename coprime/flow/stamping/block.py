@@ -189,9 +189,11 @@ def _walled(
                 continue
             cells[f"{_WALL}_{len(cells)}"] = _taken(cell, bel)
     if part.instances:
+        # A wire of its own ends up to REACH tiles outside, and one that begins there has its middle
+        # as far from that.
         wires = [
             wire
-            for place in rectangle.places(REACH)
+            for place in rectangle.places(2 * REACH)
             if place not in rectangle
             for wire in fabric.span_wires(place)
         ]
