@@ -14,7 +14,7 @@ from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 from .execution import Memory, known
 from .polynomials import Divisions, Polynomial
 from .symbols import ProofError, Rules, Symbol, Word
-from .theorem import DRAINS, ONE, ZERO, Bench, Theorem, TheoremCase, check_zero, compare
+from .theorem import ONE, ZERO, Bench, Theorem, TheoremCase, check_zero, compare
 
 _LONGEST = 32
 """Bits of words, at most, whose products are of halves that are not halved again."""
@@ -151,7 +151,6 @@ class KaratsubaTheorem(Theorem):
     """
 
     statement = "X * Y / 2^(w rounds) modulo M"
-    flag_bits = 15  # of a slot
     quiet = ("descale",)
 
     def __init__(self, design: EngineDesign) -> None:
@@ -163,7 +162,7 @@ class KaratsubaTheorem(Theorem):
                 f"the schedule of karatsuba is proved for words of {_LONGEST} bits at most, not"
                 f" {self.multiplication.digit_width}"
             )
-        self.wiping = self.multiplier.clear_cycles + DRAINS
+        self.wiping = self.multiplier.clear_cycles
         streams = ("", "other__")[: 1 + self.multiplication.interleaved]
         self.addresses = tuple(f"{stream}{port}" for stream in streams for port in _PORTS)
 
