@@ -84,6 +84,10 @@ class Bench(ABC):
         """
         return False
 
+    def compared(self, cycle: int, names: Sequence[str]) -> Sequence[str]:
+        """Of these outputs those that have a meaning in a cycle."""
+        return names
+
     @abstractmethod
     def check(self) -> None:
         """Compare what was written with the recurrence; ProofError if it differs."""
@@ -193,7 +197,11 @@ class _Prover:
             outputs = execution.step(inputs)
             bench.observe(cycle, outputs)
             ended = bench.ends(cycle, outputs)
-            followers = [one for one in followers if self._differs(one, inputs, outputs, execution)]
+            names = bench.compared(cycle, (*self.theorem.addresses, "done"))
+            expected = {name: outputs[name] for name in names}
+            followers = [
+                one for one in followers if self._differs(one, inputs, expected, execution)
+            ]
             if followers and (ended or bench.memory.written > written):
                 raise ProofError("a word of the command before may be written")
             cycle += 1
@@ -234,8 +242,7 @@ class _Prover:
     ) -> bool:
         """Whether it may still go on differently after this cycle; ProofError if it does now."""
         found = follower.step(inputs)
-        names = (*self.theorem.addresses, "done")
-        if not _no_less_known([found[n] for n in names], [outputs[n] for n in names]):
+        if not _no_less_known([found[name] for name in outputs], [*outputs.values()]):
             raise ProofError("another schedule soon after another command")
         return not _no_less_known(follower.registers, execution.registers)
 
@@ -264,7 +271,7 @@ class _Prover:
 
 def _check_kept(bench: Bench, execution: Execution) -> None:
     """ProofError if a register that is to be kept has been written."""
-    if any(execution.registers[k] is not word for k, word in bench.kept.items()):
+    if any(execution.registers[k] != word for k, word in bench.kept.items()):
         raise ProofError("what the preparation has made is written over")
 
 
