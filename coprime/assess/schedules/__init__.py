@@ -2,7 +2,7 @@
 
 - `polynomials`: integers as polynomials in unknown words
 - `symbols`: what a cell makes of them
-- `netlist`: the exported Verilog, executed cycle by cycle
+- `cells`, `netlist`: the exported Verilog, executed cycle by cycle
 - `execution`: registers, and memory
 - `theorem`: what is proved, case by case
 - a file for each family: its recurrence, and its memory

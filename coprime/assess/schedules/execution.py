@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from .netlist import Netlist
 from .symbols import ANYTHING, ProofError, Rules, Symbol, Word
 
-COMMANDS = ("start", "prepare", "wipe", "rst")
+COMMANDS = ("start", "prepare", "wipe")
 
 
 class RegisterSet:

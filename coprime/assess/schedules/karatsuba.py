@@ -11,13 +11,15 @@ from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 
-from .execution import Memory, known
+from .execution import Execution, Memory, known
 from .polynomials import Divisions, Polynomial
-from .symbols import ProofError, Rules, Symbol, Word
+from .symbols import ANYTHING, ProofError, Rules, Symbol, Word
 from .theorem import DRAINS, ONE, ZERO, Bench, Theorem, TheoremCase, check_zero, compare
 
 _LONGEST = 32
 """Bits of words, at most, whose products are of halves that are not halved again."""
+KEEPING = ("modulus.memory[", "factors.inverse_2", "factors.inverse_other")
+"""Where the words of M are kept, or of its multiple; and the inverse."""
 _PORTS = ("a_role", "a_index", "b_index", "b_write", "b_multiplier")
 
 
@@ -31,6 +33,7 @@ class WordsStep:
     replaces : the factor that the result replaces, if any
     descale : the last round is modulo M
     gap : cycles from the last `done` to its start
+    later (bool): it starts at any time after that, and after other products modulo this M
     """
 
     x: str
@@ -38,6 +41,7 @@ class WordsStep:
     replaces: str = ""
     descale: bool = False
     gap: int = 0
+    later: bool = False
 
 
 SESSIONS: Mapping[str, Sequence[WordsStep]] = {
@@ -45,14 +49,14 @@ SESSIONS: Mapping[str, Sequence[WordsStep]] = {
         WordsStep("x0", "y0"),
         WordsStep("r0", "r0"),  # a square of what was written last
         WordsStep("x1", "1", gap=3),
-        WordsStep("x2", "y2", replaces="x2"),
+        WordsStep("x2", "y2", replaces="x2", later=True),
         WordsStep("x3", "y3", replaces="y3"),
-        WordsStep("x3", "y3"),
+        WordsStep("x3", "y3", later=True),
     ),
-    "of other lengths": (WordsStep("x0", "y0"), WordsStep("x1", "1")),
+    "of other lengths": (WordsStep("x0", "y0"), WordsStep("x1", "1", later=True)),
     "modulo M": (
         WordsStep("x0", "y0", descale=True),
-        WordsStep("x1", "1", descale=True),
+        WordsStep("x1", "1", descale=True, later=True),
         WordsStep("x2", "y2"),
     ),
 }
@@ -151,7 +155,6 @@ class KaratsubaTheorem(Theorem):
     """
 
     statement = "X * Y / 2^(w rounds) modulo M"
-    flag_bits = 15  # of a slot
     quiet = ("descale",)
 
     def __init__(self, design: EngineDesign) -> None:
@@ -163,7 +166,7 @@ class KaratsubaTheorem(Theorem):
                 f"the schedule of karatsuba is proved for words of {_LONGEST} bits at most, not"
                 f" {self.multiplication.digit_width}"
             )
-        self.wiping = self.multiplier.clear_cycles + DRAINS
+        self.wiping = self.multiplier.clear_cycles
         streams = ("", "other__")[: 1 + self.multiplication.interleaved]
         self.addresses = tuple(f"{stream}{port}" for stream in streams for port in _PORTS)
 
@@ -204,7 +207,7 @@ class KaratsubaBench(Bench):
         end = multiplication.prepare_cycles(case.inner, together=together)
         self.spans = [(0, end)]
         for step in self.steps:
-            begin = end + 1 + step.gap
+            begin = end + 1 + (DRAINS if step.later else step.gap)
             end = begin + multiplication.cycles(
                 case.inner, case.rounds, together=together, descale=step.descale
             )
@@ -266,6 +269,26 @@ class KaratsubaBench(Bench):
                 if place is not None:
                     found[port] = self.memory.read(place, then)
         return found
+
+    def may_be_later(self, cycle: int) -> bool:
+        """Whether a product begins that a step says this of."""
+        return any(
+            step.later and begin == cycle + 1
+            for step, (begin, _) in zip(self.steps, self.spans[1:], strict=True)
+        )
+
+    def adjust(self, execution: Execution) -> None:
+        """Some time after the preparation: what it has kept of M and its inverse."""
+        if len(self.asked) == self.spans[0][1] + DRAINS:
+            names = enumerate(execution.netlist.registers)
+            held = {k: execution.registers[k] for k, name in names if name.startswith(KEEPING)}
+            self.kept = {k: word for k, word in held.items() if word is not ANYTHING}
+
+    def compared(self, cycle: int, names: Sequence[str]) -> Sequence[str]:
+        """Between two commands nothing is read."""
+        if self._now(cycle) is not None:
+            return names
+        return [name for name in names if name.endswith(("b_write", "done"))]
 
     def begins(self) -> dict[str, Word]:
         """What begins the session."""

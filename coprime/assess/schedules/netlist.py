@@ -6,8 +6,11 @@ manual defines it: on integers here, on symbols by `Rules`.
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import accumulate, compress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from amaranth.lib import wiring
 from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
 
+from .cells import Bit, NetCell, in_fields, reached_from, without_reset
 from .symbols import ANYTHING, Rules, Word
 
 _TOP = "coprime_top"
@@ -42,7 +46,10 @@ _NONZERO = ("$reduce_or", "$reduce_bool")
 _LOGIC = {"$logic_and": "int(a != 0 and b != 0)", "$logic_or": "int(a != 0 or b != 0)"}
 _IGNORED = ("$scopeinfo",)
 
-Bit = int | str
+_DIGIT = 16
+"""Bits of a digit, at least: inputs that have fewer are of control."""
+_OFTEN = 300
+"""Cycles in which the same of control is known before there is a function for that."""
 Step = Callable[[Sequence[Word], Mapping[str, Word], Rules], tuple[list[Word], dict[str, Word]]]
 
 
@@ -74,15 +81,58 @@ class Netlist:
         return _Reader(design["modules"][_TOP]).netlist()
 
 
+class _Step:
+    """Executes a cycle; after some time faster, as far as the words of control are integers.
+
+    Parameters
+    ----------
+    sizes : where each memory begins and ends in the state
+    """
+
+    def __init__(self, reader: "_Reader", sizes: Sequence[tuple[int, int]]) -> None:
+        self.reader, self.sizes = reader, sizes
+        control = reader.control()
+        self.ports = [name for name in reader.inputs if f"i_{name}" in control]
+        self.registers = [f"r_{k}" in control for k in range(len(reader.kept))]
+        self.names = [name for name in control if name[0] == "r"]
+        self.names += [f"i_{name}" for name in self.ports]
+        self.any = reader.function(sizes)
+        self.seen: Counter[tuple[type, ...]] = Counter()
+        self.known: dict[tuple[type, ...], Step] = {}
+
+    def __call__(
+        self, state: Sequence[Word], inputs: Mapping[str, Word], rules: Rules
+    ) -> tuple[list[Word], dict[str, Word]]:
+        registers = compress(state, self.registers)
+        kinds = (*map(type, registers), *[type(inputs[name]) for name in self.ports])
+        step = self.known.get(kinds)
+        if step is None:
+            self.seen[kinds] += 1
+            if self.seen[kinds] == _OFTEN:
+                known = [name for name, kind in zip(self.names, kinds, strict=True) if kind is int]
+                self.known[kinds] = self.reader.function(self.sizes, known)
+            return self.any(state, inputs, rules)
+        with suppress(KeyError):
+            return step(state, inputs, rules)
+        return self.any(state, inputs, rules)
+
+
 class _Reader:
     """Writes the function, a line or two for each cell."""
 
     def __init__(self, module: Mapping[str, Any]) -> None:
-        self.module = module
-        self.cells = {
-            name: cell for name, cell in module["cells"].items() if cell["type"] not in _IGNORED
-        }
-        self.ports = module["ports"]
+        ports = module["ports"]
+        cells = [one for one in module["cells"].values() if one["type"] not in _IGNORED]
+        cells, bits = without_reset(cells, ports)
+        self.inputs = {n: bits[n] for n in bits if ports[n]["direction"] == "input"}
+        self.outputs = {n: bits[n] for n in bits if ports[n]["direction"] == "output"}
+        digits = {bit for word in self.inputs.values() if len(word) >= _DIGIT for bit in word}
+        self.of_digits = reached_from(cells, digits)
+        cells = in_fields(cells, bits.values(), self.of_digits)
+        self.kept = [cell for cell in cells if cell["type"] == "$dff"]
+        self.memories = [cell for cell in cells if cell["type"] == "$mem_v2"]
+        others = [cell for cell in cells if cell["type"] not in ("$dff", "$mem_v2")]
+        self.logic = {f"v_{k}": cell for k, cell in enumerate(others)}
         self.places: dict[Bit, tuple[str, int]] = {}  # of a bit: its word and its place there
         self.widths: dict[str, int] = {}
         self.names: dict[Bit, str] = {}
@@ -97,51 +147,60 @@ class _Reader:
         self.registers: dict[str, Word] = {}
         self.register_widths: list[int] = []
         self.temporaries = 0
+        self.symbolic: set[str] = set()
 
     def netlist(self) -> Netlist:
         """Compile it."""
-        inputs = {n: p["bits"] for n, p in self.ports.items() if p["direction"] == "input"}
-        outputs = {n: p["bits"] for n, p in self.ports.items() if p["direction"] == "output"}
-        for name, bits in inputs.items():
+        for name, bits in self.inputs.items():
             self._drives(f"i_{name}", bits)
-            if name != "clk":
-                self.lines.append(f"i_{name} = inputs[{name!r}]")
-        kept = [cell for cell in self.cells.values() if cell["type"] == "$dff"]
-        memories = [cell for cell in self.cells.values() if cell["type"] == "$mem_v2"]
-        logic = {
-            f"v_{k}": cell
-            for k, cell in enumerate(self.cells.values())
-            if cell["type"] not in ("$dff", "$mem_v2")
-        }
-        for k, cell in enumerate(kept):
+        for k, cell in enumerate(self.kept):
             self._register(f"r_{k}", cell["connections"]["Q"])
-        for k, cell in enumerate(memories):
-            logic |= self._memory(f"m_{k}", cell)
-        for name, cell in logic.items():
+        sizes = [self._memory(f"m_{k}", cell) for k, cell in enumerate(self.memories)]
+        for name, cell in self.logic.items():
             self._drives(name, cell["connections"]["Y"])
-        for name in self._in_order(logic):
-            self._cell(name, logic[name])
-        nexts = [self._operand(cell["connections"]["D"]) for cell in kept]
-        nexts += [self._written(f"m_{k}", cell) for k, cell in enumerate(memories)]
-        found = ", ".join(f"{name!r}: {self._operand(bits)}" for name, bits in outputs.items())
+        widths = {name: len(bits) for name, bits in self.inputs.items()}
+        return Netlist(widths, self.registers, self.register_widths, _Step(self, sizes))
+
+    def control(self) -> list[str]:
+        """Inputs and registers that no digit leads to, nor a memory."""
+        found = {f"i_{name}": bits for name, bits in self.inputs.items()}
+        found |= {f"r_{k}": cell["connections"]["Q"] for k, cell in enumerate(self.kept)}
+        return [name for name, bits in found.items() if not self.of_digits.intersection(bits)]
+
+    def function(self, sizes: Sequence[tuple[int, int]], known: Collection[str] = ()) -> Step:
+        """One that executes a cycle, for any words but these registers and inputs: integers.
+
+        It raises KeyError if several conditions of a multiplexer are 1.
+        """
+        self.symbolic = {"ANYTHING", *self.widths} - {*known}
+        self.lines = [f"i_{port} = inputs[{port!r}]" for port in self.inputs]
+        self.lines += [f"r_{k} = state[{k}]" for k in range(len(self.kept))]
+        self.lines += [f"m_{k} = state[{a}:{b}]" for k, (a, b) in enumerate(sizes)]
+        for cell in self._in_order(self.logic):
+            self._cell(cell, self.logic[cell])
+        nexts = [self._operand(cell["connections"]["D"]) for cell in self.kept]
+        nexts += [self._written(f"m_{k}", cell) for k, cell in enumerate(self.memories)]
+        found = ", ".join(f"{port!r}: {self._operand(bits)}" for port, bits in self.outputs.items())
         self.lines.append(f"return [{', '.join(nexts)}], {{{found}}}")
         scope: dict[str, Any] = {"ANYTHING": ANYTHING}
         exec("def step(state, inputs, rules):\n " + "\n ".join(self.lines), scope)
-        widths = {name: len(bits) for name, bits in inputs.items() if name != "clk"}
-        return Netlist(widths, self.registers, self.register_widths, scope["step"])
+        step: Step = scope["step"]
+        return step
 
     def _register(self, name: str, bits: Sequence[Bit]) -> None:
         """A word of the state."""
         self._drives(name, bits)
-        self.lines.append(f"{name} = state[{len(self.registers)}]")
         first = "".join(self.init.get(bit, "x") for bit in reversed(bits))
         value = int(first, 2) if set(first) <= {"0", "1"} else ANYTHING
         own = self.names[bits[0]]
         self.registers[own if own not in self.registers else f"{own}, {name}"] = value
         self.register_widths.append(len(bits))
 
-    def _memory(self, name: str, cell: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-        """A memory's words are words of the state; its ports for reading are cells."""
+    def _memory(self, name: str, cell: NetCell) -> tuple[int, int]:
+        """A memory's words are words of the state, where it begins and ends is the result.
+
+        Its ports for reading are cells.
+        """
         numbers = {key: value for key, value in cell["parameters"].items() if key != "MEMID"}
         size, width, abits, reads = (
             int(numbers[key], 2) for key in ("SIZE", "WIDTH", "ABITS", "RD_PORTS")
@@ -151,13 +210,12 @@ class _Reader:
         if int(numbers["WR_PORTS"], 2) != 1:
             raise NotImplementedError("a memory that is written through several ports")
         first = len(self.registers)
-        self.lines.append(f"{name} = state[{first}:{first + size}]")
         for k in range(size):
             self.registers[f"{cell['parameters']['MEMID'][1:]}[{k}]"] = 0
             self.register_widths.append(width)
         ports = cell["connections"]
         written = {"E": ports["WR_EN"], "W": ports["WR_ADDR"], "D": ports["WR_DATA"]}
-        return {
+        self.logic |= {
             f"{name}_{k}": {
                 "type": f"read {name}",
                 "connections": {
@@ -170,6 +228,7 @@ class _Reader:
             }
             for k in range(reads)
         }
+        return first, len(self.registers)
 
     def _written(self, name: str, cell: Mapping[str, Any]) -> str:
         """A memory's words in the next cycle."""
@@ -206,25 +265,48 @@ class _Reader:
         return {
             self.places[bit][0]
             for port, bits in cell["connections"].items()
-            if cell["port_directions"][port] == "input"
+            if cell["port_directions"][port] == "input" and port != "CLK"
             for bit in bits
             if isinstance(bit, int)
         }
 
     # --- Operands --------------------------------------------------------------------------------
 
-    def _assign(self, text: str) -> str:
+    def _assign(self, text: str, *words: str) -> str:
+        """A name for an expression of these words."""
         self.temporaries += 1
         name = f"t_{self.temporaries}"
-        self.lines.append(f"{name} = {text}")
+        self._let(name, text, *words)
         return name
 
-    def _operand(self, bits: Sequence[Bit]) -> str:
-        """An expression of a word out of these bits."""
+    def _let(self, name: str, text: str, *words: str) -> None:
+        """What a name stands for, an expression of these words."""
+        self.lines.append(f"{name} = {text}")
+        if not self._known(*words):
+            self.symbolic.add(name)
+        else:
+            self.symbolic.discard(name)
+
+    def _known(self, *words: str) -> bool:
+        """Whether all are integers whenever the function is called."""
+        return not any(word in self.symbolic for word in words)
+
+    def _either(self, exact: str, rule: str, *words: str) -> str:
+        """An expression that is exact if the words are integers, else the rule."""
+        tests = [f"{word}.__class__ is int" for word in words if not self._known(word)]
+        return f"{exact} if {' and '.join(tests)} else {rule}" if tests else exact
+
+    def _operand(self, bits: Sequence[Bit], rule: str = "joined") -> str:
+        """An expression of a word out of these bits, that `rule` makes of several parts."""
         parts = [self._segment(*segment) for segment in self._segments(bits)]
         if len(parts) == 1:
             return parts[0][0]
-        return self._assign(f"rules.joined({', '.join(f'({a}, {n})' for a, n in parts)})")
+        words = [word for word, _ in parts]
+        text = f"rules.{rule}({', '.join(f'({a}, {n})' for a, n in parts)})"
+        if self._known(*words):
+            places = accumulate((bits for _, bits in parts), initial=0)
+            text = " | ".join(f"{word} << {at}" for word, at in zip(words, places, strict=False))
+        return self._assign(text, *words)
 
     def _segments(self, bits: Sequence[Bit]) -> Iterator[tuple[str | None, int, int, int]]:
         """Word, first place, bits of the word that follow, and how often the last is repeated.
@@ -259,30 +341,37 @@ class _Reader:
             return "ANYTHING", bits
         found = word
         if (place, bits) != (0, self.widths[word]):
-            found = self._assign(
-                f"{word} >> {place} & {(1 << bits) - 1} if {word}.__class__ is int"
-                f" else rules.part({word}, {place}, {bits}, {self.widths[word]})"
-            )
+            exact = f"{word} >> {place} & {(1 << bits) - 1}"
+            rule = f"rules.part({word}, {place}, {bits}, {self.widths[word]})"
+            found = self._assign(self._either(exact, rule, word), word)
         if more:
-            signed = self._assign(f"rules.signed({found}, {bits})")
-            mask = (1 << bits + more) - 1
-            found = self._assign(f"{signed} & {mask} if {signed}.__class__ is int else {signed}")
+            signed = self._signed(found, bits)
+            exact = f"{signed} & {(1 << bits + more) - 1}"
+            found = self._assign(self._either(exact, signed, signed), signed)
         return found, bits + more
+
+    def _signed(self, word: str, bits: int) -> str:
+        """A name for the word as an integer in two's complement."""
+        half = 1 << bits - 1
+        exact = f"({word} ^ {half}) - {half}"
+        return self._assign(self._either(exact, f"rules.signed({word}, {bits})", word), word)
 
     # --- Cells -----------------------------------------------------------------------------------
 
     def _cell(self, name: str, cell: Mapping[str, Any]) -> None:
         """The line that makes the word of a cell."""
         kind, parameters = cell["type"], cell["parameters"]
+        reads = kind.startswith("read")
         operands = {
-            port: self._operand(bits) for port, bits in cell["connections"].items() if port != "Y"
+            port: self._operand(bits, "address" if reads and port == "A" else "joined")
+            for port, bits in cell["connections"].items()
+            if port != "Y"
         }
         width = self.widths[name]
         ones = (1 << width) - 1
-        if kind.startswith("read"):
+        if reads:
             ports = ", ".join(operands[port] for port in "AEWD")
-            self.lines.append(f"{name} = rules.read({kind.split()[1]}, {ports})")
-            return None
+            return self._let(name, f"rules.read({kind.split()[1]}, {ports})", name)
         if kind in ("$mux", "$pmux"):
             return self._multiplexer(name, cell, operands)
         signs = [
@@ -294,14 +383,11 @@ class _Reader:
             bits = int(parameters[f"{port}_WIDTH"], 2)
             if port in signs:
                 if bits < width or kind in _COMPARING:
-                    operands[port] = self._assign(f"rules.signed({word}, {bits})")
-            elif bits < width and kind not in _LOGIC and not word.isdigit():
-                operands[port] = self._assign(
-                    f"{word} if {word}.__class__ is int else rules.unsigned({word}, {bits})"
-                )
+                    operands[port] = self._signed(word, bits)
+            elif bits < width and kind not in _LOGIC and not self._known(word):
+                rule = f"rules.unsigned({word}, {bits})"
+                operands[port] = self._assign(self._either(word, rule, word), word)
         a, b = operands["A"], operands.get("B", "0")
-        symbols = [one for one in (a, b) if not one.isdigit()]
-        known = " and ".join(f"{one}.__class__ is int" for one in symbols) or "True"
         if kind in _ADDING:
             rule, sign = _ADDING[kind]
             exact, else_ = f"({a} {sign} {b}) & {ones}", f"rules.{rule}({a}, {b}, {width})"
@@ -326,26 +412,21 @@ class _Reader:
             else_ = "ANYTHING"
         else:
             raise NotImplementedError(f"no rule for a cell of the kind {kind}")
-        self.lines.append(f"{name} = {exact} if {known} else {else_}")
-        return None
+        return self._let(name, self._either(exact, else_, a, b), a, b)
 
     def _multiplexer(self, name: str, cell: Mapping[str, Any], operands: Mapping[str, str]) -> None:
         width = self.widths[name]
         zero, select = operands["A"], operands["S"]
         if cell["type"] == "$mux":
             one = operands["B"]
-            if select.isdigit():
-                self.lines.append(f"{name} = {one if int(select) else zero}")
-                return
-            self.lines.append(
-                f"{name} = ({one} if {select} else {zero}) if {select}.__class__ is int"
-                f" else rules.select({zero}, {one})"
-            )
-            return
+            exact = f"({one} if {select} else {zero})"
+            rule = f"rules.select({zero}, {one})"
+            return self._let(name, self._either(exact, rule, select), zero, one, select)
         bits = cell["connections"]["B"]
         rows = [self._operand(bits[k : k + width]) for k in range(0, len(bits), width)]
         cases = ", ".join(f"{1 << k}: {row}" for k, row in enumerate(rows))
-        self.lines.append(
-            f"{name} = {{0: {zero}, {cases}}}.get({select}, ANYTHING)"
-            f" if {select}.__class__ is int else ANYTHING"
-        )
+        found = f"{{0: {zero}, {cases}}}"
+        if self._known(select):
+            return self._let(name, f"{found}[{select}]", zero, *rows)
+        exact = f"{found}.get({select}, ANYTHING)"
+        return self._let(name, self._either(exact, "ANYTHING", select), select)

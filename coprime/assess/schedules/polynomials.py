@@ -133,6 +133,9 @@ class Polynomial:
 
     def of_one_bit(self) -> "tuple[Polynomial, int, int] | None":
         """If one bit decides: that, and the value with 0 and with 1."""
+        least, most = self.bounds
+        if most - least == 1:
+            return Polynomial(self.plus(Polynomial.of(least), -1).terms, (0, 1)), least, most
         constant = self.terms.get((), 0)
         others = [monomial for monomial in self.terms if monomial]
         if len(others) == 1 and len(others[0]) == 1:
@@ -185,10 +188,17 @@ class Divisions:
     ----------
     halves : the lower half of a word, and of the difference of two halves, is written as that less
         a multiple of its upper half: so products of words are these again, made of their halves'
+    part : bits of the lower one of two parts in which sums are added up, or 0: before a sum is
+        divided there, remainders in it are written as what was divided less a multiple of the
+        quotient, so that a sum of parts has the quotient and the remainder of what the parts are
+        of; but for remainders that have become a `word`
     """
 
     def __init__(self) -> None:
         self.halves = False
+        self.part = 0
+        self._words: dict[Polynomial, Polynomial] = {}
+        self._are_words: set[Unknown] = set()
         self._known: dict[tuple[Polynomial, int], Division] = {}
         self._nonzero: dict[Polynomial, Polynomial] = {}
 
@@ -203,21 +213,58 @@ class Divisions:
 
     def divide(self, whole: Polynomial, bits: int) -> Division:
         """By 2^bits, rounded down."""
-        found = self._divided(whole, bits)
-        if self.halves:
+        found = self._divided(self._joined(whole) if bits == self.part else whole, bits)
+        if self.halves or bits == self.part:
             least, most = (bound >> bits for bound in whole.bounds)
             high = Polynomial(found.high.terms, (least, most))
             low = Polynomial(found.low.terms, (0, (1 << bits) - 1))
             found = Division(whole, bits, high, low)
         return found
 
+    def word(self, value: Polynomial) -> Polynomial:
+        """The value; of a remainder that is not a part of a sum any more, an unknown of its own."""
+        (monomial, coefficient), *others = value.terms.items() or (((), 0),)
+        division = self._remainder(monomial) if coefficient == 1 and not others else None
+        if not division:
+            return value
+        if value not in self._words:
+            unknown = Unknown(f"word{len(self._words)}", 0, (1 << self.part) - 1)
+            word = self._words[value] = Polynomial.of(unknown)
+            unknown.division = Division(division.whole, self.part, division.high, word)
+            self._are_words.add(unknown)
+        return self._words[value]
+
+    def _remainder(self, monomial: Monomial) -> Division | None:
+        """The division by 2^`part` whose remainder this is, if that is no word."""
+        if len(monomial) != 1 or monomial[0] in self._are_words:
+            return None
+        division = monomial[0].division
+        is_low = division and division.bits == self.part and division.low.terms == {monomial: 1}
+        return division if is_low else None
+
+    def _joined(self, value: Polynomial) -> Polynomial:
+        """The value without remainders of a division by 2^`part`, but for those in products."""
+        joined = Polynomial({})
+        for monomial, coefficient in value.terms.items():
+            term = Polynomial({monomial: 1})
+            if division := self._remainder(monomial):
+                term = division.whole.plus(division.high, -1 << self.part)
+            joined = joined.plus(term, coefficient)
+        return joined
+
     def _divided(self, whole: Polynomial, bits: int) -> Division:
         radix = 1 << bits
-        multiple = {m: c // radix for m, c in whole.terms.items() if not c % radix}
-        high = Polynomial(multiple)
-        rest = Polynomial({m: c for m, c in whole.terms.items() if c % radix})
-        if rest.within(0, radix - 1):
-            return Division(whole, bits, high, rest)
+        if bits == self.part:
+            multiple = {m: (c + radix // 2) // radix for m, c in whole.terms.items()}
+        else:
+            multiple = {m: c // radix for m, c in whole.terms.items() if not c % radix}
+        high = Polynomial({m: c for m, c in multiple.items() if c})
+        rest = whole.plus(high, -radix)
+        least, most = (bound >> bits for bound in rest.bounds)
+        if least == most:
+            return Division(
+                whole, bits, high + Polynomial.of(least), rest - Polynomial.of(least << bits)
+            )
         if binary := rest.of_one_bit():
             bit, zero, one = binary
             ends = zero >> bits, one >> bits
@@ -232,7 +279,6 @@ class Divisions:
                 low = first.low.plus(second.low, 1 << places)
                 return Division(whole, bits, high + second.high, low)
         if (rest, bits) not in self._known:
-            least, most = (bound >> bits for bound in rest.bounds)
             name = f"{len(self._known)}"
             remainder = Unknown(f"low{name}", 0, radix - 1)
             quotient = Unknown(f"high{name}", least, most)

@@ -13,17 +13,21 @@ from operator import add
 from coprime.engine.design import EngineDesign
 from coprime.multipliers.contract import READ_LATENCY, Role
 from coprime.multipliers.ring.multiplication import RingMultiplication
+from coprime.multipliers.ring.multiplier import RingMultiplier
 
 from .execution import Execution, Memory, known
 from .polynomials import Divisions, Polynomial
-from .symbols import ProofError, Rules, Symbol, Word, polynomial_of
-from .theorem import ONE, ZERO, Bench, Theorem, TheoremCase, check_zero, compare
+from .symbols import ProofError, Rules, Symbol, Word, made, polynomial_of
+from .theorem import DRAINS, ONE, ZERO, Bench, Theorem, TheoremCase, check_zero, compare
 
 FLAGS = (
     *("multiplier_is_one", "descale", "squares"),
     *("follows", "x_is_result", "y_is_result"),
 )
 WRITTEN_AFTER = 2  # cycles from `b_write` to its word
+RINGS = "operands."
+RINGS_OF_M = ("operands.m.", "operands.ym.")
+"""Where the words of M' are kept: the memory of `OperandRings` that has that ring."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class RingStep:
     follows : without a break after the product before
     descale : it ends modulo M
     gap : cycles from the last `done` to its start
+    later (bool): it starts at any time after that, and after other products modulo this M
     """
 
     x: str
@@ -43,6 +48,7 @@ class RingStep:
     follows: bool = False
     descale: bool = False
     gap: int = 0
+    later: bool = False
 
 
 SESSIONS: Mapping[str, Sequence[RingStep]] = {
@@ -57,16 +63,17 @@ SESSIONS: Mapping[str, Sequence[RingStep]] = {
     ),
     "of other lengths": (
         RingStep("x0", "y0"),
-        RingStep("x1", "1", descale=True),
+        RingStep("x1", "1", descale=True, later=True),
         RingStep("x2", "y1", descale=True),
         RingStep("r2", "y2", follows=True),
     ),
     "single products": (
-        RingStep("x0", "x0"),
+        RingStep("x0", "x0", later=True),
         RingStep("x1", "y0", gap=3),
         RingStep("r1", "1", descale=True),
-        RingStep("x2", "y1", descale=True),
+        RingStep("x2", "y1", descale=True, later=True),
         RingStep("r3", "r3"),
+        RingStep("x0", "y1", later=True),
     ),
 }
 
@@ -97,7 +104,7 @@ def ring_columns(
         total = carry + products(x, y, c) + products(q, scaled, c - ahead)
         column = divisions.divide(total, width)
         carry = column.high
-        (q if c < len(x) else s).append(column.low)
+        (q if c < len(x) else s).append(divisions.word(column.low))
     return s
 
 
@@ -111,13 +118,13 @@ def rounds_modulo(
 ) -> Sequence[Polynomial]:
     """S -> (S + q * M) / 2^w with q = S_0 * c, in rounds; c * M is -1 modulo 2^w."""
     for _ in range(rounds):
-        q = divisions.divide(s[0] * c, width).low
+        q = divisions.word(divisions.divide(s[0] * c, width).low)
         check_zero(divisions, s[0] + q * m[0], width, (c, m[0]), s[0])
         carry, words = ZERO, []
         for s_k, m_k in zip([*s, ZERO], [*m, ZERO], strict=True):
             column = divisions.divide(carry + s_k + q * m_k, width)
             carry = column.high
-            words.append(column.low)
+            words.append(divisions.word(column.low))
         s = words[1:]
     return s
 
@@ -126,13 +133,16 @@ class RingTheorem(Theorem):
     """X * Y * 2^(-w*rounds) mod c * M, or M, of `RingMultiplier`; and M'."""
 
     statement = "X * Y / 2^(w rounds) modulo c * M, or M, and M'"
-    addresses = ("takes", "turns", "b_write", "busy")
-    any_state = False
+    addresses = (
+        *("takes", "turns", "b_write", "busy"),
+        *("a_role", "a_index", "a_of_next", "b_index", "b_of_next"),
+    )
 
     def __init__(self, design: EngineDesign) -> None:
-        assert isinstance(design.multiplication, RingMultiplication)
-        self.multiplication: RingMultiplication = design.multiplication
         super().__init__(design)
+        assert isinstance(self.multiplier, RingMultiplier)
+        self.multiplication: RingMultiplication = self.multiplier.multiplication
+        self.wiping = 2 * self.multiplier.places
 
     @classmethod
     def lengths(cls, design: EngineDesign) -> range:
@@ -162,6 +172,7 @@ class RingBench(Bench):
     def __init__(self, rules: Rules, case: TheoremCase, multiplication: RingMultiplication) -> None:
         self.rules, self.case, self.multiplication = rules, case, multiplication
         self.width, self.memory = multiplication.digit_width, Memory()
+        rules.divisions.part = self.width * multiplication.skew
         self.count = multiplication.words(case.inner, case.rounds)
         (name,) = case.options
         self.steps = SESSIONS[name]
@@ -176,9 +187,11 @@ class RingBench(Bench):
         words = min(case.inner, self.count - multiplication.ahead)
         self.scaled = [*self._operand("M'", words), *[ZERO] * (self.count - words)]
         self.is_named = False
+        self.rings: Sequence[int] = []
+        self.in_rings: dict[int, Word] = {}
         self.asked_for = -1  # the number of the product, -1 of the preparation
         self.is_asking = True
-        self.next_start = 0
+        self.next_start = -1  # after done; -1 if it is not known yet
         self.new: int | None = None
         self.old: int | None = None
         self.places: list[tuple[tuple[str, int] | None, tuple[str, int] | None, bool]] = []
@@ -193,7 +206,7 @@ class RingBench(Bench):
         found: dict[str, Word] = {"a_taken": 0, "b_taken": 0}
         if self.is_asking:
             found |= self._held()
-        elif cycle == self.next_start and self.asked_for + 1 < len(self.steps):
+        elif cycle == self.next_start:
             found["start"] = 1
         then = cycle - READ_LATENCY
         if then >= 0:
@@ -229,19 +242,22 @@ class RingBench(Bench):
         self.places[cycle:] = [(a_place, b_place, bool(writes))]
         then = cycle - WRITTEN_AFTER
         if then >= 0 and self.places[then][2]:
-            word = self.rules.unsigned(outputs["b_write_data"], self.width)
-            self.memory.write(self.places[then][1], then, word)
+            self.memory.write(self.places[then][1], then, self._word(outputs["b_write_data"]))
         if turns:
             self.old = self.new
         if takes:
             self.new = self.asked_for
-        more = self.asked_for + 1 < len(self.steps)
-        if self.is_asking:
-            self.is_asking = not done
-            self.next_start = cycle + 1 + (self.steps[self.asked_for + 1].gap if more else 0)
-        elif cycle == self.next_start and more:
-            self.is_asking = True
-            self.asked_for += 1
+        if self.is_asking and done:
+            self.is_asking, self.next_start = False, -1
+        following = self.steps[self.asked_for + 1 : self.asked_for + 2]
+        for step in following if not self.is_asking else ():
+            if cycle == self.next_start:
+                self.is_asking = True
+                self.asked_for += 1
+            elif self.next_start < 0 and not step.later:
+                self.next_start = cycle + 1 + step.gap
+            elif self.next_start < 0 and known(outputs, "busy") == (0,):
+                self.next_start = cycle + 1 + DRAINS
 
     def _place_a(self, outputs: Mapping[str, Word]) -> tuple[str, int] | None:
         """Of the word that port A reads, if it is one of an operand."""
@@ -277,31 +293,59 @@ class RingBench(Bench):
         last = self.asked_for == len(self.steps) - 1 and not self.is_asking
         return last and known(outputs, "busy") == (0,)
 
+    def may_be_later(self, cycle: int) -> bool:
+        """Whether a product begins that a step says this of."""
+        return cycle == self.next_start and self.steps[self.asked_for + 1].later
+
     def adjust(self, execution: Execution) -> None:
         """After the preparation its words are M', of which the highest ones are 0.
 
         Raises ProofError if a word is missing.
         """
+        if self.multiplication.skew:
+            self._name_words(execution)
         if self.is_named or self.is_asking or self.asked_for != -1:
             return
         self.is_named = True
         one = [ONE, *[ZERO] * (self.count - 1)]
         m = [*self.operands["m"], *[ZERO] * (self.count - self.case.inner)]
         ahead, (c,) = self.multiplication.ahead, self.operands["c"]
-        made = rounds_modulo(self.rules.divisions, self.width, ahead, one, m, c)
-        names = {one: name for one, name in zip(made, self.scaled, strict=True) if one.terms}
-        found = set()
-        for k, word in enumerate(execution.registers):
-            if isinstance(word, int):
-                continue
-            with suppress(ProofError):  # it may be anything
-                polynomial = polynomial_of(self.rules.unsigned(word, self.width))
-                if polynomial in names:
-                    found.add(polynomial)
-                    execution.registers[k] = Symbol.of(names[polynomial])
-        if found != set(names):
-            missing = [k for k, one in enumerate(made) if one in names.keys() - found]
-            raise ProofError(f"the preparation does not make words {missing} of M'")
+        scaled = rounds_modulo(self.rules.divisions, self.width, ahead, one, m, c)
+        place = self._place_of(scaled[0], execution)
+        kept: dict[int, Word] = {}
+        for k, (expected, name) in enumerate(zip(scaled, self.scaled, strict=True)):
+            compare(
+                "the preparation: M'", [self._word(execution.registers[place + k])], [expected], k
+            )
+            kept[place + k] = execution.registers[place + k] = Symbol.of(name)
+        self.kept = kept
+
+    def _word(self, word: Word) -> Word:
+        """What a word of this width is, once it is made."""
+        return made(self.rules.divisions.word, self.rules.unsigned(word, self.width))
+
+    def _name_words(self, execution: Execution) -> None:
+        """What a ring has is a word, from now on, and not a part of the sum that it was."""
+        if not self.rings:
+            names = enumerate(execution.netlist.registers)
+            self.rings = [k for k, name in names if name.startswith(RINGS) and name.endswith("]")]
+        for k in self.rings:
+            word = execution.registers[k]
+            if isinstance(word, Symbol) and word is not self.in_rings.get(k):
+                with suppress(ProofError):  # it may be anything
+                    found = polynomial_of(self._word(word))
+                    if found != word.polynomial:
+                        self.rules.named[word] = execution.registers[k] = Symbol.of(found)
+                self.in_rings[k] = execution.registers[k]
+
+    def _place_of(self, word: Polynomial, execution: Execution) -> int:
+        """The number of the register of a ring that has M'_0; ProofError if it is in none."""
+        for number, name in enumerate(execution.netlist.registers):
+            if name.startswith(RINGS_OF_M):
+                with suppress(ProofError):  # it may be anything
+                    if polynomial_of(self._word(execution.registers[number])) == word:
+                        return number
+        raise ProofError("the preparation does not make M'_0")
 
     def check(self) -> None:
         """The recurrence, and rounds modulo M, of each product."""

@@ -7,6 +7,7 @@ polynomial is asked for, since most words of a cycle are never used.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Union
 
 from coprime.errors import CoprimeError
@@ -85,14 +86,31 @@ def _zero(value: Polynomial) -> Polynomial:
     return value
 
 
+@dataclass(frozen=True)
+class PossiblePlaces:
+    """The places below `count` whose bits in `mask` are those of `value`."""
+
+    count: int
+    mask: int
+    value: int
+
+    def __contains__(self, place: int) -> bool:
+        return place & self.mask == self.value
+
+
 class Rules:
     """A rule for each kind of cell that has a symbol as an operand.
 
     `bits` is the width of a result where it matters; operands have been extended to it.
+
+    Attributes
+    ----------
+    named : what a memory has instead of a word that is written to it
     """
 
     def __init__(self) -> None:
         self.divisions = Divisions()
+        self.named: dict[Word, Word] = {}
 
     def operand(self, name: str, bits: int) -> Polynomial:
         """An unknown word, of so many bits."""
@@ -237,17 +255,40 @@ class Rules:
 
     # --- Memories --------------------------------------------------------------------------------
 
+    def address(self, *parts: tuple[Word, int]) -> "int | PossiblePlaces":
+        """An address, as far as its parts are known; the lowest one first."""
+        value = mask = place = 0
+        for word, bits in parts:
+            if isinstance(word, int):
+                value |= word << place
+                mask |= (1 << bits) - 1 << place
+            place += bits
+        return value if mask == (1 << place) - 1 else PossiblePlaces(1 << place, mask, value)
+
     def read(
-        self, words: Sequence[Word], address: Word, enable: Word, written: Word, word: Word
+        self,
+        words: Sequence[Word],
+        address: "Word | PossiblePlaces",
+        enable: Word,
+        written: Word,
+        word: Word,
     ) -> Word:
         """The word at an address: anything if it does not exist, or is `written` now.
 
-        But for another one: while it is replaced by itself it stays.
+        But for another one: while it is replaced by itself it stays. If only a part of the address
+        is known, the word that all these places have is.
         """
+        if isinstance(address, PossiblePlaces):
+            if address.count > len(words) or (
+                enable != 0 and (isinstance(written, Symbol) or written in address)
+            ):
+                return ANYTHING
+            found = {one for k, one in enumerate(words) if k in address}
+            return found.pop() if len(found) == 1 else ANYTHING
         if isinstance(address, Symbol) or address >= len(words):
             return ANYTHING
         if enable != 0 and (isinstance(written, Symbol) or written == address):
-            return word if word is words[address] else ANYTHING
+            return words[address] if self.named.get(word, word) is words[address] else ANYTHING
         return words[address]
 
     def write(self, words: list[Word], enable: Word, ones: int, address: Word, word: Word) -> None:
@@ -255,7 +296,7 @@ class Rules:
         if isinstance(address, Symbol):
             words[:] = [ANYTHING] * len(words)
         elif address < len(words):
-            words[address] = word if enable == ones else ANYTHING
+            words[address] = self.named.get(word, word) if enable == ones else ANYTHING
 
     def select(self, zero: Word, one: Word) -> Word:
         """A multiplexer whose condition is a symbol."""

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import process_time
+from types import MappingProxyType
 from typing import TypeVar
 
 from coprime.engine.design import EngineDesign
@@ -45,12 +46,14 @@ class Bench(ABC):
     cycles : how long it takes, if that is known before
     memory : what it reads and writes
     trailing : cycles after that in which words arrive that are written
+    kept : numbers of registers that nothing but a preparation changes, and what it has put there
     """
 
     command: str
     cycles: int
     memory: Memory
     trailing = 0
+    kept: Mapping[int, Word] = MappingProxyType({})
 
     def begins(self) -> dict[str, Word]:
         """Inputs in the cycle before the first one."""
@@ -74,6 +77,17 @@ class Bench(ABC):
     def adjust(self, execution: Execution) -> None:  # noqa: B027
         """Between two cycles: give a name to what the registers hold."""
 
+    def may_be_later(self, cycle: int) -> bool:
+        """Whether the command that begins in this cycle may as well come at any later time.
+
+        After other commands, too: then registers hold what is `kept`, and anything of `rest`.
+        """
+        return False
+
+    def compared(self, cycle: int, names: Sequence[str]) -> Sequence[str]:
+        """Of these outputs those that have a meaning in a cycle."""
+        return names
+
     @abstractmethod
     def check(self) -> None:
         """Compare what was written with the recurrence; ProofError if it differs."""
@@ -93,7 +107,6 @@ class Theorem(ABC):
     flag_bits : bits of a register, at most, that has flags
     quiet : inputs that are 0 while nothing is under way
     wiping : cycles of a wipe after the one in which it is asked for
-    any_state : whether cases are proved for any state of an idle multiplier; else after a reset
     """
 
     statement: str
@@ -101,7 +114,6 @@ class Theorem(ABC):
     flag_bits = 3
     quiet: tuple[str, ...] = ()
     wiping = 0
-    any_state = True
 
     def __init__(self, design: EngineDesign) -> None:
         self.design = design
@@ -148,46 +160,101 @@ DRAINS = 20
 class _Prover:
     """Proves cases from the state `rest`, and that every idle state has the same effect.
 
-    `rest` is what registers may hold after a reset, in any idle cycle from then on, after a wipe,
-    and `DRAINS` cycles after any command. `after` is what they may hold sooner after a command: a
-    set for each content of the narrow registers, which are the flags on their way in pipelines.
+    `rest` is what registers may hold after a reset, in any idle cycle from then on, and `DRAINS`
+    cycles after a wipe or any command. `after` is what they may hold sooner after these: a set for
+    each content of the narrow registers, which are the flags on their way in pipelines.
     """
 
     def __init__(self, theorem: Theorem) -> None:
         self.theorem, self.netlist = theorem, theorem.netlist
         self.rest = RegisterSet(list(self.netlist.registers.values()))
         self.after: dict[tuple[Word, ...], RegisterSet] = {}
-        self.cycles = 0
 
     def rests(self) -> bool:
         """Whether an idle cycle, or a wipe, stays in `rest`; otherwise that is enlarged."""
-        same = True
-        for wipe in range(2):
-            idle = self._execution(self.rest, Rules())
-            idle.step({"wipe": wipe})
-            for _ in range(self.theorem.wiping if wipe else 0):
-                idle.step({})
-            same = self.rest.join(idle.registers) and same
-        return same
+        idle = self._execution(self.rest, Rules())
+        wiped = idle.fork()
+        idle.step({})
+        same = self.rest.join(idle.registers)
+        wiped.step({"wipe": 1})
+        for _ in range(self.theorem.wiping):
+            wiped.step({})
+        return self._drains(wiped) and same
 
-    def multiply(self, case: TheoremCase) -> bool:
-        """Execute and check a case; whether its end was expected in `rest`."""
+    def prove(self, case: TheoremCase) -> int | None:
+        """The cycles of a case; None if its end was not expected, and `rest` or `after` has grown.
+
+        Executions from each of `after` follow that from `rest` until they are the same.
+        """
         rules = Rules()
         bench = self.theorem.bench(rules, case)
-        execution = self._execution(self.rest, rules)
-        execution.step(bench.begins())
-        cycle = 0
-        while not self._cycle(execution, bench, cycle):
-            bench.adjust(execution)
+        execution, followers = self._starts(rules, {})
+        for one in (execution, *followers):
+            one.step(bench.begins())
+        cycle = written = 0
+        while True:
+            inputs = bench.inputs(cycle)
+            outputs = execution.step(inputs)
+            bench.observe(cycle, outputs)
+            ended = bench.ends(cycle, outputs)
+            names = bench.compared(cycle, (*self.theorem.addresses, "done"))
+            expected = {name: outputs[name] for name in names}
+            followers = [
+                one for one in followers if self._differs(one, inputs, expected, execution)
+            ]
+            if followers and (ended or bench.memory.written > written):
+                raise ProofError("a word of the command before may be written")
             cycle += 1
+            if ended:
+                break
+            bench.adjust(execution)
+            if bench.may_be_later(cycle):
+                self._keeps(bench, rules)
+                execution, followers = self._starts(rules, bench.kept)
+                written = bench.memory.written
         for start in range(2):  # the next command may come at once
             trailing = execution.fork()
             for k in range(bench.trailing):
                 outputs = trailing.step({"start": start} if k == 0 else {})
-                bench.observe(cycle + 1 + k, outputs)
+                bench.observe(cycle + k, outputs)
         bench.check()
-        if not self.theorem.any_state:
-            return True
+        drained = self._drains(execution)
+        _check_kept(bench, execution)
+        return cycle if drained else None
+
+    def _execution(self, registers: RegisterSet, rules: Rules) -> Execution:
+        return Execution(self.netlist, registers.words, rules, self.theorem.quiet)
+
+    def _starts(self, rules: Rules, kept: Mapping[int, Word]) -> tuple[Execution, list[Execution]]:
+        """Executions from `rest`, and from each of `after`, but for registers that are `kept`."""
+        found = [self._execution(one, rules) for one in (self.rest, *self.after.values())]
+        for execution in found:
+            for k, word in kept.items():
+                execution.registers[k] = word
+        return found[0], found[1:]
+
+    def _differs(
+        self,
+        follower: Execution,
+        inputs: Mapping[str, Word],
+        outputs: Mapping[str, Word],
+        execution: Execution,
+    ) -> bool:
+        """Whether it may still go on differently after this cycle; ProofError if it does now."""
+        found = follower.step(inputs)
+        if not _no_less_known([found[name] for name in outputs], [*outputs.values()]):
+            raise ProofError("another schedule soon after another command")
+        return not _no_less_known(follower.registers, execution.registers)
+
+    def _keeps(self, bench: Bench, rules: Rules) -> None:
+        """ProofError unless an idle cycle keeps what is kept."""
+        idle, _ = self._starts(rules, bench.kept)
+        idle.step({})
+        _check_kept(bench, idle)
+
+    def _drains(self, execution: Execution) -> bool:
+        """Whether what registers hold after a command was expected."""
+        same = True
         for _ in range(DRAINS):
             now = RegisterSet(execution.registers).words
             widths = self.netlist.register_widths
@@ -196,45 +263,16 @@ class _Prover:
                 for word, bits in zip(now, widths, strict=True)
                 if bits <= self.theorem.flag_bits
             )
-            self.after.setdefault(flags, RegisterSet(now)).join(now)
+            same = flags in self.after and same
+            same = self.after.setdefault(flags, RegisterSet(now)).join(now) and same
             execution.step({})
-        return self.rest.join(execution.registers)
+        return self.rest.join(execution.registers) and same
 
-    def compare_starts(self, case: TheoremCase) -> None:
-        """That it makes no difference if the case begins sooner after another command."""
-        for registers in self.after.values():
-            rules = Rules()
-            bench = self.theorem.bench(rules, case)
-            rested = self._execution(self.rest, rules)
-            other = self._execution(registers, rules)
-            for one in (rested, other):
-                one.step(bench.begins())
-            cycle, same = 0, False
-            while not same:
-                others = other.step(bench.inputs(cycle))
-                rested_outputs = rested.step(bench.inputs(cycle))
-                self.cycles += 1
-                bench.observe(cycle, rested_outputs)
-                ended = bench.ends(cycle, rested_outputs)
-                names = (*self.theorem.addresses, "done")
-                if not _no_less_known(
-                    *([one[n] for n in names] for one in (others, rested_outputs))
-                ):
-                    raise ProofError("another schedule at once after another command")
-                if ended or bench.memory.written:
-                    raise ProofError("a word of the command before may be written")
-                same = _no_less_known(other.registers, rested.registers)
-                cycle += 1
 
-    def _execution(self, registers: RegisterSet, rules: Rules) -> Execution:
-        return Execution(self.netlist, registers.words, rules, self.theorem.quiet)
-
-    def _cycle(self, execution: Execution, bench: Bench, cycle: int) -> bool:
-        """Execute a cycle; whether it is the last one."""
-        outputs = execution.step(bench.inputs(cycle))
-        bench.observe(cycle, outputs)
-        self.cycles += 1
-        return bench.ends(cycle, outputs)
+def _check_kept(bench: Bench, execution: Execution) -> None:
+    """ProofError if a register that is to be kept has been written."""
+    if any(execution.registers[k] != word for k, word in bench.kept.items()):
+        raise ProofError("what the preparation has made is written over")
 
 
 def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
@@ -257,30 +295,43 @@ def _no_less_known(words: Sequence[Word], others: Sequence[Word]) -> bool:
 def prove(theorem: Theorem, digits: Sequence[int]) -> ScheduleProof:
     """Prove every case; ProofError with the case that does not hold."""
     start = process_time()
+    gc.freeze()  # what there is already is not looked through after each case
     gc.disable()  # all that a case makes lives as long as the case
     try:
-        prover, cases = _proved(theorem, digits)
+        prover, proved = _proved(theorem, digits)
     finally:
         gc.enable()
+        gc.unfreeze()
     free = sum(one is ANYTHING for one in prover.rest.words)
     registers, seconds = len(prover.rest.words), process_time() - start
-    return ScheduleProof(cases, prover.cycles, registers, free, seconds)
+    return ScheduleProof(len(proved), sum(proved.values()), registers, free, seconds)
 
 
-def _proved(theorem: Theorem, digits: Sequence[int]) -> tuple[_Prover, int]:
-    """The prover that has proved every case, and how many these are."""
+def _proved(theorem: Theorem, digits: Sequence[int]) -> tuple[_Prover, Mapping[TheoremCase, int]]:
+    """The prover that has proved every case, and the cycles of each."""
     prover = _Prover(theorem)
-    cases = [case for count in digits for case in theorem.cases(count)]
-    while True:
-        while theorem.any_state and not prover.rests():
-            pass
-        prover.cycles = 0
-        # If a case has enlarged `rest`, those before it are proved again.
-        if all(_named(case, prover.multiply) for case in cases):
-            break
-    for case in cases if theorem.any_state else ():
-        _named(case, prover.compare_starts)
-    return prover, len(cases)
+    # The least and the greatest lengths are those that leave registers with something new.
+    ends = sorted({min(digits), max(digits)})
+    cases = [
+        case
+        for count in (*ends, *(one for one in digits if one not in ends))
+        for case in theorem.cases(count)
+    ]
+    proved: dict[TheoremCase, int] = {}
+    is_closed = False  # idle cycles and wipes lead to no new state
+    while len(proved) < len(cases):
+        for case in cases:
+            while not is_closed:
+                is_closed = prover.rests()
+            if case in proved:
+                continue
+            cycles = _named(case, prover.prove)
+            if cycles is None:  # what was proved before was proved for fewer states
+                proved.clear()
+                is_closed = False
+            else:
+                proved[case] = cycles
+    return prover, proved
 
 
 def _named(case: TheoremCase, prove_case: Callable[[TheoremCase], Result]) -> Result:
@@ -293,9 +344,11 @@ def _named(case: TheoremCase, prove_case: Callable[[TheoremCase], Result]) -> Re
         gc.collect()
 
 
-def compare(name: str, words: Sequence[Word], expected: Sequence[Polynomial]) -> None:
+def compare(
+    name: str, words: Sequence[Word], expected: Sequence[Polynomial], first: int = 0
+) -> None:
     """ProofError with the first word that is not the one that is expected."""
-    for k, (word, polynomial) in enumerate(zip(words, expected, strict=True)):
+    for k, (word, polynomial) in enumerate(zip(words, expected, strict=True), first):
         found = polynomial_of(word)
         if found != polynomial:
             raise ProofError(f"{name}_{k} is {_text(found)}, and not {_text(polynomial)}")

@@ -9,6 +9,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 
+from coprime.assess.schedules import netlist as of_netlist
 from coprime.assess.schedules.netlist import Netlist
 from coprime.assess.schedules.symbols import ANYTHING, ProofError, Rules, Symbol
 
@@ -78,16 +79,15 @@ def evaluate(polynomial, values):
     return total
 
 
-@pytest.fixture(scope="module")
-def cells():
-    return Netlist.read(Cells())
-
-
 def widths():
     return {name: len(getattr(Cells(), name)) for name in Cells().signature.members}
 
 
-def test_integers_are_amaranths(cells):
+@pytest.mark.parametrize("often", [1, 1000], ids=["learned", "any"])
+def test_integers_are_amaranths(often, monkeypatch):
+    """Whether the function for what is known takes over at once, or never."""
+    monkeypatch.setattr(of_netlist, "_OFTEN", often)
+    cells = Netlist.read(Cells())
     dut = Cells()
     names = [name for name, member in dut.signature.members.items() if member.flow is Out]
 
@@ -109,14 +109,18 @@ def test_integers_are_amaranths(cells):
     simulator.run()
 
 
+@pytest.mark.parametrize("often", [1, 1000], ids=["learned", "any"])
 @pytest.mark.parametrize("flag", range(2))
-def test_symbols_are_integers(cells, flag):
+def test_symbols_are_integers(flag, often, monkeypatch):
+    monkeypatch.setattr(of_netlist, "_OFTEN", often)
+    cells = Netlist.read(Cells())
     rules = Rules()
     a, b = (Symbol.of(rules.operand(name, BITS)) for name in "ab")
     reset = list(cells.registers.values())
     bits = widths()
     inputs = {"flag": flag, "rst": 0}
-    state, outputs = cells.step(reset, {**inputs, "a": a, "b": b}, rules)
+    for _ in range(2):  # the second time there may be a function for it
+        state, outputs = cells.step(reset, {**inputs, "a": a, "b": b}, rules)
     assert outputs.pop("opaque") is ANYTHING
     assert sum(isinstance(word, Symbol) for word in outputs.values()) == 13
     for values in product(range(1 << BITS), repeat=2):
@@ -128,6 +132,43 @@ def test_symbols_are_integers(cells, flag):
                 assert found == expected[name], (name, of)
         (kept,), (expected_kept,) = state, expected_state
         assert evaluate(kept.polynomial, of) & 31 == expected_kept
+
+
+class Flags(wiring.Component):
+    """A record of flags goes through a register; a word, whose flag may be a part of an address."""
+
+    def __init__(self):
+        inputs = {"known": In(1), "other": In(1), "place": In(2), "written": In(3), "enable": In(1)}
+        super().__init__({**inputs, "later": Out(1), "word": Out(BITS), "found": Out(BITS)})
+
+    def elaborate(self, platform):
+        m = Module()
+        record, word = Signal(2), Signal(BITS)
+        m.submodules.memory = memory = Memory(shape=BITS, depth=8, init=[])
+        read, write = memory.read_port(), memory.write_port()
+        m.d.sync += [record.eq(Cat(self.other, self.known)), word.eq(Cat(self.place, self.known))]
+        m.d.comb += [
+            *(self.later.eq(record[1]), self.word.eq(word + 1)),
+            *(read.addr.eq(Cat(self.place, self.known)), self.found.eq(read.data)),
+            *(write.addr.eq(self.written), write.en.eq(self.enable), write.data.eq(5)),
+        ]
+        return m
+
+
+def test_a_flag_beside_one_that_is_not_known():
+    """It is known; a word whose lower bits are not known is not, nor what else it may be in."""
+    netlist, rules = Netlist.read(Flags()), Rules()
+    state = list(netlist.registers.values())
+    known = {"known": 1, "other": ANYTHING, "place": ANYTHING, "enable": 1}
+    found = []
+    for written, enable in ((2, 1), (2, 1), (6, 1), (6, 0), (6, 0)):
+        inputs = {**known, "written": written, "enable": enable}
+        state, outputs = netlist.step(state, inputs, rules)
+        found.append(outputs["found"])
+    assert outputs["later"] == 1
+    assert outputs["word"] is ANYTHING
+    # Of the cycle before: the other half of the memory is written, then this one; it has 0 and 5.
+    assert found[1:] == [0, 0, ANYTHING, ANYTHING]
 
 
 def test_anything_is_never_used():
@@ -196,3 +237,25 @@ def test_a_memory():
     assert step(ANYTHING, a, 3)["later"] is ANYTHING
     assert step(0, 5, 2)["at_once"] is ANYTHING  # it was b
     assert step(0, 5, 0, enable=0)["at_once"] == 5
+
+
+def test_a_sum_of_two_parts():
+    """Both parts of two products, added by themselves, are the parts of the products' sum."""
+    rules = Rules()
+    divisions = rules.divisions
+    divisions.part = BITS
+    a, b, c, d = (rules.operand(name, BITS) for name in "abcd")
+    of_ab, of_cd = (divisions.divide(one, BITS) for one in (a * b, c * d))
+    lower = divisions.divide(of_ab.low + of_cd.low, BITS)
+    upper = of_ab.high + of_cd.high + lower.high
+    whole = divisions.divide(a * b + c * d, BITS)
+    assert (lower.low, upper) == (whole.low, whole.high)
+    assert lower.high.bounds == (0, 1)
+    word = divisions.word(whole.low)
+    assert divisions.word(word) == word != whole.low
+    assert divisions.divide(word + a, BITS).low != divisions.divide(whole.low + a, BITS).low
+    for values in product(range(1 << BITS), repeat=4):
+        of = dict(zip("abcd", values, strict=True))
+        total = values[0] * values[1] + values[2] * values[3]
+        assert evaluate(word, of) == evaluate(lower.low, of) == total & 7
+        assert evaluate(upper, of) == total >> BITS

@@ -14,6 +14,7 @@ DESIGNS = {
     "ring": ("ring", {"max_bits": "200", "tile": "one17"}),
     "ring, two tiles": ("ring", {"max_bits": "4400", "tile": "bal50", "tiles": "2"}),
     "ring, q delayed": ("ring", {"max_bits": "500", "tile": "bal50", "tiles": "2"}),
+    "ring, sums in two parts": ("ring", {"max_bits": "700", "tile": "kara95"}),
     "karatsuba": ("karatsuba", {"max_bits": "126", "word": "16"}),
     "karatsuba, three slices": ("karatsuba", {"max_bits": "254", "word": "32"}),
     "karatsuba, two by turns": (
@@ -124,6 +125,10 @@ EDITS = {
             ": products__0__j_2;",
             ": products__0__j_2 ^ (products__0__j_2[3:1] == 2 && products__0__i_2 == 0);",
         ),
+        "M' written over while nothing is under way": (
+            ".writes__1__place(q__place),\n    .m__enable(m__enable),",
+            ".writes__1__place(q__place),\n    .m__enable(m__enable | !busy),",
+        ),
         "a product left out": (
             "assign products__0__pair = old_xy |",
             "assign products__0__pair = old_xy & products__0__i != 4 |",
@@ -132,6 +137,13 @@ EDITS = {
             "assign n4 = leaves + 1'h1;",
             "assign n4 = leaves + (leaves == 2 ? 2'h2 : 1'h1);",
         ),
+    },
+    "ring, sums in two parts": {
+        f"a carry between the parts is lost: {name}": (
+            f"carries_in__{name} <= carries_out__{name};",
+            f"carries_in__{name} <= {lost};",
+        )
+        for name, lost in (("total", "1'h0"), ("running", "1'h0"), ("left", "1'h1"))
     },
     "karatsuba": {
         "Y_i read once more": (
@@ -154,7 +166,7 @@ EDITS = {
 @pytest.mark.parametrize(
     ("family", "name"),
     [
-        pytest.param(family, name, marks=[pytest.mark.slow] * (k > 2))
+        pytest.param(family, name, marks=[pytest.mark.slow] * (k > 2 or "two" in family))
         for family, edits in EDITS.items()
         for k, name in enumerate(edits)
     ],
