@@ -197,6 +197,7 @@ class Leakage:
             "parameters": dict(subject.engine.values),
             "operation": subject.command.name,
             "bits": subject.bits,
+            "operation_number": own.operation_number,
             "test": own.test.value,
             "model": own.model.value,
             "noise": own.noise,

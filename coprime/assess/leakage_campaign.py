@@ -312,6 +312,7 @@ def _settings(acquisition: Acquisition, keep: int) -> str:
         "operation": subject.command.name,
         "bits": subject.bits,
         "seed": subject.seed,
+        "operation_number": acquisition.operation_number,
         "test": acquisition.test.value,
         "model": acquisition.model.value,
         "noise": acquisition.noise,

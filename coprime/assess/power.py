@@ -8,7 +8,8 @@ Combinational logic and its glitches, and wires that couple, are not in it.
 
 import ctypes
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -86,16 +87,26 @@ class PowerDevice(FaultyDevice):
             self._component_of[one.index] = names.index(component_of(one.name))
         self._weight = int(model is PowerModel.WEIGHT)
         self._stops = False
+        self._records = True
         self.trace = np.zeros((0, len(self.components)), np.uint16)
         self.begins = self.cycles
 
     def write32(self, address: int, value: int) -> None:
         """Write a register; a command then runs to its end. InterruptTimeout if it has none."""
         super().write32(address, value)
-        if address == registers.COMMAND.address:
+        if address == registers.COMMAND.address and self._records:
             if self._stops:
                 raise _Started
             self._record()
+
+    @contextmanager
+    def without_traces(self) -> Iterator[None]:
+        """Let commands run as on any device: they are not traced, and `state_at_start` goes on."""
+        self._records = False
+        try:
+            yield
+        finally:
+            self._records = True
 
     def state_at_start(self, run: Callable[[], object]) -> bytes:
         """Call a function up to the start of its command, and give the state where a trace begins.

@@ -6,8 +6,8 @@ number, and begins from the same state of the hardware, whichever process record
 
 import math
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
@@ -30,6 +30,7 @@ from .subject import Subject
 MEMORY = 2 << 30
 """Bytes that the moments of all samples may take, and the traces that are kept."""
 _PAIRS = 1 << 22  # of cycles; the sums of both groups are 64 bytes for each
+_OPERATIONS = 1000  # with a key, at most: each one is simulated for every trace
 _COLUMNS = 40  # at least as many columns as a trace has
 _PUBLIC_EXPONENT_ONES = 8
 """Ones in the 17 bits of public exponents that vary: there are 5005 such odd numbers."""
@@ -70,6 +71,16 @@ class ProductWindows:
 
 
 @dataclass(frozen=True)
+class DrawnTrace:
+    """What a trace follows from. The repr shows no secret."""
+
+    fixed: bool  # whether it is of the fixed group
+    operands: Operands
+    before: Sequence[Operands]  # of each operation before the one that is traced
+    random_bytes: bytes = field(repr=False)  # that these operations may use
+
+
+@dataclass(frozen=True)
 class Acquisition:
     """Everything that traces follow from."""
 
@@ -81,6 +92,9 @@ class Acquisition:
     """The first cycle that is tested, and the one after the last one; None: all of them."""
     products: ProductWindows | None = None  # whose centred products are tested as well
     second_order: bool = True  # whether the sums of the third and fourth powers are needed
+    operation_number: int = 1
+    """Which operation with a key is traced: the first one after the key was loaded is 1. Those
+    before it have random inputs and nonces in both groups."""
 
     @cached_property
     def fixed_operands(self) -> Operands:
@@ -109,6 +123,10 @@ class Acquisition:
             raise ValueError(
                 f"{subject.engine.family.name} with {settings} is not constant-time, so its traces"
                 " do not align: choose -p exponentiator=fixed-window"
+            )
+        if self.operation_number not in range(1, _OPERATIONS + 1):
+            raise ValueError(
+                f"--operation-number must be in 1..{_OPERATIONS}, not {self.operation_number}"
             )
         if self.noise < 0 or not math.isfinite(self.noise):
             raise ValueError(f"--noise must be 0 or more, not {self.noise}")
@@ -167,22 +185,29 @@ class Acquisition:
     def _tested(self) -> Sequence[str]:
         return self._names(self.test)
 
-    def draw(self, number: int) -> tuple[bool, Operands, bytes]:
-        """Whether a trace is of the fixed group, its operands, and the random bytes it may use."""
+    def draw(self, number: int) -> DrawnTrace:
+        """What the trace of this number follows from."""
         generator = random.Random(f"{self.subject.seed} {number}")
         fixed = bool(generator.getrandbits(1))
-        operands = self._operands(fixed, generator)
-        return fixed, operands, self.random_bytes(generator)
+        return self._drawn(fixed, self._operands(fixed, generator), generator)
+
+    @cached_property
+    def reference(self) -> DrawnTrace:
+        """What the trace follows from that others are compared with."""
+        return self._drawn(True, self.fixed_operands, random.Random(self.subject.seed))
+
+    def _drawn(self, fixed: bool, operands: Operands, generator: random.Random) -> DrawnTrace:
+        count = self.operation_number
+        # More random bytes than an operation takes.
+        random_bytes = generator.randbytes(count * (self.subject.bits + 256))
+        before = [self._with_random_inputs(operands, generator) for _ in range(count - 1)]
+        return DrawnTrace(fixed, operands, before, random_bytes)
 
     def input_of(self, operands: Operands) -> int:
         """The number that a test of the message varies; 0 for an operation without one."""
         names = self._names(LeakageTest.MESSAGE)
         on_curve = self.subject.command.operation.on_curve
         return (operands.numbers[names[0]] if names else 0) if on_curve else operands.x
-
-    def random_bytes(self, generator: random.Random) -> bytes:
-        """More random bytes than an operation takes."""
-        return generator.randbytes(self.subject.bits + 256)
 
     def _operands(self, fixed: bool, generator: random.Random) -> Operands:
         own = self.fixed_operands
@@ -198,17 +223,33 @@ class Acquisition:
 
     def _on_curve(self, fixed: bool, generator: random.Random) -> Operands:
         """Input and nonce are random in both groups, unless they are what is tested."""
-        command = self.subject.command
-        curve = curve_of_length(command, self.subject.bits)
-        drawn = curve_numbers(command, curve, generator)
-        random_ones = {*self._names(LeakageTest.MESSAGE), *self._names(LeakageTest.NONCE)}
+        command, random_ones = self.subject.command, self._random_ones
         if self.test is LeakageTest.KEY or self.test is LeakageTest.EXPONENT:
             if not fixed:  # with the public key that belongs to it
                 keys_of = (one.name for one in command.operation.key_inputs)
                 random_ones |= {*self._tested, *keys_of}
         elif fixed:
             random_ones -= {*self._tested}
-        return self.fixed_operands.with_(**{name: drawn[name] for name in random_ones})
+        return self._with_drawn(self.fixed_operands, random_ones, generator)
+
+    @property
+    def _random_ones(self) -> set[str]:
+        """Inputs and nonces."""
+        return {*self._names(LeakageTest.MESSAGE), *self._names(LeakageTest.NONCE)}
+
+    def _with_drawn(
+        self, operands: Operands, names: Iterable[str], generator: random.Random
+    ) -> Operands:
+        """With others of these numbers, on the same curve."""
+        command = self.subject.command
+        drawn = curve_numbers(command, curve_of_length(command, self.subject.bits), generator)
+        return operands.with_(**{name: drawn[name] for name in names})
+
+    def _with_random_inputs(self, operands: Operands, generator: random.Random) -> Operands:
+        """Of another operation with the same key."""
+        if self.subject.command.operation.on_curve:
+            return self._with_drawn(operands, self._random_ones, generator)
+        return self._with_random_x(operands, generator)
 
     def _with_random_x(self, operands: Operands, generator: random.Random) -> Operands:
         """With an input that is below every modulus of this length."""
@@ -295,46 +336,47 @@ class TraceRecorder:
     def many(self) -> ManyTraces:
         """What records many traces at once."""
         own, subject = self.acquisition, self.acquisition.subject
-        random_bytes = own.random_bytes(random.Random(subject.seed))
         return ManyTraces(
             self.device,
             subject.verilog(),
             subject.engine.module_name,
             model=own.model,
             reference=self.reference,
-            start=self._start(own.fixed_operands, random_bytes),
+            start=self._start(own.reference),
         )
 
     def start(self, number: int) -> tuple[bool, Operands, Start]:
         """Whether a trace is of the fixed group, its operands, and where it begins."""
-        fixed, operands, random_bytes = self.acquisition.draw(number)
-        return fixed, operands, self._start(operands, random_bytes)
+        drawn = self.acquisition.draw(number)
+        return drawn.fixed, drawn.operands, self._start(drawn)
 
-    def _start(self, operands: Operands, random_bytes: bytes) -> Start:
-        return start_of(self.device, random_bytes, lambda: self._run(operands, random_bytes))
+    def _start(self, drawn: DrawnTrace) -> Start:
+        return start_of(self.device, drawn.random_bytes, lambda: self._run(drawn))
 
     def trace(self, number: int) -> tuple[bool, Operands, npt.NDArray[np.uint16]]:
         """Whether a trace is of the fixed group, its operands, and the trace, without noise.
 
         DeviceError if it takes other cycles than the reference.
         """
-        fixed, operands, random_bytes = self.acquisition.draw(number)
-        self._run(operands, random_bytes)
+        drawn = self.acquisition.draw(number)
+        self._run(drawn)
         trace = self.device.trace
         if trace.shape != self.reference.shape:
             raise DeviceError(
                 f"an operation took {len(trace)} cycles and another one {len(self.reference)}: the"
                 " design is not constant-time, and its traces do not align"
             )
-        return fixed, operands, trace
+        return drawn.fixed, drawn.operands, trace
 
     def _run_reference(self) -> int:
-        own = self.acquisition
-        random_bytes = own.random_bytes(random.Random(own.subject.seed))
-        return self._run(own.fixed_operands, random_bytes)
+        return self._run(self.acquisition.reference)
 
-    def _run(self, operands: Operands, random_bytes: bytes) -> int:
+    def _run(self, drawn: DrawnTrace) -> int:
+        command = self.acquisition.subject.command
         self.device.restore(self._state)
-        self.device.give_random(random_bytes)
+        self.device.give_random(drawn.random_bytes)
         self._accelerator.forget()
-        return execute(self._accelerator, self.acquisition.subject.command, operands).value
+        with self.device.without_traces():
+            for operands in drawn.before:
+                execute(self._accelerator, command, operands)
+        return execute(self._accelerator, command, drawn.operands).value

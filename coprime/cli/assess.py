@@ -143,6 +143,8 @@ def _add_leakage_options(parser: Parser) -> None:
     parser.number("--traces", "traces", 2000)
     text = "what is fixed in half of the traces and random in the others; nothing is a control"
     parser.choice("--test", _TESTS, f"{text} ({_TESTS[0]})", _TESTS[0])
+    text = "trace the N-th operation after the key was loaded; those before it have other inputs"
+    parser.number("--operation-number", text, 1)
     text = f"bits of registers that change, or that are 1 ({_MODELS[0]})"
     parser.choice("--model", _MODELS, text, _MODELS[0])
     parser.add_argument(
@@ -211,6 +213,7 @@ def _leakage(options: argparse.Namespace) -> int:
         cycles=None if options.cycles is None else _span(options.cycles),
         products=products,
         second_order=options.order != 1,
+        operation_number=options.operation_number,
     )
     with progress(f"recording {options.traces:,} traces", options.traces) as passed:
         found = run_leakage(

@@ -37,8 +37,8 @@ def drawn(test, command=Command.RSA_PRIVATE):
     """What each trace's operands are, by group."""
     groups = {True: [], False: []}
     for number in range(60):
-        fixed, operands, _ = acquisition(test, command).draw(number)
-        groups[fixed].append(operands)
+        one = acquisition(test, command).draw(number)
+        groups[one.fixed].append(one.operands)
     assert min(map(len, groups.values())) > 15
     return groups[True], groups[False]
 
@@ -79,6 +79,18 @@ def test_public_exponents_that_vary_have_one_length_and_weight():
     assert len(exponents) > len(other) // 2
     for one in [*fixed[:1], *other]:
         assert pow(pow(one.x, one.key.e, one.key.n), one.key.d, one.key.n) == one.x
+
+
+def test_operations_before_the_traced_one_have_random_inputs_and_the_same_key():
+    own = acquisition(LeakageTest.MESSAGE, operation_number=3)
+    drawn = [own.draw(number) for number in range(40)]
+    for one in drawn:
+        assert [each.key for each in one.before] == [one.operands.key] * 2
+    fixed = [one for one in drawn if one.fixed]
+    assert len({one.operands.x for one in fixed}) == 1
+    assert len({each.x for one in fixed for each in one.before}) == 2 * len(fixed)
+    alone = acquisition(LeakageTest.MESSAGE).draw(7)
+    assert alone.before == [] and own.draw(7).operands == alone.operands
 
 
 def test_exponents_of_modexp_vary_in_one_length():
@@ -193,11 +205,11 @@ PLAIN = {
 FIRST = {"M > 0, and odd for Montgomery?"}
 
 
-def leaking_steps(traces):
-    """Of RSA_PRIVATE with blinding=all, by the message."""
+def leaking_steps(traces, test=LeakageTest.MESSAGE, **others):
+    """Of RSA_PRIVATE with blinding=all."""
     choice = choose("compact", {"max_bits": "128", "blinding": "all"})
     subject = Subject(choice, Command.RSA_PRIVATE, 128, seed=1)
-    found = run_leakage(Acquisition(subject), traces, orders=(1,), workers=1)
+    found = run_leakage(Acquisition(subject, test, **others), traces, orders=(1,), workers=1)
     (profile,) = found.profiles
     return {one.place.step for one in profile.findings if one.t > profile.threshold}
 
@@ -224,6 +236,16 @@ def test_masked_numbers_do_not_show_the_message():
     steps = leaking_steps(400)
     assert {"X < M?", "S - M"} <= steps
     assert steps <= PLAIN | FIRST
+
+
+@pytest.mark.slow
+def test_exponents_are_read_plain_by_the_first_operation_only():
+    moved = {"if the host has written it", "the same"}
+    public = {"C = C * r", "C = C * B"}
+    first = leaking_steps(300, LeakageTest.EXPONENT)
+    second = leaking_steps(300, LeakageTest.EXPONENT, operation_number=2)
+    assert moved | public <= first
+    assert public <= second and not moved & second
 
 
 @pytest.mark.slow

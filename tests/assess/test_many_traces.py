@@ -84,6 +84,26 @@ def test_traces_of_another_length_are_refused(recorder, monkeypatch):
             record(recorder, [0])
 
 
+def test_a_later_operation_of_the_same_key():
+    """Its trace begins from what the operations before it have left."""
+    subject = Subject(choose("compact", {"max_bits": "64"}), Command.RSA_PRIVATE, 64, seed=1)
+    recorder = TraceRecorder(Acquisition(subject, operation_number=3))
+    try:
+        total, cycles = recorder.reference.shape[1] - 1, len(recorder.reference)
+        _, _, (many,) = record(recorder, range(4), [TraceWindow(total, 0, cycles)])
+        others = TraceRecorder(Acquisition(subject))
+        try:
+            for number in range(4):
+                _, operands, trace = recorder.trace(number)
+                assert (many[number] == trace[:, total]).all()
+                _, same, first = others.trace(number)
+                assert same == operands and not (first == trace).all()
+        finally:
+            others.device.close()
+    finally:
+        recorder.device.close()
+
+
 @pytest.mark.slow
 def test_random_bytes_and_addresses_that_differ_between_the_traces():
     """A blinded exponent selects other entries of the table in each trace."""

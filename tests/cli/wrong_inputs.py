@@ -251,6 +251,7 @@ WRONG = {
         "assess leakage compact --bits 1024",
         "assess leakage compact --traces 1",
         "assess leakage compact --noise -1",
+        "assess leakage compact --operation-number 0",
         "assess leakage compact --order 3",
         "assess leakage compact --workers 0",
         "assess leakage compact --keep -1",
