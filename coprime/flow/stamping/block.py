@@ -59,19 +59,23 @@ def place_and_route(
     seeds: Sequence[int],
     target_mhz: float,
     enough_mhz: float = math.inf,
+    copies: Sequence[Rectangle] = (),
     above: "Copy | None" = None,
     shared_rows: int = 0,
     constraints: str = "",
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
 
-    No further seeds are tried once a clock of `enough_mhz` is reached. `above` shares the first
+    No further seeds are tried once a clock of `enough_mhz` is reached. `copies` are the rectangles
+    that look like this one and get copies: no switch is used that one of them has not. `above`
+    shares the first
     rows: this block keeps off what it has taken, and off the left half of their logic. The right
     half of the last `shared_rows` is for the block below. `constraints` has the
     pins of a front end, or the tool chooses them. Raises ToolError if with no seed the part fits
     the rectangle, or the tool fails.
     """
     taken = _right_half(rectangle, shared_rows, fabric)
+    taken |= _only_here(rectangle, copies, fabric)
     if above:
         taken |= Taken.by(above) | _left_half(rectangle, above, fabric)
     netlist = netlist_text(_walled(part, rectangle, fabric, taken))
@@ -147,6 +151,26 @@ class Taken:
             frozenset(shifted(bel, *copy.shift) for bel in bels if place_of(bel) in own),
             frozenset(shifted(wire, *copy.shift) for wire in wires if place_of(wire) in own),
         )
+
+
+def _only_here(rectangle: Rectangle, copies: Sequence[Rectangle], fabric: Fabric) -> Taken:
+    """Wires that a tile outside of the rectangle drives which is another one beside a copy."""
+    shifts = [(copy.x - rectangle.x, copy.y - rectangle.y) for copy in copies]
+    other = {
+        (x, y)
+        for x, y in rectangle.places(REACH)
+        if (x, y) not in rectangle
+        and not all(fabric.alike((x, y), (x + columns, y + rows)) for columns, rows in shifts)
+    }
+    return Taken(
+        frozenset(),
+        frozenset(
+            wire
+            for place in rectangle.places()
+            for wire, driver in fabric.driven_from(place)
+            if driver in other
+        ),
+    )
 
 
 def _right_half(rectangle: Rectangle, rows: int, fabric: Fabric) -> Taken:

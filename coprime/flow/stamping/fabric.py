@@ -29,7 +29,9 @@ Those of a block RAM or multiplier are in the leftmost of its tiles."""
 _GROUP = "MIB_EBR0"  # the tile that a group of columns begins with
 _CLOCKED_GROUP = re.compile(r"EBR_CMUX_[LU]R(_25K)?")  # the same next to the clock's spine
 _INTERCONNECT = re.compile(r"PLC2|CIB_EBR|CIB_DSP")
-_SPAN_WIRE = re.compile(r"(?:[NSEW]\d+_)?([HV]0[126][A-Z]\d+)")
+_WITH_SPAN_WIRES = re.compile(rf"{_INTERCONNECT.pattern}|CIB")  # the last one at the edges
+_SPAN_WIRE = re.compile(r"(?:([NSEW])(\d+)_)?([HV]0[126][A-Z]\d+)")
+_TOWARDS = {"N": (0, -1), "S": (0, 1), "E": (1, 0), "W": (-1, 0)}
 REACH = 3
 """Tiles from the middle of the longest wire to its ends. A wire is named after its middle."""
 
@@ -98,6 +100,13 @@ class Fabric:
         for tile in sorted(self.tiles.get(place, ())):
             for name in _span_wires(tile):
                 yield f"X{x}/Y{y}/{name}"
+
+    def driven_from(self, place: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int]]]:
+        """The same wires, each with the tile whose switches drive it."""
+        x, y = place
+        for tile in sorted(self.tiles.get(place, ())):
+            for name, (columns, rows) in _span_wires(tile).items():
+                yield f"X{x}/Y{y}/{name}", (x - columns, y - rows)
 
     def alike(self, place: tuple[int, int], other: tuple[int, int]) -> bool:
         """Whether two tiles have the same switches and the same places for cells."""
@@ -177,9 +186,16 @@ def _database() -> Path:
 
 
 @cache
-def _span_wires(tile: str) -> tuple[str, ...]:
-    if not _INTERCONNECT.fullmatch(tile):
-        return ()
+def _span_wires(tile: str) -> Mapping[str, tuple[int, int]]:
+    """Wires between tiles, each with the columns and rows from what drives it to its own tile."""
+    if not _WITH_SPAN_WIRES.fullmatch(tile):
+        return {}
     text = (_database() / "tiledata" / tile / "bits.db").read_text("utf-8")
     found = (_SPAN_WIRE.fullmatch(line.split()[1]) for line in text.splitlines() if ".mux" in line)
-    return tuple(sorted({one[1] for one in found if one}))
+    wires = {}
+    for one in found:
+        if one:
+            columns, rows = _TOWARDS.get(one[1], (0, 0))
+            length = int(one[2] or 0)
+            wires[one[3]] = columns * length, rows * length
+    return dict(sorted(wires.items()))

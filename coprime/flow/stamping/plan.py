@@ -81,8 +81,8 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
 
     Instances in the same rectangle are slower than each by itself: the clock is that of the worst.
     Then the plan without rows that two rectangles share. Of those whose rectangles are not much
-    longer than need be, the one with the fewest kinds of rectangles, the loosest, the one with the
-    shortest rectangles. Raises ToolError if there is no plan, with the numbers around it for which
+    longer than need be, the loosest, the one with the fewest kinds of rectangles, the one with the
+    shortest ones. Raises ToolError if there is no plan, with the numbers around it for which
     there is one.
     """
     possible: set[int] = set()
@@ -99,7 +99,7 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
             longest = _LONGEST * min(one.longest_side for one in found)
             whole = min(
                 (one for one in found if one.longest_side <= longest),
-                key=lambda one: (_effort(fabric, one), one.percent, one.longest_side),
+                key=lambda one: (one.percent, _effort(fabric, one), one.longest_side),
             )
             places = _in_order(whole.front, _reduced(whole, instances))
             return Floorplan(whole.front, places, whole.percent)

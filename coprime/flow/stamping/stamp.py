@@ -206,6 +206,7 @@ class _Stamping:
                 part,
                 base.area,
                 enough_mhz=_ENOUGH * fastest,
+                copies=[one.area for one in ones],
                 above=above,
                 shared_rows=base.shared_rows,
             )
@@ -220,6 +221,7 @@ class _Stamping:
         area: Rectangle,
         *,
         enough_mhz: float,
+        copies: Sequence[Rectangle] = (),
         above: Copy | None = None,
         shared_rows: int = 0,
         constraints: str = "",
@@ -234,6 +236,7 @@ class _Stamping:
                 seeds=self.seeds if enough_mhz == math.inf else self._all_seeds,
                 target_mhz=_TARGET_MHZ,
                 enough_mhz=min(enough_mhz, self.enough_mhz),
+                copies=copies,
                 above=above,
                 shared_rows=shared_rows,
                 constraints=constraints,

@@ -1,6 +1,6 @@
 """What a block takes, and what that leaves to the one below it."""
 
-from coprime.flow.stamping.block import Block, Copy, Taken, _left_half, _right_half
+from coprime.flow.stamping.block import Block, Copy, Taken, _left_half, _only_here, _right_half
 from coprime.flow.stamping.chain import ChainPart
 from coprime.flow.stamping.fabric import Fabric, Rectangle
 
@@ -63,3 +63,19 @@ def test_rows_of_logic_are_divided():
     assert {
         wire for place in Rectangle(17, 59, 5, 6).places() for wire in fabric.span_wires(place)
     } == (right.wires)
+
+
+def test_switches_that_a_copy_has_not_are_not_used():
+    """In the row of multipliers beside the clock's spine, and at the edge of the device."""
+    fabric = Fabric.of("LFE5U-85F")
+    own = Rectangle(31, 26, 9, 20)
+    assert _only_here(own, [own, Rectangle(40, 26, 9, 20)], fabric) == Taken(
+        frozenset(), frozenset()
+    )
+    beside_the_spine = _only_here(own, [Rectangle(58, 26, 9, 20)], fabric).wires
+    assert "X39/Y34/H02W0001" in beside_the_spine
+    assert "X39/Y34/H02E0001" not in beside_the_spine
+    assert not any(wire.startswith("X31/") for wire in beside_the_spine)
+    at_the_edge = _only_here(own, [Rectangle(31, 2, 9, 20)], fabric).wires
+    assert {"X35/Y26/V02S0001", "X35/Y28/V06S0003"} <= at_the_edge
+    assert "X35/Y29/V06S0003" not in at_the_edge

@@ -60,3 +60,20 @@ def test_wires_are_named_after_their_tile():
     assert "X5/Y5/V06N0303" in wires
     assert all(wire.startswith("X5/Y5/") for wire in wires)
     assert len(set(wires)) == len(wires)
+
+
+@pytest.mark.parametrize(
+    ("wire", "driver"),
+    [
+        ("H06E0003", (17, 26)),
+        ("H06W0003", (23, 26)),
+        ("V06N0003", (20, 29)),
+        ("V06S0003", (20, 23)),
+        ("V02S0001", (20, 25)),
+        ("H01W0000", (20, 26)),
+    ],
+)
+def test_where_a_wire_is_driven_from(wire, driver):
+    """Named after its middle, or where it begins, it goes where its name says."""
+    found = dict(Fabric.of("LFE5U-85F").driven_from((20, 26)))
+    assert found[f"X20/Y26/{wire}"] == driver

@@ -52,11 +52,13 @@ def test_no_row_is_shared_without_need():
     assert not any(place.above or place.shared_rows for place in chosen.places)
 
 
-def test_a_full_rectangle_is_preferred_to_a_long_one():
-    # Six of these fit into 18 by 89 tiles at 66 percent, too, where wires are long.
+def test_a_full_rectangle_is_preferred_to_a_long_one_and_to_few_kinds():
+    # Six of these fit into 18 by 89 tiles at 66 percent, too, where wires are long; and into 54 by
+    # 24, all alike, at 82 percent.
     node = {"TRELLIS_COMB": 7739, "TRELLIS_FF": 5598, "DP16KD": 24, "MULT18X18D": 18}
     chosen = plan(Fabric.of("LFE5U-85F"), node, {**FRONT, "DP16KD": 3}, 6)
-    assert {(place.area.width, place.area.height) for place in chosen.places} == {(54, 24)}
+    assert chosen.percent == 70
+    assert chosen.longest_side < 89
 
 
 def test_numbers_that_no_rectangles_make_are_refused_with_others():
