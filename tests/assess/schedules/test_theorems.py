@@ -158,6 +158,10 @@ EDITS = {
             "carry <= slot_2[5] ? {1'h0, n1} : total[18:16];",
             "carry <= total[18:16];",
         ),
+        "M written over while nothing is under way": (
+            ".writes(slot_4),\n    .clears(clear),",
+            ".writes(slot_4),\n    .clears(clear | slot_4 == 0),",
+        ),
     },
 }
 """Of the exported Verilog: a line, and what is wrong in its place."""
