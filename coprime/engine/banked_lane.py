@@ -472,18 +472,18 @@ class BankedLane(LaneOfUnits):
         One that is read for two numbers counts as written for both until the last one is made; and
         shares of a key are of one modulus.
         """
-        sequencer, skips = self.sequencer, Signal()
-        moves = sequencer.operation == StepKind.MOVE_WRITTEN
+        task, skips = self.task, Signal()
+        moves = task.kind == StepKind.MOVE_WRITTEN
         for made, operands in MADE_OF.items():
             if made not in self.program.made:
                 continue
             kept = Signal(name=f"kept_{made.name.removeprefix('BLINDED_').lower()}")
-            arrives = sequencer.destination == self.number(made)
+            arrives = task.destination == self.number(made)
             with m.If(self.write & self.operand.matches(*operands)):
                 m.d.sync += kept.eq(0)
             with m.Elif(moves & arrives & self.linear.done):
                 m.d.sync += kept.eq(1)
-            with m.If(moves & (arrives | (sequencer.x == self.number(operands[0])))):
+            with m.If(moves & (arrives | (task.x == self.number(operands[0])))):
                 m.d.comb += skips.eq(kept)
         return skips
 
