@@ -41,8 +41,13 @@ class Places:
         return self.lanes[0][1]
 
 
-def places_of(design: Design, device: PowerDevice, run: Callable[[], object]) -> Places:
-    """Run a command, and look at the program counters in every cycle."""
+def places_of(
+    design: Design, device: PowerDevice, run: Callable[[], object], first: int = 1
+) -> Places:
+    """Run a command, and look at the program counters in every cycle, from the `first` one on.
+
+    That is 1 or more, and no later than the trace begins.
+    """
     counters = [one for one in device.registers.values() if one.name.endswith(_COUNTER)]
     contexts = [
         device.registers.get(one.name.removesuffix(_COUNTER) + _CONTEXT) for one in counters
@@ -56,7 +61,7 @@ def places_of(design: Design, device: PowerDevice, run: Callable[[], object]) ->
         ]
         return device.cycles + 1
 
-    device.call_at(device.cycles + 1, look)
+    device.call_at(device.cycles + first, look)
     run()
     device.call_at(0, lambda: None)
     cycles = range(device.begins, device.begins + len(device.trace))

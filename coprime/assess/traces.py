@@ -303,9 +303,11 @@ class TraceRecorder:
         )
         self._accelerator = Accelerator(self.device)
         self._state = self.device.save()
-        self.places = places_of(subject.engine.design, self.device, self._run_reference)
+        before = self.device.cycles
         if not self._is_right(self._run_reference()):
             raise DeviceError("the device computes a wrong result")
+        begins = self.device.begins - before
+        self.places = places_of(subject.engine.design, self.device, self._run_reference, begins)
         self.reference = self.device.trace
         first, end = acquisition.cycles or (0, len(self.reference))
         if end > len(self.reference):

@@ -14,7 +14,7 @@ from coprime.multipliers.delays import delays, history
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import (
-    BLINDED_OF,
+    MADE_OF,
     OF_ONE,
     Context,
     Mode,
@@ -123,7 +123,7 @@ class BankedLane(LaneOfUnits):
         self.residue_sum = Residue(width) if checks else None
         self.check = ResultCheck(width, len(self.index), target) if checks else None
         self.random_digit = RandomDigit(width) if program.draws else None
-        self.skips = Signal(name="skips") if program.keeps_blinded else Const(0)
+        self.skips = Signal(name="skips") if program.made else Const(0)
         """The step is a MOVE_WRITTEN that has nothing to do."""
         self.waits_for_digit = Signal(name="waits_for_digit")
         """A digit of a DRAW is not there yet."""
@@ -460,24 +460,30 @@ class BankedLane(LaneOfUnits):
                 adds = history(m, "adds_drawn", bit, 1)[-1]
                 with m.If((kind == StepKind.ADD_OR_SUBTRACT) & ~adds):
                     m.d.comb += linear.operation.eq(LinearOperation.SUBTRACT)
-        if self.program.keeps_blinded:
+        if self.program.made:
             m.d.comb += self.skips.eq(self._skips(m))
             with m.If(self.skips):
                 m.d.comb += suppresses.eq(1)
         return Mux(draws, drawn.digit, right.a_data), suppresses
 
     def _skips(self, m: Module) -> Value:
-        """Whether a MOVE_WRITTEN does nothing, as the host has not written that exponent."""
-        sequencer, skips = self.sequencer, Signal()
-        moves = sequencer.operation == StepKind.MOVE_WRITTEN
-        for context, blinded in BLINDED_OF.items():
-            kept = Signal(name=f"kept_{context.name.lower()}")
-            arrives = sequencer.destination == self.number(blinded)
-            with m.If(self.write & (self.operand == context.exponent)):
+        """Whether a MOVE_WRITTEN does nothing, as the host has not written that operand.
+
+        One that is read for two numbers counts as written for both until the last one is made; and
+        shares of a key are of one modulus.
+        """
+        task, skips = self.task, Signal()
+        moves = task.kind == StepKind.MOVE_WRITTEN
+        for made, operands in MADE_OF.items():
+            if made not in self.program.made:
+                continue
+            kept = Signal(name=f"kept_{made.name.removeprefix('BLINDED_').lower()}")
+            arrives = task.destination == self.number(made)
+            with m.If(self.write & self.operand.matches(*operands)):
                 m.d.sync += kept.eq(0)
             with m.Elif(moves & arrives & self.linear.done):
                 m.d.sync += kept.eq(1)
-            with m.If(moves & (arrives | (sequencer.x == self.number(context.exponent)))):
+            with m.If(moves & (arrives | (task.x == self.number(operands[0])))):
                 m.d.comb += skips.eq(kept)
         return skips
 
@@ -592,7 +598,7 @@ class BankedLane(LaneOfUnits):
         if not self.program.blinds_exponents:
             of_right = sequencer.public | (sequencer.modulus == Context.WHOLE)
         x_right = Mux(scans, of_right, is_right(self.task.x))
-        no_left = x_right | self.skips if self.program.keeps_blinded else x_right
+        no_left = x_right | self.skips if self.program.made else x_right
         in_product = of_a & ~scans
         left, right, used = writes["b_left"], writes["b_right"], product.takes_part
         y_right: Value = Const(0)

@@ -34,6 +34,7 @@ def compact(
     nonce: str = "host",
     base_multiple: str = "twice",
     scalar_blinding: str = "0",
+    private_key: str = "plain",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
@@ -56,12 +57,16 @@ def compact(
     multiple of the base point is made twice by a signature, and compared, or once, as
     `base_multiple` says; or once, and a signature of ECDSA is verified with the public key. Banks
     then have 64 blocks. `scalar_blinding` is how many random bits secret scalars are blinded with,
-    0, 64, 128, or half of the order's length; it needs `nonce` random.
+    0, 64, 128, or half of the order's length; it needs `nonce` random. So does `private_key` of
+    shares: the private key of ECDSA_SIGN is kept as two random numbers whose sum it is, others
+    after each signature, and not plain.
 
     Raises ValueError where a parameter is out of its range.
     """
     chosen = blinding_named(blinding)
-    settings = CurveSettings(curves, nonce, base_multiple, scalar_blinding, blinds=bool(chosen))
+    settings = CurveSettings(
+        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=bool(chosen)
+    )
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
     multiplication = CompactMultiplication(slack=settings.slack)

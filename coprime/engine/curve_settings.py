@@ -24,6 +24,7 @@ CURVES = (
     *("+".join(some) for n in range(1, 4) for some in itertools.combinations(KINDS, n)),
     ALL_CURVES,
 )
+PRIVATE_KEYS = ("plain", "shares")
 _OF_POINTS = ("weierstrass", "edwards")
 """Those whose points have two coordinates."""
 NONCES = ("host", "random")
@@ -34,7 +35,7 @@ _LEAST_SLACK = 2
 """The same without curves."""
 _BLOCK_BITS = (4, 5, 6, 6)
 """By the count of kinds. Table, key and what is live of two kinds are more than 32 blocks, and so
-are those of a signature, its claim and a public key."""
+are those of a signature, its claim and a public key, or the shares of its key."""
 _LONGEST_FIELD = 528
 """Bits of the longest prime of a curve's field."""
 
@@ -80,6 +81,14 @@ CURVE_PARAMETERS = (
         "random bits that secret scalars of points are blinded with; half: of the order's length",
         sparse=True,
     ),
+    ChoiceParameter(
+        "private_key",
+        PRIVATE_KEYS,
+        PRIVATE_KEYS[0],
+        "how ECDSA_SIGN keeps the private key; shares: as the sum of two numbers, random ones in"
+        " each signature",
+        sparse=True,
+    ),
 )
 
 
@@ -88,13 +97,15 @@ class CurveSettings:
     """The values of CURVE_PARAMETERS, and whether a private operation is blinded.
 
     Raises ValueError for a value that is none of a parameter's, for one that is for other curves,
-    for blinding beside points of two coordinates, and for blinded scalars without random numbers.
+    for blinding beside points of two coordinates, and for blinded scalars or a key in shares
+    without random numbers.
     """
 
     curves: str = NO_CURVES
     nonce: str = "host"
     base_multiple: str = "twice"
     scalar_blinding: str = "0"
+    private_key: str = PRIVATE_KEYS[0]
     blinds: bool = False
 
     def __post_init__(self) -> None:
@@ -108,6 +119,11 @@ class CurveSettings:
             raise ValueError(
                 "scalar_blinding needs random numbers: nonce=random, with curves=weierstrass, alone"
                 " or with others; the scalar of X_MULTIPLY, of curves=montgomery, is not blinded"
+            )
+        if self.shares_key and not self.draws:
+            raise ValueError(
+                "private_key=shares needs random numbers: nonce=random, with curves=weierstrass,"
+                " alone or with others"
             )
         if self.verifies and "weierstrass" not in self.kinds:
             raise ValueError("base_multiple=verified is for curves=weierstrass")
@@ -148,7 +164,8 @@ class CurveSettings:
     @property
     def block_bits(self) -> int:
         """Width of the number of a block in banks: 2^block_bits hold the numbers of all kinds."""
-        return max(_BLOCK_BITS) if self.verifies else _BLOCK_BITS[len(self.kinds)]
+        many = self.verifies or self.shares_key
+        return max(_BLOCK_BITS) if many else _BLOCK_BITS[len(self.kinds)]
 
     @property
     def slack_of_one_memory(self) -> int:
@@ -164,6 +181,11 @@ class CurveSettings:
     def draws(self) -> bool:
         """Whether nonces are drawn."""
         return self.nonce == "random"
+
+    @property
+    def shares_key(self) -> bool:
+        """Whether the private key of ECDSA is in two shares."""
+        return self.private_key == "shares"
 
     @property
     def blinding(self) -> ScalarBlinding:
@@ -187,6 +209,7 @@ class CurveSettings:
             base_twice=self.base_multiple != "once",
             verifies=self.verifies,
             randomizes=self.draws,
+            shares_key=self.shares_key,
         )
         return design.with_operations(self.commands)
 

@@ -58,6 +58,8 @@ class EngineDesign:
     """But of ECDSA it is made once, and the signature is verified."""
     randomizes: bool = False
     """Multiples of points by secret scalars begin with random coordinates."""
+    shares_key: bool = False
+    """The private key of ECDSA is in two shares from its first signature on."""
 
     def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
         """The same with more operations."""
@@ -105,6 +107,7 @@ class EngineDesign:
             verifies=self.verifies,
             randomizes=self.randomizes,
             blinds_scalars=bool(self.capabilities.scalar_blinding),
+            shares_key=self.shares_key,
         )
 
     @cached_property

@@ -13,8 +13,8 @@ from coprime.program.allocation import Allocation, BlockPlace
 from coprime.program.assembler import Program
 from coprime.program.liveness import conflicts
 from coprime.program.operands import (
-    BLINDED_OF,
     HALF_OF,
+    STAYING,
     TABLE,
     Location,
     Mode,
@@ -322,9 +322,9 @@ class Banks:
             for step in steps
             if not isinstance(step.destination, Mode) and isinstance(step.copy, Operand | Scratch)
         }
-        kept_blinded = BLINDED_OF.values() if any(one.keeps_blinded for one in programs) else ()
+        staying = {one for one in STAYING for program in programs if one in program.made}
         stay: dict[Command, set[Location]] = {
-            code: {*operands, *kept_blinded} for code, operands in kept.items()
+            code: {*operands, *staying} for code, operands in kept.items()
         }
         found = conflicts(programs, multiplication, stay, results)
         named = every.union(*((step.destination, step.x, step.y) for step in steps))

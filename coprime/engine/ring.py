@@ -50,6 +50,7 @@ def ring(
     nonce: str = "host",
     base_multiple: str = "twice",
     scalar_blinding: str = "0",
+    private_key: str = "plain",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
 
@@ -66,8 +67,8 @@ def ring(
     multiplier. With any, windows modulo a prime have 3 bits, and RSA_PRIVATE takes random bytes.
     Blinded exponents need primes that are shorter than the modulus by 64 bits in whole words.
 
-    `curves`, `nonce`, `base_multiple` and `scalar_blinding` are those of `compact`. Curves need one
-    multiplier; windows modulo a prime have 4 bits then.
+    `curves`, `nonce`, `base_multiple`, `scalar_blinding` and `private_key` are those of `compact`.
+    Curves need one multiplier; windows modulo a prime have 4 bits then.
 
     Raises ValueError where a parameter is out of its range or does not go with another one, or
     where the tile's accumulators do not hold the sums of so long a modulus, which for curves may
@@ -76,7 +77,9 @@ def ring(
     if tile not in RING_TILES:
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
     chosen = blinding_named(blinding)
-    settings = CurveSettings(curves, nonce, base_multiple, scalar_blinding, blinds=bool(chosen))
+    settings = CurveSettings(
+        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=bool(chosen)
+    )
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
     skew = int(cell.SKEWS and tiles == 1)

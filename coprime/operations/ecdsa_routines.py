@@ -51,8 +51,13 @@ def ecdsa_routines(machine: Machine, multiples: Iterable[Routine]) -> list[Routi
 
 
 def _total(machine: Machine) -> Routine:
-    """FORM_SUM = z + r d modulo n, and NONCE = k, in Montgomery form; a drawn k is kept in it."""
+    """FORM_SUM = z + r d modulo n, and NONCE = k, in Montgomery form; a drawn k is kept in it.
+
+    Of a d in shares: FORM_Z = z in Montgomery form, and SQUARE_R = r R^2.
+    """
     z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
+    if machine.shares_key:
+        return _factors_of_total()
     given = [move(_ACC, _KEPT, _Q), to_form(_NONCE, _ACC, _Q, "k")]
     steps = [
         to_form(z, Operand.X, _Q, "z"),
@@ -79,6 +84,23 @@ def _total(machine: Machine) -> Routine:
         takes=takes,
         gives=gives,
         clobbers=(_ACC, z, d),
+    )
+
+
+def _factors_of_total() -> Routine:
+    z, square_r, product = Scratch.FORM_Z, Scratch.SQUARE_R, Bound.times(0, scaled=2)
+    return routine(
+        TOTAL,
+        [
+            to_form(z, Operand.X, _Q, "z"),
+            move(_ACC, _R, _Q),
+            to_form(_ACC, _ACC, _Q, "r"),
+            multiply(square_r, _ACC, Scratch.POWER, _Q, "r R^2"),
+        ],
+        _Q,
+        takes={Operand.X: None, _R: Bound.times(1), Scratch.POWER: None},
+        gives={z: product, square_r: product},
+        clobbers=(_ACC,),
     )
 
 

@@ -9,7 +9,7 @@ host has written: s k = z + r d modulo n, and r is of a k G that was made apart.
 from dataclasses import replace
 
 from coprime.model.curve_points import multiple
-from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
+from coprime.program.operands import KEYS, PAIRS_OF_TABLE, Context, Operand, Scratch
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
 
 from .banked import move
@@ -22,6 +22,7 @@ from .comb import (
 from .curve_form import WEIERSTRASS
 from .ecdsa_routines import FACTORS, IS_R, SUM_IS_R, TOTAL
 from .ecdsa_verify import verified
+from .key_shares import compared_blinded, products_with_inverse, shared_key, sums_of_shares
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
@@ -57,7 +58,8 @@ _FIELD, _AGAIN = "field_of_base_point", "field_of_check"
 
 def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
     """On the leading lane: k is drawn."""
-    return [[*_checks(), *_drawn(), *_signature(machine)]]
+    key = shared_key() if machine.shares_key else None
+    return [[*_checks(key), *_drawn(), *_signature(machine)]]
 
 
 def with_given_nonce(machine: Machine) -> list[list[Step]]:
@@ -73,15 +75,14 @@ def with_given_nonce(machine: Machine) -> list[list[Step]]:
     return [[first, second, *given, *checks, scalar, *_signature(machine)]]
 
 
-def _checks() -> list[Step]:
-    """Modulo n from there on."""
-    secret = Operand.SECRET
+def _checks(of_key: list[Step] | None = None) -> list[Step]:
+    """Modulo n from there on; the key is checked, but for steps that need n's constants."""
+    secret, given = Operand.SECRET, below(Operand.X, _Q)
+    plain = [given, below(secret, _Q), call(positive(secret, _Q, "d > 0?"), ENTER)]
     return [
         check_modulus(_P),
         check_modulus(_Q),
-        below(Operand.X, _Q),
-        below(secret, _Q),
-        call(positive(secret, _Q, "d > 0?"), ENTER),
+        *(plain if of_key is None else [call(given, ENTER), *of_key]),
     ]
 
 
@@ -127,7 +128,8 @@ def _signature(machine: Machine) -> list[Step]:
         *_check_s(machine),
         *_check_r(machine),
     ]
-    secrets = dict.fromkeys((_KEPT, _nonce(machine), _INVERSE, Scratch.FORM_D, Scratch.PART))
+    of_key = [] if machine.shares_key else [Scratch.FORM_D]
+    secrets = dict.fromkeys((_KEPT, _nonce(machine), _INVERSE, *of_key, Scratch.PART))
     return [
         *_r(machine),
         *_s(machine),
@@ -163,10 +165,15 @@ def _s(machine: Machine) -> list[Step]:
     entered = move(_ACC, _NONCE, _Q)
     if machine.randomizes:  # the sum of two numbers is too long for an inversion
         entered = multiply(_ACC, Scratch.ONE_FORM, _KEPT, _Q, "k in Montgomery form, below 2 c n")
+    sums: list[Step] = []
+    product = plain_product(Scratch.FORM_SUM, _INVERSE, _Q, "(z + r d) / k")
+    if machine.shares_key:
+        sums, product = sums_of_shares(KEYS[0]), products_with_inverse()
     return [
         call(move(_S, _R, _Q), TOTAL),
+        *sums,
         *inverted(machine, entered, _INVERSE, _Q),
-        *plain_product(Scratch.FORM_SUM, _INVERSE, _Q, "(z + r d) / k"),
+        *product,
         move(_S, _ACC, _Q),
         positive(_S, _Q, "s > 0?"),
     ]
@@ -186,13 +193,18 @@ def _check_s(machine: Machine) -> list[Step]:
         call(form_s[1], INVERT_BY_BITS),
         call(replace(PASS, modulus=_Q, note="u_1 and u_2"), FACTORS),
     ]
+    compared = [
+        *form_s,
+        multiply(_ACC, _ACC, _nonce(machine), _Q, "s k"),
+        call(replace(difference, times_modulus=4), FROM_FORM),
+    ]
+    if machine.shares_key:
+        compared = compared_blinded(form_s, _nonce(machine))
     return [
         zero(_R, _Q),
         call(claimed, TOTAL),
         *(of_verification if machine.verifies else []),
-        *form_s,
-        multiply(_ACC, _ACC, _nonce(machine), _Q, "s k"),
-        call(replace(difference, times_modulus=4), FROM_FORM),
+        *compared,
         replace(checked(_Q, "s k = z + r d?"), next=Next.EACH_MODULUS, target=_AGAIN),
     ]
 

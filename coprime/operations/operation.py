@@ -29,6 +29,7 @@ class Machine:
     verifies : but of ECDSA it is made once, and the signature is verified
     randomizes : multiples of points by secret scalars begin with random coordinates
     blinds_scalars : random multiples of the order are added to these scalars
+    shares_key : the private key of ECDSA is in two shares from its first signature on
     """
 
     multiplication: Multiplication
@@ -38,6 +39,7 @@ class Machine:
     verifies: bool = False
     randomizes: bool = False
     blinds_scalars: bool = False
+    shares_key: bool = False
 
     @property
     def nonce_twice(self) -> bool:

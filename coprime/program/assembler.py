@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .calls import CallGraph
-from .operands import BLINDED_OF, Context, Mode, Scratch
+from .operands import BLINDED_OF, Context, Mode, Reference, Scratch
 from .routine import Routine, reached
 from .steps import ADDS_DRAWN, BESIDE_PRODUCTS, Next, Step, StepKind
 
@@ -213,9 +213,11 @@ class Program:
         return {} if written.isdisjoint(BLINDED_OF.values()) else BLINDED_OF
 
     @cached_property
-    def keeps_blinded(self) -> bool:
-        """Whether blinded exponents stay from one operation to the next."""
-        return StepKind.MOVE_WRITTEN in self.kinds
+    def made(self) -> frozenset[Reference]:
+        """What is made of a secret operand that the host has written, and stays from then on."""
+        return frozenset(
+            step.destination for step in self.steps if step.kind is StepKind.MOVE_WRITTEN
+        )
 
     @cached_property
     def in_loops_over_bits(self) -> frozenset[int]:

@@ -15,7 +15,17 @@ from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
-from .operands import OF_TABLE, POINTS, Context, Location, Mode, Operand, Reference, Scratch
+from .operands import (
+    OF_TABLE,
+    POINTS,
+    STAYING,
+    Context,
+    Location,
+    Mode,
+    Operand,
+    Reference,
+    Scratch,
+)
 from .paths import Path, PathState
 from .routine import Named, Routine
 from .steps import Next, Step, StepKind
@@ -142,6 +152,8 @@ class _Check:
             self._write(step, numbers, None)
         elif kind in (StepKind.MOVE, StepKind.MOVE_WRITTEN, StepKind.MAKE_EVEN):
             self._move(step, state, numbers)
+            if step.destination in STAYING and kind is StepKind.MOVE_WRITTEN:
+                self._write(step, numbers, None)  # it may be that of the operation before
         elif kind is StepKind.RESTORE:
             difference = self._bound(numbers, step.x, context)
             restored = _restored(difference) if step.y is context.modulus else None

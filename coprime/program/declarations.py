@@ -10,7 +10,7 @@ from coprime.multipliers.contract import Multiplication
 
 from .assembler import Program
 from .liveness import StepAccesses
-from .operands import BLINDED_OF, Context, Location, Mode, Operand, Scratch
+from .operands import STAYING, Context, Location, Mode, Operand, Scratch
 from .paths import Path, PathState
 from .routine import Named, Routine
 from .steps import Next
@@ -19,11 +19,11 @@ _UNDECLARED = frozenset(
     {
         *(one for one in Operand if one not in (Operand.X, Operand.Y)),
         *(Scratch.SCALED, Scratch.ADDED_MODULUS, Scratch.BLINDED, Scratch.PRODUCT),
-        *BLINDED_OF.values(),
+        *STAYING,
     }
 )
-"""Constants of the moduli, and the exponents, which a routine may read as it likes; and what a
-product is written to on its way."""
+"""Constants of the moduli, and exponents and keys that stay, which a routine may read as it likes;
+and what a product is written to on its way."""
 
 _TABLE = frozenset(one for one in Scratch if one.entry is not None)
 

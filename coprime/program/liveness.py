@@ -18,6 +18,7 @@ from .operands import (
     HALF_OF,
     OF_ONE,
     POINTS,
+    SHARES,
     TABLE,
     Context,
     Length,
@@ -79,7 +80,7 @@ def pieces(location: Location, context: Context) -> frozenset[Piece]:
         parts = (0,)
     elif location in _TABLE:
         parts = (2, 3) if context is Context.WHOLE else (0,)
-    elif context is not Context.WHOLE or location in SHORT:
+    elif context is not Context.WHOLE or location in SHORT or location in SHARES:
         parts = (0,)
     else:
         parts = (0, 1)
@@ -132,6 +133,8 @@ class StepAccesses:
         written = frozenset[Piece]()
         if step.kind in WRITES:
             written = self._results(step, state)
+            if step.kind is StepKind.MOVE_WRITTEN:
+                reads |= written  # which may stay as it is
             if step.destination in SHORT and step.modulus is Context.WHOLE:
                 written |= {(step.destination, 1)}
         return Accesses(frozenset(reads), written, in_place=True)

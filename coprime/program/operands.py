@@ -314,6 +314,18 @@ class Scratch(_Unnumbered):
     """a Z_1^4 where it is another one, else 0."""
     PRODUCT = enum.auto()
     """A product that is moved to one of its factors, which the multiplier must not write over."""
+    KEY_0 = enum.auto()
+    """KEY_0 and KEY_1 are random numbers whose sum is the private key modulo Q; they stay from one
+    operation to the next."""
+    KEY_1 = enum.auto()
+    CHECKED_KEY_0 = enum.auto()
+    """The same of other random numbers: what signatures are checked with."""
+    CHECKED_KEY_1 = enum.auto()
+    SQUARE_R = enum.auto()
+    """A signature's r times R^2 modulo Q: it brings the product with a plain number into Montgomery
+    form."""
+    FORM_SUM_1 = enum.auto()
+    """What is to be added to FORM_SUM, where z + r d is in two shares."""
 
     @property
     def entry(self) -> int | None:
@@ -481,6 +493,18 @@ BLINDED_OF: Mapping[Context, Scratch] = {
     Context.Q: Scratch.BLINDED_Q,
 }
 """The blinded exponents that stay."""
+KEYS = ((Scratch.KEY_0, Scratch.KEY_1), (Scratch.CHECKED_KEY_0, Scratch.CHECKED_KEY_1))
+"""The shares of a private key on a curve that stay: of signatures, and of their check."""
+SHARES = frozenset(share for pair in KEYS for share in pair)
+"""Each of them, as long as Q."""
+STAYING = frozenset({*BLINDED_OF.values(), *SHARES})
+"""What stays from one operation to the next, beside operands."""
+MADE_OF: Mapping[Scratch, tuple[Operand, ...]] = {
+    **{blinded: (context.exponent,) for context, blinded in BLINDED_OF.items()},
+    **{last: (Operand.SECRET, Operand.Q) for _, last in KEYS},
+}
+"""The operands that what stays is made of, if the host has written any, the secret one first. Of
+two shares it is the second one that is made last."""
 
 MODULI = (Context.WHOLE, Context.P, Context.Q)
 """The contexts that have a modulus of their own."""

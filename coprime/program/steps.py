@@ -110,8 +110,8 @@ class StepKind(enum.IntEnum):
     ADD_OR_SUBTRACT = 28
     """ADD, or SUBTRACT where a random bit, as of ADD_IF_DRAWN, is 0."""
     MOVE_WRITTEN = 29
-    """MOVE of what comes of an exponent that the host has written since this was last moved to the
-    right bank; else nothing is read or written, in the same cycles."""
+    """MOVE of what comes of a secret operand that the host has written since this was last moved to
+    the last number that is MADE_OF it; else nothing is read or written, in the same cycles."""
     CHECK_SUM = 24
     """End with the error FAULT and wipe the memory, unless y = 0: the result is on its curve."""
 
