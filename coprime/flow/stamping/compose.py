@@ -173,13 +173,11 @@ class _Composition:
                 idle = _idle(route, multipliers)
                 routes[old] = _without(route, {*gone.get(net["bits"][0], ()), *idle})
         moved = {old: self._moved(route, copy) for old, route in routes.items()}
-        # A net that has to find other wires can only do so if its neighbours may make room.
-        complete = part.instances and all(moved[old] or not routes[old] for old in moved)
-        strength = LOCKED if complete else WEAK
+        # Not locked: links, and nets that lost their routes, may need room.
         for old, net in nets.items():
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
             if moved.get(old):
-                attributes["ROUTING"] = routing_text(moved[old], strength)
+                attributes["ROUTING"] = routing_text(moved[old], WEAK)
             self.routes[bool(moved.get(old))] += 1
             self.module["netnames"][name(old)] = {
                 "hide_name": 0,
