@@ -61,6 +61,8 @@ class _Composition:
         self._bits = 1
         self._block_rams = 0
         self._clock: Bit = -1  # net of the clock in the fabric, once the front end is there
+        self.locked = False
+        """Whether the router may not move the routes of what is added, if it keeps all of them."""
 
     def fresh(self) -> int:
         """A number for a net."""
@@ -173,11 +175,13 @@ class _Composition:
                 idle = _idle(route, multipliers)
                 routes[old] = _without(route, {*gone.get(net["bits"][0], ()), *idle})
         moved = {old: self._moved(route, copy) for old, route in routes.items()}
-        # Not locked: links, and nets that lost their routes, may need room.
+        # A link of the front end, or a net that lost its route, needs neighbours that make room.
+        complete = all(moved[old] or not routes[old] for old in moved)
+        strength = LOCKED if self.locked and complete else WEAK
         for old, net in nets.items():
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
             if moved.get(old):
-                attributes["ROUTING"] = routing_text(moved[old], WEAK)
+                attributes["ROUTING"] = routing_text(moved[old], strength)
             self.routes[bool(moved.get(old))] += 1
             self.module["netnames"][name(old)] = {
                 "hide_name": 0,
@@ -214,8 +218,14 @@ class _Composition:
         ]
 
 
-def compose(chain: NodeChain, fabric: Fabric, front: Block, copies: Sequence[Copy]) -> Composed:
-    """Put the front end and copies together, in the order of the chain."""
+def compose(
+    chain: NodeChain, fabric: Fabric, front: Block, copies: Sequence[Copy], *, locked: bool
+) -> Composed:
+    """Put the front end and copies together, in the order of the chain.
+
+    With `locked` the router may not move the routes of copies that keep all of them, but for those
+    next to the front end.
+    """
     composition = _Composition(chain, fabric, front)
     links: list[Links] = [
         {pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)
@@ -223,6 +233,7 @@ def compose(chain: NodeChain, fabric: Fabric, front: Block, copies: Sequence[Cop
     composition.add_front_end(front, links[-1], links[0])
     first = 0
     for copy, given, outputs in zip(copies, links[:-1], links[1:], strict=True):
+        composition.locked = locked and links[0] is not given and links[-1] is not outputs
         composition.add_instances(copy, first, given, outputs)
         first += copy.block.part.instances
     return Composed(composition.module, composition.routes[True], composition.routes[False])

@@ -17,7 +17,7 @@ from ..tools import ToolError, tool_version
 from .block import Block, Copy, packed, place_and_route
 from .chain import ChainPart, NodeChain, front_end, instances_in_a_ring
 from .check import check
-from .compose import compose
+from .compose import Composed, compose
 from .fabric import Fabric, Rectangle
 from .netlist import Module, modules_of, netlist_text
 from .plan import PlannedArea, need_of, plan
@@ -125,17 +125,10 @@ class _Stamping:
             front, chosen.front, enough_mhz=slowest, constraints=self.constraints
         )
         copies = [Copy(blocks[self._look(place)], place.area) for place in chosen.places]
-        composed = compose(chain, self.fabric, front_block, copies)
-        check(composed.module, self.fabric, self._packed(chain.modules))
-        options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
-        routed = nextpnr(
-            self.flow,
-            self.device,
-            netlist_text({"top": composed.module}),
-            "",
-            (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
-            bitstream=bool(self.constraints),
-        )
+        try:
+            composed, routed = self._routed(chain, front_block, copies, locked=True)
+        except ToolError:  # a link found no way between nets that may not be moved
+            composed, routed = self._routed(chain, front_block, copies, locked=False)
         report = json.loads((routed / "report.json").read_text("utf-8"))
         names = {
             key: f"{block.part.instances} in {block.rectangle}" for key, block in blocks.items()
@@ -158,6 +151,23 @@ class _Stamping:
             netlist=composed.module,
             folder=routed,
         )
+
+    def _routed(
+        self, chain: NodeChain, front: Block, copies: Sequence[Copy], *, locked: bool
+    ) -> tuple[Composed, Path]:
+        """The whole netlist, checked, and the folder in which it was routed."""
+        composed = compose(chain, self.fabric, front, copies, locked=locked)
+        check(composed.module, self.fabric, self._packed(chain.modules))
+        options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
+        folder = nextpnr(
+            self.flow,
+            self.device,
+            netlist_text({"top": composed.module}),
+            "",
+            (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
+            bitstream=bool(self.constraints),
+        )
+        return composed, folder
 
     @property
     def _all_seeds(self) -> Sequence[int]:
