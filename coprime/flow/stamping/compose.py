@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +47,8 @@ class Composed:
 class _Composition:
     """The netlist so far."""
 
-    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block):
-        self._chain, self._fabric = chain, fabric
+    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block, loose: Collection[Block]):
+        self._chain, self._fabric, self._loose = chain, fabric, loose
         self.module: Module = {
             "settings": {k: v for k, v in front.module["settings"].items() if k != "route"},
             "attributes": front.module["attributes"],
@@ -61,8 +61,6 @@ class _Composition:
         self._bits = 1
         self._block_rams = 0
         self._clock: Bit = -1  # net of the clock in the fabric, once the front end is there
-        self.locked = False
-        """Whether the router may not move the routes of what is added, if it keeps all of them."""
 
     def fresh(self) -> int:
         """A number for a net."""
@@ -175,9 +173,9 @@ class _Composition:
                 idle = _idle(route, multipliers)
                 routes[old] = _without(route, {*gone.get(net["bits"][0], ()), *idle})
         moved = {old: self._moved(route, copy) for old, route in routes.items()}
-        # A link of the front end, or a net that lost its route, needs neighbours that make room.
-        complete = all(moved[old] or not routes[old] for old in moved)
-        strength = LOCKED if self.locked and complete else WEAK
+        # A net that lost its route needs neighbours that make room.
+        complete = part.instances and all(moved[old] or not routes[old] for old in moved)
+        strength = LOCKED if complete and copy.block not in self._loose else WEAK
         for old, net in nets.items():
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
             if moved.get(old):
@@ -219,21 +217,24 @@ class _Composition:
 
 
 def compose(
-    chain: NodeChain, fabric: Fabric, front: Block, copies: Sequence[Copy], *, locked: bool
+    chain: NodeChain,
+    fabric: Fabric,
+    front: Block,
+    copies: Sequence[Copy],
+    loose: Collection[Block] = (),
 ) -> Composed:
     """Put the front end and copies together, in the order of the chain.
 
-    With `locked` the router may not move the routes of copies that keep all of them, but for those
-    next to the front end.
+    The router may not move the routes of copies that keep all of them, but for those of blocks that
+    are `loose`.
     """
-    composition = _Composition(chain, fabric, front)
+    composition = _Composition(chain, fabric, front, loose)
     links: list[Links] = [
         {pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)
     ]
     composition.add_front_end(front, links[-1], links[0])
     first = 0
     for copy, given, outputs in zip(copies, links[:-1], links[1:], strict=True):
-        composition.locked = locked and links[0] is not given and links[-1] is not outputs
         composition.add_instances(copy, first, given, outputs)
         first += copy.block.part.instances
     return Composed(composition.module, composition.routes[True], composition.routes[False])

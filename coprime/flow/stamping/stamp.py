@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ _TARGET_MHZ = 200.0  # clock that nextpnr works towards
 _ENOUGH = 0.98
 """Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
 _FURTHER = 8  # seeds for a rectangle that is slower
+_NO_ROUTE = re.compile(r"Failed to find a route for arc \d+ of net (\S+)")
 STAMPING = Target.ECP5
 """The target whose fabric is known here."""
 
@@ -125,10 +127,7 @@ class _Stamping:
             front, chosen.front, enough_mhz=slowest, constraints=self.constraints
         )
         copies = [Copy(blocks[self._look(place)], place.area) for place in chosen.places]
-        try:
-            composed, routed = self._routed(chain, front_block, copies, locked=True)
-        except ToolError:  # a link found no way between nets that may not be moved
-            composed, routed = self._routed(chain, front_block, copies, locked=False)
+        composed, routed = self._routed(chain, front_block, copies)
         report = json.loads((routed / "report.json").read_text("utf-8"))
         names = {
             key: f"{block.part.instances} in {block.rectangle}" for key, block in blocks.items()
@@ -153,21 +152,31 @@ class _Stamping:
         )
 
     def _routed(
-        self, chain: NodeChain, front: Block, copies: Sequence[Copy], *, locked: bool
+        self, chain: NodeChain, front: Block, copies: Sequence[Copy]
     ) -> tuple[Composed, Path]:
-        """The whole netlist, checked, and the folder in which it was routed."""
-        composed = compose(chain, self.fabric, front, copies, locked=locked)
-        check(composed.module, self.fabric, self._packed(chain.modules))
+        """The whole netlist, checked, and the folder in which it was routed.
+
+        A link may find no way to its end between nets that may not be moved: then those of all
+        copies of that block may be.
+        """
+        packed_whole = self._packed(chain.modules)
         options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
-        folder = nextpnr(
-            self.flow,
-            self.device,
-            netlist_text({"top": composed.module}),
-            "",
-            (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail"),
-            bitstream=bool(self.constraints),
-        )
-        return composed, folder
+        options = (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail")
+        loose: list[Block] = []
+        while True:
+            composed = compose(chain, self.fabric, front, copies, loose)
+            check(composed.module, self.fabric, packed_whole)
+            netlist = netlist_text({"top": composed.module})
+            bitstream = bool(self.constraints)
+            try:
+                return composed, nextpnr(
+                    self.flow, self.device, netlist, "", options, bitstream=bitstream
+                )
+            except ToolError as error:
+                block = _blocked(str(error), chain, copies)
+                if block is None or block in loose:
+                    raise
+                loose.append(block)
 
     @property
     def _all_seeds(self) -> Sequence[int]:
@@ -254,3 +263,21 @@ class _Stamping:
         except ToolError as error:
             what = f"{part.instances} instances" if part.instances else "what is around the chain"
             raise ToolError(f"{what} in {area}: {error}") from error
+
+
+def _blocked(error: str, chain: NodeChain, copies: Sequence[Copy]) -> Block | None:
+    """The block that a link found no way into, by the tool's message; None for another one."""
+    found = _NO_ROUTE.search(error)
+    if found is None:
+        return None
+    name, _, rest = found[1].partition(".")
+    while rest and name not in chain.instances:
+        more, _, rest = rest.partition(".")
+        name = f"{name}.{more}"
+    end = chain.instances.index(name) + 1 if name in chain.instances else 0  # from the front end
+    first = 0
+    for copy in copies:
+        first += copy.block.part.instances
+        if end < first:
+            return copy.block
+    return None
