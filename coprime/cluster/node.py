@@ -5,10 +5,10 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.wires import same_named
-from coprime.engine.contract import Command, Error, capabilities_of
+from coprime.engine.contract import Error, capabilities_of
 from coprime.operations.operation import among
 
-from .node_settings import NodeSettings
+from .node_settings import WIPE, NodeSettings
 from .packet import MAX_LINK_REGISTERS, PacketKind, PacketLayout
 
 
@@ -126,7 +126,7 @@ class Node(wiring.Component):
         with m.Elif(working & mine & (kind == PacketKind.CANCEL)):
             m.d.sync += [working.eq(0), due.eq(1), cancelled.eq(1), cancels.eq(1)]
         error = Mux(cancelled, Error.CANCELLED, Mux(faulty, Error.FAULT, engine.error))
-        has_result = (error == Error.NONE) & (settings.command != Command.WIPE)
+        has_result = (error == Error.NONE) & (settings.command != WIPE)
 
         # What moves on. A RECEIVE takes the digit along; a packet that was taken out leaves a gap.
         digit = Signal.like(engine.result_digit)

@@ -11,6 +11,9 @@ from coprime.operations.operation import among
 
 from .packet import SETTINGS, PacketLayout
 
+WIPE = Command.WIPE
+"""The command that a node starts by itself, and that has no result."""
+
 
 class NodeSettings(wiring.Component):
     """Registers for counts and lengths, which SET packets write, and for the command of a START.
@@ -55,7 +58,7 @@ class NodeSettings(wiring.Component):
         m.d.comb += [begins.eq(self.starts), begun.eq(self.begun)]
         if own.checked:
             with m.If(self.wipes):
-                m.d.comb += [begins.eq(1), begun.eq(Command.WIPE)]
+                m.d.comb += [begins.eq(1), begun.eq(WIPE)]
         with m.If(begins):
             m.d.sync += self.command.eq(begun)
         if own.checked:
