@@ -41,7 +41,9 @@ class Composed:
 
     module: Module
     routed: int  # nets that keep their routes
-    left: int  # nets without: the chain, the clock, and those that must find other wires
+    left: int
+    """Nets without: most are inside of a slice and need none; the chain, the clock, and those that
+    must find other wires."""
 
 
 class _Composition:

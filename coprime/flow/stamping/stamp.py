@@ -46,7 +46,7 @@ class StampedDesign:
     rectangles: Mapping[str, int]  # how many there are of each
     filled: int  # percent of its LUTs that a rectangle has in use, at most
     routed: int  # nets that were copied with their routes
-    left: int  # nets that were routed at the end
+    left: int  # nets without a route to copy; most are inside of a slice and need none
     tools: Mapping[str, str]  # version of each tool
     netlist: Module = field(repr=False)
     """The packed cells with their places, as the last step routes them."""
