@@ -4,16 +4,17 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..routing import clock_mhz, nextpnr
 from ..targets import Flow, FpgaDevice
 from ..tools import ToolError
+from .anchors import anchored, without_anchors
 from .chain import ChainPart
 from .fabric import REACH, Fabric, Rectangle
 from .netlist import (
-    LOCKED,
-    Bit,
+    WALL,
     Module,
     clock_of,
     highest_bit,
@@ -21,18 +22,17 @@ from .netlist import (
     netlist_text,
     place_of,
     route_of,
-    routing_text,
     shifted,
-    word,
+    wall_cell,
+    wall_net,
 )
 
-_WALL = "wall"  # what cells and nets that only keep others out begin with
 _GIVE_UP = ("--placer-heap-cell-placement-timeout", "20000")
 """With as many walls the tool would look for places in a full rectangle for hours: it gives up
 after 100,000 attempts for a cell on the largest device, and the next seed is tried."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """A part with the place of each cell and the route of each net.
 
@@ -80,33 +80,78 @@ def place_and_route(
         taken |= Taken.by(above) | _left_half(rectangle, above, fabric)
     netlist = netlist_text(_walled(part, rectangle, fabric, taken))
     place = flow.place if constraints else flow.place_without_pins
-    options = (*place, *_GIVE_UP, "--freq", str(target_mhz), "--timing-allow-fail")
+    timing = ("--freq", str(target_mhz), "--timing-allow-fail")
+    options = (*place, *_GIVE_UP, *timing)
     clocks: dict[int, float] = {}
     best, failed = None, None
     for seed in seeds:
         own = (*options, "--seed", str(seed))
         try:
-            folder = nextpnr(flow, device, netlist, constraints, own, write=_WALL)
+            folder = nextpnr(flow, device, netlist, constraints, own, write=WALL)
         except ToolError as error:
             failed = error
             continue
-        clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
+        clocks[seed] = _clock_mhz(folder)
         if clocks[seed] == max(clocks.values()):
             best = folder
         if clocks[seed] >= enough_mhz:
             break
     if best is None:
         raise failed or ValueError("seeds must name at least one seed")
-    (module,) = modules_of((best / "routed.json").read_text("utf-8")).values()
-    return Block(part, rectangle, module, max(clocks.values()), clocks)
+    # Again with anchors: what is in the way of links is moved.
+    placed = _routed_module(best)
+    again = anchored(placed, part, rectangle, fabric, taken.bels)
+    if part.instances:
+        again = _walled_again(again, rectangle, fabric, taken)
+    netlist = netlist_text({"top": again})
+    options = (*flow.place_without_pins, "--no-pack", "--no-place", *timing)
+    folder = nextpnr(flow, device, netlist, "", options, write=WALL)
+    module = without_anchors(_complete(_routed_module(folder), placed), part)
+    return Block(part, rectangle, module, _clock_mhz(folder), clocks)
+
+
+def _routed_module(folder: Path) -> Module:
+    (module,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
+    return module
+
+
+def _complete(module: Module, packed: Module) -> Module:
+    """With what the tool leaves out of a netlist that it has not packed itself.
+
+    That is the ports, and connections of cells to nothing.
+    """
+    cells = {
+        name: cell
+        | {
+            "port_directions": whole["port_directions"],
+            "connections": {
+                port: cell["connections"].get(port, []) for port in whole["connections"]
+            },
+        }
+        for name, cell in module["cells"].items()
+        if (whole := packed["cells"].get(name, cell))
+    }
+    pads = {
+        cell["connections"]["B"][0]: name
+        for name, cell in packed["cells"].items()
+        if cell["type"] == "TRELLIS_IO"
+    }
+    ports = {
+        name: port | {"bits": [cells[pads[bit]]["connections"]["B"][0] for bit in port["bits"]]}
+        for name, port in packed["ports"].items()
+    }
+    return {**module, "cells": cells, "ports": ports}
+
+
+def _clock_mhz(folder: Path) -> float:
+    return clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
 
 
 def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dict[str, Any]:
     """The cells of a netlist as nextpnr places them, by name. ToolError if it fails."""
     options = (*flow.place_without_pins, "--pack-only")
-    folder = nextpnr(flow, device, netlist_text(modules), "", options, write=_WALL)
-    (module,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
-    cells: dict[str, Any] = module["cells"]
+    folder = nextpnr(flow, device, netlist_text(modules), "", options, write=WALL)
+    cells: dict[str, Any] = _routed_module(folder)["cells"]
     return cells
 
 
@@ -211,32 +256,35 @@ def _walled(
         for bel, cell in fabric.bels(place):
             if inside and bel not in taken.bels:
                 continue
-            cells[f"{_WALL}_{len(cells)}"] = _taken(cell, bel)
+            cells[f"{WALL}_{len(cells)}"] = wall_cell(cell, bel)
     if part.instances:
-        # A wire of its own ends up to REACH tiles outside, and one that begins there has its middle
-        # as far from that.
-        wires = [
-            wire
-            for place in rectangle.places(2 * REACH)
-            if place not in rectangle
-            for wire in fabric.span_wires(place)
-        ]
-        wires += sorted(wire for wire in taken.wires if place_of(wire) in rectangle)
-        bit = highest_bit(part.modules) + 1
-        route = routing_text([(wire, "") for wire in wires], LOCKED)
-        nets[_WALL] = {"hide_name": 0, "bits": [bit], "attributes": {"ROUTING": route}}
+        wires = _wires_of_others(rectangle, fabric, taken)
         last = next(reversed(cells.values()))
-        last["connections"]["A"], last["port_directions"]["A"] = [bit], "input"
+        nets[WALL] = wall_net(wires, highest_bit(part.modules) + 1, last)
     return {**part.modules, part.top: {**top, "cells": cells, "netnames": nets}}
 
 
-def _taken(cell: str, bel: str) -> dict[str, object]:
-    connections: dict[str, list[Bit]] = {}
+def _walled_again(module: Module, rectangle: Rectangle, fabric: Fabric, taken: Taken) -> Module:
+    """A placed part with all wires taken that are not its own."""
+    outside = (place for place in fabric.tiles if place not in rectangle)
+    bels = (bel for place in outside for bel, kind in fabric.bels(place) if kind == "TRELLIS_COMB")
+    cell = wall_cell("TRELLIS_COMB", next(bels))
+    wires = _wires_of_others(rectangle, fabric, taken)
+    net = wall_net(wires, highest_bit({"": module}) + 1, cell)
     return {
-        "hide_name": 0,
-        "type": cell,
-        "parameters": {},
-        "attributes": {"NEXTPNR_BEL": bel, "BEL_STRENGTH": word(LOCKED)},
-        "port_directions": {},
-        "connections": connections,
+        **module,
+        "cells": module["cells"] | {WALL: cell},
+        "netnames": module["netnames"] | {WALL: net},
     }
+
+
+def _wires_of_others(rectangle: Rectangle, fabric: Fabric, taken: Taken) -> list[str]:
+    # A wire of its own ends up to REACH tiles outside, and one that begins there has its middle as
+    # far from that.
+    wires = [
+        wire
+        for place in rectangle.places(2 * REACH)
+        if place not in rectangle
+        for wire in fabric.span_wires(place)
+    ]
+    return wires + sorted(wire for wire in taken.wires if place_of(wire) in rectangle)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from .chain import NodeChain, with_constants
 from .fabric import Fabric
 from .netlist import (
     LOCKED,
+    OWN,
     WEAK,
     Bit,
     Module,
@@ -21,13 +22,14 @@ from .netlist import (
     route_of,
     routing_text,
     shifted,
-    source_of,
+    without_branches,
     word,
 )
 
+_MULTIPLIER_INPUT = re.compile(r"X\d+/Y\d+/J\w+_MULT18")
 _UNIQUE = "WID"  # attribute that numbers block RAMs, whose contents the bitstream has by number
 _LUT_TABLE = "INITVAL"
-_MULTIPLIER_INPUT = re.compile(r"X\d+/Y\d+/J\w+_MULT18")
+_SETTLED = ("route", "router")  # settings of the tool that hold for a block only
 _MADE_AGAIN = ("ROUTING", "src", "hdlname")  # attributes that are another copy's, or not needed
 
 
@@ -40,6 +42,8 @@ class Composed:
     """A packed and placed netlist, for a router that leaves alone what is routed already."""
 
     module: Module
+    open: frozenset[Bit]
+    """Nets to be routed before all others: links, and those without a route in a copy."""
     routed: int  # nets that keep their routes
     left: int
     """Nets without: most are inside of a slice and need none; the chain, the clock, and those that
@@ -49,17 +53,21 @@ class Composed:
 class _Composition:
     """The netlist so far."""
 
-    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block, loose: Collection[Block]):
-        self._chain, self._fabric, self._loose = chain, fabric, loose
+    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block):
+        self._chain, self._fabric = chain, fabric
         self.module: Module = {
-            "settings": {k: v for k, v in front.module["settings"].items() if k != "route"},
+            "settings": {
+                key: value for key, value in front.module["settings"].items() if key not in _SETTLED
+            },
             "attributes": front.module["attributes"],
             "ports": {},
             "cells": {},
             "netnames": {},
         }
+        self.open: set[Bit] = set()
         self.routes: Counter[bool] = Counter()
         """Nets with and without a route."""
+        self._routes: dict[Block, Mapping[str, Route]] = {}
         self._bits = 1
         self._block_rams = 0
         self._clock: Bit = -1  # net of the clock in the fabric, once the front end is there
@@ -157,37 +165,29 @@ class _Composition:
         nets: Mapping[str, Any],
         numbers: dict[Bit, Bit],
     ) -> None:
-        source, part = copy.block.module, copy.block.part
-        gone: dict[Bit, list[str]] = {}  # wires to inputs that get another net
-        for cell, port in part.inputs:
-            own = source["cells"][cell]
-            gone.setdefault(own["connections"][port][0], []).append(_sink_wire(own, port))
-        clock = clock_of(source)
-        multipliers = {
-            place_of(cell["attributes"]["NEXTPNR_BEL"])
-            for cell in source["cells"].values()
-            if cell["type"] == "MULT18X18D"
-        }
-        routes: dict[str, Route] = {}
+        part, routes = copy.block.part, self._kept(copy.block)
+        links = set(part.outputs.values())
         for old, net in nets.items():
-            if net["bits"][0] != clock:
-                route = route_of(net)
-                idle = _idle(route, multipliers)
-                routes[old] = _without(route, {*gone.get(net["bits"][0], ()), *idle})
-        moved = {old: self._moved(route, copy) for old, route in routes.items()}
-        # A net that lost its route needs neighbours that make room.
-        complete = part.instances and all(moved[old] or not routes[old] for old in moved)
-        strength = LOCKED if complete and copy.block not in self._loose else WEAK
-        for old, net in nets.items():
+            number = self._number(numbers, net["bits"][0])
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
-            if moved.get(old):
-                attributes["ROUTING"] = routing_text(moved[old], strength)
-            self.routes[bool(moved.get(old))] += 1
+            moved = self._moved(routes.get(old, []), copy)
+            if moved:
+                strength = OWN if old in links else LOCKED if part.instances else WEAK
+                attributes["ROUTING"] = routing_text(moved, strength)
+            elif old in routes and part.instances:
+                self.open.add(number)
+            self.routes[bool(moved)] += 1
             self.module["netnames"][name(old)] = {
                 "hide_name": 0,
-                "bits": [self._number(numbers, net["bits"][0])],
+                "bits": [number],
                 "attributes": attributes,
             }
+
+    def _kept(self, block: Block) -> Mapping[str, Route]:
+        """The routes in a block, the same for all its copies."""
+        if block not in self._routes:
+            self._routes[block] = _kept_routes(block)
+        return self._routes[block]
 
     def _number(self, numbers: dict[Bit, Bit], bit: Bit) -> Bit:
         return bit if isinstance(bit, str) else numbers.setdefault(bit, self.fresh())
@@ -223,14 +223,9 @@ def compose(
     fabric: Fabric,
     front: Block,
     copies: Sequence[Copy],
-    loose: Collection[Block] = (),
 ) -> Composed:
-    """Put the front end and copies together, in the order of the chain.
-
-    The router may not move the routes of copies that keep all of them, but for those of blocks that
-    are `loose`.
-    """
-    composition = _Composition(chain, fabric, front, loose)
+    """Put the front end and copies together, in the order of the chain."""
+    composition = _Composition(chain, fabric, front)
     links: list[Links] = [
         {pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)
     ]
@@ -239,14 +234,24 @@ def compose(
     for copy, given, outputs in zip(copies, links[:-1], links[1:], strict=True):
         composition.add_instances(copy, first, given, outputs)
         first += copy.block.part.instances
-    return Composed(composition.module, composition.routes[True], composition.routes[False])
+    composition.open |= {bit for link in links for bit in link.values()}
+    routes = composition.routes
+    return Composed(composition.module, frozenset(composition.open), routes[True], routes[False])
 
 
-def _sink_wire(cell: dict[str, Any], port: str) -> str:
-    """The wire that leads into an input of a LUT or flip-flop."""
-    place, slash, bel = cell["attributes"]["NEXTPNR_BEL"].rpartition("/")
-    number = 2 * "ABCD".index(bel.partition(".")[0][-1]) + int(bel[-1])
-    return f"{place}{slash}{port}{number}_SLICE"
+def _kept_routes(block: Block) -> dict[str, Route]:
+    source, clock = block.module, clock_of(block.module)
+    multipliers = {
+        place_of(cell["attributes"]["NEXTPNR_BEL"])
+        for cell in source["cells"].values()
+        if cell["type"] == "MULT18X18D"
+    }
+    routes: dict[str, Route] = {}
+    for name, net in source["netnames"].items():
+        route = route_of(net)
+        if net["bits"][0] != clock and len(route) > 1:
+            routes[name] = without_branches(route, _idle(route, multipliers))
+    return routes
 
 
 def _idle(route: Route, multipliers: Container[tuple[int, int]]) -> Iterator[str]:
@@ -258,15 +263,3 @@ def _idle(route: Route, multipliers: Container[tuple[int, int]]) -> Iterator[str
     for wire, _ in route:
         if _MULTIPLIER_INPUT.fullmatch(wire) and place_of(wire) not in multipliers:
             yield wire
-
-
-def _without(route: Route, leaves: Iterable[str]) -> Route:
-    """A route without the branches that lead to some wires only."""
-    switches = dict(route)
-    branches = Counter(source_of(switch) for switch in switches.values() if switch)
-    for leaf in leaves:
-        wire = leaf
-        while wire in switches and switches[wire] and not branches[wire]:
-            wire = source_of(switches.pop(wire))
-            branches[wire] -= 1
-    return list(switches.items()) if len(switches) > 1 else []

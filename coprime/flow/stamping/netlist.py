@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..tools import ToolError
@@ -14,8 +15,12 @@ Bit = int | str
 Pin = tuple[str, int]
 """A port, and which bit of it."""
 
-LOCKED, WEAK = 5, 1
-"""How strongly something is bound: the router may not touch it, or may move it."""
+LOCKED, OWN, WEAK = 5, 3, 1
+"""How strongly a cell or wire is bound: the tool may not touch it, may go on from it with the same
+net, or may use it for another one."""
+
+WALL = "wall"
+"""What cells and nets that only keep others out begin with."""
 
 _PLACE = re.compile(r"X(\d+)/Y(\d+)/")
 _SWITCH = re.compile(r"X(\d+)/Y(\d+)/(-?\d+)_(-?\d+)_(.+)->(-?\d+)_(-?\d+)_(.+)")
@@ -100,3 +105,37 @@ def source_of(switch: str) -> str:
     found = _SWITCH.fullmatch(switch)
     assert found, switch
     return f"X{int(found[1]) + int(found[3])}/Y{int(found[2]) + int(found[4])}/{found[5]}"
+
+
+def without_branches(route: Route, leaves: Iterable[str]) -> Route:
+    """A route without the branches that lead to some wires only."""
+    switches = dict(route)
+    branches = Counter(source_of(switch) for switch in switches.values() if switch)
+    for leaf in leaves:
+        wire = leaf
+        while wire in switches and switches[wire] and not branches[wire]:
+            wire = source_of(switches.pop(wire))
+            branches[wire] -= 1
+    return list(switches.items()) if len(switches) > 1 else []
+
+
+# --- Walls ----------------------------------------------------------------------------------------
+
+
+def wall_cell(kind: str, bel: str) -> dict[str, Any]:
+    """A cell of some type that takes a place."""
+    return {
+        "hide_name": 0,
+        "type": kind,
+        "parameters": {},
+        "attributes": {"NEXTPNR_BEL": bel, "BEL_STRENGTH": word(LOCKED)},
+        "port_directions": {},
+        "connections": {},
+    }
+
+
+def wall_net(wires: Iterable[str], bit: Bit, cell: dict[str, Any]) -> dict[str, Any]:
+    """A net that takes wires. It leads to `cell`, a LUT's place: the tool drops nets to nothing."""
+    cell["connections"]["A"], cell["port_directions"]["A"] = [bit], "input"
+    route = routing_text([(wire, "") for wire in wires], LOCKED)
+    return {"hide_name": 0, "bits": [bit], "attributes": {"ROUTING": route}}
