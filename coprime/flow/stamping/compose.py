@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +53,8 @@ class Composed:
 class _Composition:
     """The netlist so far."""
 
-    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block):
-        self._chain, self._fabric = chain, fabric
+    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block, loose: Collection[Block]):
+        self._chain, self._fabric, self._loose = chain, fabric, loose
         self.module: Module = {
             "settings": {
                 key: value for key, value in front.module["settings"].items() if key not in _SETTLED
@@ -172,7 +172,8 @@ class _Composition:
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
             moved = self._moved(routes.get(old, []), copy)
             if moved:
-                strength = OWN if old in links else LOCKED if part.instances else WEAK
+                fixed = part.instances and copy.block not in self._loose
+                strength = OWN if old in links else LOCKED if fixed else WEAK
                 attributes["ROUTING"] = routing_text(moved, strength)
             elif old in routes and part.instances:
                 self.open.add(number)
@@ -223,9 +224,13 @@ def compose(
     fabric: Fabric,
     front: Block,
     copies: Sequence[Copy],
+    loose: Collection[Block] = (),
 ) -> Composed:
-    """Put the front end and copies together, in the order of the chain."""
-    composition = _Composition(chain, fabric, front)
+    """Put the front end and copies together, in the order of the chain.
+
+    The tool may move the routes of the front end, and of the copies of blocks that are `loose`.
+    """
+    composition = _Composition(chain, fabric, front, loose)
     links: list[Links] = [
         {pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)
     ]

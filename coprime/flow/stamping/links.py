@@ -1,9 +1,11 @@
 """What is routed after copies have been put together, in a netlist of its own.
 
 A router that may not move what is around searches all of it again for every net. So it is given
-only the nets that are still open, with what they connect; the wires of all others are walls.
+only the nets that are still open, with what they connect. The wires of all others are walls, but
+for those of nets that may be moved: they make room.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from .compose import Composed
@@ -11,11 +13,15 @@ from .fabric import Fabric
 from .netlist import (
     LOCKED,
     WALL,
+    WEAK,
     Module,
+    Route,
     clock_of,
     highest_bit,
+    place_of,
     route_of,
     routing_text,
+    strength_of,
     wall_cell,
     wall_net,
 )
@@ -28,19 +34,28 @@ def open_nets(composed: Composed, fabric: Fabric) -> Module:
     """
     module = composed.module
     kept = composed.open | {clock_of(module)}
-    cells: dict[str, Any] = {}
-    for name, cell in module["cells"].items():
-        connections = {
-            port: bits if bits[0] in kept else ["x"] for port, bits in cell["connections"].items()
+    near = {
+        _tile(cell)
+        for cell in module["cells"].values()
+        if any(bits[0] in composed.open for bits in cell["connections"].values())
+    }
+    # Neighbours tell the tool whether it may exchange the inputs of a LUT.
+    cells = {
+        name: cell
+        | {
+            "connections": {
+                port: bits if bits[0] in kept else ["x"]
+                for port, bits in cell["connections"].items()
+            }
         }
-        opens = any(bits[0] in composed.open for bits in connections.values())
-        if opens or cell["type"] == "DCCA":
-            cells[name] = {**cell, "connections": connections}
+        for name, cell in module["cells"].items()
+        if _tile(cell) in near or cell["type"] == "DCCA"
+    }
     nets = {name: net for name, net in module["netnames"].items() if net["bits"][0] in kept}
     wires = (
         wire
         for net in module["netnames"].values()
-        if net["bits"][0] not in kept
+        if net["bits"][0] not in kept and strength_of(net) == LOCKED
         for wire, _ in route_of(net)
     )
     used = {cell["attributes"]["NEXTPNR_BEL"] for cell in module["cells"].values()}
@@ -55,12 +70,32 @@ def open_nets(composed: Composed, fabric: Fabric) -> Module:
     return {**module, "cells": cells, "netnames": nets}
 
 
+def _tile(cell: Mapping[str, Any]) -> tuple[int, int]:
+    return place_of(cell["attributes"]["NEXTPNR_BEL"])
+
+
 def close(composed: Composed, routed: Module) -> Module:
-    """The whole with the routes that these nets have been given, none of which may be moved."""
-    module = composed.module
-    nets = dict(module["netnames"])
-    for name, net in routed["netnames"].items():
-        if name in nets and nets[name]["bits"][0] in composed.open:
-            attributes = nets[name]["attributes"] | {"ROUTING": routing_text(route_of(net), LOCKED)}
-            nets[name] = {**nets[name], "attributes": attributes}
-    return {**module, "netnames": nets}
+    """The whole with the routes that these nets have been given, none of which may be moved.
+
+    Others that had wires of theirs have to be routed again.
+    """
+    nets = dict(composed.module["netnames"])
+    given: dict[str, Route] = {
+        name: route_of(net)
+        for name, net in routed["netnames"].items()
+        if name in nets and nets[name]["bits"][0] in composed.open
+    }
+    wires = {wire for route in given.values() for wire, _ in route}
+    for name, net in nets.items():
+        if name in given:
+            nets[name] = _with_route(net, given[name])
+        elif strength_of(net) == WEAK and any(wire in wires for wire, _ in route_of(net)):
+            nets[name] = _with_route(net, [])
+    return {**composed.module, "netnames": nets}
+
+
+def _with_route(net: Mapping[str, Any], route: Route) -> dict[str, Any]:
+    attributes = {key: value for key, value in net["attributes"].items() if key != "ROUTING"}
+    if route:
+        attributes["ROUTING"] = routing_text(route, LOCKED)
+    return {**net, "attributes": attributes}

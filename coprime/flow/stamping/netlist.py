@@ -82,6 +82,11 @@ def route_of(net: Mapping[str, Any]) -> Route:
     return list(zip(parts[0:-2:3], parts[1:-1:3], strict=True)) if len(parts) > 2 else []
 
 
+def strength_of(net: Mapping[str, Any]) -> int:
+    """How strongly a net is bound to its wires, 0 without any."""
+    return int(net["attributes"].get("ROUTING", "").rpartition(";")[2] or 0)
+
+
 def routing_text(route: Route, strength: int) -> str:
     """The attribute ROUTING."""
     return ";".join(f"{wire};{switch};{strength}" for wire, switch in route)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,7 @@ _TARGET_MHZ = 200.0  # clock that nextpnr works towards
 _ENOUGH = 0.98
 """Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
 _FURTHER = 8  # seeds for a rectangle that is slower
+_NO_ROUTE = re.compile(r"Failed to route arc \S+ of net '([^']+)'")
 STAMPING = Target.ECP5
 """The target whose fabric is known here."""
 
@@ -154,18 +156,37 @@ class _Stamping:
         self, chain: NodeChain, front: Block, copies: Sequence[Copy]
     ) -> tuple[Composed, Path]:
         """The whole netlist, checked, and the folder in which it was routed."""
-        composed = compose(chain, self.fabric, front, copies)
         options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
         options = (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail")
-        links = netlist_text({"top": open_nets(composed, self.fabric)})
-        own = (*options, "--router", "router2")
-        folder = nextpnr(self.flow, self.device, links, "", own, write=WALL)
-        (routed,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
-        whole = close(composed, routed)
+        composed, links = self._linked(chain, front, copies, options)
+        whole = close(composed, links)
         check(whole, self.fabric, self._packed(chain.modules))
         netlist, bitstream = netlist_text({"top": whole}), bool(self.constraints)
         folder = nextpnr(self.flow, self.device, netlist, "", options, bitstream=bitstream)
         return replace(composed, module=whole), folder
+
+    def _linked(
+        self, chain: NodeChain, front: Block, copies: Sequence[Copy], options: Sequence[str]
+    ) -> tuple[Composed, Module]:
+        """The whole netlist, and its links routed.
+
+        A link may find no way to its end: then it may take wires of the copies of that block.
+        """
+        loose: list[Block] = []
+        while True:
+            composed = compose(chain, self.fabric, front, copies, loose)
+            links = netlist_text({"top": open_nets(composed, self.fabric)})
+            own = (*options, "--router", "router2")
+            try:
+                folder = nextpnr(self.flow, self.device, links, "", own, write=WALL)
+            except ToolError as error:
+                block = _blocked(str(error), chain, copies)
+                if block is None or block in loose:
+                    raise
+                loose.append(block)
+                continue
+            (routed,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
+            return composed, routed
 
     @property
     def _all_seeds(self) -> Sequence[int]:
@@ -252,3 +273,21 @@ class _Stamping:
         except ToolError as error:
             what = f"{part.instances} instances" if part.instances else "what is around the chain"
             raise ToolError(f"{what} in {area}: {error}") from error
+
+
+def _blocked(error: str, chain: NodeChain, copies: Sequence[Copy]) -> Block | None:
+    """The block that a link found no way into, by the tool's message; None for another one."""
+    found = _NO_ROUTE.search(error)
+    if found is None:
+        return None
+    name, _, rest = found[1].partition(".")
+    while rest and name not in chain.instances:
+        more, _, rest = rest.partition(".")
+        name = f"{name}.{more}"
+    end = chain.instances.index(name) + 1 if name in chain.instances else 0  # from the front end
+    first = 0
+    for copy in copies:
+        first += copy.block.part.instances
+        if end < first:
+            return copy.block
+    return None

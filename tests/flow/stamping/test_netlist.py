@@ -1,7 +1,13 @@
 """Reading and moving what nextpnr writes."""
 
-from coprime.flow.stamping.compose import _idle, _without
-from coprime.flow.stamping.netlist import route_of, routing_text, shifted, source_of
+from coprime.flow.stamping.compose import _idle
+from coprime.flow.stamping.netlist import (
+    route_of,
+    routing_text,
+    shifted,
+    source_of,
+    without_branches,
+)
 
 WIRES = [
     ("X3/Y4/F0", ""),
@@ -25,9 +31,9 @@ def test_a_switch_names_the_wire_before_it():
 
 
 def test_branches_that_lead_nowhere_else_are_cut():
-    assert _without(WIRES, ["X4/Y4/B1"]) == WIRES[:3]
-    assert _without(WIRES, ["X4/Y4/A0", "X4/Y4/B1"]) == []
-    assert _without(WIRES, []) == WIRES
+    assert without_branches(WIRES, ["X4/Y4/B1"]) == WIRES[:3]
+    assert without_branches(WIRES, ["X4/Y4/A0", "X4/Y4/B1"]) == []
+    assert without_branches(WIRES, []) == WIRES
 
 
 def test_wires_into_multipliers_of_dummies_are_found():

@@ -1,8 +1,10 @@
 """A chain that has nothing to do with RSA, stamped from Verilog to its clock."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from coprime.flow.stamping.stamp import stamp_design
+from coprime.flow.stamping.stamp import _blocked, stamp_design
 from coprime.flow.tools import ToolError
 
 NODE = """
@@ -72,3 +74,22 @@ def test_seeds_and_devices_are_checked_first():
 def test_one_instance_is_no_chain():
     with pytest.raises(ToolError, match="at least two instances"):
         stamp_design(chain(1), "chain", repeated=("front", "node"))
+
+
+@pytest.mark.parametrize(
+    ("net", "expected"),
+    [
+        ("dut.node_1.link0_packet_out_8", "C"),
+        ("dut.node_0.packet_out_8", "B"),
+        ("packet_in_3", "A"),  # of the front end
+        ("dut.node_2.packet_out_8", None),  # into the front end
+    ],
+)
+def test_the_block_that_a_link_finds_no_way_into(net, expected):
+    chain = SimpleNamespace(instances=["dut.node_0", "dut.node_1", "dut.node_2"])
+    part = SimpleNamespace(instances=1)
+    copies = [SimpleNamespace(block=SimpleNamespace(part=part, name=name)) for name in "ABC"]
+    error = f"nextpnr failed:\nERROR: Failed to route arc 0.0 of net '{net}', from x to y."
+    block = _blocked(error, chain, copies)
+    assert (block and block.name) == expected
+    assert _blocked("nextpnr failed: no place", chain, copies) is None
