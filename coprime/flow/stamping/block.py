@@ -82,35 +82,33 @@ def place_and_route(
     place = flow.place if constraints else flow.place_without_pins
     timing = ("--freq", str(target_mhz), "--timing-allow-fail")
     options = (*place, *_GIVE_UP, *timing)
+    fixed = (*flow.place_without_pins, "--no-pack", "--no-place", *timing)
     clocks: dict[int, float] = {}
     best, failed = None, None
     for seed in seeds:
         own = (*options, "--seed", str(seed))
         try:
-            folder = nextpnr(flow, device, netlist, constraints, own, write=WALL)
+            placed = _routed(nextpnr(flow, device, netlist, constraints, own, write=WALL))
+            # Again with anchors: what is in the way of links is moved.
+            again = anchored(placed, part, rectangle, fabric, taken.bels)
+            if part.instances:
+                again = _walled_again(again, rectangle, fabric, taken)
+            text = netlist_text({"top": again})
+            folder = nextpnr(flow, device, text, "", fixed, write=WALL)
         except ToolError as error:
             failed = error
             continue
-        clocks[seed] = _clock_mhz(folder)
+        clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
         if clocks[seed] == max(clocks.values()):
-            best = folder
+            best = without_anchors(_complete(_routed(folder), placed), part)
         if clocks[seed] >= enough_mhz:
             break
     if best is None:
         raise failed or ValueError("seeds must name at least one seed")
-    # Again with anchors: what is in the way of links is moved.
-    placed = _routed_module(best)
-    again = anchored(placed, part, rectangle, fabric, taken.bels)
-    if part.instances:
-        again = _walled_again(again, rectangle, fabric, taken)
-    netlist = netlist_text({"top": again})
-    options = (*flow.place_without_pins, "--no-pack", "--no-place", *timing)
-    folder = nextpnr(flow, device, netlist, "", options, write=WALL)
-    module = without_anchors(_complete(_routed_module(folder), placed), part)
-    return Block(part, rectangle, module, _clock_mhz(folder), clocks)
+    return Block(part, rectangle, best, max(clocks.values()), clocks)
 
 
-def _routed_module(folder: Path) -> Module:
+def _routed(folder: Path) -> Module:
     (module,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
     return module
 
@@ -143,15 +141,11 @@ def _complete(module: Module, packed: Module) -> Module:
     return {**module, "cells": cells, "ports": ports}
 
 
-def _clock_mhz(folder: Path) -> float:
-    return clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
-
-
 def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dict[str, Any]:
     """The cells of a netlist as nextpnr places them, by name. ToolError if it fails."""
     options = (*flow.place_without_pins, "--pack-only")
     folder = nextpnr(flow, device, netlist_text(modules), "", options, write=WALL)
-    cells: dict[str, Any] = _routed_module(folder)["cells"]
+    cells: dict[str, Any] = _routed(folder)["cells"]
     return cells
 
 

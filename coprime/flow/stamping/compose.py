@@ -11,6 +11,7 @@ from .chain import NodeChain, with_constants
 from .fabric import Fabric
 from .netlist import (
     LOCKED,
+    LOOSE,
     OWN,
     WEAK,
     Bit,
@@ -167,14 +168,13 @@ class _Composition:
     ) -> None:
         part, routes = copy.block.part, self._kept(copy.block)
         links = set(part.outputs.values())
+        strength = LOOSE if copy.block in self._loose else LOCKED if part.instances else WEAK
         for old, net in nets.items():
             number = self._number(numbers, net["bits"][0])
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
             moved = self._moved(routes.get(old, []), copy)
             if moved:
-                fixed = part.instances and copy.block not in self._loose
-                strength = OWN if old in links else LOCKED if fixed else WEAK
-                attributes["ROUTING"] = routing_text(moved, strength)
+                attributes["ROUTING"] = routing_text(moved, OWN if old in links else strength)
             elif old in routes and part.instances:
                 self.open.add(number)
             self.routes[bool(moved)] += 1

@@ -6,12 +6,14 @@ for those of nets that may be moved: they make room.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from .compose import Composed
 from .fabric import Fabric
 from .netlist import (
     LOCKED,
+    LOOSE,
     WALL,
     WEAK,
     Module,
@@ -74,28 +76,49 @@ def _tile(cell: Mapping[str, Any]) -> tuple[int, int]:
     return place_of(cell["attributes"]["NEXTPNR_BEL"])
 
 
-def close(composed: Composed, routed: Module) -> Module:
-    """The whole with the routes that these nets have been given, none of which may be moved.
+def opened(composed: Composed, routed: Module) -> Composed:
+    """The same with nets open, too, that have lost wires of theirs; copies may not be moved now."""
+    taken = {wire for route in _given(composed, routed).values() for wire, _ in route}
+    nets, lost = dict(composed.module["netnames"]), set()
+    for name, net in nets.items():
+        if net["bits"][0] in composed.open or strength_of(net) in (0, LOCKED):
+            continue
+        if any(wire in taken for wire, _ in route_of(net)):
+            lost.add(net["bits"][0])
+            nets[name] = _with_route(net, [], 0)
+        elif strength_of(net) == LOOSE:
+            nets[name] = _with_route(net, route_of(net), LOCKED)
+    return replace(
+        composed, module={**composed.module, "netnames": nets}, open=composed.open | lost
+    )
 
-    Others that had wires of theirs have to be routed again.
+
+def close(composed: Composed, routed: Module) -> Module:
+    """The whole with the routes that open nets have been given.
+
+    Others that have lost wires of theirs have to be routed again, and may move what may be moved.
     """
-    nets = dict(composed.module["netnames"])
-    given: dict[str, Route] = {
+    nets, given = dict(composed.module["netnames"]), _given(composed, routed)
+    lost = opened(composed, routed).open - composed.open
+    for name, net in nets.items():
+        if name in given:
+            nets[name] = _with_route(net, given[name], WEAK)
+        elif net["bits"][0] in lost:
+            nets[name] = _with_route(net, [], 0)
+    return {**composed.module, "netnames": nets}
+
+
+def _given(composed: Composed, routed: Module) -> dict[str, Route]:
+    nets = composed.module["netnames"]
+    return {
         name: route_of(net)
         for name, net in routed["netnames"].items()
         if name in nets and nets[name]["bits"][0] in composed.open
     }
-    wires = {wire for route in given.values() for wire, _ in route}
-    for name, net in nets.items():
-        if name in given:
-            nets[name] = _with_route(net, given[name])
-        elif strength_of(net) == WEAK and any(wire in wires for wire, _ in route_of(net)):
-            nets[name] = _with_route(net, [])
-    return {**composed.module, "netnames": nets}
 
 
-def _with_route(net: Mapping[str, Any], route: Route) -> dict[str, Any]:
+def _with_route(net: Mapping[str, Any], route: Route, strength: int) -> dict[str, Any]:
     attributes = {key: value for key, value in net["attributes"].items() if key != "ROUTING"}
     if route:
-        attributes["ROUTING"] = routing_text(route, LOCKED)
+        attributes["ROUTING"] = routing_text(route, strength)
     return {**net, "attributes": attributes}

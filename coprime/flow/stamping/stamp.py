@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from .chain import ChainPart, NodeChain, front_end, instances_in_a_ring
 from .check import check
 from .compose import Composed, compose
 from .fabric import Fabric, Rectangle
-from .links import close, open_nets
+from .links import close, open_nets, opened
 from .netlist import WALL, Module, modules_of, netlist_text
 from .plan import PlannedArea, need_of, plan
 
@@ -158,35 +159,43 @@ class _Stamping:
         """The whole netlist, checked, and the folder in which it was routed."""
         options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
         options = (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail")
-        composed, links = self._linked(chain, front, copies, options)
-        whole = close(composed, links)
-        check(whole, self.fabric, self._packed(chain.modules))
-        netlist, bitstream = netlist_text({"top": whole}), bool(self.constraints)
+        composed = self._linked(chain, front, copies, options)
+        check(composed.module, self.fabric, self._packed(chain.modules))
+        netlist, bitstream = netlist_text({"top": composed.module}), bool(self.constraints)
         folder = nextpnr(self.flow, self.device, netlist, "", options, bitstream=bitstream)
-        return replace(composed, module=whole), folder
+        return composed, folder
 
     def _linked(
         self, chain: NodeChain, front: Block, copies: Sequence[Copy], options: Sequence[str]
-    ) -> tuple[Composed, Module]:
-        """The whole netlist, and its links routed.
+    ) -> Composed:
+        """The whole netlist, its links routed.
 
-        A link may find no way to its end: then it may take wires of the copies of that block.
+        A link may find no way to its end: then it may take wires of the copies of that block. What
+        loses wires is routed again, together with the links; if that fails, at the end.
         """
         loose: list[Block] = []
         while True:
             composed = compose(chain, self.fabric, front, copies, loose)
-            links = netlist_text({"top": open_nets(composed, self.fabric)})
-            own = (*options, "--router", "router2")
             try:
-                folder = nextpnr(self.flow, self.device, links, "", own, write=WALL)
+                links = self._open_nets_routed(composed, options)
+                break
             except ToolError as error:
                 block = _blocked(str(error), chain, copies)
                 if block is None or block in loose:
                     raise
                 loose.append(block)
-                continue
-            (routed,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
-            return composed, routed
+        again = opened(composed, links)
+        if again.open != composed.open:
+            with suppress(ToolError):
+                composed, links = again, self._open_nets_routed(again, options)
+        return replace(composed, module=close(composed, links))
+
+    def _open_nets_routed(self, composed: Composed, options: Sequence[str]) -> Module:
+        netlist = netlist_text({"top": open_nets(composed, self.fabric)})
+        options = (*options, "--router", "router2")
+        folder = nextpnr(self.flow, self.device, netlist, "", options, write=WALL)
+        (routed,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
+        return routed
 
     @property
     def _all_seeds(self) -> Sequence[int]:

@@ -2,8 +2,8 @@
 
 from coprime.flow.stamping.compose import Composed
 from coprime.flow.stamping.fabric import Fabric
-from coprime.flow.stamping.links import close, open_nets
-from coprime.flow.stamping.netlist import LOCKED, OWN, WALL, WEAK, route_of, strength_of
+from coprime.flow.stamping.links import close, open_nets, opened
+from coprime.flow.stamping.netlist import LOCKED, LOOSE, OWN, WALL, WEAK, route_of, strength_of
 
 FABRIC = Fabric.of("LFE5U-25F")
 
@@ -34,8 +34,8 @@ COMPOSED = Composed(
             "clock": net(1),
             "link": net(2, OWN, "X20/Y20/M0"),
             "copied": net(3, LOCKED, "X20/Y20/H00R0000", "X20/Y20/A0"),
-            "movable": net(4, WEAK, "X20/Y20/V00B0000", "X21/Y20/A0"),
-            "apart": net(5, WEAK, "X25/Y20/V00B0000", "X25/Y20/A0"),
+            "movable": net(4, LOOSE, "X20/Y20/V00B0000", "X21/Y20/A0"),
+            "apart": net(5, LOOSE, "X25/Y20/V00B0000", "X25/Y20/A0"),
         },
     },
     open=frozenset({2}),
@@ -54,11 +54,22 @@ def test_only_what_is_open_is_routed_and_wires_that_are_locked_are_walls():
     assert module["netnames"][WALL]["bits"] == module["cells"][WALL]["connections"]["A"] == [6]
 
 
-def test_a_net_that_has_lost_a_wire_to_a_link_is_routed_again():
-    taken = net(2, 1, "X20/Y20/V00B0000", "X20/Y20/M0")
-    nets = close(COMPOSED, {"netnames": {"link": taken, WALL: net(6)}})["netnames"]
+TAKEN = {"netnames": {"link": net(2, 1, "X20/Y20/V00B0000", "X20/Y20/M0"), WALL: net(6)}}
+
+
+def test_a_net_that_has_lost_a_wire_to_a_link_is_open_and_others_are_locked():
+    again = opened(COMPOSED, TAKEN)
+    nets = again.module["netnames"]
+    assert again.open == {2, 4}
+    assert [strength_of(nets[name]) for name in ("movable", "apart")] == [0, LOCKED]
+    assert nets["link"] == COMPOSED.module["netnames"]["link"]
+    assert opened(again, TAKEN).open == again.open
+
+
+def test_a_net_that_has_lost_a_wire_to_a_link_has_no_route_in_the_end():
+    nets = close(COMPOSED, TAKEN)["netnames"]
     assert [wire for wire, _ in route_of(nets["link"])] == ["X20/Y20/V00B0000", "X20/Y20/M0"]
-    assert strength_of(nets["link"]) == LOCKED
+    assert strength_of(nets["link"]) == WEAK
     assert "ROUTING" not in nets["movable"]["attributes"]
     for name in ("clock", "copied", "apart"):
         assert nets[name] == COMPOSED.module["netnames"][name]
