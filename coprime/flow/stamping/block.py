@@ -62,6 +62,7 @@ def place_and_route(
     copies: Sequence[Rectangle] = (),
     above: "Copy | None" = None,
     shared_rows: int = 0,
+    anchors: bool = False,
     constraints: str = "",
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
@@ -70,7 +71,8 @@ def place_and_route(
     that look like this one and get copies: no switch is used that one of them has not. `above`
     shares the first
     rows: this block keeps off what it has taken, and off the left half of their logic. The right
-    half of the last `shared_rows` is for the block below. `constraints` has the
+    half of the last `shared_rows` is for the block below. With `anchors` the ends of links are not
+    shut in, and nets of the part have less good routes. `constraints` has the
     pins of a front end, or the tool chooses them. Raises ToolError if with no seed the part fits
     the rectangle, or the tool fails.
     """
@@ -88,19 +90,21 @@ def place_and_route(
     for seed in seeds:
         own = (*options, "--seed", str(seed))
         try:
-            placed = _routed(nextpnr(flow, device, netlist, constraints, own, write=WALL))
-            # Again with anchors: what is in the way of links is moved.
-            again = anchored(placed, part, rectangle, fabric, taken.bels)
-            if part.instances:
-                again = _walled_again(again, rectangle, fabric, taken)
-            text = netlist_text({"top": again})
-            folder = nextpnr(flow, device, text, "", fixed, write=WALL)
+            folder = nextpnr(flow, device, netlist, constraints, own, write=WALL)
+            module = _routed(folder)
+            if anchors:  # routed again: what is in the way of links is moved
+                again = anchored(module, part, rectangle, fabric, taken.bels)
+                if part.instances:
+                    again = _walled_again(again, rectangle, fabric, taken)
+                text = netlist_text({"top": again})
+                folder = nextpnr(flow, device, text, "", fixed, write=WALL)
+                module = _complete(_routed(folder), module)
         except ToolError as error:
             failed = error
             continue
         clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
         if clocks[seed] == max(clocks.values()):
-            best = without_anchors(_complete(_routed(folder), placed), part)
+            best = without_anchors(module, part)
         if clocks[seed] >= enough_mhz:
             break
     if best is None:

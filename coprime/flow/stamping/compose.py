@@ -204,12 +204,14 @@ class _Composition:
 
     def _moved(self, route: Route, copy: Copy) -> Route:
         """A route in a copy; none if it leaves the rectangle, or switches are different there."""
-        own = copy.block.rectangle
+        own, (columns, rows) = copy.block.rectangle, copy.shift
         for wire, switch in route:
-            if place_of(wire) not in own:
+            x, y = place_of(wire)
+            other = (x + columns, y + rows)
+            if (x, y) not in own and not self._fabric.same_edge((x, y), other):
                 return []
             if switch and place_of(switch) not in own:
-                (x, y), (columns, rows) = place_of(switch), copy.shift
+                x, y = place_of(switch)
                 # At the border of the device that place may be outside.
                 if not self._fabric.alike((x, y), (x + columns, y + rows)):
                     return []

@@ -112,6 +112,14 @@ class Fabric:
         """Whether two tiles have the same switches and the same places for cells."""
         return self._look(place) == self._look(other)
 
+    def same_edge(self, place: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Whether both are the same kind of tile at the device's edge, without places for cells.
+
+        Wires there lead to the rows and columns next to them only, and belong to no other copy.
+        """
+        types = self.tiles.get(place)
+        return types == self.tiles.get(other) and not any(self.span_wires(place))
+
     def signature(self, area: Rectangle) -> tuple[object, ...]:
         """Equal for two rectangles of the same size if either's contents fit the other one."""
         return area.width, area.height, *(self._look(place) for place in area.places())

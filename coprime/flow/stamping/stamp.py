@@ -109,6 +109,10 @@ def stamp_design(
     return _Stamping(flow, own, fabric, seeds, pins or "", enough_mhz).stamp(chain)
 
 
+class _NoWayError(ToolError):
+    """A link finds no way to its end."""
+
+
 @dataclass(frozen=True)
 class _Stamping:
     flow: Flow
@@ -117,8 +121,16 @@ class _Stamping:
     seeds: Sequence[int]
     constraints: str
     enough_mhz: float
+    anchors: bool = False  # of `place_and_route`
 
     def stamp(self, chain: NodeChain) -> StampedDesign:
+        """Stamp a chain; if a link finds no way to its end, again with anchors."""
+        try:
+            return self._stamp(chain)
+        except _NoWayError:
+            return replace(self, anchors=True)._stamp(chain)
+
+    def _stamp(self, chain: NodeChain) -> StampedDesign:
         front, one = front_end(chain), instances_in_a_ring(chain, 1)
         need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
         count = len(chain.instances)
@@ -170,8 +182,9 @@ class _Stamping:
     ) -> Composed:
         """The whole netlist, its links routed.
 
-        A link may find no way to its end: then it may take wires of the copies of that block. What
-        loses wires is routed again, together with the links; if that fails, at the end.
+        A link may find no way to its end even with anchors: then it may take wires of the copies of
+        that block. What loses wires is routed again, together with the links; if that fails, at the
+        end.
         """
         loose: list[Block] = []
         while True:
@@ -183,6 +196,8 @@ class _Stamping:
                 block = _blocked(str(error), chain, copies)
                 if block is None or block in loose:
                     raise
+                if not self.anchors:
+                    raise _NoWayError(str(error)) from error
                 loose.append(block)
         again = opened(composed, links)
         if again.open != composed.open:
@@ -277,6 +292,7 @@ class _Stamping:
                 copies=copies,
                 above=above,
                 shared_rows=shared_rows,
+                anchors=self.anchors,
                 constraints=constraints,
             )
         except ToolError as error:
