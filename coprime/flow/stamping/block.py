@@ -32,6 +32,11 @@ _GIVE_UP = ("--placer-heap-cell-placement-timeout", "20000")
 after 100,000 attempts for a cell on the largest device, and the next seed is tried."""
 
 
+_SHUT_IN = "Failed to find a route for arc 0 of net clk$"
+_AT = 'LOCATE COMP "clk" SITE "{pin}";\n'
+"""Walls may shut in the pin that the tool chooses for the clock: then it gets the farthest one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """A part with the place of each cell and the route of each net.
@@ -90,7 +95,15 @@ def place_and_route(
     for seed in seeds:
         own = (*options, "--seed", str(seed))
         try:
-            folder = nextpnr(flow, device, netlist, constraints, own, write=WALL)
+            try:
+                folder = nextpnr(flow, device, netlist, constraints, own, write=WALL)
+            except ToolError as error:
+                if constraints or _SHUT_IN not in str(error):
+                    raise
+                package = device.options[device.options.index("--package") + 1]
+                pin = fabric.farthest_pin(package, rectangle)
+                own = (*flow.place, *own)
+                folder = nextpnr(flow, device, netlist, _AT.format(pin=pin), own, write=WALL)
             module = _routed(folder)
             if anchors:  # routed again: what is in the way of links is moved
                 again = anchored(module, part, rectangle, fabric, taken.bels)

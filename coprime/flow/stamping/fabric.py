@@ -1,6 +1,7 @@
 """The fabric of an ECP5 as the open database of Project Trellis describes it, and parts of it."""
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -73,6 +74,7 @@ class Fabric:
 
     tiles: Mapping[tuple[int, int], frozenset[str]]
     """Types of the tiles at each column and row; row 0 is the uppermost."""
+    device: str = ""  # its name
     _capacities: dict[Rectangle, Counter[str]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -85,7 +87,7 @@ class Fabric:
             if found := re.search(r"R(\d+)C(\d+)", name):
                 kind = _CLOCKED_GROUP.sub(_GROUP, tile["type"])
                 tiles.setdefault((int(found[2]), int(found[1])), set()).add(kind)
-        return cls({place: frozenset(types) for place, types in tiles.items()})
+        return cls({place: frozenset(types) for place, types in tiles.items()}, device)
 
     def bels(self, place: tuple[int, int]) -> Iterator[tuple[str, str]]:
         """Name (of the tool, with column and row) and type of each place for a cell in a tile."""
@@ -107,6 +109,15 @@ class Fabric:
         for tile in sorted(self.tiles.get(place, ())):
             for name, (columns, rows) in _span_wires(tile).items():
                 yield f"X{x}/Y{y}/{name}", (x - columns, y - rows)
+
+    def farthest_pin(self, package: str, area: Rectangle) -> str:
+        """The pin of one of the device's packages that is farthest from some tiles."""
+        text = (_database() / self.device / "iodb.json").read_text("utf-8")
+        pins: dict[str, tuple[int, int]] = {
+            name: (pin["col"], pin["row"])
+            for name, pin in json.loads(text)["packages"][package].items()
+        }
+        return max(sorted(pins), key=lambda name: math.dist(pins[name], area.middle))
 
     def alike(self, place: tuple[int, int], other: tuple[int, int]) -> bool:
         """Whether two tiles have the same switches and the same places for cells."""
