@@ -74,12 +74,11 @@ def place_and_route(
 
     No further seeds are tried once a clock of `enough_mhz` is reached. `copies` are the rectangles
     that look like this one and get copies: no switch is used that one of them has not. `above`
-    shares the first
-    rows: this block keeps off what it has taken, and off the left half of their logic. The right
-    half of the last `shared_rows` is for the block below. With `anchors` the ends of links are not
-    shut in, and routes are less good: the tool routes a netlist that it reads again. `constraints`
-    has the pins of a front end, or the tool chooses them. Raises ToolError if with no seed the part fits
-    the rectangle, or the tool fails.
+    shares the first rows: this block keeps off what it has taken, and off the left half of their
+    logic. The right half of the last `shared_rows` is for the block below. With `anchors` the ends
+    of links are not shut in, and routes are less good: the tool routes a netlist that it reads
+    again. `constraints` has the pins of a front end, or the tool chooses them. Raises ToolError if
+    with no seed the part fits the rectangle, or the tool fails.
     """
     taken = _right_half(rectangle, shared_rows, fabric)
     taken |= _only_here(rectangle, copies, fabric)
