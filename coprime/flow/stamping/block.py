@@ -30,8 +30,6 @@ from .netlist import (
 _GIVE_UP = ("--placer-heap-cell-placement-timeout", "20000")
 """With as many walls the tool would look for places in a full rectangle for hours: it gives up
 after 100,000 attempts for a cell on the largest device, and the next seed is tried."""
-
-
 _SHUT_IN = "Failed to find a route for arc 0 of net clk$"
 _AT = 'LOCATE COMP "clk" SITE "{pin}";\n'
 """Walls may shut in the pin that the tool chooses for the clock: then it gets the farthest one."""
@@ -99,10 +97,8 @@ def place_and_route(
             except ToolError as error:
                 if constraints or _SHUT_IN not in str(error):
                     raise
-                package = device.options[device.options.index("--package") + 1]
-                pin = fabric.farthest_pin(package, rectangle)
-                own = (*flow.place, *own)
-                folder = nextpnr(flow, device, netlist, _AT.format(pin=pin), own, write=WALL)
+                pin = _AT.format(pin=fabric.farthest_pin(_package(device), rectangle))
+                folder = nextpnr(flow, device, netlist, pin, (*flow.place, *own), write=WALL)
             module = _routed(folder)
             if anchors:  # routed again: what is in the way of links is moved
                 again = anchored(module, part, rectangle, fabric, taken.bels)
@@ -122,6 +118,10 @@ def place_and_route(
     if best is None:
         raise failed or ValueError("seeds must name at least one seed")
     return Block(part, rectangle, best, max(clocks.values()), clocks)
+
+
+def _package(device: FpgaDevice) -> str:
+    return device.options[device.options.index("--package") + 1]
 
 
 def _routed(folder: Path) -> Module:

@@ -124,9 +124,9 @@ class Fabric:
         return self._look(place) == self._look(other)
 
     def same_edge(self, place: tuple[int, int], other: tuple[int, int]) -> bool:
-        """Whether both are the same kind of tile at the device's edge, without places for cells.
+        """Whether both are the same kind of tile beside the fabric, at the device's edge.
 
-        Wires there lead to the rows and columns next to them only, and belong to no other copy.
+        `span_wires` has none of its wires. Copies reach only those in their own rows or columns.
         """
         types = self.tiles.get(place)
         return types == self.tiles.get(other) and not any(self.span_wires(place))

@@ -35,3 +35,22 @@ def test_a_route_whose_switch_would_be_outside_of_the_device_is_lost():
 
 def test_a_route_that_leaves_the_rectangle_is_lost():
     assert moved([("X20/Y25/V06N0003", "")], 26) == []
+
+
+EAST = Rectangle(69, 31, 54, 27)
+EDGE = [("X125/Y47/H01W0100", "X125/Y47/-3_0_H06E0303->0_0_H01W0100")]
+
+
+def at_the_edge(row):
+    block = Block(part=None, rectangle=EAST, module={}, mhz=0, mhz_by_seed={})
+    composition = object.__new__(_Composition)
+    composition._fabric = FABRIC
+    return composition._moved(EDGE, Copy(block, dataclasses.replace(EAST, y=row)))
+
+
+def test_a_route_over_a_tile_at_the_edge_is_kept_where_the_edge_is_alike():
+    assert at_the_edge(31) == EDGE
+    other = next(
+        row for row in range(2, 60) if FABRIC.tiles.get((125, 16 + row)) != FABRIC.tiles[125, 47]
+    )
+    assert at_the_edge(other) == []

