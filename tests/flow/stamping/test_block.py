@@ -1,8 +1,14 @@
-"""What a block takes, and what that leaves to the one below it."""
+"""What a block takes, what that leaves to the one below it, and which seed is kept."""
 
+import json
+
+from coprime.cells.target import Target
+from coprime.flow.stamping import block as block_module
 from coprime.flow.stamping.block import Block, Copy, Taken, _left_half, _only_here, _right_half
 from coprime.flow.stamping.chain import ChainPart
 from coprime.flow.stamping.fabric import Fabric, Rectangle
+from coprime.flow.targets import flow_of
+from coprime.flow.tools import ToolError
 
 AREA = Rectangle(13, 41, 9, 18)  # with multipliers in the last row, 58
 PART = ChainPart({}, "top", 1, {}, {}, {})
@@ -79,3 +85,65 @@ def test_switches_that_a_copy_has_not_are_not_used():
     at_the_edge = _only_here(own, [Rectangle(31, 2, 9, 20)], fabric).wires
     assert {"X35/Y26/V02S0001", "X35/Y28/V06S0003"} <= at_the_edge
     assert "X35/Y29/V06S0003" not in at_the_edge
+
+
+class _Tool:
+    """Stands for nextpnr: a run fails or reaches a clock, by its seed and whether it has pins."""
+
+    def __init__(self, folder, clocks):
+        self._folder, self._clocks = folder, clocks
+        self.runs = []
+
+    def __call__(self, flow, device, netlist, constraints, options, *, write):
+        seed = int(options[options.index("--seed") + 1])
+        self.runs.append((seed, bool(constraints)))
+        clock = self._clocks[seed, bool(constraints)]
+        if isinstance(clock, str):
+            raise ToolError(clock)
+        place = self._folder / f"{seed}_{bool(constraints)}"
+        place.mkdir()
+        (place / "report.json").write_text(json.dumps({"fmax": {"clk": {"achieved": clock}}}))
+        module = block().module | {"seed": seed}
+        (place / "routed.json").write_text(json.dumps({"modules": {"top": module}}))
+        return place
+
+
+def placed(monkeypatch, tmp_path, clocks):
+    tool = _Tool(tmp_path, clocks)
+    monkeypatch.setattr(block_module, "nextpnr", tool)
+    flow = flow_of(Target.ECP5)
+    part = ChainPart({"top": {"cells": {}, "netnames": {"a": {"bits": [2]}}}}, "top", 1, {}, {}, {})
+    made = block_module.place_and_route(
+        part,
+        Rectangle(13, 14, 9, 18),
+        flow,
+        flow.devices["LFE5U-25F"],
+        Fabric.of("LFE5U-25F"),
+        seeds=(1, 2, 3),
+        target_mhz=200.0,
+        enough_mhz=110.0,
+    )
+    return made, tool.runs
+
+
+def test_the_best_seed_is_kept_and_none_is_tried_once_it_is_enough(monkeypatch, tmp_path):
+    clocks = {(1, False): 90.0, (2, False): 112.0}
+    made, runs = placed(monkeypatch, tmp_path, clocks)
+    assert (made.mhz, made.mhz_by_seed, made.module["seed"]) == (112.0, {1: 90.0, 2: 112.0}, 2)
+    assert runs == [(1, False), (2, False)]
+
+
+def test_a_clock_that_walls_shut_in_gets_another_pin_and_other_failures_another_seed(
+    monkeypatch, tmp_path
+):
+    shut_in = "Warning: Failed to find a route for arc 0 of net clk$TRELLIS_IO_IN."
+    clocks = {
+        (1, False): shut_in,
+        (1, True): 100.0,
+        (2, False): "no place",
+        (3, False): shut_in,
+        (3, True): shut_in,
+    }
+    made, runs = placed(monkeypatch, tmp_path, clocks)
+    assert made.mhz_by_seed == {1: 100.0}
+    assert runs == [(1, False), (1, True), (2, False), (3, False), (3, True)]
