@@ -49,13 +49,15 @@
 #endif
 
 #ifdef WIPED
+static void overwrite(void* memory) { explicit_bzero(memory, malloc_usable_size(memory)); }
+
 // The linker puts these in the place of operator delete wherever this library calls it: as it is,
 // for a size, for an alignment, and for both.
-#define WIPING(name, parameters, ...)                                   \
-    extern "C" void __real_##name parameters;                           \
-    extern "C" void __wrap_##name parameters {                          \
-        if (memory) explicit_bzero(memory, malloc_usable_size(memory)); \
-        __real_##name(__VA_ARGS__);                                     \
+#define WIPING(name, parameters, ...)         \
+    extern "C" void __real_##name parameters; \
+    extern "C" void __wrap_##name parameters { \
+        if (memory) overwrite(memory);        \
+        __real_##name(__VA_ARGS__);           \
     }
 WIPING(_ZdlPv, (void* memory), memory)
 WIPING(_ZdlPvm, (void* memory, std::size_t size), memory, size)
@@ -157,6 +159,12 @@ class Nodes {
         step(*front_end.rootp, [](Vnode& node) { node.eval(); });
         front_end.eval();
     }
+
+#ifdef WIPED
+    void forget() {
+        for (Vnode& node : nodes) overwrite(node.rootp->vlSymsp);
+    }
+#endif
 };
 #else
 struct Nodes {
@@ -165,6 +173,7 @@ struct Nodes {
     void fall(Vmodel&) {}
     void rise(Vmodel&) {}
     void show(Vmodel&) {}
+    void forget() {}
 };
 #endif
 
@@ -587,6 +596,14 @@ struct Simulation {
         return response;
     }
 
+#ifdef WIPED
+    // All state of a model is in what its class has the symbols of.
+    void forget() {
+        overwrite(model.rootp->vlSymsp);
+        nodes.forget();
+    }
+#endif
+
     bool wait_interrupt(uint64_t limit) {
         for (uint64_t n = 0; n < limit; ++n) {
             if (model.irq) return true;
@@ -608,6 +625,13 @@ Simulation* coprime_create(uint64_t access_limit, uint64_t length) {
 }
 
 void coprime_destroy(Simulation* simulation) { delete simulation; }
+
+#ifdef WIPED
+// Overwrite the state in a child after fork. A thread of the parent may have been within a call, and
+// hold the model's locks, which `coprime_destroy` would wait for: none is taken here, and no memory
+// is returned. Nothing else may be called afterwards.
+void coprime_forget(Simulation* simulation) { simulation->forget(); }
+#endif
 
 void coprime_reset(Simulation* simulation) { simulation->reset(); }
 

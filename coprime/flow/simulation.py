@@ -244,6 +244,7 @@ def load_simulation(library: Path) -> ctypes.CDLL:
     types: Mapping[str, tuple[type | None, list[type]]] = {
         "create": (handle, [count, count]),
         "destroy": (None, [handle]),
+        "forget": (None, [handle]),
         "reset": (None, [handle]),
         "read32": (ctypes.c_int, [handle, word, words]),
         "write32": (ctypes.c_int, [handle, word, word]),

@@ -724,7 +724,7 @@ static void test_generate(void)
     }
 }
 
-/* Use a key and log out, then die: the core is searched. Prints the modulus and the process. */
+/* Use a key, fork, and log out. The memory of each process is searched, of the child by its number. */
 static void test_core(void)
 {
     CK_SESSION_HANDLE session = start();
@@ -733,6 +733,7 @@ static void test_core(void)
     CK_ATTRIBUTE template[] = {{CKA_CLASS, &class, sizeof class}};
     CK_BYTE signature[ROOM];
     CK_ULONG size, count;
+    pid_t child;
 
     OK(p11->C_FindObjectsInit(session, template, 1));
     OK(p11->C_FindObjects(session, &found, 1, &count));
@@ -742,6 +743,14 @@ static void test_core(void)
     printf("signed\n");
     fflush(stdout);
     (void)getchar();
+    child = fork();
+    if (child == 0) {
+        OK(p11->C_Initialize(NULL));
+        printf("%ld\n", (long)getpid());
+        fflush(stdout);
+        (void)pause(); /* until it is killed */
+    }
+    CHECK(waitpid(child, NULL, 0) == child);
     OK(p11->C_Logout(session));
     printf("logged out\n");
     fflush(stdout);

@@ -10,12 +10,16 @@
    written to the engine since the one before, which is the operand once the key is loaded.
 
    With FAULTY_STALE, a number, it runs so many private operations, and no more: it says of each further
-   one that it is done, and shows the result of the last that it ran. */
+   one that it is done, and shows the result of the last that it ran.
+
+   In a child after fork it ends the process if the parent's simulation is destroyed, or another one is
+   created before the parent's was forgotten. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coprime_cluster_registers.h"
 #include "coprime_registers.h"
@@ -24,10 +28,12 @@ struct simulation;
 
 static struct simulation *(*create)(uint64_t access_limit, uint64_t length);
 static void (*destroy)(struct simulation *simulation);
+static void (*forget)(struct simulation *simulation);
 static int (*read32)(struct simulation *simulation, uint32_t address, uint32_t *value);
 static int (*write32)(struct simulation *simulation, uint32_t address, uint32_t value);
 static int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
 static uint64_t state, rate, stale_after, started;
+static pid_t owner; /* the process whose simulation there is */
 static int stale, wrong_core = -1, core_of_result = -1;
 
 static void find(void *library, const char *name, void *function)
@@ -65,8 +71,13 @@ struct simulation *coprime_create(uint64_t access_limit, uint64_t length)
     if (library == NULL) {
         return NULL;
     }
+    if (owner && owner != getpid()) {
+        abort();
+    }
+    owner = getpid();
     find(library, "coprime_create", &create);
     find(library, "coprime_destroy", &destroy);
+    find(library, "coprime_forget", &forget);
     find(library, "coprime_read32", &read32);
     find(library, "coprime_write32", &write32);
     find(library, "coprime_wait_interrupt", &wait_interrupt);
@@ -83,7 +94,16 @@ struct simulation *coprime_create(uint64_t access_limit, uint64_t length)
 
 void coprime_destroy(struct simulation *simulation)
 {
+    if (owner != getpid()) {
+        abort();
+    }
     destroy(simulation);
+}
+
+void coprime_forget(struct simulation *simulation)
+{
+    owner = 0;
+    forget(simulation);
 }
 
 int coprime_read32(struct simulation *simulation, uint32_t address, uint32_t *value)

@@ -46,6 +46,15 @@ def test_forks_while_threads_wait_for_an_engine(check, token):
     token.run(check, token.module, "fork-signing", 5, environment=one_engine(token))
 
 
+def test_a_child_forgets_the_engine_of_its_parent(check, token, faulty):
+    """It does not close it: a thread of the parent may have been within it, with a lock."""
+    engine = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{faulty}",
+        "FAULTY_ENGINE": str(token.module.with_name(build.SIMULATION)),
+    }
+    token.run(check, token.module, "fork", environment=engine)
+
+
 @pytest.mark.parametrize("keygen", ["device", "software"])
 @pytest.mark.parametrize("how", ["close", "all", "logout", "own", "finalize"])
 def test_a_generation_ends_with_its_session(sanitized, token, keygen, how):

@@ -1,6 +1,8 @@
 """What a dump of the whole memory of a process has of a key: nothing after logging out."""
 
+import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -31,8 +33,11 @@ def found_in(dump, secrets):
     }
 
 
-def test_nothing_of_a_key_is_left_after_logging_out(token, check, tmp_path):
-    """Every byte of the process that can be read is searched, also what a core dump would omit."""
+def test_nothing_of_a_key_is_left_in_a_child_and_after_logging_out(token, check, tmp_path):
+    """Every byte of the process that can be read is searched, also what a core dump would omit.
+
+    The child after fork has initialized the module; its parent's simulated engine held the key.
+    """
     key = tmp_path / "key.pem"
     openssl("genrsa", "-traditional", "-out", key, "1024")
     openssl("rsa", "-in", key, "-outform", "DER", "-out", tmp_path / "key")
@@ -48,10 +53,14 @@ def test_nothing_of_a_key_is_left_after_logging_out(token, check, tmp_path):
         assert found_in(memory_of(process.pid), secrets)  # the search does find it
         process.stdin.write(b"\n")
         process.stdin.flush()
+        child = int(process.stdout.readline())
+        dump_of_child = memory_of(child)
+        os.kill(child, signal.SIGKILL)
         assert process.stdout.readline() == b"logged out\n"
         dump = memory_of(process.pid)
         process.stdin.close()
     assert process.returncode == 0
+    assert found_in(dump_of_child, secrets) == set()
     assert found_in(dump, secrets) == set()
 
 

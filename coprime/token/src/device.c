@@ -118,7 +118,7 @@ void device_abandon(struct device *device)
         struct place *const place = &device->places[i];
 
         if (place->handle && !place->changing) {
-            place->kind->close(place->handle);
+            place->kind->abandon(place->handle);
         }
     }
 }

@@ -27,7 +27,7 @@ struct device;
 struct device *device_new(const char *names);
 void device_free(struct device *device); /* null is allowed */
 
-/* Close the engines of a parent, in a child after fork: no lock is touched, as threads that are not
+/* Abandon the engines of a parent, in a child after fork: no lock is touched, as threads that are not
    there may hold it, and the device's memory is not returned. */
 void device_abandon(struct device *device);
 

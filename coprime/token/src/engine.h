@@ -14,6 +14,9 @@ struct engine_kind {
        fails. `place` is what follows the colon of the engine's name, or null. */
     void *(*open)(const char *place, struct coprime *driver);
     void (*close)(void *handle);
+    /* The same in a child after fork, without waiting for locks that threads of the parent hold: the
+       engine is the parent's, and what there is of its keys here is overwritten. */
+    void (*abandon)(void *handle);
     /* Keep other processes from the engine, and let them at it again; null where there are none. */
     bool (*lock)(void *handle);
     void (*unlock)(void *handle);

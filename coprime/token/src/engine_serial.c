@@ -41,4 +41,16 @@ static void serial_close(void *handle)
     free(handle);
 }
 
-const struct engine_kind serial_engine = {"serial", serial_open, serial_close, NULL, NULL};
+/* Words that wait are the parent's to send. */
+static void serial_abandon(void *handle)
+{
+    struct coprime_serial *const serial = handle;
+
+    coprime_clear(serial->waiting, COPRIME_SERIAL_WORDS);
+    serial->count = 0;
+    serial_close(serial);
+}
+
+const struct engine_kind serial_engine = {
+    "serial", serial_open, serial_close, serial_abandon, NULL, NULL,
+};

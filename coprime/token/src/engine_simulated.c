@@ -23,6 +23,7 @@ struct simulated {
     uint32_t turn; /* cycles that pass before another thread has its turn while one waits */
     struct simulation *(*create)(uint64_t access_limit, uint64_t length);
     void (*destroy)(struct simulation *simulation);
+    void (*forget)(struct simulation *simulation); /* null in a library that wipes nothing */
     int (*read32)(struct simulation *simulation, uint32_t address, uint32_t *value);
     int (*write32)(struct simulation *simulation, uint32_t address, uint32_t value);
     int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
@@ -144,6 +145,16 @@ static void simulated_close(void *handle)
     free(simulated);
 }
 
+/* A thread of the parent may have been within the library, which is left as it is. */
+static void simulated_abandon(void *handle)
+{
+    const struct simulated *const simulated = handle;
+
+    if (simulated->forget) {
+        simulated->forget(simulated->simulation);
+    }
+}
+
 static void *simulated_open(const char *place, struct coprime *driver)
 {
     struct simulated *const simulated = calloc(1, sizeof *simulated);
@@ -169,6 +180,7 @@ static void *simulated_open(const char *place, struct coprime *driver)
         find(simulated, "coprime_read32", &simulated->read32) &&
         find(simulated, "coprime_write32", &simulated->write32) &&
         find(simulated, "coprime_wait_interrupt", &simulated->wait_interrupt)) {
+        (void)find(simulated, "coprime_forget", &simulated->forget);
         simulated->simulation = simulated->create(ACCESS_LIMIT, cores);
     }
     if (simulated->simulation == NULL) {
@@ -182,4 +194,6 @@ static void *simulated_open(const char *place, struct coprime *driver)
     return simulated;
 }
 
-const struct engine_kind simulated_engine = {"sim", simulated_open, simulated_close, NULL, NULL};
+const struct engine_kind simulated_engine = {
+    "sim", simulated_open, simulated_close, simulated_abandon, NULL, NULL,
+};

@@ -49,4 +49,6 @@ static void uio_unlock(void *handle)
     (void)flock(uio->file, LOCK_UN);
 }
 
-const struct engine_kind uio_engine = {"uio", uio_open, uio_close, uio_lock, uio_unlock};
+const struct engine_kind uio_engine = {
+    "uio", uio_open, uio_close, uio_close, uio_lock, uio_unlock,
+};
