@@ -2,11 +2,12 @@
 
 In the ring of a block a link may be a single wire between two neighbours. In a copy it comes from
 far away, and all other wires around its ends may belong to other nets. So an anchor is put into
-each link of the ring, a flip-flop some tiles away from both ends. The wires to anchors and from
-them are free in copies, which have none.
+each link of the ring, a flip-flop at the rectangle's right edge, with nothing else near it if there
+is room. The wires to anchors and from them are free in copies, which have none.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .chain import ChainPart
@@ -16,9 +17,7 @@ from .netlist import (
     Bit,
     Module,
     Pin,
-    clock_of,
     highest_bit,
-    place_of,
     route_of,
     routing_text,
     without_branches,
@@ -26,8 +25,9 @@ from .netlist import (
 )
 
 _ANCHOR = "anchor"  # what cells and nets of anchors begin with
-_AWAY = 6
-"""Columns and rows from an anchor to an end of its net, at least: as far as the longest wire."""
+_MARGIN = 2
+"""Tiles around anchors in which nothing is placed, if there is room."""
+_FULL = 0.8  # of a rectangle's LUTs, at most, with these tiles left empty
 _FLIP_FLOP = {  # the space keeps the tool from reading a number
     "CEMUX": "1 ",
     "CLKMUX": "CLK",
@@ -38,46 +38,43 @@ _FLIP_FLOP = {  # the space keeps the tool from reading a number
     "SRMODE": "LSR_OVER_CE",
 }
 _DIRECTIONS = {"M": "input", "CLK": "input", "Q": "output"}
+_LUT, _REGISTER = "TRELLIS_COMB", "TRELLIS_FF"
 
 
 def anchored(
-    module: Module, part: ChainPart, rectangle: Rectangle, fabric: Fabric, taken: Iterable[str]
-) -> Module:
-    """A placed netlist with an anchor in each link that closes its ring. Links lose their routes.
+    part: ChainPart, rectangle: Rectangle, fabric: Fabric, taken: frozenset[str], luts: int
+) -> tuple[ChainPart, frozenset[str]]:
+    """A part with an anchor in each link that closes its ring, and places to leave empty.
 
-    Anchors get slices that are empty, but no place of `taken`. Where there are too few slices, the
-    last links have none.
+    Anchors get no place of `taken`. The part needs `luts` LUTs; where they would fill the rectangle
+    with less room around anchors, nothing is left empty.
     """
-    cells, nets = dict(module["cells"]), dict(module["netnames"])
-    ends: dict[Bit, list[tuple[int, int]]] = {}  # of each net
-    for cell in cells.values():
-        for bits in cell["connections"].values():
-            for bit in bits:
-                ends.setdefault(bit, []).append(place_of(cell["attributes"]["NEXTPNR_BEL"]))
-    free = list(_empty_slices(module, rectangle, fabric, set(taken)))
-    new = highest_bit({"": module})
-    for pin, name in part.outputs.items():
-        link = nets[name]
-        attributes = {k: v for k, v in link["attributes"].items() if k != "ROUTING"}
-        nets[name] = {**link, "attributes": attributes}
-        if not free:
-            continue
-        near = ends[link["bits"][0]]
-        bel = min(free, key=lambda one: _off(one, near))
-        free.remove(bel)
-        new += 1
-        nets[f"{_ANCHOR}_{new}"] = {"hide_name": 0, "bits": [new], "attributes": {}}
-        cells[f"{_ANCHOR}_{new}"] = {
+    used = set(part.inputs.values())
+    links = [name for pin, name in part.outputs.items() if pin in used]
+    tiles: list[tuple[int, int]] = []
+    places: list[str] = []
+    for tile in _from_the_right(rectangle):
+        bels = [bel for bel, kind in fabric.bels(tile) if kind == _REGISTER]
+        if len(places) < len(links) and bels and taken.isdisjoint(bels):
+            tiles.append(tile)
+            places += bels
+    top = part.modules[part.top]
+    nets = dict(top["netnames"])
+    highest = highest_bit(part.modules)
+    after = {nets[name]["bits"][0]: highest + 1 + k for k, name in enumerate(links)}
+    cells = {name: _behind_anchors(cell, after) for name, cell in top["cells"].items()}
+    for (link, bit), bel in zip(after.items(), places[: len(after)], strict=True):
+        nets[f"{_ANCHOR}_{bit}"] = {"hide_name": 0, "bits": [bit], "attributes": {}}
+        cells[f"{_ANCHOR}_{bit}"] = {
             "hide_name": 0,
-            "type": "TRELLIS_FF",
+            "type": _REGISTER,
             "parameters": _FLIP_FLOP,
             "attributes": {"NEXTPNR_BEL": bel, "BEL_STRENGTH": word(LOCKED)},
             "port_directions": _DIRECTIONS,
-            "connections": {"M": link["bits"], "CLK": [clock_of(module)], "Q": [new]},
+            "connections": {"M": [link], "CLK": [part.clock], "Q": [bit]},
         }
-        for cell, port in _sinks(part, pin):
-            cells[cell] = _connected(cells[cell], port, [new])
-    return {**module, "cells": cells, "netnames": nets}
+    modules = {**part.modules, part.top: {**top, "cells": cells, "netnames": nets}}
+    return replace(part, modules=modules), _empty(tiles, rectangle, fabric, taken, luts)
 
 
 def without_anchors(module: Module, part: ChainPart) -> Module:
@@ -103,29 +100,59 @@ def without_anchors(module: Module, part: ChainPart) -> Module:
     return {**module, "cells": cells, "netnames": nets}
 
 
+def _from_the_right(rectangle: Rectangle) -> list[tuple[int, int]]:
+    """Its tiles: the middle of the last column first."""
+    middle = rectangle.middle[1]
+    return sorted(rectangle.places(), key=lambda tile: (-tile[0], abs(tile[1] - middle)))
+
+
+def _behind_anchors(cell: Mapping[str, Any], after: Mapping[Bit, Bit]) -> dict[str, Any]:
+    """A cell with its inputs connected to the nets after anchors in place of those before them."""
+    connections = {
+        port: bits
+        if cell["port_directions"][port] == "output"
+        else [after.get(bit, bit) for bit in bits]
+        for port, bits in cell["connections"].items()
+    }
+    return {**cell, "connections": connections}
+
+
+def _empty(
+    tiles: list[tuple[int, int]],
+    rectangle: Rectangle,
+    fabric: Fabric,
+    taken: frozenset[str],
+    luts: int,
+) -> frozenset[str]:
+    """Places in the tiles with anchors and around them, if the LUTs have room in the others.
+
+    Flip-flops beside an anchor stay possible: the tool takes no dummy there.
+    """
+    near = {
+        place
+        for x, y in tiles
+        for place in Rectangle(x, y, 1, 1).places(_MARGIN)
+        if place in rectangle
+    }
+    rest = sum(
+        kind == _LUT and bel not in taken
+        for place in rectangle.places()
+        if place not in near
+        for bel, kind in fabric.bels(place)
+    )
+    if luts > _FULL * rest:
+        return frozenset()
+    return frozenset(
+        bel
+        for place in near
+        for bel, kind in fabric.bels(place)
+        if kind == _LUT or (kind == _REGISTER and place not in tiles)
+    )
+
+
 def _sinks(part: ChainPart, pin: Pin) -> Iterator[tuple[str, str]]:
     """What a link leads to: cells and their inputs."""
     return (sink for sink, led in part.inputs.items() if led == pin)
-
-
-def _empty_slices(
-    module: Module, rectangle: Rectangle, fabric: Fabric, taken: set[str]
-) -> Iterator[str]:
-    """A place for a flip-flop in each slice of the rectangle in which nothing is placed."""
-    bels = taken | {cell["attributes"]["NEXTPNR_BEL"] for cell in module["cells"].values()}
-    used = {bel.rpartition(".")[0] for bel in bels}
-    for place in rectangle.places():
-        for bel, kind in fabric.bels(place):
-            slice_, _, half = bel.rpartition(".")
-            if kind == "TRELLIS_FF" and half == "FF0" and slice_ not in used:
-                yield bel
-
-
-def _off(bel: str, ends: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    """How many tiles a place is nearer than an anchor should be to an end, and how far off."""
-    x, y = place_of(bel)
-    tiles = [max(abs(x - column), abs(y - row)) for column, row in ends]
-    return max(0, _AWAY - min(tiles)), max(tiles)
 
 
 def _connected(cell: Mapping[str, Any], port: str, bits: list[Bit]) -> dict[str, Any]:

@@ -66,6 +66,7 @@ def place_and_route(
     above: "Copy | None" = None,
     shared_rows: int = 0,
     anchors: bool = False,
+    luts: int = 0,
     constraints: str = "",
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
@@ -74,19 +75,22 @@ def place_and_route(
     that look like this one and get copies: no switch is used that one of them has not. `above`
     shares the first rows: this block keeps off what it has taken, and off the left half of their
     logic. The right half of the last `shared_rows` is for the block below. With `anchors` the ends
-    of links are not shut in, and routes are less good: the tool routes a netlist that it reads
-    again. `constraints` has the pins of a front end, or the tool chooses them. Raises ToolError if
-    with no seed the part fits the rectangle, or the tool fails.
+    of links are not shut in; the part has so many `luts`. `constraints` has the pins of a front
+    end, or the tool chooses them. Raises ToolError if with no seed the part fits the rectangle, or
+    the tool fails.
     """
     taken = _right_half(rectangle, shared_rows, fabric)
     taken |= _only_here(rectangle, copies, fabric)
     if above:
         taken |= Taken.by(above) | _left_half(rectangle, above, fabric)
-    netlist = netlist_text(_walled(part, rectangle, fabric, taken))
+    ring = part
+    if anchors:
+        ring, empty = anchored(part, rectangle, fabric, taken.bels, luts)
+        taken |= Taken(empty, frozenset())
+    netlist = netlist_text(_walled(ring, rectangle, fabric, taken))
     place = flow.place if constraints else flow.place_without_pins
     timing = ("--freq", str(target_mhz), "--timing-allow-fail")
     options = (*place, *_GIVE_UP, *timing)
-    fixed = (*flow.place_without_pins, "--no-pack", "--no-place", *timing)
     clocks: dict[int, float] = {}
     best, failed = None, None
     for seed in seeds:
@@ -100,13 +104,6 @@ def place_and_route(
                 pin = _AT.format(pin=fabric.farthest_pin(_package(device), rectangle))
                 folder = nextpnr(flow, device, netlist, pin, (*flow.place, *own), write=WALL)
             module = _routed(folder)
-            if anchors:  # routed again: what is in the way of links is moved
-                again = anchored(module, part, rectangle, fabric, taken.bels)
-                if part.instances:
-                    again = _walled_again(again, rectangle, fabric, taken)
-                text = netlist_text({"top": again})
-                folder = nextpnr(flow, device, text, "", fixed, write=WALL)
-                module = _complete(_routed(folder), module)
         except ToolError as error:
             failed = error
             continue
@@ -127,34 +124,6 @@ def _package(device: FpgaDevice) -> str:
 def _routed(folder: Path) -> Module:
     (module,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
     return module
-
-
-def _complete(module: Module, packed: Module) -> Module:
-    """With what the tool leaves out of a netlist that it has not packed itself.
-
-    That is the ports, and connections of cells to nothing.
-    """
-    cells = {
-        name: cell
-        | {
-            "port_directions": whole["port_directions"],
-            "connections": {
-                port: cell["connections"].get(port, []) for port in whole["connections"]
-            },
-        }
-        for name, cell in module["cells"].items()
-        if (whole := packed["cells"].get(name, cell))
-    }
-    pads = {
-        cell["connections"]["B"][0]: name
-        for name, cell in packed["cells"].items()
-        if cell["type"] == "TRELLIS_IO"
-    }
-    ports = {
-        name: port | {"bits": [cells[pads[bit]]["connections"]["B"][0] for bit in port["bits"]]}
-        for name, port in packed["ports"].items()
-    }
-    return {**module, "cells": cells, "ports": ports}
 
 
 def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dict[str, Any]:
@@ -272,20 +241,6 @@ def _walled(
         last = next(reversed(cells.values()))
         nets[WALL] = wall_net(wires, highest_bit(part.modules) + 1, last)
     return {**part.modules, part.top: {**top, "cells": cells, "netnames": nets}}
-
-
-def _walled_again(module: Module, rectangle: Rectangle, fabric: Fabric, taken: Taken) -> Module:
-    """A placed part with all wires taken that are not its own."""
-    outside = (place for place in fabric.tiles if place not in rectangle)
-    bels = (bel for place in outside for bel, kind in fabric.bels(place) if kind == "TRELLIS_COMB")
-    cell = wall_cell("TRELLIS_COMB", next(bels))
-    wires = _wires_of_others(rectangle, fabric, taken)
-    net = wall_net(wires, highest_bit({"": module}) + 1, cell)
-    return {
-        **module,
-        "cells": module["cells"] | {WALL: cell},
-        "netnames": module["netnames"] | {WALL: net},
-    }
 
 
 def _wires_of_others(rectangle: Rectangle, fabric: Fabric, taken: Taken) -> list[str]:

@@ -73,16 +73,17 @@ class NodeChain:
     @property
     def head(self) -> dict[Pin, Bit]:
         """What the first instance's linked inputs are connected to."""
-        given = dict(bits_of(self._connections(0)))
+        given = dict(bits_of(self.connections(0)))
         return {pin: given[pin] for pin in self.links}
 
     @property
     def tail(self) -> dict[Bit, Pin]:
         """The last instance's linked outputs, by what they are connected to."""
-        given = dict(bits_of(self._connections(-1)))
+        given = dict(bits_of(self.connections(-1)))
         return {given[pin]: pin for pin in self.links.values()}
 
-    def _connections(self, index: int) -> dict[str, list[Bit]]:
+    def connections(self, index: int) -> dict[str, list[Bit]]:
+        """What the ports of an instance are connected to."""
         cells = self.modules[self.top]["cells"]
         connections: dict[str, list[Bit]] = cells[self.instances[index]]["connections"]
         return connections
@@ -137,6 +138,7 @@ class ChainPart:
     modules: Mapping[str, Module]
     top: str
     instances: int  # 0 for the front end
+    clock: Bit  # net of the clock in module `top`
     outputs: Mapping[Pin, str]  # nets that leave it, by the outputs of an instance
     inputs: Mapping[Sink, Pin]  # what they lead to here and must not in the whole, by its inputs
     constants: Mapping[Sink, Pin]  # inputs of LUTs that are constant, which the LUT replaces
@@ -169,7 +171,8 @@ def front_end(chain: NodeChain) -> ChainPart:
         name = f"{pin[0]}_{pin[1]}"
         top["netnames"][name] = {"hide_name": 0, "bits": [bit], "attributes": {}}
         outputs[pin] = name
-    return ChainPart(modules, chain.top, 0, outputs, sinks, {})
+    clock = dict(bits_of(chain.connections(0)))[chain.clock, 0]
+    return ChainPart(modules, chain.top, 0, clock, outputs, sinks, {})
 
 
 def instances_in_a_ring(chain: NodeChain, count: int, signals: int = 0) -> ChainPart:
@@ -230,6 +233,7 @@ def instances_in_a_ring(chain: NodeChain, count: int, signals: int = 0) -> Chain
         modules,
         "top",
         count,
+        clock,
         {pin: f"link{count - 1}_{output[0]}_{output[1]}" for pin, output in chain.links.items()},
         {(f"node_0.{cell}", port): pin for (cell, port), pin in inside.items()},
         {

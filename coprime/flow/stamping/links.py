@@ -26,7 +26,12 @@ from .netlist import (
     strength_of,
     wall_cell,
     wall_net,
+    word,
 )
+
+_ANYWHERE = {f"router2/bbMargin/{axis}": word(1000) for axis in "xy"}
+"""Tiles around a net's ends in which router2 looks for wires, 4 by default: a link may have to go
+around copies."""
 
 
 def open_nets(composed: Composed, fabric: Fabric) -> Module:
@@ -69,7 +74,8 @@ def open_nets(composed: Composed, fabric: Fabric) -> Module:
     )
     cells[WALL] = wall_cell("TRELLIS_COMB", free)
     nets[WALL] = wall_net(wires, highest_bit({"": module}) + 1, cells[WALL])
-    return {**module, "cells": cells, "netnames": nets}
+    settings = {**module.get("settings", {}), **_ANYWHERE}
+    return {**module, "settings": settings, "cells": cells, "netnames": nets}
 
 
 def _tile(cell: Mapping[str, Any]) -> tuple[int, int]:

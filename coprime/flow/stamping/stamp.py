@@ -279,6 +279,7 @@ class _Stamping:
         shared_rows: int = 0,
         constraints: str = "",
     ) -> Block:
+        luts = need_of(self._packed(part.modules))["TRELLIS_COMB"] if self.anchors else 0
         try:
             return place_and_route(
                 part,
@@ -293,6 +294,7 @@ class _Stamping:
                 above=above,
                 shared_rows=shared_rows,
                 anchors=self.anchors,
+                luts=luts,
                 constraints=constraints,
             )
         except ToolError as error:

@@ -11,7 +11,7 @@ from coprime.flow.targets import flow_of
 from coprime.flow.tools import ToolError
 
 AREA = Rectangle(13, 41, 9, 18)  # with multipliers in the last row, 58
-PART = ChainPart({}, "top", 1, {}, {}, {})
+PART = ChainPart({}, "top", 1, 1, {}, {}, {})
 
 
 def block():
@@ -112,7 +112,9 @@ def placed(monkeypatch, tmp_path, clocks):
     tool = _Tool(tmp_path, clocks)
     monkeypatch.setattr(block_module, "nextpnr", tool)
     flow = flow_of(Target.ECP5)
-    part = ChainPart({"top": {"cells": {}, "netnames": {"a": {"bits": [2]}}}}, "top", 1, {}, {}, {})
+    part = ChainPart(
+        {"top": {"cells": {}, "netnames": {"a": {"bits": [2]}}}}, "top", 1, 1, {}, {}, {}
+    )
     made = block_module.place_and_route(
         part,
         Rectangle(13, 14, 9, 18),
