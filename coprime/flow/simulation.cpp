@@ -53,11 +53,11 @@ static void overwrite(void* memory) { explicit_bzero(memory, malloc_usable_size(
 
 // The linker puts these in the place of operator delete wherever this library calls it: as it is,
 // for a size, for an alignment, and for both.
-#define WIPING(name, parameters, ...)         \
-    extern "C" void __real_##name parameters; \
+#define WIPING(name, parameters, ...)          \
+    extern "C" void __real_##name parameters;  \
     extern "C" void __wrap_##name parameters { \
-        if (memory) overwrite(memory);        \
-        __real_##name(__VA_ARGS__);           \
+        if (memory) overwrite(memory);         \
+        __real_##name(__VA_ARGS__);            \
     }
 WIPING(_ZdlPv, (void* memory), memory)
 WIPING(_ZdlPvm, (void* memory, std::size_t size), memory, size)
