@@ -7,14 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from coprime.cells.clock_ranges import CLOCK_RANGES, ClockSetting
 from coprime.cells.target import Target
 
 from .files import write_file
 from .mapping import map_cells, mapping_tools
-from .routing import check_fit, clock_mhz, nextpnr
+from .routing import check_fit, clock_mhz, nextpnr, report_of
 from .stamping.stamp import STAMPING, stamp_design
 from .targets import Flow, FpgaDevice, flow_of
 from .tools import ToolCrashError, ToolError, tool_version
@@ -192,22 +191,21 @@ def routed_mhz(verilog: str, top: str, board: Board) -> float:
 
     Raises as `write_bitstream`, but for slow designs. Results are cached by content.
     """
-    _, report = _routed(verilog, top, board, bitstream=False)
-    return clock_mhz(report)
+    _, fmax = _routed(verilog, top, board, bitstream=False)
+    return fmax
 
 
-def _routed(
-    verilog: str, top: str, board: Board, *, bitstream: bool
-) -> tuple[Path, Mapping[str, Any]]:
-    """The folder that nextpnr gives, and its report."""
+def _routed(verilog: str, top: str, board: Board, *, bitstream: bool) -> tuple[Path, float]:
+    """The folder that nextpnr gives, and the highest clock in MHz."""
     flow = board.flow
     tool_version(flow.nextpnr)  # before the mapping, which takes longer
     netlist = check_mapped(verilog, top, board)
 
-    def placed(seed: int) -> tuple[Path, Mapping[str, Any]]:
+    def placed(seed: int) -> tuple[Path, float]:
         options = (*flow.place, "--seed", str(seed), "--timing-allow-fail")
         arguments = (flow, board.device, netlist, board.constraints, options)
-        return _with_report(nextpnr(*arguments, bitstream=bitstream))
+        built = nextpnr(*arguments, bitstream=bitstream)
+        return built, clock_mhz(report_of(built))
 
     *first, last = _SEEDS
     for seed in first:
@@ -216,28 +214,21 @@ def _routed(
     return placed(last)
 
 
-def _stamped(
-    verilog: str, top: str, board: Board, repeated: Sequence[str]
-) -> tuple[Path, Mapping[str, Any]]:
+def _stamped(verilog: str, top: str, board: Board, repeated: Sequence[str]) -> tuple[Path, float]:
     """The same with the instances of the last of the `repeated` modules stamped."""
     tool_version(board.flow.nextpnr)
     device = stampable(board)
     check_mapped(verilog, top, board, repeated)
     enough = _AHEAD * float(board.design_mhz(None))
-    return _with_report(
-        stamp_design(
-            verilog,
-            top,
-            repeated=repeated,
-            device=device,
-            pins=board.constraints,
-            enough_mhz=enough,
-        ).folder
+    stamped = stamp_design(
+        verilog,
+        top,
+        repeated=repeated,
+        device=device,
+        pins=board.constraints,
+        enough_mhz=enough,
     )
-
-
-def _with_report(built: Path) -> tuple[Path, Mapping[str, Any]]:
-    return built, json.loads((built / "report.json").read_text("utf-8"))
+    return stamped.folder, stamped.fmax_mhz
 
 
 def write_bitstream(
@@ -262,10 +253,9 @@ def write_bitstream(
     """
     flow, mhz = board.flow, board.design_mhz(setting)
     if repeated:
-        built, report = _stamped(verilog, top, board, repeated)
+        built, fmax = _stamped(verilog, top, board, repeated)
     else:
-        built, report = _routed(verilog, top, board, bitstream=True)
-    fmax = clock_mhz(report)
+        built, fmax = _routed(verilog, top, board, bitstream=True)
     if fmax < mhz:
         slower = board.default_setting(fmax)
         advice = f"; ask for --clock {float(slower.mhz):.12g} or less" if slower else ""
@@ -286,7 +276,9 @@ def write_bitstream(
         clock_mhz=float(mhz),
         fmax_mhz=fmax,
         utilisation={
-            cell: count["used"] for cell, count in report["utilization"].items() if count["used"]
+            cell: count["used"]
+            for cell, count in report_of(built)["utilization"].items()
+            if count["used"]
         },
         bitstream=bitstream,
         size=len(content),

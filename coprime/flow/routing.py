@@ -114,7 +114,7 @@ def route_design(
         routed = nextpnr(
             flow, own, netlist, constraints if pins else "", (*options, "--seed", str(seed))
         )
-        reports[seed] = json.loads((routed / "report.json").read_text("utf-8"))
+        reports[seed] = report_of(routed)
     fmax = {seed: clock_mhz(report) for seed, report in reports.items()}
     best = max(fmax, key=lambda seed: fmax[seed])
     return RoutedDesign(
@@ -273,6 +273,12 @@ def _leave_out(prefix: str, netlist: Path) -> None:
 def _run(what: str, function: str, arguments: Sequence[str], folder: Path) -> None:
     command = [sys.executable, "-P", "-c", _FUNCTION, function, *arguments]
     run_tool(what, command, folder=folder)
+
+
+def report_of(folder: Path) -> dict[str, Any]:
+    """What nextpnr has reported in this folder."""
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text("utf-8"))
+    return report
 
 
 def clock_mhz(report: Mapping[str, Any]) -> float:

@@ -1,13 +1,12 @@
 """One part of a chain, placed and routed inside a rectangle."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..routing import clock_mhz, nextpnr
+from ..routing import CriticalPath, clock_mhz, critical_path, nextpnr, report_of
 from ..targets import Flow, FpgaDevice
 from ..tools import ToolError
 from .anchors import anchored, without_anchors
@@ -50,6 +49,7 @@ class Block:
     module: Module
     mhz: float  # highest clock of the part by itself
     mhz_by_seed: dict[int, float]
+    critical_path: CriticalPath
 
 
 def place_and_route(
@@ -103,25 +103,28 @@ def place_and_route(
                     raise
                 pin = _AT.format(pin=fabric.farthest_pin(_package(device), rectangle))
                 folder = nextpnr(flow, device, netlist, pin, (*flow.place, *own), write=WALL)
-            module = _routed(folder)
+            module = routed_netlist(folder)
         except ToolError as error:
             failed = error
             continue
-        clocks[seed] = clock_mhz(json.loads((folder / "report.json").read_text("utf-8")))
+        report = report_of(folder)
+        clocks[seed] = clock_mhz(report)
         if clocks[seed] == max(clocks.values()):
-            best = without_anchors(module, part)
+            best = without_anchors(module, part), critical_path(report)
         if clocks[seed] >= enough_mhz:
             break
     if best is None:
         raise failed or ValueError("seeds must name at least one seed")
-    return Block(part, rectangle, best, max(clocks.values()), clocks)
+    module, path = best
+    return Block(part, rectangle, module, max(clocks.values()), clocks, path)
 
 
 def _package(device: FpgaDevice) -> str:
     return device.options[device.options.index("--package") + 1]
 
 
-def _routed(folder: Path) -> Module:
+def routed_netlist(folder: Path) -> Module:
+    """The netlist that nextpnr has written into this folder."""
     (module,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
     return module
 
@@ -130,7 +133,7 @@ def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dic
     """The cells of a netlist as nextpnr places them, by name. ToolError if it fails."""
     options = (*flow.place_without_pins, "--pack-only")
     folder = nextpnr(flow, device, netlist_text(modules), "", options, write=WALL)
-    cells: dict[str, Any] = _routed(folder)["cells"]
+    cells: dict[str, Any] = routed_netlist(folder)["cells"]
     return cells
 
 

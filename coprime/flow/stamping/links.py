@@ -22,10 +22,10 @@ from .netlist import (
     highest_bit,
     place_of,
     route_of,
-    routing_text,
     strength_of,
     wall_cell,
     wall_net,
+    with_route,
     word,
 )
 
@@ -91,9 +91,9 @@ def opened(composed: Composed, routed: Module) -> Composed:
             continue
         if any(wire in taken for wire, _ in route_of(net)):
             lost.add(net["bits"][0])
-            nets[name] = _with_route(net, [], 0)
+            nets[name] = with_route(net, [], 0)
         elif strength_of(net) == LOOSE:
-            nets[name] = _with_route(net, route_of(net), LOCKED)
+            nets[name] = with_route(net, route_of(net), LOCKED)
     return replace(
         composed, module={**composed.module, "netnames": nets}, open=composed.open | lost
     )
@@ -108,9 +108,9 @@ def close(composed: Composed, routed: Module) -> Module:
     lost = opened(composed, routed).open - composed.open
     for name, net in nets.items():
         if name in given:
-            nets[name] = _with_route(net, given[name], WEAK)
+            nets[name] = with_route(net, given[name], WEAK)
         elif net["bits"][0] in lost:
-            nets[name] = _with_route(net, [], 0)
+            nets[name] = with_route(net, [], 0)
     return {**composed.module, "netnames": nets}
 
 
@@ -121,10 +121,3 @@ def _given(composed: Composed, routed: Module) -> dict[str, Route]:
         for name, net in routed["netnames"].items()
         if name in nets and nets[name]["bits"][0] in composed.open
     }
-
-
-def _with_route(net: Mapping[str, Any], route: Route, strength: int) -> dict[str, Any]:
-    attributes = {key: value for key, value in net["attributes"].items() if key != "ROUTING"}
-    if route:
-        attributes["ROUTING"] = routing_text(route, strength)
-    return {**net, "attributes": attributes}

@@ -92,6 +92,14 @@ def routing_text(route: Route, strength: int) -> str:
     return ";".join(f"{wire};{switch};{strength}" for wire, switch in route)
 
 
+def with_route(net: Mapping[str, Any], route: Route, strength: int) -> dict[str, Any]:
+    """A net that is bound to these wires as strongly, or has no route."""
+    attributes = {key: value for key, value in net["attributes"].items() if key != "ROUTING"}
+    if route:
+        attributes["ROUTING"] = routing_text(route, strength)
+    return {**net, "attributes": attributes}
+
+
 def place_of(name: str) -> tuple[int, int]:
     """Column and row in the name of a place for a cell, a wire or a switch."""
     found = _PLACE.match(name)

@@ -1,6 +1,5 @@
 """Stamp a mapped netlist: from modules on a chain to a device that is placed and routed."""
 
-import json
 import math
 import re
 from collections import Counter
@@ -13,10 +12,10 @@ from typing import Any
 from coprime.cells.target import Target
 
 from ..mapping import map_cells, mapping_tools
-from ..routing import check_fit, clock_mhz, critical_path, nextpnr, wrapped
+from ..routing import check_fit, clock_mhz, critical_path, nextpnr, report_of, wrapped
 from ..targets import Flow, FpgaDevice, device_named, flow_of
 from ..tools import ToolError, tool_version
-from .block import Block, Copy, packed, place_and_route
+from .block import Block, Copy, packed, place_and_route, routed_netlist
 from .chain import ChainPart, NodeChain, front_end, instances_in_a_ring
 from .check import check
 from .compose import Composed, compose
@@ -24,6 +23,7 @@ from .fabric import Fabric, Rectangle
 from .links import close, open_nets, opened
 from .netlist import WALL, Module, modules_of, netlist_text
 from .plan import PlannedArea, need_of, plan
+from .timing import paths_since
 
 _TARGET_MHZ = 200.0  # clock that nextpnr works towards
 _ENOUGH = 0.98
@@ -39,8 +39,11 @@ class StampedDesign:
     """A device with copies of a module, and how fast it is."""
 
     device: str
-    fmax_mhz: float  # highest clock of the whole
+    fmax_mhz: float
+    """Highest clock of the whole: that of its slowest block, or of the paths that no block has."""
     critical_path: str
+    paths_since_mhz: float  # highest clock of the paths that no block has (`paths_since`)
+    reported_mhz: float  # what nextpnr says of the whole: a lower bound
     block_mhz: Mapping[str, Mapping[int, float]]
     """Highest clock in MHz of each rectangle and of the front end by themselves, by seeds.
 
@@ -52,7 +55,8 @@ class StampedDesign:
     tools: Mapping[str, str]  # version of each tool
     netlist: Module = field(repr=False)
     """The packed cells with their places, as the last step routes them."""
-    folder: Path  # with nextpnr's report.json and, if there are constraints, the bitstream
+    folder: Path
+    """With nextpnr's report.json of the whole and, if there are constraints, the bitstream."""
 
     def record(self) -> dict[str, object]:
         """What `synth --json` says of the stamping."""
@@ -62,6 +66,8 @@ class StampedDesign:
                 for name, by_seed in self.block_mhz.items()
             },
             "rectangles": dict(self.rectangles),
+            "paths_since_mhz": self.paths_since_mhz,
+            "reported_mhz": self.reported_mhz,
             "filled_percent": self.filled,
             "nets_copied": self.routed,
             "nets_routed": self.left,
@@ -141,16 +147,26 @@ class _Stamping:
             front, chosen.front, enough_mhz=slowest, constraints=self.constraints
         )
         copies = [Copy(blocks[self._look(place)], place.area) for place in chosen.places]
-        composed, routed = self._routed(chain, front_block, copies)
-        report = json.loads((routed / "report.json").read_text("utf-8"))
+        composed, linked = self._linked(chain, front_block, copies)
+        check(linked, self.fabric, self._packed(chain.modules))
+        routed = self._routed_in_place(linked, bitstream=bool(self.constraints))
+        paths = paths_since(composed.module, routed_netlist(routed))
+        since = report_of(self._routed_in_place(paths))
+        clock, path = min(
+            (clock_mhz(since), critical_path(since)),
+            *((block.mhz, block.critical_path) for block in (front_block, *blocks.values())),
+            key=lambda one: one[0],
+        )
         names = {
             key: f"{block.part.instances} in {block.rectangle}" for key, block in blocks.items()
         }
         counted = Counter(names[self._look(place)] for place in chosen.places)
         return StampedDesign(
             device=self.device.title,
-            fmax_mhz=clock_mhz(report),
-            critical_path=str(critical_path(report)),
+            fmax_mhz=clock,
+            critical_path=str(path),
+            paths_since_mhz=clock_mhz(since),
+            reported_mhz=clock_mhz(report_of(routed)),
             block_mhz={"front end": front_block.mhz_by_seed}
             | {names[key]: block.mhz_by_seed for key, block in blocks.items()},
             rectangles=counted,
@@ -161,26 +177,23 @@ class _Stamping:
                 **mapping_tools(),
                 self.flow.nextpnr_name: tool_version(self.flow.nextpnr),
             },
-            netlist=composed.module,
+            netlist=linked,
             folder=routed,
         )
 
-    def _routed(
-        self, chain: NodeChain, front: Block, copies: Sequence[Copy]
-    ) -> tuple[Composed, Path]:
-        """The whole netlist, checked, and the folder in which it was routed."""
-        options = (*self.flow.place_without_pins, "--no-pack", "--no-place")
-        options = (*options, "--freq", str(_TARGET_MHZ), "--timing-allow-fail")
-        composed = self._linked(chain, front, copies, options)
-        check(composed.module, self.fabric, self._packed(chain.modules))
-        netlist, bitstream = netlist_text({"top": composed.module}), bool(self.constraints)
-        folder = nextpnr(self.flow, self.device, netlist, "", options, bitstream=bitstream)
-        return composed, folder
+    def _routed_in_place(self, module: Module, *options: str, bitstream: bool = False) -> Path:
+        """A folder in which a placed netlist was routed where it was not."""
+        timing = ("--freq", str(_TARGET_MHZ), "--timing-allow-fail")
+        options = (*self.flow.place_without_pins, "--no-pack", "--no-place", *timing, *options)
+        netlist = netlist_text({"top": module})
+        return nextpnr(
+            self.flow, self.device, netlist, "", options, bitstream=bitstream, write=WALL
+        )
 
     def _linked(
-        self, chain: NodeChain, front: Block, copies: Sequence[Copy], options: Sequence[str]
-    ) -> Composed:
-        """The whole netlist, its links routed.
+        self, chain: NodeChain, front: Block, copies: Sequence[Copy]
+    ) -> tuple[Composed, Module]:
+        """The blocks as they were put together, and the same with the links routed.
 
         A link may find no way to its end even with anchors: then it may take wires of the copies of
         that block. What loses wires is routed again, together with the links; if that fails, at the
@@ -190,7 +203,7 @@ class _Stamping:
         while True:
             composed = compose(chain, self.fabric, front, copies, loose)
             try:
-                links = self._open_nets_routed(composed, options)
+                links = self._open_nets_routed(composed)
                 break
             except ToolError as error:
                 block = _blocked(str(error), chain, copies)
@@ -202,15 +215,12 @@ class _Stamping:
         again = opened(composed, links)
         if again.open != composed.open:
             with suppress(ToolError):
-                composed, links = again, self._open_nets_routed(again, options)
-        return replace(composed, module=close(composed, links))
+                return composed, close(again, self._open_nets_routed(again))
+        return composed, close(composed, links)
 
-    def _open_nets_routed(self, composed: Composed, options: Sequence[str]) -> Module:
-        netlist = netlist_text({"top": open_nets(composed, self.fabric)})
-        options = (*options, "--router", "router2")
-        folder = nextpnr(self.flow, self.device, netlist, "", options, write=WALL)
-        (routed,) = modules_of((folder / "routed.json").read_text("utf-8")).values()
-        return routed
+    def _open_nets_routed(self, composed: Composed) -> Module:
+        module = open_nets(composed, self.fabric)
+        return routed_netlist(self._routed_in_place(module, "--router", "router2"))
 
     @property
     def _all_seeds(self) -> Sequence[int]:

@@ -3,6 +3,7 @@
 import json
 
 from coprime.cells.target import Target
+from coprime.flow.routing import CriticalPath
 from coprime.flow.stamping import block as block_module
 from coprime.flow.stamping.block import Block, Copy, Taken, _left_half, _only_here, _right_half
 from coprime.flow.stamping.chain import ChainPart
@@ -12,6 +13,7 @@ from coprime.flow.tools import ToolError
 
 AREA = Rectangle(13, 41, 9, 18)  # with multipliers in the last row, 58
 PART = ChainPart({}, "top", 1, 1, {}, {}, {})
+PATH = CriticalPath(start="a", end="b", nets=("n",), logic_ns=5.0, routing_ns=3.0)
 
 
 def block():
@@ -34,7 +36,7 @@ def block():
             "outside": net(4, "X40/Y5/H02E0001"),
         },
     }
-    return Block(PART, AREA, module, 125.0, {1: 125.0})
+    return Block(PART, AREA, module, 125.0, {1: 125.0}, PATH)
 
 
 def test_a_copy_takes_its_places_and_wires_but_not_the_clock():
@@ -61,7 +63,7 @@ def test_rows_of_logic_are_divided():
     upper = Rectangle(13, 42, 9, 23)
     lower = Rectangle(13, 58, 9, 23)
     rows = Rectangle(13, 59, 9, 6)
-    above = Copy(Block(PART, upper, block().module, 125.0, {}), upper)
+    above = Copy(Block(PART, upper, block().module, 125.0, {}, PATH), upper)
     right, left = _right_half(upper, 7, fabric), _left_half(lower, above, fabric)
     inside = {bel for place in rows.places() for bel, _ in fabric.bels(place)}
     assert {bel for bel in right.bels | left.bels if "/Y58/" not in bel} == inside
@@ -102,10 +104,20 @@ class _Tool:
             raise ToolError(clock)
         place = self._folder / f"{seed}_{bool(constraints)}"
         place.mkdir()
-        (place / "report.json").write_text(json.dumps({"fmax": {"clk": {"achieved": clock}}}))
+        (place / "report.json").write_text(json.dumps(_reported(clock)))
         module = block().module | {"seed": seed}
         (place / "routed.json").write_text(json.dumps({"modules": {"top": module}}))
         return place
+
+
+def _reported(mhz):
+    end = {"cell": "b"}
+    steps = [
+        {"type": "clk-to-q", "delay": 1.0, "from": {"cell": f"a at {mhz}"}, "to": end},
+        {"type": "routing", "delay": 2.0, "net": "n", "from": end, "to": end},
+    ]
+    paths = [{"from": "clk", "to": "clk", "path": steps}]
+    return {"fmax": {"clk": {"achieved": mhz}}, "critical_paths": paths}
 
 
 def placed(monkeypatch, tmp_path, clocks):
@@ -132,6 +144,7 @@ def test_the_best_seed_is_kept_and_none_is_tried_once_it_is_enough(monkeypatch, 
     clocks = {(1, False): 90.0, (2, False): 112.0}
     made, runs = placed(monkeypatch, tmp_path, clocks)
     assert (made.mhz, made.mhz_by_seed, made.module["seed"]) == (112.0, {1: 90.0, 2: 112.0}, 2)
+    assert made.critical_path.start == "a at 112.0"
     assert runs == [(1, False), (2, False)]
 
 

@@ -13,7 +13,7 @@ WIDE = Rectangle(13, 26, 54, 24)
 
 
 def moved(route, row):
-    block = Block(part=None, rectangle=WIDE, module={}, mhz=0, mhz_by_seed={})
+    block = Block(part=None, rectangle=WIDE, module={}, mhz=0, mhz_by_seed={}, critical_path=None)
     composition = object.__new__(_Composition)
     composition._fabric = FABRIC
     return composition._moved(route, Copy(block, dataclasses.replace(WIDE, y=row)))
@@ -42,7 +42,7 @@ EDGE = [("X125/Y47/H01W0100", "X125/Y47/-3_0_H06E0303->0_0_H01W0100")]
 
 
 def at_the_edge(row):
-    block = Block(part=None, rectangle=EAST, module={}, mhz=0, mhz_by_seed={})
+    block = Block(part=None, rectangle=EAST, module={}, mhz=0, mhz_by_seed={}, critical_path=None)
     composition = object.__new__(_Composition)
     composition._fabric = FABRIC
     return composition._moved(EDGE, Copy(block, dataclasses.replace(EAST, y=row)))

@@ -59,7 +59,9 @@ def test_a_chain_is_stamped_and_is_the_same_netlist():
     alone = {name: max(clocks.values()) for name, clocks in stamped.block_mhz.items()}
     assert stamped.device.startswith("LFE5U-25F")
     assert sum(int(name.split()[0]) * n for name, n in stamped.rectangles.items()) == 6
-    assert 0.8 * min(alone.values()) < stamped.fmax_mhz <= 1.02 * min(alone.values())
+    assert stamped.fmax_mhz == min(*alone.values(), stamped.paths_since_mhz)
+    # The tool takes carry chains of the whole for slower than those of the blocks.
+    assert stamped.reported_mhz <= stamped.fmax_mhz < 1.2 * stamped.reported_mhz
     assert stamped.routed > stamped.left
 
 
