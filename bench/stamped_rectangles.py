@@ -47,7 +47,14 @@ def main(arguments: list[str]) -> None:
         filled = 100 * used["TRELLIS_COMB"] / fabric.capacity(area)["TRELLIS_COMB"]
         try:
             block = place_and_route(
-                part, area, flow, device, fabric, seeds=seeds, target_mhz=TARGET_MHZ
+                part,
+                area,
+                flow,
+                device,
+                fabric,
+                seeds=seeds,
+                target_mhz=TARGET_MHZ,
+                luts=used["TRELLIS_COMB"],
             )
             clocks = ", ".join(f"{seed}: {mhz:.1f} MHz" for seed, mhz in block.mhz_by_seed.items())
         except ToolError as error:

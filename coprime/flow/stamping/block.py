@@ -9,8 +9,8 @@ from typing import Any
 from ..routing import CriticalPath, clock_mhz, critical_path, nextpnr, report_of
 from ..targets import Flow, FpgaDevice
 from ..tools import ToolError
-from .anchors import anchored, without_anchors
 from .chain import ChainPart
+from .ends import at_the_edge, without_ring
 from .fabric import REACH, Fabric, Rectangle
 from .netlist import (
     WALL,
@@ -61,12 +61,11 @@ def place_and_route(
     *,
     seeds: Sequence[int],
     target_mhz: float,
+    luts: int,
     enough_mhz: float = math.inf,
     copies: Sequence[Rectangle] = (),
     above: "Copy | None" = None,
     shared_rows: int = 0,
-    anchors: bool = False,
-    luts: int = 0,
     constraints: str = "",
 ) -> Block:
     """Place and route a part with each of some seeds and keep the one with the highest clock.
@@ -74,19 +73,16 @@ def place_and_route(
     No further seeds are tried once a clock of `enough_mhz` is reached. `copies` are the rectangles
     that look like this one and get copies: no switch is used that one of them has not. `above`
     shares the first rows: this block keeps off what it has taken, and off the left half of their
-    logic. The right half of the last `shared_rows` is for the block below. With `anchors` the ends
-    of links are not shut in; the part has so many `luts`. `constraints` has the pins of a front
-    end, or the tool chooses them. Raises ToolError if with no seed the part fits the rectangle, or
-    the tool fails.
+    logic. The right half of the last `shared_rows` is for the block below. The part has so many
+    `luts`. `constraints` has the pins of a front end, or the tool chooses them. Raises ToolError if
+    with no seed the part fits the rectangle, or the tool fails.
     """
     taken = _right_half(rectangle, shared_rows, fabric)
     taken |= _only_here(rectangle, copies, fabric)
     if above:
         taken |= Taken.by(above) | _left_half(rectangle, above, fabric)
-    ring = part
-    if anchors:
-        ring, empty = anchored(part, rectangle, fabric, taken.bels, luts)
-        taken |= Taken(empty, frozenset())
+    ring, empty = at_the_edge(part, rectangle, fabric, taken.bels, luts)
+    taken |= Taken(empty, frozenset())
     netlist = netlist_text(_walled(ring, rectangle, fabric, taken))
     place = flow.place if constraints else flow.place_without_pins
     timing = ("--freq", str(target_mhz), "--timing-allow-fail")
@@ -110,7 +106,7 @@ def place_and_route(
         report = report_of(folder)
         clocks[seed] = clock_mhz(report)
         if clocks[seed] == max(clocks.values()):
-            best = without_anchors(module, part), critical_path(report)
+            best = without_ring(module, part), critical_path(report)
         if clocks[seed] >= enough_mhz:
             break
     if best is None:

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +115,6 @@ def stamp_design(
     return _Stamping(flow, own, fabric, seeds, pins or "", enough_mhz).stamp(chain)
 
 
-class _NoWayError(ToolError):
-    """A link finds no way to its end."""
-
-
 @dataclass(frozen=True)
 class _Stamping:
     flow: Flow
@@ -127,16 +123,9 @@ class _Stamping:
     seeds: Sequence[int]
     constraints: str
     enough_mhz: float
-    anchors: bool = False  # of `place_and_route`
 
     def stamp(self, chain: NodeChain) -> StampedDesign:
-        """Stamp a chain; if a link finds no way to its end, again with anchors."""
-        try:
-            return self._stamp(chain)
-        except _NoWayError:
-            return replace(self, anchors=True)._stamp(chain)
-
-    def _stamp(self, chain: NodeChain) -> StampedDesign:
+        """Stamp a chain. Raises as `stamp_design`."""
         front, one = front_end(chain), instances_in_a_ring(chain, 1)
         need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
         count = len(chain.instances)
@@ -195,9 +184,8 @@ class _Stamping:
     ) -> tuple[Composed, Module]:
         """The blocks as they were put together, and the same with the links routed.
 
-        A link may find no way to its end even with anchors: then it may take wires of the copies of
-        that block. What loses wires is routed again, together with the links; if that fails, at the
-        end.
+        A link may find no way to its end: then it may take wires of the copies of that block. What
+        loses wires is routed again, together with the links; if that fails, at the end.
         """
         loose: list[Block] = []
         while True:
@@ -209,8 +197,6 @@ class _Stamping:
                 block = _blocked(str(error), chain, copies)
                 if block is None or block in loose:
                     raise
-                if not self.anchors:
-                    raise _NoWayError(str(error)) from error
                 loose.append(block)
         again = opened(composed, links)
         if again.open != composed.open:
@@ -289,7 +275,7 @@ class _Stamping:
         shared_rows: int = 0,
         constraints: str = "",
     ) -> Block:
-        luts = need_of(self._packed(part.modules))["TRELLIS_COMB"] if self.anchors else 0
+        luts = need_of(self._packed(part.modules))["TRELLIS_COMB"]
         try:
             return place_and_route(
                 part,
@@ -303,7 +289,6 @@ class _Stamping:
                 copies=copies,
                 above=above,
                 shared_rows=shared_rows,
-                anchors=self.anchors,
                 luts=luts,
                 constraints=constraints,
             )

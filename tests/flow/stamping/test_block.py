@@ -135,6 +135,7 @@ def placed(monkeypatch, tmp_path, clocks):
         Fabric.of("LFE5U-25F"),
         seeds=(1, 2, 3),
         target_mhz=200.0,
+        luts=100,
         enough_mhz=110.0,
     )
     return made, tool.runs

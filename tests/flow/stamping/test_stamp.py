@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from coprime.flow.stamping.stamp import _blocked, _NoWayError, _Stamping, stamp_design
+from coprime.flow.stamping.stamp import _blocked, stamp_design
 from coprime.flow.tools import ToolError
 
 NODE = """
@@ -95,19 +95,3 @@ def test_the_block_that_a_link_finds_no_way_into(net, expected):
     block = _blocked(error, chain, copies)
     assert (block and block.name) == expected
     assert _blocked("nextpnr failed: no place", chain, copies) is None
-
-
-def test_a_chain_is_stamped_with_anchors_if_a_link_finds_no_way_and_only_then(monkeypatch):
-    tried = []
-
-    def stamp(self, chain):
-        tried.append(self.anchors)
-        if chain == "shut in" and not self.anchors:
-            raise _NoWayError("Failed to route arc 0.0 of net 'x'")
-        return chain
-
-    monkeypatch.setattr(_Stamping, "_stamp", stamp)
-    stamping = _Stamping(None, None, None, (1,), "", 0.0)
-    assert stamping.stamp("open") == "open"
-    assert stamping.stamp("shut in") == "shut in"
-    assert tried == [False, False, True]
