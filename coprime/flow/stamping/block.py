@@ -10,7 +10,7 @@ from ..routing import CriticalPath, clock_mhz, critical_path, nextpnr, report_of
 from ..targets import Flow, FpgaDevice
 from ..tools import ToolError
 from .chain import ChainPart
-from .ends import at_the_edge, without_ring
+from .ends import with_ends_placed, without_ring
 from .fabric import REACH, Fabric, Rectangle
 from .netlist import (
     WALL,
@@ -81,7 +81,7 @@ def place_and_route(
     taken |= _only_here(rectangle, copies, fabric)
     if above:
         taken |= Taken.by(above) | _left_half(rectangle, above, fabric)
-    ring, empty = at_the_edge(part, rectangle, fabric, taken.bels, luts)
+    ring, empty = with_ends_placed(part, rectangle, fabric, taken.bels, luts)
     taken |= Taken(empty, frozenset())
     netlist = netlist_text(_walled(ring, rectangle, fabric, taken))
     place = flow.place if constraints else flow.place_without_pins

@@ -1,10 +1,9 @@
-"""Where links leave a block and arrive in it: at its edge, if their ends are registers.
+"""Where links leave a block and arrive in it: at places of their own, if their ends are registers.
 
-A link between registers is a wire and nothing else, and short if they are near the rectangles
-around. So they get places at the edge towards the middle of the device, where two columns of large
-rectangles meet: above those that links come from, below those that links lead to. In the ring of a
-block a link then takes several wires; a copy leaves them free, for the link that it gets instead.
-Other ends are where the tool puts them.
+A link between registers is a wire and nothing else, and no longer than from one rectangle to the
+next if they have places near the middle: above it those that links come from, below it those that
+links lead to. In the ring of a block a link then takes several wires; a copy leaves them free, for
+the link that it gets instead. Other ends are where the tool puts them.
 """
 
 from collections import defaultdict
@@ -20,16 +19,19 @@ _FULL = 0.8
 """Of a rectangle's LUTs, at most, that are used when those beside ends of links are not."""
 _LUT, _REGISTER = "TRELLIS_COMB", "TRELLIS_FF"
 _IN_TILE = 8  # flip-flops
+_OFF = 4
+"""Columns from the middle of a rectangle to the ends, towards the middle of the device. In a narrow
+one that is at the edge; at the edge of a wide one they would keep the tool from routing it."""
 _DATA = {"DI": "M"}  # inputs of flip-flops for a LUT beside them, and for anything else
 _OWN = "REGSET"  # the parameter in which flip-flops of a tile may differ
 
 
-def at_the_edge(
+def with_ends_placed(
     part: ChainPart, rectangle: Rectangle, fabric: Fabric, taken: frozenset[str], luts: int
 ) -> tuple[ChainPart, frozenset[str]]:
     """A part with places for the registers at the ends of its links, and places to leave empty.
 
-    It gets no place of `taken`, and needs `luts` LUTs: where they would be crowded otherwise,
+    The part gets no place of `taken`, and needs `luts` LUTs: where those would be crowded,
     nothing is left empty. For a register too many the tool finds a place.
     """
     nets = part.modules[part.top]["netnames"]
@@ -137,11 +139,12 @@ def _placed(modules: dict[str, Module], module: str, places: Mapping[str, str]) 
 def _tiles(
     rectangle: Rectangle, fabric: Fabric, taken: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
-    """Its tiles of registers that are free, the middle of the edge first."""
+    """Its tiles of registers that are free, those of the first column first."""
     column, row = rectangle.middle
-    edge = rectangle.x + (rectangle.width - 1 if column <= fabric.middle[0] else 0)
+    off = min(_OFF, (rectangle.width - 1) // 2)
+    column += off if column <= fabric.middle[0] else -off
     for tile in sorted(
-        rectangle.places(), key=lambda one: (abs(one[0] - edge), abs(one[1] - row), one)
+        rectangle.places(), key=lambda one: (abs(one[0] - column), abs(one[1] - row), one)
     ):
         registers = [bel for bel, kind in fabric.bels(tile) if kind == _REGISTER]
         if registers and taken.isdisjoint(registers):

@@ -26,7 +26,7 @@ from .plan import PlannedArea, need_of, plan
 from .timing import paths_since
 
 _TARGET_MHZ = 200.0  # clock that nextpnr works towards
-_ENOUGH = 0.98
+_ENOUGH = 0.985
 """Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
 _FURTHER = 8  # seeds for a rectangle that is slower
 _NO_ROUTE = re.compile(r"Failed to route arc \S+ of net '([^']+)'")

@@ -1,7 +1,7 @@
-"""Registers at the ends of links: their places at the edge of a block."""
+"""Registers at the ends of links: their places in a block."""
 
 from coprime.flow.stamping.chain import ChainPart
-from coprime.flow.stamping.ends import at_the_edge, without_ring
+from coprime.flow.stamping.ends import with_ends_placed, without_ring
 from coprime.flow.stamping.fabric import Fabric, Rectangle
 from coprime.flow.stamping.netlist import place_of, route_of
 
@@ -66,12 +66,13 @@ def placed(part, instance):
     }
 
 
-def test_registers_are_at_the_edge_towards_the_middle_of_the_device():
-    for rectangle, edge in ((LEFT, 21), (RIGHT, 85)):
-        part, _ = at_the_edge(ring(), rectangle, FABRIC, frozenset(), LUTS)
+def test_registers_are_in_a_column_towards_the_middle_of_the_device():
+    wide = Rectangle(13, 26, 45, 24), 35 + 4
+    for rectangle, column in ((LEFT, 21), (RIGHT, 85), wide):
+        part, _ = with_ends_placed(ring(), rectangle, FABRIC, frozenset(), LUTS)
         places = placed(part, "node_0")
         assert len(places) == len(set(places.values())) == 2 * WIDTH
-        assert {place_of(bel)[0] for bel in places.values()} == {edge}
+        assert {place_of(bel)[0] for bel in places.values()} == {column}
         first, last = (
             [place_of(bel)[1] for name, bel in places.items() if name.startswith(which)]
             for which in ("first", "last")
@@ -83,7 +84,7 @@ def test_registers_are_at_the_edge_towards_the_middle_of_the_device():
 
 
 def test_a_register_with_data_from_a_lut_may_be_away_from_it():
-    part, _ = at_the_edge(ring(), LEFT, FABRIC, frozenset(), LUTS)
+    part, _ = with_ends_placed(ring(), LEFT, FABRIC, frozenset(), LUTS)
     cells = part.modules[part.modules["top"]["cells"]["node_0"]["type"]]["cells"]
     assert cells["last_3"]["connections"]["M"] == [GIVEN + 3]
     assert cells["last_3"]["port_directions"]["M"] == "input"
@@ -91,7 +92,7 @@ def test_a_register_with_data_from_a_lut_may_be_away_from_it():
 
 
 def test_of_several_instances_only_those_that_links_lead_out_of_have_places():
-    part, _ = at_the_edge(ring(3), LEFT, FABRIC, frozenset(), LUTS)
+    part, _ = with_ends_placed(ring(3), LEFT, FABRIC, frozenset(), LUTS)
     assert {name[:4] for name in placed(part, "node_0")} == {"firs"}
     assert placed(part, "node_1") == {}
     assert {name[:4] for name in placed(part, "node_2")} == {"last"}
@@ -102,7 +103,7 @@ def test_registers_of_a_tile_share_enable_and_reset():
     for k in range(0, WIDTH, 2):
         cell = part.modules["node"]["cells"][f"last_{k}"]
         cell["connections"]["LSR"], cell["port_directions"]["LSR"] = [400], "input"
-    part, _ = at_the_edge(part, LEFT, FABRIC, frozenset(), LUTS)
+    part, _ = with_ends_placed(part, LEFT, FABRIC, frozenset(), LUTS)
     tiles = {}
     for name, bel in placed(part, "node_0").items():
         with_reset = name.startswith("last") and int(name[5:]) % 2 == 0
@@ -113,20 +114,20 @@ def test_registers_of_a_tile_share_enable_and_reset():
 def test_registers_keep_off_places_that_are_taken_and_one_too_many_is_the_tools():
     every = {bel for place in LEFT.places() for bel, _ in FABRIC.bels(place)}
     free = {bel for bel in every if place_of(bel) == (15, 30)}
-    part, _ = at_the_edge(ring(), LEFT, FABRIC, frozenset(every - free), LUTS)
+    part, _ = with_ends_placed(ring(), LEFT, FABRIC, frozenset(every - free), LUTS)
     places = placed(part, "node_0")
     assert set(places.values()) <= free
     assert len(places) == 8
-    part, _ = at_the_edge(ring(), LEFT, FABRIC, frozenset(every), LUTS)
+    part, _ = with_ends_placed(ring(), LEFT, FABRIC, frozenset(every), LUTS)
     assert placed(part, "node_0") == {}
 
 
 def test_the_luts_beside_them_are_left_empty_if_there_is_room():
-    part, empty = at_the_edge(ring(), LEFT, FABRIC, frozenset(), LUTS // 2)
+    part, empty = with_ends_placed(ring(), LEFT, FABRIC, frozenset(), LUTS // 2)
     tiles = {place_of(bel) for bel in placed(part, "node_0").values()}
     luts = {bel for tile in tiles for bel, kind in FABRIC.bels(tile) if kind == "TRELLIS_COMB"}
     assert empty == luts
-    _, empty = at_the_edge(ring(), LEFT, FABRIC, frozenset(), LUTS * 8 // 10)
+    _, empty = with_ends_placed(ring(), LEFT, FABRIC, frozenset(), LUTS * 8 // 10)
     assert empty == frozenset()
 
 
@@ -136,7 +137,7 @@ def test_other_ends_of_links_have_no_places():
     cells = part.modules["node"]["cells"]
     cells["last_0"] |= {"type": "LUT4"}
     cells["first_0"] |= {"type": "LUT4"}
-    part, _ = at_the_edge(part, LEFT, FABRIC, frozenset(), LUTS)
+    part, _ = with_ends_placed(part, LEFT, FABRIC, frozenset(), LUTS)
     places = placed(part, "node_0")
     assert len(places) == 2 * WIDTH - 2
     assert not {"first_0", "last_0"} & places.keys()
