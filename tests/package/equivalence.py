@@ -54,7 +54,7 @@ class Logic:
 
 def is_equivalent(gold: str, gate: str, module: str) -> bool:
     """Whether it is proved that `gate`, with a change in `module`, does the same as `gold`."""
-    tops = dict.fromkeys((module, *_around(gold, module)))
+    tops = dict.fromkeys((module, *around(gold, module)))
     ways = [(module, _ALONE), *itertools.product(tops, (_WHOLE, _REDUCED))]
     for top, way in ways:
         with tempfile.TemporaryDirectory() as name:
@@ -74,7 +74,7 @@ def is_equivalent(gold: str, gate: str, module: str) -> bool:
     return False
 
 
-def _around(text: str, module: str) -> Iterator[str]:
+def around(text: str, module: str) -> Iterator[str]:
     """The modules around a module, inner ones first."""
     name = ""
     for line in text.splitlines():
@@ -82,7 +82,7 @@ def _around(text: str, module: str) -> Iterator[str]:
         name = found[1] if found else name
         if re.match(rf"  {module} \w+ \(", line):
             yield name
-            yield from _around(text, name)
+            yield from around(text, name)
             return
 
 

@@ -6,14 +6,13 @@ Each mutant has one change, of one of the KINDS, in the logic of the exported te
 declarations, initial values and instances. `count` of all that there are, drawn from `seed`, are
 simulated with the package's own testbench, in Icarus Verilog, which should end with FAIL. A
 survivor counts against the score unless Yosys proves that it does the same as the design
-(`equivalence.py`). The same seed gives the same mutants.
+(`equivalence.py`), or ABC that it does so in every state that is reached from reset, so that only a
+fault in the hardware could show it (`reachable.py`). The same seed gives the same mutants.
 """
 
 import argparse
-import os
 import random
 import re
-import signal
 import subprocess
 import tempfile
 from collections import Counter
@@ -26,13 +25,14 @@ from coprime.cells.target import Target
 from coprime.package.package import write_package
 
 from .equivalence import is_equivalent
+from .reachable import is_never_seen
 
 KINDS = ("constant", "operator", "comparison", "branch", "enable", "reset", "assignment")
 """A bit of a constant; another operator; a comparison that is off by one; the branches of an `if`
 or of `?:` swapped; an enable of a register inverted; a reset, or another assignment, left out."""
 
 _SMALL = {"compression": {"modulus": "2^16+1"}, "direct": {"modulus": "2^16+1"}}
-_SECONDS = 300  # of a simulation; its watchdog counts cycles
+_SECONDS = 100  # of processor time of a simulation; its watchdog counts cycles
 _OPERATORS = {
     " & ": " | ",
     " | ": " & ",
@@ -121,6 +121,7 @@ class Score:
     possible : mutants that there are, of which a sample was simulated
     killed : how many ended with FAIL, by kind
     equivalent : those that did not, and are proved to do the same as the design
+    never_seen : those of the rest that are proved to do the same in every state that is reached
     survived : the others
     """
 
@@ -128,22 +129,25 @@ class Score:
     possible: int
     killed: Counter[str] = field(default_factory=Counter)
     equivalent: list[str] = field(default_factory=list)
+    never_seen: list[str] = field(default_factory=list)
     survived: list[str] = field(default_factory=list)
 
     @property
     def value(self) -> float:
-        """Part of the mutants that were killed, of all but the equivalent ones."""
+        """Part of the mutants that were killed, of all that are not proved to do the same."""
         killed = self.killed.total()
         return killed / max(1, killed + len(self.survived))
 
     def __str__(self) -> str:
-        count = self.killed.total() + len(self.equivalent) + len(self.survived)
+        proved = len(self.equivalent) + len(self.never_seen)
+        count = self.killed.total() + proved + len(self.survived)
         kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(self.killed.items()))
         lines = [
             f"{self.family}: {self.value:.1%} of {count} mutants, drawn from {self.possible}:"
             f" {self.killed.total()} killed ({kinds}), {len(self.equivalent)} proved equivalent,"
-            f" {len(self.survived)} survived",
+            f" {len(self.never_seen)} proved never seen, {len(self.survived)} survived",
             *(f"  equivalent: {one}" for one in self.equivalent),
+            *(f"  never seen: {one}" for one in self.never_seen),
             *(f"  survived: {one}" for one in self.survived),
         ]
         return "\n".join(lines)
@@ -177,6 +181,9 @@ def score(
             elif is_equivalent(text, mutant.of(text), mutant.module(text)):
                 found.equivalent.append(what)
                 note(f"equivalent: {what}")
+            elif is_never_seen(text, mutant.of(text), mutant.module(text)):
+                found.never_seen.append(what)
+                note(f"never seen: {what}")
             else:
                 found.survived.append(what)
                 note(f"survived: {what}")
@@ -193,15 +200,9 @@ def _simulates(package: Path) -> bool:
 
 def _make(package: Path, what: str) -> bool:
     """Whether it ends well; what runs on without a cycle of the clock, does not."""
-    command = ["make", "-s", "-C", str(package / "sim"), what]
-    with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        try:
-            return process.wait(_SECONDS) == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return False
+    limited = f"ulimit -t {_SECONDS}; exec make -s -C {package / 'sim'} {what} FIRST=1"
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:

@@ -9,6 +9,7 @@ from coprime.flow.parts import accelerator_verilog
 from tests.package import equivalence
 from tests.package.equivalence import is_equivalent
 from tests.package.mutants import KINDS, drawn, score
+from tests.package.reachable import is_never_seen
 
 LEAST = 0.85
 """Of the score of a testbench: docs/integration.md says what survives."""
@@ -121,3 +122,108 @@ endmodule
 def test_others_are_not(right, wrong):
     assert TEXT.count(right) == 1
     assert not is_equivalent(TEXT, TEXT.replace(right, wrong), "top")
+
+
+COUNTERS = """\
+module counter (
+  input  wire clk,
+  input  wire rst,
+  input  wire step,
+  output reg  [2:0] count = 3'h0
+);
+  always @(posedge clk) begin
+    if (step) count <= count == 3'h4 ? 3'h0 : count + 1'h1;
+    if (rst) count <= 3'h0;
+  end
+endmodule
+
+module store (
+  input  wire clk,
+  input  wire [2:0] place,
+  input  wire [3:0] word,
+  input  wire write,
+  output wire [3:0] read
+);
+  reg  [3:0] memory [0:7];
+
+  assign read = memory[place];
+
+  always @(posedge clk) begin
+    if (write) memory[place] <= word;
+  end
+endmodule
+
+module inner (
+  input  wire clk,
+  input  wire rst,
+  input  wire step,
+  input  wire [3:0] word,
+  output wire [3:0] read,
+  output wire fault
+);
+  wire [2:0] count;
+  wire [2:0] again;
+
+  counter first (
+    .clk(clk),
+    .rst(rst),
+    .step(step),
+    .count(count)
+  );
+  counter second (
+    .clk(clk),
+    .rst(rst),
+    .step(step),
+    .count(again)
+  );
+  store words (
+    .clk(clk),
+    .place(count),
+    .word(step ? word : 4'h0),
+    .write(step & (again != 3'h3)),
+    .read(read)
+  );
+  assign fault = (count != again) | (count == 3'h7);
+endmodule
+
+module outer (
+  input  wire clk,
+  input  wire rst,
+  input  wire step,
+  input  wire [3:0] word,
+  output wire [3:0] read,
+  output wire fault
+);
+  inner only (
+    .clk(clk),
+    .rst(rst),
+    .step(step),
+    .word(word),
+    .read(read),
+    .fault(fault)
+  );
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "right", "wrong", "same"),
+    [
+        ("inner", "(count != again)", "(count > again)", True),
+        ("inner", "count == 3'h7", "count == 3'h5", True),
+        ("inner", "step ? word : 4'h0", "word", True),
+        ("counter", "count == 3'h4 ?", "count >= 3'h4 ?", True),
+        ("inner", "(count != again)", "(count == again)", False),
+        ("inner", "count == 3'h7", "count == 3'h4", False),
+        ("inner", "step ? word : 4'h0", "step ? word : word | 4'h1", True),
+        ("inner", "step ? word : 4'h0", "step ? ~word : 4'h0", False),
+        ("inner", "(again != 3'h3)", "(again != 3'h2)", False),
+        ("counter", "count == 3'h4 ?", "count == 3'h5 ?", False),
+        ("counter", "    if (rst) count <= 3'h0;\n", "", False),
+        ("store", "if (write) ", "if (!(write)) ", False),
+        ("store", "memory[place];", "memory[place ^ 3'h1];", False),
+    ],
+)
+def test_what_no_reached_state_shows_is_proved_and_nothing_else(module, right, wrong, same):
+    assert COUNTERS.count(right) == 1
+    assert is_never_seen(COUNTERS, COUNTERS.replace(right, wrong), module) is same
