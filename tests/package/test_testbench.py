@@ -215,6 +215,11 @@ def test_every_error_is_provoked():
     assert set().union(*map(errors_of, texts)) == set(Error) - {Error.NONE}
 
 
+def test_residue_is_compared_where_results_are_checked():
+    assert "expect_residue(" in text_of("compact")
+    assert "expect_residue(" not in text_of("fdfm")
+
+
 def test_padding_is_provoked_by_each_padding_alone():
     for padding in Padding:
         errors = errors_of(text_of("karatsuba", (padding,), max_bits="576"))
@@ -240,6 +245,7 @@ def test_it_can_fail(tmp_path, broken):
             r'(expect_result\("MODMUL: .*?\'h)(\w)',
             lambda found: found[1] + f"{int(found[2], 16) ^ 1:x}",
             bench.read_text(),
+            count=1,
         )
         assert count == 1
         bench.write_text(text)

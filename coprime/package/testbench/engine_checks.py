@@ -3,20 +3,27 @@
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import gcd
 
 from coprime.bus.command_control import front_end_cycles
 from coprime.bus.front_end import NOT_WHILE_BUSY, PADDING_REGISTERS
 from coprime.bus.port import WORD_BITS
 from coprime.bus.register_classes import Register
 from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.precomputation import private_operation
+from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
+from coprime.rsa import keys
+from coprime.rsa.primes import next_prime
 
 from ..description import Description
-from .vectors import SampleNumbers, Vector
+from .vectors import MOST_CYCLES, SampleNumbers, Vector
 
 _CODES = 64  # of commands and of operands
 _REFUSAL_CYCLES = 24  # of a write that is refused, and of reading and clearing why
 _MOST_CYCLES = 10_000
-"""Of one multiplication with another length."""
+"""Of one multiplication with another length, or one exponentiation."""
+_LONGEST_E = 40  # bits of another key's public exponent
 
 
 @dataclass(frozen=True)
@@ -27,11 +34,13 @@ class CommandOutcome:
     ----------
     cycles, products : CYCLES and PRODUCTS, as the design's model predicts them
     whole : cycles from the write of COMMAND to the interrupt; 0 if they are not known
+    residue : RESIDUE modulo `residue_modulus`; None where it is 0
     """
 
     cycles: int
     products: int
     whole: int = 0
+    residue: int | None = None
 
 
 class EngineChecks:
@@ -68,7 +77,27 @@ class EngineChecks:
         self.most_cycles = max(self.most_cycles, done.cycles)
         front = front_end_cycles(self.engine, bits[Length.MODULUS], padding=bool(self.own.paddings))
         reads_x = Operand.X in self.engine.required.get(command, ())
-        return CommandOutcome(done.cycles, done.products, done.cycles + front if reads_x else 0)
+        residue = None
+        if done.result is not None and command in self.engine.with_check:
+            width = self.engine.digit_width
+            residue = (
+                expected_residue_of_pair(done.result, x, width)
+                if command.operation.on_curve
+                else expected_residue(done.result, x, values[Operand.M], width)
+            )
+        whole = done.cycles + front if reads_x else 0
+        return CommandOutcome(done.cycles, done.products, whole, residue)
+
+    @property
+    def residue_modulus(self) -> int | None:
+        """Modulo which RESIDUE is known; None if the engine checks nothing."""
+        return residue_modulus(self.engine.digit_width) if self.engine.checked else None
+
+    @property
+    def of_sample(self) -> list[Command]:
+        """The commands that work on the sample."""
+        numbers = self.numbers
+        return list(dict.fromkeys([numbers.product, numbers.power, numbers.public]))
 
     def outcome_of(self, vector: Vector) -> CommandOutcome:
         """The same of a vector."""
@@ -124,6 +153,12 @@ class EngineChecks:
         size = (self.numbers.bits + 7) // 8
         return sorted({1, 2, size // 2, size - 1} & {*range(1, size)})
 
+    @property
+    def vectors(self) -> list[Vector]:
+        """Commands with other numbers than the sample's, and with lengths that it refuses."""
+        parts = (self.patterns(), self.exponents(), self.other_keys(), self.unfit_lengths())
+        return [one for part in parts for one in part]
+
     def other_lengths(self) -> Iterator[Vector]:
         """A multiplication for moduli of other lengths, as far as it is quick: about digits' ends,
         and the shortest and the longest; of all ones and of the highest bit."""
@@ -146,6 +181,76 @@ class EngineChecks:
             vector = Vector(command, lengths_of, operands, x, x * y % n)
             if self.outcome_of(vector).cycles <= _MOST_CYCLES:
                 yield vector
+
+    def patterns(self) -> Iterator[Vector]:
+        """Multiplications of the least and the greatest numbers, and of those whose digits are all
+        zeros and all ones by turns, modulo the sample's modulus and modulo such numbers."""
+        own, bits = self.engine, self.numbers.bits
+        top, generator = 1 << bits, random.Random(4)
+        ones = (1 << own.digit_width) - 1
+        even, odd = (
+            sum(ones << k for k in range(first, bits, 2 * own.digit_width)) % top
+            for first in (0, own.digit_width)
+        )
+        moduli = [self.numbers.n]
+        if own.fixed_modulus is None:
+            moduli += [top - 1, top // 2 | even | 1, top // 2 | odd | 1]
+        for n in moduli:
+            operands = SampleNumbers(own, n, None).modulus_operands()
+            factors = [n - 1, 0, 1, even % n, odd % n, generator.randrange(n), n - 1]
+            for x, y in pairwise(factors):
+                loaded = [*operands, (Operand.Y, bits, y)]
+                yield Vector(self.numbers.product, {Length.MODULUS: bits}, loaded, x, x * y % n)
+
+    def exponents(self) -> Iterator[Vector]:
+        """Exponentiations with other exponents, as far as they are quick: long and short ones, of
+        zeros and ones, in runs and at random."""
+        numbers, width, generator = self.numbers, self.engine.digit_width, random.Random(5)
+        longest = numbers.bits
+        while longest > 1 and self.outcome_of(self._power(longest, -1)).cycles > _MOST_CYCLES:
+            longest = longest * 3 // 4
+        runs = sum(0xFF << k for k in range(0, longest, 20))
+        values = (-1, 0, 1, runs, ~runs, *(generator.getrandbits(longest) for _ in range(2)))
+        found = [(longest, value) for value in values]
+        found += [(bits, value) for bits in (1, width, width + 1) for value in (-1, 1 << bits - 1)]
+        for k, (bits, value) in enumerate(found):
+            if bits <= longest:
+                yield self._power(bits, value, numbers.power if k % 2 else numbers.public)
+
+    def _power(self, bits: int, value: int, command: Command | None = None) -> Vector:
+        """A power with so many bits of a number."""
+        numbers, e = self.numbers, value % (1 << bits)
+        n, x = numbers.n, numbers.y
+        operands = [*numbers.modulus_operands(), (Operand.E, bits, e)]
+        lengths = {Length.MODULUS: numbers.bits, Length.EXPONENT: bits}
+        return Vector(command or numbers.power, lengths, operands, x, pow(x, e, n))
+
+    def other_keys(self) -> Iterator[Vector]:
+        """Private operations with other keys, as far as they are quick: primes of which one is
+        longer, where the engine holds that, and a short and a long public exponent; of a message
+        that is a multiple of a prime, and of another."""
+        own, bits = self.engine, self.numbers.bits
+        if self.numbers.key is None:
+            return
+        half = bits // 2
+        more = min(own.max_prime_length, half + half // 3) - half
+        for k, (p_bits, q_bits) in enumerate(
+            ((half + more - 1, half - more), (half - more - 2, half - 1))
+        ):
+            long_e = (1 << min(half - more - 8, _LONGEST_E)) - 1
+            for e in (3,) if k else (long_e, long_e >> 7, 65537):
+                p, q = (_prime_for(e, 3 << one - 2) for one in (p_bits, q_bits))
+                key = keys.RsaPrivateKey.from_primes(p, q, e)
+                (command,) = own.private
+                operands, lengths = private_operation(own, key)
+                x = random.Random(k).randrange(key.q) * key.p if k else key.n - 3
+                of_digit = {**lengths, Length.DIGIT: own.digit_width}
+                loaded = [(one, of_digit[one.length], value) for one, value in operands.items()]
+                vector = Vector(command, lengths, loaded, x, pow(x, key.d, key.n))
+                done = self.design.predict(command, {**operands, Operand.X: x}, lengths)
+                if done.error is Error.NONE and done.cycles <= MOST_CYCLES:
+                    yield vector
+                    break
 
     def unfit_lengths(self) -> Iterator[Vector]:
         """Commands that the engine refuses for a length that can be loaded."""
@@ -201,13 +306,20 @@ class EngineChecks:
         return Vector(command, lengths, operands, x, error=done.error)
 
     @property
-    def resets(self) -> list[int]:
-        """Cycles from the write of a command to a reset: in the input, the first and the second
-        half of the engine's work, the output."""
-        done = self.outcome(self.numbers.product, self.numbers.x)
+    def resets(self) -> list[tuple[Command, int]]:
+        """A command, and cycles from its write to a reset: in the input, the first and the second
+        half of the engine's work, the output; and in parts of a private operation."""
+        numbers = self.numbers
+        done = self.outcome(numbers.product, numbers.x)
         front = done.whole - done.cycles
         second = front // 2 + done.cycles * 3 // 4
-        return [front // 3, front, second, done.whole - front // 4]
+        places = (front // 3, front, second, done.whole - front // 4)
+        found = list(zip([numbers.power, numbers.product] * 2, places, strict=True))
+        if numbers.key:
+            (private,) = self.engine.private
+            cycles = self.outcome(private, numbers.x, *numbers.private_operands()).cycles
+            found += [(private, cycles // 3), (private, cycles * 4 // 5)]
+        return found
 
     def classes_of(self, command: Command) -> list[Length]:
         """The lengths that a command reads."""
@@ -245,3 +357,11 @@ class EngineChecks:
         """Which operand is wrong."""
         (one,) = {*changed} - {*operands}
         return f"{one[0].name} is {'even' if one[2] else '0'}"
+
+
+def _prime_for(e: int, least: int) -> int:
+    """The first prime from `least` on to which the public exponent fits."""
+    prime = next_prime(least)
+    while gcd(e, prime - 1) > 1:
+        prime = next_prime(prime + 2)
+    return prime

@@ -37,6 +37,11 @@ class RegisterChecks:
         ]
 
     @property
+    def identification(self) -> int:
+        """IDENTIFICATION, which is no other register's value."""
+        return {one.name: value for one, value in self.after_reset}["IDENTIFICATION"]
+
+    @property
     def write_only(self) -> list[tuple[Register, int]]:
         """Those whose reads answer SLVERR; of a window, the first and the last address."""
         return [
