@@ -19,6 +19,7 @@ _FULL = 0.8
 """Of a rectangle's LUTs, at most, that are used when those beside ends of links are not."""
 _LUT, _REGISTER = "TRELLIS_COMB", "TRELLIS_FF"
 _IN_TILE = 8  # flip-flops
+_WIDE = 20  # columns
 _OFF = 4
 """Columns from the middle of a rectangle to the ends, towards the middle of the device. In a narrow
 one that is at the edge; at the edge of a wide one they would keep the tool from routing it."""
@@ -139,12 +140,16 @@ def _placed(modules: dict[str, Module], module: str, places: Mapping[str, str]) 
 def _tiles(
     rectangle: Rectangle, fabric: Fabric, taken: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
-    """Its tiles of registers that are free, those of the first column first."""
+    """Its tiles of registers that are free, those of the first column or columns first.
+
+    In a wide rectangle they are several, so that carry chains find a way around.
+    """
     column, row = rectangle.middle
     off = min(_OFF, (rectangle.width - 1) // 2)
     column += off if column <= fabric.middle[0] else -off
+    near = max(1, rectangle.width // _WIDE)
     for tile in sorted(
-        rectangle.places(), key=lambda one: (abs(one[0] - column), abs(one[1] - row), one)
+        rectangle.places(), key=lambda one: (abs(one[0] - column) // near, abs(one[1] - row), one)
     ):
         registers = [bel for bel, kind in fabric.bels(tile) if kind == _REGISTER]
         if registers and taken.isdisjoint(registers):

@@ -67,12 +67,12 @@ def placed(part, instance):
 
 
 def test_registers_are_in_a_column_towards_the_middle_of_the_device():
-    wide = Rectangle(13, 26, 45, 24), 35 + 4
-    for rectangle, column in ((LEFT, 21), (RIGHT, 85), wide):
+    wide = Rectangle(13, 26, 45, 24), {38, 39, 40}  # around four columns from its middle
+    for rectangle, columns in ((LEFT, {21}), (RIGHT, {85}), wide):
         part, _ = with_ends_placed(ring(), rectangle, FABRIC, frozenset(), LUTS)
         places = placed(part, "node_0")
         assert len(places) == len(set(places.values())) == 2 * WIDTH
-        assert {place_of(bel)[0] for bel in places.values()} == {column}
+        assert {place_of(bel)[0] for bel in places.values()} <= columns
         first, last = (
             [place_of(bel)[1] for name, bel in places.items() if name.startswith(which)]
             for which in ("first", "last")
