@@ -26,7 +26,10 @@ _FUNCTION = """
 import importlib
 import sys
 module, _, name = sys.argv[1].partition(":")
-sys.argv = [name, *sys.argv[2:]]
+if limit := int(sys.argv[2]):
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+sys.argv = [name, *sys.argv[3:]]
 function = getattr(importlib.import_module(module), name)
 sys.exit(function(sys.argv[1:]) if module.startswith("yowasp") else function())
 """
@@ -215,14 +218,16 @@ def nextpnr(
     *,
     bitstream: bool = False,
     write: str = "",
+    limit_s: int = 0,
 ) -> Path:
     """Place and route; give a folder with report.json and, if asked for, bitstream and netlist.
 
     The bitstream is called "design" and ends as the flow says; the netlist, with places and routes
     of all that is in it, is routed.json, without cells and nets whose names begin with `write`; ""
-    is for no netlist. `constraints` is the text of the flow's file, or "".
-    Raises ToolError if the design does not fit the device or a tool fails, ToolCrashError if
-    nextpnr crashes. Results are cached by content.
+    is for no netlist. `constraints` is the text of the flow's file, or "". After `limit_s` seconds
+    of processor time nextpnr is stopped; 0 is for no limit.
+    Raises ToolError if the design does not fit the device, a tool fails or is stopped,
+    ToolCrashError if nextpnr crashes. Results are cached by content.
     """
     written = ("--write", "routed.json") if write else ()
     options = (*device.options, *options, *written, "--quiet")
@@ -239,7 +244,7 @@ def nextpnr(
         log = ("--log", "nextpnr.log")
         files = ("--json", "netlist.json", "--report", "report.json", *log, *results)
         try:
-            _run("nextpnr", function, (*options, *files), folder)
+            _run("nextpnr", function, (*options, *files), folder, limit_s)
         except ToolError as error:
             if _CRASH in str(error):
                 raise ToolCrashError(str(error)) from error
@@ -270,8 +275,10 @@ def _leave_out(prefix: str, netlist: Path) -> None:
     netlist.write_text(json.dumps(design), encoding="utf-8")
 
 
-def _run(what: str, function: str, arguments: Sequence[str], folder: Path) -> None:
-    command = [sys.executable, "-P", "-c", _FUNCTION, function, *arguments]
+def _run(
+    what: str, function: str, arguments: Sequence[str], folder: Path, limit_s: int = 0
+) -> None:
+    command = [sys.executable, "-P", "-c", _FUNCTION, function, str(limit_s), *arguments]
     run_tool(what, command, folder=folder)
 
 

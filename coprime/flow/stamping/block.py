@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from .netlist import (
 _GIVE_UP = ("--placer-heap-cell-placement-timeout", "20000")
 """With as many walls the tool would look for places in a full rectangle for hours: it gives up
 after 100,000 attempts for a cell on the largest device, and the next seed is tried."""
+_LIMIT_S = 1200
+"""Processor time for a seed. Where wires are scarce the router may go round in circles for ever:
+the largest node that was routed took half of this."""
 _SHUT_IN = "Failed to find a route for arc 0 of net clk$"
 _AT = 'LOCATE COMP "clk" SITE "{pin}";\n'
 """Walls may shut in the pin that the tool chooses for the clock: then it gets the farthest one."""
@@ -75,7 +79,7 @@ def place_and_route(
     shares the first rows: this block keeps off what it has taken, and off the left half of their
     logic. The right half of the last `shared_rows` is for the block below. The part has so many
     `luts`. `constraints` has the pins of a front end, or the tool chooses them. Raises ToolError if
-    with no seed the part fits the rectangle, or the tool fails.
+    with no seed the part fits the rectangle and is routed in time, or the tool fails.
     """
     taken = _right_half(rectangle, shared_rows, fabric)
     taken |= _only_here(rectangle, copies, fabric)
@@ -87,18 +91,19 @@ def place_and_route(
     place = flow.place if constraints else flow.place_without_pins
     timing = ("--freq", str(target_mhz), "--timing-allow-fail")
     options = (*place, *_GIVE_UP, *timing)
+    run = partial(nextpnr, flow, device, netlist, write=WALL, limit_s=_LIMIT_S)
     clocks: dict[int, float] = {}
     best, failed = None, None
     for seed in seeds:
         own = (*options, "--seed", str(seed))
         try:
             try:
-                folder = nextpnr(flow, device, netlist, constraints, own, write=WALL)
+                folder = run(constraints, own)
             except ToolError as error:
                 if constraints or _SHUT_IN not in str(error):
                     raise
                 pin = _AT.format(pin=fabric.farthest_pin(_package(device), rectangle))
-                folder = nextpnr(flow, device, netlist, pin, (*flow.place, *own), write=WALL)
+                folder = run(pin, (*flow.place, *own))
             module = routed_netlist(folder)
         except ToolError as error:
             failed = error
