@@ -189,9 +189,10 @@ class Divisions:
     halves : the lower half of a word, and of the difference of two halves, is written as that less
         a multiple of its upper half: so products of words are these again, made of their halves'
     part : bits of the lower one of two parts in which sums are added up, or 0: before a sum is
-        divided there, remainders in it are written as what was divided less a multiple of the
-        quotient, so that a sum of parts has the quotient and the remainder of what the parts are
-        of; but for remainders that have become a `word`
+        divided by so many bits or more, as the higher part has, remainders in it of the same bits
+        are written as what was divided less a multiple of the quotient. So a sum of parts has the
+        quotient and the remainder of what the parts are of; but for remainders that have become a
+        `word`
     """
 
     def __init__(self) -> None:
@@ -213,8 +214,9 @@ class Divisions:
 
     def divide(self, whole: Polynomial, bits: int) -> Division:
         """By 2^bits, rounded down."""
-        found = self._divided(self._joined(whole) if bits == self.part else whole, bits)
-        if self.halves or bits == self.part:
+        is_sum = 0 < self.part <= bits
+        found = self._divided(self._joined(whole, bits) if is_sum else whole, bits)
+        if self.halves or is_sum:
             least, most = (bound >> bits for bound in whole.bounds)
             high = Polynomial(found.high.terms, (least, most))
             low = Polynomial(found.low.terms, (0, (1 << bits) - 1))
@@ -224,7 +226,8 @@ class Divisions:
     def word(self, value: Polynomial) -> Polynomial:
         """The value; of a remainder that is not a part of a sum any more, an unknown of its own."""
         (monomial, coefficient), *others = value.terms.items() or (((), 0),)
-        division = self._remainder(monomial) if coefficient == 1 and not others else None
+        is_alone = coefficient == 1 and not others
+        division = self._remainder(monomial, self.part) if is_alone else None
         if not division:
             return value
         if value not in self._words:
@@ -234,27 +237,27 @@ class Divisions:
             self._are_words.add(unknown)
         return self._words[value]
 
-    def _remainder(self, monomial: Monomial) -> Division | None:
-        """The division by 2^`part` whose remainder this is, if that is no word."""
+    def _remainder(self, monomial: Monomial, bits: int) -> Division | None:
+        """The division by 2^`bits` whose remainder this is, if that is no word."""
         if len(monomial) != 1 or monomial[0] in self._are_words:
             return None
         division = monomial[0].division
-        is_low = division and division.bits == self.part and division.low.terms == {monomial: 1}
+        is_low = division and division.bits == bits and division.low.terms == {monomial: 1}
         return division if is_low else None
 
-    def _joined(self, value: Polynomial) -> Polynomial:
-        """The value without remainders of a division by 2^`part`, but for those in products."""
+    def _joined(self, value: Polynomial, bits: int) -> Polynomial:
+        """The value without remainders of a division by 2^`bits`, but for those in products."""
         joined = Polynomial({})
         for monomial, coefficient in value.terms.items():
             term = Polynomial({monomial: 1})
-            if division := self._remainder(monomial):
-                term = division.whole.plus(division.high, -1 << self.part)
+            if division := self._remainder(monomial, bits):
+                term = division.whole.plus(division.high, -1 << bits)
             joined = joined.plus(term, coefficient)
         return joined
 
     def _divided(self, whole: Polynomial, bits: int) -> Division:
         radix = 1 << bits
-        if bits == self.part:
+        if 0 < self.part <= bits:
             multiple = {m: (c + radix // 2) // radix for m, c in whole.terms.items()}
         else:
             multiple = {m: c // radix for m, c in whole.terms.items() if not c % radix}

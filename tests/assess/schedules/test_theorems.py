@@ -15,6 +15,7 @@ DESIGNS = {
     "ring, two tiles": ("ring", {"max_bits": "4400", "tile": "bal50", "tiles": "2"}),
     "ring, q delayed": ("ring", {"max_bits": "500", "tile": "bal50", "tiles": "2"}),
     "ring, sums in two parts": ("ring", {"max_bits": "700", "tile": "kara95"}),
+    "ring, many words in two parts": ("ring", {"max_bits": "4096", "tile": "kara95"}),
     "karatsuba": ("karatsuba", {"max_bits": "126", "word": "16"}),
     "karatsuba, three slices": ("karatsuba", {"max_bits": "254", "word": "32"}),
     "karatsuba, two by turns": (
