@@ -8,10 +8,12 @@ from functools import partial
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.exponentiators.names import BLINDINGS, Blinding
+from coprime.model.compact import RADIX_BITS
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
 from coprime.parameters import check_ranges
+from coprime.program.steps import mask_bits
 
 from .curve_settings import CURVE_PARAMETERS, CurveSettings
 from .design import EngineDesign, lane_capabilities
@@ -43,9 +45,10 @@ def compact(
     holds moduli of up to 2104 bits; two RAMB36E1 hold 4280 bits, and four 8192.
 
     `blinding` is none, base, exponent, both, or all: then RSA_PRIVATE computes with random numbers
-    only, but for the loading of X and the result. With any, windows modulo a prime have 3 bits, and
-    RSA_PRIVATE takes random bytes. Blinded exponents need max_bits of 128, and primes that have
-    four digits less than the modulus. With all a bank has 32 blocks.
+    only, but for the loading of X and the result; moduli have masks, and operands 18 more bits for
+    them, unless there are curves too. With any, windows modulo a prime have 3 bits, and RSA_PRIVATE
+    takes random bytes. Blinded exponents need max_bits of 128, and primes that have four digits
+    less than the modulus. With all a bank has 32 blocks.
 
     `curves` is none, montgomery, with X_MULTIPLY, weierstrass, with ECDSA and its like, or edwards,
     with EdDSA; the last two on curves over fields of up to 528 bits that are no longer than the
@@ -69,11 +72,14 @@ def compact(
     )
     blinds_exponents = Blinding.EXPONENT in chosen
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
-    multiplication = CompactMultiplication(slack=settings.slack)
+    masks = Blinding.MASKS in chosen
+    # Curves take less than two digits of headroom.
+    modulus_mask = mask_bits(RADIX_BITS) + 1 if masks and not settings.any else 0
+    multiplication = CompactMultiplication(slack=settings.slack, modulus_mask=modulus_mask)
     width, headroom = multiplication.digit_width, multiplication.headroom
-    min_length = (multiplication.min_digits - 1) * width - headroom + 1
+    min_length = max(1, (multiplication.min_digits - 1) * width - headroom + 1)
     whole = digits(max_bits, width, headroom)
-    block_bits = max(settings.block_bits, MASKED_BLOCK_BITS if Blinding.MASKS in chosen else 0)
+    block_bits = max(settings.block_bits, MASKED_BLOCK_BITS if masks else 0)
     banks = Banks(
         whole,
         digits((max_bits + 1) // 2, width, headroom),

@@ -64,17 +64,18 @@ def accumulator_bits(digits: int, radix_bits: int = RADIX_BITS) -> int:
 
 
 def montgomery(
-    x: int, y: int, m: int, inner: int, outer: int, radix_bits: int = RADIX_BITS
+    x: int, y: int, m: int, inner: int, outer: int, radix_bits: int = RADIX_BITS, *, mask: int = 0
 ) -> CompactProduct:
     """x * y * 2^(-radix_bits * outer) modulo c * m, of `inner` digits; y has `outer`.
 
     The result is below x * y / 2^(radix_bits * outer) + c * m, and must fit in `inner` digits.
+    With a `mask`, 0 or more, M' is M' + mask * m, and c therefore c + 2^radix_bits * mask.
     """
     radix = 1 << radix_bits
     short, long = sorted((inner, outer))
     X = [*to_digits(x, inner, radix_bits), *[0] * (long - inner)]
     Y = [*to_digits(y, outer, radix_bits), *[0] * (long - outer)]
-    M = [*to_digits(scaled_modulus(m, inner, radix_bits), inner, radix_bits)]
+    M = [*to_digits(scaled_modulus(m, inner, radix_bits) + mask * m, inner, radix_bits)]
     M += [0] * (long - inner)
     Q = [0] * long
     limit = 1 << accumulator_bits(long, radix_bits)

@@ -247,6 +247,15 @@ class Multiplication(ABC):
         return 0
 
     @property
+    def modulus_mask_bits(self) -> int:
+        """Bits that operands have for a random multiple of the modulus in M'; 0 without masks.
+
+        With k below 2^(modulus_mask_bits - 1), M' + k M is the scaled modulus of c + 2^scale_bits k
+        in place of c.
+        """
+        return 0
+
+    @property
     def keeps_scaled_modulus(self) -> bool:
         """A preparation writes M' to the memory, as a number that steps may read."""
         return False
@@ -273,12 +282,17 @@ class Multiplication(ABC):
         """
         if number is None:
             return Fraction(1)
-        slack = Fraction(1, 1 << (self.headroom - self.scale_bits))  # c * M / R, at most
-        longer = 0 if short else self.scale_bits
+        scale_bits = self.scale_bits + self.modulus_mask_bits
+        slack = Fraction(1, 1 << (self.headroom - scale_bits))  # c * M / R, at most
+        longer = 0 if short else scale_bits
         return number.plain * slack / (1 << longer) + number.scaled * slack
 
-    def bound(self, x: Bound | None, share: Fraction, *, descale: bool = False) -> Bound | None:
+    def bound(
+        self, x: Bound | None, share: Fraction, *, descale: bool = False, least: int = 1
+    ) -> Bound | None:
         """Of a product; `share` is at most the multiplier / R. None: only its digits are known.
+
+        c is `least` or more.
 
         (X * Y + q * c * M) / R with q < R is below X * share + c * M. With `descale` the highest
         digit of q is one modulo M, so that q * c * M / R is below (2 - 2 / C) M with c < C.
@@ -294,9 +308,13 @@ class Multiplication(ABC):
             return Bound(x.plain * share + 1)
         radix = 1 << self.scale_bits
         if descale:
-            return Bound(x.plain * share + x.scaled * share * radix + 2 - Fraction(2, radix))
-        # M is at most c * M, so that factors below 2 c M have a product below 2 c M.
-        return Bound(Fraction(0), (x.plain + x.scaled) * share + 1)
+            most = radix << self.modulus_mask_bits
+            return Bound(x.plain * share + x.scaled * share * most + 2 - Fraction(2, radix))
+        # M is at most c * M / least, so that factors below 2 c M have a product below 2 c M.
+        scaled = (x.plain / least + x.scaled) * share + 1
+        if scaled <= self.usual_bound.scaled:
+            return Bound(Fraction(0), scaled)
+        return Bound(x.plain * share, x.scaled * share + 1)
 
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of preparing for a modulus of `inner` digits."""

@@ -16,6 +16,7 @@ from .comb import comb_routines
 from .commands import Command
 from .ecdsa_routines import ecdsa_routines
 from .edwards import edwards_routines
+from .masked_primes import draw_multiple
 from .masked_private import public_power
 from .one_memory import routine_in_one_memory, steps_in_one_memory
 from .operation import Machine
@@ -47,7 +48,11 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
                 listing = steps_in_one_memory(steps, multiplication)
             listings[lane].setdefault(tuple(listing), []).append(command)
     shared = [] if multiplication.canonical else canonical(multiplication)
-    shared = [*banked_routines(machine), public_power(machine)] if banked else shared
+    shared = (
+        [*banked_routines(machine), public_power(machine), *draw_multiple(machine)]
+        if banked
+        else shared
+    )
     of_curves = [] if banked or not on_curves else banked_routines(machine)
     if any(one.operation.on_curve for one in commands):
         multiples = [*curve_routines(machine), *comb_routines(machine)]

@@ -22,14 +22,16 @@ in t M, which would make S the power of another number. V is the width of RESIDU
 the sum of CLAIMED and t M is X, though no step reads X again. The check makes an r'^E of its own,
 as it would not see a fault in an r^E that it shares with BASE. And were r 0 modulo one prime only,
 S would give that prime away: r' S is not 0 then, as r S would be.
+
+What products take of the primes has masks where the multiplier lets it (`masked_primes.py`).
 """
 
 from dataclasses import replace
 
-from coprime.exponentiators.table import enter
+from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
-from coprime.program.routine import Routine
+from coprime.program.routine import Named, Routine
 from coprime.program.steps import (
     BARRIER,
     PASS,
@@ -50,6 +52,7 @@ from .banked_private import (
     scan_public,
     weigh,
 )
+from .masked_primes import enter_form, mask_primes, modulo_prime, power_of, weigh_masked
 from .operation import Machine
 from .shared_steps import (
     call,
@@ -87,6 +90,7 @@ def _alone(multiplication: Multiplication) -> list[Step]:
         check_modulus(_WHOLE),
         for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
         *(step for context in BLINDED_OF for step in _refresh(multiplication, context)),
+        *mask_primes(multiplication),
         *_mask(multiplication),
         *_blind(multiplication),
         replace(first, label=_HALF),
@@ -202,6 +206,7 @@ def _mask(multiplication: Multiplication) -> list[Step]:
     M was subtracted from 0, it is added again. So t is that of V bits that is 2^(V - 1) greater.
     """
     mask, multiple, other = Scratch.MASK, Scratch.MULTIPLE, Scratch.ACCUMULATOR
+    masks = multiplication.modulus_mask_bits > 0
     bits, again, once_more = mask_bits(multiplication.digit_width), "mask", "mask_bit"
     subtract, add, either = StepKind.SUBTRACT, StepKind.ADD, StepKind.ADD_OR_SUBTRACT
     doubles = linear(add, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
@@ -221,6 +226,8 @@ def _mask(multiplication: Multiplication) -> list[Step]:
         check_below_modulus(Operand.X),
         linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + 2 (2^V - 1) M - t M"),
         linear(add, Scratch.MASKED, mask, Operand.X, _WHOLE, "X + t M"),
+        # Port and carry had X, and what they have next is the same in each operation.
+        *([linear(add, other, mask, mask, _WHOLE, "2 t M, over X")] if masks else []),
     ]
 
 
@@ -254,25 +261,28 @@ def _blind(multiplication: Multiplication) -> list[Step]:
 
 
 def _half(multiplication: Multiplication, result: Scratch | Mode) -> list[Step]:
-    """A prime's half: R^2 times the power of BLINDED_BASE, below 2p, with the R of M.
+    """A prime's half: R^2 times the power of BLINDED_BASE, with the R of M.
 
-    That is the R of the product with UNBLINDING, and of what takes S out of Montgomery form.
+    That is the R of the product with UNBLINDING, and of what takes S out of Montgomery form. The
+    power is below 2p, or as random as the modulus is.
     """
     overlaps, again = multiplication.overlaps, "times_radix"
+    masks = multiplication.modulus_mask_bits > 0
     one = Scratch.T_0 if overlaps else Scratch.T_15
-    ones = enter(_CURRENT, one, Mode.ONE)
-    into_form = multiply(_ACC, _CURRENT.power, _TERM, _CURRENT, "C * R")
+    ones = enter_form(multiplication, one, Mode.ONE)
+    into_form = multiply(_ACC, power_of(multiplication), _TERM, _CURRENT, "C * R")
+    left = leave(multiplication, result)
     return [
-        *prepare_banked(multiplication, _CURRENT),
+        *modulo_prime(multiplication),
         # As in a half without masks: where the quotient is in memory, 1 enters before T_1.
         *([] if overlaps else [ones]),
-        enter(_CURRENT, _ACC, Scratch.BLINDED_BASE),
+        enter_form(multiplication, _ACC, Scratch.BLINDED_BASE),
         move(Mode.WINDOW, _ACC, _CURRENT),
         fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
         call(ones if overlaps else move(_ACC, one, _CURRENT), POWER),
         replace(move(_TERM, _ACC, _CURRENT), label=again),
         replace(into_form, next=Next.LOOP, times=2, target=again),
-        leave(multiplication, result),
+        replace(left, descale=False) if masks else left,
     ]
 
 
@@ -284,6 +294,8 @@ def _recombine(multiplication: Multiplication) -> list[Step]:
     """
     result = Scratch.RESULT
     *weighed, total = weigh(multiplication)
+    if multiplication.modulus_mask_bits:
+        *weighed, total = weigh_masked(multiplication)
     product = multiply(_ACC, _ACC, Scratch.UNBLINDING, _WHOLE, "S = C * r^(E - 1) * X")
     plain = multiply(result, _ACC, Mode.ONE, _WHOLE, "S, out of Montgomery form")
     return [
@@ -304,31 +316,37 @@ def _claim(multiplication: Multiplication) -> list[Step]:
         Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
         move(Scratch.RESULT, Scratch.SUM, _WHOLE),
         replace(masked, below=below),
+        # The port of the right bank had S.
+        *([move(_TERM, Scratch.BLINDED_BASE, _P)] if multiplication.modulus_mask_bits else []),
         replace(move(Scratch.FACTOR, Scratch.CLAIMED, _WHOLE), below=below),
     ]
 
 
 def _check(multiplication: Multiplication) -> list[Step]:
     """(r' S) ^ E = r' ^ E X modulo a prime, with r' = r + 1, or everything is wiped."""
-    power, part, expected = _CURRENT.power, Scratch.PART, Scratch.EXPECTED
+    masks = multiplication.modulus_mask_bits > 0
+    power, part, expected = power_of(multiplication), Scratch.PART, Scratch.EXPECTED
+    opposite = Scratch.NEGATIVE_POWER_P if masks else expected
     masked = multiply(part, part, Scratch.MASKED_SUM, _CURRENT, "r' S", outer=_WHOLE)
     total = linear(StepKind.ADD, _ACC, _ACC, expected, _CURRENT, "(r' S)^E - r'^E X, below 4cp")
     zero = times(Mode.ONE, _CURRENT, "(r' S)^E - r'^E X, below 2p", into=_ACC)
     return [
-        *prepare_banked(multiplication, _CURRENT),
+        *modulo_prime(multiplication),
         # Of r R that is R_p r R, to which R_p R is added; then R_p is taken away.
-        enter(_CURRENT, _ACC, Scratch.RANDOM),
+        enter_form(multiplication, _ACC, Scratch.RANDOM),
         linear(StepKind.ADD, _ACC, _ACC, power, _CURRENT, "r' = r + 1"),
         multiply(_ACC, _ACC, Mode.ONE, _CURRENT, "r', below 2 c p"),
         move(_TERM, _ACC, _CURRENT),
         multiply(part, power, _TERM, _CURRENT, "r' R"),
         call(masked, PUBLIC_POWER),
         move(_TERM, _ACC, _CURRENT),
-        negative(expected, _CURRENT),
-        multiply(expected, expected, _TERM, _CURRENT, "-r'^E R"),
+        *([] if masks else [negative(expected, _CURRENT)]),
+        multiply(expected, opposite, _TERM, _CURRENT, "-r'^E R"),
         multiply(expected, expected, Scratch.FACTOR, _CURRENT, "-r'^E X", outer=_WHOLE),
         call(move(_TERM, part, _CURRENT), PUBLIC_POWER),
         total,
+        # What is left is a multiple of the prime, and becomes 0 modulo the prime itself.
+        *(prepare_banked(multiplication, _CURRENT) if masks else []),
         descale(multiplication, zero),
         *reduced(_ACC, _ACC, _CURRENT),
         linear(StepKind.CHECK_ZERO, _ACC, _ACC, _ACC, _CURRENT, "(r' S)^E - r'^E X = 0?"),
@@ -338,11 +356,15 @@ def _check(multiplication: Multiplication) -> list[Step]:
 def public_power(machine: Machine) -> Routine:
     """ACCUMULATOR = TERM ^ E modulo the current modulus, in Montgomery form, with a public E."""
     square, done = "public_square", "public_done"
-    usual = machine.multiplication.usual_bound
+    multiplication = machine.multiplication
+    usual = multiplication.usual_bound
+    takes: dict[Named, Bound | None] = {_TERM: usual}
+    if multiplication.modulus_mask_bits:
+        takes |= dict.fromkeys((Scratch.MASKED_POWER_P, Scratch.MASKED_POWER_Q))
     return Routine(
         name=PUBLIC_POWER,
         steps=(
-            replace(enter(_CURRENT, _ACC, Mode.ONE), label=PUBLIC_POWER),
+            replace(enter_form(multiplication, _ACC, Mode.ONE), label=PUBLIC_POWER),
             scan_public(done),
             times(
                 _ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square
@@ -351,6 +373,6 @@ def public_power(machine: Machine) -> Routine:
             replace(PASS, next=Next.RETURN, label=done),
         ),
         context=_CURRENT,
-        takes={_TERM: usual},
+        takes=takes,
         gives={_ACC: usual},
     )

@@ -220,6 +220,8 @@ class _Check:
     def _multiply(self, step: Step, state: PathState, numbers: dict[Location, _Number]) -> None:
         """A product; the entries of a table, each from the one before it."""
         own, context = self.multiplication, step.modulus
+        if step.destination is step.x and context is Context.WHOLE is not step.outer:
+            raise ValueError(f"{step.note!r} is written over digits that are still to be read")
         x = self._above_0(numbers, step.x, context, step)
 
         def times(y: Reference) -> Bound | None:
@@ -230,7 +232,10 @@ class _Check:
                 raise ValueError(f"{step.note!r}: a multiplier of {bound} does not descale")
             if x is None and y is Mode.ONE and own.scaled and not step.descale:
                 return own.usual_bound  # (X + q * c * M) / R with X and q below R
-            product = own.bound(x, share, descale=step.descale)
+            # Of a prime c has a random multiple of 2^scale_bits added, which is not 0.
+            masks = own.modulus_mask_bits > 0 and context is not Context.WHOLE
+            least = 1 << own.scale_bits if masks else 1
+            product = own.bound(x, share, descale=step.descale, least=least)
             if product is not None and self._share(product, context) > 1:
                 raise ValueError(f"{step.note!r} may have too many digits: {product}")
             return product
@@ -304,10 +309,12 @@ class _Check:
         bound = number.bound
         if bound is None or number.context is context:
             return bound
-        if context is Context.WHOLE and not bound.scaled:
-            # The other prime is 2 or more; where products divide by R, odd.
-            other = 3 if self.multiplication.montgomery else 2
-            return Bound(bound.plain / other, least=min(bound.least, Fraction(0)))
+        # The other prime is 2 or more; where products divide by R, odd. Where moduli have masks it
+        # is longer than c: blinded exponents fit in their places.
+        other = 3 if self.multiplication.montgomery else 2
+        scaled = bound.scaled if self.multiplication.modulus_mask_bits else Fraction(0)
+        if context is Context.WHOLE and bound.scaled == scaled:
+            return Bound(bound.plain / other + scaled, least=min(bound.least, Fraction(0)))
         return None
 
 

@@ -154,6 +154,17 @@ class Scratch(_Unnumbered):
     """X + 2 (2^mask_bits - 1) * M - t * M, which the result is checked with."""
     MASKED_SUM = enum.auto()
     """S + t * M, of which the check is."""
+    PRIME_MASK = enum.auto()
+    """t * P, with a random t from 1 to 2^mask_bits, of the current prime."""
+    SCALED_P = enum.auto()
+    """SCALED of P + t * P, and of Q, while another modulus is in its place."""
+    SCALED_Q = enum.auto()
+    MASKED_POWER_P = enum.auto()
+    """P_POWER + t * P, and the same of Q."""
+    MASKED_POWER_Q = enum.auto()
+    NEGATIVE_POWER_P = enum.auto()
+    """t * P - P_POWER, and the same of Q."""
+    NEGATIVE_POWER_Q = enum.auto()
     BLINDED_BASE = enum.auto()
     """r ^ E * X modulo M."""
     EXPECTED = enum.auto()
@@ -429,12 +440,15 @@ _OF_CONTEXT: Mapping[Context, tuple[Operand, Operand, Operand, Operand]] = {
     Context.CURRENT: _OF_P,
 }
 
-OF_Q: Mapping[Reference, Operand] = {
+OF_Q: Mapping[Reference, Location] = {
     Operand.P: Operand.Q,
     Operand.P_POWER: Operand.Q_POWER,
     Operand.DP: Operand.DQ,
+    Scratch.SCALED_P: Scratch.SCALED_Q,
+    Scratch.MASKED_POWER_P: Scratch.MASKED_POWER_Q,
+    Scratch.NEGATIVE_POWER_P: Scratch.NEGATIVE_POWER_Q,
 }
-"""What stands for P's operands where CURRENT is Q."""
+"""What stands for P's numbers, as x or y, where CURRENT is Q."""
 
 OF_TABLE = (Mode.WINDOW, Mode.ENTRY, Mode.THIRD)
 """Modes that name an entry of the table."""

@@ -89,14 +89,22 @@ class _Search:
                     return False
                 if pair in self.conflicts.together and self.of[other[0]] != start:
                     return False
-        return all(
-            self.of[one].block == self.of[other].block
-            for one, other in self.same_block
-            if location in (one, other) and one in self.of and other in self.of
-        ) and all(
-            self.of[one] == replace(self.of[other], block=self.of[other].block ^ 2)
-            for one, other in OF_ONE.items()
-            if location is one and other in self.of
+        return (
+            all(
+                self.of[one].block == self.of[other].block
+                for one, other in self.same_block
+                if location in (one, other) and one in self.of and other in self.of
+            )
+            and all(
+                self.of[one] == replace(self.of[other], block=self.of[other].block ^ 2)
+                for one, other in OF_ONE.items()
+                if location is one and other in self.of
+            )
+            and all(
+                self.of[other] == replace(self.of[one], block=self.of[one].block + 1)
+                for one, other in OF_Q.items()
+                if location in (one, other) and one in self.of and other in self.of
+            )
         )
 
     def _put(self, location: Location, choice: BlockPlace) -> bool:

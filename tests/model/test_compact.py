@@ -1,3 +1,4 @@
+import itertools
 import random
 
 import pytest
@@ -32,6 +33,18 @@ def test_exhaustive_at_a_small_radix(radix_bits):
         for x in range(2 * whole):
             for y in range(2 * whole):
                 assert check(x, y, m, inner, inner, radix_bits).value < 2 * whole
+
+
+def test_exhaustive_with_masks():
+    """All x and y below 2 * (c + 2^r * mask) * m have right products, below that again."""
+    radix_bits = 2
+    for m, mask in itertools.product(range(1, 8, 2), range(1, 4)):
+        whole = (scaling(m, radix_bits) + (mask << radix_bits)) * m
+        inner = -(-(whole.bit_length() + 2) // radix_bits)
+        inverse = pow(2, -radix_bits * inner, m)
+        for x, y in itertools.product(range(2 * whole), repeat=2):
+            value = montgomery(x, y, m, inner, inner, radix_bits, mask=mask).value
+            assert value % m == x * y * inverse % m and value < 2 * whole
 
 
 @pytest.mark.parametrize("radix_bits", [2, 17])

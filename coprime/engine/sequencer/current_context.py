@@ -38,7 +38,8 @@ class CurrentContext(wiring.Component):
     ):
         self.moduli = moduli
         self.numbers = numbers
-        if any(numbers[p] | 1 != numbers[q] for p, q in OF_Q.items()):
+        self.of_p = [numbers[p] for p in OF_Q if p in numbers]
+        if any(numbers[p] | 1 != numbers[q] for p, q in OF_Q.items() if p in numbers):
             raise ValueError("numbers of Q's operands must be those of P's with a lowest bit of 1")
         super().__init__(
             {
@@ -63,7 +64,7 @@ class CurrentContext(wiring.Component):
             self.more.eq((current == self.moduli[0]) if len(self.moduli) > 1 else 0),
         ]
         for named, operand in ((fetched.x, resolved.x), (fetched.y, resolved.y)):
-            with m.If(has_current & is_q & named.matches(*(numbers[p] for p in OF_Q))):
+            with m.If(has_current & is_q & named.matches(*self.of_p)):
                 m.d.comb += operand[0].eq(1)
         if len(self.moduli) > 1:
             with m.If(fetched.destination == numbers[Mode.HALF]):

@@ -55,7 +55,7 @@ class MultiplySteps:
             if Next.EACH_ENTRY in self.program.nexts:
                 lane.window.value = 1
             lane.scanner.tooth = 0
-            lane.pc.move(jump=0, forward=1)
+            lane.proceed(step)
             return
         rounds = lane.rounds(step.outer)
         descale = {"descale": True} if step.descale else {}

@@ -16,9 +16,11 @@ class CompactMultiplication(Multiplication):
     """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; with `descale`, mod M.
 
     slack : 2^(17*D) > 2^slack * c * M with c < 2^17; 2 or more, for sums that are not reduced
+    modulus_mask : bits that c may have more, so that M' can have a random multiple of M added
     """
 
     slack: int = 2
+    modulus_mask: int = 0
 
     digit_width = RADIX_BITS
     scale_bits = RADIX_BITS
@@ -36,7 +38,12 @@ class CompactMultiplication(Multiplication):
     @property
     def headroom(self) -> int:
         """Bits of c and the slack."""
-        return self.slack + RADIX_BITS
+        return self.slack + RADIX_BITS + self.modulus_mask
+
+    @property
+    def modulus_mask_bits(self) -> int:
+        """Of c, beyond its digit."""
+        return self.modulus_mask
 
     def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Cycles of one multiplication; D^2 + 3D + 19 for D digits of both, 6 and more."""

@@ -1,0 +1,128 @@
+"""Primes as their random multiples: what products of a masked private operation take of a key.
+
+Source: a random multiple of the modulus in its place, Ciet, Joye (2003). What differs: a scaled
+multiplication works modulo a multiple of the modulus already, c P, which it knows by
+M' = (c P + 1) / 2^W, W its `scale_bits`. M' + t P is the same of c + 2^W t. So a mask is an
+addition, and needs neither another inverse nor another preparation.
+
+A multiplication has room for it if it has `modulus_mask_bits`; else all of this is as without.
+"""
+
+from dataclasses import replace
+
+from coprime.exponentiators.table import enter
+from coprime.multipliers.bounds import Bound
+from coprime.multipliers.contract import Multiplication
+from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.routine import Routine
+from coprime.program.steps import PASS, Next, Step, StepKind, linear, mask_bits, multiply
+
+from .banked import clear, move, prepare_banked
+from .banked_private import for_each_prime
+from .operation import Machine
+from .shared_steps import call
+
+DRAW_MULTIPLE = "draw_multiple"
+"""A routine."""
+
+_ACC, _TERM = Scratch.ACCUMULATOR, Scratch.TERM
+_WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
+
+
+def modulo_prime(multiplication: Multiplication) -> list[Step]:
+    """Modulo the current prime from here on; with masks, modulo a random multiple of it."""
+    if not multiplication.modulus_mask_bits:
+        return prepare_banked(multiplication, _CURRENT)
+    return [
+        *prepare_banked(multiplication, _WHOLE),  # for the window alone
+        clear(Scratch.SCALED),  # products read digits of it beyond the prime's
+        move(Scratch.SCALED, Scratch.SCALED_P, _CURRENT),
+    ]
+
+
+def power_of(multiplication: Multiplication) -> Reference:
+    """What brings a number into Montgomery form modulo the current prime."""
+    return Scratch.MASKED_POWER_P if multiplication.modulus_mask_bits else _CURRENT.power
+
+
+def enter_form(multiplication: Multiplication, slot: Scratch, factor: Reference) -> Step:
+    """A number as long as M, in Montgomery form."""
+    return replace(enter(_CURRENT, slot, factor), x=power_of(multiplication))
+
+
+_MASKED_OF = {
+    Context.Q: (Scratch.SCALED_Q, Scratch.MASKED_POWER_Q, Scratch.NEGATIVE_POWER_Q),
+    Context.P: (Scratch.SCALED_P, Scratch.MASKED_POWER_P, Scratch.NEGATIVE_POWER_P),
+}
+
+
+def mask_primes(multiplication: Multiplication) -> list[Step]:
+    """What products take of each prime gets a random multiple of it added, before X is read.
+
+    M' = (c p + 1) / 2^17 becomes M' + t p, which is the scaled modulus of c + 2^17 t in place of c:
+    the multiplier does the same with it, and its quotients depend on t.
+    """
+    if not multiplication.modulus_mask_bits:
+        return []
+    mask, power, scaled = Scratch.PRIME_MASK, _CURRENT.power, Scratch.SCALED
+    (prepared,) = prepare_banked(multiplication, _CURRENT)
+    steps: list[Step] = []
+    for prime, (modulus, masked, negative_power) in _MASKED_OF.items():
+        done = f"masked_{prime.name.lower()}"
+        added = linear(StepKind.ADD, modulus, scaled, mask, _CURRENT, "M' + t P")
+        power_added = linear(StepKind.ADD, masked, power, mask, _CURRENT, "R R_p + t P")
+        difference = linear(StepKind.SUBTRACT, negative_power, mask, power, _CURRENT, "t P - R R_p")
+        steps += [
+            call(replace(prepared, label=steps[-1].target if steps else ""), DRAW_MULTIPLE),
+            call(replace(added, fits="operands have room for it"), DRAW_MULTIPLE),
+            call(power_added, DRAW_MULTIPLE),
+            for_each_prime(difference, done),
+        ]
+    return [*steps, replace(PASS, label=steps[-1].target)]
+
+
+def draw_multiple(machine: Machine) -> list[Routine]:
+    """DRAW_MULTIPLE: PRIME_MASK is t times the current prime, with a random t from 1 to 2^V."""
+    multiplication, prime = machine.multiplication, _CURRENT.modulus
+    if not multiplication.modulus_mask_bits:
+        return []
+    mask, multiple = Scratch.PRIME_MASK, Scratch.MULTIPLE
+    bits, once_more, again = mask_bits(multiplication.digit_width), DRAW_MULTIPLE, "draw_bits"
+    add, subtract, either = StepKind.ADD, StepKind.SUBTRACT, StepKind.ADD_OR_SUBTRACT
+    # The sum of signs of 2^i p is odd: one more bit makes it odd or even.
+    bit = replace(linear(either, mask, mask, prime, _CURRENT, "+-P"), next=Next.LOOP, times=2)
+    doubles = linear(add, multiple, multiple, multiple, _CURRENT, "2^(i + 1) P")
+    routine = Routine(
+        name=DRAW_MULTIPLE,
+        steps=(
+            replace(linear(subtract, mask, prime, prime, _CURRENT, "0"), label=DRAW_MULTIPLE),
+            replace(bit, target=once_more),
+            linear(StepKind.RESTORE, mask, mask, prime, _CURRENT, "0 or P"),
+            move(multiple, prime, _CURRENT),
+            replace(linear(either, mask, mask, multiple, _CURRENT, "+-2^i P"), label=again),
+            replace(doubles, next=Next.LOOP, times=bits - 1, target=again),
+            replace(linear(add, mask, mask, multiple, _CURRENT, "t P"), next=Next.RETURN),
+        ),
+        context=_CURRENT,
+        takes={},
+        gives={mask: Bound.times(1 << bits)},
+        clobbers=frozenset({multiple}),
+    )
+    return [routine]
+
+
+def weigh_masked(multiplication: Multiplication) -> list[Step]:
+    """As `weigh`, of halves that are random multiples of their primes more, with a masked Z_p."""
+    part, whole, weight = Scratch.PART, _WHOLE, Scratch.MULTIPLE
+    weighed = multiply(_ACC, weight, _TERM, whole, "Z_p * (S_p - S_q) mod M, below 2 c M", outer=_P)
+    return [
+        multiply(
+            part, Scratch.NEGATIVE_POWER_P, Scratch.FACTOR, _P, "-S_q, times R_p", outer=whole
+        ),
+        multiply(part, part, Mode.ONE, _P, "-S_q modulo P"),
+        linear(StepKind.ADD, _TERM, _ACC, part, _P, "S_p - S_q"),
+        *prepare_banked(multiplication, whole),
+        linear(StepKind.ADD, weight, Operand.CRT_P, Scratch.MASK, whole, "Z_p + t M"),
+        weighed,
+        linear(StepKind.ADD, _ACC, Scratch.FACTOR, _ACC, whole, "... + S_q"),
+    ]
