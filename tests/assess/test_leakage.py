@@ -18,10 +18,13 @@ from coprime.device.base import DeviceError
 from coprime.engine import design
 from coprime.engine.contract import Command
 from coprime.flow import parts
+from coprime.operations import masked_private as masked_operations
 from coprime.operations import rsa_private
 from coprime.operations.banked import move
+from coprime.operations.masked_primes import mask_primes
 from coprime.operations.masked_private import masked_private
 from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.steps import StepKind
 
 pytestmark = pytest.mark.xdist_group("leakage")
 
@@ -196,9 +199,10 @@ def test_the_command_prints_a_table(capsys):
 
 PLAIN = {
     "input, before the first step",
-    *("X < M?", "X + t M", "X + 2 (2^V - 1) M - t M", "r is drawn"),
+    *("X < M?", "X + t M", "X + 2 (2^V - 1) M - t M", "2 t M, over X"),
     *("S, out of Montgomery form", "S - M", "... + M, where it was below 0"),
-    *("SUM = RESULT", "S < M?", "RESULT = SUM", "S + t M", "FACTOR = CLAIMED"),
+    *("SUM = RESULT", "S < M?", "RESULT = SUM", "S + t M"),
+    *("TERM = BLINDED_BASE", "FACTOR = CLAIMED"),
     "output, after the last step",
 }
 """Where masked operations have X and S as they are; the first steps follow the input."""
@@ -262,6 +266,31 @@ def test_a_plain_move_among_masked_numbers_is_found(monkeypatch, programs_anew):
     steps = leaking_steps(60)
     assert "planted" in steps
     assert "C = C * C, once for each bit of the window" not in steps
+
+
+PRODUCTS_MODULO_PRIMES = {"r' S", "-r'^E X", "-S_q modulo P", "S_p - S_q", "r', below 2 c p"}
+"""Those after which no port has the public modulus, which a test of the key finds, too."""
+
+
+@pytest.mark.slow
+def test_masked_primes_do_not_show_in_products():
+    steps = leaking_steps(400, LeakageTest.KEY)
+    assert {"2^(i + 1) P", "S - P"} <= steps  # where they are read as they are
+    assert not PRODUCTS_MODULO_PRIMES & steps
+
+
+@pytest.mark.slow
+def test_a_plain_prime_in_products_is_found(monkeypatch, programs_anew):
+    """M' without its mask: all else has one, and the result is right."""
+
+    def plain(multiplication):
+        return [
+            replace(one, kind=StepKind.MOVE, fits="") if one.note == "M' + t P" else one
+            for one in mask_primes(multiplication)
+        ]
+
+    monkeypatch.setattr(masked_operations, "mask_primes", plain)
+    assert leaking_steps(400, LeakageTest.KEY) >= {"r' S", "-r'^E X", "-S_q modulo P"}
 
 
 @pytest.mark.slow
