@@ -22,13 +22,14 @@ _CLOCKS = ("clk", "s_axi_aclk")
 _WRAPPER = "coprime_wrapper"
 _NO_PLACE = re.compile(r"(?:Unable|Failed) to .*?cell .* (?:of )?type '?(\w+)'?")
 _CRASH = "wasm trap"  # how nextpnr ends that fails in WebAssembly
+_STOPPED = "status -24"  # SIGXCPU
 _FUNCTION = """
 import importlib
 import sys
 module, _, name = sys.argv[1].partition(":")
 if limit := int(sys.argv[2]):
     import resource
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
 sys.argv = [name, *sys.argv[3:]]
 function = getattr(importlib.import_module(module), name)
 sys.exit(function(sys.argv[1:]) if module.startswith("yowasp") else function())
@@ -279,7 +280,13 @@ def _run(
     what: str, function: str, arguments: Sequence[str], folder: Path, limit_s: int = 0
 ) -> None:
     command = [sys.executable, "-P", "-c", _FUNCTION, function, str(limit_s), *arguments]
-    run_tool(what, command, folder=folder)
+    try:
+        run_tool(what, command, folder=folder)
+    except ToolError as error:
+        if limit_s and _STOPPED in str(error):
+            stopped = f"{what} was stopped after {limit_s} s of processor time"
+            raise ToolError(stopped) from error
+        raise
 
 
 def report_of(folder: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from coprime.program.routine import Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, mask_bits, multiply
 
 from .banked import clear, move, prepare_banked
-from .banked_private import for_each_prime
+from .banked_private import for_each_prime, negative
 from .operation import Machine
 from .shared_steps import call
 
@@ -27,10 +27,46 @@ DRAW_MULTIPLE = "draw_multiple"
 
 _ACC, _TERM = Scratch.ACCUMULATOR, Scratch.TERM
 _WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
+_MASK = Scratch.PRIME_MASK
+
+_OF_P, _MASKED = "mask_p", "masked"
+"""Labels."""
+
+
+def mask_primes(multiplication: Multiplication) -> list[Step]:
+    """M' and R R_p of each prime, and -R R_p of P, get a random multiple of it added."""
+    if not multiplication.modulus_mask_bits:
+        return []
+    of_q = _masked(multiplication, Scratch.SCALED_Q, Scratch.MASKED_POWER_Q)
+    *of_p, last = _masked(multiplication, Scratch.SCALED_P, Scratch.MASKED_POWER_P)
+    of_p += [call(last, DRAW_MULTIPLE), _opposite(Scratch.NEGATIVE_POWER)]
+    return [
+        *of_q[:-1],
+        for_each_prime(of_q[-1], _OF_P),
+        replace(of_p[0], label=_OF_P),
+        *of_p[1:-1],
+        for_each_prime(of_p[-1], _MASKED),
+        replace(PASS, label=_MASKED),
+    ]
+
+
+def _masked(multiplication: Multiplication, scaled: Scratch, power: Scratch) -> list[Step]:
+    """Of the current prime M' + t P, and R R_p + t P with another t."""
+    (prepared,) = prepare_banked(multiplication, _CURRENT)
+    added = linear(StepKind.ADD, scaled, Scratch.SCALED, _MASK, _CURRENT, "M' + t P")
+    return [
+        call(prepared, DRAW_MULTIPLE),
+        call(replace(added, fits="operands have room for it"), DRAW_MULTIPLE),
+        linear(StepKind.ADD, power, _CURRENT.power, _MASK, _CURRENT, "R R_p + t P"),
+    ]
+
+
+def _opposite(destination: Scratch) -> Step:
+    return linear(StepKind.SUBTRACT, destination, _MASK, _CURRENT.power, _CURRENT, "t P - R R_p")
 
 
 def modulo_prime(multiplication: Multiplication) -> list[Step]:
-    """Modulo the current prime from here on; with masks, modulo a random multiple of it."""
+    """Modulo the current prime from here on; with masks, modulo its multiple."""
     if not multiplication.modulus_mask_bits:
         return prepare_banked(multiplication, _CURRENT)
     return [
@@ -40,45 +76,40 @@ def modulo_prime(multiplication: Multiplication) -> list[Step]:
     ]
 
 
-def power_of(multiplication: Multiplication) -> Reference:
-    """What brings a number into Montgomery form modulo the current prime."""
-    return Scratch.MASKED_POWER_P if multiplication.modulus_mask_bits else _CURRENT.power
+def modulo_prime_again(multiplication: Multiplication) -> list[Step]:
+    """The same, of the operands alone: a check sees what is wrong in what `mask_primes` has made.
 
-
-def enter_form(multiplication: Multiplication, slot: Scratch, factor: Reference) -> Step:
-    """A number as long as M, in Montgomery form."""
-    return replace(enter(_CURRENT, slot, factor), x=power_of(multiplication))
-
-
-_MASKED_OF = {
-    Context.Q: (Scratch.SCALED_Q, Scratch.MASKED_POWER_Q, Scratch.NEGATIVE_POWER_Q),
-    Context.P: (Scratch.SCALED_P, Scratch.MASKED_POWER_P, Scratch.NEGATIVE_POWER_P),
-}
-
-
-def mask_primes(multiplication: Multiplication) -> list[Step]:
-    """What products take of each prime gets a random multiple of it added, before X is read.
-
-    M' = (c p + 1) / 2^17 becomes M' + t p, which is the scaled modulus of c + 2^17 t in place of c:
-    the multiplier does the same with it, and its quotients depend on t.
+    Were M' + t P or R R_p + t P 0 in both, so would be all numbers of the check.
     """
     if not multiplication.modulus_mask_bits:
-        return []
-    mask, power, scaled = Scratch.PRIME_MASK, _CURRENT.power, Scratch.SCALED
-    (prepared,) = prepare_banked(multiplication, _CURRENT)
-    steps: list[Step] = []
-    for prime, (modulus, masked, negative_power) in _MASKED_OF.items():
-        done = f"masked_{prime.name.lower()}"
-        added = linear(StepKind.ADD, modulus, scaled, mask, _CURRENT, "M' + t P")
-        power_added = linear(StepKind.ADD, masked, power, mask, _CURRENT, "R R_p + t P")
-        difference = linear(StepKind.SUBTRACT, negative_power, mask, power, _CURRENT, "t P - R R_p")
-        steps += [
-            call(replace(prepared, label=steps[-1].target if steps else ""), DRAW_MULTIPLE),
-            call(replace(added, fits="operands have room for it"), DRAW_MULTIPLE),
-            call(power_added, DRAW_MULTIPLE),
-            for_each_prime(difference, done),
-        ]
-    return [*steps, replace(PASS, label=steps[-1].target)]
+        return prepare_banked(multiplication, _CURRENT)
+    return [
+        clear(Scratch.SCALED),
+        *_masked(multiplication, Scratch.SCALED, Scratch.CHECK_POWER),
+    ]
+
+
+def power_of(multiplication: Multiplication, *, in_check: bool = False) -> Reference:
+    """What brings a number into Montgomery form modulo the current prime."""
+    if not multiplication.modulus_mask_bits:
+        return _CURRENT.power
+    return Scratch.CHECK_POWER if in_check else Scratch.MASKED_POWER_P
+
+
+def enter_form(
+    multiplication: Multiplication, slot: Scratch, factor: Reference, *, in_check: bool = False
+) -> Step:
+    """A number as long as M, in Montgomery form."""
+    return replace(enter(_CURRENT, slot, factor), x=power_of(multiplication, in_check=in_check))
+
+
+def negative_power_again(
+    multiplication: Multiplication, destination: Scratch, before: Step
+) -> list[Step]:
+    """-R R_p modulo the current prime, in a check, after the step before it."""
+    if not multiplication.modulus_mask_bits:
+        return [before, negative(destination, _CURRENT)]
+    return [call(before, DRAW_MULTIPLE), _opposite(destination)]
 
 
 def draw_multiple(machine: Machine) -> list[Routine]:
@@ -86,7 +117,7 @@ def draw_multiple(machine: Machine) -> list[Routine]:
     multiplication, prime = machine.multiplication, _CURRENT.modulus
     if not multiplication.modulus_mask_bits:
         return []
-    mask, multiple = Scratch.PRIME_MASK, Scratch.MULTIPLE
+    mask, multiple = _MASK, Scratch.MULTIPLE
     bits, once_more, again = mask_bits(multiplication.digit_width), DRAW_MULTIPLE, "draw_bits"
     add, subtract, either = StepKind.ADD, StepKind.SUBTRACT, StepKind.ADD_OR_SUBTRACT
     # The sum of signs of 2^i p is odd: one more bit makes it odd or even.
@@ -116,9 +147,7 @@ def weigh_masked(multiplication: Multiplication) -> list[Step]:
     part, whole, weight = Scratch.PART, _WHOLE, Scratch.MULTIPLE
     weighed = multiply(_ACC, weight, _TERM, whole, "Z_p * (S_p - S_q) mod M, below 2 c M", outer=_P)
     return [
-        multiply(
-            part, Scratch.NEGATIVE_POWER_P, Scratch.FACTOR, _P, "-S_q, times R_p", outer=whole
-        ),
+        multiply(part, Scratch.NEGATIVE_POWER, Scratch.FACTOR, _P, "-S_q, times R_p", outer=whole),
         multiply(part, part, Mode.ONE, _P, "-S_q modulo P"),
         linear(StepKind.ADD, _TERM, _ACC, part, _P, "S_p - S_q"),
         *prepare_banked(multiplication, whole),

@@ -48,11 +48,18 @@ from .banked import POWER, clear, fill_table, leave, move, prepare_banked
 from .banked_private import (
     for_each_prime,
     meet,
-    negative,
     scan_public,
     weigh,
 )
-from .masked_primes import enter_form, mask_primes, modulo_prime, power_of, weigh_masked
+from .masked_primes import (
+    enter_form,
+    mask_primes,
+    modulo_prime,
+    modulo_prime_again,
+    negative_power_again,
+    power_of,
+    weigh_masked,
+)
 from .operation import Machine
 from .shared_steps import (
     call,
@@ -325,23 +332,22 @@ def _claim(multiplication: Multiplication) -> list[Step]:
 def _check(multiplication: Multiplication) -> list[Step]:
     """(r' S) ^ E = r' ^ E X modulo a prime, with r' = r + 1, or everything is wiped."""
     masks = multiplication.modulus_mask_bits > 0
-    power, part, expected = power_of(multiplication), Scratch.PART, Scratch.EXPECTED
-    opposite = Scratch.NEGATIVE_POWER_P if masks else expected
+    power, part = power_of(multiplication, in_check=True), Scratch.PART
+    expected, kept = Scratch.EXPECTED, move(_TERM, _ACC, _CURRENT)
     masked = multiply(part, part, Scratch.MASKED_SUM, _CURRENT, "r' S", outer=_WHOLE)
     total = linear(StepKind.ADD, _ACC, _ACC, expected, _CURRENT, "(r' S)^E - r'^E X, below 4cp")
     zero = times(Mode.ONE, _CURRENT, "(r' S)^E - r'^E X, below 2p", into=_ACC)
     return [
-        *modulo_prime(multiplication),
+        *modulo_prime_again(multiplication),
         # Of r R that is R_p r R, to which R_p R is added; then R_p is taken away.
-        enter_form(multiplication, _ACC, Scratch.RANDOM),
+        enter_form(multiplication, _ACC, Scratch.RANDOM, in_check=True),
         linear(StepKind.ADD, _ACC, _ACC, power, _CURRENT, "r' = r + 1"),
         multiply(_ACC, _ACC, Mode.ONE, _CURRENT, "r', below 2 c p"),
         move(_TERM, _ACC, _CURRENT),
         multiply(part, power, _TERM, _CURRENT, "r' R"),
         call(masked, PUBLIC_POWER),
-        move(_TERM, _ACC, _CURRENT),
-        *([] if masks else [negative(expected, _CURRENT)]),
-        multiply(expected, opposite, _TERM, _CURRENT, "-r'^E R"),
+        *negative_power_again(multiplication, expected, kept),
+        multiply(expected, expected, _TERM, _CURRENT, "-r'^E R"),
         multiply(expected, expected, Scratch.FACTOR, _CURRENT, "-r'^E X", outer=_WHOLE),
         call(move(_TERM, part, _CURRENT), PUBLIC_POWER),
         total,
@@ -360,11 +366,11 @@ def public_power(machine: Machine) -> Routine:
     usual = multiplication.usual_bound
     takes: dict[Named, Bound | None] = {_TERM: usual}
     if multiplication.modulus_mask_bits:
-        takes |= dict.fromkeys((Scratch.MASKED_POWER_P, Scratch.MASKED_POWER_Q))
+        takes[Scratch.CHECK_POWER] = None
     return Routine(
         name=PUBLIC_POWER,
         steps=(
-            replace(enter_form(multiplication, _ACC, Mode.ONE), label=PUBLIC_POWER),
+            replace(enter_form(multiplication, _ACC, Mode.ONE, in_check=True), label=PUBLIC_POWER),
             scan_public(done),
             times(
                 _ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square

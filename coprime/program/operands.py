@@ -162,9 +162,10 @@ class Scratch(_Unnumbered):
     MASKED_POWER_P = enum.auto()
     """P_POWER + t * P, and the same of Q."""
     MASKED_POWER_Q = enum.auto()
-    NEGATIVE_POWER_P = enum.auto()
-    """t * P - P_POWER, and the same of Q."""
-    NEGATIVE_POWER_Q = enum.auto()
+    NEGATIVE_POWER = enum.auto()
+    """t * P - P_POWER, of the current prime."""
+    CHECK_POWER = enum.auto()
+    """P_POWER + t * P of the current prime, made anew for the check of a result."""
     BLINDED_BASE = enum.auto()
     """r ^ E * X modulo M."""
     EXPECTED = enum.auto()
@@ -446,7 +447,6 @@ OF_Q: Mapping[Reference, Location] = {
     Operand.DP: Operand.DQ,
     Scratch.SCALED_P: Scratch.SCALED_Q,
     Scratch.MASKED_POWER_P: Scratch.MASKED_POWER_Q,
-    Scratch.NEGATIVE_POWER_P: Scratch.NEGATIVE_POWER_Q,
 }
 """What stands for P's numbers, as x or y, where CURRENT is Q."""
 

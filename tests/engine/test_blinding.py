@@ -308,19 +308,20 @@ def bits_of_digits(subject, ones, count):
 
 
 def check_masked_primes(half, drawn, parts):
-    """M', R R_p and -R R_p of each prime, and multiples of it of the digits that were drawn."""
+    """M' and R R_p of each prime, and -R R_p of P, and multiples of it of the drawn digits."""
     design, v = half.design, mask_bits(half.subject.width)
     operands, lengths = private_operation(design.capabilities, half.key)
-    kept = {
-        Operand.Q: (Scratch.SCALED_Q, Scratch.MASKED_POWER_Q, Scratch.NEGATIVE_POWER_Q),
-        Operand.P: (Scratch.SCALED_P, Scratch.MASKED_POWER_P, Scratch.NEGATIVE_POWER_P),
-    }
-    for (name, places), ones in zip(kept.items(), drawn, strict=True):
+    powers = {Operand.Q: operands[Operand.Q_POWER], Operand.P: operands[Operand.P_POWER]}
+    kept = [
+        (Operand.Q, Scratch.SCALED_Q, Scratch.MASKED_POWER_Q),
+        (Operand.P, Scratch.SCALED_P, Scratch.MASKED_POWER_P, Scratch.NEGATIVE_POWER),
+    ]
+    ones = iter(drawn)
+    for name, *places in kept:
         prime, digits = operands[name], design.capabilities.digits(lengths[name.length])
-        power = operands[Operand.Q_POWER if name is Operand.Q else Operand.P_POWER]
-        plain = (design.multiplication.scaled_modulus(prime), power, -power)
-        for k, (place, number) in enumerate(zip(places, plain, strict=True)):
-            lowest, *of_t = ones[parts * k : parts * (k + 1)]
+        plain = (design.multiplication.scaled_modulus(prime), powers[name], -powers[name])
+        for place, number in zip(places, plain, strict=False):
+            lowest, *of_t = (next(ones) for _ in range(parts))
             t = 1 + (lowest >> 1 & 1) + 2 * bits_of_digits(half.subject, of_t, v - 1)
             assert half.value(place, digits) == number + t * prime
 
@@ -335,9 +336,9 @@ def test_masks(subject):
     signs, parts = SIGNS, -(-SIGNS // subject.drawn_bits)
     parts_of_t = 1 + -(-(v - 1) // subject.drawn_bits)
 
-    masks = 3 * parts_of_t if half.design.multiplication.modulus_mask_bits else 0
-    # Signs of multiples of P - 1 and Q - 1, of Q and P, three times each, and of M; then r.
-    before_t = 2 * parts + 2 * masks
+    masks = 5 * parts_of_t if half.design.multiplication.modulus_mask_bits else 0
+    # Signs of multiples of P - 1 and Q - 1, of Q and P, and of M; then r.
+    before_t = 2 * parts + masks
     drawn = drawn_digits(half.source, before_t + parts_of_t + digits, width)
     assert len(half.source) >= size * len(drawn)
     of_k, of_primes = drawn[: 2 * parts], drawn[2 * parts : before_t]
@@ -361,7 +362,7 @@ def test_masks(subject):
             expected = (before[one] + k * (prime - 1)) % ((prime - 1) << (signs + 1))
             assert half.value(BLINDED_OF[one], digits) == expected
         if masks:
-            check_masked_primes(half, [of_primes[:masks], of_primes[masks:]], parts_of_t)
+            check_masked_primes(half, of_primes, parts_of_t)
         half.run_to(StepKind.CHECK_ZERO)
         assert half.value(Scratch.MASKED_SUM, digits) == model.masked_result
         half.finish()

@@ -7,6 +7,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
+from coprime.flow import routing
 from coprime.flow.mapping import map_design
 from coprime.flow.routing import route_design
 from coprime.flow.targets import FLOWS
@@ -322,3 +323,11 @@ def test_route_refuses():
         route_design(Target.ECP5, adder, "adder", device="LFE5U-12F")
     with pytest.raises(ValueError, match="adder must have a clock port named clk or s_axi_aclk"):
         route_design(Target.ECP5, adder, "adder")
+
+
+def test_a_tool_that_needs_too_long_is_stopped(tmp_path):
+    """By processor time, so that a busy machine changes nothing."""
+    forever = ("-n", "1", "while True: pass")
+    with pytest.raises(ToolError, match="nextpnr was stopped after 1 s of processor time"):
+        routing._run("nextpnr", "timeit:main", forever, tmp_path, 1)
+    routing._run("nextpnr", "timeit:main", ("-n", "1", "pass"), tmp_path, 60)

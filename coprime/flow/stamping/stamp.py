@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 from coprime.cells.target import Target
 
 from ..mapping import map_cells, mapping_tools
-from ..routing import check_fit, clock_mhz, critical_path, nextpnr, report_of, wrapped
+from ..routing import CriticalPath, check_fit, clock_mhz, critical_path, nextpnr, report_of, wrapped
 from ..targets import Flow, FpgaDevice, device_named, flow_of
 from ..tools import ToolError, tool_version
 from .block import Block, Copy, packed, place_and_route, routed_netlist
@@ -29,6 +29,9 @@ _TARGET_MHZ = 200.0  # clock that nextpnr works towards
 _ENOUGH = 0.985
 """Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
 _FURTHER = 8  # seeds for a rectangle that is slower
+_FRONT_ENDS = 4
+"""Front ends that the whole is routed with, at most: nets of it are routed again around links, and
+how slow these become depends on its places."""
 _NO_ROUTE = re.compile(r"Failed to route arc \S+ of net '([^']+)'")
 STAMPING = Target.ECP5
 """The target whose fabric is known here."""
@@ -47,7 +50,7 @@ class StampedDesign:
     block_mhz: Mapping[str, Mapping[int, float]]
     """Highest clock in MHz of each rectangle and of the front end by themselves, by seeds.
 
-    The front end has as many seeds as it needs to be no slower than the rectangles."""
+    The front end has further seeds while the whole is slower than the rectangles."""
     rectangles: Mapping[str, int]  # how many there are of each
     filled: int  # percent of its LUTs that a rectangle has in use, at most
     routed: int  # nets that were copied with their routes
@@ -116,6 +119,18 @@ def stamp_design(
 
 
 @dataclass(frozen=True)
+class _Whole:
+    """Everything with one front end, and the clock of the paths that no rectangle has."""
+
+    composed: Composed
+    linked: Module
+    routed: Path
+    paths_since_mhz: float
+    mhz: float  # of the front end as well
+    critical_path: CriticalPath
+
+
+@dataclass(frozen=True)
 class _Stamping:
     flow: Flow
     device: FpgaDevice
@@ -132,43 +147,85 @@ class _Stamping:
         chosen = plan(self.fabric, need[1], need[0], count)
         blocks = self._blocks(chain, chosen.places)
         slowest = min(block.mhz for block in blocks.values())
-        front_block = self._block(
-            front, chosen.front, enough_mhz=slowest, constraints=self.constraints
-        )
         copies = [Copy(blocks[self._look(place)], place.area) for place in chosen.places]
-        composed, linked = self._linked(chain, front_block, copies)
+        best, failed = None, None
+        clocks: dict[int, float] = {}
+        for front_block in self._front_ends(front, chosen.front, slowest):
+            clocks |= front_block.mhz_by_seed
+            try:
+                whole = self._whole(chain, front_block, copies)
+            except ToolError as error:
+                failed = error
+                continue
+            if best is None or whole.mhz > best.mhz:
+                best = whole
+            if best.mhz >= _ENOUGH * slowest:
+                break
+        if best is None:
+            raise failed or ToolError("no front end was placed")
+        clock, path = min(
+            (best.mhz, best.critical_path),
+            *((block.mhz, block.critical_path) for block in blocks.values()),
+            key=lambda one: one[0],
+        )
+        names = {
+            key: f"{block.part.instances} in {block.rectangle}" for key, block in blocks.items()
+        }
+        return StampedDesign(
+            device=self.device.title,
+            fmax_mhz=clock,
+            critical_path=str(path),
+            paths_since_mhz=best.paths_since_mhz,
+            reported_mhz=clock_mhz(report_of(best.routed)),
+            block_mhz={"front end": clocks}
+            | {names[key]: block.mhz_by_seed for key, block in blocks.items()},
+            rectangles=Counter(names[self._look(place)] for place in chosen.places),
+            filled=chosen.percent,
+            routed=best.composed.routed,
+            left=best.composed.left,
+            tools={
+                **mapping_tools(),
+                self.flow.nextpnr_name: tool_version(self.flow.nextpnr),
+            },
+            netlist=best.linked,
+            folder=best.routed,
+        )
+
+    def _front_ends(self, part: ChainPart, area: Rectangle, slowest: float) -> Iterator[Block]:
+        """Front ends of different seeds, each as fast as the slowest rectangle, or the fastest one.
+
+        The last error, if the front end fits with none of the seeds.
+        """
+        seeds, found = list(self._all_seeds), 0
+        while seeds and found < _FRONT_ENDS:
+            try:
+                block = self._block(
+                    part, area, seeds=seeds, enough_mhz=slowest, constraints=self.constraints
+                )
+            except ToolError:
+                if found:
+                    return
+                raise
+            if found and block.mhz < slowest:
+                return
+            yield block
+            found += 1
+            last = max(block.mhz_by_seed, key=seeds.index)
+            seeds = seeds[seeds.index(last) + 1 :]
+
+    def _whole(self, chain: NodeChain, front: Block, copies: Sequence[Copy]) -> "_Whole":
+        """All blocks together, checked and routed, and the clock of what no rectangle has."""
+        composed, linked = self._linked(chain, front, copies)
         check(linked, self.fabric, self._packed(chain.modules))
         routed = self._routed_in_place(linked, bitstream=bool(self.constraints))
         paths = paths_since(composed.module, routed_netlist(routed))
         since = report_of(self._routed_in_place(paths))
         clock, path = min(
             (clock_mhz(since), critical_path(since)),
-            *((block.mhz, block.critical_path) for block in (front_block, *blocks.values())),
+            (front.mhz, front.critical_path),
             key=lambda one: one[0],
         )
-        names = {
-            key: f"{block.part.instances} in {block.rectangle}" for key, block in blocks.items()
-        }
-        counted = Counter(names[self._look(place)] for place in chosen.places)
-        return StampedDesign(
-            device=self.device.title,
-            fmax_mhz=clock,
-            critical_path=str(path),
-            paths_since_mhz=clock_mhz(since),
-            reported_mhz=clock_mhz(report_of(routed)),
-            block_mhz={"front end": front_block.mhz_by_seed}
-            | {names[key]: block.mhz_by_seed for key, block in blocks.items()},
-            rectangles=counted,
-            filled=chosen.percent,
-            routed=composed.routed,
-            left=composed.left,
-            tools={
-                **mapping_tools(),
-                self.flow.nextpnr_name: tool_version(self.flow.nextpnr),
-            },
-            netlist=linked,
-            folder=routed,
-        )
+        return _Whole(composed, linked, routed, clock_mhz(since), clock, path)
 
     def _routed_in_place(self, module: Module, *options: str, bitstream: bool = False) -> Path:
         """A folder in which a placed netlist was routed where it was not."""
@@ -270,6 +327,7 @@ class _Stamping:
         area: Rectangle,
         *,
         enough_mhz: float,
+        seeds: Sequence[int] = (),
         copies: Sequence[Rectangle] = (),
         above: Copy | None = None,
         shared_rows: int = 0,
@@ -283,7 +341,7 @@ class _Stamping:
                 self.flow,
                 self.device,
                 self.fabric,
-                seeds=self.seeds if enough_mhz == math.inf else self._all_seeds,
+                seeds=seeds or (self.seeds if enough_mhz == math.inf else self._all_seeds),
                 target_mhz=_TARGET_MHZ,
                 enough_mhz=min(enough_mhz, self.enough_mhz),
                 copies=copies,

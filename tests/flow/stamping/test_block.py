@@ -96,7 +96,8 @@ class _Tool:
         self._folder, self._clocks = folder, clocks
         self.runs = []
 
-    def __call__(self, flow, device, netlist, constraints, options, *, write):
+    def __call__(self, flow, device, netlist, constraints, options, *, write, limit_s):
+        assert limit_s > 0
         seed = int(options[options.index("--seed") + 1])
         self.runs.append((seed, bool(constraints)))
         clock = self._clocks[seed, bool(constraints)]
