@@ -368,6 +368,23 @@ def test_masks(subject):
         half.finish()
 
 
+@pytest.mark.parametrize("made", [Scratch.SCALED_Q, Scratch.MASKED_POWER_Q, Scratch.NEGATIVE_POWER])
+def test_what_is_made_of_a_prime_and_is_0(made):
+    """The half is wrong then, and the check does not take the same number."""
+    half = Half(COMPACT, "all")
+    with half.device as device:
+        half.run_to(StepKind.DRAW)
+        layout = half.design.layout
+        side = "right" if layout.lies_right(made) else "left"
+        memory = device.registers[f"engine.lane.{side}.memory"]
+        digits = half.design.capabilities.digits(COMPACT.bits // 2)
+        assert half.value(made, digits) > 0
+        for k in range(digits):
+            device.poke(memory, layout.bases[made] + k, 0)
+        device.wait_interrupt()
+        assert device.read32(registers.ERROR.address) == Error.FAULT
+
+
 @pytest.mark.parametrize("blinding", ["both", "all", pytest.param("base", marks=pytest.mark.slow)])
 def test_a_factor_that_cannot_be_taken_back(blinding):
     """r = 0, which nobody will ever draw: there is no result, and no key any more."""
