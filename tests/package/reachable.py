@@ -9,8 +9,10 @@ based on structural similarities" (2000), and by property-directed reachability,
 and let every input of the design, reset included, be anything in any cycle. If an output can
 differ, the module around is taken, up to the whole design.
 
-Memories and products are taken out. Around the compared module what they return is anything;
-inside it, it is the same for both, and that they are given the same is proved as of an output.
+Memories and products are taken out. Around the compared module what they return is anything.
+Inside it both get the same in each cycle in which they ask for the same, a word by its address or a
+product by its factors, and else anything: an address may differ while nothing depends on what is
+read. That the same is written is proved as of an output.
 
 What is so proved need not hold in a state that only a fault in the hardware leads to: two counters
 that are always equal, for example, are only compared to detect faults.
@@ -18,6 +20,7 @@ that are always equal, for example, are only compared to detect faults.
 
 import json
 import re
+import shlex
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,9 +30,11 @@ from coprime.flow.tools import ToolError, package_folder, run_tool, run_yosys
 
 from .equivalence import around
 
-SECONDS = 40  # of ABC, for one module
+SECONDS = 40  # of processor time of ABC, for one module
 _DIFFERS = "differs_from_the_original"
 _CUT = "t:$mem_v2 t:$mul"
+_ASKS = (".RD_ADDR", ".A", ".B")
+"""Ports of what is taken out that select what it returns."""
 _LOGIC = ("opt_expr", "opt_merge", "opt_clean")
 _PROVED = re.compile(r"Property proved|^Status = 1 ", re.M)
 """What ABC prints once a property is proved."""
@@ -117,18 +122,24 @@ def _write_question(folder: Path, text: str, compared: str, top: str, part: _Par
     widths = {**part.inputs, **part.outputs}
     added = [one for one in widths if one not in own]
     lines += [f"wire [{widths[one] - 1}:0] \\{one} ;" for one in added]
-    lines += [f"wire [{width - 1}:0] other_{k};" for k, width in enumerate(part.outputs.values())]
-    inputs = [f".\\{one} (\\{one} )" for one in part.inputs]
-    gold = [f".\\{one} (\\{one} )" for one in part.outputs]
-    gate = [f".\\{one} (other_{k})" for k, one in enumerate(part.outputs)]
-    lines += [
-        f"gold the_gold ({', '.join(inputs + gold)});",
-        f"gate the_gate ({', '.join(inputs + gate)});",
-        f"(* keep *) wire {_DIFFERS} ="
-        + " | ".join(_difference(one, k, part) for k, one in enumerate(part.outputs))
-        + ";",
-        "endmodule",
+    other = {one: f"other_{k}" for k, one in enumerate(part.outputs)}
+    lines += [f"wire [{part.outputs[one] - 1}:0] {wire};" for one, wire in other.items()]
+    gold = {one: f"\\{one} " for one in widths}
+    gate = gold | other
+    for k, one in enumerate(added):
+        if one in part.inputs:
+            gate[one] = f"given_{k}"
+            lines.append(f"wire [{widths[one] - 1}:0] free_{k};")
+            lines.append(
+                f"wire [{widths[one] - 1}:0] given_{k} = {_given(one, f'free_{k}', other, part)};"
+            )
+    for kind, wires in (("gold", gold), ("gate", gate)):
+        ports = ", ".join(f".\\{one} ({wire})" for one, wire in wires.items())
+        lines.append(f"{kind} the_{kind} ({ports});")
+    differences = [
+        _difference(one, wire, part) for one, wire in other.items() if not one.endswith(_ASKS)
     ]
+    lines += [f"(* keep *) wire {_DIFFERS} = {' | '.join(differences)};", "endmodule"]
     (folder / "question.v").write_text(text.replace(original[0], "\n".join(lines)))
     run_yosys(
         [
@@ -148,30 +159,56 @@ def _write_question(folder: Path, text: str, compared: str, top: str, part: _Par
     )
 
 
-def _difference(output: str, k: int, part: _Part) -> str:
+def _given(port: str, free: str, other: Mapping[str, str], part: _Part) -> str:
+    """What the changed module gets from a memory or a product, of which `free` is anything."""
+    cell, _, _ = port.rpartition(".")
+
+    def choice(asks: Mapping[str, str], returned: str) -> str:
+        same = " & ".join(
+            f"(\\{cell}.{ask} {bits} == {other[f'{cell}.{ask}']}{bits})"
+            for ask, bits in asks.items()
+        )
+        return f"({same}) ? \\{port} {returned} : {free}{returned}"
+
+    if port.endswith(".Y"):
+        return choice({"A": "", "B": ""}, "")
+    of = {name: int(str(part.taken[cell][name]), 2) for name in ("RD_PORTS", "ABITS", "WIDTH")}
+    words = [
+        choice({"RD_ADDR": _bits(k, of["ABITS"])}, _bits(k, of["WIDTH"]))
+        for k in reversed(range(of["RD_PORTS"]))
+    ]
+    return f"{{{', '.join(words)}}}"
+
+
+def _bits(k: int, width: int) -> str:
+    return f"[{k * width + width - 1}:{k * width}]"
+
+
+def _difference(output: str, other: str, part: _Part) -> str:
     """Whether an output differs: of a memory, only in cycles in which it is written."""
     memory, _, port = output.rpartition(".")
     enables = f"\\{memory}.WR_EN "
     if port == "WR_DATA":
-        return f"|((\\{output} ^ other_{k}) & {enables})"
+        return f"|((\\{output} ^ {other}) & {enables})"
     if port == "WR_ADDR" and int(str(part.taken[memory]["WR_PORTS"]), 2) == 1:
-        return f"((|{enables}) & (\\{output} != other_{k}))"
-    return f"(\\{output} != other_{k})"
+        return f"((|{enables}) & (\\{output} != {other}))"
+    return f"(\\{output} != {other})"
 
 
 def _is_proved(folder: Path) -> bool:
     """Whether ABC proves that the only output is always 0."""
-    log = run_tool(
-        "ABC",
-        [
-            package_folder("pyosys") / "yosys-abc",
-            "-c",
-            "read_aiger question.aig; orpos; strash; scleanup; scorr -C 100; write_aiger left.aig;"
-            f" pdr -T {SECONDS}; print_status",
-        ],
-        folder=folder,
+    abc = shlex.quote(str(package_folder("pyosys") / "yosys-abc"))
+    script = (
+        "read_aiger question.aig; orpos; strash; scleanup; scorr -C 100; write_aiger left.aig;"
+        " pdr; print_status"
     )
-    return _is_constant(folder / "left.aig") or _PROVED.search(log) is not None
+    limited = f"ulimit -t {SECONDS}; exec {abc} -c {shlex.quote(script)}"
+    try:
+        log = run_tool("ABC", ["sh", "-c", limited], folder=folder)
+    except ToolError:  # the time is over
+        log = ""
+    left = folder / "left.aig"
+    return _PROVED.search(log) is not None or (left.exists() and _is_constant(left))
 
 
 def _is_constant(file: Path) -> bool:

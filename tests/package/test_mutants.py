@@ -159,10 +159,12 @@ module inner (
   input  wire step,
   input  wire [3:0] word,
   output wire [3:0] read,
+  output wire [5:0] square,
   output wire fault
 );
   wire [2:0] count;
   wire [2:0] again;
+  wire [3:0] kept;
 
   counter first (
     .clk(clk),
@@ -181,8 +183,10 @@ module inner (
     .place(count),
     .word(step ? word : 4'h0),
     .write(step & (again != 3'h3)),
-    .read(read)
+    .read(kept)
   );
+  assign read = step ? kept : 4'h0;
+  assign square = step ? {3'h0, count} * {3'h0, again} : 6'h00;
   assign fault = (count != again) | (count == 3'h7);
 endmodule
 
@@ -192,6 +196,7 @@ module outer (
   input  wire step,
   input  wire [3:0] word,
   output wire [3:0] read,
+  output wire [5:0] square,
   output wire fault
 );
   inner only (
@@ -200,6 +205,7 @@ module outer (
     .step(step),
     .word(word),
     .read(read),
+    .square(square),
     .fault(fault)
   );
 endmodule
@@ -218,6 +224,10 @@ endmodule
         ("inner", "step ? word : 4'h0", "step ? word : word | 4'h1", True),
         ("inner", "step ? word : 4'h0", "step ? ~word : 4'h0", False),
         ("inner", "(again != 3'h3)", "(again != 3'h2)", False),
+        ("inner", ".place(count)", ".place(step ? count : 3'h6)", True),
+        ("inner", ".place(count)", ".place(step ? 3'h6 : count)", False),
+        ("inner", "{3'h0, count} *", "{3'h0, step ? again : 3'h1} *", True),
+        ("inner", "{3'h0, count} *", "{3'h0, step ? 3'h1 : again} *", False),
         ("counter", "count == 3'h4 ?", "count == 3'h5 ?", False),
         ("counter", "    if (rst) count <= 3'h0;\n", "", False),
         ("store", "if (write) ", "if (!(write)) ", False),
