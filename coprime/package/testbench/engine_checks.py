@@ -121,14 +121,14 @@ class EngineChecks:
 
     @property
     def limits(self) -> list[tuple[Length, int, Operand]]:
-        """The longest length of each class, and an operand of the class that can be loaded."""
-        found: dict[Length, tuple[Length, int, Operand]] = {}
+        """Each operand that is loaded with a length, with the class and its longest length."""
+        found: list[tuple[Length, int, Operand]] = []
         for one in sorted(self.engine.operands - {Operand.X}):
             if one.length is not Length.DIGIT:
                 of_prime = one.length in (Length.P, Length.Q)
                 most = self.engine.max_prime_length if of_prime else self.engine.max_length
-                found.setdefault(one.length, (one.length, most, one))
-        return list(found.values())
+                found.append((one.length, most, one))
+        return found
 
     def needed(self, command: Command) -> list[Operand]:
         """The operands without which a command is refused."""
