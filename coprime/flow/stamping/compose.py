@@ -13,6 +13,7 @@ from .netlist import (
     LOCKED,
     LOOSE,
     OWN,
+    WEAK,
     Bit,
     Module,
     Pin,
@@ -43,8 +44,7 @@ class Composed:
 
     module: Module
     open: frozenset[Bit]
-    """Nets to be routed before all others: links, those without a route in a copy, and those of the
-    front end that lead over tiles outside of its rectangle."""
+    """Nets to be routed before all others: links, and those without a route in a copy."""
     routed: int  # nets that keep their routes
     left: int
     """Nets without: most are inside of a slice and need none; the chain, the clock, and those that
@@ -166,19 +166,16 @@ class _Composition:
         nets: Mapping[str, Any],
         numbers: dict[Bit, Bit],
     ) -> None:
-        part, routes, own = copy.block.part, self._kept(copy.block), copy.block.rectangle
+        part, routes = copy.block.part, self._kept(copy.block)
         links = set(part.outputs.values())
-        is_locked = part.instances and copy.block not in self._loose
-        strength = LOCKED if is_locked else LOOSE
+        strength = LOOSE if copy.block in self._loose else LOCKED if part.instances else WEAK
         for old, net in nets.items():
             number = self._number(numbers, net["bits"][0])
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
             moved = self._moved(routes.get(old, []), copy)
-            if not part.instances and any(place_of(wire) not in own for wire, _ in moved):
-                moved = []  # a copy may have the wires
             if moved:
                 attributes["ROUTING"] = routing_text(moved, OWN if old in links else strength)
-            elif old in routes:
+            elif old in routes and part.instances:
                 self.open.add(number)
             self.routes[bool(moved)] += 1
             self.module["netnames"][name(old)] = {
@@ -233,7 +230,7 @@ def compose(
 ) -> Composed:
     """Put the front end and copies together, in the order of the chain.
 
-    Links may take wires of the front end, and of the copies of blocks that are `loose`.
+    The tool may move the routes of the front end, and of the copies of blocks that are `loose`.
     """
     composition = _Composition(chain, fabric, front, loose)
     links: list[Links] = [
