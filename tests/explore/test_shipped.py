@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bench.records import Record, read_records
-from coprime.catalog import FAMILIES, family_named
+from coprime.catalog import CLUSTER, FAMILIES, ClusterChoice, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
@@ -51,6 +51,8 @@ def test_every_design_is_in_the_catalogue():
     for point in shipped_points():
         choice = choice_of(point)
         assert choice.values == dict(point.parameters)
+        if point.part == CLUSTER:
+            choice = ClusterChoice(choice, point.cores, point.link_registers)
         assert point.command == f"{choice.command('build', Target(point.target))} -o DIR"
         assert point.status == "ok"
 
@@ -201,6 +203,14 @@ def test_a_design_without_checks_is_smaller(target):
     assert "result checked" in smallest["ring"].security
     assert "result checked" not in smallest["karatsuba"].security
     assert smallest["karatsuba"].point.lut < smallest["ring"].point.lut
+
+
+def test_a_cluster_is_chosen_by_what_all_cores_do():
+    """It is stamped; each core takes the cycles of its engine by itself."""
+    (one,) = choose(shipped_points(), wanted={"RSA_PRIVATE": 2048}, target="ecp5", part=CLUSTER)
+    assert (one.point.family, one.point.cores, one.point.stamped) == ("fdfm", 52, True)
+    assert one.point.cycles == one.beside.cycles == 24_225_766
+    assert one.point.lut > 52 * one.beside.lut
 
 
 def test_choosing_waits_for_no_large_library():
