@@ -13,7 +13,6 @@ from .netlist import (
     LOCKED,
     LOOSE,
     OWN,
-    WEAK,
     Bit,
     Module,
     Pin,
@@ -54,8 +53,16 @@ class Composed:
 class _Composition:
     """The netlist so far."""
 
-    def __init__(self, chain: NodeChain, fabric: Fabric, front: Block, loose: Collection[Block]):
+    def __init__(
+        self,
+        chain: NodeChain,
+        fabric: Fabric,
+        front: Block,
+        copies: Sequence[Copy],
+        loose: Collection[Block],
+    ):
         self._chain, self._fabric, self._loose = chain, fabric, loose
+        self._of_copies = {place for copy in copies for place in copy.rectangle.places()}
         self.module: Module = {
             "settings": {
                 key: value for key, value in front.module["settings"].items() if key not in _SETTLED
@@ -168,14 +175,15 @@ class _Composition:
     ) -> None:
         part, routes = copy.block.part, self._kept(copy.block)
         links = set(part.outputs.values())
-        strength = LOOSE if copy.block in self._loose else LOCKED if part.instances else WEAK
+        strength = LOOSE if copy.block in self._loose else LOCKED
         for old, net in nets.items():
             number = self._number(numbers, net["bits"][0])
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
-            moved = self._moved(routes.get(old, []), copy)
+            route = routes.get(old, [])
+            moved = self._moved(route, copy) if part.instances else self._apart(route)
             if moved:
                 attributes["ROUTING"] = routing_text(moved, OWN if old in links else strength)
-            elif old in routes and part.instances:
+            elif old in routes:
                 self.open.add(number)
             self.routes[bool(moved)] += 1
             self.module["netnames"][name(old)] = {
@@ -201,6 +209,10 @@ class _Composition:
             kept[_UNIQUE] = word(self._block_rams)
         bel = shifted(cell["attributes"]["NEXTPNR_BEL"], *copy.shift)
         return {**kept, "NEXTPNR_BEL": bel, "BEL_STRENGTH": word(LOCKED)}
+
+    def _apart(self, route: Route) -> Route:
+        """A route of the front end; none if it takes a wire of a copy."""
+        return [] if any(place_of(wire) in self._of_copies for wire, _ in route) else route
 
     def _moved(self, route: Route, copy: Copy) -> Route:
         """A route in a copy; none if it leaves the rectangle, or switches are different there."""
@@ -230,9 +242,9 @@ def compose(
 ) -> Composed:
     """Put the front end and copies together, in the order of the chain.
 
-    The tool may move the routes of the front end, and of the copies of blocks that are `loose`.
+    The tool may move the routes of blocks that are `loose`, and of their copies.
     """
-    composition = _Composition(chain, fabric, front, loose)
+    composition = _Composition(chain, fabric, front, copies, loose)
     links: list[Links] = [
         {pin: composition.fresh() for pin in chain.links} for _ in range(len(copies) + 1)
     ]

@@ -13,7 +13,6 @@ from .compose import Composed
 from .fabric import Fabric
 from .netlist import (
     LOCKED,
-    LOOSE,
     WALL,
     WEAK,
     Module,
@@ -83,7 +82,10 @@ def _tile(cell: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def opened(composed: Composed, routed: Module) -> Composed:
-    """The same with nets open, too, that have lost wires of theirs; copies may not be moved now."""
+    """The same with nets open, too, that have lost wires of theirs; all others are locked now.
+
+    Otherwise these would take wires of many more nets of the front end, and so on.
+    """
     taken = {wire for route in _given(composed, routed).values() for wire, _ in route}
     nets, lost = dict(composed.module["netnames"]), set()
     for name, net in nets.items():
@@ -92,7 +94,7 @@ def opened(composed: Composed, routed: Module) -> Composed:
         if any(wire in taken for wire, _ in route_of(net)):
             lost.add(net["bits"][0])
             nets[name] = with_route(net, [], 0)
-        elif strength_of(net) == LOOSE:
+        else:
             nets[name] = with_route(net, route_of(net), LOCKED)
     return replace(
         composed, module={**composed.module, "netnames": nets}, open=composed.open | lost

@@ -17,7 +17,7 @@ Pin = tuple[str, int]
 
 LOCKED, OWN, LOOSE, WEAK = 5, 3, 2, 1
 """How strongly a cell or wire is bound: the tool may not touch it, may go on from it with the same
-net, or may use it for another one (a copy's wire, any other one)."""
+net, or may use it for another one (a wire of a block, any other one)."""
 
 WALL = "wall"
 """What cells and nets that only keep others out begin with."""

@@ -241,8 +241,8 @@ class _Stamping:
     ) -> tuple[Composed, Module]:
         """The blocks as they were put together, and the same with the links routed.
 
-        A link may find no way to its end: then it may take wires of the copies of that block. What
-        loses wires is routed again, together with the links; if that fails, at the end.
+        A link may find no way to its end: then it may take wires of that block, or of its copies.
+        What loses wires is routed again, together with the links; if that fails, at the end.
         """
         loose: list[Block] = []
         while True:
@@ -251,7 +251,7 @@ class _Stamping:
                 links = self._open_nets_routed(composed)
                 break
             except ToolError as error:
-                block = _blocked(str(error), chain, copies)
+                block = _blocked(str(error), chain, front, copies)
                 if block is None or block in loose:
                     raise
                 loose.append(block)
@@ -355,7 +355,7 @@ class _Stamping:
             raise ToolError(f"{what} in {area}: {error}") from error
 
 
-def _blocked(error: str, chain: NodeChain, copies: Sequence[Copy]) -> Block | None:
+def _blocked(error: str, chain: NodeChain, front: Block, copies: Sequence[Copy]) -> Block | None:
     """The block that a link found no way into, by the tool's message; None for another one."""
     found = _NO_ROUTE.search(error)
     if found is None:
@@ -364,10 +364,12 @@ def _blocked(error: str, chain: NodeChain, copies: Sequence[Copy]) -> Block | No
     while rest and name not in chain.instances:
         more, _, rest = rest.partition(".")
         name = f"{name}.{more}"
+    if name not in chain.instances and found[1] not in front.part.outputs.values():
+        return front
     end = chain.instances.index(name) + 1 if name in chain.instances else 0  # from the front end
     first = 0
     for copy in copies:
         first += copy.block.part.instances
         if end < first:
             return copy.block
-    return None
+    return front

@@ -54,3 +54,11 @@ def test_a_route_over_a_tile_at_the_edge_is_kept_where_the_edge_is_alike():
         row for row in range(2, 60) if FABRIC.tiles.get((125, 16 + row)) != FABRIC.tiles[125, 47]
     )
     assert at_the_edge(other) == []
+
+
+def test_a_route_of_the_front_end_is_kept_unless_it_takes_a_wire_of_a_copy():
+    composition = object.__new__(_Composition)
+    composition._of_copies = set(WIDE.places())
+    beside = [("X67/Y26/H02W0701", "X67/Y26/0_0_F0->0_0_H02W0701")]
+    assert composition._apart(beside) == beside
+    assert composition._apart([*beside, ("X66/Y26/H02W0701", "")]) == []

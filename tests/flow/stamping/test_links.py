@@ -36,6 +36,7 @@ COMPOSED = Composed(
             "copied": net(3, LOCKED, "X20/Y20/H00R0000", "X20/Y20/A0"),
             "movable": net(4, LOOSE, "X20/Y20/V00B0000", "X21/Y20/A0"),
             "apart": net(5, LOOSE, "X25/Y20/V00B0000", "X25/Y20/A0"),
+            "front": net(6, WEAK, "X26/Y20/V00B0000", "X26/Y20/A0"),
         },
     },
     open=frozenset({2}),
@@ -51,20 +52,21 @@ def test_only_what_is_open_is_routed_and_wires_that_are_locked_are_walls():
     assert module["netnames"].keys() == {"clock", "link", WALL}
     walls = dict(route_of(module["netnames"][WALL]))
     assert walls.keys() == {"X20/Y20/H00R0000", "X20/Y20/A0"}
-    assert module["netnames"][WALL]["bits"] == module["cells"][WALL]["connections"]["A"] == [6]
+    assert module["netnames"][WALL]["bits"] == module["cells"][WALL]["connections"]["A"] == [7]
     # Links may go around copies, so the tool looks for wires on the whole device.
     for axis in "xy":
         assert int(module["settings"][f"router2/bbMargin/{axis}"], 2) > 200
 
 
-TAKEN = {"netnames": {"link": net(2, 1, "X20/Y20/V00B0000", "X20/Y20/M0"), WALL: net(6)}}
+TAKEN = {"netnames": {"link": net(2, 1, "X20/Y20/V00B0000", "X20/Y20/M0"), WALL: net(7)}}
 
 
 def test_a_net_that_has_lost_a_wire_to_a_link_is_open_and_others_are_locked():
     again = opened(COMPOSED, TAKEN)
     nets = again.module["netnames"]
     assert again.open == {2, 4}
-    assert [strength_of(nets[name]) for name in ("movable", "apart")] == [0, LOCKED]
+    found = [strength_of(nets[name]) for name in ("movable", "apart", "front")]
+    assert found == [0, LOCKED, LOCKED]
     assert nets["link"] == COMPOSED.module["netnames"]["link"]
     assert opened(again, TAKEN).open == again.open
 
@@ -74,5 +76,5 @@ def test_a_net_that_has_lost_a_wire_to_a_link_has_no_route_in_the_end():
     assert [wire for wire, _ in route_of(nets["link"])] == ["X20/Y20/V00B0000", "X20/Y20/M0"]
     assert strength_of(nets["link"]) == WEAK
     assert "ROUTING" not in nets["movable"]["attributes"]
-    for name in ("clock", "copied", "apart"):
+    for name in ("clock", "copied", "apart", "front"):
         assert nets[name] == COMPOSED.module["netnames"][name]

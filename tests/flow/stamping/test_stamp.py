@@ -84,7 +84,8 @@ def test_one_instance_is_no_chain():
         ("dut.node_1.link0_packet_out_8", "C"),
         ("dut.node_0.packet_out_8", "B"),
         ("packet_in_3", "A"),  # of the front end
-        ("dut.node_2.packet_out_8", None),  # into the front end
+        ("dut.node_2.packet_out_8", "front end"),
+        ("dut.front.packet_2", "front end"),  # inside
     ],
 )
 def test_the_block_that_a_link_finds_no_way_into(net, expected):
@@ -92,6 +93,9 @@ def test_the_block_that_a_link_finds_no_way_into(net, expected):
     part = SimpleNamespace(instances=1)
     copies = [SimpleNamespace(block=SimpleNamespace(part=part, name=name)) for name in "ABC"]
     error = f"nextpnr failed:\nERROR: Failed to route arc 0.0 of net '{net}', from x to y."
-    block = _blocked(error, chain, copies)
-    assert (block and block.name) == expected
-    assert _blocked("nextpnr failed: no place", chain, copies) is None
+    front = SimpleNamespace(
+        part=SimpleNamespace(outputs={("packet", 3): "packet_in_3"}), name="front end"
+    )
+    block = _blocked(error, chain, front, copies)
+    assert block.name == expected
+    assert _blocked("nextpnr failed: no place", chain, front, copies) is None
