@@ -13,6 +13,7 @@ from .netlist import (
     LOCKED,
     LOOSE,
     OWN,
+    WEAK,
     Bit,
     Module,
     Pin,
@@ -175,7 +176,7 @@ class _Composition:
     ) -> None:
         part, routes = copy.block.part, self._kept(copy.block)
         links = set(part.outputs.values())
-        strength = LOOSE if copy.block in self._loose else LOCKED
+        strength = LOOSE if copy.block in self._loose else LOCKED if part.instances else WEAK
         for old, net in nets.items():
             number = self._number(numbers, net["bits"][0])
             attributes = {k: v for k, v in net["attributes"].items() if k not in _MADE_AGAIN}
@@ -183,7 +184,7 @@ class _Composition:
             moved = self._moved(route, copy) if part.instances else self._apart(route)
             if moved:
                 attributes["ROUTING"] = routing_text(moved, OWN if old in links else strength)
-            elif old in routes:
+            elif old in routes and part.instances:
                 self.open.add(number)
             self.routes[bool(moved)] += 1
             self.module["netnames"][name(old)] = {
@@ -242,7 +243,8 @@ def compose(
 ) -> Composed:
     """Put the front end and copies together, in the order of the chain.
 
-    The tool may move the routes of blocks that are `loose`, and of their copies.
+    Links may take wires of blocks that are `loose`, and of their copies. In the end the tool may
+    move the routes of the front end.
     """
     composition = _Composition(chain, fabric, front, copies, loose)
     links: list[Links] = [

@@ -2,7 +2,7 @@
 
 A router that may not move what is around searches all of it again for every net. So it is given
 only the nets that are still open, with what they connect. The wires of all others are walls, but
-for those of nets that may be moved: they make room.
+for those of blocks that are loose: they make room.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from .compose import Composed
 from .fabric import Fabric
 from .netlist import (
     LOCKED,
+    LOOSE,
     WALL,
     WEAK,
     Module,
@@ -61,7 +62,7 @@ def open_nets(composed: Composed, fabric: Fabric) -> Module:
     wires = (
         wire
         for net in module["netnames"].values()
-        if net["bits"][0] not in kept and strength_of(net) == LOCKED
+        if net["bits"][0] not in kept and strength_of(net) != LOOSE
         for wire, _ in route_of(net)
     )
     used = {cell["attributes"]["NEXTPNR_BEL"] for cell in module["cells"].values()}
@@ -82,10 +83,7 @@ def _tile(cell: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def opened(composed: Composed, routed: Module) -> Composed:
-    """The same with nets open, too, that have lost wires of theirs; all others are locked now.
-
-    Otherwise these would take wires of many more nets of the front end, and so on.
-    """
+    """The same with nets open, too, that have lost wires of theirs; copies may not be moved now."""
     taken = {wire for route in _given(composed, routed).values() for wire, _ in route}
     nets, lost = dict(composed.module["netnames"]), set()
     for name, net in nets.items():
@@ -94,7 +92,7 @@ def opened(composed: Composed, routed: Module) -> Composed:
         if any(wire in taken for wire, _ in route_of(net)):
             lost.add(net["bits"][0])
             nets[name] = with_route(net, [], 0)
-        else:
+        elif strength_of(net) == LOOSE:
             nets[name] = with_route(net, route_of(net), LOCKED)
     return replace(
         composed, module={**composed.module, "netnames": nets}, open=composed.open | lost
