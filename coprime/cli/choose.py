@@ -8,6 +8,7 @@ from coprime.ec.samples import AnyCurve
 from coprime.engine.contract import Command
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
 from coprime.explore.on_curve import on_curve
+from coprime.explore.rebuild import area_command
 from coprime.flow.targets import DEVICES as ALL_DEVICES
 
 from .options import Parser, add_results, chosen_curve, chosen_points
@@ -67,6 +68,8 @@ def run(options: argparse.Namespace) -> None:
         print("\n".join(chosen.lines))
         print(f"    {chosen.area}")
         print(f"    {chosen.point.command}")
+        if chosen.point.stamped:
+            print(f"    {area_command(chosen.point)}")
 
 
 def _commands(text: str) -> list[Command]:

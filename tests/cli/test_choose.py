@@ -88,3 +88,10 @@ def test_the_page_shows_what_is_printed(capsys):
     status, out, _ = run(capsys, *shlex.split(command))
     assert status == 0
     assert "".join(f"    {line}\n" for line in out.splitlines()) == printed
+
+
+def test_a_stamped_cluster_has_the_command_that_stamps_it(capsys):
+    assert main("choose --part cluster --bits 2048 --target ecp5".split()) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "stamped" in lines[0] and lines[-2].split()[:3] == ["coprime", "build", "cluster"]
+    assert lines[-1].startswith("    coprime synth cluster ") and lines[-1].endswith(" --stamp")
