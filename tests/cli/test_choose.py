@@ -91,7 +91,9 @@ def test_the_page_shows_what_is_printed(capsys):
 
 
 def test_a_stamped_cluster_has_the_command_that_stamps_it(capsys):
-    assert main("choose --part cluster --bits 2048 --target ecp5".split()) == 0
-    lines = capsys.readouterr().out.splitlines()
+    words = "choose --part cluster --bits 2048 --target ecp5".split()
+    status, out, _ = run(capsys, *words)
+    lines = out.splitlines()
+    assert status == 0
     assert "stamped" in lines[0] and lines[-2].split()[:3] == ["coprime", "build", "cluster"]
     assert lines[-1].startswith("    coprime synth cluster ") and lines[-1].endswith(" --stamp")
