@@ -138,7 +138,8 @@ def test_too_slow_for_the_clock(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("crashes", [1, 3])
 def test_another_seed_where_nextpnr_crashes(tmp_path, monkeypatch, crashes):
-    def trapped(what, function, arguments, folder):
+    def trapped(what, function, arguments, folder, limit_s):
+        assert limit_s == 0
         seeds.append(arguments[arguments.index("--seed") + 1])
         if len(seeds) <= crashes:
             raise ToolError(
