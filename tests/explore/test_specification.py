@@ -117,7 +117,11 @@ def test_the_specification_of_what_is_shipped():
     of_ecp5, of_xc7 = ({one[:2] for one in designs[each, "engine"]} for each in ("ecp5", "xc7"))
     assert of_ecp5 < of_xc7
     clusters = {point.area for point in points if point.area.part == "cluster"}
-    assert {(one.family, one.cores) for one in clusters} == {("fdfm", 52), ("compact", 26)}
+    assert {(one.family, one.cores) for one in clusters} == {
+        ("fdfm", 52),
+        ("compact", 26),
+        ("ring", 6),
+    }
     for point in points:
         if point.area in clusters:
             assert (point.area.stamped, point.area.route_seeds) == (True, (1, 2, 3, 4))
