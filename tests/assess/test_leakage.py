@@ -18,10 +18,8 @@ from coprime.device.base import DeviceError
 from coprime.engine import design
 from coprime.engine.contract import Command
 from coprime.flow import parts
-from coprime.operations import masked_private as masked_operations
-from coprime.operations import rsa_private
+from coprime.operations import masked_primes, rsa_private
 from coprime.operations.banked import move
-from coprime.operations.masked_primes import mask_primes
 from coprime.operations.masked_private import masked_private
 from coprime.program.operands import Context, Operand, Scratch
 from coprime.program.steps import StepKind
@@ -283,13 +281,15 @@ def test_masked_primes_do_not_show_in_products():
 def test_a_plain_prime_in_products_is_found(monkeypatch, programs_anew):
     """M' without its mask: all else has one, and the result is right."""
 
-    def plain(multiplication):
+    masked = masked_primes._masked
+
+    def plain(*of_prime):
         return [
             replace(one, kind=StepKind.MOVE, fits="") if one.note == "M' + t P" else one
-            for one in mask_primes(multiplication)
+            for one in masked(*of_prime)
         ]
 
-    monkeypatch.setattr(masked_operations, "mask_primes", plain)
+    monkeypatch.setattr(masked_primes, "_masked", plain)
     assert leaking_steps(400, LeakageTest.KEY) >= {"r' S", "-r'^E X", "-S_q modulo P"}
 
 
