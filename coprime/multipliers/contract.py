@@ -250,7 +250,7 @@ class Multiplication(ABC):
     def modulus_mask_bits(self) -> int:
         """Bits that operands have for a random multiple of the modulus in M'; 0 without masks.
 
-        With k below 2^(modulus_mask_bits - 1), M' + k M is the scaled modulus of c + 2^scale_bits k
+        With k up to 2^(modulus_mask_bits - 1), M' + k M is the scaled modulus of c + 2^scale_bits k
         in place of c.
         """
         return 0

@@ -157,7 +157,7 @@ class Scratch(_Unnumbered):
     PRIME_MASK = enum.auto()
     """t * P, with a random t from 1 to 2^mask_bits, of the current prime."""
     SCALED_P = enum.auto()
-    """SCALED of P + t * P, and of Q, while another modulus is in its place."""
+    """SCALED of P, and t * P more; the same of Q. It takes the place of SCALED for each half."""
     SCALED_Q = enum.auto()
     MASKED_POWER_P = enum.auto()
     """P_POWER + t * P, and the same of Q."""

@@ -30,8 +30,8 @@ _ENOUGH = 0.985
 """Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
 _FURTHER = 8  # seeds for a rectangle that is slower
 _FRONT_ENDS = 4
-"""Front ends that the whole is routed with, at most: nets of it are routed again around links, and
-how slow these become depends on its places."""
+"""Front ends that the whole is routed with, at most: nets that lead over copies are routed again,
+and how slow these become depends on its places."""
 _NO_ROUTE = re.compile(r"Failed to route arc \S+ of net '([^']+)'")
 STAMPING = Target.ECP5
 """The target whose fabric is known here."""
