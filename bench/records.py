@@ -73,13 +73,13 @@ class Record:
         return digest_of(synth.mapped_part(self._options).verilog)
 
     def again(self) -> "Record":
-        """The same with today's figures."""
+        """The same with today's figures; where no figure has changed, with the date that it has."""
         if self.is_predicted:
             cycles, busy = run.predicted(self._options)
             return replace(self, cycles=cycles, utilization=round(busy, _DIGITS))
         area = synth.area_of(self._options)
         clock = area.fmax_mhz
-        return replace(
+        fresh = replace(
             self,
             **area.resources,
             fmax_mhz=None if clock is None else round(clock, 2),
@@ -87,8 +87,10 @@ class Record:
             device=area.device,
             verilog=self.verilog_today(),
             tools=", ".join(f"{name} {version}" for name, version in area.tools.items()),
-            measured=date.today().isoformat(),
         )
+        if fresh == self:
+            return self
+        return replace(fresh, measured=date.today().isoformat())
 
 
 def read_records(path: Path = RECORDS) -> dict[str, Record]:

@@ -3,10 +3,12 @@
 import random
 import re
 from dataclasses import replace
+from datetime import date
+from types import SimpleNamespace
 
 import pytest
 
-from bench import figures, ring_projection
+from bench import figures, records, ring_projection
 from bench.figures import NOT_YET, OTHERS, ROOT, draw, named, pages, unrecorded
 from bench.records import Record, read_records, write_records
 from coprime.explore.points import read_points
@@ -254,6 +256,21 @@ def test_what_changed_is_measured_again(one_page, capsys):
     assert one_page() == (1, "1,234 99 4,000")
     assert "run: it failed" in capsys.readouterr().err
     assert one_page("--all") == (1, "99 99 4,000")
+
+
+def test_a_record_keeps_its_date_if_no_figure_changes(monkeypatch):
+    measured = SimpleNamespace(
+        resources={"lut": 1234, "bram": 1.5},
+        fmax_mhz=None,
+        critical_path=None,
+        device="LFE5U-25F",
+        tools={"Yosys": "1"},
+    )
+    monkeypatch.setattr(records.synth, "area_of", lambda options: measured)
+    monkeypatch.setattr(Record, "verilog_today", lambda one: "0")
+    kept = replace(AREA, device="LFE5U-25F", tools="Yosys 1", measured="2020-01-01")
+    assert kept.again() is kept
+    assert replace(kept, lut=1235).again() == replace(kept, measured=date.today().isoformat())
 
 
 def test_what_changed_is_marked(one_page, monkeypatch):
