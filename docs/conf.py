@@ -26,6 +26,7 @@ extensions = [
 exclude_patterns = ["conf.py"]
 
 highlight_language = "none"  # of blocks that name no language
+smartquotes = False  # else --board becomes a dash, and the prime of M' a quotation mark
 # Markdown as GitHub shows it, with links to headings, and formulas: $...$ and $$...$$.
 myst_enable_extensions = ["attrs_inline", "dollarmath"]
 myst_heading_anchors = 4
@@ -61,6 +62,8 @@ def describe_parameters(
     Our docstrings have "name : description" in one line where the signature has the type, and else
     "name (type): description"; of exceptions "Name: when it is raised".
     """
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = f": {lines[0]}"  # no type: else Napoleon takes the words before a colon for it
     section, found = "", []
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if following.startswith("---"):
@@ -87,7 +90,9 @@ _SIZE = 17
 
 def draw_formula(tex: str, *, inline: bool) -> str:
     """A formula as SVG, in the colour of the text: a page needs no script and no font for it."""
-    spaced = tex.replace(r"\bmod", r"\;\mathrm{mod}\;")
+    # A sign is an operator only between two operands.
+    spaced = re.sub(r"([=(])\s*-", r"\1 {-}", tex)
+    spaced = spaced.replace(r"\bmod", r"\;\mathrm{mod}\;")
     spaced = re.sub(r"\\pmod\{?(\w)\}?", r"\\quad (\\mathrm{mod}\\; \1)", spaced)
     formula = ziamath.Latex(spaced, size=_SIZE, inline=inline)
     picture = formula.svgxml()
