@@ -13,6 +13,7 @@ from typing import Any
 
 import jinja2
 import vl_convert
+from markupsafe import Markup, escape
 
 from coprime import __version__
 from coprime.explore.plots import STYLE, Figure, Plotted, Row, chart, draw, pareto_front, plot_rows
@@ -183,7 +184,7 @@ def _page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "ratio": _ratio}
+    environment.filters |= {"number": _number, "ratio": _ratio, "coded": _coded}
     papers = [
         (paper, [_table(table, lines, images) for table, lines in group])
         for paper, group in groupby(compared, key=lambda pair: pair[0].paper)
@@ -329,6 +330,11 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
         "remarks": table.remarks,
         "ways": [(one, own) for one in beside for own in one.measurements],
     }
+
+
+def _coded(text: str) -> Markup:
+    """A remark as HTML: what it has between backquotes is code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _ratio(ratio: float | None) -> str:
