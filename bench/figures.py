@@ -52,7 +52,7 @@ OTHERS = (
 """Pages whose figures are of devices, settings of clocks, or of other records."""
 
 STALE = "†"
-_NOTE = f"{STALE} Not known to be of today's hardware; `make figures` measures it again.\n"
+_NOTE = f"{STALE} Not known to be of the present hardware; `make figures` measures it again.\n"
 _BLOCK = re.compile(
     r"^<!-- figures\n(?P<template>.*?)^-->\n(?P<drawn>.*?)^<!-- end -->\n", re.M | re.S
 )
