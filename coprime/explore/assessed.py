@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from coprime.assess.moments import MOST
 from coprime.catalog import Choice, ClusterChoice
 from coprime.package.figures import Assessed
 
@@ -62,9 +63,14 @@ def _faults(record: Mapping[str, Any]) -> Assessed:
     )
 
 
+def _t(value: float) -> str:
+    """A |t|, which is infinite where a sample differs between the groups and never within one."""
+    return f"{value:.1f}" if value < MOST else "infinite"
+
+
 def _power(record: Mapping[str, Any]) -> Assessed:
     orders = (
-        f"order {one['order']}: largest |t| {one['largest']:.1f}, threshold"
+        f"order {one['order']}: largest |t| {_t(one['largest'])}, threshold"
         f" {one['corrected_threshold']:.1f}, {one['above_corrected']:,} samples above it"
         for one in record["orders"]
     )

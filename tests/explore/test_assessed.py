@@ -62,3 +62,10 @@ def test_tool_adds_campaigns_up(tmp_path, monkeypatch, capsys):
     tool.main([str(tmp_path / "lines.log")])
     rows = json.loads(shipped.read_text())
     assert sorted(row.get("flips", 0) for row in rows) == [0, 1000, 1000]
+
+
+def test_an_infinite_t_is_shown_as_such():
+    """Not as the number that stands for it in JSON."""
+    shown = [found.result for found in assessed.find(choose("compact", {"max_bits": "64"}))]
+    assert any("order 2: largest |t| infinite, threshold" in one for one in shown)
+    assert not any("1000000000" in one for one in shown)
