@@ -16,8 +16,9 @@ from coprime.cells.target import Target
 from coprime.ec.samples import AnyCurve, curve_for
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.explore.points import Point, read_points, unproved, versions
+from coprime.explore.points import Point, check_format, read_points, unproved, versions
 from coprime.explore.shipped import shipped_points
+from coprime.flow.files import naming
 from coprime.padding.scheme import Padding, parse_paddings
 from coprime.rsa.hashes import HASHES, digest_file, digest_size
 
@@ -204,7 +205,7 @@ def open_input(options: argparse.Namespace) -> Iterator[BinaryIO]:
     if options.source == STANDARD:
         yield sys.stdin.buffer
     else:
-        with Path(options.source).open("rb") as file:
+        with naming(options.source), Path(options.source).open("rb") as file:
             yield file
 
 
@@ -307,6 +308,7 @@ def chosen_points(options: argparse.Namespace) -> tuple[Sequence[Point], str]:
     elif path.is_file():
         points, where = read_points(path), str(path)
     else:
+        check_format(path)  # of a folder, too: the command below would refuse such a name
         raise ValueError(f"there is no file {path}; make it: coprime sweep all -o {path}")
     return points, f"from {where}: {versions(points)}{unproved(points)}"
 

@@ -315,7 +315,8 @@ def _operands(
     missing = [f"--{name}" for name in needed if raw[name] is None]
     if missing:
         wanted = " ".join(f"--{name}" for name in needed)
-        raise ValueError(f"{command.name} needs {wanted} (or --bits); {missing[0]} is missing")
+        others = "--curve, or --bits" if command.operation.on_curve else "--bits"
+        raise ValueError(f"{command.name} needs {wanted} (or {others}); {missing[0]} is missing")
     taken = [one.name for one in command.operation.every_input]
     surplus = [name for name in given if name.removeprefix("--") not in taken]
     if surplus:

@@ -237,6 +237,10 @@ def _together(found: Sequence[Iterable[Point]]) -> list[tuple[Point, ...]]:
 def _measured(points: Sequence[Point], operation: str, target: str, device: str) -> list[Point]:
     """The points of an operation on a target, whatever their part and size."""
     flow = FLOWS[Target(target)]
+    if device and not flow.devices:
+        raise ValueError(
+            f"{target} is not placed and routed, so that no device counts: leave out --device"
+        )
     routed_on = device_named(flow, device).title if device else None
     return [
         point

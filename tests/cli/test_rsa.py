@@ -270,6 +270,12 @@ def test_an_output_that_is_full(capsys, key_file):
     assert done.stderr == b"coprime: standard output: No space left on device\n"
 
 
+def test_an_input_that_cannot_be_read_to_its_end(capsys, key_file):
+    """The message names the input, whose reading fails only after it has been opened."""
+    words = f"rsa sign --key {key_file} --in /proc/self/mem".split()
+    assert run(capsys, *words) == (1, "", "coprime: /proc/self/mem: Input/output error\n")
+
+
 @pytest.mark.usefixtures("integers")
 def test_a_long_message_is_read_in_pieces(capsys, tmp_path, monkeypatch, key_file):
     """Of 64 MiB not more than a few are in memory; nor of standard input."""

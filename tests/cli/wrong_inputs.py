@@ -122,6 +122,7 @@ WRONG = {
     "Operands": [
         "run compact MODDIV --bits 64",
         "run compact MODMUL",
+        "run compact ECDSA_SIGN",
         "run compact MODMUL --bits many",
         "run compact MODMUL --bits 1",
         "run compact MODMUL --bits 9999",
@@ -334,6 +335,8 @@ WRONG = {
         "choose --bits 2048 --target xc7 --results damaged.parquet",
         "choose --bits 2048 --target xc7 --results other.csv",
         "choose --bits 2048 --target xc7 --results text.txt",
+        "choose --bits 2048 --target xc7 --results folder",
+        "choose --bits 2048 --target xc7 --device LFE5U-25F",
         "choose --bits 2048 --target xc7 --max-dsp -1",
         "choose --bits 2048",
         "choose --target xc7",
