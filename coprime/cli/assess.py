@@ -166,7 +166,7 @@ def _add_leakage_options(parser: Parser) -> None:
     where = parser.add_mutually_exclusive_group()
     add_workers(where)
     where.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")
-    text = "write t-values, traces and plots into this folder, and go on with a campaign there"
+    text = "write t-values, traces and plots into this folder, and resume a campaign there"
     add_folder(parser, text)
     add_json(parser)
 

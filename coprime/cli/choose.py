@@ -24,17 +24,17 @@ def add_options(parser: Parser) -> None:
     text = "curve of the operations on curves, such as P-256: cycles are predicted for it"
     parser.add_argument("--curve", metavar="NAME", help=text)
     parser.add_argument("--target", choices=list(DEVICES), required=True)
-    text = "operation that is to be fast, or several with commas: RSA_PRIVATE,ECDSA_SIGN"
+    text = "operation to optimize for, or several with commas: RSA_PRIVATE,ECDSA_SIGN"
     text = f"{text} ({_DEFAULT})"
     parser.add_argument(
         "--operation", type=_commands, default=_commands(_DEFAULT), metavar="NAMES", help=text
     )
     text = (
-        "whose area and clock count: the complete accelerator's (accelerator), those of the"
+        "area and clock to compare: the complete accelerator's (accelerator), those of the"
         " engine without registers and bus, or a cluster's of many cores"
     )
     parser.choice("--part", OTHER_PART, text, next(iter(OTHER_PART)))
-    text = "device that counts of those that the target was placed and routed on"
+    text = "device whose clocks to compare, of those that the target was placed on"
     parser.choice(
         "--device", ALL_DEVICES, f"{text} (ecp5: {DEVICES['ecp5']}; others: the smallest)"
     )

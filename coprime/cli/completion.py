@@ -21,7 +21,7 @@ Completion = dict[str, str | dict[str, str]]
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `coprime completion`."""
-    parser.add_argument("shell", choices=SHELLS, help="shell that is to read the script")
+    parser.add_argument("shell", choices=SHELLS, help="shell that reads the script")
 
 
 def run(options: argparse.Namespace) -> None:

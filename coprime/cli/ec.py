@@ -79,7 +79,7 @@ def add_options(parser: Parser) -> None:
     add_device(sign, curves=True)
     verify = add_verb(verbs, "verify", _verify, "Check a signature with a public key.")
     add_key(verify, "public key, PEM or DER", required=True)
-    _add_signature(verify, "refuse the greater one of s and n - s")
+    _add_signature(verify, "refuse the higher one of s and n - s")
     verify.path("--signature", required=True)
     add_device(verify, curves=True)
 
@@ -91,7 +91,7 @@ def _add_signature(parser: Parser, low_s: str) -> None:
     parser.choice(
         "--format",
         [_DER, _RAW, _RECOVERABLE],
-        f"of the signature; raw: r and s; recoverable: and what tells the public key ({_DER})",
+        f"of the signature; raw: r and s; recoverable: and a recovery number ({_DER})",
     )
     parser.flag("--low-s", low_s)
     parser.flag("--prehash", "Ed25519ph or Ed448ph, of the message's digest")

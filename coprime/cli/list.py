@@ -54,7 +54,7 @@ def _records() -> list[dict[str, Any]]:
     cluster = {
         "name": CLUSTER,
         "paper": "FDFM",
-        "summary": "many engines on a chain of shift registers, behind one bus",
+        "summary": "many engines on a chain of shift registers, with one bus slave",
         "parameters": [
             {
                 "name": "engine",
@@ -93,5 +93,5 @@ def _span(parameter: dict[str, Any]) -> str:
 def _default(parameter: dict[str, Any]) -> str:
     """What is taken if the parameter is not set."""
     if parameter["type"] == "budget":
-        return f"in place of {', '.join(parameter['picks'])}"
+        return f"instead of {', '.join(parameter['picks'])}"
     return f"default {parameter['default']}"

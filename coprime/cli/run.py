@@ -68,7 +68,7 @@ def add_options(parser: Parser) -> None:
     parser.number("--requests", "number of operations for a cluster (one for each core)")
     parser.flag(
         "--explain",
-        "for a fixed modulus: which multiple products are reduced by, and why; for -p dsp=:"
+        "for a fixed modulus: the multiple that products are reduced by, and why; for -p dsp=:"
         " the designs within the budget; without operands, or with --m alone, nothing is simulated",
     )
     add_paddings(parser)

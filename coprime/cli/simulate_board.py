@@ -24,7 +24,7 @@ def add_options(parser: Parser) -> None:
     parser.number("--baud", "bits per second", BAUD)
     text = "clock of the board, which is a number of cycles for each bit"
     add_clock(parser, f"{text} ({_CLOCK_MHZ}, or that of the board's oscillator)")
-    parser.choice("--board", BOARDS, "all that goes onto this board, pins and self-test")
+    parser.choice("--board", BOARDS, "complete design for this board, with pins and self-test")
 
 
 def run(options: argparse.Namespace) -> None:

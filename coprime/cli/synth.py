@@ -45,7 +45,7 @@ def add_options(parser: Parser) -> None:
     parser.choice("--part", PARTS, text)
     routed = ", ".join(route_targets())
     parser.flag("--route", f"place and route ({routed})")
-    text = "place and route a cluster's node by itself and copy it across the device (ecp5)"
+    text = "place and route a cluster's node alone and copy it across the device (ecp5)"
     parser.flag("--stamp", text)
     parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
     parser.number("--seeds", "placements, each from another seed; the clock is their mean", 1)

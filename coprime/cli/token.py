@@ -25,7 +25,7 @@ def add_options(parser: Parser) -> None:
     verbs = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
     build = add_verb(verbs, "build", _build, "Compile the module and its simulated engine.")
     add_folder(build, f"folder for both ({_FOLDER})", default=_FOLDER)
-    make = add_verb(verbs, "init", _init, "Make a token ready. All that was in it is gone.")
+    make = add_verb(verbs, "init", _init, "Initialize a token, deleting all that was in it.")
     make.add_argument("--label", required=True, help="name of the token, 32 bytes at most")
     make.number("--slot", "number of the slot", 0)
     text = "file whose first line is the PIN of the security officer; it is asked for otherwise"
@@ -35,11 +35,11 @@ def add_options(parser: Parser) -> None:
     text = "file with the user's PIN: shows private and secret keys, too"
     show.path("--pin-file", help=text)
     add_json(show)
-    check = add_verb(verbs, "check", _check, "Check a token's file and the one before.")
-    text = "file with the user's PIN: whether somebody without it has changed the token"
+    check = add_verb(verbs, "check", _check, "Check a token's file and the previous one.")
+    text = "file with the user's PIN: also detect changes that were made without it"
     check.path("--pin-file", help=text)
-    fix = add_verb(verbs, "repair", _repair, "Take the file before in place of a damaged one.")
-    copy = add_verb(verbs, "backup", _backup, "Copy a token's file, to put it back some day.")
+    fix = add_verb(verbs, "repair", _repair, "Replace a damaged file with the previous one.")
+    copy = add_verb(verbs, "backup", _backup, "Back up a token's file.")
     copy.path("-o", "--output", required=True, help="the copy")
     for verb in (check, fix, copy):
         verb.path("--dir", "-d", metavar="DIR", help="the token's folder (COPRIME_TOKEN_DIR)")
@@ -114,7 +114,7 @@ def _check_pin(options: argparse.Namespace, folder: Path) -> int | None:
         changed = error.code == NOT_RECOGNIZED
         print("the file was changed by somebody without a PIN" if changed else error)
         return FAILED
-    print("all of it was written with a PIN, but for what is said to be without")
+    print("all of it was written with a PIN, except objects marked as written without")
     return None
 
 

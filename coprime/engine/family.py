@@ -1,6 +1,6 @@
 """A family: an architecture that can be built, with typed parameters.
 
-Each family's record stands beside its design; `coprime.catalog` has them all.
+Each family's record is next to its design; `coprime.catalog` lists them all.
 """
 
 import difflib
@@ -45,7 +45,7 @@ def longest_modulus(least: int, most: int, default: int) -> Parameter:
 
 def multipliers_each(default: int) -> Parameter:
     """How many multipliers an engine has."""
-    summary = "multipliers side by side; 2 work on both primes, or square and multiply, at once"
+    summary = "multipliers; two process both primes, or square and multiply, in parallel"
     return Parameter("multipliers", 1, 2, default, summary)
 
 
@@ -78,7 +78,7 @@ class Family:
     summary : one line
     parameters : what `design` takes, each with its default
     design : makes the engine's design
-    budget : of DSP slices, by which some of the parameters can be picked
+    budget : of DSP slices, from which some of the parameters can be selected
     """
 
     name: str

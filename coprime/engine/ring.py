@@ -30,7 +30,7 @@ products less than with 2 for 255 bits. Columns of a comb go without windows fro
 _LEAST_LENGTH = 16  # bits of a modulus: shorter ones take the time of five words all the same
 
 DELAYS = ("auto", "0", "1")
-"""Words by which q is delayed; auto: 0, or with two tiles what is faster."""
+"""Words by which q is delayed; auto: 0, or with two tiles the faster value."""
 
 RING_TILES = tuple(
     name for name, tile in TILES.items() if residue_width(tile.WORD) >= _LEAST_RESIDUE
@@ -158,11 +158,11 @@ _PICKED: dict[str, tuple[int | str, ...]] = {
 RING = Family(
     name="ring",
     paper="",
-    summary="products of differences of wide words, one after the other without a break",
+    summary="products of differences of wide words, with products back to back",
     parameters=(
         longest_modulus(64, 8192, 1024),
         ChoiceParameter("tile", RING_TILES, "bal50", "the multiplier of words"),
-        Parameter("tiles", 1, 2, 1, "tiles; of two, one makes X * Y and one q * M'"),
+        Parameter("tiles", 1, 2, 1, "tiles; of two, one computes X * Y and the other q * M'"),
         multipliers_each(1),
         Parameter(
             *("window", 0, 5, 0),
@@ -180,7 +180,7 @@ RING = Family(
     budget=SliceBudget(
         BudgetParameter(
             *("dsp", 1, 2 * 2 * max(TILES[name].SLICES for name in RING_TILES), tuple(_PICKED)),
-            "most DSP slices; the fastest design with so many",
+            "maximum number of DSP slices: selects the fastest design",
         ),
         _PICKED,
         _slices,
