@@ -1,7 +1,7 @@
 """Coprime: a generator of public-key coprocessors.
 
-What most programs need can be imported from here. It is loaded when it is first used, so that
-`import coprime` takes no time; `__init__.pyi` has the types.
+The names that most programs need, loaded on first use so that `import coprime` is fast; their types
+are in `__init__.pyi`.
 """
 
 from importlib import import_module

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 CLUSTER = "cluster"
-"""The name of a cluster beside the families'."""
+"""The name of a cluster, next to those of the families."""
 
 FAMILIES: Mapping[str, Family] = {
     family.name: family

@@ -1,4 +1,4 @@
-"""An engine's design: everything that is known of it before there is hardware."""
+"""An engine's design: everything that is known of it without elaborating hardware."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from .prediction import Prediction, predict
 
 
 class Design(Protocol):
-    """Everything that is known of an engine before there is hardware, and the hardware."""
+    """Everything that is known of an engine without elaborating hardware, and the hardware."""
 
     @property
     def capabilities(self) -> Capabilities:

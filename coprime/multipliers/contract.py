@@ -49,9 +49,9 @@ class MultiplierSignature(wiring.Signature):
     also sampled while idle, and clears the operands in the multiplier; `fdfm` ignores it, and its
     registers keep the digits that they last processed.
 
-    Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` comes
+    Through port A the multiplier reads digit `a_index` of the operand `a_role`; `a_data` follows
     READ_LATENCY cycles later. Through port B it reads digits of the result in the same way, or
-    writes them; a digit can be asked for in the cycle after its write. A multiplier that streams
+    writes them; a digit can be read from the cycle after its write on. A multiplier that streams
     its multiplicand through port A may have the output `b_multiplier`: while that is 1, port B
     reads the multiplier's digit instead.
 
@@ -92,7 +92,7 @@ class MultiplierSignature(wiring.Signature):
 
 
 class BankedMultiplierSignature(wiring.Signature):
-    """Ports of a multiplier of two banks of memory, which bring two digits each in a cycle.
+    """Ports of a multiplier with two banks of memory, each of which reads two digits per cycle.
 
     `start`, `prepare`, `wipe`, `done`, the lengths, `multiplier_is_one` and `descale` are as in
     `MultiplierSignature`. `squares` is valid like the lengths: both factors are the same operand,
@@ -101,13 +101,13 @@ class BankedMultiplierSignature(wiring.Signature):
     multiplier.
 
     The multiplier reads digit `a_index` through port A of both banks, and digit `b_index` through
-    port B of both, each of the two operands `a_role`; `a_left` and so on come READ_LATENCY cycles
+    port B of both, of the two operands `a_role`; `a_left` and the others follow READ_LATENCY cycles
     later. Where `b_write` is 1, port B writes digit `b_index` instead: of the quotient where
     `b_quotient` is 1, else of the result, or of the scaled modulus in a preparation. The digit,
     `b_write_data`, follows two cycles later.
 
-    `fault` is 1 while the multiplier is in a state that does not exist, and when a preparation has
-    read an even inverse; it would be in such a state from one product to the next.
+    `fault` is 1 while the multiplier is in an invalid state, which would persist from one product
+    to the next, and when a preparation has read an even inverse.
     """
 
     def __init__(self, digit_width: int, count_bits: int):
@@ -133,18 +133,18 @@ class OverlappingMultiplierSignature(wiring.Signature):
     while nothing is under way, clears all operands. From the next cycle to `done` the lengths,
     `multiplier_is_one`, `descale`, `squares` and those below are valid and constant, as in
     `BankedMultiplierSignature`; `longest_digits` are the most that any modulus has until the next
-    preparation. `follows` is 1 if the product may follow the one taken last without a break, which
-    had the same modulus and the same lengths; `x_is_result` and `y_is_result` then mark the
-    factors that are that one's result, the latter except for a square. A square that follows has no
+    preparation. `follows` is 1 if the product may follow the one accepted last without a gap, which
+    had the same modulus and the same lengths; `x_is_result` and `y_is_result` then mark the factors
+    that are that product's result, the latter except for a square. A square that follows has no
     `descale`.
 
-    With `may_begin`, which is there only `beside_sums`, what is asked for begins, while nothing is
-    under way; a product that follows does not wait for it.
+    With `may_begin`, a port only with `beside_sums`, a requested product begins while nothing is in
+    progress; a product that follows does not wait for it.
 
-    With `takes` the product that is asked for becomes the new one, and with `turns` the new one
-    becomes the old one; both may be 1 in a cycle. `done` is 1 with `takes`, so that the next one
-    can be asked for; or, of a preparation and with `descale`, in the last cycle. `busy` is 1 from
-    the cycle after `start` until nothing is under way.
+    With `takes` the requested product becomes the new one, and with `turns` the new one becomes the
+    old one; both may be 1 in a cycle. `done` is 1 with `takes`, so that the next one can be
+    requested; or, for a preparation and with `descale`, in the last cycle. `busy` is 1 from the
+    cycle after `start` until nothing is under way.
 
     Port A reads digit `a_index` of the operand `a_role`: the multiplicand, the modulus or the
     inverse; in a cycle with `a_taken` it is another one's. Port B reads digit `b_index` of the

@@ -1,23 +1,23 @@
 """RSA_PRIVATE on lanes of two banks, checked with the public exponent before it can be read.
 
-A fault in one of the two halves would otherwise give the key away (Boneh, DeMillo, Lipton 1997: the
-greatest common divisor of M and result^E - X is a prime then). What is read is a copy of S, and
-the lane compares it with the S that was checked as it is read (`BankedLane`).
+A fault in one of the two halves would otherwise reveal the key (Boneh, DeMillo, Lipton 1997: the
+greatest common divisor of M and result^E - X is then a prime). The result is a copy of S, and as it
+is read the lane compares it with the S that was checked (`BankedLane`).
 
-The right bank holds the table and nothing else for as long as a power takes: what is a multiplier
-before or after is moved there in time, and what is needed again stays left.
+During an exponentiation the right bank holds only the quotient and the table: factors needed there
+before or after are moved in time, and numbers needed again stay in the left bank.
 
-With `Blinding.BASE` the base of a half is r^E * X in place of X, with a random r. Its power is
-multiplied by r^(E - 1) * X in the end, and the exponent is less by 1 for that: no inverse is
-needed, and nothing of r is kept. As E and D_p are odd, one less is a lowest bit of 0.
+With `Blinding.BASE` the base of a half is r^E * X instead of X, with a random r. The power is
+finally multiplied by r^(E - 1) * X, and in return the exponent is reduced by 1: no inverse is
+needed, and nothing of r is kept. As E and D_p are odd, subtracting 1 clears the lowest bit.
 
     (r^E * X)^(D_p - 1) * r^(E - 1) * X = r^(1 - E) * X^(D_p - 1) * r^(E - 1) * X = X^D_p
 
 With `Blinding.EXPONENT` the exponent is D_p + k (P - 1), with a random k.
 
-Of two lanes, the first one has P and the second one Q, for the powers and for the check. They meet
-where one takes what the other one has: S_q, and E, which the second lane keeps; then S, and X
-beside it, as it is the leading lane's that software has the residue of.
+Of two lanes, the first one has P and the second one Q, for the powers and for the check. They
+synchronize where one takes a number of the other: S_q, and E, which the second lane keeps; then S,
+and X, since software gets the residue of the leading lane's X.
 """
 
 from dataclasses import replace

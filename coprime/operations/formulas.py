@@ -1,9 +1,10 @@
-"""Formulas as the papers print them become steps: which bank each number is in, and which place.
+"""Turns formulas, as the papers print them, into steps, with a bank and a block for each number.
 
-A formula is a text of assignments, `t0=X1*X2 t3=t1+t2`, of which each is a step. In two banks a
-product's multiplicand lies left and its multiplier right. Here each product is turned so that as
-few numbers as possible are needed in both banks; those are written to both at once, which takes no
-cycle. Differences add the multiple of the modulus that keeps them above 0: nothing is reduced.
+A formula is a text of assignments, `t0=X1*X2 t3=t1+t2`, each of which becomes a step. In two banks
+a product's multiplicand is left and its multiplier right. The factors of each product are ordered
+so that as few numbers as possible are needed in both banks; these are written to both at once,
+which takes no further cycles. Differences add the multiple of the modulus that keeps them positive:
+nothing is reduced.
 """
 
 import itertools
@@ -21,7 +22,7 @@ _QUARTERS = 4
 
 @dataclass(frozen=True)
 class NumberPlace:
-    """Where a number lies: in the left bank, in the right one, or in both, in one block.
+    """Where a number is: in the left bank, in the right one, or in both, in one block.
 
     Parameters
     ----------

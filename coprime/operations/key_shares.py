@@ -1,15 +1,14 @@
-"""The private key of ECDSA in two shares: no step but those of the first signature reads it plain.
+"""The private key of ECDSA in two shares: only steps of the first signature read the key itself.
 
-Sources: masks that are added, Chari, Jutla, Rao, Rohatgi (1999); of an equation that is checked, by
-a random factor, as Kocher's of a base (1996).
+Sources: additive masks, Chari, Jutla, Rao, Rohatgi (1999); for the equation that is checked, a
+random factor, like Kocher's of a base (1996).
 
     KEY_0 + KEY_1 = d modulo n          for s
     CHECKED_KEY_0 + CHECKED_KEY_1 = d   for its check
 
-Each share is random, and both of a pair are others after each signature: a random number is
-subtracted from one, and added to the other. After the host has written d, the first signature
-begins with d and 0 in their place. z + r d is in two shares as well, of which s is the sum of two
-products:
+Each share is random, and each signature renews both of a pair: a random number is subtracted from
+one, and added to the other. After the host has written d, the first signature begins with d and 0
+as shares. z + r d is in two shares as well, and s is a sum of two products:
 
     s = (z + r KEY_0) / k + r KEY_1 / k
     b s k = b (z + r CHECKED_KEY_0) + b r CHECKED_KEY_1     b is random

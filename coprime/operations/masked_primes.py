@@ -1,11 +1,11 @@
-"""Primes as their random multiples: what products of a masked private operation take of a key.
+"""Random multiples of the primes, which the products of a masked private operation use instead.
 
-Source: a random multiple of the modulus in its place, Ciet, Joye (2003). What differs: a scaled
-multiplication works modulo a multiple of the modulus already, c P, which it knows by
-M' = (c P + 1) / 2^W, W its `scale_bits`. M' + t P is the same of c + 2^W t. So a mask is an
+Source: a random multiple of the modulus instead of the modulus, Ciet, Joye (2003). What differs: a
+scaled multiplication already works modulo a multiple of the modulus, c P, of which it only uses
+M' = (c P + 1) / 2^W, W its `scale_bits`. M' + t P is the same for c + 2^W t. So a mask is an
 addition, and needs neither another inverse nor another preparation.
 
-A multiplication has room for it if it has `modulus_mask_bits`; else all of this is as without.
+A multiplication has room for a mask if it has `modulus_mask_bits`; otherwise primes have no masks.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""RSA_PRIVATE on lanes of two banks that compute with no secret as it is.
+"""RSA_PRIVATE on lanes of two banks that compute with masked numbers only.
 
 Sources: blinding of the base, Kocher (1996), Chaum (1983); of the exponent, Kocher (1996); masks
 that are multiples of the modulus, Walter (1999), Coron (1999), there of a scalar. What differs: no
@@ -15,15 +15,16 @@ inverse is needed, and the check itself is blinded.
     MASKED_SUM = S + t M
     (r' MASKED_SUM)^E = r'^E CLAIMED modulo each prime, or everything is wiped; r' = r + 1
 
-So X is read as it is, once it has been found to be below M, in two sums; S is as it is from its
-product on, while it is made canonical, masked, and copied; nothing else depends on either but by
-numbers that are random. That CLAIMED and MASKED have masks of their own lets the check see a fault
-in t M, which would make S the power of another number. V is the width of RESIDUE: modulo 2^V - 1
-the sum of CLAIMED and t M is X, though no step reads X again. The check makes an r'^E of its own,
-as it would not see a fault in an r^E that it shares with BASE. And were r 0 modulo one prime only,
-S would give that prime away: r' S is not 0 then, as r S would be.
+So X is read unmasked for the comparison with M and then in two sums; S is unmasked from its product
+on, while it is reduced to canonical form, masked, and copied; everything else depends on them only
+through random numbers. As CLAIMED and MASKED have different masks, the check detects a fault in t
+M, which would make S the power of another number. V is the width of RESIDUE: modulo 2^V - 1 the sum
+of CLAIMED and t M is X, although no step reads X again. The check computes its own r'^E, as it
+would not detect a fault in an r^E shared with BASE. And if r were 0 modulo one prime only, S would
+reveal that prime: r' S is then not 0, unlike r S.
 
-What products take of the primes has masks where the multiplier lets it (`masked_primes.py`).
+The numbers that products use instead of the primes have masks where the multiplier has room for
+them (`masked_primes.py`).
 """
 
 from dataclasses import replace

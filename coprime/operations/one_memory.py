@@ -2,9 +2,9 @@
 
 Every number has a place of its own there. What differs from two banks:
 
-* A number that lies in both banks is written to one place and moved to the other.
-* Of a multiplier that must not write over its factors a product of ACCUMULATOR is written to NEXT,
-  and another one to PRODUCT, from where it is moved.
+* A number that is in both banks is written to one place and moved to the other.
+* With a multiplier that must not overwrite its factors, a product of ACCUMULATOR is written to
+  NEXT, and other products to PRODUCT, from where they are moved.
 * Nothing checks results: lanes of one memory have neither parity nor a proof of their checks.
 """
 

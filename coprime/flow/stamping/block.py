@@ -42,10 +42,10 @@ _AT = 'LOCATE COMP "clk" SITE "{pin}";\n'
 class Block:
     """A part with the place of each cell and the route of each net.
 
-    All of its cells but pins and clock buffers are inside the rectangle, and of instances also all
-    wires, by the tiles that wires are named after. So copies in rectangles that do not overlap have
-    no wire in common. Of two rectangles that share a row, the lower one's block keeps off what the
-    upper one's has taken.
+    All of its cells except pins and clock buffers are inside the rectangle, and for instances also
+    all wires, by the tiles that wires are named after. So copies in rectangles that do not overlap
+    have no wire in common. Of two rectangles that share a row, the lower one's block avoids the
+    places of the upper one's.
     """
 
     part: ChainPart
@@ -140,7 +140,7 @@ def packed(modules: Mapping[str, Module], flow: Flow, device: FpgaDevice) -> dic
 
 @dataclass(frozen=True)
 class Copy:
-    """A block, and where a copy of it goes: into a rectangle that looks like its own one."""
+    """A block, and where a copy of it goes: into a rectangle that is equal to its own one."""
 
     block: Block
     rectangle: Rectangle

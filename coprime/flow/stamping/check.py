@@ -1,4 +1,4 @@
-"""What must be true of a composed netlist before a tool routes the rest of it."""
+"""Checks of a composed netlist before a tool routes the rest of it."""
 
 import re
 from collections import Counter

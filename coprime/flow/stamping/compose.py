@@ -40,7 +40,7 @@ Links = Mapping[Pin, Bit]
 
 @dataclass(frozen=True)
 class Composed:
-    """A packed and placed netlist, for a router that leaves alone what is routed already."""
+    """A packed and placed netlist, for a router that does not change existing routes."""
 
     module: Module
     open: frozenset[Bit]

@@ -1,9 +1,9 @@
-"""Where links leave a block and arrive in it: at places of their own, if their ends are registers.
+"""Places in a block for the registers at the ends of links.
 
-A link between registers is a wire and nothing else, and no longer than from one rectangle to the
-next if they have places near the middle: above it those that links come from, below it those that
-links lead to. In the ring of a block a link then takes several wires; a copy leaves them free, for
-the link that it gets instead. Other ends are where the tool puts them.
+A link between registers is only a wire, and spans no more than the distance between two rectangles
+if the registers are near the middle: the sources of links above it, the destinations below it. In
+the ring of a block a link then takes several wires, which a copy leaves free for its own link. The
+tool places all other ends.
 """
 
 from collections import defaultdict

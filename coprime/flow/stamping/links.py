@@ -1,8 +1,8 @@
-"""What is routed after copies have been put together, in a netlist of its own.
+"""Routes the nets that are open after copies have been assembled, in a separate netlist.
 
-A router that may not move what is around searches all of it again for every net. So it is given
-only the nets that are still open, with what they connect. The wires of all others are walls, but
-for those of blocks that are loose: they make room.
+A router that must not change its surroundings searches all of them again for every net. So it gets
+only the open nets, with the cells that they connect. The wires of all other nets are locked, except
+those of loose blocks, which may be rerouted.
 """
 
 from collections.abc import Mapping

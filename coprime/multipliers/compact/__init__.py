@@ -1,1 +1,1 @@
-"""The multiplier of `compact`, and the parts that it consists of."""
+"""The multiplier of `compact`, and its parts."""

@@ -1,6 +1,6 @@
-"""The digits of `compact`: asked of the memory, and brought to the DSP slice.
+"""The digits of `compact`: requested from the memory, and fed to the DSP slice.
 
-Digits that a slot asks for in cycle c enter the slice in c + 4. Beyond an operand's last digit, and
+Digits that a slot requests in cycle c enter the slice in c + 4. Beyond an operand's last digit, and
 where a slot does not need one of the four digits, a 0 enters.
 """
 
@@ -164,7 +164,7 @@ class DigitRegisters(wiring.Component):
     quotient : 17 bits, in, the newest digit of q
     a, b : 17 bits, out, which enter the slice in the cycle before
     x, y (17 bits, out)
-    fault : c is even, though it is the inverse of an odd number; if it were 0, so would be all
+    fault : c is even, although it is the inverse of an odd number; if it were 0, so would be all
         products
     """
 

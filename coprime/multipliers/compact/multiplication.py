@@ -16,7 +16,7 @@ class CompactMultiplication(Multiplication):
     """X * Y * 2^(-17*rounds) mod c * M, not fully reduced; with `descale`, mod M.
 
     slack : 2^(17*D) > 2^slack * c * M with c < 2^17; 2 or more, for sums that are not reduced
-    modulus_mask : bits that c may have more, so that M' can have a random multiple of M added
+    modulus_mask : further bits of c, so that a random multiple of M can be added to M'
     """
 
     slack: int = 2

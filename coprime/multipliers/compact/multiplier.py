@@ -1,10 +1,10 @@
 """Montgomery multiplication by products of differences on one DSP slice, column by column.
 
-What is computed, and why it is right: `model/compact.py`. To our knowledge its parts have not been
-put into hardware together before: Karatsuba's identity for any number of digits in product
-scanning, for X * Y and for q * M' alike; Orup's scaled modulus, whose quotient digit is the
-column's lowest digit; and the diagonal products in a running sum beside the accumulator, so that no
-column waits for it.
+`model/compact.py` defines the result and shows why it is right. To our knowledge this combination
+is unpublished in hardware: Karatsuba's identity for any number of digits in product scanning, for
+X * Y and for q * M' alike; Orup's scaled modulus, whose quotient digit is the column's lowest
+digit; and the diagonal products in a running sum next to the accumulator, so that no column waits
+for it.
 """
 
 from amaranth.hdl import Module
@@ -30,10 +30,10 @@ class CompactMultiplier(ModularMultiplier):
     the lesser of D and K, L the greater. Where `descale` is 1, K is one less, and a last round,
     modulo M itself, divides by the remaining 2^17.
 
-    Operands lie in two banks of memory with two ports each, which bring four digits in a cycle: two
-    of X and two of Y, or two of M' and two of q. A pair needs these four,
-    (x_i - x_j) * (y_i - y_j), and is subtracted from the column's sum; a square needs one bank.
-    Digits beyond n or L are 0.
+    Operands are in two banks of memory with two ports each, which read four digits per cycle: two
+    of X and two of Y, or two of M' and two of q. A pair needs these four, (x_i - x_j) * (y_i -
+    y_j), and is subtracted from the column's sum; a square needs one bank. Digits beyond n or L
+    are 0.
 
     `SlotControl` steps through the slots of column k, a cycle each, from column -1 on:
 

@@ -1,4 +1,4 @@
-"""The schedule of `compact`: which slot of which column is asked for in a cycle, and which pair.
+"""The schedule of `compact`: which slot of which column is requested in a cycle, and which pair.
 
 The rows of the table in `CompactMultiplier` are the slots here.
 """

@@ -1,4 +1,4 @@
-"""The sums of `ring`: a column's words out of what the tiles have added up."""
+"""The sums of `ring`: a column's words from the sums of the tiles."""
 
 from itertools import pairwise
 
@@ -172,9 +172,9 @@ class SumsPart(wiring.Component):
 class RingColumnSums(wiring.Component):
     """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tiles' sums.
 
-    e_k = x_k y_k + q_(k-1-d) M'_(k-1-d) is a difference of two S, in which it is already in column
-    k; so it joins RS behind that column. It leaves RS at column k + D: with R_k = e_0 + ... + e_k,
-    RS of column D + k is R_(D-1) - R_k, and all R_k are kept until then.
+    e_k = x_k y_k + q_(k-1-d) M'_(k-1-d) is a difference of two S, already included in that of
+    column k; so it is added to RS after that column. It is subtracted at column k + D: with R_k =
+    e_0 + ... + e_k, RS of column D + k is R_(D-1) - R_k, and all R_k are kept until then.
 
     A slot whose product is in `sums` in cycle t ends a column: `word` has its word in t + 1, and
     the next column may end in t + 1, if of the other product, or else in t + 2.

@@ -24,7 +24,7 @@ class TilePairs(wiring.Component):
     sum, next_sum : u of this step and of the next one; below 0 there are no new pairs
     begins : the next slot is the first one of the next step
     has_old : with `begins`, the next step has pairs of the old product
-    first_place, pairs : their first i, and how many they are, where 0 counts as 1: a pair of place
+    first_place, pairs : their first i, and their number, where 0 counts as 1: a pair of place
         D - 1 with itself, which is 0
     many, next_many : the step, or the next one, has two new pairs or more
     lowest : the least i of a new pair

@@ -1,4 +1,4 @@
-"""The schedule of `ring` for two tiles: which slot of which step is under way on each.
+"""The schedule of `ring` for two tiles: which slot of which step is in progress on each.
 
 The rows of the table in `TwinSchedule` are the slots here.
 """
