@@ -50,6 +50,7 @@ _LOAD_ROUNDS = 8
 """Miller-Rabin rounds for a prime of a loaded key, whose other numbers must be consistent too."""
 _INTEGER, _OCTET_STRING = 0x02, 0x04
 """Tags of DER."""
+_LONGEST_FILE = 1 << 20  # bytes; a key of 8192 bits takes some 6,000
 _MULTI_PRIME = "has more than two primes; keys of two primes are supported"
 _OPENSSH = b"-----BEGIN OPENSSH PRIVATE KEY-----"
 _OPENSSH_PUBLIC = (b"ssh-", b"ecdsa-sha2-", b"sk-")
@@ -287,11 +288,15 @@ def generate(
 
 
 def read_key_file(path: Path | str) -> bytes:
-    """The bytes of a file. Raises KeyFileError if it cannot be read."""
+    """The bytes of a file. Raises KeyFileError if it cannot be read, or is too long for a key."""
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read(_LONGEST_FILE + 1)
     except OSError as error:
         raise KeyFileError(f"the key file {path} cannot be read: {error.strerror}") from error
+    if len(data) > _LONGEST_FILE:
+        raise KeyFileError(f"the key file {path} has more than {_LONGEST_FILE} bytes: it is no key")
+    return data
 
 
 def library_private(data: bytes, passphrase: str | bytes | None = None) -> PrivateKeyTypes | None:

@@ -230,6 +230,11 @@ def test_files_that_cannot_be_read(tmp_path):
         load_public(tmp_path)
 
 
+def test_a_file_without_an_end_is_no_key():
+    with pytest.raises(KeyFileError, match="/dev/zero has more than 1048576 bytes: it is no key"):
+        load_private("/dev/zero")
+
+
 @pytest.mark.parametrize(
     ("name", "passphrase"),
     [
