@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from coprime.assess.moments import MOST
 from coprime.catalog import Choice, ClusterChoice
 from coprime.package.figures import Assessed
 
@@ -18,6 +17,11 @@ SHIPPED = Path(__file__).parent / "assessed.json"
 
 SIZES = frozenset({"max_bits", "word", "latency", "modulus", "factor", "extra_bits"})
 """Parameters in which an assessed design may differ from the one that it is shown for."""
+
+
+MOST_T = 1e9
+"""|t| in a record of power where a sample differs between the groups and never within one, as
+`assess/moments.py` has it; JSON has no infinity."""
 
 
 def find(choice: Choice | ClusterChoice) -> Sequence[Assessed]:
@@ -64,8 +68,7 @@ def _faults(record: Mapping[str, Any]) -> Assessed:
 
 
 def _t(value: float) -> str:
-    """A |t|, which is infinite where a sample differs between the groups and never within one."""
-    return f"{value:.1f}" if value < MOST else "infinite"
+    return f"{value:.1f}" if value < MOST_T else "infinite"
 
 
 def _power(record: Mapping[str, Any]) -> Assessed:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from coprime.assess import moments
 from coprime.catalog import choose
 from coprime.explore import assessed
 from tools import assessed as tool
@@ -66,6 +67,7 @@ def test_tool_adds_campaigns_up(tmp_path, monkeypatch, capsys):
 
 def test_an_infinite_t_is_shown_as_such():
     """Not as the number that stands for it in JSON."""
+    assert moments.MOST == assessed.MOST_T
     shown = [found.result for found in assessed.find(choose("compact", {"max_bits": "64"}))]
     assert any("order 2: largest |t| infinite, threshold" in one for one in shown)
     assert not any("1000000000" in one for one in shown)
