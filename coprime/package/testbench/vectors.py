@@ -191,11 +191,13 @@ class SampleNumbers:
 
 
 def numbers_of(own: Description) -> SampleNumbers:
-    """The longest key of SIZES that the engine holds and that takes no more than MOST_CYCLES."""
+    """The longest key of SIZES that the engine holds and that takes no more than MOST_CYCLES, else
+    the shortest that it holds."""
     design = own.core.design
     engine = design.capabilities
     if engine.fixed_modulus is not None:
         return SampleNumbers(engine, engine.fixed_modulus, None)
+    found: SampleNumbers | None = None
     for bits in SIZES:
         if not engine.private or bits > engine.max_length:
             continue
@@ -204,8 +206,12 @@ def numbers_of(own: Description) -> SampleNumbers:
         if max(lengths[Length.P], lengths[Length.Q]) > engine.max_prime_length:
             continue
         done = design.predict(engine.private[0], {**operands, Operand.X: 2}, lengths)
-        if done.error is Error.NONE and (done.cycles <= MOST_CYCLES or bits == SIZES[-1]):
-            return SampleNumbers(engine, key.n, key)
+        if done.error is Error.NONE:
+            found = SampleNumbers(engine, key.n, key)
+            if done.cycles <= MOST_CYCLES:
+                break
+    if found is not None:
+        return found
     bits = min(engine.max_length, 64)
     return SampleNumbers(engine, random.Random(1).getrandbits(bits) | 1 << (bits - 1) | 1, None)
 
