@@ -13,11 +13,11 @@ from coprime.bus.register_classes import Register
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import private_operation
 from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
-from coprime.program.steps import StepKind
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 
 from ..description import Description
+from .bit_flips import BitFlip, bit_flips
 from .vectors import MOST_CYCLES, SampleNumbers, Vector
 
 _CODES = 64  # of commands and of operands
@@ -42,28 +42,6 @@ class CommandOutcome:
     products: int
     whole: int = 0
     residue: int | None = None
-
-
-@dataclass(frozen=True)
-class BitFlip:
-    """A bit that the testbench turns over while a private operation runs: the result is FAULT.
-
-    Parameters
-    ----------
-    title : what the design notices
-    register : its path in the design
-    mask : has the bit
-    after : an expression in Verilog that is 1 before, once the command has begun; "" for none
-    cycles : from then, or from the write of COMMAND, to the flip
-    forgets : whether all operands are forgotten then
-    """
-
-    title: str
-    register: str
-    mask: int
-    after: str = ""
-    cycles: int = 0
-    forgets: bool = True
 
 
 class EngineChecks:
@@ -346,61 +324,12 @@ class EngineChecks:
 
     @property
     def bit_flips(self) -> list[BitFlip]:
-        """One in each part of the design that notices faults by itself; none if nothing does."""
+        """Those of a private operation; none if the design notices no faults by itself."""
         if self.numbers.key is None or not self.engine.checked:
             return []
         (private,) = self.engine.private
         done = self.outcome(private, self.numbers.x, *self.numbers.private_operands())
-        front = done.whole - done.cycles
-        late = done.whole - front // 4  # the result is being converted
-        operands, engine = "front_end.operands.", "engine.lane."
-        width = self.engine.count_bits
-        counts = [
-            BitFlip(
-                f"{one.name}_LENGTH in digits is another than when it was written",
-                f"{operands}state__counts",
-                1 << one * width + one % width,
-                cycles=late,
-            )
-            for one in (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
-        ]
-        return [
-            BitFlip(
-                "M has been loaded with another length",
-                f"{operands}state__counts",
-                1 << width - 1,
-                cycles=front // 3,
-                forgets=False,
-            ),
-            *counts,
-            BitFlip("a length has changed", f"{operands}state__lengths", 1, cycles=late),
-            BitFlip(
-                "it is not the command that was given", "front_end.seal.of_command", 1, cycles=late
-            ),
-            BitFlip(
-                "the result is not below the modulus",
-                f"{engine}linear_unit.borrow",
-                1,
-                after=f"dut.{engine}sequencer.step_kind == {StepKind.CHECK_REDUCED}"
-                f" & dut.{engine}linear_unit.done",
-                cycles=1,
-            ),
-            *(
-                BitFlip(
-                    f"the result is not checked modulo {prime}",
-                    f"{engine}sequencer.proof.passed",
-                    mask,
-                    after=f"dut.{engine}sequencer.proof.complete & dut.{engine}sequencer.busy",
-                )
-                for prime, mask in (("P", 1), ("Q", 2))
-            ),
-            BitFlip(
-                "the result is not the one that was checked",
-                f"{engine}result_check.read_1",
-                1,
-                after=f"dut.{engine}result_check.asked_4",
-            ),
-        ]
+        return bit_flips(self.engine.count_bits, done.whole, done.whole - done.cycles)
 
     def classes_of(self, command: Command) -> list[Length]:
         """The lengths that a command reads."""
