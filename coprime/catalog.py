@@ -3,7 +3,6 @@
 The command line, the documentation's tables, the sweeps and the tests derive from this list.
 """
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +21,7 @@ from coprime.engine.fdfm import FDFM
 from coprime.engine.karatsuba import KARATSUBA
 from coprime.engine.lengths import Lengths
 from coprime.engine.ring import RING
+from coprime.errors import hint
 from coprime.fixed_modulus.fixed_design import COMPRESSION, DIRECT
 from coprime.operations.commands import Command
 from coprime.parameters import ChoiceParameter, Parameter
@@ -164,6 +164,4 @@ def family_named(name: str) -> Family:
 def _named(name: str, names: Sequence[str]) -> Family:
     if name in FAMILIES:
         return FAMILIES[name]
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
-    raise ValueError(f"no family is called {name!r}; {hint}")
+    raise ValueError(f"no family is called {name!r}; {hint(name, names)}")

@@ -1,6 +1,9 @@
-"""What the errors that this library raises of its own have in common."""
+"""What the errors that this library raises have in common: a class, and a hint of their texts."""
 
-__all__ = ["CoprimeError"]
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["CoprimeError", "hint"]
 
 
 class CoprimeError(Exception):
@@ -9,3 +12,11 @@ class CoprimeError(Exception):
     What is wrong with an argument is a TypeError or a ValueError, as in Python's own libraries;
     an error that is both, such as that a message is too long, is a ValueError as well.
     """
+
+
+def hint(name: str, known: Iterable[str], all_of_them: str = "there are") -> str:
+    """What to write in place of an unknown name: the nearest one, in any case, or all."""
+    plain = {one.lower(): one for one in known}
+    for near in difflib.get_close_matches(name.lower(), plain, n=1):
+        return f"did you mean {plain[near]}?"
+    return f"{all_of_them}: {', '.join(plain.values()) or 'none'}"

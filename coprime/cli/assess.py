@@ -323,7 +323,7 @@ def _schedule(options: argparse.Namespace) -> int:
     """Prove it, or fail with 1."""
     if options.family not in THEOREMS:
         known = ", ".join(THEOREMS)
-        raise ValueError(f"{options.family} has no theorem of its schedule; choose from {known}")
+        raise ValueError(f"{options.family} has no theorem of its schedule; there are: {known}")
     choice, kind = choose(options.family, chosen_settings(options)), THEOREMS[options.family]
     design = choice.core.design
     assert isinstance(design, EngineDesign), "families that have a theorem have lanes"

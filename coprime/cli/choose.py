@@ -1,11 +1,11 @@
 """`coprime choose`: the best measured designs under a budget."""
 
 import argparse
-import difflib
 import sys
 
 from coprime.ec.samples import AnyCurve
 from coprime.engine.contract import Command
+from coprime.errors import hint
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
 from coprime.explore.on_curve import on_curve
 from coprime.explore.rebuild import area_command
@@ -77,9 +77,7 @@ def _commands(text: str) -> list[Command]:
     known = [command.name for command in Command if command.operation.computes]
     for name in text.split(","):
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
-            raise argparse.ArgumentTypeError(f"there is no {name!r}; {hint}")
+            raise argparse.ArgumentTypeError(f"there is no {name!r}; {hint(name, known)}")
     return [Command[name] for name in text.split(",")]
 
 

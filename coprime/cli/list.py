@@ -17,12 +17,15 @@ _NOT_INHERITED = {"name", "paper", "summary", "parameters"}
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime list`."""
+    names = [*FAMILIES, CLUSTER]
+    text = f"list one of them alone: {', '.join(names)} (all)"
+    parser.add_argument("family", metavar="FAMILY", nargs="?", choices=names, help=text)
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the families."""
-    records = _records()
+    records = [one for one in _records() if options.family in (None, one["name"])]
     if options.json:
         print_json(records)
         return

@@ -1,7 +1,6 @@
 """Options that several commands share, and what their values mean."""
 
 import argparse
-import difflib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +15,7 @@ from coprime.cells.target import Target
 from coprime.ec.samples import AnyCurve, curve_for
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
+from coprime.errors import hint
 from coprime.explore.points import Point, check_format, read_points, unproved, versions
 from coprime.explore.shipped import shipped_points
 from coprime.flow.files import naming
@@ -35,10 +35,8 @@ class Parser(argparse.ArgumentParser):
         """Name the nearest choice, or all."""
         if action.choices is None or value in action.choices:
             return
-        known = [str(choice) for choice in action.choices]
-        near = difflib.get_close_matches(str(value), known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(known)}"
-        raise argparse.ArgumentError(action, f"there is no {value!r}; {hint}")
+        nearest = hint(str(value), map(str, action.choices))
+        raise argparse.ArgumentError(action, f"there is no {value!r}; {nearest}")
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and one sentence on standard error."""

@@ -321,4 +321,7 @@ def _operands(
     surplus = [name for name in given if name.removeprefix("--") not in taken]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")
+    for one in command.operation.inputs:
+        if options.m and not one.is_exponent and not one.is_modulus and raw[one.name] >= options.m:
+            raise ValueError(f"{command.name} needs --{one.name} below --{_MODULUS}")
     return Operands({name: raw[name] for name in taken if raw[name] is not None})

@@ -279,6 +279,8 @@ class _SystemPort:
 
 def _reason(path: str, baud: int, error: Exception) -> str:
     """Return a sentence for a port that cannot be opened."""
+    from serial.tools.list_ports import comports
+
     code = getattr(error, "errno", None)
     if code == errno.EACCES:
         return f"{path} may not be opened: its group may, which is often dialout; join it"
@@ -286,6 +288,10 @@ def _reason(path: str, baud: int, error: Exception) -> str:
         return f"{path} is used by another program"
     if code in (errno.ENOTTY, errno.EINVAL) or (code is None and Path(path).exists()):
         return f"{path} is no serial port, or cannot have {baud} baud"
+    if code == errno.ENOENT:
+        ports = ", ".join(sorted(port.device for port in comports()))
+        there = f"this machine has {ports}" if ports else "this machine has none"
+        return f"there is no serial port {path}: {there}; is the board plugged in?"
     return f"{path} cannot be opened: {os.strerror(code) if code else error}"
 
 

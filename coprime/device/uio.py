@@ -40,7 +40,10 @@ class UioDevice(Closing):
                 os.close(self._file)
                 self._file = None
             reason = error.strerror if isinstance(error, OSError) else "it is too short"
-            raise DeviceError(f"{os.fspath(path)!r} is no UIO device: {reason}") from error
+            raise DeviceError(
+                f"{os.fspath(path)!r} is no UIO device: {reason}; those that the kernel has bound"
+                " are in /sys/class/uio"
+            ) from error
         # Items of a memoryview are read and written whole, as the registers demand.
         self._words = memoryview(self._map).cast("I")
 

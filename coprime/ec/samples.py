@@ -4,6 +4,7 @@ import random
 from collections.abc import Mapping
 
 from coprime.engine.contract import Command
+from coprime.errors import hint
 from coprime.model import edwards_points
 from coprime.model.curve_points import multiple
 from coprime.operations.curve_form import EDWARDS, WEIERSTRASS
@@ -64,8 +65,8 @@ def curve_for(command: Command, name: str) -> AnyCurve:
     for one in curves:
         if one.name.lower() == name.lower():
             return one
-    known = ", ".join(one.name for one in curves)
-    raise ValueError(f"{command.name} has no curve that is called {name!r}; there are {known}")
+    nearest = hint(name, (one.name for one in curves))
+    raise ValueError(f"{command.name} has no curve that is called {name!r}; {nearest}")
 
 
 def curve_of_length(command: Command, bits: int) -> AnyCurve:

@@ -3,11 +3,11 @@
 Each family's record is next to its design; `coprime.catalog` lists them all.
 """
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from coprime.cells.target import Target
+from coprime.errors import hint
 from coprime.exponentiators.exponentiation import EXPONENTIATORS
 from coprime.exponentiators.names import BLINDINGS
 from coprime.operations.commands import OPERATIONS, Command
@@ -130,9 +130,8 @@ class Family:
         known = {one.name: one for one in self.settings}
         for name in settings:
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"it has: {', '.join(known)}"
-                raise ValueError(f"{self.name} has no parameter {name!r}; {hint}")
+                nearest = hint(name, known, "it has")
+                raise ValueError(f"{self.name} has no parameter {name!r}; {nearest}")
         values = {
             one.name: one.parse(settings[one.name]) if one.name in settings else one.default
             for one in self.parameters

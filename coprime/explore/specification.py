@@ -5,7 +5,6 @@ depends on a family (parameters, operations, parts) is checked as the points are
 described with examples in docs/sweeps.md.
 """
 
-import difflib
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +34,7 @@ from coprime.catalog import (
 )
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
+from coprime.errors import hint
 from coprime.flow.parts import PARTS, check_part
 from coprime.flow.stamping.stamp import STAMPING
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
@@ -209,7 +209,7 @@ def _among(known: Sequence[str]) -> AfterValidator:
     def check(value: Value) -> Value:
         for name in _listed(value):
             if name not in known:
-                raise ValueError(f"has no value {name!r}; {_nearest(name, known)}")
+                raise ValueError(f"has no value {name!r}; {hint(name, known)}")
         return value
 
     return AfterValidator(check)
@@ -336,15 +336,7 @@ def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> N
 
 
 def _unknown_key(where: str, key: str, known: Sequence[str]) -> str:
-    return f"{where} has no key {key!r}; {_nearest(key, known)}"
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name.lower(), {one.lower(): one for one in known}, n=1)
-    for one in known:
-        if near and one.lower() == near[0]:
-            return f"did you mean {one}?"
-    return f"there are: {', '.join(known) or 'none'}"
+    return f"{where} has no key {key!r}; {hint(key, known)}"
 
 
 # --- From tables to points ----------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """Sweeps of the design space on a Dask cluster, with what was measured before kept by content."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from distributed import Client
 from distributed.scheduler import KilledWorker
 
 from coprime.cells.target import Target
@@ -43,8 +45,9 @@ def sweep(
     """Measure points and write them to a file.
 
     Each measurement is kept, here and not on the workers, as soon as it is there: an interrupted
-    sweep goes on where it stopped. The file is written in any case, with the points that are
-    complete. A point that fails is one of them, with its reason.
+    sweep goes on where it stopped. The file is written with the points that are complete, as soon
+    as the workers are there, and again in the end, whatever happens. A point that fails is one of
+    them, with its reason.
 
     Parameters
     ----------
@@ -67,18 +70,20 @@ def sweep(
     kept = len(done)
     # The largest first, so that no long one is left over for the end.
     missing = sorted((task for task in tasks if task not in done), key=_size, reverse=True)
-    write_points(_points(planned, done), results)
-    try:
-        progress(len(done), len(tasks), 0)
-        failed = 0
-        for task, measurement in _measurements(missing, workers, scheduler):
-            remember(task, measurement)
-            done[task] = measurement
-            failed += measurement.reason is not None
-            progress(len(done), len(tasks), failed)
-    finally:
-        points = _points(planned, done)
-        write_points(points, results)
+    # The file is replaced only once the workers are there.
+    with open_client(workers, scheduler) if missing else nullcontext() as client:
+        write_points(_points(planned, done), results)
+        try:
+            progress(len(done), len(tasks), 0)
+            failed = 0
+            for task, measurement in _measurements(missing, client):
+                remember(task, measurement)
+                done[task] = measurement
+                failed += measurement.reason is not None
+                progress(len(done), len(tasks), failed)
+        finally:
+            points = _points(planned, done)
+            write_points(points, results)
     return SweepSummary(points, len(done) - kept, kept)
 
 
@@ -142,20 +147,19 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
 
 
 def _measurements(
-    tasks: Sequence[Task], workers: int | None, scheduler: str | None
+    tasks: Sequence[Task], client: Client | None
 ) -> Iterator[tuple[Task, Measurement]]:
-    """Measure on a cluster; yield each measurement as it arrives."""
-    if not tasks:
+    """Measure on a cluster; yield each measurement as it arrives. No tasks need no client."""
+    if client is None:
         return
-    with open_client(workers, scheduler) as client:
-        here = sources()
-        futures = {client.submit(measure, task, here, pure=False): task for task in tasks}
-        for task, future in ended(client, futures):
-            error = future.exception()
-            if error is None:
-                yield task, future.result()
-                continue
-            reason = f"its worker failed: {error}"
-            if isinstance(error, KilledWorker):
-                reason = "its worker was killed each time that it was tried (out of memory?)"
-            yield task, Measurement({}, {}, "", reason)
+    here = sources()
+    futures = {client.submit(measure, task, here, pure=False): task for task in tasks}
+    for task, future in ended(client, futures):
+        error = future.exception()
+        if error is None:
+            yield task, future.result()
+            continue
+        reason = f"its worker failed: {error}"
+        if isinstance(error, KilledWorker):
+            reason = "its worker was killed each time that it was tried (out of memory?)"
+        yield task, Measurement({}, {}, "", reason)

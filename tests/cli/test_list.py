@@ -16,3 +16,11 @@ def test_list(capsys):
     assert status == 0
     assert "max_bits" in out
     assert "repeated, default left-to-right)" in out
+
+
+def test_list_one_family(capsys):
+    (ring,) = run_json(capsys, "list", "ring")
+    assert ring["name"] == "ring"
+    status, out, _ = run(capsys, "list", "cluster")
+    assert status == 0
+    assert out.startswith("cluster ") and "fdfm  (" not in out

@@ -31,7 +31,7 @@ BAD = [
         ["run", "fdfm", "MODMUL", "--x", "1", "--y", "1", "--m", "8"],
         "the modulus or a prime is even",
     ),
-    (["run", "fdfm", "MODMUL", "--x", "9", "--y", "1", "--m", "7"], "an operand is not below"),
+    (["run", "fdfm", "MODMUL", "--x", "9", "--y", "1", "--m", "7"], "needs --x below --m"),
     (["run", "fdfm", "MODMUL", "--bits", "64", "--x", "1"], "--bits makes all operands"),
     (["run", "montgomery-r2", "MODMUL", "--bits", "4097"], "(not 4097); these take them: fdfm,"),
     (["run", "fdfm", "MODMUL", "--bits", "65535"], "(not 65535); no family takes more"),
@@ -68,7 +68,7 @@ BAD = [
     (["run", "cluster", "MODMUL", "--x", "2", "--y", "2", "--m", "8"], "is even"),
     (
         ["run", "compression", "MODMUL", "--x", "16", "--y", "1", "--m", "15"],
-        "an operand is not below the modulus",
+        "MODMUL needs --x below --m",
     ),
     (["soc", "karatsuba", "--bits", "5000"], "the firmware takes keys of up to 4096 bits"),
     (["soc", "karatsuba", "-p", "max_bits=64", "--bits", "128"], "(not 128); set -p max_bits=2048"),

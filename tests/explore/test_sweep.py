@@ -414,11 +414,13 @@ def test_only_what_succeeded_is_kept(monkeypatch):
 
 @pytest.mark.slow
 def test_no_scheduler(tmp_path):
-    planned = parse_specification(SMALL)
+    planned, results = parse_specification(SMALL), tmp_path / "results.parquet"
+    results.write_text("of an earlier sweep")
     with pytest.raises(OSError, match=r"there is no Dask scheduler at tcp://127\.0\.0\.1:1"):
-        sweep(planned, tmp_path / "results.parquet", scheduler="tcp://127.0.0.1:1")
+        sweep(planned, results, scheduler="tcp://127.0.0.1:1")
     with pytest.raises(OSError, match="there is no Dask scheduler at nonsense"):
-        sweep(planned, tmp_path / "results.parquet", scheduler="nonsense")
+        sweep(planned, results, scheduler="nonsense")
+    assert results.read_text() == "of an earlier sweep"
 
 
 def test_bad_workers(tmp_path):
