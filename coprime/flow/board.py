@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from coprime.cells.clock_ranges import CLOCK_RANGES, ClockSetting
@@ -13,7 +14,7 @@ from coprime.cells.target import Target
 
 from .files import write_file
 from .mapping import map_cells, mapping_tools
-from .routing import check_fit, clock_mhz, nextpnr, report_of
+from .routing import check_fit, check_state, clock_mhz, nextpnr, report_of
 from .stamping.stamp import STAMPING, stamp_design
 from .targets import Flow, FpgaDevice, flow_of
 from .tools import ToolCrashError, ToolError, tool_version
@@ -175,7 +176,11 @@ def check_mapped(verilog: str, top: str, board: Board, repeated: Sequence[str] =
     """
     flow = board.flow
     cells, mapped = map_cells(
-        verilog, top, flow.synthesis(top, _device_name(board)), repeated=repeated
+        verilog,
+        top,
+        flow.synthesis(top, _device_name(board)),
+        repeated=repeated,
+        check=partial(check_state, flow, board.device),
     )
     netlist = (mapped / "netlist.json").read_text("utf-8")
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))

@@ -1,7 +1,8 @@
 """What mapping to any device has in common: the input, the cache, the result."""
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from .tools import run_yosys, tool_version
 from .verilog import to_verilog
 
 _RECIPE = Path(__file__).read_text("utf-8")
+_REGISTER = re.compile(r"\$\w*dff\w*_(\d+)")
+"""Yosys's cell of a register, with its width."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,22 +100,29 @@ def map_design(
 
 
 def map_cells(
-    verilog: str, top: str, commands: Sequence[str], *, repeated: Sequence[str] = ()
+    verilog: str,
+    top: str,
+    commands: Sequence[str],
+    *,
+    repeated: Sequence[str] = (),
+    check: Callable[[int], None] | None = None,
 ) -> tuple[dict[str, int], Path]:
     """Map `verilog` with Yosys commands; give the count of each cell type, and a folder.
 
     The folder, in the cache, holds the netlist as netlist.v and netlist.json. Modules named in
     `repeated` are mapped by themselves, once however many instances there are, and stay modules of
-    the netlist; everything else is mapped as one.
+    the netlist; everything else is mapped as one. Before mapping, which takes minutes for a large
+    design, `check` is called with its bits of state, and may raise an error.
     """
+    read = ("read_verilog design.v", f"hierarchy -top {top}", "proc")
 
     def build(folder: Path) -> None:
         (folder / "design.v").write_text(verilog, encoding="utf-8")
+        if check is not None:
+            check(_state_bits(read, folder))
         run_yosys(
             [
-                "read_verilog design.v",
-                f"hierarchy -top {top}",
-                "proc",
+                *read,
                 # A design fresh from Verilog is read again, unmapped, when mapping has changed the
                 # parameters of a cell that it instantiates by name; one from RTLIL is not.
                 "write_rtlil design.il",
@@ -134,6 +144,18 @@ def map_cells(
     )
     statistics = json.loads((folder / "statistics.json").read_text("utf-8"))
     return dict(sorted(statistics["design"]["num_cells_by_type"].items())), folder
+
+
+def _state_bits(read: Sequence[str], folder: Path) -> int:
+    """The bits of the registers and memories in what these commands read, before optimization."""
+    run_yosys([*read, "opt_clean", "tee -o state.json stat -json -width"], folder)
+    found = json.loads((folder / "state.json").read_text("utf-8"))["design"]
+    registers: list[int] = [
+        count * int(register[1])
+        for cell, count in found["num_cells_by_type"].items()
+        if (register := _REGISTER.fullmatch(cell)) is not None
+    ]
+    return int(found["num_memory_bits"]) + sum(registers)
 
 
 def netlist_of(folder: Path) -> str:

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,13 @@ def route_design(
         raise ValueError(f"target_mhz must be above 0, not {target_mhz}")
     verilog = verilog_of(design, top)
     source, wrapper = wrapped(verilog, top)
-    cells, folder = map_cells(source, wrapper, flow.synthesis(wrapper, device), repeated=repeated)
+    cells, folder = map_cells(
+        source,
+        wrapper,
+        flow.synthesis(wrapper, device),
+        repeated=repeated,
+        check=partial(check_state, flow, own),
+    )
     check_fit(flow, cells, own)
     netlist = (folder / "netlist.json").read_text("utf-8")
     pins = dict(zip(("clk", "shift_in", "shift_out"), own.pins, strict=True)) if own.pins else {}
@@ -188,6 +195,18 @@ module {_WRAPPER}(input clk, input shift_in, output shift_out);
   {top} dut({", ".join(connections)});
 endmodule
 """
+
+
+def check_state(flow: Flow, device: FpgaDevice, bits: int) -> None:
+    """Refuse before mapping what has twice as many bits of state as there is room for.
+
+    Twice, as mapping removes what is not used, and makes logic of some constants.
+    """
+    flip_flops = device.luts * flow.flip_flops_per_slice // flow.luts_per_slice
+    memory = device.block_rams * flow.block_ram_bits + device.luts * flow.lut_memory_bits
+    if bits > 2 * (flip_flops + memory):
+        there = f"it has {flip_flops + memory:,}"
+        raise _too_large(flow, device, f"registers and memories of {bits:,} bits, and {there}")
 
 
 def check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:

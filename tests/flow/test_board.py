@@ -1,13 +1,14 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from amaranth_boards.ulx3s import ULX3S_25F_Platform
 
 from coprime.catalog import family_named
 from coprime.flow import board as flow
-from coprime.flow import routing
+from coprime.flow import mapping, routing
 from coprime.flow.board import write_bitstream
 from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.tools import ToolError
@@ -154,6 +155,34 @@ def test_another_seed_where_nextpnr_crashes(tmp_path, monkeypatch, crashes):
     with pytest.raises(ToolError, match=words):
         write_bitstream(other, "coprime_light", BOARDS["ulx3s"], tmp_path)
     assert seeds == ["1", "2", "3"][: len(seeds)] and len(seeds) == min(crashes + 1, 3)
+
+
+def test_twice_as_much_state_as_there_is_room_for_is_not_even_mapped(tmp_path, monkeypatch):
+    """The bits of registers and memories, those of instances included."""
+    memory = """
+    module store(input clk, input [12:0] at, input d, output reg [16:0] q);
+      reg [16:0] words [0:7499];
+      always @(posedge clk) begin words[at] <= {17{d}}; q <= words[at]; end
+    endmodule
+    """
+    text = (
+        memory
+        + """
+    module coprime_many(input clk, input rx, output tx);
+      wire [16:0] q, r; reg [12:0] at; assign tx = ^q ^ ^r;
+      always @(posedge clk) at <= {at, rx};
+      store a(clk, at, rx, q); store b(clk, ~at, rx, r);
+    endmodule
+    """
+    )
+    real, seen = mapping.run_yosys, []
+    monkeypatch.setattr(mapping, "run_yosys", lambda *all_: (seen.append(all_), real(*all_)))
+    state = 2 * (17 * 7500 + 17) + 13  # room: 30 block RAMs of 4,096 bits, 4,000 flip-flops
+    board = replace(BOARDS["icebreaker"], device=replace(BOARDS["icebreaker"].device, luts=4_000))
+    with pytest.raises(ToolError, match=f"registers and memories of {state:,} bits, .* 126,880; "):
+        write_bitstream(text, "coprime_many", board, tmp_path)
+    assert len(seen) == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_does_not_fit_is_not_placed(tmp_path, monkeypatch):

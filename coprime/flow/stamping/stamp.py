@@ -6,13 +6,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coprime.cells.target import Target
 
 from ..mapping import map_cells, mapping_tools
-from ..routing import CriticalPath, check_fit, clock_mhz, critical_path, nextpnr, report_of, wrapped
+from ..routing import (
+    CriticalPath,
+    check_fit,
+    check_state,
+    clock_mhz,
+    critical_path,
+    nextpnr,
+    report_of,
+    wrapped,
+)
 from ..targets import Flow, FpgaDevice, device_named, flow_of
 from ..tools import ToolError, tool_version
 from .block import Block, Copy, packed, place_and_route, routed_netlist
@@ -110,7 +120,13 @@ def stamp_design(
     device = device or flow.default_device
     own = device_named(flow, device)
     source, whole = wrapped(verilog, top) if pins is None else (verilog, top)
-    cells, folder = map_cells(source, whole, flow.synthesis(whole, device), repeated=repeated)
+    cells, folder = map_cells(
+        source,
+        whole,
+        flow.synthesis(whole, device),
+        repeated=repeated,
+        check=partial(check_state, flow, own),
+    )
     check_fit(flow, cells, own)
     modules = modules_of((folder / "netlist.json").read_text("utf-8"))
     chain = NodeChain.of(modules, whole, repeated[-1])

@@ -55,7 +55,8 @@ class Flow:
     title: str  # the device family, in words
     units: Units
     commands: Sequence[str]  # of Yosys, with places for {top} and the device's {family}
-    lut_memory: bool = True  # whether LUTs can be memories
+    block_ram_bits: int  # of one as `units` and a device's `block_rams` count them
+    lut_memory_bits: int  # of a LUT as a memory; 0: LUTs cannot be memories
     luts_per_slice: int
     flip_flops_per_slice: int
     counts: Mapping[str, Mapping[str, float]]
@@ -97,7 +98,7 @@ class Flow:
     def synthesis(self, top: str, device: str) -> Sequence[str]:
         """Yosys's commands that map module `top`; `device` is of `devices`, or "": the first."""
         own = self.devices.get(device or self.default_device)
-        before = () if self.lut_memory else (_NO_LUT_MEMORY,)
+        before = () if self.lut_memory_bits else (_NO_LUT_MEMORY,)
         family = own.family if own else ""
         return [*before, *(one.format(top=top, family=family) for one in self.commands)]
 
