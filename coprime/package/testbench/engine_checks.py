@@ -162,13 +162,15 @@ class EngineChecks:
 
     def other_lengths(self) -> Iterator[Vector]:
         """A multiplication for moduli of other lengths, as far as it is quick: about digits' ends,
-        and the shortest and the longest; of all ones and of the highest bit."""
+        one bit longer than 32-bit words, and the shortest and the longest; of all ones and of the
+        highest bit."""
         own, digit = self.engine, self.engine.digit_width
         if own.fixed_modulus is not None:
             return
         bits = self.numbers.bits
         end = bits // digit * digit - own.headroom
-        lengths = {own.min_length, end, end + 1, bits - 1, bits, own.max_length}
+        words = (bits - 1) // WORD_BITS * WORD_BITS
+        lengths = {own.min_length, end, end + 1, words + 1, bits - 1, bits, own.max_length}
         least = max(own.min_length, 3)
         command = self.numbers.product
         for k, length in enumerate(sorted(lengths & {*range(least, own.max_length + 1)})):
