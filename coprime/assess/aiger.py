@@ -1,7 +1,7 @@
 """And-inverter graphs with registers: the AIGER format, which Yosys writes and ABC reads."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,6 +85,23 @@ class Graph:
         differs = both(same ^ 1, self.outputs[condition])
         wrong = both(differs ^ 1, self.outputs[other] ^ 1) ^ 1
         return replace(self, gates=gates, outputs={"wrong": wrong})
+
+    def following(self, replaced: Mapping[int, int]) -> "Graph":
+        """Give a graph whose registers' next values read other registers.
+
+        `replaced` has, by the variable of a register, that of the register in its place. Outputs
+        still read each register itself.
+        """
+        first, count = 1 + self.inputs + len(self.nexts), len(self.gates)
+
+        def literal(old: int) -> int:
+            variable = old >> 1
+            new = variable + count if variable >= first else replaced.get(variable, variable)
+            return 2 * new | old & 1
+
+        copied = [(literal(a), literal(b)) for a, b in self.gates]
+        nexts = [literal(one) for one in self.nexts]
+        return replace(self, gates=[*self.gates, *copied], nexts=nexts)
 
     def compiled(self) -> Step:
         """Give a function that simulates a cycle, in as many runs at once as integers have bits.

@@ -163,3 +163,13 @@ def test_graph(tmp_path):
     data = (tmp_path / "one.aig").read_bytes()
     # Deltas of the gates: 8 = (4, 2), 10 = (8, 6), 12 = (5, 2).
     assert data == b"aig 6 1 2 1 3\n13\n11\n6\n" + bytes([4, 2, 2, 2, 7, 3])
+
+
+def test_a_graph_that_follows_another_register(tmp_path):
+    """Of the same counter: what is next after `high` reads `low`, and the output still `high`."""
+    graph = Graph(1, [13, 11], [(4, 2), (8, 6), (5, 2)], {"high": 6}, {"enable": 1})
+    step = graph.following({3: 2}).compiled()
+    low, high, enable = 0b01, 0b10, 0b11
+    registers, outputs = step([low, high], [enable], 0b11)
+    assert outputs == [high]
+    assert registers == [0b11 ^ (~low & enable), 0b11 ^ (low & enable)]
