@@ -14,7 +14,7 @@ WORD = 2  # AxSIZE of a beat that carries a whole register
 WRAP_BITS = 6  # width of a byte address in the longest wrapping burst: 16 beats of 4 bytes
 
 
-ID_BITS = 4  # bits of an ID, where nothing else is asked for
+ID_BITS = 4  # bits of an ID by default
 
 
 Burst = enum.IntEnum("Burst", "FIXED INCR WRAP RESERVED", start=0)  # AxBURST
@@ -23,8 +23,8 @@ Burst = enum.IntEnum("Burst", "FIXED INCR WRAP RESERVED", start=0)  # AxBURST
 class AXI4Signature(wiring.Signature):
     """AXI4 with 12-bit addresses and 32-bit data, seen from the slave; AXI's own names.
 
-    Without the optional lock, cache, quality of service, region and user signals: an exclusive
-    access is answered as a plain one, by which the master knows that it was not exclusive.
+    It has none of the optional lock, cache, quality of service, region and user signals. An
+    exclusive access is answered like a plain one, which tells the master that it was not exclusive.
     """
 
     def __init__(self, id_width: int) -> None:
@@ -63,22 +63,22 @@ class AXI4Signature(wiring.Signature):
 class AXI4(wiring.Component):
     """Turn AXI4 bursts into accesses of the register port, beat by beat.
 
-    One write burst and one read burst at a time, of any type and length. A burst is answered with
-    its ID before the next one of its direction begins, so that answers never overtake each other.
-    A write's data may come before its address: the first beat is taken, the others wait. WLAST ends
-    a write burst, and the length of its address specifies only where it wraps.
+    One write burst and one read burst are processed at a time, of any type and length. A burst is
+    answered with its ID before the next one in its direction begins, so responses are always in
+    order. A write's data may arrive before its address: the first beat is accepted, the others
+    wait. WLAST ends a write burst; AWLEN only determines where it wraps.
 
     A register is written as a whole: a beat with a strobe that is 0, or of a narrow burst, writes
-    nothing. A burst with such a beat, or with one that the registers refuse, answers SLVERR; its
-    other beats take place. A read burst answers SLVERR in each beat that the registers refuse. A
-    narrow read returns the whole register of which the master wants some lanes. What AXI4 does not
-    allow, the reserved burst type and beats wider than the bus, answers SLVERR and accesses
-    nothing; a burst that runs over the end of the 4 KiB goes on at their start. The protection bits
-    and the two low address bits of writes are ignored.
+    nothing. A burst with such a beat, or with one that the registers refuse, is answered with
+    SLVERR; its other beats take effect. A read burst returns SLVERR in each beat that the registers
+    refuse. A narrow read returns the whole register, of which the master uses some lanes. Bursts
+    that AXI4 does not allow (the reserved type, beats wider than the bus) are answered with SLVERR
+    and access nothing; a burst that crosses the end of the 4 KiB continues at their start. The
+    protection bits and the two low address bits of writes are ignored.
 
-    To a master that is always ready, a burst of n beats takes 2n + 2 cycles to write and 3n + 2 to
-    read, from its address to its last answer, and as much more as the registers make it wait. The
-    next burst's address is taken in the cycle after that.
+    With a master that is always ready, a write burst of n beats takes 2n + 2 cycles and a read
+    burst 3n + 2, from its address to its last response, plus the cycles for which the registers
+    make it wait. The next burst's address is accepted in the cycle after that.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class AXI4(wiring.Component):
     Members
     -------
     axi: the bus
-    registers: to be connected to the registers
+    registers: connects to the registers
     """
 
     def __init__(self, id_width: int = ID_BITS) -> None:
@@ -110,13 +110,13 @@ class AXI4(wiring.Component):
         length = Signal(4)
         burst = Signal(2)
         refused = Signal()  # no beat of the burst can be written
-        error = Signal()  # a beat was not
-        # A beat of data, perhaps of a burst whose address is still to come.
+        error = Signal()  # a beat was not written
+        # A beat of data; the address of its burst may arrive later.
         full = Signal()
         strobes = Signal(4)
         last = Signal()
 
-        due = Signal()  # there are an address and data
+        due = Signal()  # address and data are present
         ends = Signal()  # the beat has been written, or cannot be
         whole = strobes.all() & ~refused
         m.d.comb += [
@@ -163,7 +163,7 @@ class AXI4(wiring.Component):
         left = Signal(8)  # beats after the one that is read next
         all_read = Signal()
 
-        due = Signal()  # there is a beat to read, and soon a place for it
+        due = Signal()  # a beat is to be read, and its register is free or becomes free
         ends = Signal()
         m.d.comb += [
             axi.arready.eq(idle),
@@ -184,7 +184,7 @@ class AXI4(wiring.Component):
                 left.eq(axi.arlen),
                 all_read.eq(0),
             ]
-        # The data does not stay in the register: it may be a secret that is then wiped.
+        # The register is cleared, since the data may be a secret that is wiped later.
         with m.If(axi.rvalid & axi.rready):
             m.d.sync += [axi.rvalid.eq(0), axi.rdata.eq(0), idle.eq(axi.rlast)]
         with m.If(ends):
@@ -202,11 +202,12 @@ class AXI4(wiring.Component):
 def next_address(address: Value, size: Value, burst: Signal, length: Value) -> Value:
     """Byte address of the beat after the one at `address`: AMBA AXI, "Burst address".
 
-    `size` is AxSIZE up to that of a word; `length` is AxLEN, of a wrapping burst at most 15. An
-    address that is not aligned to the size stays so: the word in which it lies is the right one.
+    `size` is AxSIZE, at most that of a word; `length` is AxLEN, at most 15 for a wrapping burst. An
+    address that is not aligned to the size stays unaligned: the word that contains it is the right
+    one.
     """
     following = (address + (Const(1, WORD + 1) << size))[: len(address)]
-    # The bits that change in a wrapping burst: those of an offset in all its bytes.
+    # The bits that change in a wrapping burst: those of an offset within the bytes of the burst.
     changing = (Cat(Const((1 << WORD) - 1, WORD), length) << size)[WORD : WORD + WRAP_BITS]
     low = following & changing | address & ~changing
     wrapped = Cat(low[:WRAP_BITS], address[WRAP_BITS:])

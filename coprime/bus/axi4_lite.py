@@ -43,8 +43,8 @@ class AXI4LiteSignature(wiring.Signature):
 def flat_ports(bus: wiring.Signature | None = None) -> dict[str, wiring.Member]:
     """Members of a top module, with the names by which vendor tools recognize the bus.
 
-    s_axi_aclk is the clock of everything inside, s_axi_aresetn its reset, active low and sampled
-    with the clock; the others are the channels, of AXI4-Lite if no other bus is given.
+    s_axi_aclk is the clock of the module, s_axi_aresetn its reset, active low and sampled with the
+    clock; the others are the channels of the bus, which is AXI4-Lite by default.
     """
     members = (AXI4LiteSignature() if bus is None else bus).members
     axi = {f"{PREFIX}{name}": member for name, member in members.items()}
@@ -63,16 +63,16 @@ def connect_ports(m: Module, top: wiring.Component, slave: wiring.Component) -> 
 class AXI4Lite(wiring.Component):
     """Turn AXI4-Lite transactions into accesses of the register port.
 
-    One write and one read at a time; a write's address and data may come in either order. All
-    outputs to the bus are registers. A write whose strobes are not all 1, and an access that the
-    registers refuse, answer SLVERR. The two low address bits and the protection bits are ignored.
-    A master that is always ready can write every 4 cycles and read every 5, and as much later as
-    the registers make it wait.
+    One write and one read are processed at a time; a write's address and data may arrive in either
+    order. All outputs to the bus are registered. A write whose strobes are not all 1, and an access
+    that the registers refuse, are answered with SLVERR. The two low address bits and the protection
+    bits are ignored. A master that is always ready can write every 4 cycles and read every 5, plus
+    the cycles for which the registers make it wait.
 
     Members
     -------
     axi: the bus
-    registers: to be connected to the registers
+    registers: connects to the registers
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class AXI4Lite(wiring.Component):
         m = Module()
         axi, port = self.axi, self.registers
 
-        # Write: the registers of address and data are free, or full and ready low.
+        # Write: the registers of address and data are free, or full and then ready is 0.
         address_free = Signal(init=1)
         data_free = Signal(init=1)
         strobes = Signal(4)
@@ -105,7 +105,7 @@ class AXI4Lite(wiring.Component):
         with m.If(axi.bvalid & axi.bready):
             m.d.sync += [axi.bvalid.eq(0), address_free.eq(1), data_free.eq(1)]
 
-        # Read. The data does not stay in the register: it may be a secret that is then wiped.
+        # Read. The register is cleared, since the data may be a secret that is wiped later.
         read_free = Signal(init=1)
         m.d.comb += [axi.arready.eq(read_free), port.read.eq(~read_free & ~axi.rvalid)]
         with m.If(axi.arvalid & axi.arready):

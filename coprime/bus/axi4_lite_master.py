@@ -1,4 +1,4 @@
-"""An AXI4-Lite master behind a simple handshake."""
+"""An AXI4-Lite master with a simple handshake."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
@@ -9,18 +9,18 @@ from coprime.bus.port import WINDOW_BITS
 
 
 class AXI4LiteMaster(wiring.Component):
-    """Accesses of AXI4-Lite, one at a time.
+    """Makes AXI4-Lite accesses, one at a time.
 
     Members
     -------
-    valid (1 bit, in): an access is wanted; it and the next three keep their values until `ready`
+    valid (1 bit, in): requests an access; this and the next three keep their values until `ready`
     address (12 bits, in)
     data (32 bits, in)
     strobes (4 bits, in): bytes to write; 0 is a read
-    ready (1 bit, out): the access has been answered in this cycle
-    answer (32 bits, out): what was read; valid with `ready`
-    refused (1 bit, out): with `ready`: the answer is an error
-    axi : the bus
+    ready (1 bit, out): the access is answered in this cycle
+    answer (32 bits, out): the data read; valid with `ready`
+    refused (1 bit, out): with `ready`: the response is an error
+    axi: the bus
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class AXI4LiteMaster(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """Hold each channel's valid until it is taken, and end with the answer."""
+        """Hold each channel's valid until it is accepted, and end with the response."""
         m = Module()
         axi = self.axi
         write, read = Signal(), Signal()

@@ -39,9 +39,9 @@ class Bus(enum.Enum):
 
 
 def transfer_cycles(bus: Bus, written: int, read: int) -> int:
-    """Cycles to write and to read so many words, a block of each, over a bus of ours.
+    """Cycles to write and to read these numbers of words, each as one block, over the bus.
 
-    The master is always ready. A burst has an address and an answer of its own.
+    The master is always ready. Each burst has its own address and response.
     """
     if bus is Bus.AXI4_LITE:
         return 4 * written + 5 * read
@@ -57,16 +57,16 @@ class AxiAccelerator(wiring.Component):
     ----------
     engine: a component with the ports of EngineSignature and the attribute `capabilities`
     bus: the slave's
-    paddings: those that the hardware makes and removes
+    paddings: those that the hardware adds and removes
 
     Members
     -------
-    s_axi_aclk: the clock of everything inside
+    s_axi_aclk: the clock
     s_axi_aresetn: reset, active low, sampled with the clock
     s_axi_*: the channels of the bus: 12-bit addresses, 32-bit data, and 4-bit IDs if it has any
     irq: interrupt, active high, as long as it is pending and enabled
-    s_axis_random_*: AXI4-Stream of random bytes, of which each one is used once; only with paddings
-        or with an engine that draws
+    s_axis_random_*: AXI4-Stream of random bytes, each of which is used once; only with paddings or
+        with an engine that draws random numbers
     """
 
     def __init__(

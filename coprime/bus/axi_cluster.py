@@ -26,9 +26,9 @@ class ChainEnds(wiring.Component):
 
     Members
     -------
-    s_axi_* : the bus with clock and reset, as an accelerator's
-    irq : interrupt, active high, as long as a completion is there and it is enabled
-    packet_out, packet_in : the chain's ends
+    s_axi_* : the bus with clock and reset, as in an accelerator
+    irq : interrupt, active high, as long as there is a completion and the interrupt is enabled
+    packet_out, packet_in : the two ends of the chain
     reset_out : reset of the first node
     """
 
@@ -76,13 +76,13 @@ class ChainEnds(wiring.Component):
 class WiredCluster(wiring.Component):
     """The wires of a chain, from one end through all nodes to the other.
 
-    The ends and the nodes are instances of modules beside this one in the Verilog text:
-    each is there once, and tools that work module by module see it once.
+    The ends and the nodes are instances of other modules in the same Verilog text. Each module
+    occurs once there, so tools that work module by module process it once.
 
     Parameters
     ----------
-    ports : those of the ends but for the chain; this component has the same
-    clock : the port that is the clock
+    ports : those of the ends except the chain's; this component has the same
+    clock : name of the clock port
     layout : of the packets
     cores : number of cores, 1 to 1023
     ends, node : str

@@ -1,4 +1,4 @@
-"""The buffer of a message: software's input and the result, in one memory."""
+"""The message buffer: software's input and the result, in one memory."""
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -16,7 +16,7 @@ OUTPUT_WINDOW_BITS = bits_for(registers.OUTPUT_WINDOW.words - 1)
 
 
 class InputLength(wiring.Component):
-    """How many bytes of the input count.
+    """Number of input bytes that are used.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ class InputLength(wiring.Component):
 
     Members
     -------
-    write, value: software sets the length; one that does not fit is all ones
-    limit: the most bytes that count
-    padded, size: instead of the input there is a padded message of `size` bytes
+    write, value: software sets the length; one that does not fit is stored as all ones
+    limit: maximum number of bytes
+    padded, size: the buffer holds a padded message of `size` bytes instead of the input
     empty: the length is 0
-    clipped: a cycle after the limit: the length is over it
-    bytes: a cycle after `clipped`: the bytes that count
+    clipped: a cycle after `limit`: the length exceeds it
+    bytes: a cycle after `clipped`: the number of bytes that are used
     """
 
     def __init__(self, byte_bits: int):
@@ -63,32 +63,32 @@ class InputLength(wiring.Component):
 class Buffer(wiring.Component):
     """One memory: the input in the lower half, the result in the upper one.
 
-    Its two ports never meet at an address: the input half is written while idle and read while
-    busy, the output half is written while busy and read while idle. The memory is slow, so that
-    a word that is read goes through a register.
+    Its two ports never access the same address: the input half is written while idle and read while
+    busy, the output half is written while busy and read while idle. The memory is slow, so a word
+    that is read passes through a register.
 
     Parameters
     ----------
     max_length: bits of the longest input and of the longest result
-    byte_access: whether there are the ports of a padding unit, below
+    byte_access: whether it has the ports for a padding unit, below
 
     Members
     -------
     busy: a command runs
     store, store_word, store_data: while idle: write a word of the input
-    read_word, word: while idle: a word of the result, two cycles later
-    feed_first, feed: while busy: begin to feed the words of the input; go on as long as `feed` is 1
-    feed_word, words: number of the word that is fed next, and the stream of the words; there is one
-        from the third cycle after `feed_first`, and after a word before. Bytes from `bytes` on
-        are 0, which must not have changed for a cycle before.
+    read_word, word: while idle: number of a word of the result, and the word two cycles later
+    feed_first, feed: while busy: begin to feed the words of the input; continue while `feed` is 1
+    feed_word, words: number of the next word, and the stream of the words. A word is present from
+        the third cycle after `feed_first`, and from two cycles after the previous word was taken.
+        Bytes from number `bytes` on are 0; `bytes` must be stable for a cycle before.
     results, result_word: stream of the words of the result, always ready, and the number of each
-    wipe: overwrite a word a cycle with `store_data`, which must be 0
+    wipe: overwrite a word per cycle with `store_data`, which must be 0
     wipe_first: begin at the first word
     wiped: with `wipe`: this is the last word
-    byte_access: while busy: instead of the above, a byte is read or written
-    byte_address, byte_result: its place, in the input or in the result
+    byte_access: while busy: read or write a byte, instead of the above
+    byte_address, byte_result: its address, and whether it is in the result or in the input
     byte_store, byte_data: write the byte
-    byte_word: the word in which the byte is, a cycle later
+    byte_word: the word that contains the byte, a cycle later
     """
 
     def __init__(self, max_length: int, *, byte_access: bool = False):
@@ -135,7 +135,7 @@ class Buffer(wiring.Component):
         store = memory.write_port(granularity=8 if self.has_bytes else None)
         fetch = memory.read_port()
 
-        # Reads. While busy a byte is masked if it does not count.
+        # Reads. While busy, bytes beyond the used length are masked.
         masked = Signal(WORD_BYTES)
         m.d.comb += [
             fetch.addr.eq(Mux(self.busy, Cat(self.feed_word, 0), Cat(self.read_word, 1))),
@@ -151,7 +151,7 @@ class Buffer(wiring.Component):
         for i in range(WORD_BYTES):
             with m.If(masked[i]):
                 m.d.sync += self.word.word_select(i, 8).eq(0)
-        # A word is here two cycles after the one before was taken.
+        # A word is present two cycles after the previous one was taken.
         advance = Signal()
         advanced = Signal(2)
         m.d.comb += [
@@ -203,22 +203,22 @@ class BufferRegisters(wiring.Component):
 
     Parameters
     ----------
-    words: of the input and of the result
+    words: number of words of the input, and of the result
     byte_bits: width of the length of the result
 
     Members
     -------
-    accepts, value: a write begins, with this value, and not while busy
+    accepts, value: a write begins, with this value; never while busy
     write_window, write_word: it is to INPUT_WINDOW, to this word
-    writes_fifo, writes_address, writes_window, writes_read_address: in the cycle after: the write
-        takes place, and the register that is written
+    writes_fifo, writes_address, writes_window, writes_read_address: a cycle later: the write takes
+        place, to this register
     clear: clears INPUT_FIFO
-    store, store_word, store_data: as the buffer wants them
+    store, store_word, store_data: as in Buffer
     beyond: the write is to a word that does not exist
     read_window, read_word_in: a read is of OUTPUT_WINDOW, of this word
     read_word: the word to read
     output_length: bytes of the result
-    shown: a cycle later: the word is one of the result
+    shown: a cycle later: the word belongs to the result
     """
 
     def __init__(self, words: int, byte_bits: int):
@@ -255,7 +255,7 @@ class BufferRegisters(wiring.Component):
             m.d.sync += beyond.eq(
                 Mux(self.write_window, exceeds(self.write_word, last), exceeds(self.value, last))
             )
-        # A word of the window is here a cycle sooner, to be stored in the cycle of the write.
+        # A word of the window arrives a cycle earlier, so that the write stores it.
         with m.If(self.writes_fifo | (self.accepts & self.write_window)):
             m.d.sync += self.store_data.eq(self.value)
         with m.If(self.clear):

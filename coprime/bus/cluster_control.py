@@ -14,46 +14,46 @@ from coprime.engine.contract import Capabilities, Command, Error
 
 
 class ClusterControl(wiring.Component):
-    """Loads operands into cores, and starts and cancels their commands, by packets.
+    """Loads operands into cores, and starts and cancels their commands, with packets.
 
-    | states | what happens | cycles |
+    | states | action | cycles |
     |---|---|---|
     | CLEAR | after reset, the records of the cores are cleared; accesses wait | clear_cycles |
     | IDLE | accesses take place, digits are sent | |
-    | SELECT | what is recorded of the core is looked up | 1 |
+    | SELECT | the core's records are looked up | 1 |
     | LOOK_UP_OPERAND, CHOOSE | the chosen operand: its length, its refusal or its start | 2 |
     | LOOK_UP_COMMAND, CHECK | a command: its lengths and operands | 2 |
-    | REPORT | a command that is refused ends like any other, with a completion | 1 |
+    | REPORT | a refused command ends like any other, with a completion | 1 |
     | SET, START | a packet for each setting, and one that starts the command | 9 |
     | CANCEL | a packet that ends the core's command | 1 |
 
-    REPORT waits for a notice from the chain; SET, START and CANCEL wait for the collector.
+    REPORT waits for a notice from the chain to pass; SET, START and CANCEL wait for the collector.
 
     Parameters
     ----------
     capabilities (Capabilities): of the engines
     cores (int): 1 to 1023
-    clear_cycles (int): until what was on the chain when a reset began has come back, at least
-        cores + 8
+    clear_cycles (int): cycles until all packets on the chain at the start of a reset have returned,
+        at least cores + 8
 
     Members
     -------
     select, choose, start, cancel : CORE, KEY_OPERAND, COMMAND or CANCEL was written
-    value : what was written
-    core : the core that is selected
-    command, operand : the present ones
+    value : the value written
+    core : the selected core
+    command, operand : the current ones
     settled : accesses may begin
-    refused_write, refused : why a write is refused in this cycle, or NONE; and with what is refused
-        here, which comes before it
+    refused_write, refused : why a write is refused in this cycle, or NONE; and the same including
+        refusals by this component, which take precedence
     refusal : why the chosen operand cannot be loaded, or NONE
     check_error, needs_x : as from CommandCheck
     state : the core's lengths and counts of digits, for its settings
-    loader_start, loader_idle, loader_done, loader_excess, loader_index : of the loader: it begins;
-        it does nothing or waits for a word; it ends, and its number was too long; the digit's index
+    loader_start, loader_idle, loader_done, loader_excess, loader_index : of the loader: begin; idle
+        or waiting for a word; it ends; its number was too long; the digit's index
     digits : stream of the digits of the loader
     packets : stream of packets; without one its kind is EMPTY
-    clear, clear_core, set_mark, clear_mark, starts, clear_marks, occupy : as CoreRecords wants them
-    noticed, report : a notice comes from the chain; a refused command makes one
+    clear, clear_core, set_mark, clear_mark, starts, clear_marks, occupy : as in CoreRecords
+    noticed, report : a notice arrives from the chain; a refused command generates one
     """
 
     def __init__(self, capabilities: Capabilities, cores: int, clear_cycles: int):
@@ -101,7 +101,7 @@ class ClusterControl(wiring.Component):
             with m.State("CLEAR"):
                 m.d.comb += self.clear.eq(1)
                 m.d.sync += self.clear_core.eq(self.clear_core + 1)
-                # By then what was on the way when the reset began has come back.
+                # By then all packets that were on the chain at the reset have returned.
                 with m.If(self.clear_core == self.clear_cycles - 1):
                     m.next = "IDLE"
             with m.State("IDLE"):

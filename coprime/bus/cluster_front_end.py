@@ -1,4 +1,4 @@
-"""The registers of a cluster, and what they send along its chain."""
+"""The registers of a cluster, and the packets that they send along its chain."""
 
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter, Signal
 from amaranth.lib import wiring
@@ -44,17 +44,17 @@ NOT_WHILE_OCCUPIED = tuple(one for one in OF_A_CORE if one is not registers.CANC
 
 
 class ClusterFrontEnd(wiring.Component):
-    """Registers, the loading of operands and the collecting of results, for a chain of cores.
+    """Registers, operand loading and result collection, for a chain of cores.
 
-    The register map says what each register does. What belongs to a core, lengths, digit counts and
-    the marks of complete operands, lies in small memories, of which one word is looked up as soon
-    as the core is selected.
+    The register map describes each register. The state of each core, that is, lengths, digit counts
+    and the marks of complete operands, is kept in small memories; the core's words are looked up as
+    soon as the core is selected.
 
-    An operand's words become digits, and each digit a packet. A command is checked, then its eight
-    settings and the command are sent: 11 cycles in which accesses wait, and as many more as the
-    collector's run of RECEIVE packets takes, which goes before everything else. A reset clears the
-    memories, a word a cycle, in which accesses wait, and lasts until nothing that was sent before
-    comes back.
+    An operand's words are converted to digits, and each digit is sent in a packet. A command is
+    checked, then its eight settings and the command are sent: 11 cycles in which accesses wait, and
+    as many more as the collector's run of RECEIVE packets takes, which has priority. A reset clears
+    the memories, a word per cycle, and lasts until no packet that was sent before can return; until
+    then accesses wait.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class ClusterFrontEnd(wiring.Component):
     -------
     registers : the register port
     packet_out, packet_in : the two ends of the chain
-    irq : 1 while a completion is there and the interrupt enabled
+    irq : 1 while there is a completion and the interrupt is enabled
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class ClusterFrontEnd(wiring.Component):
             m.submodules[name] = getattr(self, name)
         connect(m, self.records.state, self.choice.state, self.check.state, self.control.state)
         core = Signal(self.layout["core"].shape)
-        selected = Signal(init=1)  # else no core is
+        selected = Signal(init=1)  # a core is selected
         beyond = Signal()
         with m.If(self.write.accepts):
             m.d.sync += beyond.eq(exceeds(self.registers.write_data, self.cores - 1))
@@ -133,7 +133,7 @@ class ClusterFrontEnd(wiring.Component):
         return m
 
     def _access(self, m: Module, core: Signal, selected: Signal) -> None:
-        """Connect the register port, and the registers that are no more than that."""
+        """Connect the register port and the plain registers."""
         port, write, read = self.registers, self.write, self.read
         connect_sides(m, port, write, read)
         values, collector = read.values, self.collector
@@ -185,7 +185,7 @@ class ClusterFrontEnd(wiring.Component):
             m.d.comb += values[f"{one.field}_length"].eq(shown)
 
     def _refuse(self, m: Module, selected: Signal, beyond: Signal) -> None:
-        """Connect what is refused."""
+        """Connect the refusals."""
         write, refused = self.write, self.control.refused_write
         m.d.comb += [
             self.refusal.refused.eq(self.control.refused),
@@ -236,7 +236,7 @@ class ClusterFrontEnd(wiring.Component):
             m.d.comb += loader.aligned.eq(choice.aligned)
 
     def _start(self, m: Module) -> None:
-        """Connect what checks, starts and cancels a command, and what that does to the records."""
+        """Connect check, start and cancellation of commands, and their effect on the records."""
         strobes, control = self.write.strobes, self.control
         records, check = self.records, self.check
         completion = self.collector.completions
@@ -259,7 +259,7 @@ class ClusterFrontEnd(wiring.Component):
             # A core is occupied from its command's start until its completion is removed.
             records.release.eq(strobes.next & completion.valid),
             records.release_core.eq(completion.payload.core),
-            # The core has wiped its memory, or was cancelled while E was somewhere else.
+            # The core has wiped its memory, or was cancelled while E was elsewhere.
             records.release_forgets.eq(
                 completion.payload.error.matches(Error.FAULT, Error.CANCELLED)
             ),
@@ -270,7 +270,7 @@ class ClusterFrontEnd(wiring.Component):
         collector, control, records = self.collector, self.control, self.records
         arrived = Signal(self.layout)
         m.d.sync += arrived.eq(self.packet_in)
-        # What was under way before a reset is dropped.
+        # Packets sent before a reset are dropped.
         replies, notices = collector.replies, collector.notices
         m.d.sync += [
             replies.valid.eq((arrived.kind == PacketKind.RECEIVE) & ~control.clear),
@@ -282,14 +282,14 @@ class ClusterFrontEnd(wiring.Component):
         m.d.comb += [
             noticed.eq((arrived.kind == PacketKind.NOTICE) & ~control.clear),
             control.noticed.eq(noticed),
-            # A command that was refused here ends like any other.
+            # A command refused by the front end ends like any other.
             notices.valid.eq(noticed | control.report),
             notices.payload.core.eq(Mux(noticed, arrived.core, core)),
             notices.payload.error.eq(Mux(noticed, arrived.data[:ERROR_BITS], self.check.error)),
             notices.payload.result.eq(noticed & arrived.data[ERROR_BITS]),
             records.asked_core.eq(collector.asked_core),
             *same_named(collector, records, "asked_digits", "asked_length"),
-            # One packet is sent in a cycle: the collector's before all others.
+            # One packet is sent per cycle; the collector's have priority.
             control.packets.ready.eq(~collector.requests.valid),
         ]
         m.d.sync += self.packet_out.eq(control.packets.payload)

@@ -14,13 +14,13 @@ from coprime.engine.contract import ERROR_BITS, Capabilities
 from coprime.engine.residue import residue_width
 
 SLOTS = 4
-"""Results that are here or on their way, so that no core waits for a whole turn of the chain."""
+"""Results stored or on their way, so that no core waits for a whole trip around the chain."""
 POINTER_BITS = bits_for(2 * SLOTS - 1)
-"""A pointer to a slot counts twice around, so that all slots full differs from none."""
+"""A slot pointer has one bit more than a slot's number, to tell all slots full from none."""
 
 
 def distributed(shape: object, depth: int) -> Memory:
-    """Make a memory in LUTs: the block RAMs belong to the cores."""
+    """Make a memory in LUTs; block RAMs are left for the cores."""
     attributes = {"ram_style": "distributed", "no_rw_check": 1}
     return Memory(shape=shape, depth=max(2, depth), init=[], attrs=attributes)
 
@@ -54,13 +54,13 @@ class CompletionSlot(data.StructLayout):
 
 
 class NoticeQueue(wiring.Component):
-    """First in, first out, with a place for each core, in LUTs.
+    """A FIFO with an entry for each core, in LUTs.
 
-    The output is not a stream: the notice is there a cycle after `any`, and is removed then.
+    The output is not a stream: the notice is valid a cycle after `any`, and is removed then.
 
     Members
     -------
-    notices: stream of notices, always ready: there is never more than one for each core
+    notices: stream of notices, always ready, since there is at most one for each core
     any: 1 while there is a notice
     oldest: the oldest notice, from the cycle after `any` became 1 or after `remove`
     remove: removes it
@@ -109,11 +109,11 @@ class Requester(wiring.Component):
     -------
     any, oldest, remove: the queue of notices
     free: 1 while a slot is free
-    core: whose result is requested next; `digits` and `length` are the digits and bits of that
-        core's modulus, two cycles later
+    core: the core whose result is requested next; `digits` and `length` are the digits and bits of
+        its modulus, two cycles later
     requests: stream of the indices of digits, always ready, without a gap in a result
     describe, slot: write `slot` to the slot at `pointer`
-    pointer: the next slot to be described; moves on when all of its digits are requested
+    pointer: the next slot to be described; advances once all of its digits are requested
     """
 
     def __init__(self, capabilities: Capabilities, cores: int):
@@ -148,9 +148,9 @@ class Requester(wiring.Component):
             self.slot.digits.eq(Mux(notice.result, self.digits, 0)),
             self.slot.length.eq(Mux(notice.result, self.length, 0)),
         ]
-        # Requests after the present one. After the last digit, `more` of them request nothing: the
-        # index stays there. The last one of a checked result brings the residue, and whether all
-        # digits were right.
+        # Requests after the present one. After the last digit, `more` of them request nothing, and
+        # the index does not change. The last one of a checked result returns the residue, and
+        # whether all digits were right.
         more = REPLY_OFFSET + own.checked
         left = Signal(range(own.max_digits + 1 + more))
         index = self.requests.payload
@@ -191,7 +191,7 @@ class SlotPointer(wiring.Component):
     Members
     -------
     advance: go to the next slot
-    pointer: the slot, counted twice around
+    pointer: the slot, with a bit more than its number
     base: address of its first digit
     """
 
@@ -214,17 +214,17 @@ class SlotPointer(wiring.Component):
 
 
 class Filler(wiring.Component):
-    """Counts the digits of the slot that is being filled.
+    """Counts the digits of the slot being filled.
 
     Members
     -------
-    replies: stream of what packets have brought, always ready
+    replies: stream of the contents of returned packets, always ready
     requested: 1 while the slot at the pointer has been described and requested
-    digits: count of digits of that slot
-    place: number of the digit that comes next
+    digits: number of digits of that slot
+    place: number of the next digit
     stores: the digit in `replies` is stored there
-    complete: the slot is full; the pointer moves on
-    brings_residue: the reply behind the last digit; this and the next only if results are `checked`
+    complete: the slot is full; the pointer advances
+    brings_residue: the reply after the last digit; this and the next only if results are `checked`
     wrong: a digit of the slot was wrong, valid with `complete`
     """
 
@@ -248,10 +248,10 @@ class Filler(wiring.Component):
         """Describe the circuit."""
         m = Module()
         replies, place = self.replies, self.place
-        # The first REPLY_OFFSET replies are not of this result.
+        # The first REPLY_OFFSET replies do not belong to this result.
         early = Signal(range(REPLY_OFFSET + 1), init=REPLY_OFFSET)
         full = place == self.digits
-        if self.capabilities.checked:  # a reply more
+        if self.capabilities.checked:  # one more reply
             found_wrong = Signal()
             with m.If(replies.valid):
                 m.d.sync += found_wrong.eq(replies.payload.wrong)
@@ -275,14 +275,14 @@ class Filler(wiring.Component):
 
 
 class Collector(wiring.Component):
-    """Keeps who has ended, fetches results, and shows the oldest.
+    """Records completions, fetches results, and shows the oldest.
 
-    A core's command ends with a notice from the core, or with one from the front end, which refuses
-    some commands without asking the core; there is never more than one for each core. As long as
-    one of SLOTS is free, the next result is requested, in one run of RECEIVE packets that nothing
-    may interrupt, and stored as digits. Software reads the oldest one as words.
+    A core's command ends with a notice from the core, or from the front end, which refuses some
+    commands itself; there is at most one notice for each core. While one of the SLOTS is free, the
+    next result is requested, in an uninterrupted run of RECEIVE packets, and stored as digits.
+    Software reads the oldest result as words.
 
-    Where results are `checked`, one of which a digit was found wrong while it was fetched is
+    If results are `checked`, a result with a digit that was found wrong while it was fetched is
     dropped: its core sends another notice, with the error, when it has wiped its memory.
 
     Parameters
@@ -292,16 +292,16 @@ class Collector(wiring.Component):
     Members
     -------
     notices : stream of notices, always ready
-    asked_core : whose result is requested next; `asked_digits` and `asked_length` are the digits
-        and bits of that core's modulus, two cycles later
+    asked_core : the core whose result is requested next; `asked_digits` and `asked_length` are the
+        digits and bits of its modulus, two cycles later
     requests : stream of the indices of digits of `asked_core`, always ready: a RECEIVE packet for
         each must be sent in the same cycle
-    replies : stream of what packets have brought, always ready: `digit`, and where results are
-        `checked` `wrong`, which is 1 if a digit was found wrong; behind the last digit, `digit` is
-        the residue then
-    completions : stream of completions, the oldest first: who, how, `bytes` of the result, and
-        where results are `checked` its `residue`. Without one the payload is 0. A completion
-        removes what is left of its result's words.
+    replies : stream of the contents of returned packets, always ready: `digit`, and if results are
+        `checked` also `wrong`, which is 1 if a digit was found wrong; after the last digit, `digit`
+        is then the residue
+    completions : stream of completions, the oldest first: core, error, `bytes` of the result, and
+        if results are `checked` its `residue`. Without a completion the payload is 0. Taking a
+        completion removes the unread words of its result.
     words : stream of the words of the oldest completion's result; the payload is 0 without a word
     word_pending : 1 while `words` has another word or will have one
     """
@@ -352,7 +352,7 @@ class Collector(wiring.Component):
         removes = Signal()
         m.submodules.words = ResetInserter(removes)(words)
 
-        # Ask for a result, as long as a slot is free.
+        # Request a result while a slot is free.
         wiring.connect(m, wiring.flipped(self.notices), queue.notices)
         wiring.connect(m, wiring.flipped(self.requests), requester.requests)
         m.d.comb += [
@@ -385,7 +385,7 @@ class Collector(wiring.Component):
         ]
 
         # Show the oldest.
-        begun = Signal()  # the words of this one have begun
+        begun = Signal()  # the words of this result have begun
         dropped = Signal()
         if own.checked:
             residue, was_wrong = self._keep_checks(m, filled, shown)
@@ -422,7 +422,7 @@ class Collector(wiring.Component):
     def _keep_checks(
         self, m: Module, filled: SlotPointer, shown: SlotPointer
     ) -> tuple[Value, Value]:
-        """Of the result that is shown: its residue, and whether a digit of it was found wrong."""
+        """The residue of the result shown, and whether one of its digits was found wrong."""
         filler = self.filler
         m.submodules.residues = residues = distributed(
             residue_width(self.capabilities.digit_width) + 1, SLOTS

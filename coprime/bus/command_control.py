@@ -16,18 +16,18 @@ COMMON_PORTS = {
     **dict.fromkeys(("refusal", "check_error"), In(ERROR_BITS)),
     "needs_x": In(1),
 }
-"""Ports that the control of an accelerator and that of a cluster have."""
+"""Ports of the control of both an accelerator and a cluster."""
 
 
 def front_end_cycles(own: Capabilities, length: int, *, padding: bool = False) -> int:
-    """Cycles of a command with a result, without padding it, in which the engine does not work.
+    """Cycles of a command with a result, without padding, in which the engine does not work.
 
-    From the cycle in which the write of COMMAND is on the bus to the one in which the interrupt is:
-    the check, the input to digits, the result to words. `length` is the modulus's in bits;
-    `padding` is whether there is a padding unit.
+    They are counted from the cycle in which COMMAND is written on the bus to the cycle of the
+    interrupt: the check, the input to digits, the result to words. `length` is the modulus's in
+    bits; `padding` is whether there is a padding unit.
     """
     conversion = Conversion(own.digit_width, own.headroom, own.aligned)
-    # The buffer gives a word every other cycle, which only a unit of a whole word waits for.
+    # The buffer supplies a word every other cycle; only a unit of a whole word waits for it.
     stalls = -(-length // WORD_BITS) - 1 if conversion.unit == WORD_BITS else 0
     return (
         conversion.cycles(length, padded=True, aligned=own.aligned)
@@ -39,53 +39,53 @@ def front_end_cycles(own: Capabilities, length: int, *, padding: bool = False) -
 
 
 class CommandControl(wiring.Component):
-    """Loads the operand that software has chosen, and takes a command through its steps.
+    """Loads the operand that software has chosen, and controls the steps of a command.
 
-    | states | what happens | cycles |
+    | states | action | cycles |
     |---|---|---|
-    | CLEAR | after reset, the buffer is overwritten; accesses wait | a word each |
-    | IDLE | accesses take place, words become digits | |
+    | CLEAR | after reset, the buffer is overwritten; accesses wait | one per word |
+    | IDLE | accesses take place, words are converted to digits | |
     | LOOK_UP, CHOOSE | the chosen operand: its length, its refusal or its first digit | 2 |
     | LOOK_UP, CHECK | a command: its lengths, its operands, its input | 2 |
-    | ROOM, LIMIT, CLIP | how long the input is; the first two only with paddings | 1 or 3 |
+    | ROOM, LIMIT, CLIP | the input's length; the first two only with paddings | 1 or 3 |
     | ENCODE, FEED | the input is padded; only with paddings | the unit's and 1 |
     | INPUT | the input goes to the engine | the gearbox's |
-    | WIPE | instead of the input's states: the buffer is overwritten | a word each |
+    | WIPE | instead of the input's states: the buffer is overwritten | one per word |
     | START, RUN | the engine works | 1 and the engine's |
     | OUTPUT | the result goes to the buffer | the gearbox's |
     | DECODE | its padding is removed; only with paddings | the unit's |
-    | FAULT | the result was changed: WIPE follows; only where it is `checked` | the engine's |
+    | FAULT | the result was changed: WIPE follows; only if it is `checked` | the engine's |
 
     Parameters
     ----------
-    capabilities: those of the engine; where it is `checked`, a result that is not `sound` is wiped
+    capabilities: those of the engine; if it is `checked`, a result that is not `sound` is wiped
     padding: whether there is a padding unit
 
     Members
     -------
     start, start_command: a command begins
     choose, choose_operand: software chooses an operand
-    busy: a command is under way
-    command, operand: the present ones; Operand.X while a command is under way
+    busy: a command is in progress
+    command, operand: the current ones; Operand.X while a command is in progress
     settled: accesses may begin
-    refused_write, refused: why a write is refused in this cycle, or NONE; and with what is refused
-        here, which comes before it
+    refused_write, refused: why a write is refused in this cycle, or NONE; and the same including
+        refusals by this component, which take precedence
     refusal: why the chosen operand cannot be loaded, or NONE
     check_error, needs_x: as from CommandCheck
     empty, clipped: as from InputLength
-    idle_gearbox: the gearbox does nothing, or waits for a word
-    converted, excess: it has just ended; the number was too long
-    convert, to_words: it begins, in this direction
-    loaded, marks, mark, forget, uses_up: as OperandRegisters wants them
-    wipe_all: what software has written is cleared, but for lengths
-    feed_first, feed, wipe, wiped: as the buffer's
-    engine_start, engine_busy, engine_done, engine_error: as the engine's
+    idle_gearbox: the gearbox is idle, or waits for a word
+    converted, excess: a conversion has just ended; the number was too long
+    convert, to_words: a conversion begins, in this direction
+    loaded, marks, mark, forget, uses_up: as in OperandRegisters
+    wipe_all: everything that software has written is cleared, except lengths
+    feed_first, feed, wipe, wiped: as in Buffer
+    engine_start, engine_busy, engine_done, engine_error: as in the engine
     running: the engine works
-    succeed, end, end_error: as CommandStatus wants them
-    sound: with `converted`, nothing has changed on which the result depends; only if `checked`
+    succeed, end, end_error: as in CommandStatus
+    sound: with `converted`, nothing on which the result depends has changed; only if `checked`
     whole: with `converted`, all digits of the input have been written; only if `checked`
-    pad_start, pad_done, pad_failed, pad_error, encodes, decodes: as those of PaddingControl; only
-        with `padding`
+    pad_start, pad_done, pad_failed, pad_error, encodes, decodes: as in PaddingControl; only with
+        `padding`
     padded: the input is a padded message; only with `padding`
     """
 
@@ -133,7 +133,7 @@ class CommandControl(wiring.Component):
         with m.If(self.start):
             m.d.sync += [self.command.eq(self.start_command), self.operand.eq(Operand.X)]
         m.d.comb += [self.settled.eq(1), self.refused.eq(self.refused_write)]
-        faulty = Signal()  # the result was changed, and everything is wiped
+        faulty = Signal()  # the result was changed; everything is wiped
         with m.FSM(init="CLEAR"):
             self._load(m)
             self._check(m)
@@ -151,7 +151,7 @@ class CommandControl(wiring.Component):
                     self._feed(m)
             with m.State("INPUT"):
                 m.d.comb += self.feed.eq(1)
-                if not self.checked:  # else the modulus has told how many digits there are
+                if not self.checked:  # else the modulus determines the number of digits
                     m.d.comb += self.loaded.eq(self.converted)
                 with m.If(self.converted & self.excess):
                     self._end(m, Error.OPERAND_RANGE)
@@ -160,7 +160,7 @@ class CommandControl(wiring.Component):
                         self._end(m, Error.FAULT)
                 with m.Elif(self.converted):
                     m.next = "START"
-            # After reset, when every access waits, and for WIPE: nothing of another user is left.
+            # After reset, when every access waits, and for WIPE: no data of another user remains.
             with m.State("CLEAR"):
                 m.d.comb += [self.wipe.eq(1), self.settled.eq(0)]
                 with m.If(self.wiped):
@@ -191,7 +191,7 @@ class CommandControl(wiring.Component):
                     )
             with m.State("OUTPUT"):
                 if self.checked:
-                    # A result that is not checked has an error, however it came here.
+                    # An unchecked result ends with an error, however this state was reached.
                     unsound = ~self.sound | (self.engine_error != Error.NONE)
                     with m.If(self.converted & unsound):
                         m.d.comb += self.wipe_all.eq(1)
@@ -201,7 +201,7 @@ class CommandControl(wiring.Component):
                 else:
                     self._show(m, self.converted)
             if self.checked:
-                # As by WIPE, but with an error; the engine may have begun with its memory.
+                # As for WIPE, but with an error; the engine may have begun to wipe its memory.
                 with m.State("FAULT"), m.If(~self.engine_busy):
                     m.next = "WIPE"
             if self.padding:
@@ -277,8 +277,8 @@ class CommandControl(wiring.Component):
             self._end(m, Error.NONE)
 
     def _pad(self, m: Module) -> None:
-        """The states that only padding has."""
-        # The limit is known a cycle after the length, and what it clips two later.
+        """States that exist only with padding."""
+        # The limit is known a cycle after the length, and the clipped length two cycles later.
         with m.State("ROOM"):
             m.next = "LIMIT"
             with m.If(self.pad_error != Error.NONE):

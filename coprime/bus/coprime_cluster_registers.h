@@ -138,13 +138,12 @@
 #define COPRIME_CLUSTER_COMMANDS_HIGH_CODES_SHIFT      COPRIME_COMMANDS_HIGH_CODES_SHIFT
 #define COPRIME_CLUSTER_COMMANDS_HIGH_CODES_MASK       COPRIME_COMMANDS_HIGH_CODES_MASK
 
-/* R. Defined only where CAPABILITIES.CHECKED is 1. While COMPLETION is that of a RSA_PRIVATE
-   without an error: (3 S - M + X + 1) modulo 2^V - 1, of the result S, the modulus M and the
-   input X as the core's check has used them; V is the greatest divisor of DIGITS.WIDTH that is
-   31 at most. While it is that of an EC_MULTIPLY, EC_BASE_MULTIPLY or ECDSA_SIGN_WITH it is (S
-   + X) modulo 2^V - 1. Software that computes the same from what it has sent to that core and
-   read knows that no bit has changed on the way, and that the result is that of this command.
-   Otherwise 0. */
+/* R. Defined only where CAPABILITIES.CHECKED is 1. While COMPLETION is that of an RSA_PRIVATE
+   without an error: (3 S - M + X + 1) modulo 2^V - 1, with the result S, the modulus M and the
+   input X as the core's check has used them; V is the largest divisor of DIGITS.WIDTH up to 31.
+   While it is that of an EC_MULTIPLY, EC_BASE_MULTIPLY or ECDSA_SIGN_WITH: (S + X) modulo 2^V -
+   1. If software computes the same from the numbers that it has sent to that core and read, no
+   bit has changed in the transfers, and the result belongs to this command. Otherwise 0. */
 #define COPRIME_CLUSTER_RESIDUE                        0x98u
 /* R. A number with this residue, 0 to 2^(V + 1) - 1: it may be over the modulus. */
 #define COPRIME_CLUSTER_RESIDUE_VALUE_SHIFT            0

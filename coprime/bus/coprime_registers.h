@@ -273,12 +273,12 @@
 #define COPRIME_PRODUCTS_COUNT_SHIFT                   0
 #define COPRIME_PRODUCTS_COUNT_MASK                    0xFFFFFFFFu
 
-/* R. Defined only where CAPABILITIES.CHECKED is 1. After a RSA_PRIVATE whose result is in the
-   output buffer: (3 S - M + X + 1) modulo 2^V - 1, of the result S, the modulus M and the input
-   X as the check has used them; V is the greatest divisor of DIGITS.WIDTH that is 31 at most.
-   After an EC_MULTIPLY, EC_BASE_MULTIPLY or ECDSA_SIGN it is (S + X) modulo 2^V - 1. Software
-   that computes the same from what it has sent and read knows that no bit has changed on the
-   way. Otherwise 0. */
+/* R. Defined only where CAPABILITIES.CHECKED is 1. After an RSA_PRIVATE whose result is in the
+   output buffer: (3 S - M + X + 1) modulo 2^V - 1, with the result S, the modulus M and the
+   input X as the check has used them; V is the largest divisor of DIGITS.WIDTH up to 31. After
+   an EC_MULTIPLY, EC_BASE_MULTIPLY or ECDSA_SIGN: (S + X) modulo 2^V - 1. If software computes
+   the same from the numbers that it has sent and read, no bit has changed in the transfers.
+   Otherwise 0. */
 #define COPRIME_RESIDUE                                0x98u
 /* R. A number with this residue, 0 to 2^(V + 1) - 1: it may be over the modulus. */
 #define COPRIME_RESIDUE_VALUE_SHIFT                    0

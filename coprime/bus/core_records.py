@@ -1,4 +1,4 @@
-"""What a cluster's front end keeps of each core."""
+"""The records that a cluster's front end keeps for each core."""
 
 from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -15,11 +15,11 @@ from coprime.engine.contract import Capabilities, Length, Operand
 
 
 class CoreRecords(wiring.Component):
-    """Lengths, counts of digits and marks of complete operands of each core, and if it is occupied.
+    """Lengths, digit counts and marks of complete operands of each core, and if it is occupied.
 
-    They are in small memories, of which one word is looked up as soon as the core is selected: it
-    is shown two cycles after `core` has changed, and a cycle after the memory has. As
-    `OperandRegisters`, for a core in place of an engine.
+    Small memories hold them. The core's words are looked up as soon as it is selected: they are
+    valid two cycles after `core` has changed, and a cycle after the memory has. Otherwise as
+    `OperandRegisters`, for a core instead of an engine.
 
     Parameters
     ----------
@@ -28,21 +28,21 @@ class CoreRecords(wiring.Component):
 
     Members
     -------
-    clear, clear_core : everything of this core becomes 0
-    core, selected : the core that the other ports are about, and whether there is one
-    value, of_prime, enable : as of WrittenLength
-    writes : a cycle later: bit k is 1 where the length of class k becomes `value`, which takes the
-        marks of the class's operands away
+    clear, clear_core : all records of this core become 0
+    core, selected : the core to which the other ports refer, and whether there is one
+    value, of_prime, enable : as in WrittenLength
+    writes : a cycle later: bit k is 1 if the length of class k becomes `value`, which clears the
+        marks of the class's operands
     loaded : an operand of class `loaded_class` has `loaded_digits` digits
-    operand, set_mark, clear_mark : the operand's mark is set or taken away
-    start, uses_up : a command that reads X starts: the marks of what it uses up are taken away, X
-        and with a bit for each set of operands that any command uses up
-    clear_marks : all marks are taken away
+    operand, set_mark, clear_mark : the operand's mark is set or cleared
+    start, uses_up : a command that reads X starts: the marks of the operands that it uses up are
+        cleared, which are X and, with a bit for each, sets of operands that any command uses up
+    clear_marks : all marks are cleared
     occupy : the core becomes occupied
-    release, release_core, release_forgets : this core is not occupied any more, and with the last
-        one, which counts only where results are `checked`, all its marks are taken away
-    state : of the core; a length that is too long is kept as all ones
-    occupied : the core is
+    release, release_core, release_forgets : this core is no longer occupied; with the last one,
+        which is used only if results are `checked`, all its marks are cleared
+    state : of the core; a length that is too long is stored as all ones
+    occupied : the core is occupied
     asked_core, asked_digits, asked_length : digits and bits of that core's modulus, a cycle later
     """
 
@@ -99,7 +99,7 @@ class CoreRecords(wiring.Component):
             with m.If(self.clear):
                 m.d.comb += [write.addr.eq(self.clear_core), write.en.eq(1)]
             m.d.sync += shown[name].eq(read.data)
-            with m.If(~self.selected):  # `core` is no core's number then
+            with m.If(~self.selected):  # `core` is then not the number of a core
                 m.d.sync += shown[name].eq(0)
             writes[name] = write
 

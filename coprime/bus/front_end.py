@@ -1,4 +1,4 @@
-"""The registers of an accelerator, and what they do to its engine."""
+"""The registers of an accelerator, and their effect on its engine."""
 
 from collections.abc import Collection
 
@@ -57,22 +57,22 @@ NOT_WHILE_BUSY = (
 
 
 class FrontEnd(wiring.Component):
-    """Registers, input and output buffer, and the loading of operands, for any engine.
+    """Registers, input and output buffer, and operand loading, for any engine.
 
-    The register map says what each register does. A command goes through these steps, while
-    STATUS.BUSY is 1: check of lengths, operands and input, up to 3 cycles; the input to the engine;
-    the engine; the result to the output buffer. WIPE clears the buffers, one word a cycle, before
-    the engine.
+    The register map describes each register. A command has these steps, while STATUS.BUSY is 1:
+    check of lengths, operands and input, up to 3 cycles; transfer of the input to the engine;
+    operation of the engine; transfer of the result to the output buffer. WIPE first clears the
+    buffers, one word per cycle, then the engine.
 
     A write takes 2 cycles, a read 3. An access waits while an operand is being chosen and while a
-    word of an operand is being turned into digits. An input with a bit that is 1 and not below
-    MODULUS_LENGTH ends with OPERAND_RANGE without starting the engine, and so do lengths that are 0
-    or over the greatest, each with its error. A command that the engine does not know goes to the
-    engine as it is, which refuses it. A reset ends everything and clears the buffers, one word a
-    cycle, in which accesses wait; the engine's memory keeps its words until WIPE.
+    word of an operand is being converted to digits. An input with a 1 at or above MODULUS_LENGTH
+    ends with OPERAND_RANGE without starting the engine; lengths that are 0 or over the maximum end
+    in the same way, each with its error. A command that the engine does not know is passed on to
+    the engine, which refuses it. A reset ends everything and clears the buffers, one word per
+    cycle, while accesses wait; the engine's memory keeps its words until WIPE.
 
     With paddings, the check takes two cycles more, and the padding unit works in the buffer before
-    the input goes to the engine, or after the result has come to the buffer.
+    the input is sent to the engine, or after the result has been stored in the buffer.
 
     Raises TypeError if `capabilities` are not Capabilities, and ValueError for a value out of its
     range.
@@ -81,14 +81,14 @@ class FrontEnd(wiring.Component):
     ----------
     capabilities: those of the engine; digit_width and headroom up to 255, max_length up to
         65534, multipliers up to 15
-    paddings: those that the hardware makes and removes; with any, max_length is 65 to 65280
+    paddings: those that the hardware adds and removes; with any, max_length is 65 to 65280
 
     Members
     -------
     registers: the register port
-    engine: to be connected to the engine
+    engine: connects to the engine
     irq: 1 while an interrupt is pending and enabled
-    random: stream of random bytes; only with paddings, or where the engine draws
+    random: stream of random bytes; only with paddings, or if the engine draws random numbers
     """
 
     def __init__(self, capabilities: Capabilities, paddings: Collection[Padding] = ()):
@@ -168,7 +168,7 @@ class FrontEnd(wiring.Component):
         return m
 
     def _access(self, m: Module) -> None:
-        """Connect the register port, and the registers that are no more than that."""
+        """Connect the register port and the plain registers."""
         port, write, read, status = self.registers, self.write, self.read, self.status
         strobes = write.strobes
         connect_sides(m, port, write, read)
@@ -298,7 +298,7 @@ class FrontEnd(wiring.Component):
             m.d.comb += gearbox.aligned.eq(choice.aligned)
 
     def _run(self, m: Module) -> None:
-        """Connect what starts, checks and ends a command."""
+        """Connect the start, check and end of commands."""
         strobes, control = self.write.strobes, self.control
         status, engine = self.status, self.engine
         value = self.registers.write_data
@@ -323,11 +323,11 @@ class FrontEnd(wiring.Component):
         ]
 
     def _seal(self, m: Module) -> None:
-        """Connect what is there only where results are checked."""
+        """Connect the hardware that exists only if results are checked."""
         control, operands, counts = self.control, self.operands, self.operands.state.counts
         m.submodules.seal = seal = Seal(self.capabilities, LENGTH_BITS)
         own = self.capabilities
-        # What a command needs is not there any more where it uses that up.
+        # A command clears the marks of the operands that it uses up.
         spending = [
             one for one in own.with_check if one.operation.used_up(own.operands) & own.required[one]
         ]
@@ -340,7 +340,7 @@ class FrontEnd(wiring.Component):
         with m.If(control.start):
             m.d.sync += shows_residue.eq(0)
         with m.Elif(control.succeed & checked):
-            # Not of a message whose padding was removed: it would tell something of the padding.
+            # Not of a message whose padding was removed: it would reveal part of the padding.
             m.d.sync += shows_residue.eq(~control.decodes if self.padding else 1)
         with m.If(shows_residue):
             m.d.comb += self.read.values.residue.eq(self.engine.residue)
@@ -351,7 +351,7 @@ class FrontEnd(wiring.Component):
             seal.begun.eq(control.start_command),
             seal.command.eq(control.command),
             control.sound.eq(seal.same_command & (intact | ~checked)),
-            # As many digits of X have been written as of the modulus.
+            # X has as many written digits as the modulus.
             control.whole.eq(self.gearbox.digit_index == counts.modulus),
             operands.uses_up.eq(control.uses_up),
             operands.clear.eq(control.wipe_all | control.forget),

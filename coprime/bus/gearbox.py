@@ -1,4 +1,4 @@
-"""Words to digits and back."""
+"""Conversion of words to digits and back."""
 
 from dataclasses import dataclass
 from math import gcd
@@ -15,7 +15,7 @@ LENGTH_BITS = 16
 
 
 class GearboxRing(wiring.Component):
-    """A word register and a digit register that form a ring and move by a few bits a cycle.
+    """A word register and a digit register that form a ring and shift by a few bits per cycle.
 
     To digits, the lowest unit of the word enters the top of the digit, and the word fills with
     zeros. To words, the lowest unit of the digit enters the top of the word.
@@ -28,15 +28,15 @@ class GearboxRing(wiring.Component):
     Members
     -------
     to_words: the direction
-    move: both registers move by a unit
-    aligning: with `move`, the unit does not count as one of the word
-    mask: the bits of the unit that count; the others enter as 0
+    move: both registers shift by a unit
+    aligning: with `move`, the unit is not counted as part of the word
+    mask: the valid bits of the unit; the others enter as 0
     load_word, load_digit: take `word_in` or `digit_in`
-    restart: no unit has passed through either register
+    restart: count the units of both registers from the start
     clear: both registers become 0
     word, digit: the registers
     word_last, digit_last: the next unit is the last one of the word, or of the digit
-    excess: the unit that moves next has a bit that is 1 and does not count
+    excess: the next unit has a 1 outside the mask
     """
 
     def __init__(self, digit_width: int, unit: int):
@@ -92,7 +92,7 @@ class GearboxRing(wiring.Component):
 
 @dataclass(frozen=True)
 class Conversion:
-    """How long a gearbox takes; its parameters are those of the Gearbox."""
+    """Cycles of a gearbox; the parameters are those of Gearbox."""
 
     digit_width: int
     headroom: int
@@ -100,18 +100,18 @@ class Conversion:
 
     @property
     def unit(self) -> int:
-        """u, bits by which the ring moves in a cycle."""
+        """u, bits by which the ring shifts in a cycle."""
         return 1 if self.alignable else gcd(WORD_BITS, self.digit_width)
 
     def cycles(
         self, length: int, *, padded: bool = False, to_words: bool = False, aligned: bool = False
     ) -> int:
-        """Cycles in which the gearbox is busy, if each word that is taken is there at once."""
+        """Cycles in which the gearbox is busy, if each input word is available at once."""
         words, digits = -(-length // WORD_BITS), -(-length // self.digit_width)
         below = digits * self.digit_width - length
         if to_words:
             plain = 1 + 3 * digits + words * WORD_BITS // self.unit + 1
-            # The first digit is fetched a cycle sooner.
+            # The first digit is fetched a cycle earlier.
             return plain + (digits + 1) + (below + 1) - 1 if aligned else plain
         if aligned:
             return (digits + 1) + (below + 1) + 1 + words + length + 1
@@ -122,19 +122,19 @@ class Conversion:
 class Gearbox(wiring.Component):
     """Turn a number of `length` bits from 32-bit words into W-bit digits, or back.
 
-    A word and a digit register form a ring that moves by u = gcd(32, W) bits a cycle: slow when W
-    is odd, but as fast as software feeds it, and without the barrel shifter of a faster design.
-    Nothing of the number remains in the registers after the end. With `alignable`, u is 1.
+    A word and a digit register form a ring that shifts by u = gcd(32, W) bits per cycle. This is
+    slow if W is odd, but fast enough for software, and needs no barrel shifter. No bit of the
+    number remains in the registers after the end. With `alignable`, u is 1.
 
     To digits, ceil(length / 32) words are taken, and ceil(length / W) digits are written, or
     ceil((length + headroom) / W) if `padded`; bits beyond the words are 0. To words,
     ceil(length / W) digits are read and ceil(length / 32) words are written; bits of the digits
     that are not below `length` are ignored.
 
-    If `aligned`, the number is at the upper end of its d = ceil(length / W) digits: below it
-    are s = d*W - length bits, 0 to W - 1, that are 0 in the digits made and ignored in those read.
-    It takes d + 1 cycles to find s, by subtracting W from the length until nothing is left, and
-    s + 1 cycles to move the digit register by s bits.
+    If `aligned`, the number is at the upper end of its d = ceil(length / W) digits: below it are s
+    = d*W - length bits, 0 to W - 1, which are 0 in the digits written and ignored in those read. It
+    takes d + 1 cycles to find s, by repeatedly subtracting W from the length, and s + 1 cycles to
+    shift the digit register by s bits.
 
     Raises ValueError for a headroom other than 0 with `alignable`.
 
@@ -143,18 +143,18 @@ class Gearbox(wiring.Component):
     digit_width: W, 1 to 255
     headroom: bits of a padded number beyond its length, 0 to 255
     max_length: longest number in bits, 1 to 65535
-    alignable: whether there is the input `aligned`; the headroom must be 0 then
+    alignable: whether it has the input `aligned`; the headroom must then be 0
 
     Members
     -------
     start: begins a conversion; ignored while busy
-    length: bits of the number, 1 to max_length; sampled with `start`, as are the next three; of an
+    length: bits of the number, 1 to max_length; sampled with `start`, like the next three; for an
         aligned number it must not change while busy
     padded: whether to write the digits of the headroom, too
-    to_words: 0 is to digits
+    to_words: direction; 0 is to digits
     aligned: whether the number is at the upper end of its digits; only if `alignable`
     busy: 1 from the cycle after `start` to the last, in which `done` is 1
-    excess: valid with `done` to digits: the words had a bit that is 1 and not below `length`
+    excess: valid with `done`, to digits: the words had a 1 at or above bit `length`
     words_in: stream of the words to convert
     digits_out: stream of the digits made, always ready; `digit_index` is the number of each
     digit_in: digit `digit_index`, three cycles after the index: not a stream, but a read port of a
@@ -208,14 +208,17 @@ class Gearbox(wiring.Component):
         m.submodules.ring = ring = GearboxRing(self.digit_width, self.unit)
 
         to_words, padded = Signal(), Signal()
-        aligned = Signal()  # and the bits below the number have not moved yet
-        # Minus the bits of the number still to come; below 0 as long as there are any. Before that,
-        # of an aligned number: the bits below it, less 1.
+        aligned = Signal()  # and the bits below the number have not been shifted yet
+        # Minus the number of remaining bits; below 0 while there are any. Before that, for an
+        # aligned number: the number of bits below it, minus 1.
         place = Signal(signed(self.place_bits))
         step = Signal.like(place, init=self.unit)
         place_next = Signal.like(place)
         minus_length = ~Cat(self.length, 0).as_signed()
-        empty, full = Signal(), Signal()  # the register that is emptied, or filled, is so
+        empty, full = (
+            Signal(),
+            Signal(),
+        )  # the source register is empty, the destination register is full
         excess = Signal()
         begins, takes = Signal(), Signal()
         last = Mux(to_words, ring.word_last, ring.digit_last)
@@ -277,8 +280,8 @@ class Gearbox(wiring.Component):
                         with m.If(to_words):
                             m.next = "AWAIT"
                 with m.State("ALIGN"):
-                    # Zeros enter the digit, or its lowest bits leave it. The word, which has not
-                    # begun to count, is 0, or its bits have left it when it is full.
+                    # Zeros enter the digit, or its lowest bits leave it. The word, whose units are
+                    # not counted yet, is 0, or its bits have left it when it is full.
                     m.d.comb += [step.eq(-1), ring.aligning.eq(1)]
                     with m.If(place[-1]):
                         m.d.sync += [place.eq(minus_length), aligned.eq(0)]
@@ -312,7 +315,7 @@ class Gearbox(wiring.Component):
         return m
 
     def _count(self, m: Module, begins: Value, to_words: Value, takes: Value) -> None:
-        """Number the words and the digits, those that are taken and those that are made."""
+        """Number the words and the digits, both input and output."""
         with m.If(begins):
             m.d.sync += [self.word_index.eq(0), self.digit_index.eq(0)]
         with m.Else():
@@ -322,7 +325,7 @@ class Gearbox(wiring.Component):
                 m.d.sync += self.digit_index.eq(self.digit_index + 1)
 
     def _mask(self, place: Signal) -> Value:
-        """Of the unit that leaves the source, only the bits below the length count."""
+        """Mask the unit that leaves the source: only bits below the length are valid."""
         low_bits = self.unit.bit_length() - 1
         many = ~place[low_bits:].all()
         return Cat(

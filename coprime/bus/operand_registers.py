@@ -1,4 +1,4 @@
-"""Lengths and operands: what software has set, whether a command can use it, and where it goes."""
+"""Lengths and operands as software has set them, and whether a command can use them."""
 
 from collections.abc import Collection
 
@@ -17,7 +17,7 @@ CLASS_BITS = 3  # width of a length class, DIGIT included
 
 
 class OperandState(wiring.Signature):
-    """What is known of lengths and operands, seen from the component that keeps it.
+    """State of lengths and operands, seen from the component that keeps it.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ class OperandState(wiring.Signature):
 
 
 class WrittenLength(wiring.Component):
-    """Compares a word that software writes with the lengths that there are.
+    """Compares a word that software writes with the valid lengths.
 
     Members
     -------
     value: the word
     of_prime: whether it is the length of a prime, which has its own maximum
     enable: the word is compared
-    zero, too_long: a cycle later: it is no length; it is over the maximum
-    count: with these, the digits of the length: 0, or one more than the most; a good length counts
-        as the least until an operand is loaded
+    zero, too_long: a cycle later: it is 0; it is over the maximum
+    count: with these, the digits of the length: 0 for none, one more than the maximum if it is too
+        long; a valid length has the minimum until an operand is loaded
     """
 
     def __init__(self, capabilities: Capabilities):
@@ -90,14 +90,14 @@ class OperandRegisters(wiring.Component):
 
     Members
     -------
-    value, of_prime, enable: as of WrittenLength
-    writes: a cycle later: bit k is 1 where the length of class k becomes `value`, which takes the
-        marks of the class's operands away
+    value, of_prime, enable: as in WrittenLength
+    writes: a cycle later: bit k is 1 if the length of class k becomes `value`, which clears the
+        marks of the class's operands
     loaded: an operand of class `loaded_class` has `loaded_digits` digits
     marks: the mark of `operand` becomes `mark`
-    uses_up: the marks of what a command uses up are taken away: a bit for each set of operands that
-        any uses up; only where there is one
-    clear: all marks are taken away
+    uses_up: the marks of the operands that a command uses up are cleared: a bit for each set of
+        operands that any command uses up; only if there is one
+    clear: all marks are cleared
     state: the registers
     """
 
@@ -150,24 +150,24 @@ class OperandRegisters(wiring.Component):
 
 
 class OperandChoice(wiring.Component):
-    """The operand that is loaded: its length, and where it lies in its digits.
+    """The operand being loaded: its length, and its alignment in its digits.
 
     All outputs follow a cycle after `operand` and `state`.
 
     Parameters
     ----------
     capabilities: those of the engine
-    loadable: the operands that software may choose
+    loadable: the operands that software can choose
     length_bits: width of the lengths in `state`
 
     Members
     -------
     operand: its number
-    state: what is known of the operands
-    length_class: its class; of a number that is no operand, MODULUS
-    length, bytes: its bits, of which there may be too many or none, and its bytes
+    state: the state of the operands
+    length_class: its class; MODULUS for a number without an operand
+    length, bytes: its length in bits, which may be 0 or too large, and in bytes
     padded: whether it has headroom
-    aligned: whether it is at the upper end of its digits, where the engine is `aligned`
+    aligned: whether it is at the upper end of its digits, if the engine is `aligned`
     refusal: NONE, or why it cannot be loaded
     """
 
@@ -223,7 +223,7 @@ class OperandChoice(wiring.Component):
 class CommandCheck(wiring.Component):
     """Checks the lengths that a command uses, and that the operands it needs are loaded.
 
-    A command that the engine does not know needs nothing: the engine refuses it.
+    A command that the engine does not know needs no operands: the engine refuses it.
 
     Parameters
     ----------
@@ -234,10 +234,10 @@ class CommandCheck(wiring.Component):
     Members
     -------
     command: the command
-    state: what is known of the operands
+    state: the state of the operands
     needs_x: the command reads X
-    error: a cycle later: NONE, or the first length that cannot be used, in the order of `Length`,
-        or OPERAND_MISSING
+    error: a cycle later: NONE, or the error of the first length that cannot be used, in the order
+        of `Length`, or OPERAND_MISSING
     """
 
     def __init__(self, capabilities: Capabilities, marked: Collection[Operand], length_bits: int):

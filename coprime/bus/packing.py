@@ -1,10 +1,11 @@
-"""Software's 32-bit words to an engine's digits as fast as words come, and back.
+"""Fast conversion of software's 32-bit words to an engine's digits, and back.
 
-The gearbox of an accelerator moves a few bits a cycle, which is small. A cluster has many engines
-to feed through one bus: here shifters put a word, or a digit, in its place in two cycles.
+The gearbox of an accelerator shifts by a few bits per cycle, which takes little area. A cluster
+feeds many engines through one bus, so here shifters put a word or a digit in its place in two
+cycles.
 
-Words and digits that wait for their receiver are streams. Each stream keeps its payload until that
-is taken, unless the component is reset.
+Words and digits are streams, and can wait for their receiver. Each stream keeps its payload until
+it is taken, unless the component is reset.
 """
 
 from abc import abstractmethod
@@ -24,7 +25,7 @@ FINE_BITS = 3
 
 
 def shifted_up(m: Module, value: Value, place: Signal) -> Value:
-    """Give `value`, as it was one cycle ago, shifted up by `place`, which has not changed since."""
+    """Return `value` of a cycle ago, shifted up by `place`, which must not change in between."""
     finely = Signal(len(value) + (1 << FINE_BITS) - 1)
     m.d.sync += finely.eq(value << place[:FINE_BITS])
     coarsely = place[FINE_BITS:]
@@ -41,7 +42,7 @@ class Packing(wiring.Component):
     digit_width : W, 1 to 255
     headroom : bits of a padded number beyond its length
     max_length : longest number in bits
-    alignable : whether numbers may be at the upper end of their digits; the headroom must be 0 then
+    alignable : whether numbers may be at the upper end of their digits; the headroom must then be 0
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Packing(wiring.Component):
 
     @abstractmethod
     def ports(self, digits: int) -> Mapping[str, Member]:
-        """Of a conversion of numbers of up to `digits` digits."""
+        """Return a conversion for numbers of up to `digits` digits."""
 
 
 class WordsToDigits(Packing):
@@ -63,17 +64,17 @@ class WordsToDigits(Packing):
 
     ceil(length / 32) words are taken, and ceil(length / W) digits are made, or
     ceil((length + headroom) / W) if `padded`; bits beyond the words are 0. If `aligned`, the number
-    is at the upper end of its ceil(length / W) digits, above zeros; to count those takes a cycle
-    for each digit. Nothing of the number remains in the registers after the end.
+    is at the upper end of its ceil(length / W) digits, above zeros; counting these takes a cycle
+    for each digit. No bit of the number remains in the registers after the end.
 
-    Apart from that, a word takes 2 cycles and a digit 1, and there is a cycle before and after.
+    Otherwise a word takes 2 cycles and a digit 1, with one additional cycle before and after.
 
     Parameters are those of `Packing`.
 
     Members
     -------
     start : begins a number; ignored while busy
-    length : bits of the number, 1 to max_length; sampled with `start`, as are the next two; of an
+    length : bits of the number, 1 to max_length; sampled with `start`, like the next two; for an
         aligned number it must not change while busy
     padded : whether to make the digits of the headroom, too
     aligned : whether the number is at the upper end; only if `alignable`
@@ -81,7 +82,7 @@ class WordsToDigits(Packing):
     words : stream of the words taken
     digits : stream of the digits made
     digit_index : number of the next digit; with `done`, the count of digits
-    excess : valid with `done`: the words had a bit that is 1 and not below `length`
+    excess : valid with `done`: the words had a 1 at or above bit `length`
     """
 
     def ports(self, digits: int) -> Mapping[str, Member]:
@@ -106,12 +107,12 @@ class WordsToDigits(Packing):
         waiting = Signal(width - 1 + WORD_BITS)
         fill = Signal(range(width + WORD_BITS))
         taken = shifted_up(m, Mux(self.words.ready & self.words.valid, self.words.payload, 0), fill)
-        # Bits of the number that words have not brought yet, and that have not become digits yet;
-        # the last word and the last digit may have more, so both end at 0 or below.
+        # Bits of the number still missing from the words, and still to be converted to digits; the
+        # last word and the last digit may have more, so both end at 0 or below.
         to_come = Signal(signed(bits_for(max(self.max_length, WORD_BITS)) + 1))
         longest = self.max_length + self.headroom + width
         left = Signal(signed(bits_for(longest) + 1))
-        beyond = Signal(WORD_BITS)  # places of the next word that must be 0
+        beyond = Signal(WORD_BITS)  # bits of the next word that must be 0
         known = Signal()  # whether `beyond` is of the present `to_come`
         m.d.sync += beyond.eq(
             Mux(to_come[WORD_PLACES:].any(), 0, WORD_MASK << to_come[:WORD_PLACES])
@@ -183,8 +184,8 @@ class WordsToDigits(Packing):
 class DigitsToWords(Packing):
     """Turn a number's digits into its words, the lowest first.
 
-    ceil(length / 32) words are made, as `WordsToDigits` takes them. A digit takes 3 cycles, a word
-    2, and each bit below an aligned number 1.
+    ceil(length / 32) words are made, in the format that `WordsToDigits` takes. A digit takes 3
+    cycles, a word 2, and each bit below an aligned number 1.
 
     Parameters are those of `Packing`.
 
@@ -195,7 +196,7 @@ class DigitsToWords(Packing):
     length : bits of the number, at least 1; sampled with `start`
     busy : 1 from the cycle after `start` until the last word is taken
     digit_index : the digit that is requested
-    digit : it, two cycles later or sooner: not a stream, but a read port of a memory
+    digit : this digit, at most two cycles later: not a stream, but a read port of a memory
     words : stream of the words made
     """
 

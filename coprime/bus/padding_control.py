@@ -1,4 +1,4 @@
-"""The padding registers, what they mean for a command, and the padding unit."""
+"""The padding registers, their effect on a command, and the padding unit."""
 
 from collections.abc import Collection
 
@@ -18,9 +18,9 @@ from coprime.padding.tasks import Option, Task, is_digest, min_bytes, overhead
 from coprime.padding.unit import PaddingUnit
 
 LONGEST_BYPASSED = 64
-"""Bits of the longest modulus that has no room for padding: messages are not padded."""
+"""Bits of the longest modulus for which messages are not padded."""
 
-# Options that the length of an input depends on.
+# Options on which the length of an input depends.
 _FORMS = (Option.HASH, Option.DIGEST_INFO)
 _SUCCEEDS = frozenset({Task.PKCS1_DECRYPT})  # tasks that must not reveal whether anything was wrong
 
@@ -37,16 +37,17 @@ class PaddingControl(wiring.Component):
     -------
     writes, writes_window : a write of `value` to PADDING, or to word `word` of PADDING_WINDOW;
         while idle
-    setting : the value that PADDING reads as
+    setting : the value that a read of PADDING returns
     begins : a command begins, by STATUS or by COMMAND, which never pads
-    by_status, private : valid with it; whether it is RSA_PRIVATE or RSA_PUBLIC
+    by_status, private : valid with `begins`: it was STATUS; it is RSA_PRIVATE, else RSA_PUBLIC
     modulus_length : in bits; stable from then on
-    size, input_length : bytes of the modulus and of the input, from the cycle before `error` counts
+    size, input_length : bytes of the modulus and of the input, from the cycle before `error` is
+        used
     encodes, decodes : the command pads before, or removes a padding after, the exponentiation
-    limit : the longest input, in bytes; a cycle after `size`
+    limit : maximum length of the input in bytes; a cycle after `size`
     error : why the command is impossible; a cycle after `size`
     start : start the unit
-    done, failed, length : the unit ends; valid then: with an error or not, bytes of the message
+    done, failed, length : the unit ends; valid then: whether it failed, bytes of the message
     busy : the unit is working, or wiping its slots
     wipe : clear the slots
     address, from_input, read_data, store, store_data, random : as the unit's

@@ -1,4 +1,4 @@
-"""The register port: what a bus slave asks of the registers."""
+"""The register port, through which a bus slave accesses the registers."""
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
@@ -29,8 +29,8 @@ class RegisterSignature(wiring.Signature):
     `write` with its address and data, and `read` with its address, are held until the first cycle
     in which `write_ready`, or `read_ready`, is 1: in that cycle the access takes place,
     `write_error`, or `read_data` and `read_error`, are valid, and the request ends. A write and a
-    read may be under way at a time. An access with an error has no other effect; the data of such
-    a read is 0.
+    read may be in progress at the same time. An access with an error has no other effect; the data
+    of such a read is 0.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class RegisterSignature(wiring.Signature):
 
 
 def connect_sides(m: Module, registers: wiring.PureInterface, *sides: wiring.Component) -> None:
-    """Connect a register port to components that each have a part of its members."""
+    """Connect a register port to components, each of which has some of its members."""
     for side in sides:
         for name, member in registers.signature.members.items():
             if name in side.signature.members:

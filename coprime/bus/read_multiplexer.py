@@ -15,25 +15,25 @@ from coprime.bus.shared_registers import number
 class ReadMultiplexer(wiring.Component):
     """The read side of the register port.
 
-    A read takes three cycles, from the first in which `settled` is 1: one to fetch, one to look
-    up, one to answer. The look-up is idle without a read. A read waits as a write does, so that
-    ERROR is that after the write before.
+    A read takes three cycles, from the first in which `settled` is 1: one to fetch, one to look up,
+    one to answer. The look-up is idle without a read. A read waits in the same way as a write, so
+    that ERROR includes the effect of the preceding write.
 
     Parameters
     ----------
-    registers: those that can be read
+    registers: the readable registers
     constants: values that never change, by the registers' names
     late: names of the values that are put on the port in the cycle of the answer, each with the
-        registers that show it: at most 3, for which there is room in the last multiplexer
+        registers that show it: at most 3, the free inputs of the last multiplexer
 
     Members
     -------
     read, read_address, read_ready, read_data, read_error: as in RegisterSignature
-    settled: 1 where a read may begin
+    settled: 1 if a read may begin
     looks_up: the second cycle of a read
     values: of all other registers, in the second cycle
     late: values of the names in `late`, in the third cycle
-    late_shown: in the second cycle, whether the late value counts, else it reads as 0
+    late_shown: in the second cycle, whether the late value is shown; else it reads as 0
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ReadMultiplexer(wiring.Component):
         """Describe the circuit."""
         m = Module()
         answer = Signal(WORD_BITS)
-        source = Signal(bits_for(len(self.late_registers)))  # of what is read: see below
+        source = Signal(bits_for(len(self.late_registers)))  # of the value that is read: see below
         m.d.sync += [
             self.looks_up.eq(self.read & ~self.looks_up & ~self.read_ready & self.settled),
             self.read_ready.eq(self.looks_up),

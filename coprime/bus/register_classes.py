@@ -9,7 +9,7 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Field:
-    """Some bits of a register."""
+    """A field: consecutive bits of a register."""
 
     name: str
     offset: int  # position of the least significant bit
@@ -30,7 +30,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """32 bits at an address."""
+    """A register: 32 bits at an address."""
 
     name: str
     address: int  # bytes from the start of the address space; a multiple of 4

@@ -1,4 +1,4 @@
-"""What the registers of an accelerator and those of a cluster have in common."""
+"""Common parts of the registers of an accelerator and of a cluster."""
 
 from collections.abc import Iterable
 
@@ -11,15 +11,15 @@ from coprime.bus.port import ADDRESS_BITS, WORD_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.engine.contract import COMMAND_BITS, OPERAND_BITS, Capabilities, Length
 
-LONGEST = (1 << LENGTH_BITS) - 1  # the value of a length register for a length that does not fit
+LONGEST = (1 << LENGTH_BITS) - 1  # value of a length register for a length that does not fit
 PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)
-"""Those that are defined only where there is padding."""
-CHECKED_REGISTERS = (registers.RESIDUE,)  # those that are defined only where results are checked
+"""Registers that are defined only with padding."""
+CHECKED_REGISTERS = (registers.RESIDUE,)  # defined only if results are checked
 COMMAND_REGISTERS = (registers.COMMANDS, registers.COMMANDS_HIGH)
-"""Those that are defined only where a code has no bit in CAPABILITIES; a cluster's are equal."""
+"""Registers that are defined only if a code has no bit in CAPABILITIES; the same in a cluster."""
 _OPTIONAL = (*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS)
 PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in _OPTIONAL)
-"""All others but the windows."""
+"""All other registers except the windows."""
 PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in PADDING_REGISTERS)
 CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
 """The length classes that have a register, by their value."""
@@ -29,13 +29,13 @@ CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
 
 
 def length_registers(known: Iterable[Register]) -> tuple[Register, ...]:
-    """Those of CLASSES in a register map: MODULUS_LENGTH and so on."""
+    """Return the length registers of CLASSES in a register map: MODULUS_LENGTH and so on."""
     by_name = {register.name: register for register in known}
     return tuple(by_name[f"{one.name}_LENGTH"] for one in CLASSES)
 
 
 def number(register: Register) -> int | str:
-    """Return the register's address at the register port; of a window, the pattern of all."""
+    """Return the register's address at the register port; for a window, a pattern for all."""
     first = register.address // 4
     if not isinstance(register, Window):
         return first
@@ -44,7 +44,7 @@ def number(register: Register) -> int | str:
 
 
 def register_value(register: Register, **fields: ValueLike) -> Value:
-    """Put the values of a register's fields into their places, and 0 where there is none."""
+    """Return a register with these values of its fields, and 0 in all other bits."""
     parts: list[Value] = []
     place = 0
     for field in register.fields:
@@ -57,7 +57,7 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
 
 
 def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict[str, int]]:
-    """The registers that never change and describe the engine, with their fields' values.
+    """Return the constant registers that describe the engine, with their fields' values.
 
     `paddings` is the value of CAPABILITIES.PADDINGS.
     """
@@ -107,14 +107,14 @@ def engine_command(own: Capabilities, word: Value) -> Value:
 
 
 def engine_operand(own: Capabilities, word: Value) -> Value:
-    """An operand's number in a word as the engine has it: a longer one becomes the greatest, which
-    is none."""
+    """An operand's number in a word as the engine has it: a longer one becomes the largest number,
+    which is none."""
     bits = own.operand_bits
     return word[:bits] | word[bits:OPERAND_BITS].any().replicate(bits)
 
 
 def identity(own: Capabilities, identification: Register, paddings: int = 0) -> dict[str, int]:
-    """Values of the registers that never change and describe the engine, by name."""
+    """Values of the constant registers that describe the engine, by name."""
     fields = identity_fields(own, paddings)
     return {"IDENTIFICATION": identification["ID"].reset or 0} | {
         register.name: sum(value << register[name].offset for name, value in values.items())
@@ -147,14 +147,14 @@ def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:
 
 
 def check_max_length(own: Capabilities) -> None:
-    """Refuse an engine for lengths that have no place in a register (ValueError)."""
+    """Refuse an engine whose lengths do not fit a register (ValueError)."""
     if not 1 <= own.max_length < LONGEST:
         raise ValueError(f"max_length must be 1 to {LONGEST - 1}, not {own.max_length}")
 
 
 def exceeds(value: Value, limit: int) -> Value:
-    """Whether an unsigned value is greater than a constant; in LUTs, of which a carry chain takes
-    more."""
+    """Whether an unsigned value is greater than a constant; in LUTs, since a carry chain takes
+    more of them."""
     if limit >= (1 << len(value)) - 1:
         return Const(0)
     found = value[limit.bit_length() :].any()

@@ -1,4 +1,4 @@
-"""What software sees of commands and refusals."""
+"""The status of commands and refusals for software."""
 
 from amaranth.hdl import Elaboratable, Module
 from amaranth.lib import wiring
@@ -14,8 +14,8 @@ class Refusal(wiring.Component):
 
     Members
     -------
-    refused: why something is refused in this cycle, or NONE
-    clear: clears the refusal before, not one in this cycle, so that none is lost
+    refused: the reason of a refusal in this cycle, or NONE
+    clear: clears an earlier refusal, not one in this cycle, so that none is lost
     code: the first reason
     """
 
@@ -45,8 +45,8 @@ class CommandStatus(wiring.Component):
     -------
     start: a command begins
     end, end_error: a command ends, with this error
-    running, multiplying: the engine works, with so many multipliers
-    succeed, result_bytes: there is a result of so many bytes
+    running, multiplying: the engine works, with this number of multipliers busy
+    succeed, result_bytes: there is a result of this many bytes
     clear_error, clear_interrupt: software clears these
     busy: from the cycle after `start` to that of `end`
     error, interrupt: of the last command, until they are cleared

@@ -1,4 +1,4 @@
-"""Decoding of writes to registers, and refusal of those that are not allowed now."""
+"""Decoding of writes to registers, and refusal of writes that are not allowed at the time."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -21,14 +21,14 @@ class WriteDecode(wiring.Component):
     Parameters
     ----------
     registers: the registers and windows that can be written; each has a strobe
-    aliases: windows without a strobe, each with the register that a write to it means
-    conditions: registers to which a write does nothing unless a field of one bit is 1
+    aliases: windows without a strobe, each with the register for which it stands
+    conditions: registers to which a write has no effect unless a field of one bit is 1
     guards: groups of registers that cannot be written at times
 
     Members
     -------
     write, write_address, write_data, write_ready, write_error: as in RegisterSignature
-    settled: 1 where a write may begin
+    settled: 1 if a write may begin
     closed: bit k is 1 while the registers of guard k cannot be written; sampled with `accepts`
     accepts: the first cycle of a write
     strobes: in the second cycle, 1 for the register that is written
