@@ -1,4 +1,4 @@
-"""A node: one hop of the chain, and the core that hangs on it."""
+"""A node: one hop of the chain, with its core."""
 
 from amaranth.hdl import Cat, ClockDomain, Const, Elaboratable, Module, Mux, ResetInserter, Signal
 from amaranth.lib import data, wiring
@@ -13,27 +13,27 @@ from .packet import MAX_LINK_REGISTERS, PacketKind, PacketLayout
 
 
 class Node(wiring.Component):
-    """Packets pass through one register; what is for this core is taken out of the chain.
+    """Packets pass through one register; those for this core are taken out of the chain.
 
-    All nodes are equal but for their number, so that the hardware of one is all there is to know
-    of a thousand. Nothing leads from `packet_in` or `reset_in` to an output in the same cycle, the
-    reset included: no wire is longer than from one node to the next, however many there are.
+    All nodes are identical except for their number, so the module of a node exists only once. There
+    is no combinational path from `packet_in` or `reset_in` to an output: no wire is longer than
+    from one node to the next, for any number of nodes.
 
-    When the core's command has ended, the first free place that comes along takes the NOTICE.
+    When the core's command has ended, the next EMPTY packet is replaced by the NOTICE.
 
     Raises ValueError for `link_registers` out of range.
 
     Parameters
     ----------
     engine : component with the ports of EngineSignature and the attribute `capabilities`
-    cores (int): how many cores the chain has, 1 to 1023: the width of a number
+    cores (int): number of cores of the chain, 1 to 1023; sets the width of a core's number
     link_registers (int): 0 to 2. With 1 a packet leaves from a register, with 2 it also arrives in
-        one, where it is not compared yet: then nothing but a wire lies between two nodes. A hop
-        takes as many cycles more.
+        one, before it is compared: then there is only a wire between two nodes. A hop takes this
+        many additional cycles.
 
     Members
     -------
-    clk : the clock of everything inside
+    clk : the clock
     reset_in, reset_out : reset of this node and of the next one, a hop later
     number : the core's number, a constant
     packet_in, packet_out : the chain
@@ -69,7 +69,7 @@ class Node(wiring.Component):
         m.d.sync += [packet.eq(arriving), mine.eq(arriving.core == self.number)]
         kind = packet.kind
 
-        # What the engine is given. START comes a cycle later, when the command is stable.
+        # Inputs of the engine. START comes a cycle later, when the command is stable.
         cancels = Signal()
         m.submodules.engine = ResetInserter(cancels)(engine)
         start, wipes = Signal(), Signal()
@@ -94,20 +94,20 @@ class Node(wiring.Component):
         ]
         m.d.sync += start.eq(starts | wipes)
         if own.checked:
-            # Digits are compared as long as they are asked for: else nothing is.
+            # Digits are compared only while they are requested.
             m.d.sync += result_index.eq(-1)
         with m.If(receives):
             m.d.sync += result_index.eq(packet.index)
 
-        # What is to be told: `working` from START until the NOTICE is `due`.
+        # The NOTICE to be sent: `working` from START until it is `due`.
         working, due, cancelled, faulty, free, noticed = (
             Signal(name=name)
             for name in ("working", "due", "cancelled", "faulty", "free", "noticed")
         )
         m.d.sync += cancels.eq(0)
         if own.checked:
-            # By itself an engine works only to wipe its memory, when a digit was found wrong that
-            # it has given.
+            # Without a command an engine works only to wipe its memory, after a digit was found
+            # wrong that it has given.
             with m.If(engine.busy & ~working & ~cancels):
                 m.d.sync += working.eq(1)
         with m.If(starts):
@@ -128,7 +128,7 @@ class Node(wiring.Component):
         error = Mux(cancelled, Error.CANCELLED, Mux(faulty, Error.FAULT, engine.error))
         has_result = (error == Error.NONE) & (settings.command != WIPE)
 
-        # What moves on. A RECEIVE takes the digit along; a packet that was taken out leaves a gap.
+        # The packet sent on. A RECEIVE carries the digit; a packet that was taken out leaves a gap.
         digit = Signal.like(engine.result_digit)
         m.d.sync += digit.eq(engine.result_digit)
         m.d.comb += [
@@ -153,9 +153,9 @@ class Node(wiring.Component):
         return m
 
     def _links(self, m: Module, sync: ClockDomain, reset: Signal) -> tuple[data.View, data.View]:
-        """The packet after its register of arrival, and before its register of departure, if any.
+        """The packet after its arrival register, and before its departure register, if any.
 
-        A reset moves along in such registers, too, so that none of them has to be reset.
+        A reset passes through such registers, too, so that none of them has to be reset.
         """
         arriving, reset_in = self.packet_in, self.reset_in
         leaving, reset_out = self.packet_out, reset

@@ -1,4 +1,4 @@
-"""What a node's engine is given beside its operands: counts, lengths, and the command."""
+"""Inputs of a node's engine besides its operands: counts, lengths, and the command."""
 
 from amaranth.hdl import Elaboratable, Module, Signal
 from amaranth.lib import wiring
@@ -12,7 +12,7 @@ from coprime.operations.operation import among
 from .packet import SETTINGS, PacketLayout
 
 WIPE = Command.WIPE
-"""The command that a node starts by itself, and that has no result."""
+"""The command that a node starts by itself; it has no result."""
 
 
 class NodeSettings(wiring.Component):
@@ -29,8 +29,8 @@ class NodeSettings(wiring.Component):
     starts, begun: a START packet, and its command
     wipes: the command becomes WIPE
     counts, lengths, command: as the engine's
-    sound: none of them has changed since it was written, as far as a result that is checked depends
-        on it; only where results are checked
+    sound: none of those on which a checked result depends has changed since it was written; only if
+        results are checked
     """
 
     def __init__(self, capabilities: Capabilities, layout: PacketLayout):

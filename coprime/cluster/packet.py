@@ -1,7 +1,8 @@
-"""Packets: what moves along the chain of a cluster, one hop a cycle.
+"""Packets, which move along the chain of a cluster, one hop per cycle.
 
-FDFM, section 5.3 (Figure 9): a send or receive flag, the core's number, an address, and data. Ours
-has more kinds, since a core also takes lengths and commands, and reports that it has ended.
+FDFM, section 5.3 (Figure 9): a send or receive flag, the core's number, an address, and data. What
+differs: there are more kinds of packets, since a core also takes lengths and commands, and reports
+the end of a command.
 """
 
 import enum
@@ -13,44 +14,44 @@ from coprime.engine.contract import ERROR_BITS, RESULT_LATENCY, Capabilities, Pe
 
 MAX_CORES = 1023
 MAX_LINK_REGISTERS = 2
-"""Of a node on the chain, besides the one that each has: at its end, then at its beginning."""
+"""Maximum number of additional registers of a node: one at its end, then one at its beginning."""
 
 SETTINGS = tuple((port, field) for port in ("counts", "lengths") for field in PerLength(0).members)
 """Ports of an engine, and their fields, to which SET packets assign a value, by packet index."""
 
 REPLY_OFFSET = RESULT_LATENCY + 2
-"""A RECEIVE brings back the digit that the one REPLY_OFFSET before it has asked for.
+"""A RECEIVE returns the digit that the RECEIVE before it by REPLY_OFFSET has requested.
 
-The engine needs RESULT_LATENCY cycles for a digit, and a register lies before and one behind it. A
-packet does not wait for that: it takes along what is there. So the packets for one result come in
-one run without a gap, REPLY_OFFSET more of them than digits. Where results are `checked` there is
-one more, of index `RESIDUE_INDEX`, which reports on the last digit, too, a wrong digit being
-detected a cycle after it was read, and brings the residue.
+The engine needs RESULT_LATENCY cycles for a digit, with a register before and one after it. A
+packet does not wait for its digit: it carries the one that is available. So the packets for one
+result form a run without a gap, with REPLY_OFFSET more packets than digits. If results are
+`checked` there is one more, with index `RESIDUE_INDEX`. It returns the residue, and reports on the
+last digit, since a wrong digit is detected a cycle after it was read.
 """
 
 RESIDUE_INDEX = -1
-"""Index of a RECEIVE that asks for the residue of a checked result: all ones, as no digit has."""
+"""Index of a RECEIVE that requests the residue of a checked result: all ones, not a digit's."""
 
 
 class PacketKind(enum.IntEnum):
-    """What a packet is. Nothing but EMPTY and NOTICE is for nobody or for the end of the chain."""
+    """Kind of a packet. All but EMPTY and NOTICE are addressed to a core."""
 
-    EMPTY = 0  # a free place, for a NOTICE
+    EMPTY = 0  # free, can be replaced by a NOTICE
     SEND = 1  # write `data` to digit `index` of `operand`
     RECEIVE = 2
-    """Ask for digit `index` of the result, and take along the one that was asked for before.
+    """Request digit `index` of the result, and return the one that was requested before.
 
-    Where results are `checked`, `operand` comes back as 1 once a digit was found wrong, else as 0,
-    and RESIDUE_INDEX brings back the engine's residue in the same packet; after any other command
-    than RSA_PRIVATE it is 0.
+    If results are `checked`, `operand` returns 1 once a digit was found wrong, else 0, and
+    RESIDUE_INDEX returns the engine's residue in the same packet; after any command other than
+    RSA_PRIVATE it is 0.
     """
-    SET = 3  # give setting number `index` the value `data`
+    SET = 3  # set setting number `index` to `data`
     START = 4  # start command `data`
     CANCEL = 5  # end the command that is running, if one is
     NOTICE = 6
-    """From a core: its command has ended. Bits of `data` from below: the error, ERROR_BITS; 1 if
-    there is a result. Another one, with FAULT, follows a result of which a digit was found wrong,
-    when the core has wiped its memory."""
+    """From a core: its command has ended. Bits of `data` from the lowest: the error, ERROR_BITS; 1
+    if there is a result. If a digit of a result was found wrong, another NOTICE, with FAULT,
+    follows once the core has wiped its memory."""
 
 
 class PacketLayout(data.StructLayout):
@@ -68,7 +69,7 @@ class PacketLayout(data.StructLayout):
         if cores not in range(1, MAX_CORES + 1):
             raise ValueError(f"cores must be in 1..{MAX_CORES}, not {cores}")
         widest = max(
-            capabilities.digit_width + capabilities.checked,  # a residue has a bit more
+            capabilities.digit_width + capabilities.checked,  # a residue has one more bit
             capabilities.count_bits,
             capabilities.length_bits,
             ERROR_BITS + 1,

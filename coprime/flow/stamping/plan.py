@@ -1,7 +1,7 @@
-"""Rectangles for instances on a device, and in what order the chain leads through them.
+"""Rectangles for instances on a device, and the order in which the chain connects them.
 
-The front end has a rectangle near the middle. What is left of the fabric is cut into strips of
-whole groups of columns, and strips into rectangles at rows where the fabric repeats. All strips of
+The front end has a rectangle near the middle. The rest of the fabric is cut into strips of whole
+groups of columns, and the strips into rectangles at rows where the fabric repeats. All strips of
 the same width and height are cut in the same way, so that few different rectangles have to be
 placed and routed.
 """
@@ -16,27 +16,27 @@ from ..tools import ToolError
 from .fabric import Fabric, Rectangle
 
 LEAST_FILLED, MOST_FILLED = 66, 86
-"""Percent of the LUTs in a rectangle that are tried, from loose to tight. Beyond that nextpnr finds
-no place for the last cells, or only after a long time."""
+"""Utilization of the LUTs in a rectangle to try, in percent, from loose to tight. Above the last
+one nextpnr cannot place the last cells, or only after a long time."""
 _MOST = (1, 2, 3, 4, 5, 6, 9)
-"""Instances in a rectangle at most. The more, the longer the tool places them."""
+"""Maximum number of instances in a rectangle. The more, the longer placement takes."""
 _LONGEST = 1.5
-"""The longest side of a rectangle is at most so many times as long as that of another plan: wires
-are long there, whatever the rectangle is filled to."""
-_MOST_SHARED = 7  # rows that belong to two rectangles
+"""Maximum ratio of the longest side of a rectangle to that in another plan: in a long rectangle
+wires are long, however full it is."""
+_MOST_SHARED = 7  # maximum number of rows that belong to two rectangles
 _LOGIC = ("TRELLIS_COMB", "TRELLIS_FF")
 
 Need = Mapping[str, int]
-"""How many cells of each type something has."""
+"""Number of cells of each type."""
 
 
 @dataclass(frozen=True)
 class PlannedArea:
     """A rectangle for some instances.
 
-    Some rows may belong to two rectangles, the first of them one of block RAMs or multipliers: they
-    are the last ones of `above` and the first ones of this place. The upper one has their left
-    half, and the lower one what the upper one leaves.
+    Some rows may belong to two rectangles; the first of them is a row of block RAMs or multipliers.
+    They are the last rows of `above` and the first rows of this place. The upper rectangle has
+    their left half, and the lower one the cells that the upper one leaves.
     """
 
     area: Rectangle
@@ -46,23 +46,23 @@ class PlannedArea:
 
     @property
     def rectangles(self) -> "list[PlannedArea]":
-        """This place and those above it that it shares rows with."""
+        """This place and those above it with which it shares rows."""
         return [*(self.above.rectangles if self.above else []), self]
 
     @property
     def most_shared(self) -> int:
-        """Rows that it shares with another one, or that one with a further one, at most."""
+        """Maximum number of rows that two of these share."""
         return max(one.shared_rows for one in self.rectangles)
 
 
 @dataclass(frozen=True)
 class Floorplan:
-    """Where everything goes."""
+    """The places of the front end and of all instances."""
 
     front: Rectangle
     places: Sequence[PlannedArea]  # in the order of the chain
     percent: int
-    """At most so much of the LUTs of a rectangle is used."""
+    """Maximum utilization of the LUTs of a rectangle."""
 
     @property
     def instances(self) -> int:
@@ -77,13 +77,13 @@ class Floorplan:
 
 
 def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
-    """The plan for exactly as many instances, as few as possible in a rectangle.
+    """The best plan for exactly this number of instances.
 
-    Instances in the same rectangle are slower than each by itself: the clock is that of the worst.
-    Then the plan without rows that two rectangles share. Of those whose rectangles are not much
-    longer than need be, the loosest, the one with the fewest kinds of rectangles, the one with the
-    shortest ones. Raises ToolError if there is no plan, with the numbers around it for which
-    there is one.
+    It has as few instances in a rectangle as possible, since instances in the same rectangle are
+    slower than each alone: the clock is that of the worst. Next, plans without shared rows are
+    preferred. Of the plans whose rectangles are not much longer than necessary, it is the loosest,
+    then the one with the fewest kinds of rectangles, then the one with the shortest. Raises
+    ToolError if there is no plan; the error names the nearest numbers for which there is one.
     """
     possible: set[int] = set()
     cutting = _Cutting(fabric, node, front)
@@ -113,7 +113,7 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
 
 @dataclass(frozen=True)
 class _Limits:
-    """How a fabric may be cut."""
+    """Limits for cutting a fabric."""
 
     percent: int  # of the LUTs in a rectangle that are used, at most
     most: int  # instances in a rectangle
@@ -121,7 +121,7 @@ class _Limits:
 
     @property
     def bands(self) -> range:
-        """How many rows two rectangles may share."""
+        """Numbers of rows that two rectangles may share."""
         return range(_MOST_SHARED + 1 if self.shared else 1)
 
 
@@ -137,8 +137,8 @@ class _Cut:
 
 
 _Way = tuple[int, int, int, tuple[_Cut, ...]]
-"""How to cut what lies above a row: instances, minus the longest height, how many rectangles begin
-where the fabric repeats, and the rectangles."""
+"""How to cut the part above a row: instances, minus the longest height, the number of rectangles
+that begin where the fabric repeats, and the rectangles."""
 
 
 class _Cutting:
@@ -152,7 +152,7 @@ class _Cutting:
         self._capacities: dict[tuple[int, int, bool], Counter[str]] = {}
 
     def plans(self, limits: _Limits) -> Iterator[Floorplan]:
-        """For each place of the front end and width of strips."""
+        """Return the ways for each place of the front end and each width of strips."""
         longest = max(len(run) for run in self._fabric.runs)
         for front in self._fronts(limits):
             for width in range(1, longest + 1):
@@ -161,7 +161,7 @@ class _Cutting:
                     for strip in self._strips(width, front)
                     if (cuts := self._cut(strip, limits))
                 ]
-                ends: dict[tuple[_Cut, ...], int] = {}  # of the shortest strips that are cut so
+                ends: dict[tuple[_Cut, ...], int] = {}  # of the shortest strips with these cuts
                 for strip, cuts in strips:
                     end = strip.y + strip.height
                     ends[cuts] = min(end, ends.get(cuts, end))
@@ -174,10 +174,10 @@ class _Cutting:
                     yield Floorplan(front, places, limits.percent)
 
     def _fronts(self, limits: _Limits) -> Iterator[Rectangle]:
-        """Rectangles for the front end, of each width and height the one nearest to the middle.
+        """Rectangles for the front end: for each width and height the one nearest to the middle.
 
-        They begin and end where the fabric repeats. With rows that are shared, one is also as low
-        as possible at the end of the fabric.
+        They begin and end where the fabric repeats. With shared rows, another one is as low as
+        possible at the end of the fabric.
         """
         period, (*_, end), percent = self._fabric.period, self._rows, limits.percent
         for groups in range(1, max(len(run) for run in self._fabric.runs) + 1):
@@ -207,7 +207,7 @@ class _Cutting:
         return math.dist(area.middle, self._fabric.middle)
 
     def _strips(self, width: int, front: Rectangle) -> Iterator[Rectangle]:
-        """Strips of `width` groups of columns, fewer at the end of a run, but for the front end."""
+        """Strips of `width` groups of columns, fewer at the end of a run, without the front end."""
         period = self._fabric.period
         for run in self._fabric.runs:
             beside = [x for x in run if not front.x <= x < front.x + front.width]
@@ -225,7 +225,7 @@ class _Cutting:
                             yield Rectangle(part[0], top, period * len(part), bottom - top)
 
     def _cut(self, strip: Rectangle, limits: _Limits) -> tuple[_Cut, ...]:
-        """The rectangles with most instances in a strip.
+        """The rectangles that give a strip the most instances.
 
         The longest of them is as short as possible, and as many as possible begin where the fabric
         repeats, since those look alike.
@@ -238,7 +238,7 @@ class _Cutting:
 
     def _cut_all(self, strip: Rectangle, limits: _Limits) -> Sequence[tuple[_Cut, ...]]:
         """The same for each height, from 0 to that of the strip."""
-        # By the row and how many rows before that the last rectangle shares.
+        # By the row and the number of rows before it that the last rectangle shares.
         ways: dict[tuple[int, int], _Way] = {(strip.y, 0): (0, 0, 0, ())}
         for bottom in range(strip.y + 1, strip.y + strip.height + 1):
             found: dict[int, list[_Way]] = {rows: [] for rows in limits.bands}
@@ -260,7 +260,7 @@ class _Cutting:
         return [ways[strip.y + height, 0][-1] for height in range(strip.height + 1)]
 
     def _loosened(self, strip: Rectangle, end: int, cuts: Sequence[_Cut]) -> Iterator[_Cut]:
-        """The rectangles with rows that no other one has, as long as they are fuller than need be.
+        """Extend rectangles by rows that no other one has, while they are fuller than necessary.
 
         Those that begin where the fabric repeats still do.
         """
@@ -287,8 +287,8 @@ class _Cutting:
     def _cuts(self, strip: Rectangle, bottom: int, limits: _Limits) -> Iterator[_Cut]:
         """Rectangles that end before a row: the shortest for each number of instances.
 
-        And those that begin where the fabric repeats, as long as they are no longer than a period
-        more than the shortest.
+        Also those that begin where the fabric repeats, if they are at most a period longer than the
+        shortest.
         """
         for shares_last in limits.bands:
             if shares_last and not self._shareable(strip, bottom - shares_last):
@@ -323,7 +323,7 @@ class _Cutting:
         return self._capacities[key]
 
     def _shareable(self, strip: Rectangle, y: int) -> bool:
-        """Whether a row has no logic, but cells of which each rectangle may have half."""
+        """Whether a row has no logic, but cells that two rectangles may share half and half."""
         there = self._row(strip, y, False)
         return bool(there) and not any(there[cell] for cell in _LOGIC)
 
@@ -340,7 +340,7 @@ def _places(strip: Rectangle, cuts: Iterable[_Cut]) -> Iterator[PlannedArea]:
 
 
 def _times(need: Need, there: Mapping[str, int], percent: int) -> int:
-    """How many times `need` fits what is there, of whose logic so many percent are used."""
+    """How many times `need` fits the cells of an area, with this utilization of its logic."""
     return min(
         there.get(cell, 0) * (percent if cell in _LOGIC else 100) // (100 * count)
         for cell, count in need.items()
@@ -349,7 +349,7 @@ def _times(need: Need, there: Mapping[str, int], percent: int) -> int:
 
 
 def _effort(fabric: Fabric, whole: Floorplan) -> tuple[int, int]:
-    """How many rectangles have to be placed and routed, and most instances in one."""
+    """Number of rectangles to be placed and routed, and the maximum of instances in one."""
     shapes = {
         tuple(
             (one.area.width, one.area.y % fabric.row_period, one.area.height, one.instances)
@@ -364,7 +364,7 @@ def _effort(fabric: Fabric, whole: Floorplan) -> tuple[int, int]:
 
 
 def _counts(whole: Floorplan) -> set[int]:
-    """Numbers of instances that some of the rectangles make."""
+    """Numbers of instances that subsets of the rectangles have."""
     sums = {0}
     for place in whole.places:
         sums |= {one + place.instances for one in sums}
@@ -372,7 +372,7 @@ def _counts(whole: Floorplan) -> set[int]:
 
 
 def _reduced(whole: Floorplan, instances: int) -> list[PlannedArea]:
-    """The rectangles without those that are too many, of which the farthest go first."""
+    """The rectangles without the surplus ones; the farthest are removed first."""
     places = sorted(whole.places, key=lambda one: -_distance(one.area, whole.front))
     surplus = whole.instances - instances
     ways: dict[int, list[int]] = {0: []}
@@ -386,7 +386,7 @@ def _reduced(whole: Floorplan, instances: int) -> list[PlannedArea]:
 def _in_order(front: Rectangle, places: Sequence[PlannedArea]) -> list[PlannedArea]:
     """A round trip from the front end through all rectangles, without long hops.
 
-    The nearest rectangle next; then the way is changed as long as that shortens it.
+    It goes to the nearest rectangle next; then it is changed as long as that shortens it.
     """
     left, way = list(places), []
     here = front
@@ -407,7 +407,7 @@ def _in_order(front: Rectangle, places: Sequence[PlannedArea]) -> list[PlannedAr
 
 
 def _changes(way: Sequence[PlannedArea]) -> Iterator[list[PlannedArea]]:
-    """The way with a part of it reversed, or one stop elsewhere."""
+    """The round trip with a part of it reversed, or one stop moved."""
     for first, last in combinations(range(len(way)), 2):
         yield [*way[:first], *way[first : last + 1][::-1], *way[last + 1 :]]
         yield [*way[:first], *way[first + 1 : last + 1], way[first], *way[last + 1 :]]
@@ -416,7 +416,7 @@ def _changes(way: Sequence[PlannedArea]) -> Iterator[list[PlannedArea]]:
 
 def _length(front: Rectangle, way: Sequence[PlannedArea]) -> float:
     stops = [front, *(place.area for place in way), front]
-    # A high power: it is the longest hop that limits the clock.
+    # A high power, since the longest hop limits the clock.
     return sum(_distance(a, b) ** 4 for a, b in pairwise(stops))
 
 
@@ -425,6 +425,6 @@ def _distance(a: Rectangle, b: Rectangle) -> float:
 
 
 def need_of(cells: Mapping[str, Mapping[str, object]]) -> Counter[str]:
-    """Count the cells of a packed netlist that take room in the fabric."""
+    """Count the cells of a packed netlist that occupy the fabric."""
     counted = Counter(str(cell["type"]) for cell in cells.values())
     return Counter({kind: counted[kind] for kind in (*_LOGIC, "DP16KD", "MULT18X18D")})

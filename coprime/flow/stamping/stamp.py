@@ -1,4 +1,4 @@
-"""Stamp a mapped netlist: from modules on a chain to a device that is placed and routed."""
+"""Stamp a mapped netlist: from modules on a chain to a placed and routed device."""
 
 import math
 import re
@@ -37,14 +37,14 @@ from .timing import paths_since
 
 _TARGET_MHZ = 200.0  # clock that nextpnr works towards
 _ENOUGH = 0.985
-"""Of the clock of the fastest rectangle so far: one as fast needs no further seed."""
-_FURTHER = 8  # seeds for a rectangle that is slower
+"""Fraction of the clock of the fastest rectangle so far that needs no further seed."""
+_FURTHER = 8  # additional seeds for a slower rectangle
 _FRONT_ENDS = 4
-"""Front ends that the whole is routed with, at most: nets that lead over copies are routed again,
-and how slow these become depends on its places."""
+"""Maximum number of front ends with which the whole is routed. Nets that cross copies are routed
+again, and their delay depends on the front end's placement."""
 _NO_ROUTE = re.compile(r"Failed to route arc \S+ of net '([^']+)'")
 STAMPING = Target.ECP5
-"""The target whose fabric is known here."""
+"""The target whose fabric this module knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,18 +53,18 @@ class StampedDesign:
 
     device: str
     fmax_mhz: float
-    """Highest clock of the whole: that of its slowest block, or of the paths that no block has."""
+    """Maximum clock of the whole: of its slowest block, or of the paths in no block."""
     critical_path: str
-    paths_since_mhz: float  # highest clock of the paths that no block has (`paths_since`)
-    reported_mhz: float  # what nextpnr says of the whole: a lower bound
+    paths_since_mhz: float  # maximum clock of the paths in no block (`paths_since`)
+    reported_mhz: float  # nextpnr's figure for the whole: a lower bound
     block_mhz: Mapping[str, Mapping[int, float]]
-    """Highest clock in MHz of each rectangle and of the front end by themselves, by seeds.
+    """Maximum clock in MHz of each rectangle and of the front end alone, by seeds.
 
     The front end has further seeds while the whole is slower than the rectangles."""
-    rectangles: Mapping[str, int]  # how many there are of each
-    filled: int  # percent of its LUTs that a rectangle has in use, at most
+    rectangles: Mapping[str, int]  # number of each
+    filled: int  # maximum utilization of a rectangle's LUTs, in percent
     routed: int  # nets that were copied with their routes
-    left: int  # nets without a route to copy; most are inside of a slice and need none
+    left: int  # nets without a route to copy; most are inside a slice and need none
     tools: Mapping[str, str]  # version of each tool
     netlist: Module = field(repr=False)
     """The packed cells with their places, as the last step routes them."""
@@ -72,7 +72,7 @@ class StampedDesign:
     """With nextpnr's report.json of the whole and, if there are constraints, the bitstream."""
 
     def record(self) -> dict[str, object]:
-        """What `synth --json` says of the stamping."""
+        """The stamping in the output of `synth --json`."""
         return {
             "block_mhz": {
                 name: {str(seed): mhz for seed, mhz in by_seed.items()}
@@ -102,17 +102,17 @@ def stamp_design(
     Parameters
     ----------
     verilog (str): with top module `top`, whose clock is the port clk or s_axi_aclk
-    repeated (sequence of str): modules to map by themselves, the last one the one to be stamped
+    repeated (sequence of str): modules to map separately; the last one is stamped
     device (str): one of the target's; "" for its first one
-    seeds (sequence of int): of each rectangle, of which the best is stamped; at least one. A
+    seeds (sequence of int): for each rectangle, the best of which is stamped; at least one. A
         rectangle that is slower than the first one has further seeds, and so has the front end.
     pins (str or None): connect each port of `top` with a pin, by these constraints (then there is
-        a bitstream, too), or "" for any pin; None: each port is registered, as
-        `coprime.flow.routing.route_design` does, so that designs with more ports fit
-    enough_mhz (float): a rectangle that is as fast needs no further seed
+        a bitstream, too), or "" for any pin; None: each port is registered, as in
+        `coprime.flow.routing.route_design`, so that designs with more ports fit
+    enough_mhz (float): a rectangle that reaches this clock needs no further seed
 
-    Raises ValueError for another device, ToolError if the chain is none, if as many instances do
-    not fit or cannot be divided into rectangles, or if a tool fails.
+    Raises ValueError for another device, ToolError if the instances form no chain, if they do not
+    fit or cannot be divided into rectangles, or if a tool fails.
     """
     if not seeds:
         raise ValueError("seeds must name at least one seed")
@@ -136,7 +136,7 @@ def stamp_design(
 
 @dataclass(frozen=True)
 class _Whole:
-    """Everything with one front end, and the clock of the paths that no rectangle has."""
+    """The whole with one front end, and the clock of the paths in no rectangle."""
 
     composed: Composed
     linked: Module
@@ -208,7 +208,7 @@ class _Stamping:
         )
 
     def _front_ends(self, part: ChainPart, area: Rectangle, slowest: float) -> Iterator[Block]:
-        """Front ends of different seeds, each as fast as the slowest rectangle, or the fastest one.
+        """Front ends of different seeds, as fast as the slowest rectangle, or else the fastest one.
 
         The last error, if the front end fits with none of the seeds.
         """
@@ -230,7 +230,7 @@ class _Stamping:
             seeds = seeds[seeds.index(last) + 1 :]
 
     def _whole(self, chain: NodeChain, front: Block, copies: Sequence[Copy]) -> "_Whole":
-        """All blocks together, checked and routed, and the clock of what no rectangle has."""
+        """All blocks together, checked and routed, and the clock of the paths in no rectangle."""
         composed, linked = self._linked(chain, front, copies)
         check(linked, self.fabric, self._packed(chain.modules))
         routed = self._routed_in_place(linked, bitstream=bool(self.constraints))
@@ -244,7 +244,7 @@ class _Stamping:
         return _Whole(composed, linked, routed, clock_mhz(since), clock, path)
 
     def _routed_in_place(self, module: Module, *options: str, bitstream: bool = False) -> Path:
-        """A folder in which a placed netlist was routed where it was not."""
+        """A folder in which the unrouted nets of a placed netlist were routed."""
         timing = ("--freq", str(_TARGET_MHZ), "--timing-allow-fail")
         options = (*self.flow.place_without_pins, "--no-pack", "--no-place", *timing, *options)
         netlist = netlist_text({"top": module})
@@ -257,8 +257,8 @@ class _Stamping:
     ) -> tuple[Composed, Module]:
         """The blocks as they were put together, and the same with the links routed.
 
-        A link may find no way to its end: then it may take wires of that block, or of its copies.
-        What loses wires is routed again, together with the links; if that fails, at the end.
+        A link may have no route to its end: then it may take wires of that block, or of its copies.
+        Nets that lose wires are routed again, together with the links; if that fails, at the end.
         """
         loose: list[Block] = []
         while True:
@@ -287,7 +287,7 @@ class _Stamping:
         return *self.seeds, *range(last + 1, last + 1 + _FURTHER)
 
     def _look(self, place: PlannedArea) -> tuple[object, ...]:
-        """Equal for two places that one block is for."""
+        """A key that is equal for two places of the same block."""
         return (
             self.fabric.signature(place.area),
             place.instances,
@@ -298,10 +298,10 @@ class _Stamping:
     def _blocks(
         self, chain: NodeChain, places: Sequence[PlannedArea]
     ) -> dict[tuple[object, ...], Block]:
-        """What goes into the rectangles, once for all that look alike.
+        """The blocks of the rectangles, one for all rectangles that look alike.
 
-        It is placed where the fabric's edges are farthest: wires there may end differently. Those
-        that share few rows go first: they are the fastest.
+        A block is placed where the fabric's edges are farthest, since wires near them may end
+        differently. Rectangles that share few rows are first: they are the fastest.
         """
         alike: dict[tuple[object, ...], list[PlannedArea]] = {}
         for place in sorted(places, key=lambda one: one.most_shared):
@@ -320,7 +320,7 @@ class _Stamping:
             above = None
             if base.above:
                 above = Copy(blocks[self._look(base.above)], base.above.area)
-            # A second one beside multipliers of another.
+            # A second one next to the multipliers of another.
             signals = (len(base.rectangles) - 1) % 2
             part = instances_in_a_ring(chain, base.instances, signals)
             fastest = max((block.mhz for block in blocks.values()), default=math.inf)
@@ -372,7 +372,7 @@ class _Stamping:
 
 
 def _blocked(error: str, chain: NodeChain, front: Block, copies: Sequence[Copy]) -> Block | None:
-    """The block that a link found no way into, by the tool's message; None for another one."""
+    """The block into which a link had no route, by the tool's message; None for other messages."""
     found = _NO_ROUTE.search(error)
     if found is None:
         return None
