@@ -59,7 +59,7 @@ class Result:
 
 
 class Accelerator(EngineDriver):
-    """One accelerator behind a device.
+    """The driver of one accelerator, which a device accesses.
 
     It loads only operands that the accelerator does not hold yet. It detects a reset of the device,
     since the interrupt enable, which this driver sets once, then reads as 0. Negative numbers and
@@ -98,7 +98,7 @@ class Accelerator(EngineDriver):
     def operate(
         self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
     ) -> Result:
-        """Execute any operation, with all inputs of its record by their names.
+        """Execute any operation, with all inputs of its record, by name.
 
         Ranges and errors are those of `operation_job`.
         """
@@ -168,7 +168,7 @@ class Accelerator(EngineDriver):
         self._execute(Command.WIPE)
 
     def forget(self) -> None:
-        """Load everything again: call this after accessing the device other than by this driver."""
+        """Load everything again: call this after accessing the device without this driver."""
         self._memory.forget()
 
     # Accesses
@@ -186,8 +186,8 @@ class Accelerator(EngineDriver):
     def read_result(self, job: Job, x: int) -> Result:
         """Read the result of the last command, which was `job` on x.
 
-        Raises EngineError with FAULT if that is not what the engine has checked, for the x that was
-        sent: a bit has changed on the way in or out.
+        Raises EngineError with FAULT if this is not the result that the engine has checked for the
+        x that was sent: a bit has changed in a transfer.
         """
         length = self._read(registers.OUTPUT_LENGTH)
         value = value_of(self._get_output((length + 3) // 4))
@@ -201,7 +201,7 @@ class Accelerator(EngineDriver):
         return Result(value, cycles, products, predicted, self.multipliers)
 
     def _run_key(self, job: Job, x: int, longer: Callable[[], Job]) -> Result:
-        """Run a key's job, or, if x is longer than its modulus, one of that length."""
+        """Run a key's job or, if x is longer than its modulus, a job with the length of x."""
         check_naturals(x=x)
         return self._run(longer() if x.bit_length() > job.modulus_length else job, x)
 
@@ -232,7 +232,7 @@ class Accelerator(EngineDriver):
         self._raise_errors()
 
     def _prepare(self) -> None:
-        """Clear errors, enable the interrupt, and notice a reset, after which nothing is loaded."""
+        """Clear errors, enable the interrupt, and detect a reset, after which nothing is loaded."""
         if not self._read(registers.INTERRUPT_ENABLE):
             self.forget()
             self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)
@@ -248,7 +248,7 @@ class Accelerator(EngineDriver):
         self._raise_errors()
 
     def _raise_errors(self) -> None:
-        """Raise the accelerator's error: of the command, otherwise of a refused access."""
+        """Raise the accelerator's error: the command's, or else that of a refused access."""
         word = self._read(registers.ERROR)
         code = registers.ERROR["CODE"].of(word) or registers.ERROR["REFUSAL"].of(word)
         if code:

@@ -1,4 +1,4 @@
-"""The view that a driver has of an accelerator: 32-bit registers and an interrupt."""
+"""The interface between a driver and an accelerator: 32-bit registers and an interrupt."""
 
 from collections.abc import Sequence
 from typing import Protocol, Self, runtime_checkable
@@ -32,7 +32,7 @@ class DeviceError(CoprimeError):
 class BusError(DeviceError):
     """The device answered an access with SLVERR or DECERR, and its state has not changed.
 
-    Some words of a block may have been written nevertheless.
+    Some words of a block may still have been written.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Closing:
 
 
 class Device(Protocol):
-    """Access to one accelerator. Usable as a context manager that closes it."""
+    """Access to the registers of one accelerator; a context manager that closes it."""
 
     def read32(self, address: int) -> int:
         """Read the register at byte address `address`, a multiple of 4 in 0..4092.
@@ -103,10 +103,10 @@ class Device(Protocol):
 
 @runtime_checkable
 class BlockDevice(Protocol):
-    """An optional addition to a Device: transfers of many words; otherwise they go one by one."""
+    """An optional addition to a Device: transfers of many words, instead of one by one."""
 
     def read_block(self, address: int, count: int) -> list[int]:
-        """Read `count` consecutive registers, at least 0, from `address` on.
+        """Read `count` consecutive registers, 0 or more, from `address` on.
 
         Raises BusError if the device refuses any.
         """
@@ -135,7 +135,7 @@ def write_block(device: Device, address: int, values: Sequence[int]) -> None:
 
 
 def check_address(address: int) -> None:
-    """Reject what is not the byte address of a register: TypeError, ValueError."""
+    """Check that this is the byte address of a register; raises TypeError or ValueError."""
     if not isinstance(address, int):
         raise TypeError(f"address must be an int, not {address!r}")
     if address not in range(0, ADDRESS_SPACE, 4):
@@ -145,7 +145,7 @@ def check_address(address: int) -> None:
 
 
 def check_value(value: int) -> None:
-    """Reject what does not fit a register: TypeError, ValueError."""
+    """Check that a value fits a register; raises TypeError or ValueError."""
     if not isinstance(value, int):
         raise TypeError(f"value must be an int, not {value!r}")
     if value not in range(1 << 32):
@@ -153,7 +153,7 @@ def check_value(value: int) -> None:
 
 
 def check_block(address: int, count: int) -> None:
-    """Reject what are not consecutive registers: TypeError, ValueError."""
+    """Check that these are consecutive registers; raises TypeError or ValueError."""
     check_address(address)
     if not isinstance(count, int):
         raise TypeError(f"count must be an int, not {count!r}")

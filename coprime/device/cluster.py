@@ -1,4 +1,4 @@
-"""The driver of a cluster: commands are started core by core, and end in any order."""
+"""The driver of a cluster: commands are started core by core and end in any order."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -17,14 +17,15 @@ _ERRORS = {int(error): error for error in Error}
 
 @dataclass(frozen=True)
 class Completion:
-    """How a core's command ended.
+    """The end of a core's command.
 
     Parameters
     ----------
     core : number of the core
     error : an Error, NONE if the command succeeded; a plain number if the hardware returned one
         that is no Error. FAULT comes from the core, which has wiped its memory, or from the driver:
-        where results are checked, what was read is not what the core has checked for this command.
+        results are checked, and the one read is not the one that the core has checked for this
+        command.
     value : the result, below the modulus; None after an error and after WIPE. The repr does not
         show it, since it may be a secret.
     predicted_cycles : that of the engine's design; None without `predict`, and after an error
@@ -37,12 +38,12 @@ class Completion:
 
 
 class Cluster(EngineDriver):
-    """A cluster of engines behind a device.
+    """The driver of a cluster of engines, which a device accesses.
 
     `start` starts a command on a core, which produces exactly one completion; `completion` takes
-    it. The core is occupied until then. A core is loaded only with what it does not hold yet, and
-    always with X. A reset of the device is noticed, since the interrupt enable, which this driver
-    sets once, then reads as 0: running commands are lost without a completion.
+    it. The core is occupied until then. Only operands that a core does not hold yet are loaded, and
+    always X. A reset of the device is detected, since the interrupt enable, which this driver sets
+    once, then reads as 0: running commands are lost without a completion.
 
     Not for use from two threads at once, nor by two drivers of one device. The attributes of
     `EngineDriver` describe each engine; `modmul_job` and the like create jobs.
@@ -55,7 +56,7 @@ class Cluster(EngineDriver):
     Attributes
     ----------
     cores (int): number of cores, 1 to 1023, numbered from 0
-    resets (int): number of resets of the device that were noticed
+    resets (int): number of resets of the device that were detected
 
     Raises
     ------
@@ -70,8 +71,8 @@ class Cluster(EngineDriver):
         self.resets = 0
         self._memories = [EngineContents() for _ in range(self.cores)]
         self._running: dict[int, tuple[Job, int]] = {}  # with X, by core
-        self._kept: deque[Completion] = deque()  # taken while other cores were wiped
-        self._words: list[int] = []  # of the result that is being read
+        self._kept: deque[Completion] = deque()  # taken while other cores were being wiped
+        self._words: list[int] = []  # of the result being read
         self._selected: int | None = None
         self._clean = False  # whether ERROR is known to show no earlier refusal
         for core in reversed(range(self.cores)):
@@ -87,7 +88,7 @@ class Cluster(EngineDriver):
         return frozenset(self._running) | {completion.core for completion in self._kept}
 
     def start(self, core: int, job: Job, x: int = 0) -> None:
-        """Load what the core does not hold yet, and X, and start the command.
+        """Load X and the operands that the core does not hold yet, and start the command.
 
         Range: x in [0, modulus). If it is not below the modulus, but fits the job's modulus length,
         the completion has the error. WIPE has no X.
@@ -149,7 +150,7 @@ class Cluster(EngineDriver):
         """Return when there is a completion, and at once if no core is occupied.
 
         `timeout` and InterruptTimeout are as in `Device.wait_interrupt`. This also waits for
-        commands that a reset of the device has ended, unless `notice_reset` has noticed it.
+        commands that a reset of the device has ended, unless `notice_reset` has detected it.
         """
         if self._running and not self._kept:
             self._device.wait_interrupt(timeout)
@@ -172,7 +173,7 @@ class Cluster(EngineDriver):
         ValueError: there is no such core
         EngineError: BUSY: one of them is occupied, none was wiped; others: a core failed to wipe
         InterruptTimeout: a core did not end in `timeout` seconds; its completion is outstanding
-        DeviceError: the device was reset meanwhile, so that memories may not be wiped
+        DeviceError: the device was reset meanwhile, so memories may not have been wiped
         """
         left = set(range(self.cores) if cores is None else cores)
         for core in left:
@@ -198,7 +199,7 @@ class Cluster(EngineDriver):
             raise self.error_of(failed)
 
     def holds(self, core: int, job: Job) -> bool:
-        """Whether the core already holds all that belongs to the job's modulus or private key."""
+        """Whether the core already holds all operands of the job's modulus or private key."""
         return self._holds_modulus(job, self._memories[core])
 
     def forget(self, core: int) -> None:
@@ -261,9 +262,9 @@ class Cluster(EngineDriver):
         return Completion(core, _ERRORS.get(code, code), value, predicted)
 
     def _is_sound(self, job: Job, x: int, value: int | None, residue: int) -> bool:
-        """Whether this is what the core has checked, for the job and the x that were sent to it.
+        """Whether the core has checked this result, for the job and the x that were sent to it.
 
-        Otherwise a bit has changed on the way in or out, or it is another command's.
+        Otherwise a bit has changed in a transfer, or the result is of another command.
         """
         if not self.checked or not job.command.operation.has_check:
             return True

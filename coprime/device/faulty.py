@@ -1,4 +1,4 @@
-"""A simulated device whose registers can be changed: bits flip as by radiation or an attack.
+"""A simulated device whose registers can be changed, to flip bits as radiation or an attack would.
 
 It shows the effect of a fault on a circuit, and not how likely one is.
 """
@@ -65,7 +65,7 @@ class FaultyDevice(SimulatedDevice):
         self._state_bytes: int = self._library.coprime_state_bytes(self._open())
 
     def flip(self, register: StateElement, word: int, bit: int) -> None:
-        """Invert one bit, as if it had taken this value in the last clock cycle.
+        """Invert one bit, as if it had changed at the last clock edge.
 
         ValueError for a word or a bit that does not exist.
         """
@@ -75,7 +75,7 @@ class FaultyDevice(SimulatedDevice):
         self.poke(register, word, self.peek(register, word) ^ 1 << bit)
 
     def poke(self, register: StateElement, word: int, value: int) -> None:
-        """Set a word, as if it had taken this value in the last clock cycle.
+        """Set a word, as if it had changed at the last clock edge.
 
         ValueError for a word that does not exist, or a value that does not fit.
         """
@@ -95,7 +95,7 @@ class FaultyDevice(SimulatedDevice):
         return int.from_bytes(found.raw, "little")
 
     def save(self) -> bytes:
-        """The present state: all registers and memories, and the place in the random bytes.
+        """The present state: all registers and memories, and the position in the random bytes.
 
         It is complete between two accesses, not while a function of `call_at` is called.
         """
@@ -106,8 +106,8 @@ class FaultyDevice(SimulatedDevice):
     def restore(self, state: bytes, only: Collection[StateElement] | None = None) -> None:
         """Return to a state from this device's `save`; `cycles` keeps counting.
 
-        With `only`, it is the contents of these registers and memories that return. ValueError for
-        bytes of another length, or another device's register.
+        With `only`, only the contents of these registers and memories are restored. ValueError for
+        bytes of another length, or for another device's register.
         """
         self._check_state(state)
         chosen = None
@@ -124,11 +124,11 @@ class FaultyDevice(SimulatedDevice):
         return bool(self._library.coprime_equals(self._open(), state))
 
     def call_at(self, cycle: int, function: Callable[[], int | None]) -> None:
-        """Call a function, in place of one from before, as soon as `cycles` is `cycle`.
+        """Call a function when `cycles` reaches `cycle`; it replaces an earlier one.
 
-        That may be in the middle of an access, and no function is called for a cycle that has
-        passed. It returns the next cycle in which it is called; None: not again. It must not raise,
-        access registers over the bus, or let the clock run.
+        This may be in the middle of an access; no function is called for a cycle that has passed.
+        The function returns the next cycle in which to call it, or None for no further call. It
+        must not raise, access registers over the bus, or run the clock.
         """
         self._function = AT_CYCLE(lambda: function() or 0)
         self._library.coprime_call_at(self._open(), cycle, self._function)

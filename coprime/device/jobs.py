@@ -1,4 +1,4 @@
-"""Common parts of the drivers: an engine's features, jobs, and the loading of a job."""
+"""Common parts of the drivers: an engine's features, jobs, and loading a job."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ _LENGTH_REGISTERS = {
 _LOADED: tuple[Operand, ...] = tuple(operand for operand in Operand if operand is not Operand.X)
 """The operands that are kept from one command to the next."""
 _OF_ONE_COMMAND = frozenset({Operand.Y, Operand.E})
-"""Those of them that do not belong to a modulus or a key."""
+"""Of these, the operands that do not belong to a modulus or a key."""
 
 _KINDS = {
     registers.IDENTIFICATION["ID"].reset: ("accelerator", "coprime.device.accelerator.Accelerator"),
@@ -110,7 +110,7 @@ class Job:
 
     @property
     def modulus_length(self) -> int:
-        """Length of the modulus that the engine gets, in bits; 0 for WIPE."""
+        """Length in bits of the modulus in the engine; 0 for WIPE."""
         return self.lengths.get(Length.MODULUS, 0)
 
 
@@ -154,7 +154,7 @@ class EngineContents:
 
 
 class EngineDriver:
-    """Engines behind a device, all of one kind: their features, and jobs for them.
+    """Features of the engines of a device, which are all of one kind, and jobs for them.
 
     The modulus is loaded with the length of the longest operand, so that the hardware detects every
     operand that is too large, and at least the minimum length. Negative numbers and non-integers
@@ -175,12 +175,12 @@ class EngineDriver:
     multipliers (int): number of multipliers of an engine that work in parallel
     equal_primes (bool): whether both primes of a key are loaded with the length of the longer one
     checked (bool): whether the result of a private operation is checked with the public exponent
-    verifies (bool): whether signatures of ECDSA are verified with the public key, an operand then
+    verifies (bool): whether ECDSA signatures are verified with the public key, then an operand
     digit_width, headroom (int): bits of a digit, and bits of an operand beyond its length
     radix_bits (int): bits that a round of the multiplication takes, which determine R for a length
         of the modulus. 0: there is no Montgomery form, and even moduli are allowed.
-    half_bits (int): bits below the second of two numbers that are an operand; 0: there are none
-    scalar_blinding (ScalarBlinding): random bits that secret scalars of points are blinded with
+    half_bits (int): position in bits of the second number of an operand that has two; 0: none has
+    scalar_blinding (ScalarBlinding): random bits that blind secret scalars of points
     min_length, max_length, max_prime_length (int): bits of the shortest modulus, the longest
         modulus and the longest prime (0: no CRT)
 
@@ -223,10 +223,10 @@ class EngineDriver:
     def operation_job(
         self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
     ) -> Job:
-        """An operation that is given numbers: all of its record's inputs, by their names.
+        """The job of an operation on numbers: all inputs of its record, by name.
 
-        A public key to verify a signature with is one of them where the hardware `verifies`, and
-        may be given where it does not.
+        The public key that verifies a signature is required if the hardware `verifies`, and
+        optional otherwise.
 
         Ranges: the modulus is odd unless `radix_bits` is 0, then 1 or more; exponents are 0 or
         more, others below the modulus. `exponent_length` is of each exponent, in bits; None: as
@@ -264,7 +264,7 @@ class EngineDriver:
         return Job(command, lengths, operands)
 
     def _read_by(self, command: Command, numbers: Mapping[str, int]) -> Mapping[str, int]:
-        """Those that the hardware reads: a public key only where that verifies with it."""
+        """The inputs that the hardware reads: a public key only if it verifies with it."""
         own, names = command.operation, {*numbers}
         key = {one.name for one in own.key_inputs}
         if not self.verifies and names > key:
@@ -276,29 +276,29 @@ class EngineDriver:
         return {name: numbers[name] for name in names}
 
     def operation_input(self, command: Command, numbers: Mapping[str, int]) -> int:
-        """The operand X of an operation that is given numbers."""
+        """The operand X of an operation on numbers."""
         if command.operation.on_curve:
             return operand_pairs(command.operation, numbers, self.half_bits).get(Operand.X, 0)
         return numbers["x"]
 
     def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
-        """The numbers of a result: one, or two of an operation on curves."""
+        """The numbers of a result: one, or two for an operation on curves."""
         if not command.operation.on_curve:
             return (value,)
         upper, lower = divmod(value, 1 << self.half_bits)
         return lower, upper
 
     def expected_residue(self, job: Job, value: int, x: int) -> int:
-        """RESIDUE of a job's result, modulo 2^V - 1, if that is of this input."""
+        """RESIDUE of a job's result, modulo 2^V - 1, if the result is of this input."""
         if job.command.operation.on_curve:
             return expected_residue_of_pair(value, x, self.digit_width)
         return expected_residue(value, x, job.operands[Operand.M], self.digit_width)
 
     def is_as_checked(self, job: Job, value: int, x: int, residue: int) -> bool:
-        """Whether a result is the one that was checked, of this input, by what RESIDUE is.
+        """Whether RESIDUE shows that a result is the checked one, of this input.
 
-        RESIDUE does not tell digits that have changed places, nor a second number that has moved by
-        a digit; so both must be in their range, and a point on its curve, too.
+        RESIDUE does not detect digits that have changed places, nor a second number that has moved
+        by a digit; so both must be in their range, and a point must be on its curve, too.
         """
         operation = job.command.operation
         if residue % residue_modulus(self.digit_width) != self.expected_residue(job, value, x):
@@ -413,7 +413,7 @@ class EngineDriver:
         raise IdentificationError(text)
 
     def _probe(self) -> Iterable[Operand]:
-        """Find out which operands the engine holds: it refuses to select others."""
+        """Find out which operands the engine can hold: it refuses to select others."""
         for operand in _LOADED:
             self._write(registers.ERROR, 0)
             self._write(registers.KEY_OPERAND, operand)
@@ -424,9 +424,9 @@ class EngineDriver:
                 yield operand
 
     def _load(self, job: Job, memory: EngineContents) -> None:
-        """Write what the engine does not hold yet; `memory` is correct after every single write.
+        """Write the operands that the engine does not hold; `memory` is correct after each write.
 
-        What the job's command consumes is removed from `memory` at the end.
+        The operands that the job's command consumes are removed from `memory` at the end.
         """
         for kind, length in job.lengths.items():
             if memory.lengths.get(kind) != length:
@@ -453,7 +453,7 @@ class EngineDriver:
             self._write(registers.KEY_DATA, word)
 
     def _holds_modulus(self, job: Job, memory: EngineContents) -> bool:
-        """Whether everything that belongs to the modulus or the private key is loaded."""
+        """Whether all operands of the modulus or the private key are loaded."""
         return all(
             memory.operands.get(operand) == value
             for operand, value in job.operands.items()
@@ -512,7 +512,7 @@ def value_of(words: Iterable[int]) -> int:
 
 
 def check_naturals(**values: int) -> None:
-    """Reject what is not an integer of 0 or more; the messages do not show values.
+    """Check that a value is an integer of 0 or more; the messages do not show values.
 
     Raises TypeError for another type, ValueError for a negative number.
     """

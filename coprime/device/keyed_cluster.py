@@ -1,4 +1,4 @@
-"""A cluster in an accelerator's place, for one operation after the other."""
+"""A cluster used like an accelerator, for one operation after the other."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from coprime.engine.contract import Command
 
 
 class KeyedCluster:
-    """Keeps the keys and gives each operation to a core; the others are idle meanwhile.
+    """Keeps the keys and runs each operation on one core; the others are idle meanwhile.
 
     A core that fails is taken out of service, and another repeats its operation. Attributes
     `commands`, `max_length`, `max_prime_length` and `checked` are those of the cores.

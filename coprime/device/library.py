@@ -6,7 +6,7 @@ from .base import Closing, DeviceError
 
 
 class LibrarySimulation(Closing):
-    """What PREFIX_create has made, until `close` hands it to PREFIX_destroy."""
+    """The handle that PREFIX_create returned, until `close` passes it to PREFIX_destroy."""
 
     PREFIX = "coprime"
     WHAT = "device"

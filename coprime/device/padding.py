@@ -14,12 +14,12 @@ _SECRET, _LABEL, _SALT, _MESSAGE = range(0, 4 * DIGEST_BYTES, DIGEST_BYTES)
 
 
 class PaddedAccelerator(Accelerator):
-    """One accelerator with paddings behind a device.
+    """The driver of one accelerator with paddings.
 
     Messages are bytes; a ciphertext or a signature is as long as the modulus. Besides the errors of
     `Accelerator`, EngineError is raised with INPUT_CLIPPED for a message that is too long for the
     padding, with PADDING_LENGTH for a modulus that is too short, with UNSUPPORTED for a scheme that
-    is not built in, and with PADDING for a wrong padding (where that is not secret), and for a
+    is not built in, and with PADDING for a wrong padding (unless that is secret), and for a
     ciphertext or a signature that is not as long as the modulus.
 
     Parameters
@@ -41,7 +41,7 @@ class PaddedAccelerator(Accelerator):
     def encrypt(
         self, message: bytes, scheme: Scheme = Scheme.OAEP, *, label: bytes | None = None
     ) -> bytes:
-        """Pad with random bytes of the hardware and encrypt with the last loaded public key."""
+        """Pad, with random bytes from the hardware, and encrypt with the last loaded public key."""
         return self._pad(self._public_key(), message, scheme, private=False, label=label)
 
     def decrypt(
@@ -49,7 +49,7 @@ class PaddedAccelerator(Accelerator):
     ) -> bytes:
         """Decrypt with the last loaded private key, and remove the padding.
 
-        A wrong PKCS #1 v1.5 padding yields another message and no error.
+        A wrong PKCS #1 v1.5 padding yields a substitute message and no error.
 
         Raises ValueError if no private key is loaded.
         """

@@ -28,7 +28,7 @@ _OF_THE_REQUEST = frozenset(
         Error.SIGNATURE,
     }
 )
-"""Errors that are caused by the numbers, and not by the core."""
+"""Errors caused by the numbers, not by the core."""
 
 Limit = Callable[[Job], int | None]
 """The maximum number of clock cycles for a job, 1 or more; None: no limit."""
@@ -159,22 +159,22 @@ class Scheduler:
     **Choice of request and core.** The queue is first in, first out. Its oldest request goes to an
     idle core that already holds its modulus or key, otherwise to the core that has been idle
     longest. One exception saves loading: that core may first take another of the first `lookahead`
-    requests whose key it holds. The oldest request is overtaken at most `lookahead` times, so none
-    starves. A request that returns from a failed core is the first again, and does not go to a core
-    that has failed on it before.
+    requests, if it holds its key. The oldest request is overtaken at most `lookahead` times, so
+    none starves. A request that returns from a failed core is first in the queue again, and does
+    not go to a core that has failed on it before.
 
     **Failing cores.** A core is taken out of service if it returns a result that cannot be right,
     refuses an access, or ends with an error that is not caused by the request; if it does not react
     to CANCEL in `grace` clock cycles; and if it failed on `attempts` requests in a row, by FAULT or
-    by exceeding the limit, even if it reacted. After a single FAULT it works on, since a fault may
-    have been a passing one, or of the key. Another core repeats its work. Completions of a core
-    that is out of service are removed and ignored. A core that never ends is noticed only by a
-    limit, or when its request is cancelled.
+    by exceeding the limit, even if it reacted. After a single FAULT it stays in service, since the
+    fault may have been transient, or in the key. Another core repeats its work. Completions of a
+    core that is out of service are removed and ignored. A core that never ends is detected only by
+    a limit, or when its request is cancelled.
 
     **Time** is checked when a completion arrives, and when `Device.wait_interrupt` gives up: on
     hardware after `poll` seconds, in simulation after the device's `cycle_limit`.
 
-    A reset of the device is noticed, and running requests are started again. Other exceptions of
+    A reset of the device is detected, and running requests are started again. Other exceptions of
     the device (BusError, BusTimeout) propagate from the iterators; no request is lost, and the
     iteration can be resumed.
 
@@ -248,7 +248,7 @@ class Scheduler:
     def operate(
         self, command: Command, numbers: Mapping[str, int], *, exponent_length: int | None = None
     ) -> Request:
-        """An operation that is given numbers: all of its record's inputs, by their names.
+        """An operation on numbers: all inputs of its record, by name.
 
         TypeError, ValueError: as `EngineDriver.operation_job`. Errors of the hardware are in the
         request's result.
@@ -328,7 +328,7 @@ class Scheduler:
         """Deliver requests in the order of submission, until all are delivered.
 
         Each is delivered as soon as it and all before it have finished. Requests that `completed`
-        has delivered are left out.
+        has delivered are omitted.
         """
         while self._undelivered:
             request = next(iter(self._undelivered))
@@ -407,7 +407,7 @@ class Scheduler:
         return len(self._failed.keys() | request._failed_on.keys()) == self._cluster.cores
 
     def _end_hopeless(self) -> None:
-        """Fail waiting requests that no core is left for."""
+        """Fail waiting requests for which no core is left."""
         for request in [request for request in self._waiting if self._is_hopeless(request)]:
             del self._waiting[request]
             cores = request._failed_on | self._failed
@@ -417,7 +417,7 @@ class Scheduler:
     # Work on the cores
 
     def _step(self) -> bool:
-        """Do the next piece of work, or wait for it; False if nothing is waiting or running."""
+        """Do the next piece of work, or wait for it; False if no request is waiting or running."""
         self._fill()
         if not self._running:
             return False
@@ -501,7 +501,7 @@ class Scheduler:
             self._set_deadline(run, request._limit)
 
     def _restart_after_reset(self) -> bool:
-        """Whether the device was reset; if so, nothing is running any more."""
+        """Whether the device was reset; if so, no command is running any more."""
         self._cluster.notice_reset()
         if self._cluster.resets == self._resets:
             return False

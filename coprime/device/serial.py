@@ -1,4 +1,4 @@
-"""An accelerator behind a serial wire: requests that are repeated until they are answered."""
+"""An accelerator at a serial port: requests are repeated until they are answered."""
 
 import errno
 import os
@@ -25,25 +25,25 @@ from .serial_frames import Answer, FrameParser, encode_request
 __all__ = ["BAUD", "LinkError", "SerialDevice", "SerialPort", "open_serial"]
 
 BAUD = 115_200
-"""Bits per second if nothing else is said."""
+"""Bits per second by default."""
 _BITS = 10  # of a byte on the wire
-_OVERHEAD = 40  # bytes of a request and its answer besides the words, at most
+_OVERHEAD = 40  # maximum number of bytes of a request and its answer besides the words
 _FIRST_POLL, _LAST_POLL = 0.001, 0.02  # seconds from one to the next
 
 
 class LinkError(DeviceError):
     """The board does not answer, or the session with it has ended.
 
-    It is not known whether what was asked for last has been done. The next access opens another
-    session, which resets the accelerator, so that nothing is loaded: a driver notices that.
+    It is not known whether the last request has been executed. The next access opens another
+    session, which resets the accelerator; a driver detects that and loads everything again.
     """
 
 
 class SerialPort(Protocol):
-    """A wire to a board and back."""
+    """A serial connection to a board."""
 
     name: str
-    """For errors."""
+    """Name of the port, for errors."""
     baud: int
     """Bits per second, 8N1."""
 
@@ -51,33 +51,33 @@ class SerialPort(Protocol):
         """Send bytes. Raises DeviceError."""
 
     def read(self, seconds: float) -> bytes:
-        """What has come: at least a byte, or nothing if none comes in so many seconds.
+        """Return received bytes: at least one, or none if none arrives within these seconds.
 
         Raises DeviceError.
         """
 
     def send_break(self) -> None:
-        """Hold the wire at 0 for at least 27 bits, where the port can. Raises DeviceError."""
+        """Hold the line at 0 for at least 27 bits, if the port can. Raises DeviceError."""
 
     def now(self) -> float:
-        """The time in seconds that `read` waits in."""
+        """The time in seconds, of the clock that `read` uses."""
 
     def close(self) -> None:
         """Release the port. Closing twice is allowed."""
 
 
 class SerialDevice(Closing):
-    """A Device behind a serial bridge (`coprime.bus.serial.bridge.SerialBridge`).
+    """A Device at a serial bridge (`coprime.bus.serial.bridge.SerialBridge`).
 
-    The constructor opens a session, which resets the accelerator. An access whose answer does not
-    come, or not whole, is repeated with the same number, and the board executes it once.
+    The constructor opens a session, which resets the accelerator. An access whose answer is missing
+    or incomplete is repeated with the same number; the board executes it once.
 
     Parameters
     ----------
     port (SerialPort): it is closed with the device
-    patience (float): seconds that an answer may take beyond the time on the wire; at least 0. Each
+    patience (float): seconds that an answer may take beyond the time on the line; at least 0. Each
         repetition waits twice as long as the one before.
-    attempts (int): how often a request is sent before LinkError is raised: at least 1
+    attempts (int): number of times a request is sent before LinkError is raised: at least 1
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class SerialDevice(Closing):
             self._access(SerialRequest.WRITE, address + 4 * first, len(words), words)
 
     def wait_interrupt(self, timeout: float | None = None) -> None:
-        """Ask until the interrupt request is active, as Device.wait_interrupt.
+        """Poll until the interrupt request is active, as Device.wait_interrupt.
 
         Raises InterruptTimeout if none comes in time, ValueError for a negative timeout.
         """
@@ -174,7 +174,7 @@ class SerialDevice(Closing):
     def _access(
         self, request: SerialRequest, address: int = 0, count: int = 0, words: Sequence[int] = ()
     ) -> Answer:
-        """Have a request executed, once, and return its answer. Raises BusError, LinkError."""
+        """Execute a request once and return its answer. Raises BusError, LinkError."""
         self._open()
         if self._number is None:
             self._begin()
@@ -188,7 +188,7 @@ class SerialDevice(Closing):
         expected = count if request is SerialRequest.READ else 0
         if answer.status is Status.UNEXPECTED or len(answer.words) != expected:
             raise LinkError(f"another program has used the board at {self._open().name} meanwhile")
-        self._number = number  # all is well; after any exception, the session is over
+        self._number = number  # success; after any exception, the session has ended
         if answer.status is Status.REFUSED:
             raise BusError(address, request is SerialRequest.WRITE)
         return answer
@@ -203,7 +203,7 @@ class SerialDevice(Closing):
         *,
         expected: tuple[int, ...] | None = None,
     ) -> Answer | None:
-        """Send a request until its answer comes; None if none comes."""
+        """Send a request until its answer arrives; None if none does."""
         port = self._open()
         frame = encode_request(number, request, address, count, words)
         # Every byte might be escaped.
@@ -233,7 +233,7 @@ class _SystemPort:
     """A port of this machine, by pyserial."""
 
     def __init__(self, path: str, baud: int):
-        import serial  # only who uses a port waits for it
+        import serial  # slow to import, so only where a port is used
 
         self.name, self.baud = path, baud
         self._failures = (serial.SerialException, OSError)
@@ -301,7 +301,7 @@ def open_serial(path: str, baud: int = BAUD, *, patience: float = 1.0) -> Serial
     Parameters
     ----------
     path : such as /dev/ttyUSB0, or COM3
-    baud : bits per second, which the board's bridge was made for
+    baud : bits per second, as built into the board's bridge
     patience : as SerialDevice's
 
     Raises DeviceError if the port cannot be opened, LinkError if no board answers.

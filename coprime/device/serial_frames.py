@@ -19,7 +19,7 @@ from coprime.bus.serial.protocol import (
 )
 
 _SPECIAL = (FLAG, ESCAPE)
-# Longer than any answer, with all bytes escaped; what is longer is no answer.
+# Longer than any answer with all bytes escaped; anything longer is not an answer.
 _LONGEST = 1024
 
 
@@ -31,7 +31,7 @@ class Answer:
     ----------
     number : that of the request, 0 to 255
     interrupt : the accelerator requested an interrupt
-    words : that were read; the one that came with OPEN
+    words : those that were read, or the one sent with OPEN
     """
 
     number: int
@@ -94,7 +94,7 @@ class FrameParser:
 
 
 def _decode(escaped: bytes | bytearray) -> Answer | None:
-    """Read what was between two flags; None if it is no answer."""
+    """Read the bytes between two flags; None if they are not an answer."""
     body = bytearray()
     escaping = False
     for byte in escaped:

@@ -41,7 +41,7 @@ class SimulatedDevice(LibrarySimulation):
     top (str or Chain): its top module, with the ports of an accelerator (`build_simulation` lists
         them), or the modules of a chain. Then the top module is not simulated, and need not be in
         `verilog`.
-    trace (path, optional): FST file for every signal, from the end of the reset to `close`
+    trace (path, optional): FST file with every signal, from the end of the reset to `close`
     cycle_limit (int): clock cycles after which `wait_interrupt` gives up; at least 1
     access_limit (int): clock cycles after which an access, or a burst, without an answer raises
         BusTimeout; at least 1
@@ -157,7 +157,7 @@ class SimulatedDevice(LibrarySimulation):
     def wait(self, cycles: int) -> bool:
         """Run the clock until the interrupt request is active, or for `cycles`, at least 0.
 
-        Whether the interrupt request is active.
+        Return whether the interrupt request is active.
         """
         for done in range(0, max(1, cycles), self._chunk):
             chunk = min(self._chunk, cycles - done)
@@ -195,8 +195,8 @@ def open_cluster(
 ) -> SimulatedDevice:
     """Simulate the cluster that `coprime build cluster` writes: its two modules, as a chain.
 
-    A wait lasts at most `cycle_limit` cycles; a scheduler checks its own limits that often. Raises
-    as SimulatedDevice.
+    A wait lasts at most `cycle_limit` cycles; a scheduler checks its own limits at these intervals.
+    Raises as SimulatedDevice.
     """
     chain = Chain(FRONT_END, NODE, choice.cores)
     verilog = kept_cluster(choice, bus)

@@ -18,7 +18,7 @@ _UNMASK = (1).to_bytes(4, sys.byteorder)
 
 
 class UioDevice(Closing):
-    """A Device behind /dev/uioN.
+    """A Device at /dev/uioN.
 
     A refused access cannot be caught: the processor takes a bus error, and the kernel terminates
     the process. BusError is therefore never raised.
@@ -44,7 +44,7 @@ class UioDevice(Closing):
                 f"{os.fspath(path)!r} is no UIO device: {reason}; those that the kernel has bound"
                 " are in /sys/class/uio"
             ) from error
-        # Items of a memoryview are read and written whole, as the registers demand.
+        # Items of a memoryview are read and written as a whole, as the registers require.
         self._words = memoryview(self._map).cast("I")
 
     def read32(self, address: int) -> int:
