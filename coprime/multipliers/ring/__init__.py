@@ -1,1 +1,1 @@
-"""The multiplier of `ring`, and the parts that it consists of."""
+"""The multiplier of `ring` and its parts."""

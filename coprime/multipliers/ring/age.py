@@ -1,4 +1,4 @@
-"""How long something has lasted in `ring`."""
+"""A counter of cycles since an event, in `ring`."""
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
@@ -11,7 +11,7 @@ class Age(wiring.Component):
     Members
     -------
     restart : the next cycle is cycle 0
-    reached : it is cycle `limit`, or a later one
+    reached : the cycle is `limit`, or a later one
     """
 
     def __init__(self, limit: int):
@@ -19,7 +19,7 @@ class Age(wiring.Component):
         super().__init__({"restart": In(1), "reached": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
-        """A counter that stops."""
+        """Build a counter that stops at the limit."""
         m = Module()
         age = Signal(range(self.limit + 1))
         m.d.comb += self.reached.eq(age == self.limit)

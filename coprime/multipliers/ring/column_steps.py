@@ -1,4 +1,4 @@
-"""The steps of `ring`: which columns of both products a step has."""
+"""The steps of `ring`: the columns of both products in each step."""
 
 from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib import wiring
@@ -8,24 +8,24 @@ from amaranth.lib.wiring import In, Out
 class Steps(wiring.Component):
     """Counts the steps of a product, s = 0 to D + d.
 
-    Step s has column s of the new product, and beside it column s + D + 1 + d of the old one, as
-    long as that has one. From step D on the new product's first old columns are alone.
+    Step s has column s of the new product, and also column s + D + 1 + d of the old one, while
+    there is one. From step D on, the new product's columns are alone, its first old ones.
 
     Parameters
     ----------
     count_bits : bits of D
     ahead : 1 + d, steps from D on
-    reached : as many of the first steps are told apart
+    reached : number of the first steps that are distinguished
 
     Members
     -------
     count : D, constant while not idle
     idle : there is no step
     ends : the next cycle is the first one of the next step
-    s, left : the step; columns of the old product that are left after it
-    next_s, next_left : the same of the next step, from the second cycle of a step on
+    s, left : the step; columns of the old product that remain after it
+    next_s, next_left : the same for the next step, from the second cycle of a step on
     has_old, goes_on : the step, or the next one, has a column of the old product
-    last_old : that is the old product's last column, 2D - 1
+    last_old : this column is the old product's last one, 2D - 1
     reached : bit k is 1 from step k + 1 on
     is_last, is_turn : the step is D - 1, D
     closing, is_end : the step is D or a later one; it is D + d
@@ -45,7 +45,7 @@ class Steps(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """The counters, and flags that are known when a step begins."""
+        """Build the counters, and the flags that are known when a step begins."""
         m = Module()
         count, next_s, next_left = self.count, self.next_s, self.next_left
         # Known a cycle later than s and `left`: no step has one.

@@ -1,4 +1,4 @@
-"""What `ring` asks of the memory, and the words that come for the rings of X and Y."""
+"""Memory requests of `ring`, and the words that it reads for the rings of X and Y."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ LOADING = READ_LATENCY + 1
 
 
 class WordRequests(wiring.Component):
-    """Asks for a factor's words, the first one at `first`, each next one at `others`.
+    """Requests a factor's words, the first one at `first`, each further one at `others`.
 
     Parameters
     ----------
@@ -26,10 +26,10 @@ class WordRequests(wiring.Component):
 
     Members
     -------
-    first, others : the first word is wanted from the next cycle on, or the next one
-    restarts : places begin again, though no first word is wanted
+    first, others : the first word is needed from the next cycle on, or the next word
+    restarts : places start again, although no first word is needed
     may : the port is free
-    wants, asks, place : a word is wanted, or two; one is asked for, and which
+    wants, asks, place : one or two words are needed; one is requested, and its place
     """
 
     def __init__(self, place_bits: int):
@@ -37,11 +37,11 @@ class WordRequests(wiring.Component):
         super().__init__({**flags, "wants": Out(1), "asks": Out(1), "place": Out(place_bits)})
 
     def elaborate(self, platform: object) -> Module:
-        """Counters of words that are wanted, and of places."""
+        """Build the counters of needed words and of places."""
         m = Module()
         wanted = Signal(range(3))
         m.d.comb += [self.wants.eq(wanted != 0), self.asks.eq(self.wants & self.may)]
-        # The first word may be wanted as late as one cycle before the second one.
+        # The first word may be needed as late as one cycle before the second one.
         m.d.sync += wanted.eq(wanted + (self.first | self.others) - self.asks)
         with m.If(self.first | self.restarts):
             m.d.sync += self.place.eq(0)
@@ -51,17 +51,17 @@ class WordRequests(wiring.Component):
 
 
 class Loads(wiring.Component):
-    """Reads X, M and c through port A, in their phases, and Y through port B, a word a step.
+    """Reads X, M and c through port A, in their phases, and Y through port B, a word per step.
 
-    X of a product that follows another one is read a word a step, too, if it is not that one's
-    result. A word goes to its ring `LOADING` cycles after it is asked for. In place of words that
-    the memory does not have, zeros and ones go there.
+    X of a product that follows another one is read a word per step, too, unless it is the result of
+    that product. A word is written to its ring `LOADING` cycles after its request. Words that are
+    not in the memory are replaced by zeros and ones.
 
     Parameters
     ----------
     place_bits, count_bits, width : bits of a place, of a count of words, of a word
-    beside_sums (bool): words are read whether they are taken or not, so that it does not depend on
-        numbers when the ports are free
+    beside_sums (bool): words are read even if they are not used, so that the cycles in which the
+        ports are free do not depend on the operands
     earlier (bool): `asks_earlier` of `RingMultiplication`
 
     Members
@@ -69,9 +69,9 @@ class Loads(wiring.Component):
     request, asked, under_way : of `Products`, in
     phase : of `Phases`, in
     slot : RingSlotSignature, in
-    x_taken : as of `Results`: the ring that X is in is written then
-    port_b_taken : port B writes, or is another one's; nothing can be read
-    wants_ports : a word is wanted
+    x_taken : as in `Results`: the ring of X will be written
+    port_b_taken : port B writes, or is used by another component; nothing can be read
+    wants_ports : a word is needed
     a_taken, a_role, a_index, a_of_next, a_data, b_index, b_of_next, b_data : as in
         `OverlappingMultiplierSignature`
     x, y : WriteSignature, out: for X's ring, and for Y's
@@ -106,12 +106,12 @@ class Loads(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """Ask, and register what comes."""
+        """Make the requests, and register the words."""
         m = Module()
         phase, own, asked = self.phase, self.under_way, self.asked
 
         def came(name: str, value: ValueLike) -> Signal:
-            """What was true as the word was asked for that comes now."""
+            """The value at the request of the word that arrives now."""
             return history(m, name, value, READ_LATENCY, reset=True)[-1]
 
         # --- Port A: X, M or c ------------------------------------------------------------------
@@ -146,7 +146,7 @@ class Loads(wiring.Component):
         came_y, place_y, word_b = self._read_y(m, came, next_of_y)
         m.d.comb += self.wants_ports.eq(streamed.wants | self.words_of_y.wants)
 
-        # --- What is read comes late in its cycle, and is written in the next one ---------------
+        # --- A word that is read is valid late in its cycle, and is written in the next one ------
         shifted = place_a + Mux(came_x, own.shift, 0)
         other_place = Mux(came_c, LAST, Mux(phase.puts_one, own.count, shifted))
         others = came_m | came_square | came_c | phase.puts_one | phase.wipes
@@ -167,23 +167,23 @@ class Loads(wiring.Component):
         return m
 
     def _ask_for_x(self, m: Module, next_one: Value) -> WordRequests:
-        """The words of an X that is read a word a step."""
+        """Request the words of an X that is read a word per step."""
         asked = self.asked
         m.submodules.words_of_x = words = self.words_of_x
         m.d.comb += [
             words.first.eq(asked.joins & (asked.x_streams | self.beside_sums)),
             words.others.eq(next_one & (asked.takes_x | self.beside_sums)),
-            # Of an X that was loaded, words are asked for that nobody takes.
+            # For an X that was loaded, words are requested that are not used.
             words.restarts.eq(asked.begins & self.beside_sums),
             words.may.eq(~self.a_taken & ~self.x_taken),
         ]
         return words
 
     def _wants_next(self) -> Value:
-        """A step begins in which the next words are wanted: 0 to D - 2 of the new product.
+        """A step begins in which the next words are needed: 0 to D - 2 of the new product.
 
-        If they are asked for earlier, 0 to D - 3, those in which the old product has a column, and
-        step D + 1 before it.
+        If they are requested earlier: steps 0 to D - 3, those in which the old product has a
+        column, and step D + 1 before it.
         """
         slot, own = self.slot, self.under_way
         if not self.earlier:
@@ -194,7 +194,7 @@ class Loads(wiring.Component):
     def _read_y(
         self, m: Module, came: Callable[[str, ValueLike], Signal], next_one: Value
     ) -> tuple[Value, Value, Value]:
-        """Ask for the next word of Y; whether one comes, for which place, and the word."""
+        """Request the next word of Y; return whether one arrives, its place, and the word."""
         request, own, asked = self.request, self.under_way, self.asked
         m.submodules.words_of_y = words = self.words_of_y
         place = words.place

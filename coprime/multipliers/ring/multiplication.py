@@ -1,4 +1,4 @@
-"""What the multiplier of `ring` computes, and in how many cycles."""
+"""The function of the multiplier of `ring`, and its cycles."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -12,8 +12,8 @@ from ..contract import READ_LATENCY, Multiplication
 class RingMultiplication(Multiplication):
     """X * Y * 2^(-w*rounds) mod c * M, not fully reduced; with `descale`, mod M.
 
-    c = -M^-1 mod 2^(w(1+d)). D is the greater of the words of c * M and of the rounds, and `least`
-    at least.
+    c = -M^-1 mod 2^(w(1+d)). D is the number of words of c * M or the number of rounds, whichever
+    is larger, and at least `least`.
 
     Raises ValueError for `tiles`, `delay` or `skew` out of range.
 
@@ -23,7 +23,7 @@ class RingMultiplication(Multiplication):
     latency : cycles from a tile's words to the sum of their products, at least 1
     tiles : 1, or 2: one for X * Y, one for q * M'
     delay : d, words by which q is delayed: 0 or 1
-    skew : 1 where the higher bits of one tile's sums come a cycle later, else 0
+    skew : 1 if the higher bits of one tile's sums arrive a cycle later, else 0
     slack : 2^(w*D) > 2^slack * c * M; 2 or more, for sums that are not reduced
     """
 
@@ -56,7 +56,7 @@ class RingMultiplication(Multiplication):
 
     @property
     def scale_bits(self) -> int:
-        """Those of 1 + d words."""
+        """Bits of 1 + d words."""
         return self.digit_width * self.ahead
 
     @property
@@ -71,7 +71,7 @@ class RingMultiplication(Multiplication):
 
     @property
     def least(self) -> int:
-        """D at the least: with fewer words a step's sums would meet those of the step before."""
+        """Minimum of D: with fewer words the sums of two successive steps would collide."""
         return 6 if self.delay else 5
 
     @property
@@ -84,7 +84,7 @@ class RingMultiplication(Multiplication):
 
     @property
     def summing(self) -> int:
-        """Cycles from words that enter the tiles to the sums of what they have added up."""
+        """Cycles from words entering the tiles to the tiles' sums that include them."""
         return self.latency
 
     @property
@@ -98,16 +98,16 @@ class RingMultiplication(Multiplication):
 
     @property
     def least_step(self) -> int:
-        """Cycles of a step, at least, with two tiles or d = 1.
+        """Minimum number of cycles of a step, with two tiles or d = 1.
 
-        Two steps with d = 1, else one, take more than `loop`; and in fewer than 5, or 6 with one
-        tile, a step's word of Y could not be read, nor its e_k join the running sum.
+        Two steps with d = 1, else one, take more than `loop`. In fewer than 5 cycles, or 6 with one
+        tile, a step could not read its word of Y, nor add its e_k to the running sum.
         """
         return max(7 - self.tiles, -(-(self.loop + 1) // self.ahead))
 
     @property
     def asks_earlier(self) -> int:
-        """1 where a factor's words are read two steps before the first that needs them, else 0.
+        """1 if a factor's words are read two steps before the first step that needs them, else 0.
 
         With one tile and d = 1, pairs with the newest words of X and Y are early in short steps.
         """
@@ -118,13 +118,14 @@ class RingMultiplication(Multiplication):
         return count + self.ahead
 
     def words(self, *counts: int) -> int:
-        """D, of operands of so many words."""
+        """D, for operands of these numbers of words."""
         return max(*counts, self.least)
 
     def sum_products(self, count: int) -> int:
-        """Products in a tile's sum, at most, for D = `count` words: D - 1 pairs and 2 diagonals.
+        """Maximum products in a tile's sum, for D = `count` words: D - 1 pairs and 2 diagonals.
 
-        A tile that has only those of X and Y has D / 2 pairs and one diagonal, q and M' fewer.
+        A tile that has only those of X and Y has D / 2 pairs and one diagonal; that of q and M' has
+        fewer.
         """
         return count + 1 if self.tiles == 1 else count // 2 + 1
 
@@ -140,12 +141,12 @@ class RingMultiplication(Multiplication):
         return self._step_of_one_delayed(s, count) if self.delay else self._step_of_one(s, count)
 
     def _step_of_one(self, s: int, count: int) -> int:
-        """With one tile.
+        """Cycles of step s with one tile.
 
         The old product's column has D - 2 - s pairs, or one slot if it has none. The new one's has
-        s - 1 pairs that do not need the newest word of q; then come two diagonals and the pair that
-        does, as far as there are such. The second one, too, needs the last word of the step before,
-        and in steps 0 and 1 the first one may.
+        s - 1 pairs that do not need the newest word of q; then two diagonals and the pair that
+        needs it, if they exist. The second diagonal also needs the last word of the step before,
+        and in steps 0 and 1 the first one may, too.
         """
         (old,) = self.old_slots(s, count)
         if s == count:
@@ -154,7 +155,7 @@ class RingMultiplication(Multiplication):
         return max(old + early, self.loop - (1 if s < 2 else 2)) + min(s + 1, 3)
 
     def _step_of_one_delayed(self, s: int, count: int) -> int:
-        """With one tile and d = 1.
+        """Cycles of step s with one tile and d = 1.
 
         The new product's column has (s + 1) / 2 pairs of X and Y, in step D + 1 one less, and one
         less in each step from D on, that have none in step 0; and (s - 1) / 2 of q and M'.
@@ -165,9 +166,9 @@ class RingMultiplication(Multiplication):
         return max(old + new + diagonals, self.least_step)
 
     def _step_of_two(self, s: int, count: int) -> int:
-        """With two tiles: the longer of both, and at least `least_step`.
+        """Cycles of step s with two tiles: those of the longer one, and at least `least_step`.
 
-        With u = s or s - 1 - d, a tile has (u + 1) / 2 new pairs, of which the last has the newest
+        With u = s or s - 1 - d, a tile has (u + 1) / 2 new pairs, the last of which has the newest
         word. From step D on there are no diagonal products, and fewer pairs.
         """
         early = []
@@ -179,7 +180,7 @@ class RingMultiplication(Multiplication):
         return max(*early, self.least_step - 1) + 1
 
     def left(self, count: int) -> int:
-        """Columns of a product of D = `count` words that are left when its steps end."""
+        """Columns of a product of D = `count` words that remain when its steps end."""
         return count - self.ahead
 
     def old_slots(self, s: int, count: int) -> tuple[int, ...]:
@@ -187,7 +188,7 @@ class RingMultiplication(Multiplication):
 
         The last tile has at least one, even if it has no pair: the old column ends with it.
         """
-        left = self.left(count) - 1 - s  # columns of the old product after that one
+        left = self.left(count) - 1 - s  # columns of the old product after this one
         if self.tiles == 1 and self.delay == 0:
             return (max(1, left) if left >= 0 else 0,)
         if self.tiles == 1:
@@ -196,7 +197,7 @@ class RingMultiplication(Multiplication):
 
     @cache  # noqa: B019
     def period(self, count: int) -> int:
-        """Cycles from one product to the next that follows it without a break.
+        """Cycles from one product to the next one that follows it without a break.
 
         With one tile and d = 0, D^2 + D for D = `count` words, `loop` + 1 or more. With two tiles,
         about half.
@@ -204,20 +205,20 @@ class RingMultiplication(Multiplication):
         return sum(self.step(s, count) for s in range(self.places(count)))
 
     def period_of(self, bits: int) -> int:
-        """`period` of products modulo a modulus of so many bits."""
+        """`period` of products for a modulus of this many bits."""
         return self.period(self.words(digits(bits, self.digit_width, self.headroom)))
 
     def loading(self, count: int, shift: int = 0) -> int:
-        """Cycles of reading D = `count` words into a ring, with a 0 behind and `shift` before."""
+        """Cycles to read D = `count` words into a ring, with a 0 after and `shift` before them."""
         return shift + count + 1
 
     def shift(self, rounds: int, count: int, descale: bool) -> int:
-        """Places by which Y is higher than its words: the first words of q are 0 then."""
+        """Places by which Y is shifted up: the first words of q are then 0."""
         return count - rounds + (self.ahead if descale else 0)
 
     @property
     def settling(self) -> int:
-        """Cycles in which the last words go to their rings."""
+        """Cycles in which the last words are written to their rings."""
         return self.loop + 1
 
     @cache  # noqa: B019
@@ -227,18 +228,18 @@ class RingMultiplication(Multiplication):
         return slots + self.settling
 
     def draining_step(self, s: int, count: int) -> int:
-        """Cycles of one of the columns that are left: their slots and one more, or two."""
+        """Cycles of one of the remaining columns: their slots and one more, or two."""
         return max(self.old_slots(s, count)) + 1 + self.skew
 
     @property
     def written_after(self) -> int:
-        """Cycles from a column's last slot until port B is asked to write its word."""
+        """Cycles from a column's last slot to the request to write its word through port B."""
         return self.reading + self.summing - 1
 
     @property
     def x_taken_after(self) -> int:
-        """Cycles from a column's last slot until no word of X can be asked for, as its word of q
-        would meet it at their ring."""
+        """Cycles from a column's last slot until no word of X can be requested, since it would
+        collide with the column's word of q at their ring."""
         return self.reading + self.summing - READ_LATENCY
 
     def rounds_after(self, last: int, count: int) -> int:
@@ -249,12 +250,12 @@ class RingMultiplication(Multiplication):
         return last + self.settling + read_c + self.loading(count) + self.ahead * a_round
 
     def prepare_cycles(self, inner: int) -> int:
-        """Cycles of making M' of a modulus of `inner` words, the longest one."""
+        """Cycles to compute M' of a modulus of `inner` words, the longest one."""
         count = self.words(inner)
         return self.rounds_after(self.ASKING + self.loading(count), count)
 
     def cycles(self, inner: int, rounds: int, *, descale: bool = False) -> int:
-        """Cycles of one multiplication by itself, which no other one follows without a break."""
+        """Cycles of a single multiplication, which no other one follows without a break."""
         count = self.words(inner, rounds)
         loaded = self.ASKING + self.loading(count, self.shift(rounds, count, descale))
         closes = loaded + self.period(count)
@@ -263,11 +264,11 @@ class RingMultiplication(Multiplication):
         return closes + self.draining(count)
 
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
-        """Products of words that the algorithm needs, each once; none of a round.
+        """Products of words that the algorithm needs, each once; those of a round are not counted.
 
-        One tile has D^2 + D - 1, and with d = 1 one less, of which one is 0. Of two, the one of
-        X * Y has (D^2 + D) / 2, and the other fewer, in the same cycles or in others: only the
-        former are counted.
+        One tile has D^2 + D - 1, and with d = 1 one less, of which one is 0. With two, the tile of
+        X * Y has (D^2 + D) / 2. The other tile has fewer, in the same cycles or in others; they are
+        not counted.
         """
         count = self.words(inner, rounds)
         return count * count + count - self.ahead if self.tiles == 1 else count * (count + 1) // 2

@@ -1,9 +1,9 @@
 """Montgomery multiplication by products of differences of wide words, product after product.
 
-What is computed, and why it is right: `model/ring.py`. The words of an operand lie in a ring of
-D + 1 places, of which one is empty. In an exponentiation a product's result is a factor of the next
-one, which begins with its lowest word while the other words are still made: each step has the same
-number of products, and none waits for the last product's end.
+`model/ring.py` defines the computation and shows that it is correct. The words of an operand are in
+a ring of D + 1 places, one of which is empty. In an exponentiation a product's result is a factor
+of the next one, which begins with its lowest word while the other words are still being computed:
+each step has the same number of products, and none waits for the end of the last product.
 """
 
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ from .twin_schedule import TwinSchedule
 class RingMultiplier(ModularMultiplier):
     """X * Y * 2^(-w*rounds) modulo c * M, not fully reduced; c = -M^-1 mod 2^w, or 2^(w(1+d)).
 
-    X and c * M have `inner` words, Y has `rounds`; D is the greater of both. The result is below
-    X*Y / 2^(w*rounds) + c*M, so below 2cM where X and Y are and 2^(w*rounds) > 4cM; it must fit in
-    `inner` words. M is odd. Where `descale` is 1, the last round is modulo M itself. The inverse
-    that is read is that modulo 2^w.
+    X and c * M have `inner` words, Y has `rounds`; D is the larger of the two. The result is below
+    X*Y / 2^(w*rounds) + c*M, so it is below 2cM if X and Y are and 2^(w*rounds) > 4cM; it must fit
+    in `inner` words. M is odd. If `descale` is 1, the last round is modulo M itself. The inverse
+    read from memory is modulo 2^w.
 
-    A product has 2D columns. Step s of a ring works on column s of the new product, and on column
-    s + D + 1 of the old one, whose words from place s + 2 on have not been replaced yet. In step D
-    the new product's column D, its first old one, is alone. Each slot is a cycle:
+    A product has 2D columns. Step s works on column s of the new product, and on column s + D + 1
+    of the old one, whose words from place s + 2 on have not been replaced yet. In step D the new
+    product's column D, its first old one, is alone. Each slot takes a cycle:
 
     ============ ============= ====================================================================
     slot         count
@@ -54,39 +54,39 @@ class RingMultiplier(ModularMultiplier):
     NEWEST       s > 1: 1      (0, s - 1) of q and M'
     ============ ============= ====================================================================
 
-    (halves without a remainder). Read in cycle t, words enter the tile in t + 2; their product is
-    in its sum in t + 2 + latency, the column's word is in `sums.word` a cycle later, and can be
-    read in its ring after another: `RingMultiplication.loop` cycles after the column's last slot.
-    The only word that is urgent is q_(s-1), the last one of step s - 1. It is used by the last two
-    slots of step s, so that a product takes D^2 + D cycles where D is at least `loop` + 1.
+    (divisions by 2 are rounded down). Words that are read in cycle t enter the tile in t + 2; their
+    product is in its sum in t + 2 + latency. The column's word is in `sums.word` a cycle later, and
+    can be read from its ring another cycle later: `RingMultiplication.loop` cycles after the
+    column's last slot. The only urgent word is q_(s-1), the last one of step s - 1. The last two
+    slots of step s use it, so that a product takes D^2 + D cycles if D is at least `loop` + 1.
 
-    Of these D^2 + D - 1 are products that the algorithm needs; the last one is OLD_CARRY.
+    Of these, D^2 + D - 1 are products that the algorithm needs; the remaining one is OLD_CARRY.
 
-    q may be delayed: c has 1 + d words, so that q_c is first used in column c + 1 + d, and the ring
-    has D + 1 + d places. With one tile and d = 1, pairs of X and Y of the old product are one less,
-    and begin at (s + 3, D - 1); the last of q and M' is of zeros, so that there is no OLD_CARRY;
-    pairs of q and M' have i + j = s - 2, the diagonal product is q_(s-2) * M'_(s-2), and NEWEST is
-    (0, s - 2). Only q_(s-2), the last word of step s - 2, is urgent: so two steps take more than
-    `loop` together, and PAD is as long as that needs. In step 1 it is before the pair of NEW_XY,
-    since x_1 is the word of the last column before step 0.
+    q may be delayed: c then has 1 + d words, so that q_c is first used in column c + 1 + d, and the
+    ring has D + 1 + d places. With one tile and d = 1, the old product has one pair of X and Y
+    less, from (s + 3, D - 1); its last pair of q and M' consists of zeros, so that there is no
+    OLD_CARRY. New pairs of q and M' have i + j = s - 2, the diagonal product is q_(s-2) * M'_(s-2),
+    and NEWEST is (0, s - 2). Only q_(s-2), the last word of step s - 2, is urgent: two steps
+    together take more than `loop` cycles, and PAD is as long as this requires. In step 1 PAD is
+    before the pair of NEW_XY, since x_1 is the word of the last column before step 0.
 
     With two tiles, the slots are those of `TwinSchedule`.
 
-    A product with the same modulus and lengths `follows` another one without a break. It must have
-    been started `ASKING` cycles before step D ends; it is accepted (`done`) as the last step ends.
-    If there is none, the old product's last columns are computed alone. Other products begin by
-    reading X into its ring (`Phases`, `Loads`).
+    A product with the same modulus and lengths `follows` another one without a break. It must be
+    started at least `ASKING` cycles before step D ends; it is accepted (`done`) at the end of the
+    last step. Without such a product, the old product's last columns are computed alone. Other
+    products begin by reading X into its ring (`Phases`, `Loads`).
 
-    A factor of a product that follows may be the result under way: its words go to the factor's
-    ring as they are made. Other factors are read a word a step: X through port A, Y through port B.
-    If `rounds` is less than D, or with `descale`, Y is shifted up by as many words as are missing:
-    the first words of q are then 0. So all products have the same columns. Of a square that begins
-    so, each word of X goes to both rings.
+    A factor of a product that follows may be the result in progress: its words are written to the
+    factor's ring as they are computed. Other factors are read a word per step: X through port A, Y
+    through port B. If `rounds` is less than D, or with `descale`, Y is shifted up by the number of
+    missing words: the first words of q are then 0. So all products have the same columns. If a
+    square begins in this way, each word of X is written to both rings.
 
-    A round modulo M, S' = (S + q*M) / 2^w with q = S_0 * c, is columns of the new product, of two
-    slots: q * M_k and S_k * 1, after the slot S_0 * c. M, 1 and c are read into Y's ring for that,
-    S is in X's, and q goes there, too. The last 1 + d rounds are modulo M. A preparation is as many
-    rounds from S = 1, and its result is M', in the ring of M'.
+    A round modulo M, S' = (S + q*M) / 2^w with q = S_0 * c, consists of columns of the new product
+    with two slots each, q * M_k and S_k * 1, after the slot S_0 * c. For this, M, 1 and c are read
+    into Y's ring; S is in X's ring, to which q is written, too. The last 1 + d rounds are modulo M.
+    A preparation is 1 + d rounds from S = 1; its result is M', in the ring of M'.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class RingMultiplier(ModularMultiplier):
         self.max_words = max(max_words, self.multiplication.least)
         self.count_bits = count_bits
         self.target = Target(target)
-        # D words; a place for the 1 of a round, and the last one for its q and c.
+        # D words, a place for the 1 of a round, and the last place for its q and c.
         self.places = 1 << bits_for(self.max_words + 1)
         signature = OverlappingMultiplierSignature(tile.WORD, count_bits, beside_sums=beside_sums)
         super().__init__(signature)
@@ -204,9 +204,9 @@ class RingMultiplier(ModularMultiplier):
     def _in_block_ram(self) -> tuple[str, bool]:
         """The rings that are in block RAM, and whether the R_k are.
 
-        With tiles of one slice none are, so that there is one block RAM for one slice. Where
-        memories of LUTs are 16 deep, or there are none, one tile's rings are all the same; what
-        else could be has no register between block RAM and a carry chain.
+        With tiles of one slice none are, so that there is one block RAM for one slice. If LUT
+        memories are 16 deep, or do not exist, all rings of one tile are in block RAM; no other
+        memory is, since it would have no register between block RAM and a carry chain.
         """
         if self.target not in (Target.GENERIC, Target.XC7):
             return ("xqym" if len(self.tiles) == 1 else "", False)
@@ -222,7 +222,7 @@ class RingMultiplier(ModularMultiplier):
         own: wiring.PureInterface,
         operands: OperandRings,
     ) -> None:
-        """The products of a slot, those of a step or, on the first tile, that of a round."""
+        """The products of a slot: those of a step or, on the first tile, the one of a round."""
         for product, of_step in zip(operands.products, schedule.products, strict=True):
             m.d.comb += same_named(product, of_step, "i", "j", "of_q", "pair", "diagonal")
             m.d.comb += product.first.eq(of_step.first | in_round.exists)

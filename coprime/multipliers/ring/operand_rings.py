@@ -1,4 +1,4 @@
-"""The operands of `ring`: four rings of words, and what of them enters the tiles."""
+"""The operands of `ring`: four rings of words, and the words that enter the tiles."""
 
 from amaranth.hdl import Module
 from amaranth.lib import wiring
@@ -27,7 +27,7 @@ class OperandRings(wiring.Component):
     ----------
     places : of a ring
     in_block_ram (str): names of the rings that are in block RAM and not in LUTs. With one tile, X
-        and q are so together, and Y and M'.
+        and q are always in the same kind of memory, and so are Y and M'.
 
     Members
     -------
@@ -49,7 +49,7 @@ class OperandRings(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """Place the rings; their registers are those before the tiles."""
+        """Instantiate the rings; their registers are those before the tiles."""
         m = Module()
         tiles, reading = self.multiplication.tiles, self.multiplication.reading
         for tile, names in enumerate((("xq", "ym"),) if tiles == 1 else (("x", "y"), ("q", "m"))):

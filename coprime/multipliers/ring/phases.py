@@ -1,4 +1,4 @@
-"""The phases of `ring`: when products begin and end, and the rounds modulo M."""
+"""The phases of `ring`: the begin and end of products, and the rounds modulo M."""
 
 from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -18,21 +18,21 @@ PHASES = (
 )
 """In their order; the rows of the table in `Phases`."""
 
-LAST = -1  # the last place of a ring, which no word of an operand has: in a round, of q and c
+LAST = -1  # the last place of a ring, not used by an operand: in a round, for q and c
 
 
 class PhaseSignature(wiring.Signature):
-    """The phase of a cycle, for what it asks of the memory and of the sums.
+    """The phase of a cycle, for the requests to memory and the sums.
 
     Members
     -------
-    load_x, load_c, load_m : of these names
-    asks_m : in LOAD_M, a word of M is wanted
-    puts_one : the last cycle of LOAD_M, in which a 1 goes behind M
+    load_x, load_c, load_m : the phases of these names
+    asks_m : in LOAD_M, a word of M is needed
+    puts_one : the last cycle of LOAD_M, in which a 1 is written after M
     in_columns : COLUMNS, and FINISH
-    clears : the sums begin anew
-    wipes : WIPE_ALL: zeros go to place k of all rings
-    k : place of the word that is asked for, or of the column, or that is wiped
+    clears : the sums start anew
+    wipes : WIPE_ALL: zeros are written to place k of all rings
+    k : place of the requested word, of the column, or to be wiped
     below : k is still below 0, where a shifted Y, or the square of X, is 0
     """
 
@@ -47,17 +47,17 @@ class Phases(wiring.Component):
     """Starts the schedule, makes the slots of a round, and selects the requests to memory.
 
     ========== ==================================================================================
-    phase      what it does
+    phase      action
     ========== ==================================================================================
     LOAD_X     X into its ring, also into Y's for a square; for a preparation 1, then zeros
-    STEPS      the schedule has the slots; Y is read, a word a step
-    SETTLE     the last words go to their rings; then the end, or a round
+    STEPS      the schedule supplies the slots; Y is read, a word per step
+    SETTLE     the last words are written to their rings; then the end, or a round
     LOAD_C     c into Y's ring, into the last place
-    QUOTIENT   the slot q = S_0 * c; q goes to the last place of X's ring
-    LOAD_M     M into Y's ring, and behind it a 1; q is made
-    COLUMNS    two slots a column: q * M_k, S_k * 1; with `skew` a third one, without use
-    FINISH     the last words go to their rings; then the end, or with d = 1 a second round, from
-               QUOTIENT on, with M and c where they are
+    QUOTIENT   the slot q = S_0 * c; q is written to the last place of X's ring
+    LOAD_M     M into Y's ring, followed by a 1, while q is computed
+    COLUMNS    two slots per column: q * M_k, S_k * 1; with `skew` a third, unused one
+    FINISH     the last words are written to their rings; then the end, or with d = 1 a second
+               round, from QUOTIENT on, with the same M and c
     WIPE_ALL   zeros into all places of all rings, each for two cycles
     ========== ==================================================================================
 
@@ -72,14 +72,14 @@ class Phases(wiring.Component):
     may_begin : as in `OverlappingMultiplierSignature`; only `beside_sums`
     wipe : as in `OverlappingMultiplierSignature`
     stops : the schedule's last slot
-    inverse_is_odd : what port A reads is odd
-    begins : what is asked for begins; it is taken with `loaded`, or in the end of a preparation
-    loaded : all words of X have been asked for; `starts_steps` of a product, the schedule begins
+    inverse_is_odd : the word that port A reads is odd
+    begins : the requested product begins; it is taken with `loaded`, or at a preparation's end
+    loaded : all words of X have been requested; with a product's `starts_steps` the schedule begins
     ends : the last cycle of a preparation, or of a product with rounds modulo M
-    idle : nothing is under way
+    idle : nothing is in progress
     phase : PhaseSignature, out
     round : RoundSignature, out
-    fault : c is even, or more than one phase is under way
+    fault : c is even, or more than one phase is active
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Phases(wiring.Component):
             self.loaded.eq(now["load_x"] & (k == count) & ~below),
             self.starts_steps.eq(self.loaded & ~own.preparing),
         ]
-        # After a fault the sequencer may wipe while a product is under way.
+        # After a fault the sequencer may wipe while a product is in progress.
         must_wipe, wiped_soon = Signal(), Signal()
         m.d.comb += must_wipe.eq(self.wipe | wiped_soon)
         m.d.sync += wiped_soon.eq(must_wipe & ~now["idle"])
@@ -152,7 +152,7 @@ class Phases(wiring.Component):
 
         # --- Places, and the cycles of a column --------------------------------------------------
         by_pairs = now["columns"] | now["wipe_all"]
-        third = Signal()  # of a column, whose slot is then the next one's first slot
+        third = Signal()  # third cycle of a column, with the first slot of the next one
         m.d.sync += second.eq(by_pairs & ~second & ~third)
         if computes.skew:
             m.d.sync += third.eq(now["columns"] & second)
@@ -174,7 +174,7 @@ class Phases(wiring.Component):
             shown.wipes.eq(now["wipe_all"]),
         ]
         self._make_slots(m, now["quotient"], now["columns"], second)
-        even = Signal()  # what is read comes late in its cycle
+        even = Signal()  # the word read is valid late in its cycle
         m.d.sync += even.eq(got_c[READ_LATENCY] & own.preparing & ~self.inverse_is_odd)
         m.d.comb += self.fault.eq(~state.valid | even)
         return m

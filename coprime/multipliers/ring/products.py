@@ -1,4 +1,4 @@
-"""The products of `ring`: the one that is asked for, the new one, and the old one."""
+"""The products of `ring`: the requested one, the new one, and the old one."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -10,7 +10,7 @@ from .slot_signatures import RingSlotSignature
 
 
 class RequestSignature(wiring.Signature):
-    """Requests of the engine; members as of `OverlappingMultiplierSignature`, seen from it."""
+    """Requests of the engine; members as in `OverlappingMultiplierSignature`, seen from it."""
 
     def __init__(self, count_bits: int):
         flags = (
@@ -22,19 +22,19 @@ class RequestSignature(wiring.Signature):
 
 
 class AskedSignature(wiring.Signature):
-    """The product or preparation that is asked for, until it is taken.
+    """The requested product or preparation, until it is taken.
 
     Members
     -------
     waits : there is one, from the cycle after `start` on
     ready : the same, `ASKING` cycles after `start`: its D and shift are known
     prepares : it is a preparation
-    shift : places by which Y is higher than its words
-    begins, joins : in this cycle it begins, while nothing is under way, or is found to follow the
+    shift : places by which Y is shifted up
+    begins, joins : in this cycle it begins, while nothing is in progress, or is found to follow the
         new product, in step D
-    is_next : its words are read, and it is not taken yet
-    x_streams, y_streams : with `joins`, its X is read a word a step; with `joins`, or as it begins,
-        its Y is
+    is_next : its words are being read, and it is not taken yet
+    x_streams, y_streams : with `joins`, its X is read a word per step; with `joins`, or when it
+        begins, its Y is
     takes_x, takes_y : the same of the product whose words are read
     """
 
@@ -46,16 +46,16 @@ class AskedSignature(wiring.Signature):
 
 
 class UnderWaySignature(wiring.Signature):
-    """The products under way.
+    """The products in progress.
 
     Members
     -------
-    count, inner, preparing : D, words of the result; a preparation is under way
-    shift, is_one, descales : of the new product: places by which Y is higher than its words; Y is
-        1; it ends modulo M
-    x_streams : of the same: X is read a word a step, and not the result before it
-    y_is_x : words that LOAD_X reads for X's ring go to Y's, too
-    y_is_result : those of the result go to Y's ring
+    count, inner, preparing : D, words of the result; a preparation is in progress
+    shift, is_one, descales : of the new product: places by which Y is shifted up; Y is 1; it ends
+        modulo M
+    x_streams : of the same: X is read a word per step, and is not the result before it
+    y_is_x : words that LOAD_X reads for X's ring are written to Y's, too
+    y_is_result : words of the result are written to Y's ring
     old_descales : of the old one
     new_exists, old_exists : there is one
     """
@@ -73,9 +73,9 @@ class UnderWaySignature(wiring.Signature):
 
 
 class Products(wiring.Component):
-    """Holds the requested product, and the properties of those under way.
+    """Holds the requested product, and the properties of those in progress.
 
-    A product that follows another one without a break has the same D and words of its result.
+    A product that follows another one without a break has the same D and number of result words.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ class Products(wiring.Component):
     Members
     -------
     request : RequestSignature, in
-    wipe : what is asked for is not wanted any more
+    wipe : the request is dropped
     slot : RingSlotSignature, in
-    begins : what is asked for begins, while nothing is under way
-    loaded : all words of its X have been asked for, so that it is taken
+    begins : the requested product begins, while nothing is in progress
+    loaded : all words of its X have been requested, so that it is taken
     leaves : the new product's rounds modulo M are next
     asked : AskedSignature, out
-    takes : what is asked for becomes the new product
+    takes : the requested product becomes the new one
     under_way : UnderWaySignature, out
     """
 
@@ -111,7 +111,7 @@ class Products(wiring.Component):
         m = Module()
         request, slot, asked, own = self.request, self.slot, self.asked, self.under_way
         count = self._ask(m)
-        joined = Signal()  # what is asked for follows the new product
+        joined = Signal()  # the requested product follows the new one
         follows = Signal()
         y_is_result = Mux(request.squares, request.x_is_result, request.y_is_result)
         m.d.comb += [
@@ -151,8 +151,8 @@ class Products(wiring.Component):
             m.d.sync += asked.is_next.eq(1)
         with m.If(slot.closes):
             m.d.sync += own.new_exists.eq(follows)
-        # The result's first column ends with step D, which need not be the last one. If nothing
-        # follows, its words go to X's ring all the same: a round modulo M has S there.
+        # The result's first column ends with step D, which is not always the last one. Even if
+        # nothing follows, its words are written to X's ring: a round modulo M has S there.
         with m.If(slot.is_turn & slot.ends_old):
             m.d.sync += [
                 own.x_streams.eq(follows & ~request.x_is_result),
@@ -172,7 +172,7 @@ class Products(wiring.Component):
         return m
 
     def _ask(self, m: Module) -> Signal:
-        """Keep that something is asked for; its D is the greatest of the counts."""
+        """Hold the request; its D is the greatest of the counts."""
         request, asked = self.request, self.asked
         least, ahead = self.multiplication.least, self.multiplication.ahead
         with m.If(request.start | request.prepare):
@@ -181,7 +181,7 @@ class Products(wiring.Component):
             m.d.sync += asked.waits.eq(0)
         greater = Signal.like(request.inner_digits)
         longest, count = (Signal.like(asked.shift, name=name) for name in ("longest", "count"))
-        # What is compared comes late in its cycle, and is compared with `least` in the next one.
+        # The counts are valid late in their cycle, and are compared with `least` in the next one.
         m.d.sync += greater.eq(
             Mux(
                 asked.prepares,

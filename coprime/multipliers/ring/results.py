@@ -1,4 +1,4 @@
-"""The results of `ring`: columns' words, and where each goes."""
+"""The results of `ring`: the columns' words and their destinations."""
 
 from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
@@ -21,11 +21,11 @@ from .sums import RingColumnSums
 class Results(wiring.Component):
     """Adds up each column, and writes its word to the rings and to the memory.
 
-    What a slot is for its column follows its product through these stages, so many cycles after the
-    slot:
+    The properties of a slot's column follow the slot's product through these stages, this many
+    cycles after the slot:
 
     ====== =================== ===================================================================
-    stage  cycles              what is there
+    stage  cycles              contents
     ====== =================== ===================================================================
     coming summed - 1          with two tiles, the sum of the first, if it has to wait
     summed `reading` + `summing` the sums of all tiles; S
@@ -34,7 +34,7 @@ class Results(wiring.Component):
 
     Parameters
     ----------
-    place_bits, max_words : bits of a place; D at the most
+    place_bits, max_words : bits of a place; maximum of D
     tile_bits : bits of a tile's sum
     target, in_block_ram : as of `RingColumnSums`
 
@@ -43,15 +43,15 @@ class Results(wiring.Component):
     slot, round, phase, under_way : in, of the schedule, of `Phases`, of `Products`
     tiles : in, the sums of the tiles
     loads_x, loads_y : WriteSignature, in: words of the memory, for the rings of X and Y
-    keep, clear : with two tiles: the sum of the first one stays for a cycle, or becomes 0, as its
-        last slot of the column was in the cycle before that of the second one, or it had none
+    keep, clear : with two tiles: the sum of the first one is kept for a cycle, or becomes 0,
+        because its last slot of the column was a cycle before that of the second, or it had none
     x, y, q, m : WriteSignature, out: words for all rings
-    x_taken : a word of X that is asked for now would come to its ring together with one of q
-    b_taken, b_taken_later : a word is there for the memory in the next cycle, or WRITES_LATER; it
-        is written if it is one of the result's
-    ends_result : the same of the old product's last word
-    writes, place, word : the old product's word `place` is there in the next cycle, for the memory;
-        the word of a column
+    x_taken : a word of X that is requested now would reach its ring together with one of q
+    b_taken, b_taken_later : a word for the memory is present in the next cycle, or WRITES_LATER; it
+        is written if it belongs to the result
+    ends_result : the same for the old product's last word
+    writes, place, word : the old product's word `place` is present in the next cycle, for the
+        memory; the word of a column
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Results(wiring.Component):
         in_block_ram: bool,
     ):
         self.multiplication = computes = multiplication
-        # On XC7 a sum is added up in one part all the same.
+        # On XC7 a sum is nevertheless added in one part.
         self.sums = RingColumnSums(
             *(computes.digit_width, max_words, tile_bits, computes.tiles, target),
             skewed=bool(computes.skew) and target is not Target.XC7,
@@ -123,7 +123,7 @@ class Results(wiring.Component):
         if self.multiplication.tiles == 2:
             m.d.comb += [self.keep.eq(coming.waits), self.clear.eq(coming.is_missing)]
 
-        # --- Places of the word that is there: of a result, which has one more, and of q ---------
+        # --- Places of the present word: of a result, which has one more, and of q ---------------
         result, quotient = (Signal.like(self.place, name=name) for name in ("result", "quotient"))
         with m.If(phase.clears):
             m.d.sync += [self.place.eq(-1), quotient.eq(0)]

@@ -1,4 +1,4 @@
-"""The rings of words, of which one is read at two places in every cycle."""
+"""The rings of words; one of them is read at two places in every cycle."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -10,23 +10,24 @@ from ..delays import history
 
 
 def small_memory(width: int, depth: int, style: str = "distributed") -> Memory:
-    """A memory of which no word is read as it is written, in LUTs if nothing else is asked for."""
+    """A memory of which no word is read while it is written; in LUTs by default."""
     return Memory(shape=width, depth=depth, init=[], attrs={"ram_style": style, "no_rw_check": 1})
 
 
 class WriteSignature(wiring.Signature):
-    """A word that goes to a ring's place, if `enable` is 1."""
+    """A word that is written to a place of a ring, if `enable` is 1."""
 
     def __init__(self, width: int, place_bits: int):
         super().__init__({"enable": Out(1), "place": Out(place_bits), "word": Out(width)})
 
 
 class Rings(wiring.Component):
-    """Two words of one ring, or of one of two, some cycles after their places, or 0 in their stead.
+    """Reads two words of one ring, or of one of two rings; or returns 0 instead.
 
-    One ring takes a cycle, two take two. A word can be read in the cycle after its write, and not
-    in the cycle of its write. Block RAM, in which two rings are one memory, has 0 where it is never
-    written. It writes one word a cycle: where both rings are written, they are in turn.
+    The words follow their places a cycle later with one ring, two with two. A word can be read in
+    the cycle after its write, and not in the cycle of its write. Block RAM, in which two rings are
+    one memory, has 0 where it is never written. It writes one word per cycle: if both rings are
+    written, they are written in turn.
 
     Parameters
     ----------
@@ -37,8 +38,8 @@ class Rings(wiring.Component):
     Members
     -------
     i, j : places that are read
-    ring : of which ring
-    enters_i, enters_j : whether the words are wanted; else 0 comes
+    ring : the ring that is read
+    enters_i, enters_j : whether the words are returned, else 0
     at_i, at_j (out)
     writes (WriteSignature for each ring, in)
     """
@@ -56,8 +57,8 @@ class Rings(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """A block RAM, and for two rings a register after it; or memories of LUTs, and for two
-        one before."""
+        """A block RAM, with a register after it for two rings; or memories of LUTs, with one before
+        them for two rings."""
         m = Module()
         if self.in_block_ram:
             self._one_memory(m)
@@ -66,7 +67,7 @@ class Rings(wiring.Component):
         return m
 
     def _one_memory(self, m: Module) -> None:
-        """In each half or quarter of the memory a ring, or nothing."""
+        """A block RAM with a ring, or nothing, in each half or quarter."""
         depth = 2 * self.count << len(self.i)
         m.submodules.memory = memory = small_memory(self.width, depth, "block")
         which = [self.ring] if self.count > 1 else []
@@ -93,7 +94,7 @@ class Rings(wiring.Component):
         ]
 
     def _memory_each(self, m: Module) -> None:
-        """With two rings, places are taken, and words are read a cycle later."""
+        """With two rings, places are registered, and words are read a cycle later."""
         asked = {name: getattr(self, name) for name in ("i", "j", "ring", "enters_i", "enters_j")}
         if self.count > 1:
             asked = {name: history(m, name, one, 1)[-1] for name, one in asked.items()}

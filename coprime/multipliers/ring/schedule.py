@@ -1,4 +1,4 @@
-"""The schedule of `ring`: which slot of which step is under way, and which pair of places.
+"""The schedule of `ring`: the current slot and step, and the pair of places.
 
 The rows of the table in `RingMultiplier` are the slots here.
 """
@@ -25,7 +25,7 @@ SLOTS = (*OLD, *NEW)  # of a step, in their order; the rows of the table in `Rin
 
 
 class RingSchedule(wiring.Component):
-    """Counts steps 0 to D + d, and the slots of each, a cycle each, for one tile.
+    """Counts steps 0 to D + d and their slots, one per cycle, for one tile.
 
     Step s has column s + D + 1 + d of the old product and column s of the new one. From step D on,
     whose places in the rings are empty, the new product's columns are alone, its first old ones.
@@ -44,7 +44,7 @@ class RingSchedule(wiring.Component):
     slot (RingSlotSignature, out)
     products (ProductSignature for each tile, out)
     stops : the last slot before it is idle
-    fault : more than one slot is under way, or none
+    fault : more than one slot is active, or none
     """
 
     def __init__(self, place_bits: int, multiplication: RingMultiplication):
@@ -67,7 +67,7 @@ class RingSchedule(wiring.Component):
         computes, delay = self.multiplication, self.multiplication.delay
         m.submodules.steps = steps = Steps(self.place_bits, computes.ahead, 4 + delay)
         closing = steps.closing
-        # In step d + 1 q has its first word, in steps before it none.
+        # In step d + 1 q has its first word, in earlier steps none.
         opening, has_new_qm = ~steps.reached[0], steps.reached[3 + delay]
         has_no_q, has_q_0 = ~steps.reached[delay], steps.reached[delay] & ~steps.reached[1 + delay]
         # With d = 1 the pair of step 1, whose x_1 is as new as x_0, waits like a diagonal product.
@@ -201,7 +201,7 @@ class RingSchedule(wiring.Component):
         """
         product, now, then = self.products[0], state.now, state.next
         i, j, s, next_s = product.i, product.j, steps.s, steps.next_s
-        # Before these slots the step has no other one; so do flip-flops select, and not `ends`.
+        # The step has no other slot before these, so flip-flops select, not `ends`.
         in_step = {"old_qm": now["old_xy"], "new_xy": now["old_qm"] | now["old_carry"]}
         if self.multiplication.delay:
             in_step["new_xy"] |= now["pad"]
@@ -230,7 +230,7 @@ class RingSchedule(wiring.Component):
             "old_xy": next_s + (3 + ahead) >= last,
             "old_qm": Mux(in_step["old_qm"], s + 3 >= last, next_s + 3 >= last),
         }
-        # One of these at most: so no one waits for another one.
+        # At most one of these is 1, so none waits for another.
         cases = [
             (then[name] & ~now[name], first, second, alone.get(name, 0))
             for name, (first, second) in starts.items()

@@ -1,16 +1,16 @@
-"""What the schedules of `ring` say about a cycle: its products, and which columns they end."""
+"""The output of the schedules of `ring` in a cycle: its products, and the columns that they end."""
 
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
 
 class ProductSignature(wiring.Signature):
-    """The product of a slot on a tile: which words enter it in the next cycle.
+    """The product of a slot on a tile: the words that enter it in the next cycle.
 
     Members
     -------
     i, j : places
-    of_q : of q and M', where one tile has both these and X and Y
+    of_q : of q and M', if one tile has both these and X and Y
     pair : (x_i - x_j) * (y_i - y_j), subtracted: the tile adds (x_j - x_i) * (y_i - y_j)
     diagonal : x_i * y_j with i = j, added
     crossed : x_i * y_j, added; if none of the three is 1, there is no product
@@ -26,7 +26,7 @@ class ProductSignature(wiring.Signature):
 
 
 class RingSlotSignature(wiring.Signature):
-    """The slot of a cycle, and the step that it is in, seen from the schedule.
+    """The slot of a cycle and its step, seen from the schedule.
 
     Members
     -------
@@ -58,7 +58,7 @@ class RoundSignature(wiring.Signature):
     exists : the cycle has one
     i, j, crossed, first : its product, as in `ProductSignature`
     ends : it ends a column
-    gives_quotient, gives_result : whose word is q, or one of the result
+    gives_quotient, gives_result : the column's word is q, or one of the result
     """
 
     def __init__(self, place_bits: int):
@@ -77,7 +77,7 @@ COLUMN = data.StructLayout(
         1,
     )
 )
-"""A slot's column, in each stage of the slot's way through the tiles to the column's word.
+"""A slot's column, in each stage from the slot through the tiles to the column's word.
 
 of_old, ends_old, turns, last_old, before, nothing_before, makes_diagonal, waits, is_missing
     As in `RingSlotSignature`.

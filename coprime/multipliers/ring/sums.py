@@ -15,28 +15,28 @@ from .rings import small_memory
 from .slot_signatures import COLUMN
 
 CARRIES = ("base", "total", "difference", "running", "left")
-"""The additions of a part, of which each carries into the next higher part."""
+"""The additions of a part; each carries into the next higher part."""
 SUBTRACTS = frozenset({"difference", "left"})
 
 
 class SumsPart(wiring.Component):
-    """A part of all bits of S, and of what is added up for it; `RingColumnSums` has one or two.
+    """A range of the bits of S, and of its addends; `RingColumnSums` has one or two parts.
 
     Parameters
     ----------
-    base, total, running : bits of what is added to the tiles' sums, of S, and of RS
+    base, total, running : bits of the addend of the tiles' sums, of S, and of RS
     tile_bits : bits of the tiles' sums
-    tiles, max_words, target, short_steps, in_block_ram : as of `RingColumnSums`
+    tiles, max_words, target, short_steps, in_block_ram : as in `RingColumnSums`
     lowest, highest : it is the lowest part, the highest one, or both
 
     Members
     -------
-    slot, next_of_old, sums, clear, wipe : as of `RingColumnSums`
-    carry_old, carry_new : in, those that are added to S
-    carries_in, carries_out : carries of this part's additions of the cycle before, from the next
-        lower part; of this cycle's, to the next higher one
+    slot, next_of_old, sums, clear, wipe : as in `RingColumnSums`
+    carry_old, carry_new : in, the carries that are added to S
+    carries_in, carries_out : carries from the next lower part's additions of the cycle before; of
+        this part's additions of this cycle, to the next higher part
     total : out, S
-    latest : out, that of the cycle before
+    latest : out, S of the cycle before
     """
 
     def __init__(
@@ -75,22 +75,22 @@ class SumsPart(wiring.Component):
         m = Module()
         slot, total, latest = self.slot, self.total, self.latest
         running_old, running_new = Signal(self.running), Signal(self.running)
-        # What the tiles' sums are added to: no path has two additions.
+        # The addend of the tiles' sums: no path has two additions.
         base = Signal(self.base, reset_less=True)
         new, old = (self.carry_new, running_new), (self.carry_old, running_old)
         m.d.sync += base.eq(self._add_selected(m, self.next_of_old, new, old))
         m.d.comb += total.eq(self._add_sums(m, base))
         m.d.sync += latest.eq(total)
 
-        # --- R_k: made, and D columns later taken from the last one ------------------------------
+        # --- R_k: computed, and D columns later subtracted from the last one ---------------------
         before = Signal.like(running_new, reset_less=True)
         with m.If(history(m, "was_before", slot.before, 1, reset=True)[-1]):
             m.d.sync += before.eq(latest)
         with m.If(history(m, "nothing_before", slot.nothing_before, 1)[-1] | self.wipe):
             m.d.sync += before.eq(0)
         made = history(m, "made", slot.makes_diagonal, 2, reset=True)
-        # R_(D-1) is there two cycles after its column, and is needed in the base of the next one, a
-        # step later: steps of five cycles take it at once, longer ones have a cycle to spare.
+        # R_(D-1) is valid two cycles after its column, and is needed in the base of the next one, a
+        # step later: steps of five cycles use it at once, longer ones have a cycle of slack.
         turned = history(m, "turned", slot.turns, 3 if self.short_steps else 4, reset=True)
         style = "block" if self.in_block_ram else "distributed"
         m.submodules.kept = kept = small_memory(self.running, self.max_words + 1, style)
@@ -123,7 +123,7 @@ class SumsPart(wiring.Component):
         return m
 
     def _add(self, m: Module, name: str, a: Value, b: Value, bits: int | None = None) -> Value:
-        """The sum or difference that has this name, of as many bits as `a` or of `bits`."""
+        """The sum or difference of this name, with as many bits as `a` or with `bits`."""
         bits, subtract = bits or len(a), name in SUBTRACTS
         carry = getattr(self.carries_in, name)
         if self.highest:
@@ -142,7 +142,7 @@ class SumsPart(wiring.Component):
         return self._add(m, "base", carry, running, self.base)
 
     def _add_sums(self, m: Module, base: Value) -> Value:
-        """What is there without the tiles' sums, and these."""
+        """The addend without the tiles' sums, plus these."""
         if len(self.sums) > 1:
             return self._add_three(m, base, self.sums[0], self.sums[1], len(self.total))
         if self.whole:
@@ -172,32 +172,32 @@ class SumsPart(wiring.Component):
 class RingColumnSums(wiring.Component):
     """S of column c: carry out of column c - 1, the running sum RS of its e_k, and the tiles' sums.
 
-    e_k = x_k y_k + q_(k-1-d) M'_(k-1-d) is a difference of two S, already included in that of
-    column k; so it is added to RS after that column. It is subtracted at column k + D: with R_k =
-    e_0 + ... + e_k, RS of column D + k is R_(D-1) - R_k, and all R_k are kept until then.
+    e_k = x_k y_k + q_(k-1-d) M'_(k-1-d) is a difference of two S. S of column k already includes
+    it, so it is added to RS after that column. It is subtracted at column k + D: with R_k = e_0 +
+    ... + e_k, RS of column D + k is R_(D-1) - R_k, and all R_k are stored until then.
 
     A slot whose product is in `sums` in cycle t ends a column: `word` has its word in t + 1, and
     the next column may end in t + 1, if of the other product, or else in t + 2.
 
-    With `skewed`, all of this has two parts, so that no carry goes through all bits in a cycle: in
-    the higher one, of the bits above a word, everything is a cycle later. As that is the carry into
-    the next column of a product, this may end in t + 3.
+    With `skewed`, all of this has two parts, so that no carry passes through all bits in a cycle:
+    in the higher part, the bits above a word, everything is a cycle later. Since this part is the
+    carry into the next column of a product, that column may end in t + 3.
 
     Parameters
     ----------
-    width, max_words : bits of a word; D at the most
+    width, max_words : bits of a word; maximum of D
     tile_bits : bits of a tile's sum
     tiles : 1 or 2
     skewed (bool): two parts; for one tile
-    short_steps (bool): steps may have fewer than 6 cycles, and have 5 at least
-    in_block_ram (bool): where all R_k are kept; else in LUTs
+    short_steps (bool): steps may have fewer than 6 cycles, but at least 5
+    in_block_ram (bool): all R_k are in block RAM; else in LUTs
 
     Members
     -------
-    slot : COLUMN, in: the one whose product is in `sums`
+    slot : COLUMN, in: the slot whose product is in `sums`
     next_of_old : the next slot belongs to a column of the old product
     sums : in, those of the tiles; with `skewed`, the bits above a word a cycle later
-    clear : there is no carry into the next column of the new product, nor an RS
+    clear : the carry into the next column of the new product, and RS, become 0
     wipe : everything becomes 0, an R_k in each cycle
     word : out, the word of the column that ended in the cycle before
     """
@@ -229,7 +229,7 @@ class RingColumnSums(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """Place the parts, and keep the carries of both products."""
+        """Instantiate the parts, and keep the carries of both products."""
         m = Module()
         parts = self._parts(m)
         lowest, highest, late = parts[0], parts[-1], len(parts) - 1
@@ -252,12 +252,12 @@ class RingColumnSums(wiring.Component):
         return m
 
     def _parts(self, m: Module) -> list[SumsPart]:
-        """The parts, each with what is asked for a cycle later than the next lower one."""
+        """The parts, each with its inputs a cycle later than the next lower one."""
         bits, width, tile_bits = self.bits, self.width, len(self.sums[0])
         base = max(bits.running, bits.carry) + 1
 
         def part(low: int, high: int | None = None) -> SumsPart:
-            """Of the bits from `low` on to `high`."""
+            """Return the part of the bits from `low` to before `high`."""
             base_bits, total, running, of_tile = (
                 len(range(size)[low:high]) for size in (base, bits.total, bits.running, tile_bits)
             )

@@ -1,4 +1,4 @@
-"""The pairs of one of two tiles of `ring`: those of the old product, then those of the new one."""
+"""The pairs of one of two tiles of `ring`: first of the old product, then of the new one."""
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
@@ -6,11 +6,11 @@ from amaranth.lib.wiring import In, Out
 
 
 class TilePairs(wiring.Component):
-    """The places of a step's pairs, whose sum is u, a slot each, in this order:
+    """The places of a step's pairs, whose sum is u, one slot each, in this order:
 
-    * of the old product, i + j = u + P: inwards from j = D - 1;
-    * of the new one: outwards, up to the one before the last one, which has the newest word;
-    * that last one, from then on until the diagonal product;
+    * pairs of the old product, i + j = u + P: inwards from j = D - 1;
+    * pairs of the new one: outwards, except the last one, which has the newest word;
+    * the last pair, which stays until the diagonal product;
     * the diagonal product, i = j = u.
 
     Parameters
@@ -24,10 +24,10 @@ class TilePairs(wiring.Component):
     sum, next_sum : u of this step and of the next one; below 0 there are no new pairs
     begins : the next slot is the first one of the next step
     has_old : with `begins`, the next step has pairs of the old product
-    first_place, pairs : their first i, and their number, where 0 counts as 1: a pair of place
+    first_place, pairs : their first i, and their number, or 1 if there is none: the pair of place
         D - 1 with itself, which is 0
     many, next_many : the step, or the next one, has two new pairs or more
-    lowest : the least i of a new pair
+    lowest : the smallest i of a new pair
     diagonal : the next slot is that of the diagonal product
     i, j : places
     old, new : the slot has a pair of the old product; one of the new product before the last one
@@ -50,10 +50,10 @@ class TilePairs(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """The places, and how many pairs of the old product are left."""
+        """Build the places and the count of remaining pairs of the old product."""
         m = Module()
         i, j, old, new = self.i, self.j, self.old, self.new
-        left = Signal(self.place_bits)  # pairs of the old product, with the one of the slot
+        left = Signal(self.place_bits)  # remaining pairs of the old product, including the slot's
         is_last, next_is_last = Signal(), Signal()  # of the new pairs but one
         u = Signal(self.place_bits)
         m.d.comb += [

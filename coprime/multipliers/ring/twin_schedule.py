@@ -1,4 +1,4 @@
-"""The schedule of `ring` for two tiles: which slot of which step is in progress on each.
+"""The schedule of `ring` for two tiles: the current slot and step of each.
 
 The rows of the table in `TwinSchedule` are the slots here.
 """
@@ -18,7 +18,7 @@ from .tile_pairs import TilePairs
 
 
 class TwinSchedule(wiring.Component):
-    """Goes through the slots of steps 0 to D + d for two tiles: X * Y, and q * M'.
+    """Counts the slots of steps 0 to D + d for two tiles: X * Y, and q * M'.
 
     With u = s for X and Y, and u = s - 1 - d for q and M', both have the same slots in step s:
 
@@ -27,15 +27,15 @@ class TwinSchedule(wiring.Component):
     ========= ================= ==================================================================
     OLD       (D-2-d-s) / 2     pairs of X and Y, i + j = u + D + 1 + d, inwards from j = D - 1
               (D-1-s) / 2, 1    of q and M', or nothing: the old column ends with it
-    NEW       (u + 1) / 2 - 1   pairs, i + j = u, outwards to the last one but one
+    NEW       (u + 1) / 2 - 1   pairs, i + j = u, outwards, except the last one
     PAD                         nothing, until the other tile is ready, and the newest word
     NEWEST    s > 0: 1          (0, u), the last pair
     DIAGONAL  s < D: 1          u, u
     ========= ================= ==================================================================
 
-    (halves without a remainder, least numbers after the comma). NEWEST and DIAGONAL are in the same
-    cycles for both, so that e_s is the difference of two sums over both tiles. X * Y has the last
-    pair of the old column in the same cycle as q * M', in the one before, or none.
+    (divisions by 2 are rounded down; minimum after the comma). NEWEST and DIAGONAL are in the same
+    cycles for both tiles, so that e_s is the difference of two sums over both tiles. X * Y has the
+    last pair of the old column in the same cycle as q * M', a cycle earlier, or has none.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class TwinSchedule(wiring.Component):
 
     Members
     -------
-    As of `RingSchedule`.
+    As in `RingSchedule`.
     """
 
     def __init__(self, place_bits: int, multiplication: RingMultiplication):
@@ -59,7 +59,7 @@ class TwinSchedule(wiring.Component):
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
-        """What both tiles do together, and the pairs of each."""
+        """Build the common part of both tiles, and the pairs of each."""
         m = Module()
         slot, ahead = self.slot, self.multiplication.ahead
         state = OneHot(("idle", "body", "newest", "diagonal"), "idle")
@@ -118,7 +118,7 @@ class TwinSchedule(wiring.Component):
         bits, ahead = self.place_bits, self.multiplication.ahead
         m.submodules.xy = xy = TilePairs(bits, ahead)
         m.submodules.qm = qm = TilePairs(bits, ahead)
-        # Later than the step's numbers, and early enough for the next one.
+        # After the step's numbers are valid, and early enough for the next step.
         less, next_less = Signal(bits), Signal(bits)
         m.d.sync += next_less.eq(steps.next_s - ahead)
         with m.If(begins):
