@@ -24,6 +24,7 @@ extensions = [
     "sphinx_copybutton",
 ]
 exclude_patterns = ["conf.py"]
+copybutton_prompt_text = "$ "  # of a session only its commands are copied
 
 highlight_language = "none"  # of blocks that name no language
 smartquotes = False  # else --board becomes a dash, and the prime of M' a quotation mark
@@ -119,6 +120,23 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
             after.parent.replace(after, nodes.Text(after[tail.end() :]))
 
 
+_WHOLE = 36
+"""Characters of code that fit into a line of a narrow page."""
+_PHRASE, _PROSE = 24, 60
+"""Characters from which a cell needs room for some words, and for a sentence."""
+
+
+def mark_lengths(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Give code that fits into a line, and long cells, the classes by which site.css sets them."""
+    for code in doctree.findall(nodes.literal):
+        if max(map(len, code.astext().split()), default=0) <= _WHOLE:
+            code["classes"].append("whole")
+    for cell in doctree.findall(nodes.entry):
+        length = len(cell.astext())
+        if length > _PHRASE:
+            cell["classes"].append("prose" if length > _PROSE else "phrase")
+
+
 def write_formula(translator: HTML5Translator, node: nodes.math) -> None:
     """Write a formula in a line."""
     drawn = draw_formula(node.astext(), inline=True)
@@ -148,6 +166,7 @@ def add_report(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Connect with Sphinx."""
     app.connect("doctree-resolved", keep_together)
+    app.connect("doctree-resolved", mark_lengths)
     app.add_html_math_renderer("svg", (write_formula, None), (write_display, None))
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)
     app.connect("build-finished", add_report)
