@@ -81,6 +81,8 @@ def describe_parameters(
             found += [one["name"], f"    {one['text']}"]
         else:
             found.append(line)
+            if section in ("Parameters", "Attributes") and not line and following[:1].isupper():
+                found.append("")  # two blank lines end a section: this is a sentence, not a name
     lines[:] = found
 
 
