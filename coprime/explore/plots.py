@@ -1,6 +1,7 @@
 """The report's plots as Vega-Lite specifications: the page and the PNG files are made of these."""
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,26 @@ STYLE: Mapping[str, Any] = json.loads(
 )
 """Vega-Lite's configuration. Its colours are Okabe and Ito's, which stay apart for all kinds of
 colour vision; yellow is left out."""
+
+DARK: Mapping[str, str] = json.loads(
+    Path(__file__).with_name("page").joinpath("dark.json").read_text("utf-8")
+)
+"""For each colour of the drawings the one that replaces it on a dark page."""
+
+
+def dark_rules(within: str = "") -> str:
+    """CSS that draws the SVG pictures `within` a selector in DARK's colours where the reader's
+    system asks for dark pages.
+
+    Vega writes colours as attributes, which such a rule overrides: nothing is drawn again when
+    the reader changes to the other, and a saved picture has the light colours.
+    """
+    rules = [
+        f'{within}[{paint}="{light}"] {{ {paint}: {dark}; }}'
+        for light, dark in DARK.items()
+        for paint in ("fill", "stroke")
+    ]
+    return "@media (prefers-color-scheme: dark) {\n" + "\n".join(rules) + "\n}\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,6 +383,10 @@ def draw(figure: Figure, rows: Sequence[Row]) -> Row:
     }
 
 
+_TITLE = 40
+"""Characters of a line of an axis's title, so that it is no longer than the axis."""
+
+
 def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
     """Draw a paper's figure: rows with `x`, `y` and `where`, one line for each `where`."""
     x = _size_axis("x", x_title)
@@ -370,7 +395,7 @@ def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
     y = {
         "field": "y",
         "type": "quantitative",
-        "title": y_title,
+        "title": textwrap.wrap(y_title, _TITLE),
         "scale": {"zero": False, "nice": True},
     }
     legend = {"orient": "bottom", "columns": 1, "labelLimit": 400}

@@ -16,7 +16,17 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from coprime import __version__
-from coprime.explore.plots import STYLE, Figure, Plotted, Row, chart, draw, pareto_front, plot_rows
+from coprime.explore.plots import (
+    STYLE,
+    Figure,
+    Plotted,
+    Row,
+    chart,
+    dark_rules,
+    draw,
+    pareto_front,
+    plot_rows,
+)
 from coprime.explore.points import Point, unproved, versions, write_points
 from coprime.explore.side_by_side import Comparison, compare
 from coprime.flow.files import replacing, write_file
@@ -69,7 +79,7 @@ def write_report(
             path = folder / "figures" / f"{_anchor(table)}.png"
             write_file(path, vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
             written.append(path)
-            svg = vl_convert.vegalite_to_svg(drawing)
+            svg = _in_both_lights(vl_convert.vegalite_to_svg(drawing))
             images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
     progress("the page")
     page = folder / "index.html"
@@ -194,6 +204,7 @@ def _page(
         summary=_summary(points),
         data=data,
         json=json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
+        dark=dark_rules(".plot svg.marks "),
         css=(_PAGE / "report.css").read_text("utf-8"),
         script=(_PAGE / "report.js").read_text("utf-8"),
         library=_library(),
@@ -258,6 +269,12 @@ def _number(value: float | int | str | None) -> str:
         return f"{value:.4g}"
     text = f"{value:,.3f}"
     return text.rstrip("0").rstrip(".")
+
+
+def _in_both_lights(svg: str) -> str:
+    """A picture with the colours for a dark page, too."""
+    head, end, body = svg.partition(">")
+    return f"{head}{end}<style>{dark_rules()}</style>{body}"
 
 
 def _chart(table: Table, comparisons: Sequence[Comparison]) -> Row:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from coprime.explore.plots import pareto_front, plot_rows
+from coprime.explore.plots import DARK, STYLE, pareto_front, plot_rows
 from coprime.explore.report import write_report
 from tests.explore.browser import Browser, find_chromium
 from tests.explore.samples import HOSTILE, SIZES, point, sample_points
@@ -111,6 +111,40 @@ def test_legends_are_not_cut(browser, tmp_path, width):
         browser.call("Emulation.setDeviceMetricsOverride", width=1360, **size)
     assert len(room) == 3 * len(families)
     assert min(room) >= 0
+
+
+CONTRAST = """(() => {
+  const light = (colour) => {
+    const parts = colour.match(/[0-9.]+/g).slice(0, 3).map((part) => part / 255);
+    const [r, g, b] = parts.map((part) =>
+      part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const card = light(getComputedStyle(document.querySelector('.card')).backgroundColor);
+  const against = (selector, wanted) => [...document.querySelectorAll(selector)]
+    .map((one) => getComputedStyle(one))
+    .filter((style) => wanted(style) && style.fill.startsWith('rgb('))
+    .map((style) => [light(style.fill), card].sort((a, b) => b - a))
+    .map(([more, less]) => (more + 0.05) / (less + 0.05));
+  const text = against('.plot svg text', (style) => style.stroke === 'none');
+  const marks = against('.plot .mark-symbol path', (style) => style.opacity > 0);
+  return [card, Math.min(...text), Math.min(...marks)];
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_plots_are_legible_on_a_light_and_a_dark_page(page, scheme):
+    """By WCAG a text needs a contrast of 4.5, a mark on a dark page 3; light pages have Okabe's."""
+    page.call(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+    )
+    try:
+        card, text, marks = page.evaluate(CONTRAST)
+    finally:
+        page.call("Emulation.setEmulatedMedia", features=[])
+    assert (card < 0.1) == (scheme == "dark")
+    assert text >= 4.5
+    assert marks >= (3 if scheme == "dark" else 2)
 
 
 def test_page_opens_on_one_target_and_operation(page):
@@ -353,6 +387,21 @@ def test_papers_figure_of_several_columns(folder):
     for line in ("Montgomery with one CSA: Published", "Redundant interleaved: Published"):
         assert line in drawing
     assert "Area-time products" in drawing
+
+
+def test_every_colour_of_a_papers_figure_has_one_for_dark_pages(folder):
+    page = (folder / "index.html").read_text()
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert pictures
+    for picture in pictures:
+        head, style, body = re.split("</?style>", base64.b64decode(picture).decode())
+        assert "(prefers-color-scheme: dark)" in style
+        drawn = set(re.findall(r' (?:fill|stroke)="([^"]+)"', head + body))
+        assert drawn - {"none", "transparent"} <= set(DARK)
+
+
+def test_every_family_has_a_colour_for_dark_pages():
+    assert set(STYLE["range"]["category"]) <= set(DARK)
 
 
 def test_least_product_is_best_in_its_csv(folder):
