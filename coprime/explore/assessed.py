@@ -55,10 +55,11 @@ def _constant_time(record: Mapping[str, Any]) -> Assessed:
 
 
 def _faults(record: Mapping[str, Any]) -> Assessed:
+    seeds = f"{record['seeds']} seed{'s' if record['seeds'] > 1 else ''}"
     return Assessed(
         assessment="faults",
         what=f"{record['operation']}, {record['bits']} bits, kind: {record['kind']}",
-        amount=f"{record['flips']:,} runs, {record['seeds']} seeds",
+        amount=f"{record['flips']:,} runs, {seeds}",
         result=(
             f"{record['wrong']:,} wrong results, {record['reveals']:,} of them reveal the key;"
             f" probability below {record['upper_bound']:.2g} with {record['confidence']:.0%}"

@@ -129,7 +129,8 @@ def _clock(own: Description) -> tuple[float | None, str]:
     routed = whole.clock if whole else None
     if routed is None:
         return None, ""
-    return routed.mean_mhz, f"{routed.found}, mean of {routed.seeds} seeds"
+    seeds = f"mean of {routed.seeds} seeds" if routed.seeds > 1 else "one seed"
+    return routed.mean_mhz, f"{routed.found}, {seeds}"
 
 
 def _whole(own: Description) -> PartFigures | None:
