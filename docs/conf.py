@@ -122,6 +122,13 @@ def keep_together(app: Sphinx, doctree: nodes.document, page: str) -> None:
             after.parent.replace(after, nodes.Text(after[tail.end() :]))
 
 
+def set_dashes(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Sphinx writes two hyphens between a parameter and its description: make them a dash."""
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 _WHOLE = 36
 """Characters of code that fit into a line of a narrow page."""
 _PHRASE, _PROSE = 24, 60
@@ -169,6 +176,7 @@ def setup(app: Sphinx) -> None:
     """Connect with Sphinx."""
     app.connect("doctree-resolved", keep_together)
     app.connect("doctree-resolved", mark_lengths)
+    app.connect("doctree-resolved", set_dashes)
     app.add_html_math_renderer("svg", (write_formula, None), (write_display, None))
     app.connect("autodoc-process-docstring", describe_parameters, priority=400)
     app.connect("build-finished", add_report)
