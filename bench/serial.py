@@ -55,6 +55,6 @@ def measure() -> str:
             assert device.repeated == 0
             parts = (opened - start, loaded - opened, result.cycles, end - loaded - result.cycles)
             rows.append((f"`{family}`", f"{baud:,}", *(f"{part:,}" for part in parts)))
-    head = ["family", "baud", "finding out what it is", "loading the key", "engine"]
+    head = ["family", "baud", "identification", "loading the key", "engine"]
     replace_part(PAGE, "transfer", table([*head, "input, polls and result"], rows))
     return ""
