@@ -116,6 +116,22 @@ def test_the_projection_is_of_the_shipped_measurements():
     assert f"\n{ring_projection.projection()}\n<!-- end -->" in TEXTS["docs/ring.md"], said
 
 
+def test_stamped_clusters_are_as_shipped():
+    """Their clocks and rates; other figures of that page are of experiments without a record."""
+    page = TEXTS["docs/stamping.md"]
+    said = {*re.findall(r"[\d.,]*\d", page)}
+    wanted = ("RSA_PRIVATE", "random", 2048)
+    stamped = [
+        one
+        for one in shipped_points()
+        if one.stamped and (one.operation, one.exponents, one.bits) == wanted
+    ]
+    assert len(stamped) == 3
+    for one in stamped:
+        rate = round(one.cores * one.fmax_mhz * 1e6 / one.predicted_cycles)
+        assert {f"{one.fmax_mhz:.1f}", f"{one.predicted_cycles:,}", f"{rate}"} <= said
+
+
 def test_every_record_is_on_a_page():
     used = {name for text in TEXTS.values() for name in named(text, RECORDS)}
     assert used == RECORDS.keys()
