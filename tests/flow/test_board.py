@@ -159,27 +159,24 @@ def test_another_seed_where_nextpnr_crashes(tmp_path, monkeypatch, crashes):
 
 def test_twice_as_much_state_as_there_is_room_for_is_not_even_mapped(tmp_path, monkeypatch):
     """The bits of registers and memories, those of instances included."""
-    memory = """
+    text = """
     module store(input clk, input [12:0] at, input d, output reg [16:0] q);
       reg [16:0] words [0:7499];
       always @(posedge clk) begin words[at] <= {17{d}}; q <= words[at]; end
     endmodule
-    """
-    text = (
-        memory
-        + """
     module coprime_many(input clk, input rx, output tx);
       wire [16:0] q, r; reg [12:0] at; assign tx = ^q ^ ^r;
       always @(posedge clk) at <= {at, rx};
       store a(clk, at, rx, q); store b(clk, ~at, rx, r);
     endmodule
     """
-    )
     real, seen = mapping.run_yosys, []
     monkeypatch.setattr(mapping, "run_yosys", lambda *all_: (seen.append(all_), real(*all_)))
-    state = 2 * (17 * 7500 + 17) + 13  # room: 30 block RAMs of 4,096 bits, 4,000 flip-flops
-    board = replace(BOARDS["icebreaker"], device=replace(BOARDS["icebreaker"].device, luts=4_000))
-    with pytest.raises(ToolError, match=f"registers and memories of {state:,} bits, .* 126,880; "):
+    state = 2 * (17 * 7500 + 17) + 13
+    ulx3s = BOARDS["ulx3s"]
+    # Room for 18,432 bits in a block RAM, and for 16 + 1 with each LUT.
+    board = replace(ulx3s, device=replace(ulx3s.device, luts=4_000, block_rams=1))
+    with pytest.raises(ToolError, match=f"registers and memories of {state:,} bits, .* 86,432; "):
         write_bitstream(text, "coprime_many", board, tmp_path)
     assert len(seen) == 1
     assert not list(tmp_path.iterdir())
