@@ -43,8 +43,11 @@ def predict(
 
     What is drawn is random here, too, and is there when it is asked for.
     """
+    # Where sums are beside products, a command ends once the linear unit is no longer occupied: a
+    # cycle after the last word.
+    clearing = 1 + LinearUnit.clear_cycles(depth) + (numbers is not None)
     if not command.operation.computes:
-        return Prediction(None, Error.NONE, 1 + LinearUnit.clear_cycles(depth), 0)
+        return Prediction(None, Error.NONE, clearing, 0)
     if command not in programs[0].entries:
         return Prediction(None, Error.UNSUPPORTED, 1, 0)
     lanes = [
@@ -81,7 +84,7 @@ def predict(
         leading.end(Error.FAULT)
         error = Error.FAULT
     if error is Error.FAULT:
-        leading.cycles = _faults_meet(lanes) + 1 + LinearUnit.clear_cycles(depth)
+        leading.cycles = _faults_meet(lanes) + clearing
     if numbers is not None and leading.timeline:
         leading.cycles = max(leading.cycles, leading.timeline.idle)
     result = None if error else leading.result

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from coprime.engine.contract import Length
 from coprime.program.steps import StepKind
 
+_FETCH = 1
+"""The sequencer's state in which a step may wait until the one before has left the linear unit."""
+
 
 @dataclass(frozen=True)
 class BitFlip:
@@ -66,7 +69,7 @@ def bit_flips(width: int, whole: int, front: int) -> list[BitFlip]:
             f"{engine}linear_unit.borrow",
             1,
             after=f"dut.{engine}sequencer.step_kind == {StepKind.CHECK_REDUCED}"
-            f" & dut.{engine}linear_unit.done",
+            f" & dut.{engine}sequencer.fsm_state != {_FETCH} & dut.{engine}linear_unit.done",
             cycles=1,
         ),
         *(
