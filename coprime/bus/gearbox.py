@@ -215,10 +215,7 @@ class Gearbox(wiring.Component):
         step = Signal.like(place, init=self.unit)
         place_next = Signal.like(place)
         minus_length = ~Cat(self.length, 0).as_signed()
-        empty, full = (
-            Signal(),
-            Signal(),
-        )  # the source register is empty, the destination register is full
+        empty, full = Signal(), Signal()  # the source register, and the destination register
         excess = Signal()
         begins, takes = Signal(), Signal()
         last = Mux(to_words, ring.word_last, ring.digit_last)

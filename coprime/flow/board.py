@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 
 from coprime.cells.clock_ranges import CLOCK_RANGES, ClockSetting
 from coprime.cells.target import Target
 
 from .files import write_file
-from .mapping import map_cells, mapping_tools
-from .routing import check_fit, check_state, clock_mhz, nextpnr, report_of
+from .mapping import mapping_tools
+from .routing import clock_mhz, mapped_netlist, nextpnr, report_of
 from .stamping.stamp import STAMPING, stamp_design
 from .targets import Flow, FpgaDevice, flow_of
 from .tools import ToolCrashError, ToolError, tool_version
@@ -174,20 +173,11 @@ def check_mapped(verilog: str, top: str, board: Board, repeated: Sequence[str] =
     Raises ValueError for a port that the board does not have, ToolError if a tool fails or the
     design does not fit. Results are cached by content.
     """
-    flow = board.flow
-    cells, mapped = map_cells(
-        verilog,
-        top,
-        flow.synthesis(top, _device_name(board)),
-        repeated=repeated,
-        check=partial(check_state, flow, board.device),
-    )
-    netlist = (mapped / "netlist.json").read_text("utf-8")
+    netlist = mapped_netlist(board.flow, board.device, _device_name(board), verilog, top, repeated)
     known = list(dict.fromkeys(name.partition("[")[0] for name in board.pins))
     for port in json.loads(netlist)["modules"][top]["ports"]:
         if port not in known:
             raise ValueError(f"{board.name} has no port {port!r}; it has: {', '.join(known)}")
-    check_fit(flow, cells, board.device)
     return netlist
 
 

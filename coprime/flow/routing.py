@@ -107,15 +107,7 @@ def route_design(
         raise ValueError(f"target_mhz must be above 0, not {target_mhz}")
     verilog = verilog_of(design, top)
     source, wrapper = wrapped(verilog, top)
-    cells, folder = map_cells(
-        source,
-        wrapper,
-        flow.synthesis(wrapper, device),
-        repeated=repeated,
-        check=partial(check_state, flow, own),
-    )
-    check_fit(flow, cells, own)
-    netlist = (folder / "netlist.json").read_text("utf-8")
+    netlist = mapped_netlist(flow, own, device, source, wrapper, repeated)
     pins = dict(zip(("clk", "shift_in", "shift_out"), own.pins, strict=True)) if own.pins else {}
     constraints = flow.constrain({port: (pin, {}) for port, pin in pins.items()}, None)
     place = flow.place if pins else flow.place_without_pins
@@ -197,7 +189,26 @@ endmodule
 """
 
 
-def check_state(flow: Flow, device: FpgaDevice, bits: int) -> None:
+def mapped_netlist(
+    flow: Flow,
+    device: FpgaDevice,
+    name: str,
+    verilog: str,
+    top: str,
+    repeated: Sequence[str] = (),
+) -> str:
+    """Map module `top` for a device, which has this name or ""; give the netlist, as JSON.
+
+    Modules named in `repeated` are mapped by themselves. Raises ToolError if a tool fails, or if
+    the design does not fit, as soon as that is known. Results are cached by content.
+    """
+    commands, check = flow.synthesis(top, name), partial(_check_state, flow, device)
+    cells, folder = map_cells(verilog, top, commands, repeated=repeated, check=check)
+    _check_fit(flow, cells, device)
+    return (folder / "netlist.json").read_text("utf-8")
+
+
+def _check_state(flow: Flow, device: FpgaDevice, bits: int) -> None:
     """Refuse before mapping what has twice as many bits of state as there is room for.
 
     Twice, as mapping removes what is not used, and makes logic of some constants.
@@ -209,7 +220,7 @@ def check_state(flow: Flow, device: FpgaDevice, bits: int) -> None:
         raise _too_large(flow, device, f"registers and memories of {bits:,} bits, and {there}")
 
 
-def check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
+def _check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
     """Refuse at once what nextpnr would try to place for minutes."""
     used = flow.resources(cells)
     flip_flops = device.luts * flow.flip_flops_per_slice // flow.luts_per_slice

@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coprime.cells.target import Target
 
-from ..mapping import map_cells, mapping_tools
+from ..mapping import mapping_tools
 from ..routing import (
     CriticalPath,
-    check_fit,
-    check_state,
     clock_mhz,
     critical_path,
+    mapped_netlist,
     nextpnr,
     report_of,
     wrapped,
@@ -120,15 +118,7 @@ def stamp_design(
     device = device or flow.default_device
     own = device_named(flow, device)
     source, whole = wrapped(verilog, top) if pins is None else (verilog, top)
-    cells, folder = map_cells(
-        source,
-        whole,
-        flow.synthesis(whole, device),
-        repeated=repeated,
-        check=partial(check_state, flow, own),
-    )
-    check_fit(flow, cells, own)
-    modules = modules_of((folder / "netlist.json").read_text("utf-8"))
+    modules = modules_of(mapped_netlist(flow, own, device, source, whole, repeated))
     chain = NodeChain.of(modules, whole, repeated[-1])
     fabric = Fabric.of(device)
     return _Stamping(flow, own, fabric, seeds, pins or "", enough_mhz).stamp(chain)
