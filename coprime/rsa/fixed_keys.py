@@ -54,9 +54,9 @@ def key_of(modulus: int, e: int | None = None) -> FixedKey:
 
     Raises ValueError for a modulus or an exponent out of range, or of no use.
     """
-    primes = sorted(prime_factors(modulus))
     if modulus % 2 == 0 or modulus < 5:
         raise ValueError(f"a key's modulus must be odd and 5 or more, not {modulus}")
+    primes = sorted(prime_factors(modulus))
     twice = next((p for p, q in itertools.pairwise(primes) if p == q), None)
     if twice is not None:
         raise ValueError(

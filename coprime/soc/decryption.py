@@ -187,7 +187,10 @@ def check_lengths(lengths: Lengths, choice: Choice | None) -> None:
         return
     own = choice.design.capabilities
     if own.fixed_modulus is not None or not own.private:
-        raise ValueError(f"{choice.family.name} has no RSA_PRIVATE for any key")
+        raise ValueError(
+            f"{choice.family.name} has no RSA_PRIVATE for any key: add --operation encrypt or"
+            " decrypt"
+        )
     excess = lengths.excess(own)
     if excess:
         raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
