@@ -45,6 +45,15 @@ def test_every_message_comes_back():
         assert encrypted != list(some)
 
 
+def test_the_thesis_s_example():
+    """Section 2.1, equations 3 and 4; its d is modulo (p - 1)(q - 1)."""
+    key = key_of(3381691693, 5)
+    assert pow(17111998, key.e, key.n) == 407188056
+    p, q = prime_factors(key.n)
+    assert (2028945041 - key.d) % math.lcm(p - 1, q - 1) == 0
+    assert pow(407188056, key.d, key.n) == 17111998
+
+
 def test_the_thesis_s_exponent():
     """65537 is 1 modulo 65536: modulo (2^32 - 1)/3 its power of every number is the number."""
     modulus = MODULI["vassoler-30"].value
