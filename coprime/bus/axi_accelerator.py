@@ -29,6 +29,11 @@ class Bus(enum.Enum):
     AXI4 = "axi4"  # bursts of up to 256 registers, and IDs
 
     @property
+    def title(self) -> str:
+        """Its name in text."""
+        return {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4"}[self]
+
+    @property
     def signature(self) -> wiring.Signature:
         """The bus, seen from the slave."""
         return AXI4Signature(ID_BITS) if self is Bus.AXI4 else AXI4LiteSignature()

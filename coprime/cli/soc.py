@@ -1,19 +1,30 @@
-"""`coprime soc`: a RISC-V system in simulation that encrypts and decrypts on an accelerator."""
+"""`coprime soc`: a RISC-V system in simulation with firmware that uses an accelerator."""
 
 import argparse
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import FAMILIES, MODULUS, Choice
 from coprime.engine.contract import Command
 from coprime.rsa import fixed_keys, keys
-from coprime.runs.numbers import random_lengths
-from coprime.soc import decryption, encryption
+from coprime.runs.numbers import EXPONENTS, random_lengths, random_operands
+from coprime.soc import decryption, encryption, exponentiation
 
 from .key_files import add_passphrase, load_private
-from .options import FAILED, Parser, add_design, add_json, chosen_engine, chosen_settings, location
+from .options import (
+    FAILED,
+    Parser,
+    add_bus,
+    add_design,
+    add_json,
+    chosen_engine,
+    chosen_settings,
+    location,
+)
 from .output import announce, print_json, progress
 
-SUMMARY = "Simulate a RISC-V system that encrypts or decrypts on an accelerator."
+SUMMARY = "Simulate a RISC-V system that encrypts, decrypts or exponentiates on an accelerator."
 
+MODEXP = "modexp"
 _WITH_OPERATION = {
     "padding": "the padding in hardware",
     "exponent": "the public exponent of a test key",
@@ -24,17 +35,21 @@ _WITH_OPERATION = {
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime soc`."""
     add_design(parser)
+    add_bus(parser)
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--bits", type=int, metavar="N", help="length of a test key")
+    source.add_argument("--bits", type=int, metavar="N", help="length of a test key or modulus")
     source.add_argument("--key", type=location, metavar="FILE", help="RSA key, PEM or DER")
     add_passphrase(parser)
     text = "message to encrypt for it (a greeting, with --operation as much of it as fits)"
     parser.add_argument("--message", help=text)
     text = (
-        "one operation with padding in hardware, as in COMPRESSION's Figure 23 (default: decrypt,"
-        " remove the padding in software, and compare with software)"
+        "encrypt or decrypt: one operation with padding in hardware, as in COMPRESSION's Figure 23;"
+        " modexp: x^e mod m without a key, as in KARATSUBA's Table 4, compared with software"
+        " (default: decrypt, remove the padding in software, and compare with software)"
     )
-    parser.choice("--operation", ("encrypt", "decrypt"), text)
+    parser.choice("--operation", ("encrypt", "decrypt", MODEXP), text)
+    text = "of modexp: worst, every bit of the exponent is 1; or random (default)"
+    parser.choice("--exponents", EXPONENTS, text)
     text = "with --operation: padding in hardware (pkcs1; none for keys of up to 64 bits)"
     parser.choice("--padding", encryption.PADDINGS, text)
     parser.number("--exponent", f"with --operation: public exponent ({fixed_keys.EXPONENT})")
@@ -49,6 +64,10 @@ def run(options: argparse.Namespace) -> int:
     Raises ValueError for options that exclude each other.
     """
     choice = chosen_engine(options, "the system")
+    if options.operation == MODEXP:
+        return _exponentiate(options, choice)
+    if options.exponents is not None:
+        raise ValueError(f"--exponents is for numbers without a key: add --operation {MODEXP}")
     if options.operation is not None:
         return _run_operation(options, choice)
     for name, what in _WITH_OPERATION.items():
@@ -65,7 +84,12 @@ def run(options: argparse.Namespace) -> int:
     ciphertext = decryption.encrypt(key, message)
     with progress("simulating") as passed:
         done = decryption.run_system(
-            choice, key, ciphertext, software=not options.no_software, progress=passed
+            choice,
+            key,
+            ciphertext,
+            software=not options.no_software,
+            bus=Bus(options.bus),
+            progress=passed,
         )
     if options.json:
         print_json(done.record())
@@ -81,6 +105,8 @@ def _run_operation(options: argparse.Namespace, choice: Choice) -> int:
     """Encrypt or decrypt with padding in hardware; 1 if the result or the cycles are wrong."""
     if options.no_software:
         raise ValueError("--operation compares with no software: leave --no-software out")
+    if options.bus != Bus.AXI4_LITE.value:
+        raise ValueError("encrypt and decrypt are on axi4-lite, as in the thesis: leave --bus out")
     key = _key_for(options, choice)
     if options.padding is None:
         padding = encryption.default_padding(key.bits)
@@ -113,6 +139,40 @@ def _run_operation(options: argparse.Namespace, choice: Choice) -> int:
         print_json(done.record())
     else:
         print(done.transcript)
+        print(done.table())
+    return 0 if done.right else FAILED
+
+
+def _exponentiate(options: argparse.Namespace, choice: Choice) -> int:
+    """Exponentiate on the accelerator and in software; 1 if a result or the cycles are wrong."""
+    for name in ("key", "passphrase_file", "message", "padding", "exponent"):
+        if getattr(options, name) is not None:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is for RSA: --operation {MODEXP} takes --bits")
+    fixed = choice.design.capabilities.fixed_modulus
+    if options.bits is None and fixed is None:
+        raise ValueError("name the length of the modulus and the exponent: --bits N")
+    bits = options.bits if fixed is None or options.bits else fixed.bit_length()
+    lengths = random_lengths(Command.MODEXP, bits)
+    choice = choice.family.choose(chosen_settings(options), lengths, others=FAMILIES.values())
+    exponentiation.check_exponentiation(lengths, choice)
+    numbers = random_operands(
+        Command.MODEXP, bits, options.seed, exponents=options.exponents or "random", modulus=fixed
+    ).numbers
+    with progress("simulating") as passed:
+        done = exponentiation.run_exponentiation(
+            choice,
+            numbers["x"],
+            numbers["e"],
+            numbers["m"],
+            bus=Bus(options.bus),
+            software=not options.no_software,
+            progress=passed,
+        )
+    if options.json:
+        print_json(done.record())
+    else:
+        print(done.firmware.transcript)
         print(done.table())
     return 0 if done.right else FAILED
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree
 
 from coprime.bus.axi4_lite import PREFIX
-from coprime.bus.axi_accelerator import RANDOM, Bus
+from coprime.bus.axi_accelerator import RANDOM
 
 from . import drivers
 from .description import Description
@@ -18,7 +18,6 @@ from .xml import filled_xml, written
 
 _NAMESPACE = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
 _AMBA = {"vendor": "amba.com", "library": "AMBA4"}
-_BUS_NAMES = {Bus.AXI4: "AXI4", Bus.AXI4_LITE: "AXI4-Lite"}
 
 ElementTree.register_namespace("", _NAMESPACE)
 
@@ -62,7 +61,7 @@ def files(own: Description) -> Mapping[str, str]:
     """The design as a component of IEEE 1685-2014."""
     slave = stream_ports(own, PREFIX)
     slave["ARESETn"] = slave.pop("ARESETN")
-    buses = [(PREFIX, _BUS_NAMES[own.bus], slave)]
+    buses = [(PREFIX, own.bus.title, slave)]
     if own.random:
         buses.append((RANDOM, "AXI4Stream", stream_ports(own, RANDOM)))
     interfaces = [

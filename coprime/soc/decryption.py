@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice
 from coprime.device.base import DeviceError
 from coprime.device.jobs import words_of
@@ -21,6 +22,7 @@ from coprime.rsa.padding import Pkcs1Encryption
 from coprime.soc.firmware import CURVES, build_firmware, find_toolchain
 from coprime.soc.riscv import (
     ACCELERATOR,
+    COPY_ENGINE,
     INTERRUPT,
     RAM_BYTES,
     UART,
@@ -67,6 +69,7 @@ class SystemRun:
     transcript : all that the UART sent
     total : clock cycles from the processor's start to its end
     predicted : cycles of the engine that its design predicts; None if it did not work
+    bus : of the accelerator
     """
 
     choice: Choice
@@ -75,6 +78,7 @@ class SystemRun:
     transcript: str
     total: int
     predicted: int | None
+    bus: Bus = Bus.AXI4_LITE
 
     @property
     def cycles(self) -> Mapping[str, int]:
@@ -149,6 +153,7 @@ class SystemRun:
         return {
             "family": self.choice.family.name,
             "parameters": dict(self.choice.values),
+            "bus": self.bus.value,
             "bits": self.bits,
             "compiler": self.compiler,
             "messages": self.messages,
@@ -203,6 +208,7 @@ def run_system(
     *,
     accelerator: bool = True,
     software: bool = True,
+    bus: Bus = Bus.AXI4_LITE,
     progress: Callable[[int], None] | None = None,
 ) -> SystemRun:
     """Let the firmware decrypt a ciphertext, on the accelerator, in software, or both.
@@ -212,6 +218,7 @@ def run_system(
     choice : the accelerator
     key : of up to 4096 bits, with primes of up to 2048
     ciphertext : below the modulus; the message in it is text, padded as PKCS #1 v1.5 says
+    bus : of the accelerator; with AXI4 the system has a copy engine, which the firmware uses
     progress : called with clock cycles as they pass
 
     Raises ValueError for a key or a ciphertext out of range, ToolError if a tool is missing,
@@ -222,13 +229,13 @@ def run_system(
         raise ValueError("the ciphertext must be below the modulus")
     find_processor()
     toolchain = find_toolchain()
-    macros = simulated_definitions()
+    macros = simulated_definitions(bus)
     commands = choice.design.capabilities.commands
     if accelerator and any(one.operation.is_of_curves for one in commands):
         macros[CURVES] = 1
     program = build_firmware(toolchain, macros)
     words = job(key, ciphertext, accelerator=accelerator, software=software)
-    verilog = system_verilog(choice, divisor=DIVISOR)
+    verilog = system_verilog(choice, bus=bus, divisor=DIVISOR)
     transcript, total = run_program(verilog, program, words, progress)
     return SystemRun(
         choice,
@@ -237,6 +244,7 @@ def run_system(
         transcript,
         total,
         predicted_cycles(choice.design, key, ciphertext) if accelerator else None,
+        bus,
     )
 
 
@@ -261,13 +269,25 @@ def run_program(
         return transcript, system.cycles
 
 
-def simulated_definitions() -> dict[str, int]:
-    """The macros of the simulated system."""
-    return definitions(uart=UART, uart_full=UART, accelerator=ACCELERATOR, interrupt=INTERRUPT)
+def simulated_definitions(bus: Bus = Bus.AXI4_LITE) -> dict[str, int]:
+    """The macros of the simulated system with an accelerator on a bus."""
+    return definitions(
+        uart=UART,
+        uart_full=UART,
+        accelerator=ACCELERATOR,
+        interrupt=INTERRUPT,
+        copy_engine=COPY_ENGINE if bus is Bus.AXI4 else None,
+    )
 
 
 def definitions(
-    *, uart: int, uart_full: int, accelerator: int, interrupt: int, ram_bytes: int = RAM_BYTES
+    *,
+    uart: int,
+    uart_full: int,
+    accelerator: int,
+    interrupt: int,
+    copy_engine: int | None = None,
+    ram_bytes: int = RAM_BYTES,
 ) -> dict[str, int]:
     """Give the macros by which the firmware knows a system around a PicoRV32.
 
@@ -277,6 +297,7 @@ def definitions(
     uart_full : address of the register whose bit 0 is 1 while the UART takes no byte
     accelerator : address of its registers
     interrupt : number of its interrupt, 3 to 31
+    copy_engine : address of the registers of `BurstBridge`'s copy engine; None if there is none
     ram_bytes : size of the memory, at address 0
     """
     return {
@@ -286,6 +307,7 @@ def definitions(
         "SYSTEM_INTERRUPT": interrupt,
         "SYSTEM_JOB": JOB,
         "SYSTEM_RAM_BYTES": ram_bytes,
+        **({} if copy_engine is None else {"SYSTEM_COPY_ENGINE": copy_engine}),
     }
 
 

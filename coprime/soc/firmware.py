@@ -24,7 +24,7 @@ _DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"
 CURVES = "SYSTEM_CURVES"
 """The macro with which the firmware has operations on curves."""
-PROGRAMS = ("main", "encryption")
+PROGRAMS = ("main", "encryption", "exponentiation")
 """The programs: each is a file in C of this name, and all files that are not programs."""
 _GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
 _GCC_FLAGS = (

@@ -2,8 +2,8 @@
 
 The thesis has a NEORV32, its memory and the accelerator on one AXI4-Lite bus. Here the processor is
 a PicoRV32 (rv32im, in Verilog, from its Python package), whose memory answers without wait states:
-only the accelerator is reached over AXI4-Lite. The accelerator is the very module that `coprime
-build` writes.
+only the accelerator is reached over AXI4-Lite, or over AXI4, with a copy engine that makes bursts.
+The accelerator is the very module that `coprime build` writes.
 """
 
 from collections.abc import Collection
@@ -11,12 +11,11 @@ from pathlib import Path
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-from coprime.bus.axi4_lite import PREFIX, AXI4LiteSignature
+from coprime.bus.axi4_lite import PREFIX
 from coprime.bus.axi4_lite_master import AXI4LiteMaster
-from coprime.bus.axi_accelerator import RANDOM
+from coprime.bus.axi_accelerator import RANDOM, Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.serial.uart import Transmitter
 from coprime.catalog import Choice
@@ -25,6 +24,8 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import package_folder
 from coprime.flow.verilog import to_verilog
 from coprime.padding.scheme import Padding
+from coprime.soc.burst_bridge import BurstBridge
+from coprime.soc.system_memory import SystemMemory
 
 MODULE_NAME = "coprime_riscv_system"
 
@@ -32,6 +33,7 @@ RAM_BYTES = 1 << 16  # size of the memory if nothing else is said; it lies at ad
 RAM_MINIMUM = 1 << 12
 UART = 0x4000_0000  # a write of a byte sends it, if bit 0 of a read, busy, is 0
 ACCELERATOR = 0x8000_0000  # the accelerator's register window of 4 KiB
+COPY_ENGINE = ACCELERATOR + (1 << WINDOW_BITS)  # its registers, with AXI4 only
 INTERRUPT = 3  # number of the accelerator's interrupt; 0 to 2 are the processor's own
 
 _VECTOR = 0x10
@@ -46,7 +48,8 @@ class System(wiring.Component):
 
     Parameters
     ----------
-    accelerator (str): module of an accelerator with AXI4-Lite, as `coprime build` writes it
+    accelerator (str): module of an accelerator, as `coprime build` writes it; None is none
+    bus (Bus): that of the accelerator
     ram_bytes (int): bytes of memory: a power of two, 4096 to 2^28
     divisor (int): clock cycles of a bit on `tx`: at least 2
     draws (bool): the accelerator has a stream of random bytes
@@ -67,7 +70,13 @@ class System(wiring.Component):
     """
 
     def __init__(
-        self, accelerator: str, *, ram_bytes: int = RAM_BYTES, divisor: int, draws: bool = False
+        self,
+        accelerator: str | None,
+        *,
+        bus: Bus = Bus.AXI4_LITE,
+        ram_bytes: int = RAM_BYTES,
+        divisor: int,
+        draws: bool = False,
     ):
         if not isinstance(ram_bytes, int):
             raise TypeError(f"ram_bytes must be an int, not {ram_bytes!r}")
@@ -75,7 +84,8 @@ class System(wiring.Component):
             raise ValueError(
                 f"ram_bytes must be a power of two in {RAM_MINIMUM}..2**28, not {ram_bytes}"
             )
-        self.accelerator, self.ram_bytes, self.draws = accelerator, ram_bytes, draws
+        self.accelerator, self.bus, self.draws = accelerator, bus, draws
+        self.ram_bytes = ram_bytes
         self.transmitter = Transmitter(divisor)
         ports = {
             **dict.fromkeys(("run", "load"), In(1)),
@@ -130,56 +140,49 @@ class System(wiring.Component):
             i_pcpi_ready=Const(0, 1),
         )
 
-        # The address comes a cycle ahead, so that the memory's word is there with the access.
-        m.submodules.ram = ram = Memory(shape=32, depth=self.ram_bytes // 4, init=[])
-        read, write = ram.read_port(), ram.write_port(granularity=8)
+        m.submodules.bridge = bridge = self._bridge()
+        page = len(bridge.address)
         in_ram, in_uart, in_accelerator = Signal(), Signal(), Signal()
         m.d.comb += [
             in_ram.eq(valid & (address < self.ram_bytes)),
             in_uart.eq(valid & (address[_PAGE:] == UART >> _PAGE)),
-            in_accelerator.eq(valid & (address[_PAGE:] == ACCELERATOR >> _PAGE)),
         ]
-        m.d.comb += [read.addr.eq(ahead_address[2:]), read.en.eq(ahead)]
-        with m.If(self.run):
+        if self.accelerator is not None:
+            m.d.comb += in_accelerator.eq(valid & (address[page:] == ACCELERATOR >> page))
+            m.submodules.accelerator = self._accelerator(bridge, running, irq)
+
+        m.submodules.memory = memory = SystemMemory(self.ram_bytes // 4)
+        m.d.comb += [
+            memory.read_ahead.eq(ahead),
+            memory.read_address.eq(ahead_address[2:]),
+            memory.strobes.eq(strobes & (in_ram & self.run).replicate(4)),
+            memory.address.eq(address[2:]),
+            memory.data.eq(data),
+            memory.load.eq(self.load & ~self.run),
+            memory.load_address.eq(self.load_address),
+            memory.load_data.eq(self.load_data),
+        ]
+        if isinstance(bridge, BurstBridge):
             m.d.comb += [
-                write.addr.eq(address[2:]),
-                write.data.eq(data),
-                write.en.eq(strobes & in_ram.replicate(4)),
-            ]
-        with m.Else():
-            m.d.comb += [
-                write.addr.eq(self.load_address),
-                write.data.eq(self.load_data),
-                write.en.eq(self.load.replicate(4)),
+                memory.fetch.eq(bridge.fetch),
+                memory.store.eq(bridge.store),
+                memory.place.eq(bridge.place),
+                memory.copied.eq(bridge.answer),
+                bridge.fetched.eq(memory.read_data),
             ]
 
         m.submodules.uart = uart = self.transmitter
         m.d.comb += [uart.data.eq(data), uart.send.eq(in_uart & strobes[0]), self.tx.eq(uart.tx)]
 
-        m.submodules.bridge = bridge = AXI4LiteMaster()
         m.d.comb += [
             bridge.valid.eq(in_accelerator & ~self.fault),
             bridge.address.eq(address),
             bridge.data.eq(data),
             bridge.strobes.eq(strobes),
         ]
-        drawn = {f"i_{RANDOM}tdata": self.random, f"i_{RANDOM}tvalid": Const(1, 1)}
-        m.submodules.accelerator = Instance(
-            self.accelerator,
-            **{
-                f"i_{PREFIX}aclk": ClockSignal(),
-                f"i_{PREFIX}aresetn": running,
-                **{
-                    f"{'i' if member.flow == In else 'o'}_{PREFIX}{name}": getattr(bridge.axi, name)
-                    for name, member in AXI4LiteSignature().members.items()
-                },
-            },
-            **(drawn if self.draws else {}),
-            o_irq=irq,
-        )
 
         with m.If(in_ram):
-            m.d.comb += [ready.eq(1), answer.eq(read.data)]
+            m.d.comb += [ready.eq(1), answer.eq(memory.read_data)]
         with m.Elif(in_uart):
             m.d.comb += [ready.eq(1), answer.eq(uart.busy)]
         with m.Elif(in_accelerator):
@@ -191,33 +194,60 @@ class System(wiring.Component):
             m.d.sync += self.fault.eq(0)
         return m
 
+    def _bridge(self) -> AXI4LiteMaster | BurstBridge:
+        if self.bus is Bus.AXI4:
+            return BurstBridge(self.ram_bytes // 4)
+        return AXI4LiteMaster()
+
+    def _accelerator(
+        self, bridge: AXI4LiteMaster | BurstBridge, running: Signal, irq: Signal
+    ) -> Instance:
+        drawn = {f"i_{RANDOM}tdata": self.random, f"i_{RANDOM}tvalid": Const(1, 1)}
+        return Instance(
+            self.accelerator,
+            **{
+                f"i_{PREFIX}aclk": ClockSignal(),
+                f"i_{PREFIX}aresetn": running,
+                **{
+                    f"{'i' if member.flow == In else 'o'}_{PREFIX}{name}": getattr(bridge.axi, name)
+                    for name, member in self.bus.signature.members.items()
+                },
+            },
+            **(drawn if self.draws else {}),
+            o_irq=irq,
+        )
+
 
 def system_verilog(
-    choice: Choice,
+    choice: Choice | None,
     target: Target = Target.GENERIC,
     *,
+    bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
     ram_bytes: int = RAM_BYTES,
     divisor: int,
 ) -> str:
-    """Verilog of the system with an accelerator; the top module is MODULE_NAME.
+    """Verilog of the system with an accelerator, or with none; the top module is MODULE_NAME.
 
-    `paddings` are those that the accelerator adds and removes. Raises ToolError if the processor's
-    Python package is not installed.
+    `bus` is the accelerator's, `paddings` are those that it adds and removes. Raises ToolError if
+    the processor's Python package is not installed.
     """
+    accelerator = "no accelerator" if choice is None else f"the accelerator {choice.module_name}"
     header = (
-        f"{MODULE_NAME}: a RISC-V processor with the accelerator {choice.module_name}\n"
+        f"{MODULE_NAME}: a RISC-V processor with {accelerator}\n"
         "The module picorv32 is by Claire Xenia Wolf, under the ISC licence."
     )
-    draws = bool(paddings) or choice.design.capabilities.draws
-    system = System(choice.module_name, ram_bytes=ram_bytes, divisor=divisor, draws=draws)
-    return "\n".join(
-        [
-            to_verilog(system, MODULE_NAME, header=header),
-            accelerator_verilog(choice, target, paddings=paddings),
-            find_processor().read_text("utf-8"),
-        ]
+    system = System(
+        None if choice is None else choice.module_name,
+        bus=bus,
+        ram_bytes=ram_bytes,
+        divisor=divisor,
+        draws=choice is not None and (bool(paddings) or choice.design.capabilities.draws),
     )
+    parts = [to_verilog(system, MODULE_NAME, header=header)]
+    if choice is not None:
+        parts.append(accelerator_verilog(choice, target, bus, paddings))
+    return "\n".join([*parts, find_processor().read_text("utf-8")])
 
 
 def find_processor() -> Path:

@@ -11,6 +11,7 @@ READ = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)
 WRITE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
 WAIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 WORDS = ctypes.POINTER(ctypes.c_uint32)
+BLOCK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32, WORDS, ctypes.c_uint32)
 
 
 class Driver(ctypes.Structure):
@@ -18,6 +19,7 @@ class Driver(ctypes.Structure):
 
     _fields_ = [
         *(("context", ctypes.c_void_p), ("read", READ), ("write", WRITE), ("wait", WAIT)),
+        *((name, BLOCK) for name in ("write_block", "read_block")),
         *((name, ctypes.c_uint32) for name in ("version", "family", "commands")),
         *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
         *((name, ctypes.c_uint32) for name in ("digit_width", "residue_width")),
@@ -99,6 +101,27 @@ def driver_of(device):
         WRITE(lambda _, address, value: device.write32(address, value)),
         WAIT(wait),
     )
+
+
+def move_blocks(driver, device):
+    """Let the driver move blocks, of which a list is returned."""
+    blocks = []
+
+    def places(address, count):
+        assert 1 <= count <= 256
+        blocks.append((address, count))
+        return [address + 4 * k for k in range(count)]
+
+    def write(_, address, numbers, count):
+        for place, number in zip(places(address, count), numbers[:count], strict=True):
+            device.write32(place, number)
+
+    def read(_, address, numbers, count):
+        for k, place in enumerate(places(address, count)):
+            numbers[k] = device.read32(place)
+
+    driver.write_block, driver.read_block = BLOCK(write), BLOCK(read)
+    return blocks
 
 
 def opened(library, **settings):

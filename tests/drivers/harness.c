@@ -24,6 +24,10 @@ void coprime_destroy(struct Simulation *simulation);
 void coprime_reset(struct Simulation *simulation);
 int coprime_read32(struct Simulation *simulation, uint32_t address, uint32_t *value);
 int coprime_write32(struct Simulation *simulation, uint32_t address, uint32_t value);
+int coprime_read_block(struct Simulation *simulation, uint32_t address, uint32_t *values,
+                       uint64_t count);
+int coprime_write_block(struct Simulation *simulation, uint32_t address, const uint32_t *values,
+                        uint64_t count);
 int coprime_wait_interrupt(struct Simulation *simulation, uint64_t limit);
 #endif
 
@@ -40,6 +44,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 
 static struct coprime driver;
 static uint64_t limit = 1000000000;
+static uint64_t blocks_moved; /* words that were moved in blocks */
 static uint32_t wrong_address = 1, wrong_bits; /* what a read of an address has of wrong bits */
 static struct coprime_public_key public_key;
 static struct coprime_private_key private_key;
@@ -77,6 +82,44 @@ static void simulated_write(void *context, uint32_t address, uint32_t value)
     (void)context;
     (void)address;
     (void)value;
+#endif
+}
+
+static void check_block(uint32_t address, uint32_t count)
+{
+    if (count == 0 || count > 256 || address % 4 || address + 4 * count > 4096) {
+        fail("no such block");
+    }
+    blocks_moved += count;
+}
+
+static void simulated_write_block(void *context, uint32_t address, const uint32_t *words,
+                                  uint32_t count)
+{
+    check_block(address, count);
+#ifdef SIMULATION
+    if (coprime_write_block(context, address, words, count)) {
+        fail("a write of a block was refused");
+    }
+#else
+    (void)context;
+    (void)words;
+#endif
+}
+
+static void simulated_read_block(void *context, uint32_t address, uint32_t *words, uint32_t count)
+{
+    check_block(address, count);
+#ifdef SIMULATION
+    if (coprime_read_block(context, address, words, count)) {
+        fail("a read of a block was refused");
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        words[i] = address + 4 * i == wrong_address ? words[i] ^ wrong_bits : words[i];
+    }
+#else
+    (void)context;
+    memset(words, 0, count * sizeof *words);
 #endif
 }
 
@@ -651,6 +694,13 @@ static void run(const char *name)
     } else if (strcmp(name, "poll") == 0) {
         driver.wait = NULL;
         printf("0");
+    } else if (strcmp(name, "blocks") == 0) { /* 1: moves blocks from now on; 0: words */
+        const uint32_t wanted = decimal();
+
+        driver.write_block = wanted ? simulated_write_block : NULL;
+        driver.read_block = wanted ? simulated_read_block : NULL;
+        printf("0 %llx", (unsigned long long)blocks_moved);
+        blocks_moved = 0;
 #ifdef KEYGEN
     } else if (strcmp(name, "generate") == 0) {
         generate();

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import family_named
 from coprime.flow.parts import accelerator_verilog
 from coprime.flow.simulation import build_simulation
@@ -53,10 +54,11 @@ def can_compile(folder, *flags):
     return True
 
 
-def simulation_of(family, paddings=(), **settings):
+def simulation_of(family, paddings=(), *, bus=Bus.AXI4_LITE, **settings):
     """The shared library that simulates an accelerator."""
     choice = family_named(family).choose({name: str(value) for name, value in settings.items()})
-    return build_simulation(accelerator_verilog(choice, paddings=paddings), choice.module_name)
+    verilog = accelerator_verilog(choice, bus=bus, paddings=paddings)
+    return build_simulation(verilog, choice.module_name)
 
 
 def octets(number):

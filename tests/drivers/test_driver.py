@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from coprime.bus import registers
-from coprime.engine.contract import Command, Error
+from coprime.bus.axi_accelerator import Bus
+from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
 from tests.drivers.harness import (
     DRIVER,
@@ -157,21 +158,23 @@ LENGTHS_OF_KEYS = [(128, 64), (100, 50), (129, 65), (96, 60)]
 
 
 @pytest.mark.parametrize(
-    ("polled", "sizes"),
+    ("mode", "sizes"),
     [
-        (False, LENGTHS_OF_KEYS),
-        (True, LENGTHS_OF_KEYS[3:]),
-        pytest.param(True, LENGTHS_OF_KEYS[:3], marks=pytest.mark.slow),
+        (None, LENGTHS_OF_KEYS),
+        ("poll", LENGTHS_OF_KEYS[3:]),
+        ("blocks", LENGTHS_OF_KEYS[2:]),
+        pytest.param("poll", LENGTHS_OF_KEYS[:3], marks=pytest.mark.slow),
     ],
 )
-def test_public_and_private(opened, polled, sizes):
+def test_public_and_private(opened, mode, sizes):
     """Both work after one loading, and modmul and modexp with the key's modulus too.
 
     A private operation that is checked leaves nothing for these, nor modexp an exponent for it.
     """
     checked = opened.own.checked
-    if polled:
+    if mode == "poll":
         opened("poll")
+    opened("blocks", int(mode == "blocks"))
     for bits, p_bits in sizes:
         key = keys.generate(bits, seed=bits, p_bits=p_bits)
         generator = random.Random(bits)
@@ -194,6 +197,23 @@ def test_public_and_private(opened, polled, sizes):
             assert opened("private", octets(y))[0] == Error.OPERAND_MISSING
         else:
             assert opened("private", octets(y))[:2] == (0, x)
+    assert (opened("blocks", 0)[1] > 0) == (mode == "blocks")
+
+
+def test_blocks_move_each_word_once(opened):
+    """Of a modulus of 97 bits 4 words: M, its constant, the exponent, the base and the result. Its
+    inverse, of which the engine takes a digit, is shorter than the driver's number."""
+    m = (1 << 96) + 61
+    opened.set_modulus(m)
+    assert opened("modulus_constants", 0)[0] == 0
+    opened("blocks", 1)
+    assert opened("load_modulus") == (0,)
+    assert opened("modexp", octets(m - 2), 33, octets(1 << 32))[:2] == (0, pow(m - 2, 1 << 32, m))
+    words = -(-max(97, opened.own.min_bits) // 32)
+    held = [opened.own.held >> int(operand) & 1 for operand in (Operand.M, Operand.M_POWER)]
+    inverse = opened.own.held >> int(Operand.M_INVERSE) & 1
+    digit = -(-opened.own.digit_width // 32)
+    assert opened("blocks", 0)[1] == words * (sum(held) + 2) + inverse * digit + 2
 
 
 def test_a_public_key(opened):
@@ -208,9 +228,14 @@ def test_a_public_key(opened):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["karatsuba", "fdfm"])
-def test_a_whole_rsa_key(tmp_path, family):
-    harness = open_driver(start(tmp_path, family, {}))
+@pytest.mark.parametrize(
+    ("family", "bus"),
+    [("karatsuba", Bus.AXI4_LITE), ("karatsuba", Bus.AXI4), ("fdfm", Bus.AXI4_LITE)],
+)
+def test_a_whole_rsa_key(tmp_path, family, bus):
+    """On AXI4 in bursts."""
+    harness = open_driver(start(tmp_path, family, {"bus": bus}))
+    harness("blocks", int(bus is Bus.AXI4))
     key = keys.generate(2048, seed=5)
     load_private(harness, key)
     x = random.Random(6).randrange(key.n)

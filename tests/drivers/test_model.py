@@ -12,7 +12,17 @@ from coprime.bus import registers as r
 from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
 from tests.device.test_accelerator import EVERY_CLASS
-from tests.drivers.bindings import READ, WAIT, WRITE, Memory, modulus, opened, private_key, words
+from tests.drivers.bindings import (
+    READ,
+    WAIT,
+    WRITE,
+    Memory,
+    modulus,
+    move_blocks,
+    opened,
+    private_key,
+    words,
+)
 from tests.drivers.harness import CURVES, DRIVER, ROOT, compile_c
 
 pytestmark = pytest.mark.xdist_group("drivers, model")
@@ -64,10 +74,13 @@ def test_what_an_engine_holds(library):
     assert not driver.fixed_modulus
 
 
+@pytest.mark.parametrize("bursts", [False, True])
 @pytest.mark.parametrize("bits", [8192, 8193, 8224, 9000])
-def test_longer_than_a_window(library, memory, bits):
-    """256 words go through a window, the others one by one."""
-    _, driver = opened(library, greatest=9001, greatest_prime=4501, width=32)
+def test_longer_than_a_window(library, memory, bits, bursts):
+    """256 words of an input or a result go through a window, the others one by one; in bursts, too,
+    but an operand's all go in bursts."""
+    device, driver = opened(library, greatest=9001, greatest_prime=4501, width=32)
+    blocks = move_blocks(driver, device) if bursts else []
     source = random.Random(bits)
     m = source.getrandbits(bits) | 1 << bits - 1 | 1
     own = modulus(m)
@@ -80,6 +93,11 @@ def test_longer_than_a_window(library, memory, bits):
             == 0
         )
         assert list(result) == list(words(x * y % m, bits))
+    count = (bits + 31) // 32
+    if bursts:
+        rest = [(r.KEY_WINDOW.address, count - 256)] if count > 256 else []
+        ends = [(r.INPUT_WINDOW.address, 256), (r.OUTPUT_WINDOW.address, 256)]
+        assert blocks[-len(rest) - 3 :] == [(r.KEY_WINDOW.address, 256), *rest, *ends]
 
 
 @pytest.mark.parametrize("commands", [[*Command], [Command.MODMUL, Command.MODEXP]])

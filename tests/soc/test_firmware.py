@@ -134,6 +134,24 @@ def test_software_at_the_longest_carries(software, bits):
         assert private(software, key, x) == pow(x, key.d, key.n)
 
 
+@pytest.mark.parametrize("bits", [2, 31, 32, 33, 64, 97, 500])
+def test_modexp_in_software(software, bits):
+    """Moduli of nothing but ones, and one more than a power of two, where they are odd."""
+    rng = random.Random(bits)
+    for m in {(1 << bits) - 1, (1 << bits - 1) + 1, rng.getrandbits(bits) | 1 << bits - 1 | 1}:
+        modulus = Modulus(words=-(-bits // 32))
+        fill(modulus.value, m)
+        software.software_prepare(ctypes.byref(modulus))
+        for x in {0, 1, m - 1, m - 2, rng.randrange(m)}:
+            for e in (1, m >> 1, m):
+                base, exponent, result = Number(), Number(), Number()
+                fill(base, x)
+                fill(exponent, e)
+                software.software_modexp(ctypes.byref(modulus), base, exponent, result)
+                found = sum(word << 32 * place for place, word in enumerate(result))
+                assert found == pow(x, e, m), (m, x, e)
+
+
 def test_unpad(software):
     """Every place of the first zero, and every first two bytes, beside the driver in Python."""
     size = 24

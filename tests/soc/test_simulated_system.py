@@ -3,9 +3,11 @@
 import pytest
 
 from coprime.bus import registers
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
-from coprime.soc.riscv import ACCELERATOR, RAM_BYTES, UART, system_verilog
+from coprime.soc.burst_bridge import CopyRegister
+from coprime.soc.riscv import ACCELERATOR, COPY_ENGINE, RAM_BYTES, UART, system_verilog
 from coprime.soc.simulated_system import DIVISOR, SimulatedSystem
 
 pytestmark = pytest.mark.xdist_group("RISC-V system with fdfm")
@@ -54,6 +56,13 @@ def system():
         yield simulated
 
 
+@pytest.fixture(scope="module")
+def burst_system():
+    verilog = system_verilog(choose("fdfm", {}), bus=Bus.AXI4, divisor=DIVISOR)
+    with SimulatedSystem(verilog) as simulated:
+        yield simulated
+
+
 def run(system, *words, limit=10_000):
     system.load(0, words)
     return system.run(limit)
@@ -77,12 +86,61 @@ def test_identification_and_bytes_of_the_memory(system):
     assert run(system, *program).encode() == expected
 
 
+def copy(memory, accelerator, kind, count):
+    """Let the copy engine copy a block."""
+    words = [lui(T0, COPY_ENGINE)]
+    for register, value in (
+        (CopyRegister.MEMORY, memory),
+        (CopyRegister.ACCELERATOR, accelerator),
+        (kind, count),
+    ):
+        words += [immediate(T1, 0, value), store(T1, T0, register)]
+    return words
+
+
+def test_a_burst_into_the_memory(burst_system):
+    place = 0x700
+    program = copy(place, registers.IDENTIFICATION.address, CopyRegister.RECEIVE, 1)
+    program += [lui(T0, UART)]
+    for byte in range(4):
+        program += [load(T1, 0, place + byte, 4), *put(T1)]
+    program += [load(T2, T0, 0), branch_back(T2, 1), EBREAK]
+    expected = registers.IDENTIFICATION["ID"].reset.to_bytes(4, "little")
+    assert run(burst_system, *program).encode() == expected
+
+
+def test_a_burst_out_of_the_memory(burst_system):
+    """The program's own first word goes to a register, and is read there by the processor."""
+    enable = registers.INTERRUPT_ENABLE.address
+    program = copy(0x700, enable, CopyRegister.SEND, 1)
+    program += [lui(T0, ACCELERATOR), load(T1, T0, enable), immediate(T1, T1, ord("0"))]
+    program += [lui(T0, UART), *put(T1), load(T2, T0, 0), branch_back(T2, 1), EBREAK]
+    program += [0] * (0x700 // 4 - len(program)) + [1]
+    assert run(burst_system, *program) == "1"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        copy(0, registers.INPUT_WINDOW.address, CopyRegister.SEND, 0),
+        copy(2, registers.INPUT_WINDOW.address, CopyRegister.SEND, 1),
+        copy(0, 0x20, CopyRegister.RECEIVE, 1),  # no such register
+        [lui(T0, COPY_ENGINE), load(T1, T0, 0)],
+    ],
+)
+def test_bad_copies_stop_the_processor(burst_system, program):
+    with pytest.raises(DeviceError, match="an access of the firmware reached no device"):
+        run(burst_system, *program, EBREAK)
+    assert run(burst_system, EBREAK) == ""
+
+
 @pytest.mark.parametrize(
     ("address", "access"),
     [
         (RAM_BYTES, load(T1, T0, 0)),
         (0x2000_0000, store(T1, T0, 0)),
         (UART + 0x1000, load(T1, T0, 0)),
+        (COPY_ENGINE, store(T1, T0, 0)),  # with AXI4 only
         (ACCELERATOR, load(T1, T0, 0x20)),  # no such register
         (ACCELERATOR, store(T1, T0, registers.IDENTIFICATION.address)),  # read only
         (ACCELERATOR, store(T1, T0, registers.COMMAND.address, 0)),  # a byte of a register

@@ -1,4 +1,4 @@
-/* A driver for any Coprime accelerator, based on three functions that the caller provides.
+/* A driver for any Coprime accelerator, based on functions that the caller provides.
 
    It allocates no memory, has no global variables and needs no library: for bare metal and hosted
    systems. Put the folder with coprime_registers.h, which `coprime build` writes, on the include
@@ -63,9 +63,9 @@ enum coprime_driver_error {
     COPRIME_ERROR_STOPPED = 264,
 };
 
-/* An accelerator. The caller sets the first four members, coprime_open the others. */
+/* An accelerator. The caller sets the first six members, coprime_open the others. */
 struct coprime {
-    /* Passed to the three functions. */
+    /* Passed to the functions. */
     void *context;
     /* Read and write the 32-bit register at a byte address, a multiple of 4 below 4096. Each call
        must perform one access of 32 bits, in the order of the calls. Where the device may be gone,
@@ -76,6 +76,11 @@ struct coprime {
        called until the command has ended, so it may return 0 at once. Null: the driver polls the
        registers indefinitely, and keeps the irq pin inactive. */
     int (*wait)(void *context);
+    /* Write or read `count` consecutive registers, 1 to 256, from a byte address on, in this order:
+       for a bus with bursts, which move operands and results faster than single accesses. Null: the
+       driver calls `read` and `write` for each word. */
+    void (*write_block)(void *context, uint32_t address, const uint32_t *words, uint32_t count);
+    void (*read_block)(void *context, uint32_t address, uint32_t *words, uint32_t count);
 
     /* Properties of the accelerator, read-only for the caller. */
     uint32_t version;          /* The register VERSION. */

@@ -191,10 +191,18 @@ int coprime_execute(struct coprime *driver, uint32_t address, uint32_t value)
     return error;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Load an operand, if the engine has it: `count` words, with zeros above them. */
 int coprime_load(const struct coprime *driver, enum coprime_operand operand, const uint32_t *words,
                 uint32_t count, uint32_t length)
 {
+    const uint32_t total = COPRIME_WORDS(length);
+    uint32_t place = 0;
+
     if (!(driver->held >> operand & 1)) {
         return COPRIME_ERROR_NONE;
     }
@@ -202,8 +210,18 @@ int coprime_load(const struct coprime *driver, enum coprime_operand operand, con
         return COPRIME_ERROR_OPERAND_MISSING;
     }
     write(driver, COPRIME_KEY_OPERAND, (uint32_t)operand);
-    for (uint32_t i = 0; i < COPRIME_WORDS(length); ++i) {
-        write(driver, COPRIME_KEY_DATA, i < count ? words[i] : 0);
+    if (driver->write_block) {
+        const uint32_t end = least(count, total);
+
+        while (place < end) {
+            const uint32_t block = least(end - place, COPRIME_KEY_WINDOW_WORDS);
+
+            driver->write_block(driver->context, COPRIME_KEY_WINDOW, words + place, block);
+            place += block;
+        }
+    }
+    for (; place < total; ++place) {
+        write(driver, COPRIME_KEY_DATA, place < count ? words[place] : 0);
     }
     return coprime_flagged(driver);
 }
@@ -250,6 +268,28 @@ uint32_t coprime_get_word(const struct coprime *driver, uint32_t place)
     }
     write(driver, COPRIME_READ_ADDRESS, place);
     return read(driver, COPRIME_OUTPUT_FIFO);
+}
+
+/* Write the first words of the input buffer, or read those of the result, as a block where there are
+   functions for it. Return how many words have been moved. */
+static uint32_t put_block(const struct coprime *driver, const uint32_t *words, uint32_t count)
+{
+    const uint32_t block = driver->write_block ? least(count, COPRIME_INPUT_WINDOW_WORDS) : 0;
+
+    if (block) {
+        driver->write_block(driver->context, COPRIME_INPUT_WINDOW, words, block);
+    }
+    return block;
+}
+
+static uint32_t get_block(const struct coprime *driver, uint32_t *words, uint32_t count)
+{
+    const uint32_t block = driver->read_block ? least(count, COPRIME_OUTPUT_WINDOW_WORDS) : 0;
+
+    if (block) {
+        driver->read_block(driver->context, COPRIME_OUTPUT_WINDOW, words, block);
+    }
+    return block;
 }
 
 /* Residues modulo 2^V - 1, where V is the residue_width: 0 to 2^V - 1, of which the greatest is 0,
@@ -307,7 +347,7 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
     if (!fits(x, driver->modulus_bits)) {
         return COPRIME_ERROR_OPERAND_RANGE;
     }
-    for (uint32_t i = 0; i < count || i == 0; ++i) {
+    for (uint32_t i = put_block(driver, x, count); i < count || i == 0; ++i) {
         coprime_put_word(driver, i, i < count ? x[i] : 0);
     }
     write(driver, COPRIME_INPUT_LENGTH, bytes ? bytes : 1);
@@ -317,7 +357,7 @@ static int run(struct coprime *driver, enum coprime_command command, const uint3
     if (error) {
         return error;
     }
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = get_block(driver, result, count); i < count; ++i) {
         result[i] = coprime_get_word(driver, i);
     }
     error = coprime_flagged(driver);

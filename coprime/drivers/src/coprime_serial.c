@@ -480,6 +480,8 @@ int coprime_serial_open(struct coprime_serial *serial, const char *path, uint32_
     driver->read = read_register;
     driver->write = write_register;
     driver->wait = wait_interrupt;
+    driver->write_block = NULL;
+    driver->read_block = NULL;
     return 0;
 }
 

@@ -75,6 +75,8 @@ int coprime_uio_open(struct coprime_uio *uio, const char *path, int timeout,
     driver->read = read_register;
     driver->write = write_register;
     driver->wait = wait_interrupt;
+    driver->write_block = NULL;
+    driver->read_block = NULL;
     return 0;
 }
 

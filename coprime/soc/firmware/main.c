@@ -98,8 +98,7 @@ static int on_accelerator(const struct numbers *of, uint32_t *result)
         .dq = of->dq,
         .qinv = of->coefficient,
     };
-    struct coprime driver = {
-        .read = read_register, .write = write_register, .wait = wait_interrupt};
+    struct coprime driver = accelerator_driver();
 
     int error = coprime_open(&driver);
     if (error)

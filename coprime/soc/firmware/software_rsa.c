@@ -139,6 +139,16 @@ static void power(uint32_t *result, const uint32_t *base, const uint32_t *expone
     }
 }
 
+void software_modexp(const struct software_modulus *modulus, const uint32_t *x,
+                     const uint32_t *exponent, uint32_t *result)
+{
+    const uint32_t one[SOFTWARE_WORDS] = {1};
+    uint32_t base[SOFTWARE_WORDS];
+    multiply(base, x, modulus->power, modulus);
+    power(result, base, exponent, modulus);
+    multiply(result, one, result, modulus); /* out of Montgomery form */
+}
+
 /* result = x^exponent mod m in Montgomery form; x has twice the words of m. */
 static void half(uint32_t *result, const uint32_t *x, const uint32_t *exponent,
                  const struct software_modulus *m)

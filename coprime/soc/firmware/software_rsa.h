@@ -28,6 +28,10 @@ struct software_key {
 /* Compute a modulus's constants; `value` and `words`, 1 to SOFTWARE_WORDS, must be set. */
 void software_prepare(struct software_modulus *modulus);
 
+/* result = x^exponent mod the prepared modulus, all of its words; x < modulus. */
+void software_modexp(const struct software_modulus *modulus, const uint32_t *x,
+                     const uint32_t *exponent, uint32_t *result);
+
 /* result = x^d mod p*q, both of 2 * words words; x < p*q. */
 void software_private(const struct software_key *key, const uint32_t *x, uint32_t *result);
 

@@ -37,6 +37,12 @@ void print_cycles(const char *what, uint32_t cycles)
     print(" cycles\n");
 }
 
+void print_words(const uint32_t *words, uint32_t count)
+{
+    for (uint32_t i = 8 * count; i-- > 0;)
+        put("0123456789abcdef"[words[i / 8] >> 4 * (i % 8) & 0xF]);
+}
+
 void print_end(void)
 {
     print("end\n");
@@ -81,4 +87,42 @@ void write_register(void *context, uint32_t address, uint32_t value)
 {
     (void)context;
     *(volatile uint32_t *)(SYSTEM_ACCELERATOR + address) = value;
+}
+
+#ifdef SYSTEM_COPY_ENGINE
+/* BurstBridge's registers. A write of a count is answered when the copy is complete. */
+static struct {
+    uint32_t memory, accelerator, send, receive;
+} volatile *const copy_engine = (void *)SYSTEM_COPY_ENGINE;
+
+static void write_block(void *context, uint32_t address, const uint32_t *words, uint32_t count)
+{
+    (void)context;
+    copy_engine->memory = (uint32_t)words;
+    copy_engine->accelerator = address;
+    __asm__ volatile("" : : : "memory"); /* the words are in the memory */
+    copy_engine->send = count;
+}
+
+static void read_block(void *context, uint32_t address, uint32_t *words, uint32_t count)
+{
+    (void)context;
+    copy_engine->memory = (uint32_t)words;
+    copy_engine->accelerator = address;
+    copy_engine->receive = count;
+    __asm__ volatile("" : : : "memory"); /* other words are in the memory */
+}
+#endif
+
+struct coprime accelerator_driver(void)
+{
+    return (struct coprime){
+        .read = read_register,
+        .write = write_register,
+        .wait = wait_interrupt,
+#ifdef SYSTEM_COPY_ENGINE
+        .write_block = write_block,
+        .read_block = read_block,
+#endif
+    };
 }

@@ -4,12 +4,15 @@
 
 #include <stdint.h>
 
+#include "coprime.h"
+
 /* Send to the UART. print_cycles prints a line that the host reads; print_end prints the last line,
    and waits until it is sent. */
 void put(char character);
 void print(const char *text);
 void print_number(uint32_t number);
 void print_cycles(const char *what, uint32_t cycles);
+void print_words(const uint32_t *words, uint32_t count); /* in hexadecimal digits, all of them */
 void print_end(void);
 
 /* Clock cycles since the start, modulo 2^32: 43 seconds at 100 MHz. */
@@ -25,6 +28,9 @@ static inline uint32_t now(void)
 uint32_t read_register(void *context, uint32_t address);
 void write_register(void *context, uint32_t address, uint32_t value);
 int wait_interrupt(void *context);
+
+/* A driver with these functions, and with bursts where the system has a copy engine; to be opened. */
+struct coprime accelerator_driver(void);
 
 /* Interrupts so far, and when the last wait for one began and ended. */
 extern volatile uint32_t interrupts;
