@@ -6,6 +6,7 @@ from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.explore.measure import Area, PartToMap, measure_area
+from coprime.explore.system import SYSTEM
 from coprime.flow.board import BoardResult
 from coprime.flow.boards import BOARDS, board_named
 from coprime.flow.parts import PARTS
@@ -42,9 +43,10 @@ def add_options(parser: Parser) -> None:
     text = (
         "engine (default); accelerator: with its registers and its slave on the bus;"
         " multiplier: one of the engine's; reduction or word-multiplier: for one modulus, what"
-        " reduces a word or the product of two words"
+        " reduces a word or the product of two words; system: `coprime soc`'s processor and memory"
+        " with the accelerator"
     )
-    parser.choice("--part", PARTS, text)
+    parser.choice("--part", (*PARTS, SYSTEM), text)
     routed = ", ".join(route_targets())
     parser.flag("--route", f"place and route ({routed})")
     text = "place and route a cluster's node alone and copy it across the device (ecp5)"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Capabilities, Command
@@ -74,6 +75,7 @@ class Chosen:
         parameters = " ".join(f"{name}={value}" for name, value in self.point.parameters.items())
         cores = f"{self.point.cores} of " if self.point.cores else ""
         how = ", stamped" if self.point.stamped else ""
+        how += "" if self.point.bus == Bus.AXI4_LITE.value else f", {Bus(self.point.bus).title}"
         return f"{cores}{self.point.family} {parameters}".strip() + how
 
     @property
@@ -189,7 +191,9 @@ def choose(
     beside = _slowest(one for one in others if (one.bits, one.part) == (bits, OTHER_PART[part]))
 
     def chosen(design: tuple[Point, ...]) -> Chosen:
-        alone = replace(design[0], cores=0, link_registers=0, stamped=False)
+        alone = replace(
+            design[0], cores=0, link_registers=0, stamped=False, bus=Bus.AXI4_LITE.value
+        )
         return Chosen(design, beside.get(_design(alone)))
 
     def excess(design: tuple[Point, ...]) -> float:
@@ -262,7 +266,7 @@ def _slowest(points: Iterable[Point]) -> Mapping[object, Point]:
 
 
 def _design(point: Point) -> object:
-    chain = (point.cores, point.link_registers, point.stamped)
+    chain = (point.cores, point.link_registers, point.stamped, point.bus)
     return (point.family, *chain, tuple(sorted(point.parameters.items())))
 
 

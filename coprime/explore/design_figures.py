@@ -47,12 +47,13 @@ def shipped(
     """The figures that are known without a measurement.
 
     Area and clock are those of the results that ship, where this very design is among them; an
-    accelerator was measured with AXI4-Lite and without padding.
+    accelerator was measured without padding.
     """
     parts = []
     for part in _PARTS if isinstance(choice, Choice) else ():
-        points = find(choice.core, target.value, part)
-        if points and (part == "engine" or (bus is Bus.AXI4_LITE and not paddings)):
+        on_bus = bus if part == "accelerator" else Bus.AXI4_LITE
+        points = find(choice.core, target.value, part, on_bus)
+        if points and (part == "engine" or not paddings):
             parts.append(_of_point(points[0], part))
     return _figures(choice, bus, paddings, parts, openssl.shipped())
 

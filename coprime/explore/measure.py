@@ -16,6 +16,8 @@ from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
 from coprime.padding.scheme import Padding
 
+from .system import SYSTEM, system_part
+
 
 @dataclass(frozen=True, kw_only=True)
 class Area(Resources):
@@ -50,10 +52,11 @@ class PartToMap:
 
     choice: Choice | ClusterChoice
     """The design, or a cluster, which is mapped as a whole, its node and front end once each."""
-    part: str  # one of `coprime.flow.parts.PARTS`; of no meaning for a cluster
+    part: str
+    """One of `coprime.flow.parts.PARTS`, or SYSTEM; of no meaning for a cluster."""
     target: Target  # not `generic`
     paddings: Collection[Padding] = ()  # those of the accelerator
-    bus: Bus = Bus.AXI4_LITE  # of the accelerator or the cluster
+    bus: Bus = Bus.AXI4_LITE  # of the accelerator, the cluster or the system
 
     def __post_init__(self) -> None:
         flow_of(self.target)
@@ -61,6 +64,10 @@ class PartToMap:
     @cached_property
     def _source(self) -> tuple[str, str, Sequence[str]]:
         """Verilog, the name of its top module, and the modules that are mapped separately."""
+        if self.part == SYSTEM and isinstance(self.choice, Choice):
+            if self.paddings:
+                raise ValueError("the system has no source of random bytes for paddings")
+            return (*system_part(self.choice, self.target, self.bus), ())
         return measured_verilog(self.choice, self.part, self.target, self.paddings, self.bus)
 
     @property

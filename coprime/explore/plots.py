@@ -64,7 +64,7 @@ class Plotted:
 
 
 def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
-    """A row for each point that did not fail, and what to plot for each target.
+    """A row for each point that did not fail and has an area, and what to plot for each target.
 
     A row has the point's columns (`device` is the target's name if none is known, `cores` is None
     for what is no cluster) and `id`, `settings` (the parameters in words), `count` (cycles,
@@ -72,7 +72,7 @@ def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
     times time, of a cluster over its cores) and `commands`. Time is in ms on a target where points
     are routed, in clock cycles where none is; for the unit-gate estimate it is cycles times delay.
     """
-    good = [point for point in points if point.status == "ok"]
+    good = [point for point in points if point.status == "ok" and point.target != "generic"]
     rows: list[Row] = []
     plotted: list[Plotted] = []
     families = sorted({point.family for point in points})

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.flow.files import replacing
 
 
@@ -37,22 +38,26 @@ class Point:
     exponents: str
     """"random": exponent and key from the seed. "worst": every bit of the exponents is 1."""
     seed: int  # what the operands were drawn from
-    target: str  # of `Target`, or unit-gate
+    target: str  # of `Target`, or unit-gate; generic if only an operation's cycles were counted
     device: str | None = None
     """The device in words: a device family if only mapped, the exact device if placed on one."""
     part: str
     """What was mapped: "engine" alone, "accelerator" with its registers and AXI4-Lite slave, one
     "multiplier" alone, without the memory that holds its operands; for one modulus the
-    "reduction" of a word, or the "word-multiplier", which reduces the product of two; or a
-    "cluster" of `cores` engines on a chain, with its front end. What is said of an operation
-    (cycles, utilization, time) is of one engine: a cluster does as many of them at once as it has
-    cores."""
+    "reduction" of a word, or the "word-multiplier", which reduces the product of two; a "cluster"
+    of `cores` engines on a chain, with its front end; or a "system" of processor, memory and
+    accelerator. What is said of an operation (cycles, utilization, time) is of one engine: a
+    cluster does as many of them at once as it has cores. Of a system it is of the operation that
+    its processor has done: numbers in memory, result in memory."""
     cores: int = 0
     """Engines of a cluster, 1 or more; 0 for every other part, and where a file has no such column.
     """
     link_registers: int = 0  # of a cluster: between two nodes, besides a node's own
     stamped: bool = False
     """Whether a cluster's node was placed and routed by itself, and copied."""
+    bus: str = Bus.AXI4_LITE.value
+    """Bus of the accelerator, the cluster, or the system's accelerator: "axi4-lite" or "axi4".
+    "axi4-lite" for the other parts, which have none, and where a file has no such column."""
     lut: int | None = None  # LUTs occupied, as logic, memory or in carry chains
     lutram: int | None = None  # LUTs of these that hold memory
     ff: int | None = None  # flip-flops
@@ -74,7 +79,11 @@ class Point:
     cycles: int | None = None
     """Clock cycles of the operation, counted in simulation; None if it was too long to simulate."""
     predicted_cycles: int | None = None
-    """Clock cycles that the design's own model predicts for the same operands."""
+    """Clock cycles that the design's own model predicts for the same operands; of a system those in
+    which its engine works."""
+    software_cycles: int | None = None
+    """Clock cycles of the same operation in software on the processor of a "system"; None for other
+    parts, and where a file has no such column."""
     utilization: float | None = None
     """Part of the cycles, 0 to 1, in which the multiplier did a product that the algorithm needs.
     """
@@ -100,7 +109,7 @@ class Point:
     def identity(self) -> tuple[object, ...]:
         """What distinguishes the points of a sweep, in the order in which they are sorted."""
         parameters = tuple(sorted(self.parameters.items()))
-        what = (self.target, self.part, self.cores, self.link_registers, self.stamped)
+        what = (self.target, self.part, self.cores, self.link_registers, self.stamped, self.bus)
         work = (self.operation, self.exponents, self.bits, self.seed)
         routed = self.fmax_mhz is not None
         return (self.family, *what, *work, parameters, routed, self.device or "")
@@ -110,7 +119,8 @@ class Point:
         """The parameters in words, of a cluster its own ones first."""
         pairs = (self.of_the_cluster | dict(self.parameters)).items()
         words = [f"{name} {value}" for name, value in pairs]
-        return ", ".join(["stamped", *words] if self.stamped else words)
+        bus = [] if self.bus == Bus.AXI4_LITE.value else [f"bus {self.bus}"]
+        return ", ".join([*(["stamped"] if self.stamped else []), *words, *bus])
 
     @property
     def of_the_cluster(self) -> dict[str, int]:
@@ -127,6 +137,8 @@ _LATER: Mapping[str, Any] = {
     "cores": 0,
     "link_registers": 0,
     "stamped": False,
+    "bus": Bus.AXI4_LITE.value,
+    "software_cycles": None,
     "fmax_best_mhz": None,
     "placements": 0,
     "verilog": None,

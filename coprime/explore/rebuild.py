@@ -1,15 +1,17 @@
 """The commands that measure a point again."""
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER
 from coprime.cells.target import Target
 from coprime.explore.points import Point
+from coprime.explore.system import SYSTEM
 from coprime.flow.targets import flow_of
 from coprime.runs.single_multiplication import ALONE
 
 
 def area_command(point: Point) -> str:
     """The command that maps the design again, and routes it if the point was; "" if none does."""
-    if point.target == "unit-gate":
+    if point.target in ("unit-gate", Target.GENERIC.value):
         return ""
     family, *parameters = _choice(point)
     if point.part == CLUSTER:
@@ -20,6 +22,7 @@ def area_command(point: Point) -> str:
     words += [*parameters, f"--target {point.target}"]
     if point.part not in ("engine", CLUSTER):
         words.append(f"--part {point.part}")
+    words += _bus(point)
     if point.fmax_mhz is not None:
         words.append("--route")
         flow = flow_of(Target(point.target))
@@ -42,7 +45,10 @@ def cycles_command(point: Point) -> str:
     if point.operation in ALONE.values():
         return ""
     family, *parameters = _choice(point)
-    words = ["coprime run", family, point.operation, *parameters]
+    if point.part == SYSTEM:
+        words = ["coprime soc", family, *parameters, "--operation modexp", *_bus(point)]
+    else:
+        words = ["coprime run", family, point.operation, *parameters]
     words += [f"--bits {point.bits}", f"--seed {point.seed}"]
     return " ".join([*words, *(["--exponents worst"] if point.exponents == "worst" else [])])
 
@@ -55,6 +61,10 @@ def commands(point: Point) -> list[tuple[str, str]]:
         ("Count its cycles again:", cycles_command(point)),
     ]
     return [(what, command) for what, command in all_of_them if command]
+
+
+def _bus(point: Point) -> list[str]:
+    return [] if point.bus == Bus.AXI4_LITE.value else [f"--bus {point.bus}"]
 
 
 def _choice(point: Point) -> list[str]:

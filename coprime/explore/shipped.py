@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice
 
 from .points import Point, read_points
@@ -27,17 +28,19 @@ def shipped_points() -> Sequence[Point]:
     return tuple(read_points(SHIPPED))
 
 
-def find(choice: Choice, target: str, part: str) -> Sequence[Point]:
+def find(choice: Choice, target: str, part: str, bus: Bus = Bus.AXI4_LITE) -> Sequence[Point]:
     """The points of exactly this design on a target: one for each operation and size.
 
     Each parameter must be that of the measured design; `target` is xc7, ecp5 or unit-gate, `part`
-    one that a point may have. All of them have the same area and clock. Empty if not measured.
+    one that a point may have, `bus` that of a part with one. All of them have the same area and
+    clock. Empty if not measured.
     """
     defaults = {parameter.name: parameter.default for parameter in choice.family.parameters}
     return [
         point
         for point in shipped_points()
         if (point.family, point.target, point.part) == (choice.family.name, target, part)
+        and point.bus == bus.value
         and point.status == "ok"
         and {**defaults, **point.parameters} == {**defaults, **choice.values}
     ]

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
+from coprime.explore.system import SYSTEM
 from coprime.papers.published import Computed, Measured, Source, Table
 
-_SIMULATED = ("cycles", "predicted_cycles", "utilization")
+_SIMULATED = ("cycles", "predicted_cycles", "software_cycles", "utilization")
 _ROUTED = ("fmax_mhz", "milliseconds", "area_time")
 _PARTS = {
     "multiplier": "the multiplier of ",
@@ -16,6 +18,7 @@ _PARTS = {
     "reduction": "the reduction of a word by ",
     "word-multiplier": "the product of two words by ",
     CLUSTER: "a cluster of ",
+    SYSTEM: "a RISC-V system with ",
 }
 
 
@@ -114,6 +117,7 @@ def _matches(source: Measured, point: Point) -> bool:
         and point.operation == source.operation
         and point.part == source.part
         and (point.cores, point.link_registers, point.stamped) == (source.cores, 0, False)
+        and point.bus == source.bus
         and source.exponents in (None, point.exponents)
         and source.target in (None, point.target)
         and source.device in (None, point.device)
@@ -135,7 +139,8 @@ def _how(source: Measured, point: Point | None) -> str:
         source.exponents or "", ""
     )
     cores = {"cores": source.cores} if source.cores else {}
-    pairs = (cores | dict(source.parameters)).items()
+    bus = {} if source.bus == Bus.AXI4_LITE.value else {"bus": source.bus}
+    pairs = (cores | dict(source.parameters) | bus).items()
     settings = ", ".join(f"{name} {value}" for name, value in pairs)
     design = f"{source.family} with {settings}" if settings else source.family
     design = _PARTS.get(source.part, "") + design
@@ -148,6 +153,8 @@ def _how(source: Measured, point: Point | None) -> str:
     ways = {
         "cycles": f"counted in simulation: {design}, {operation}",
         "predicted_cycles": f"predicted: {design}, {operation}",
+        "software_cycles": f"counted in simulation: software alone on the same processor,"
+        f" {operation}",
         "utilization": f"counted in simulation: {design}, {operation}",
         "fmax_mhz": f"placed and routed: {design} on {device}",
         "milliseconds": f"{counted} cycles of {operation} over the clock of {design}, placed and"

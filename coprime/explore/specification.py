@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import (
     CLUSTER,
     CLUSTER_PARAMETERS,
@@ -42,17 +43,22 @@ from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, M
 from coprime.rsa.keys import MIN_BITS
 from coprime.runs.numbers import EXPONENTS
 from coprime.runs.single_multiplication import ALONE
+from coprime.soc.exponentiation import MAX_BITS
 
 from .shipped import SPECIFICATIONS
+from .system import OPERATION, SYSTEM
 
-TARGETS = (*(target.value for target in FLOWS), "unit-gate")
+NOT_MAPPED = Target.GENERIC.value  # a target without area
+TARGETS = (*(target.value for target in FLOWS), "unit-gate", NOT_MAPPED)
 OPERATIONS = tuple(command.name for command in Command if command.operation.computes)
+BUSES = tuple(bus.value for bus in Bus)  # the default first
 ALL = "all"
 SIZE = "bits"  # a parameter of this value follows the size
 _BITS = "{bits}"  # in a text, such as a modulus: the size
 SIMULATE_CYCLES = 50_000_000
 """An operation of more cycles is predicted and not simulated, unless the specification says so."""
 Value = TypeVar("Value")
+_ON_A_BUS = ("accelerator", CLUSTER, SYSTEM)  # parts with a bus
 _OF_A_CLUSTER = {parameter.name: parameter for parameter in CLUSTER_PARAMETERS}
 
 
@@ -90,6 +96,8 @@ class AreaTask(_Design):
     link_registers: int = 0  # of a cluster, too
     stamped: bool = False
     """Whether a cluster's node is placed once and copied; `route_seeds` are then those of it."""
+    bus: str = Bus.AXI4_LITE.value
+    """Of the accelerator, the cluster or the system; without meaning for the other parts."""
 
     @property
     def built(self) -> Choice | ClusterChoice:
@@ -108,6 +116,8 @@ class RunTask(_Design):
     exponents: str
     operand_seed: int
     simulate_cycles: int
+    system_bus: str = ""
+    """Of the part SYSTEM, whose processor does the operation: the accelerator's bus; else empty."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +242,8 @@ class _Sweep(_Table):
     exponents: Annotated[_Texts, _among(EXPONENTS)] = [EXPONENTS[0]]
     operand_seed: int = Field(1, ge=0)
     targets: Annotated[_Texts, _among(TARGETS)]
-    part: Annotated[str, _among((*PARTS, CLUSTER))] = PARTS[0]
+    part: Annotated[str, _among((*PARTS, CLUSTER, SYSTEM))] = PARTS[0]
+    bus: Annotated[_Texts, _among(BUSES)] | None = None
     cores: _Integers | None = None
     link_registers: _Integers | None = None
     stamp: bool = False
@@ -251,6 +262,13 @@ class _Sweep(_Table):
                 raise ValueError(
                     f"{key} are those of the part 'cluster': part {self.part!r} has none"
                 )
+        if self.bus is not None and self.part not in _ON_A_BUS:
+            raise ValueError(
+                f"bus is of the parts {', '.join(map(repr, _ON_A_BUS))}: part {self.part!r} has"
+                " none"
+            )
+        if self.part == SYSTEM and self.operations not in (None, [OPERATION]):
+            raise ValueError(f"part 'system' does {OPERATION} only")
         if self.stamp and (
             self.part != CLUSTER or not self.route or self.targets != [STAMPING.value]
         ):
@@ -264,7 +282,9 @@ class _Sweep(_Table):
             self.route and any(self.device in _devices(target) for target in self.targets)
         ):
             raise ValueError(f"device {self.device} is of no target that is placed and routed here")
-        if self.part in ("accelerator", CLUSTER) and "unit-gate" in self.targets:
+        if self.part != SYSTEM and NOT_MAPPED in self.targets:
+            raise ValueError(f"the target {NOT_MAPPED} has no area: it is for the part 'system'")
+        if self.part in _ON_A_BUS and "unit-gate" in self.targets:
             raise ValueError(
                 "part must be 'engine' or 'multiplier', or one on words, for the target unit-gate"
             )
@@ -359,23 +379,28 @@ def _points(table: _Sweep) -> Iterator[PlannedPoint]:
             if table.every and not capabilities.min_length <= size <= capabilities.max_length:
                 continue
             design = (family.name, tuple(choice.values.items()))
-            runs = [
-                RunTask(*design, size, *what, table.operand_seed, table.simulate_cycles)
-                for what in _work(choice, table)
-            ]
-            areas = [
-                AreaTask(
-                    *(*design, target, table.part, *_routing(target, table)),
-                    cores=cores,
-                    link_registers=registers,
-                    stamped=table.stamp,
+            for bus in table.bus or BUSES[:1]:
+                runs = [
+                    RunTask(
+                        *(*design, size, *what, table.operand_seed, table.simulate_cycles),
+                        system_bus=bus if table.part == SYSTEM else "",
+                    )
+                    for what in _work(choice, table)
+                ]
+                areas = [
+                    AreaTask(
+                        *(*design, target, table.part, *_routing(target, table)),
+                        cores=cores,
+                        link_registers=registers,
+                        stamped=table.stamp,
+                        bus=bus,
+                    )
+                    for target in table.targets
+                    for cores, registers in chains
+                ]
+                yield from (
+                    PlannedPoint(area, run, _refusal(choice, run)) for area in areas for run in runs
                 )
-                for target in table.targets
-                for cores, registers in chains
-            ]
-            yield from (
-                PlannedPoint(area, run, _refusal(choice, run)) for area in areas for run in runs
-            )
 
 
 def _of_a_cluster(name: str, values: Sequence[int] | None) -> Sequence[int]:
@@ -393,6 +418,8 @@ def _refusal(choice: Choice, run: RunTask) -> str | None:
     if not own.min_length <= bits <= own.max_length:
         allowed = f"{own.min_length} to {own.max_length}"
         return f"{name} with these parameters takes moduli of {allowed} bits, not {bits}"
+    if run.system_bus and bits > MAX_BITS:
+        return f"the system's firmware exponentiates up to {MAX_BITS} bits, not {bits}"
     if Command[run.operation].operation.is_private:
         prime = -(-bits // 2)
         if bits < MIN_BITS:

@@ -8,7 +8,9 @@ from pathlib import Path
 from distributed import Client
 from distributed.scheduler import KilledWorker
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.cells.target import Target
+from coprime.flow.parts import build_command
 from coprime.flow.sources import sources
 
 from .points import Point, write_points
@@ -132,12 +134,13 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
         cores=cores,
         link_registers=planned.area.link_registers,
         stamped=planned.area.stamped,
+        bus=planned.area.bus,
         milliseconds=milliseconds,
         area_time=area_time,
         status="failed" if reasons else "ok",
         reason="; ".join(reasons) or None,
         tools={**area.tools, **run.tools},
-        command=f"{planned.area.built.command('build', target)} -o DIR",
+        command=f"{build_command(planned.area.built, target, Bus(planned.area.bus), ())} -o DIR",
         key="-".join(one.key for one in (area, run) if one.key),
         **columns,
     )

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from coprime import __version__
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.device.accelerator import EngineError
@@ -34,6 +35,7 @@ from coprime.runs.single_multiplication import (
 
 from .measure import PartToMap
 from .specification import AreaTask, RunTask
+from .system import measure_exponentiation
 
 Task = AreaTask | RunTask
 
@@ -106,6 +108,8 @@ def _task_key(task: Task) -> tuple[str, ...]:
 
 
 def _measure_area(task: AreaTask) -> Measurement:
+    if task.target == Target.GENERIC.value:
+        return Measurement({}, {}, "")
     stamped = ("stamped",) if task.stamped else ()
     settings = (task.target, task.route_seeds, task.device, *stamped)
     if task.target == "unit-gate":
@@ -120,7 +124,7 @@ def _measure_area(task: AreaTask) -> Measurement:
             "verilog": digest_of(verilog),
         }
         return Measurement(columns, gates.tools, _key(verilog, settings, gates.tools))
-    source = PartToMap(task.built, task.part, Target(task.target))
+    source = PartToMap(task.built, task.part, Target(task.target), bus=Bus(task.bus))
     mapped, tools, reason = source.map(task.device), None, None
     columns = {"device": mapped.device} | mapped.resources | {"bram": float(mapped.bram)}
     columns["verilog"] = digest_of(source.verilog)
@@ -170,6 +174,8 @@ def _measure_run(task: RunTask) -> Measurement:
     # Every number, which the repr leaves out; no user's key ever gets here.
     work = (command.name, astuple(operands))
     predicted = predict_operation(choice.design, command, operands)
+    if task.system_bus:
+        return _measure_system(choice, Bus(task.system_bus), operands, predicted)
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
         "utilization": predicted.products / (predicted.cycles * capabilities.multipliers),
@@ -205,6 +211,32 @@ def _simulate(
 
     cycles, utilization, right = _read(cached("run", (key,), _writer(run)))
     return cycles, utilization, right
+
+
+def _measure_system(
+    choice: Choice, bus: Bus, operands: Operands, predicted: Prediction
+) -> Measurement:
+    """The operation with the accelerator, and in software, whatever these take."""
+    done, alone = measure_exponentiation(choice, bus, operands.numbers)
+    columns: dict[str, Any] = {
+        "predicted_cycles": predicted.cycles,
+        "cycles": done.accelerator,
+        "software_cycles": alone.software,
+    }
+    if done.accelerator:
+        slots = done.accelerator * choice.design.capabilities.multipliers
+        columns["utilization"] = predicted.products / slots
+    tools = {
+        "coprime": __version__,
+        **mapping_tools(),
+        "verilator": tool_version("verilator"),
+        "RISC-V compiler": done.firmware.compiler,
+    }
+    right = done.right and alone.right
+    reason = None if right else "the firmware's result or the engine's cycles are wrong"
+    work = (sorted(operands.numbers.items()), sorted(columns.items()))
+    verilog = accelerator_verilog(choice, bus=bus)
+    return Measurement(columns, tools, _key(verilog, work, tools), reason)
 
 
 def _measure_multiplication(task: RunTask, part: str) -> Measurement:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coprime.bus.axi_accelerator import Bus, transfer_cycles
+from coprime.bus.axi_accelerator import Bus
 
-from .published import Figure, Measured, Sources, at_clock, over_clock, read_publication
+from .published import Computed, Figure, Measured, Sources, at_clock, over_clock, read_publication
 
 Size = tuple[int, int]  # bits of the modulus, and of a word
 Figures = tuple[int, int, float, float]  # slices, DSP48E1, MHz, and the time
@@ -43,8 +43,6 @@ SYSTEM_WORDS: Mapping[int, int] = {512: 32, 1024: 64, 2048: 64}
 
 SYSTEM_MEGAHERTZ = 100  # Table 4: the coprocessor's clock
 
-_BUS_NAMES = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4"}
-
 
 def _systems(name: str) -> Mapping[int, tuple[Any, ...]]:
     """Table 4: slices, DSP48E1 and milliseconds of an exponentiation, by bits."""
@@ -59,7 +57,7 @@ SOFTWARE: Mapping[int, float] = {bits: time for bits, (*_, time) in _systems("So
 """Table 4: milliseconds of an exponentiation by software alone, by bits."""
 
 SYSTEMS: Mapping[Bus, Mapping[int, tuple[int, int, float]]] = {
-    bus: _systems(name) for bus, name in _BUS_NAMES.items()
+    bus: _systems(bus.title) for bus in Bus
 }
 """Table 4: slices, DSP48E1 and milliseconds of an exponentiation, by bus and bits."""
 
@@ -174,42 +172,46 @@ _TABLE_3 = _PRINTED.table("Table 3", _work)
 # --- Table 4 ------------------------------------------------------------------------------------
 
 
+_SYSTEM_CLOCK = f"RISC-V system in simulation, at {SYSTEM_MEGAHERTZ} MHz"
+
+
 def _bus_of(label: str) -> Bus | None:
-    return next((bus for bus, name in _BUS_NAMES.items() if label.startswith(f"{name},")), None)
+    return next((bus for bus in Bus if label.startswith(f"{bus.title},")), None)
 
 
 def _system(label: str) -> Sources:
-    bus = _bus_of(label)
-    return _system_on(bus, *_numbers(label)) if bus else {}
+    """Ours beside a system's row: the processor is a PicoRV32 with the paper's coprocessor's clock.
 
-
-def _system_on(bus: Bus, bits: int) -> Sources:
+    A system's cycles are from modulus, exponent and base in the processor's memory to the result
+    there. Its speed-up is over software on the same processor.
+    """
+    bus, (bits,) = _bus_of(label), _numbers(label)
+    if bus is None:  # software, the same beside every accelerator
+        alone = _whole("software_cycles", bits, Bus.AXI4_LITE)
+        return {"Time": (at_clock(alone, SYSTEM_MEGAHERTZ, where=_SYSTEM_CLOCK),)}
+    with_it, alone = (_whole(name, bits, bus) for name in ("cycles", "software_cycles"))
     size = bits, SYSTEM_WORDS[bits]
-    words = -(-bits // 32)
-    moving = transfer_cycles(bus, words, words)
-    software = SOFTWARE[bits]
-
-    def milliseconds(cycles: float) -> float:
-        return (cycles + moving) / SYSTEM_MEGAHERTZ / 1000
-
-    def measured(convert: Callable[[float], float], note: str) -> tuple[Measured]:
-        where = f"Simulation, at {SYSTEM_MEGAHERTZ} MHz"
-        return (_exponentiation("cycles", size, None, convert=convert, where=where, note=note),)
-
-    here: dict[str, tuple[Measured]] = {
-        "Time": measured(
-            milliseconds,
-            f"and {moving:,} to move base and result over {_BUS_NAMES[bus]}, at "
-            f"{SYSTEM_MEGAHERTZ} MHz",
+    return {
+        "Time": (at_clock(with_it, SYSTEM_MEGAHERTZ, where=_SYSTEM_CLOCK),),
+        "Speed-up": (
+            Computed(
+                of=(alone, with_it),
+                value=lambda software, system: software / system,
+                where="RISC-V system in simulation",
+                how="cycles of software over those of the system, on the same processor",
+            ),
         ),
-        "Speed-up": measured(
-            lambda cycles: software / milliseconds(cycles), "over the paper's software"
-        ),
+        **{
+            name: (_exponentiation(column, size, part="accelerator", bus=bus.value),)
+            for name, column in (("Slices", "slices_estimate"), ("DSP48E1", "dsp"))
+        },
     }
-    if bus is Bus.AXI4_LITE:  # the only bus that is swept
-        here["Slices"] = (_exponentiation("slices_estimate", size, part="accelerator"),)
-        here["DSP48E1"] = (_exponentiation("dsp", size, part="accelerator"),)
-    return here
+
+
+def _whole(column: str, bits: int, bus: Bus) -> Measured:
+    """Measure the whole system, which no target is needed for."""
+    size = bits, SYSTEM_WORDS[bits]
+    return _exponentiation(column, size, None, part="system", bus=bus.value)
 
 
 def _speed_up(label: str) -> dict[str, Figure]:

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import family_named
 
 Figure = int | float | str
@@ -51,10 +52,15 @@ class Measured:
     parameters: Mapping[str, int | str] = field(default_factory=dict)
     """Values of the parameters that matter here, defaults included."""
     part: str = "engine"
-    """"engine", "accelerator", "multiplier", "reduction", "word-multiplier" or "cluster"; the one
-    operation of a multiplier is MULTIPLICATION, of the two on words REDUCTION and
-    WORD_MULTIPLICATION."""
+    """"engine", "accelerator", "multiplier", "reduction", "word-multiplier", "cluster" or "system";
+    the one operation of a multiplier is MULTIPLICATION, of the two on words REDUCTION and
+    WORD_MULTIPLICATION. Of a system, `cycles` are those of MODEXP from the numbers in the
+    processor's memory to the result there, `software_cycles` those of software on the same
+    processor."""
     cores: int = 0  # of a cluster, 1 or more; 0 for the other parts
+    bus: str = Bus.AXI4_LITE.value
+    """Of an accelerator, a cluster or a system: "axi4-lite" or "axi4"; "axi4-lite" for the others.
+    """
     convert: Callable[[float], float] | None = None
     """Brings the column's figure into the published unit."""
     where: str = ""  # what to call the place of measurement, if the target does not say it all
@@ -280,6 +286,7 @@ def at_clock(
     scale: float = 1000,
     then: Callable[[float], float] = float,
     note: str = "",
+    where: str = "Simulation, at the paper's clock",
 ) -> Measured:
     """The time of cycles at a published clock.
 
@@ -290,11 +297,12 @@ def at_clock(
     scale : cycles of 1 MHz in a unit of time: 1000 in 1 ms, 1 in 1 μs
     then : brings the time into the published unit
     note : for the reader, after the clock
+    where : what to call the place of measurement
     """
     return replace(
         cycles,
         convert=lambda count: then(count / megahertz / scale),
-        where="Simulation, at the paper's clock",
+        where=where,
         note=f"at {megahertz:g} MHz{note}",
     )
 
