@@ -175,6 +175,21 @@ def test_all_cores_of_a_cluster_count():
     assert few.beside == many.beside == points[2]
 
 
+def test_each_bus_of_an_accelerator_counts():
+    """Both have the engine beside them; the larger one is beaten, unless it is faster."""
+    points = [
+        point("both", 2.0, 200),
+        point("both", 2.0, 300, bus="axi4"),
+        point("both", 1.5, 90, part="engine"),
+    ]
+    (lite,) = choose(points, wanted=PRIVATE, target="ecp5")
+    assert (lite.name, lite.beside) == ("both", points[2])
+    points[1] = point("both", 1.9, 300, bus="axi4")
+    faster, smaller = choose(points, wanted=PRIVATE, target="ecp5")
+    assert (faster.name, faster.beside) == ("both, AXI4", points[2])
+    assert smaller.name == "both"
+
+
 @pytest.mark.parametrize(
     ("design", "expected"),
     [

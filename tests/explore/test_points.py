@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from coprime.explore.points import COLUMNS, Point, read_points, unproved, write_points
-from coprime.explore.rebuild import area_command
+from coprime.explore.rebuild import area_command, cycles_command
 
 POINT = Point(
     family="fdfm",
@@ -66,6 +66,38 @@ def test_a_stamped_cluster(tmp_path, name):
     assert command in area_command(placed)
     assert area_command(stamped).endswith(" --stamp")
     assert "--seeds" not in area_command(stamped)
+
+
+@pytest.mark.parametrize("name", ["results.parquet", "results.csv"])
+def test_buses_and_systems(tmp_path, name):
+    lite = dataclasses.replace(POINT, part="accelerator", target="xc7", fmax_mhz=None)
+    bursts = dataclasses.replace(lite, bus="axi4")
+    system = dataclasses.replace(
+        *(bursts,), part="system", target="generic", operation="MODEXP", software_cycles=77
+    )
+    assert len({one.identity for one in (lite, bursts, system)}) == 3
+    assert (lite.settings, bursts.settings) == ("max_bits 2048", "max_bits 2048, bus axi4")
+    assert area_command(bursts) == f"{area_command(lite)} --bus axi4"
+    assert area_command(system) == ""
+    assert cycles_command(lite) == cycles_command(bursts)
+    assert cycles_command(system) == (
+        "coprime soc fdfm -p max_bits=2048 --operation modexp --bus axi4 --bits 2048 --seed 1"
+        " --exponents worst"
+    )
+    mapped = dataclasses.replace(system, target="xc7", bus="axi4-lite")
+    command = "coprime synth fdfm -p max_bits=2048 --target xc7 --part system"
+    assert area_command(mapped) == command
+    write_points([lite, bursts, system], tmp_path / name)
+    assert read_points(tmp_path / name) == [lite, bursts, system]
+
+
+def test_a_file_from_before_buses(tmp_path):
+    path = tmp_path / "results.parquet"
+    write_points([POINT], path)
+    table = parquet.read_table(path)
+    parquet.write_table(table.drop_columns(["bus", "software_cycles"]), path)
+    assert read_points(path) == [POINT]
+    assert (POINT.bus, POINT.software_cycles) == ("axi4-lite", None)
 
 
 def test_a_file_from_before_clusters(tmp_path):

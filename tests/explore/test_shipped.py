@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from bench.records import Record, read_records
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, ClusterChoice, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
@@ -14,7 +15,9 @@ from coprime.explore.choose import Budget, choose
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import SHIPPED, find, shipped_points
 from coprime.explore.specification import AreaTask, read_specification
+from coprime.explore.system import SYSTEM
 from coprime.explore.worker import measure
+from coprime.flow.parts import build_command
 from coprime.flow.sources import sources
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
@@ -38,10 +41,11 @@ def test_it_has_what_its_specifications_ask_for():
     names = ("shipped", "curves", "targets")
     specified = [point for name in names for point in read_specification(name)]
     asked = {
-        (*work_of(p.run), p.area.target, p.area.part, bool(p.area.route_seeds)) for p in specified
+        (*work_of(p.run), p.area.target, p.area.part, p.area.bus, bool(p.area.route_seeds))
+        for p in specified
     }
     assert asked == {
-        (*work_of(p), p.target, p.part, p.fmax_mhz is not None) for p in shipped_points()
+        (*work_of(p), p.target, p.part, p.bus, p.fmax_mhz is not None) for p in shipped_points()
     }
     assert len(shipped_points()) == len(specified)
     assert SHIPPED.stat().st_size < 1_000_000
@@ -53,13 +57,14 @@ def test_every_design_is_in_the_catalogue():
         assert choice.values == dict(point.parameters)
         if point.part == CLUSTER:
             choice = ClusterChoice(choice, point.cores, point.link_registers)
-        assert point.command == f"{choice.command('build', Target(point.target))} -o DIR"
+        built = build_command(choice, Target(point.target), Bus(point.bus), ())
+        assert point.command == f"{built} -o DIR"
         assert point.status == "ok"
 
 
 def check_cycles(points):
     """What was counted in simulation, and what is predicted now."""
-    works = {work_of(point): point for point in points}
+    works = {(*work_of(point), point.part == SYSTEM): point for point in points}
     assert works
     for point in works.values():
         design, command = choice_of(point).design, Command[point.operation]
@@ -69,7 +74,10 @@ def check_cycles(points):
             checked=design.capabilities.checked,
         )
         assert predict_operation(design, command, operands).cycles == point.predicted_cycles
-        assert point.cycles in (None, point.predicted_cycles)
+        if point.part == SYSTEM:  # its engine's, and what the processor adds
+            assert point.predicted_cycles < point.cycles < point.software_cycles
+        else:
+            assert point.cycles in (None, point.predicted_cycles)
 
 
 @pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.slow)])
@@ -100,6 +108,7 @@ def check_area(point):
     task = AreaTask(
         *(point.family, tuple(point.parameters.items())),
         *(point.target, point.part, (), ""),
+        bus=point.bus,
     )
     again = measure(task, sources())
     assert again.reason is None
@@ -115,7 +124,7 @@ def test_an_area_is_measured_again():
 def known_designs():
     """A point of each design that was mapped and of whose Verilog there is a digest."""
     designs = {
-        (point.family, tuple(point.parameters.items()), point.target, point.part): point
+        (point.family, tuple(point.parameters.items()), point.target, point.part, point.bus): point
         for point in shipped_points()
         if point.verilog is not None
     }
@@ -166,6 +175,7 @@ def test_find():
     assert len({(point.lut, point.ff, point.fmax_mhz) for point in points}) == 1
     assert points[0].lut > find(choice, "xc7", "engine")[0].lut
     assert find(choice, "unit-gate", "engine") == []
+    assert find(choice, "xc7", "accelerator", Bus.AXI4) == []
     assert find(FAMILIES["compact"].choose({"max_bits": "2047"}), "xc7", "engine") == []
 
 

@@ -138,6 +138,20 @@ def test_a_cluster_of_so_many_cores():
     )
 
 
+def test_the_bus_counts():
+    source = Measured(
+        column="lut", family="fdfm", bits=64, target="xc7", part="accelerator", bus="axi4"
+    )
+    lite = point("fdfm", 64, 1, "xc7", part="accelerator", lut=7000)
+    assert only(source, [lite]).value is None
+    found = only(source, [lite, dataclasses.replace(lite, bus="axi4", lut=8000)])
+    assert found.value == 8000
+    assert found.how == (
+        "mapped with Yosys: the accelerator of fdfm with bus axi4 to a device of xc7"
+    )
+    assert found.command.endswith(" --target xc7 --part accelerator --bus axi4")
+
+
 def test_combination_of_measured_figures():
     cycles = Measured(column="cycles", family="fdfm", bits=64)
     clock = Measured(column="fmax_mhz", family="karatsuba", bits=256)

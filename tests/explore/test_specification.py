@@ -178,6 +178,35 @@ def test_parts():
     assert each[0] != each[1]
 
 
+def test_buses():
+    """An engine's cycles are the same on each."""
+    both = '["axi4-lite", "axi4"]'
+    points = parse(part='"accelerator"', bus=both)
+    assert [point.area.bus for point in points] == ["axi4-lite", "axi4"]
+    assert points[:1] == parse(part='"accelerator"')
+    assert len({point.run for point in points}) == 1
+    assert {point.run for point in points} == {point.run for point in parse()}
+    clusters = parse(operations='"MODMUL"', bus=both, **CLUSTER)
+    assert len(clusters) == 2 * 3
+
+
+def test_systems():
+    """A system's cycles are those of its bus, on any target."""
+    points = parse(
+        part='"system"',
+        bus='["axi4-lite", "axi4"]',
+        operations='"MODEXP"',
+        targets='["generic", "xc7"]',
+        bits="[512, 2049]",
+    )
+    assert [(one.area.target, one.run.system_bus) for one in points[:4]] == [
+        (target, bus) for bus in ("axi4-lite", "axi4") for target in ("generic", "xc7")
+    ]
+    assert len({point.run for point in points[:4]}) == 2
+    assert [point.refusal is None for point in points] == [True] * 4 + [False] * 4
+    assert points[4].refusal == "the system's firmware exponentiates up to 2048 bits, not 2049"
+
+
 CLUSTER = {"part": '"cluster"', "cores": "[1, { from = 8, to = 64, factor = 8 }]"}
 
 
@@ -249,11 +278,13 @@ def test_the_specification_of_the_report():
     assert {point.run.bits for point in points} - fields == {
         *(32, 64, 128, 512, 1024, 2048, 3072, 4096)
     }
-    assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate"}
+    assert {point.area.target for point in points} == {"xc7", "ecp5", "unit-gate", "generic"}
     assert {point.run.exponents for point in points} == {"worst", "random"}
     parts = {point.area.part for point in points}
-    assert parts == {"engine", "accelerator", "multiplier", "cluster"}
-    assert {point.area.part for point in read_specification("full")} == {*PARTS, "cluster"}
+    assert parts == {"engine", "accelerator", "multiplier", "cluster", "system"}
+    assert {point.area.part for point in read_specification("full")} == {
+        *(*PARTS, "cluster", "system")
+    }
     clusters = [point for point in points if point.area.part == "cluster"]
     of_paper = [point for point in clusters if point.area.target == "xc7"]
     assert len(of_paper) == 2
@@ -302,7 +333,7 @@ def matches(source, planned):
     routed = source.column in ("fmax_mhz", "milliseconds", "area_time")
     return (
         (area.family, run.bits, run.operation) == (source.family, source.bits, source.operation)
-        and (area.part, area.cores) == (source.part, source.cores)
+        and (area.part, area.cores, area.bus) == (source.part, source.cores, source.bus)
         and source.exponents in (None, run.exponents)
         and source.target in (None, area.target)
         and source.device in (None, device)
@@ -401,6 +432,17 @@ def test_papers_find_all_their_figures():
         (CLUSTER | {"cores": '"all"'}, "cores must be an integer or a range, not 'all'"),
         (CLUSTER | {"operations": ""}, "must have the key 'operations'"),
         (CLUSTER | {"targets": '"unit-gate"'}, "part must be 'engine' or 'multiplier'"),
+        (
+            {"bus": '"axi4"'},
+            "bus is of the parts 'accelerator', 'cluster', 'system': part 'engine' has none",
+        ),
+        ({"bus": '"axi5"', "part": '"accelerator"'}, "bus has no value 'axi5'; did you mean axi4"),
+        ({"part": '"system"'}, "part 'system' does MODEXP only"),
+        ({"targets": '"generic"'}, "the target generic has no area: it is for the part 'system'"),
+        (
+            {"part": '"system"', "operations": '"MODEXP"', "targets": '"unit-gate"'},
+            "part must be 'engine' or 'multiplier'",
+        ),
         ({"part": '"clusters"'}, "part has no value 'clusters'; did you mean cluster"),
         ({"device": '"LFE5U-25"', "targets": '"ecp5"'}, "did you mean LFE5U-25F"),
         ({"device": '"LFE5U-85F"'}, "device LFE5U-85F is of no target that is placed"),

@@ -19,8 +19,11 @@ from coprime.explore.worker import Measurement, measure, recall, remember
 from coprime.flow.cache import cache_folder
 from coprime.flow.mapping import MappedDesign
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
+from coprime.flow.sources import sources
 from coprime.flow.tools import ToolError
 from coprime.runs.single_multiplication import MultiplicationRun
+from coprime.soc import firmware_run
+from coprime.soc.firmware import find_toolchain
 
 SMALL = """
 [[sweep]]
@@ -197,6 +200,60 @@ def test_a_multiplier_by_itself(tmp_path):
             assert point.milliseconds == point.cycles / point.fmax_mhz / 1000
         else:
             assert (point.device, point.fmax_mhz) == ("AMD 7 series", None)
+
+
+SYSTEMS = """
+[[sweep]]
+families = "fdfm"
+part = "system"
+bus = ["axi4-lite", "axi4"]
+bits = 96
+operations = "MODEXP"
+targets = "generic"
+"""
+
+
+def has_compiler():
+    try:
+        return bool(find_toolchain())
+    except ToolError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_compiler(), reason="there is no compiler for RISC-V")
+def test_a_system_and_its_software(tmp_path):
+    summary = sweep(parse_specification(SYSTEMS), tmp_path / "results.csv", workers=2)
+    full, lite = summary.points
+    assert (full.bus, lite.bus) == ("axi4", "axi4-lite")
+    assert read_points(tmp_path / "results.csv") == summary.points
+    for point in summary.points:
+        assert (point.status, point.part, point.target, point.lut) == (
+            "ok",
+            "system",
+            "generic",
+            None,
+        )
+        assert point.predicted_cycles < point.cycles < point.software_cycles
+    assert full.cycles < lite.cycles
+    assert full.software_cycles == lite.software_cycles
+    assert full.predicted_cycles == lite.predicted_cycles
+    assert full.command == lite.command.replace(" -o", " --bus axi4 -o")
+
+
+def test_without_a_compiler_a_system_fails(monkeypatch):
+    """The point says what is missing; the next sweep tries it again."""
+
+    def missing():
+        raise ToolError("firmware needs a compiler for RISC-V")
+
+    monkeypatch.setattr(firmware_run, "find_toolchain", missing)
+    for planned in parse_specification(SYSTEMS):
+        assert measure(planned.area, sources()).reason is None
+        measurement = measure(planned.run, sources())
+        assert measurement.reason == "firmware needs a compiler for RISC-V"
+        remember(planned.run, measurement)
+        assert recall(planned.run) is None
 
 
 def point_design(point):

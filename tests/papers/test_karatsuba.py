@@ -257,24 +257,39 @@ def test_fdfm_beside_the_earlier_circuits():
         assert one.ratio == pytest.approx(1, rel=1e-3)
 
 
-@pytest.mark.parametrize("bus", Bus)
-def test_times_of_table_4_are_the_engines_and_the_buses(bus):
-    name = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4"}[bus]
+def system(size, bus, **figures):
+    return measured("system", size, target="generic", bus=bus.value, dsp=None, **figures)
+
+
+def test_systems_beside_those_of_table_4():
+    """Times at the paper's clock, a speed-up over our own software, and the area of each bus."""
     sizes = list(SYSTEM_WORDS.items())
-    points = [measured("engine", size, cycles=size[0] * 1000) for size in sizes]
-    points += [
-        measured("accelerator", size, slices_estimate=4000 + size[0], dsp=54) for size in sizes
-    ]
+    points = []
+    for size in sizes:
+        bits, _ = size
+        # What must not be taken for these: an engine alone, another exponentiator.
+        points.append(measured("engine", size, cycles=1, slices_estimate=1))
+        other = {**points[-1].parameters, "exponentiator": "m-ary"}
+        points.append(system(size, Bus.AXI4, parameters=other, cycles=1, software_cycles=1))
+        for bus, extra in ((Bus.AXI4_LITE, 700), (Bus.AXI4, 300)):
+            figures = {"cycles": 1000 * bits + extra, "software_cycles": 90_000 * bits}
+            area = {"slices_estimate": 4000 + bits + extra, "dsp": 54}
+            points.append(system(size, bus, **figures))
+            points.append(measured("accelerator", size, bus=bus.value, **area))
     found = lines("Table 4", points)
     for bits, _ in sizes:
-        row = f"{name}, {bits:,} bits"
-        (time,) = found[row, "Time"].values()
-        moving = transfer_cycles(bus, bits // 32, bits // 32)
-        assert time.value == pytest.approx((bits * 1000 + moving) / 100e3)
-        assert f"and {moving:,} to move base and result over {name}" in time.how
-        (speed_up,) = found[row, "Speed-up"].values()
-        assert speed_up.value == pytest.approx(SOFTWARE[bits] / time.value)
-        # The area of only one bus is measured.
-        assert ((row, "Slices") in found) is (bus is Bus.AXI4_LITE)
-        if bus is Bus.AXI4_LITE:
-            assert [one.value for one in found[row, "Slices"].values()] == [4000 + bits]
+        (alone,) = found[f"Software, {bits:,} bits", "Time"].values()
+        assert alone.value == pytest.approx(90_000 * bits / 100e3)
+        assert alone.where == "RISC-V system in simulation, at 100 MHz"
+        assert "software alone on the same processor" in alone.how
+        assert "coprime soc karatsuba" in alone.command
+        for bus, extra in ((Bus.AXI4_LITE, 700), (Bus.AXI4, 300)):
+            row = f"{bus.title}, {bits:,} bits"
+            (time,) = found[row, "Time"].values()
+            assert time.value == pytest.approx((1000 * bits + extra) / 100e3)
+            assert time.ratio == time.value / SYSTEMS[bus][bits][2]
+            assert ("--bus axi4" in time.command) is (bus is Bus.AXI4)
+            (speed_up,) = found[row, "Speed-up"].values()
+            assert speed_up.value == pytest.approx(90_000 * bits / (1000 * bits + extra))
+            assert [one.value for one in found[row, "Slices"].values()] == [4000 + bits + extra]
+            assert [one.value for one in found[row, "DSP48E1"].values()] == [54]

@@ -6,9 +6,11 @@ import sys
 import pytest
 
 from coprime import papers
+from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command
 from coprime.explore.points import COLUMNS
+from coprime.explore.system import SYSTEM
 from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES
 from coprime.papers.published import (
@@ -59,7 +61,8 @@ def test_sources_name_what_exists():
             continue
         assert source.column in COLUMNS, where
         family = FAMILIES[source.family]
-        assert source.part in (*PARTS, CLUSTER), where
+        assert source.part in (*PARTS, CLUSTER, SYSTEM), where
+        assert source.bus in [bus.value for bus in Bus], where
         assert (source.cores > 0) is (source.part == CLUSTER), where
         # A multiplier by itself multiplies, and nothing else does only that; and so for others.
         alone = source.operation in ALONE.values()
