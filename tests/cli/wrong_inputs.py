@@ -245,6 +245,7 @@ WRONG = {
         "soc fdfm --bits 99999",
         "soc fdfm --operation modexp --bits 4096",
         "soc fdfm --operation modexp --bits 512 --message Hello",
+        "soc fdfm --operation modexp",
         "soc fdfm --bits 512 --exponents worst",
         "simulate-board cluster",
         "simulate-board compact --baud 0",

@@ -22,7 +22,7 @@ from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.sources import sources
 from coprime.flow.tools import ToolError
 from coprime.runs.single_multiplication import MultiplicationRun
-from coprime.soc import firmware_run
+from coprime.soc import exponentiation
 from coprime.soc.firmware import find_toolchain
 
 SMALL = """
@@ -247,7 +247,7 @@ def test_without_a_compiler_a_system_fails(monkeypatch):
     def missing():
         raise ToolError("firmware needs a compiler for RISC-V")
 
-    monkeypatch.setattr(firmware_run, "find_toolchain", missing)
+    monkeypatch.setattr(exponentiation, "find_toolchain", missing)
     for planned in parse_specification(SYSTEMS):
         assert measure(planned.area, sources()).reason is None
         measurement = measure(planned.run, sources())
