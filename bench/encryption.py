@@ -62,10 +62,10 @@ class System:
         """For a modulus of the thesis."""
         name = f"vassoler-{n}"
         shown = "".join(f" -p {one}={value}" for one, value in settings.items())
-        choice = choose("compression", {"modulus": name, **settings})
+        key, test = key_of(vassoler_pair(n)[0]), (n + 2) // 2
+        choice = choose("compression", {"modulus": f"{key.n:#x}", **settings})
         assert isinstance(choice, Choice)
         command = f"coprime soc compression -p modulus={name}{shown}"
-        key, test = key_of(vassoler_pair(n)[0]), (n + 2) // 2
         return cls(f"compression, {name}", command, choice, key, test, CM_PSEUDO)
 
 

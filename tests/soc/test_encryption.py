@@ -35,7 +35,7 @@ def toolchain():
 def accelerator(family, key, **settings):
     """The circuit for a key: its modulus is built in, or it is as long as the key."""
     size = {"max_bits": str(max(64, key.bits))} if family == "montgomery-r2" else {}
-    modulus = {} if size else {"modulus": str(key.n)}
+    modulus = {} if size else {"modulus": f"{key.n:#x}"}
     return choose(family, {**size, **modulus, **settings})
 
 
