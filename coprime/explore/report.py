@@ -28,7 +28,7 @@ from coprime.explore.plots import (
     plot_rows,
 )
 from coprime.explore.points import Point, unproved, versions, write_points
-from coprime.explore.side_by_side import Comparison, compare
+from coprime.explore.side_by_side import Comparison, Counterpart, compare
 from coprime.flow.files import replacing, write_file
 from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES, FLOWS
@@ -98,18 +98,34 @@ def _write_csv(path: Path, names: Sequence[str], lines: Iterable[Sequence[object
     return path
 
 
+_PAPER_COLUMNS = (
+    *("paper", "table", "page", "row", "quantity", "unit", "published"),
+    *("measured", "ratio", "derived", "kind", "place", "how", "command", "reason"),
+)
+
+
 def _write_papers(compared: Sequence[tuple[Table, Sequence[Comparison]]], path: Path) -> Path:
-    names = "paper table page row quantity unit published measured ratio place how command".split()
+    """A row for each counterpart, and for each figure without any.
+
+    `measured` is a figure of ours, `derived` one that follows from the paper's others; `ratio` is
+    either over published.
+    """
     lines: list[list[object]] = []
     for table, comparisons in compared:
         for one in comparisons:
             what = (table.paper.name, table.number, table.page, one.row, one.quantity, one.unit)
             head: list[object] = [*what, one.published]
-            if not one.measurements:
-                lines.append([*head, *([""] * 5)])
             for own in one.measurements:
-                lines.append([*head, own.value, own.ratio, own.where, own.how, own.command])
-    return _write_csv(path, names, lines)
+                lines.append([*head, own.value, own.ratio, "", *_told(own), ""])
+            for own in one.derived:
+                lines.append([*head, "", own.ratio, own.value, *_told(own), one.reason])
+            if not one.measurements and not one.derived:
+                lines.append([*head, *[""] * 7, one.reason])
+    return _write_csv(path, _PAPER_COLUMNS, lines)
+
+
+def _told(own: Counterpart) -> tuple[str, ...]:
+    return own.kind, own.where, own.how, own.command
 
 
 def _write_figure(
@@ -304,15 +320,15 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
 
     Each row and each quantity that something is measured of; the other rows as published.
     """
-    measured = [one for one in lines if one.measurements]
+    measured = [one for one in lines if one.measurements or one.derived]
     rows, quantities = ({one.row for one in measured}, {one.quantity for one in measured})
     beside = [one for one in lines if one.row in rows and one.quantity in quantities]
-    measurements = [own for one in beside for own in one.measurements]
+    measurements = [own for one in beside for own in (*one.derived, *one.measurements)]
     places = list(dict.fromkeys(own.where for own in measurements))
     spans = Counter(one.row for one in beside)
     compared: list[dict[str, Any]] = []
     for one in beside:
-        cells = {own.where: own for own in one.measurements}
+        cells = {own.where: own for own in (*one.derived, *one.measurements)}
         first = not compared or compared[-1]["row"] != one.row
         compared.append(
             {
@@ -337,7 +353,7 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
             for place in places
         ],
         "compared": compared,
-        "found": any(own.value is not None for own in measurements),
+        "found": any(own.value is not None for one in beside for own in one.measurements),
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [
             (row.label, [row.published.get(column.name) for column in table.columns])
@@ -345,7 +361,7 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
             if row.label not in spans
         ],
         "remarks": table.remarks,
-        "ways": [(one, own) for one in beside for own in one.measurements],
+        "ways": [(one, own) for one in beside for own in (*one.derived, *one.measurements)],
     }
 
 

@@ -14,7 +14,17 @@ from coprime.cells.compressor_tree import Plan
 from coprime.model.moduli import vassoler_pair
 from coprime.model.pseudo_moduli import product_estimate
 
-from .published import Computed, Figure, Measured, Row, Source, Sources, Table, read_publication
+from .published import (
+    Computed,
+    Derived,
+    Figure,
+    Measured,
+    Row,
+    Source,
+    Sources,
+    Table,
+    read_publication,
+)
 
 _PRINTED = read_publication("compression")
 
@@ -97,8 +107,8 @@ def _of(figures: Printed, test: int, circuit: str, unit: str) -> float:
     return float(quantity(row[circuits.index(circuit)], unit))
 
 
-def _computed(value: Callable[[], float], where: str, how: str) -> tuple[Source, ...]:
-    return (Computed(value=value, where=where, how=how),)
+def _derived(value: Callable[[], float], where: str, how: str) -> tuple[Source, ...]:
+    return (Derived(value=value, where=where, how=how),)
 
 
 Here = Callable[[int, int, str], tuple[Source, ...]]
@@ -113,7 +123,7 @@ def _products(count: int, test: int, circuit: str) -> tuple[Source, ...]:
         else (ONE_LOGIC_ELEMENTS, ONE_DELAYS, "13 and 14")
     )
     area = areas[test][CIRCUITS.index(circuit)]
-    return _computed(
+    return _derived(
         lambda: area * _of(delays, test, circuit, "s"), f"From Tables {tables}", "their product"
     )
 
@@ -131,7 +141,7 @@ def _from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
         return ()
     divisor, half = _multipliers(count, circuit)
     area = LOGIC_ELEMENTS[test][CIRCUITS.index(circuit)]
-    return _computed(lambda: area / divisor, "From Table 7", f"{half}its figure")
+    return _derived(lambda: area / divisor, "From Table 7", f"{half}its figure")
 
 
 def _delay_from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
@@ -139,7 +149,7 @@ def _delay_from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     if count == 2:
         return ()
     half = _multipliers(count, circuit)[1]
-    return _computed(lambda: _delay(count, test, circuit), "From Table 8", f"{half}its figure")
+    return _derived(lambda: _delay(count, test, circuit), "From Table 8", f"{half}its figure")
 
 
 def _delay(count: int, test: int, circuit: str) -> float:
@@ -150,7 +160,7 @@ def _delay(count: int, test: int, circuit: str) -> float:
 def _encryption(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     divisor, half = _multipliers(count, circuit)
     cycles = encryption_cycles(2 // divisor)
-    return _computed(
+    return _derived(
         lambda: cycles * _delay(count, test, circuit),
         "From Table 8",
         f"{cycles} times {half}its delay",
@@ -163,12 +173,12 @@ def _decryption(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     iterations = decryption_cycles(test, 2 // divisor, pseudo=circuit == CM_PSEUDO)
     cycles = iterations * _iteration_cycles(test, circuit)
     return (
-        *_computed(
+        *_derived(
             lambda: iterations * _delay(count, test, circuit) / 1000,
             "From Table 8",
             f"{iterations:,} times {half}its delay",
         ),
-        *_computed(
+        *_derived(
             lambda: cycles / _of(clocks, test, circuit, "MHz") / 1000,
             f"At Table {table}'s clock",
             f"{cycles:,} cycles",
@@ -183,7 +193,7 @@ def _iteration_cycles(test: int, circuit: str) -> int:
 
 def _clock(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     cycles = _iteration_cycles(test, circuit)
-    return _computed(
+    return _derived(
         lambda: cycles / _delay(count, test, circuit),
         "From Table 8",
         f"{cycles:,} over {_multipliers(count, circuit)[1]}its delay",
@@ -288,7 +298,7 @@ def _grown(
         value = figure(16) * estimate(test) / estimate(16)
         return value if place else round(value)  # there are whole logic elements
 
-    return _computed(
+    return _derived(
         grown,
         "Grown from its 32 bits",
         f"its figure at 32 bits, times what the estimated {('area', 'delay')[place]} of a product "
@@ -338,19 +348,23 @@ def _routed(column: str, **settings: Any) -> Here:
     )
 
 
+def _estimated(value: Callable[[], float], where: str, how: str) -> tuple[Source, ...]:
+    return (Computed(value=value, where=where, how=how, kind="unit gates"),)
+
+
 # --- Tables 3 to 5 ------------------------------------------------------------------------------
 
 
 def _pair(n: int) -> Sources:
     m2, m1 = vassoler_pair(n)
 
-    def computed(value: int, how: str) -> tuple[Source, ...]:
-        return _computed(lambda: value, "Computed", how)
+    def derived(value: int, how: str) -> tuple[Source, ...]:
+        return _derived(lambda: value, "From Equation 23", how)
 
     return {
-        "Modulus": computed(m2, f"(2^{n + 2} - 1)/3"),
-        "k": computed(m2 - 2**n, f"the modulus less 2^{n}"),
-        "Pseudo-modulus": computed(m1, f"2^{n + 2} - 1"),
+        "Modulus": derived(m2, f"(2^{n + 2} - 1)/3"),
+        "k": derived(m2 - 2**n, f"the modulus less 2^{n}"),
+        "Pseudo-modulus": derived(m1, f"2^{n + 2} - 1"),
     }
 
 
@@ -358,7 +372,7 @@ def _cells(modulus: int) -> Sources:
     first, first_modulus = STANDARD_CELLS[4][0], vassoler_pair(4)[0]
 
     def scaled(of: Callable[[Plan], int], place: int) -> tuple[Source, ...]:
-        return _computed(
+        return _estimated(
             lambda: first[place] * of(product_plan(modulus)) / of(product_plan(first_modulus)),
             "Unit gates, scaled to its first row",
             "estimate of our tree and its last adder, times its first figure over the estimate of "
@@ -435,7 +449,7 @@ def _of_form(of: Callable[[Plan], int]) -> Callable[[str], tuple[Source, ...]]:
 
     def here(curve: str) -> tuple[Source, ...]:
         modulus = 2**_SIZE + int(curve.removeprefix("2^n").replace(" ", "") or 0)
-        return _computed(
+        return _estimated(
             lambda: of(product_plan(modulus)),
             f"Unit gates, n = {_SIZE}, estimate",
             "the tree and its last adder",
@@ -536,4 +550,4 @@ _FIGURES = tuple(
     }.items()
 )
 
-TABLES = (*_TABLES_3_TO_5, *_RESULTS, *_FIGURES)
+TABLES = _PRINTED.complete((*_TABLES_3_TO_5, *_RESULTS, *_FIGURES))

@@ -192,4 +192,4 @@ _FIGURE_6 = _PRINTED.table(
     computed=lambda bits: {"Utilization": 100 * utilization(-(-bits // 17))},
 )
 
-TABLES = (_TABLE_1, _TABLE_2, _TABLE_3, _FIGURE_6)
+TABLES = _PRINTED.complete((_TABLE_1, _TABLE_2, _TABLE_3, _FIGURE_6))

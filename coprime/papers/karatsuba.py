@@ -219,4 +219,4 @@ def _speed_up(label: str) -> dict[str, Figure]:
 
 _TABLE_4 = _PRINTED.table("Table 4", _system, computed=_speed_up)
 
-TABLES = (_TABLE_1, _TABLE_2, _TABLE_3, _TABLE_4)
+TABLES = _PRINTED.complete((_TABLE_1, _TABLE_2, _TABLE_3, _TABLE_4))

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from coprime.explore.side_by_side import compare
+from coprime.explore.side_by_side import DERIVED, compare
 from coprime.model.moduli import modulus_of, vassoler_pair
 from coprime.model.pseudo_moduli import search
 from coprime.papers import compression as paper
@@ -111,7 +111,7 @@ def test_quantities_are_exact():
 def test_figures_stand_beside_what_they_follow_from():
     for one in paper.TABLES:
         lines = compare(one, [])
-        measured = {line.quantity for line in lines if line.measurements}
+        measured = {line.quantity for line in lines if line.measurements or line.derived}
         # The page leaves out the columns that nothing stands beside, if there are others.
         assert measured in (set(), {column.name for column in one.columns}), one.number
     (line,) = [
@@ -119,8 +119,9 @@ def test_figures_stand_beside_what_they_follow_from():
         for line in compare(table("Table 12"), [])
         if (line.row, line.quantity) == ("1,024 bits (Test 512)", CM)
     ]
-    (own,) = line.measurements
+    (own,) = line.derived
     assert own.value == pytest.approx(1 / 0.223)
+    assert (own.kind, own.where) == (DERIVED, "From Table 8")
     assert own.how == "1 over its delay"
 
 
@@ -132,7 +133,7 @@ def grown(number):
     return {
         (line.x // 2, line.quantity): own.ratio
         for line in compare(table(number), [])
-        for own in line.measurements
+        for own in line.derived
         if own.where == "Grown from its 32 bits"
     }
 
