@@ -35,7 +35,7 @@ from pathlib import Path
 from coprime.errors import CoprimeError
 from coprime.explore.points import write_points
 from coprime.explore.rebuild import area_command
-from coprime.explore.shipped import SHIPPED, shipped_points
+from coprime.explore.shipped import SHIPPED, measured_points
 
 from .page import DOCS
 from .records import Record, read_records, write_records
@@ -224,7 +224,7 @@ def is_other(one: Record) -> bool:
 
 def mark_shipped() -> None:
     """Empty the digests of measured.csv that are not those of today's Verilog."""
-    known = {(area_command(one), one.verilog) for one in shipped_points() if one.verilog}
+    known = {(area_command(one), one.verilog) for one in measured_points() if one.verilog}
     others = {
         command
         for command, digest in known
@@ -233,7 +233,7 @@ def mark_shipped() -> None:
     write_points(
         [
             replace(one, verilog=None) if area_command(one) in others else one
-            for one in shipped_points()
+            for one in measured_points()
         ],
         SHIPPED,
     )

@@ -353,7 +353,7 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
             for place in places
         ],
         "compared": compared,
-        "found": any(own.value is not None for one in beside for own in one.measurements),
+        "found": any(own.value is not None for own in measurements),
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [
             (row.label, [row.published.get(column.name) for column in table.columns])

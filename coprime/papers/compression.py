@@ -116,6 +116,10 @@ Here = Callable[[int, int, str], tuple[Source, ...]]
 number, test and circuit."""
 
 
+def _nothing(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    return ()
+
+
 def _products(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     areas, delays, tables = (
         (LOGIC_ELEMENTS, DELAYS, "7 and 8")
@@ -205,9 +209,9 @@ def _clock(count: int, test: int, circuit: str) -> tuple[Source, ...]:
 _ECP5 = "LFE5U-85F-6 CABGA381"
 _ROUTED = "LFE5U-85F, routed"
 _GATES = "unit gates"
-BUILT = (8, 16)
-"""Tests whose engines for one modulus are measured: 8, which the figures have, and 16, which the
-tables have, too. Montgomery's are measured for all."""
+DRAWN = (8, 16)
+"""Tests of the figures whose engines are measured. Of the tables' tests those are that the file
+gives no reason for why they are not."""
 REDUCED = (2, 4, 8, 16)  # tests whose reductions of operands of 32 bits are measured
 
 
@@ -226,7 +230,7 @@ def _measured(
 ) -> Measured:
     """Measure the circuit of a test: an engine for its one modulus, or Montgomery's of its length.
 
-    Montgomery's has two multipliers in every table; beyond the tests that are built it is made for
+    Montgomery's has two multipliers in every table; beyond the tests of the figures it is made for
     the pseudo-modulus's length, and takes the modulus's, too.
     """
     pseudo = circuit in (DM_PSEUDO, CM_PSEUDO, MM_PSEUDO)
@@ -235,7 +239,7 @@ def _measured(
     if circuit in (MM, MM_PSEUDO):
         family = "montgomery-r2"
         bits += pseudo
-        longest = bits if test in BUILT or part == "multiplier" else 2 * test
+        longest = bits if test in DRAWN or part == "multiplier" else 2 * test
         parameters = {"max_bits": longest, "multipliers": 1 if part == "multiplier" else 2}
     else:
         family = "compression" if circuit in (CM, CM_PSEUDO) else "direct"
@@ -288,7 +292,7 @@ def _grown(
     test: int, circuit: str, place: int, figure: Callable[[int], float]
 ) -> tuple[Source, ...]:
     """Its figure at 32 bits, times what our estimate grows by; area is `place` 0, delay 1."""
-    if circuit not in (CM, CM_PSEUDO) or test in BUILT:
+    if circuit not in (CM, CM_PSEUDO):
         return ()
 
     def estimate(of: int) -> int:
@@ -306,29 +310,21 @@ def _grown(
     )
 
 
-def _is_built(test: int, circuit: str) -> bool:
-    return test in BUILT or circuit in (MM, MM_PSEUDO)
-
-
-def _area(count: int, test: int, circuit: str) -> tuple[Source, ...]:
-    """Logic, and the growth of what was not built."""
+def _grown_area(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     elements = LOGIC_ELEMENTS if count == 2 else ONE_LOGIC_ELEMENTS
-    if _is_built(test, circuit):
-        return _luts(count, test, circuit)
     return _grown(test, circuit, 0, lambda of: elements[of][CIRCUITS.index(circuit)])
 
 
-def _iteration_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
-    """Time of an iteration, and the growth of what was not built."""
-    if _is_built(test, circuit):
-        return (_iteration(test, circuit, count),)
+def _grown_delay(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     return _grown(test, circuit, 1, lambda of: _delay(count, of, circuit))
+
+
+def _iteration_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    return (_iteration(test, circuit, count),)
 
 
 def _area_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     """LUTs of 4 inputs by the time of an iteration in s."""
-    if not _is_built(test, circuit):
-        return ()
     return (
         Computed(
             of=(_luts(count, test, circuit)[0], _iteration(test, circuit, count)),
@@ -340,11 +336,9 @@ def _area_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
 
 
 def _routed(column: str, **settings: Any) -> Here:
-    """A column of what was built, placed and routed."""
+    """A column of what is placed and routed."""
     return lambda count, test, circuit: (
-        (_measured(column, test, circuit, count, where=_ROUTED, **settings),)
-        if _is_built(test, circuit)
-        else ()
+        _measured(column, test, circuit, count, where=_ROUTED, **settings),
     )
 
 
@@ -401,7 +395,7 @@ _TABLES_3_TO_5 = (
 # --- Tables 7 to 18 -----------------------------------------------------------------------------
 
 
-def _results(number: str, count: int, sources: Sequence[Here]) -> Table:
+def _results(number: str, count: int, derived: Here, ours: Here, grown: Here) -> Table:
     """A table by the length of the key."""
     columns = _PRINTED.columns(number)
 
@@ -410,31 +404,38 @@ def _results(number: str, count: int, sources: Sequence[Here]) -> Table:
             return int(text)
         return float(quantity(text, unit) if " " in text else Decimal(text))
 
+    def beside(test: int, circuit: str) -> tuple[Source, ...]:
+        built = not _PRINTED.reason(number, str(test), circuit)
+        own = ours if built else grown
+        return (*derived(count, test, circuit), *own(count, test, circuit))
+
     def row(test: int, figures: Sequence[str]) -> Row:
         return Row(
             f"{2 * test:,} bits (Test {test})",
             {one.name: figure(text, one.unit) for one, text in zip(columns, figures, strict=True)},
-            {
-                one.name: [it for here in sources for it in here(count, test, one.name)]
-                for one in columns
-            },
+            {one.name: beside(test, one.name) for one in columns},
             x=2 * test,
         )
 
     return _PRINTED.table(number, rows=[row(*line) for line in printed(number).items()])
 
 
-_SOURCES: tuple[tuple[Here, ...], ...] = (
-    (_from_two, _area),
-    (_delay_from_two, _iteration_time),
-    (_products, _area_time),
-    (_encryption, _routed("milliseconds", operation="RSA_PUBLIC", convert=lambda ms: 1000 * ms)),
-    (_decryption, _routed("milliseconds")),
-    (_clock, _routed("fmax_mhz")),
+_SOURCES: tuple[tuple[Here, Here, Here], ...] = (
+    (_from_two, _luts, _grown_area),
+    (_delay_from_two, _iteration_time, _grown_delay),
+    (_products, _area_time, _nothing),
+    (
+        _encryption,
+        _routed("milliseconds", operation="RSA_PUBLIC", convert=lambda ms: 1000 * ms),
+        _nothing,
+    ),
+    (_decryption, _routed("milliseconds"), _nothing),
+    (_clock, _routed("fmax_mhz"), _nothing),
 )
-"""Of the Tables 7 to 12, and of 13 to 18."""
+"""Of the Tables 7 to 12, and of 13 to 18: what follows from other figures, what is measured of a
+circuit that is built, and how the figure of another one would have grown."""
 _RESULTS = tuple(
-    _results(f"Table {first + k}", count, sources)
+    _results(f"Table {first + k}", count, *sources)
     for count, first in ((2, 7), (1, 13))
     for k, sources in enumerate(_SOURCES)
 )
@@ -489,7 +490,7 @@ def _short_reduction(curve: str) -> tuple[Source, ...]:
             where=where,
             word=2 * test - (circuit == DM),
         ),
-        BUILT,
+        DRAWN,
         _GATES,
     )(curve)
 
@@ -514,16 +515,16 @@ def _multiplication(test: int, circuit: str, where: str) -> Source:
 
 def _multiplications(curve: str) -> tuple[Source, ...]:
     """Of Test 32 there are unit gates, but for the division of DM."""
-    tests = BUILT if curve in (DM, DM_PSEUDO) else (*BUILT, 32)
+    tests = DRAWN if curve in (DM, DM_PSEUDO) else (*DRAWN, 32)
     return _of_tests(_multiplication, tests, _GATES)(curve)
 
 
 _ITERATIONS = _of_tests(
-    lambda test, circuit, where: _iteration(test, circuit, 2, where), *(BUILT, f"{_ROUTED}, μs")
+    lambda test, circuit, where: _iteration(test, circuit, 2, where), *(DRAWN, f"{_ROUTED}, μs")
 )
 _LUTS_OF_TESTS = _of_tests(
     lambda test, circuit, where: _measured("lut", test, circuit, 2, where=where),
-    *(BUILT, "ecp5, mapped: LUTs of 4 inputs"),
+    *(DRAWN, "ecp5, mapped: LUTs of 4 inputs"),
 )
 
 

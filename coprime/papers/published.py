@@ -185,7 +185,7 @@ class _PrintedTable(_Strict):
         return self
 
 
-class _Reason(_Strict):
+class Reason(_Strict):
     """Why nothing of ours is compared with some figures: those of all three lists.
 
     A list that is left out stands for all tables, rows or columns.
@@ -204,7 +204,7 @@ class _Reason(_Strict):
 
 class _PrintedPaper(Paper):
     table: list[_PrintedTable]
-    reason: list[_Reason] = []
+    reason: list[Reason] = []
 
 
 def _figure(cell: str) -> Figure | None:
@@ -228,7 +228,7 @@ class Publication:
     def __init__(self, text: str):
         printed = _PrintedPaper.model_validate(tomllib.loads(text))
         self._tables = {table.number: table for table in printed.table}
-        self._reasons = printed.reason
+        self.reasons = tuple(printed.reason)
         self.paper = Paper(**printed.model_dump(exclude={"table", "reason"}))
         figures = [
             (number, cells[0], column.name)
@@ -236,7 +236,7 @@ class Publication:
             for cells in table.cells
             for column in self.columns(number)
         ]
-        for one in self._reasons:
+        for one in self.reasons:
             own = [figure for figure in figures if one.holds(*figure)]
             named = {*one.tables, *one.rows, *one.columns}
             if unknown := named - {name for figure in own for name in figure}:
@@ -250,7 +250,7 @@ class Publication:
 
         The label is as printed. Of several reasons the first one counts.
         """
-        found = (one.text for one in self._reasons if one.holds(number, label, column))
+        found = (one.text for one in self.reasons if one.holds(number, label, column))
         return next(found, "")
 
     def lines(self, number: str) -> Sequence[tuple[Any, ...]]:

@@ -231,7 +231,7 @@ def test_points_of_other_hardware_lose_their_digest(tmp_path, monkeypatch):
     known = [one for one in shipped_points() if one.verilog and one.target == "xc7"]
     same, other = known[0], next(one for one in known if one.family != known[0].family)
     monkeypatch.setattr(figures, "SHIPPED", tmp_path / "measured.csv")
-    monkeypatch.setattr(figures, "shipped_points", lambda: [same, other])
+    monkeypatch.setattr(figures, "measured_points", lambda: [same, other])
     monkeypatch.setattr(Record, "verilog_today", lambda one: same.verilog)
     figures.mark_shipped()
     marked = [same, replace(other, verilog=None)]

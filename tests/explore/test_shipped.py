@@ -12,12 +12,17 @@ from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
 from coprime.explore.rebuild import area_command
-from coprime.explore.shipped import SHIPPED, find, shipped_points
+from coprime.explore.shipped import SHIPPED, TO_CHOOSE, find, measured_points, shipped_points
+from coprime.explore.side_by_side import compare
 from coprime.explore.specification import AreaTask, read_specification
+from coprime.explore.sweep import request_of
 from coprime.explore.worker import measure
 from coprime.flow.sources import sources
+from coprime.papers.published import tables
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
+
+FOUR = ("FDFM", "BITSERIAL", "COMPRESSION", "KARATSUBA")
 
 
 def choice_of(point):
@@ -35,16 +40,38 @@ def on_curves(point):
 
 
 def test_it_has_what_its_specifications_ask_for():
-    names = ("shipped", "curves", "targets")
-    specified = [point for name in names for point in read_specification(name)]
-    asked = {
-        (*work_of(p.run), p.area.target, p.area.part, bool(p.area.route_seeds)) for p in specified
+    """Each row names those that ask for it, and nobody asks for a row that is not there."""
+    asked = {}
+    for name in (*TO_CHOOSE, "papers"):
+        for planned in read_specification(name):
+            asked.setdefault(request_of(planned), []).append(name)
+    assert {point.request: sorted(point.specifications.split()) for point in measured_points()} == {
+        request: sorted(names) for request, names in asked.items()
     }
-    assert asked == {
-        (*work_of(p), p.target, p.part, p.fmax_mhz is not None) for p in shipped_points()
-    }
-    assert len(shipped_points()) == len(specified)
+    assert len(measured_points()) == len(asked)
     assert SHIPPED.stat().st_size < 1_000_000
+
+
+def test_what_is_measured_for_the_papers_is_not_chosen():
+    """Their designs are the papers', and no better than ours: `choose` proposes none of them."""
+    of_papers = [p for p in measured_points() if p.specifications == "papers"]
+    assert len(of_papers) > 200
+    assert not {*map(id, of_papers)} & {*map(id, shipped_points())}
+    planned = [one for name in TO_CHOOSE for one in read_specification(name)]
+    assert {point.request for point in shipped_points()} == {*map(request_of, planned)}
+
+
+def test_no_figure_of_the_four_papers_is_missing():
+    """Each one that rests on a measurement is there, in what comes with Coprime."""
+    missing = [
+        (table.paper.name, table.number, line.row, line.quantity, own.how)
+        for table in tables()
+        if table.paper.name in FOUR
+        for line in compare(table, measured_points())
+        for own in line.measurements
+        if own.value is None or "not in these results" in own.how
+    ]
+    assert missing == []
 
 
 def test_every_design_is_in_the_catalogue():

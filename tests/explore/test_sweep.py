@@ -12,7 +12,7 @@ from coprime.catalog import choose, family_named
 from coprime.cells.target import Target
 from coprime.explore import measure as mapping
 from coprime.explore import worker
-from coprime.explore.points import read_points
+from coprime.explore.points import read_points, write_points
 from coprime.explore.specification import parse_specification
 from coprime.explore.sweep import sweep
 from coprime.explore.worker import Measurement, measure, recall, remember
@@ -421,6 +421,139 @@ def test_no_scheduler(tmp_path):
     with pytest.raises(OSError, match="there is no Dask scheduler at nonsense"):
         sweep(planned, results, scheduler="nonsense")
     assert results.read_text() == "of an earlier sweep"
+
+
+# --- Results that are brought up to date --------------------------------------------------------
+
+UPDATED = """
+[[sweep]]
+families = "fdfm"
+parameters = { max_bits = [64, 96] }
+bits = 64
+operations = "MODMUL"
+targets = "unit-gate"
+"""
+
+
+def forget(tmp_path, name):
+    (cache_folder() / "measurement").rename(tmp_path / name)
+
+
+@pytest.fixture
+def updated(tmp_path):
+    """A results file of a specification; a worker would have to make all of it again."""
+    results = tmp_path / "results.csv"
+    summary = sweep(parse_specification(UPDATED), results, name="papers", workers=1)
+    assert (summary.measured, [point.status for point in summary.points]) == (4, ["ok", "ok"])
+    assert {point.specifications for point in summary.points} == {"papers"}
+    forget(tmp_path, "forgotten")
+    return results
+
+
+def test_what_has_not_changed_is_kept(tmp_path, updated):
+    """Without the cache, and with another row: only that design is measured."""
+    before, seen = read_points(updated), []
+    changed = [dataclasses.replace(before[0], lut=7, key="1-2"), before[1]]
+    write_points(changed, updated)
+    again = sweep(
+        parse_specification(UPDATED),
+        updated,
+        name="papers",
+        update=True,
+        workers=1,
+        announce=seen.append,
+    )
+    assert (again.measured, again.kept) == (2, 2)
+    (work,) = seen
+    assert (work.known, work.mapped, work.routed, work.runs) == (2, 1, 0, 1)
+    assert work.seconds > 0
+    assert read_points(updated) == before
+    # What was confirmed is kept as a measurement: there is nothing left to ask a worker.
+    nothing = sweep(
+        parse_specification(UPDATED),
+        updated,
+        name="papers",
+        update=True,
+        scheduler="tcp://127.0.0.1:1",
+    )
+    assert (nothing.measured, nothing.kept) == (0, 4)
+
+
+def test_an_interrupted_update_keeps_the_rows(updated):
+    before = [dataclasses.replace(point, key="1-2") for point in read_points(updated)]
+    write_points(before, updated)
+
+    def interrupt(done, total, failed):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(
+            parse_specification(UPDATED),
+            updated,
+            name="papers",
+            update=True,
+            workers=1,
+            progress=interrupt,
+        )
+    assert read_points(updated) == before
+
+
+def test_rows_of_other_specifications_stay(updated):
+    """A row goes only if no specification asks for it any longer."""
+    first, second = read_points(updated)
+    both = dataclasses.replace(first, specifications="papers shipped", bits=100)
+    other = dataclasses.replace(first, specifications="shipped", bits=200)
+    gone = dataclasses.replace(first, bits=300)
+    failed = dataclasses.replace(first, bits=400, status="failed", reason="no memory")
+    write_points([both, other, gone, failed, first, second], updated)
+    sweep(parse_specification(UPDATED), updated, name="papers", update=True, workers=1)
+    rows = {(point.bits, point.settings): point.specifications for point in read_points(updated)}
+    assert rows == {
+        (64, first.settings): "papers",
+        (64, second.settings): "papers",
+        (100, first.settings): "shipped",
+        (200, first.settings): "shipped",
+    }
+    # Of two specifications that ask for it a row has both names.
+    sweep(parse_specification(UPDATED), updated, name="shipped", update=True, workers=1)
+    assert {point.specifications for point in read_points(updated) if point.bits == 64} == {
+        "papers shipped"
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        UPDATED.replace("unit-gate", "xc7"),
+        UPDATED + "simulate_cycles = 5",
+        MULTIPLIERS.replace("[64, 200]", "64")
+        .replace('["xc7", "ecp5", "unit-gate"]', '"xc7"')
+        .replace('device = "LFE5U-45F"', ""),
+    ],
+)
+def test_a_measurement_is_confirmed_by_what_it_follows_from(tmp_path, monkeypatch, text):
+    planned = parse_specification(text)
+    summary = sweep(planned, tmp_path / "results.csv", workers=1)
+    assert summary.failed == []
+    (point, *_), own = summary.points, planned[0]
+    here = worker.sources()
+    for task in (own.area, own.run):
+        found = worker.confirm(task, point, here)
+        assert found == measure(task, here)
+        assert worker.confirm(task, point, "other sources") is None
+        assert worker.confirm(task, dataclasses.replace(point, status="failed"), here) is None
+    assert worker.confirm(own.run, dataclasses.replace(point, utilization=0.5), here) is None
+    monkeypatch.setattr(worker, "digest_of", lambda verilog: "another design")
+    for task in (own.area, own.run):
+        assert worker.confirm(task, point, here) is None
+
+
+def test_a_release_of_coprime_changes_no_key(monkeypatch):
+    own = task()
+    before = measure(own, worker.sources())
+    monkeypatch.setattr(worker, "__version__", "99.9")
+    after = measure(own, worker.sources())
+    assert (after.key, after.tools["coprime"]) == (before.key, "99.9")
 
 
 def test_bad_workers(tmp_path):
