@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     check_file("-o", options.output)
     workers = chosen_workers(options)
     planned = read_specification(options.specification)
-    from coprime.explore.sweep import Work, sweep
+    from coprime.explore.sweep import sweep
 
     console = Console(stderr=True)
     text = TextColumn("{task.description}")
@@ -57,13 +57,6 @@ def run(options: argparse.Namespace) -> int:
             what = f"measuring ({failed} failed)" if failed else "measuring"
             bar.update(shown, completed=done, total=total, description=what)
 
-        def announce(work: Work) -> None:
-            console.print(
-                f"{work.known} measurements are known; to do: {work.mapped} mapped or estimated,"
-                f" {work.routed} placed and routed, {work.runs} runs;"
-                f" about {work.seconds / 60:,.0f} minutes of processor time"
-            )
-
         summary = sweep(
             planned,
             options.output,
@@ -71,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
             update=options.update,
             workers=workers,
             scheduler=options.scheduler,
-            announce=announce,
+            announce=lambda work: console.print(work.text, soft_wrap=True),
             progress=progress,
         )
     failed = summary.failed

@@ -8,7 +8,7 @@ from coprime.cells.target import Target
 from coprime.explore.measure import UNIT_GATE, Area, PartToMap, estimate_gates, measure_area
 from coprime.flow.board import BoardResult
 from coprime.flow.boards import BOARDS, board_named
-from coprime.flow.parts import PARTS
+from coprime.flow.parts import PARTS, part_verilog
 from coprime.flow.targets import DEVICES, route_targets
 from coprime.soc.board_files import BAUD, BoardProject, build_board, build_board_cluster
 
@@ -130,15 +130,13 @@ def area_of(options: argparse.Namespace) -> Area:
     )
 
 
-def mapped_part(options: argparse.Namespace) -> PartToMap:
-    """The part that `area_of` maps, with its Verilog. Raises as `PartToMap`."""
-    return PartToMap(
-        chosen_design(options),
-        options.part or PARTS[0],
-        Target(options.target),
-        chosen_paddings(options),
-        Bus(options.bus),
-    )
+def measured_text(options: argparse.Namespace) -> str:
+    """The Verilog that is mapped, or estimated. Raises as `PartToMap`."""
+    choice, part = chosen_design(options), options.part or PARTS[0]
+    if options.target == UNIT_GATE:
+        return part_verilog(chosen_engine(options, f"--target {UNIT_GATE}"), part)[0]
+    paddings, bus = chosen_paddings(options), Bus(options.bus)
+    return PartToMap(choice, part, Target(options.target), paddings, bus).verilog
 
 
 def _estimate(options: argparse.Namespace, choice: Choice) -> None:

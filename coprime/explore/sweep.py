@@ -46,6 +46,18 @@ class Work:
     seconds: float
     """Processor time if the tools' cache has nothing of it, roughly; divide it by the workers."""
 
+    @property
+    def text(self) -> str:
+        """All of it in words."""
+        known = f"{self.known} measurements are known; to do: "
+        if not self.mapped + self.routed + self.runs:
+            return known + "nothing"
+        return (
+            f"{known}{self.mapped} mapped or estimated, {self.routed} placed and routed,"
+            f" {self.runs} runs; about {self.seconds / 60:,.0f} minutes of processor time if the"
+            " cache has none of them"
+        )
+
 
 def sweep(
     planned: Sequence[PlannedPoint],
@@ -158,6 +170,10 @@ def request_of(planned: PlannedPoint) -> tuple[object, ...]:
     return (area.family, area.target, area.part, *chain, *work, parameters, device, placements)
 
 
+_PLACED = -2
+"""Where in a request its placement begins: what does not fit its device has none."""
+
+
 def _rows_of(
     tasks: Sequence[Task], planned: Sequence[PlannedPoint], earlier: Sequence[Point]
 ) -> dict[Task, Point]:
@@ -181,6 +197,7 @@ def _merged(
     A point has the names of all specifications that ask for it.
     """
     asked = {request_of(one) for one in planned}
+    tried_again = {request[:_PLACED] for request in asked}
     rows = {point.request: point for point in fresh}
     others: list[Point] = []
     for point in earlier:
@@ -189,7 +206,9 @@ def _merged(
             own = rows[point.request]
             both = sorted({*names, *own.specifications.split()})
             rows[point.request] = replace(own, specifications=" ".join(both))
-        elif name in names and (point.request not in asked or point.status != "ok"):
+        elif point.status != "ok" and point.request[:_PLACED] in tried_again:
+            pass
+        elif name in names and point.request not in asked:
             if rest := [one for one in names if one != name]:
                 others.append(replace(point, specifications=" ".join(rest)))
         else:

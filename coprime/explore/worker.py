@@ -147,6 +147,8 @@ def _confirm_area(task: AreaTask, point: Point) -> Measurement:
         flow = FLOWS[Target(task.target)]
         tools |= {flow.nextpnr_name: tool_version(flow.nextpnr)}
     columns = {name: value for name in _OF_AREA if (value := getattr(point, name)) is not None}
+    if not task.route_seeds:
+        del columns["placements"]
     columns["verilog"] = digest_of(verilog)
     return Measurement(columns, tools, _key(verilog, _area_settings(task), tools))
 

@@ -11,6 +11,7 @@ from coprime.catalog import CLUSTER, FAMILIES, ClusterChoice, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
+from coprime.explore.measure import UNIT_GATE
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import SHIPPED, TO_CHOOSE, find, measured_points, shipped_points
 from coprime.explore.side_by_side import compare
@@ -21,6 +22,7 @@ from coprime.flow.sources import sources
 from coprime.papers.published import tables
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
+from coprime.runs.single_multiplication import ALONE, predict_multiplication
 
 FOUR = ("FDFM", "BITSERIAL", "COMPRESSION", "KARATSUBA")
 
@@ -36,6 +38,8 @@ def work_of(point):
 
 
 def on_curves(point):
+    if point.operation in ALONE.values():
+        return False
     return Command[point.operation].operation.setting is not None
 
 
@@ -75,52 +79,61 @@ def test_no_figure_of_the_four_papers_is_missing():
 
 
 def test_every_design_is_in_the_catalogue():
-    for point in shipped_points():
+    for point in measured_points():
         choice = choice_of(point)
         assert choice.values == dict(point.parameters)
         if point.part == CLUSTER:
             choice = ClusterChoice(choice, point.cores, point.link_registers)
-        assert point.command == f"{choice.command('build', Target(point.target))} -o DIR"
+        target = Target.GENERIC if point.target == UNIT_GATE else Target(point.target)
+        assert point.command == f"{choice.command('build', target)} -o DIR"
         assert point.status == "ok"
+
+
+def predicted(point):
+    design = choice_of(point).design
+    if point.operation in ALONE.values():
+        return predict_multiplication(design, point.bits, point.operation)
+    command, own = Command[point.operation], design.capabilities
+    operands = random_operands(
+        *(command, point.bits, point.seed),
+        exponents=point.exponents,
+        modulus=own.fixed_modulus,
+        checked=own.checked,
+    )
+    return predict_operation(design, command, operands)
 
 
 def check_cycles(points):
     """What was counted in simulation, and what is predicted now."""
-    works = {work_of(point): point for point in points}
+    works = {(*work_of(point), point.exponents): point for point in points}
     assert works
     for point in works.values():
-        design, command = choice_of(point).design, Command[point.operation]
-        operands = random_operands(
-            *(command, point.bits, point.seed),
-            exponents=point.exponents,
-            checked=design.capabilities.checked,
-        )
-        assert predict_operation(design, command, operands).cycles == point.predicted_cycles
+        assert predicted(point).cycles == point.predicted_cycles
         assert point.cycles in (None, point.predicted_cycles)
 
 
 @pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.slow)])
 def test_cycles_up_to_a_length(bits):
-    check_cycles(one for one in shipped_points() if one.bits <= bits and not on_curves(one))
+    check_cycles(one for one in measured_points() if one.bits <= bits and not on_curves(one))
 
 
 @pytest.mark.slow
 def test_cycles_of_more_bits():
-    check_cycles(one for one in shipped_points() if one.bits > 1024)
+    check_cycles(one for one in measured_points() if one.bits > 1024)
 
 
 @pytest.mark.slow
 def test_cycles_on_short_curves():
     check_cycles(
         one
-        for one in shipped_points()
+        for one in measured_points()
         if on_curves(one) and one.family == "compact" and one.bits <= 256
     )
 
 
 @pytest.mark.slow
 def test_cycles_on_all_curves():
-    check_cycles(one for one in shipped_points() if on_curves(one))
+    check_cycles(one for one in measured_points() if on_curves(one))
 
 
 def check_area(point):
@@ -143,7 +156,7 @@ def known_designs():
     """A point of each design that was mapped and of whose Verilog there is a digest."""
     designs = {
         (point.family, tuple(point.parameters.items()), point.target, point.part): point
-        for point in shipped_points()
+        for point in measured_points()
         if point.verilog is not None
     }
     return list(designs.values())
@@ -173,7 +186,7 @@ def test_all_designs_are_as_they_were_measured():
 def test_designs_of_equal_verilog_have_equal_areas_on_a_device():
     """Those of the pages' records, too, which were measured by themselves."""
     areas = {}
-    for one in (*shipped_points(), *read_records().values()):
+    for one in (*measured_points(), *read_records().values()):
         if one.verilog is not None:
             area = (one.lut, one.lutram, one.ff, one.carry, one.dsp, one.bram)
             assert areas.setdefault((one.verilog, one.device), area) == area

@@ -11,6 +11,7 @@ from distributed import LocalCluster
 from coprime.catalog import choose, family_named
 from coprime.cells.target import Target
 from coprime.explore import measure as mapping
+from coprime.explore import sweep as sweeping
 from coprime.explore import worker
 from coprime.explore.points import read_points, write_points
 from coprime.explore.specification import parse_specification
@@ -19,6 +20,7 @@ from coprime.explore.worker import Measurement, measure, recall, remember
 from coprime.flow.cache import cache_folder
 from coprime.flow.mapping import MappedDesign
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
+from coprime.flow.targets import DEVICES
 from coprime.flow.tools import ToolError
 from coprime.runs.single_multiplication import MultiplicationRun
 
@@ -435,111 +437,98 @@ targets = "unit-gate"
 """
 
 
-def forget(tmp_path, name):
-    (cache_folder() / "measurement").rename(tmp_path / name)
+def measured(text, name=""):
+    """Points of a specification as a sweep makes them, measured here; the cache has them then."""
+    planned, here = parse_specification(text), worker.sources()
+    for task in {task for point in planned for task in (point.area, point.run)}:
+        remember(task, measure(task, here))
+    done = {task: recall(task) for point in planned for task in (point.area, point.run)}
+    return planned, sweeping._points(planned, done, name)
 
 
-@pytest.fixture
-def updated(tmp_path):
-    """A results file of a specification; a worker would have to make all of it again."""
-    results = tmp_path / "results.csv"
-    summary = sweep(parse_specification(UPDATED), results, name="papers", workers=1)
-    assert (summary.measured, [point.status for point in summary.points]) == (4, ["ok", "ok"])
-    assert {point.specifications for point in summary.points} == {"papers"}
-    forget(tmp_path, "forgotten")
-    return results
-
-
-def test_what_has_not_changed_is_kept(tmp_path, updated):
+@pytest.mark.slow
+def test_what_has_not_changed_is_kept(tmp_path):
     """Without the cache, and with another row: only that design is measured."""
-    before, seen = read_points(updated), []
-    changed = [dataclasses.replace(before[0], lut=7, key="1-2"), before[1]]
-    write_points(changed, updated)
-    again = sweep(
-        parse_specification(UPDATED),
-        updated,
-        name="papers",
-        update=True,
-        workers=1,
-        announce=seen.append,
-    )
-    assert (again.measured, again.kept) == (2, 2)
-    (work,) = seen
-    assert (work.known, work.mapped, work.routed, work.runs) == (2, 1, 0, 1)
-    assert work.seconds > 0
-    assert read_points(updated) == before
-    # What was confirmed is kept as a measurement: there is nothing left to ask a worker.
-    nothing = sweep(
-        parse_specification(UPDATED),
-        updated,
-        name="papers",
-        update=True,
-        scheduler="tcp://127.0.0.1:1",
-    )
-    assert (nothing.measured, nothing.kept) == (0, 4)
-
-
-def test_an_interrupted_update_keeps_the_rows(updated):
-    before = [dataclasses.replace(point, key="1-2") for point in read_points(updated)]
-    write_points(before, updated)
+    planned, before = measured(UPDATED, "papers")
+    results, seen = tmp_path / "results.csv", []
+    write_points([dataclasses.replace(before[0], gate_area=7.0, key="1-2"), before[1]], results)
+    (cache_folder() / "measurement").rename(tmp_path / "forgotten")
+    options = {"name": "papers", "update": True}
 
     def interrupt(done, total, failed):
         raise KeyboardInterrupt
 
+    changed = read_points(results)
     with pytest.raises(KeyboardInterrupt):
-        sweep(
-            parse_specification(UPDATED),
-            updated,
-            name="papers",
-            update=True,
-            workers=1,
-            progress=interrupt,
-        )
-    assert read_points(updated) == before
+        sweep(planned, results, **options, workers=1, progress=interrupt)
+    assert read_points(results) == changed  # nothing is lost
+    again = sweep(planned, results, **options, workers=1, announce=seen.append)
+    assert (again.measured, again.kept) == (2, 2)
+    (work,) = seen
+    assert (work.known, work.mapped, work.routed, work.runs) == (2, 1, 0, 1)
+    assert work.seconds > 0
+    assert read_points(results) == before
+    # What was confirmed is kept as a measurement: there is nothing left to ask a worker.
+    nothing = sweep(planned, results, **options, scheduler="tcp://127.0.0.1:1")
+    assert (nothing.measured, nothing.kept) == (0, 4)
 
 
-def test_rows_of_other_specifications_stay(updated):
-    """A row goes only if no specification asks for it any longer."""
-    first, second = read_points(updated)
+def test_rows_of_other_specifications_stay():
+    """A row goes only if no specification asks for it any longer, or if it failed."""
+    planned, (first, second) = measured(UPDATED, "papers")
     both = dataclasses.replace(first, specifications="papers shipped", bits=100)
     other = dataclasses.replace(first, specifications="shipped", bits=200)
     gone = dataclasses.replace(first, bits=300)
-    failed = dataclasses.replace(first, bits=400, status="failed", reason="no memory")
-    write_points([both, other, gone, failed, first, second], updated)
-    sweep(parse_specification(UPDATED), updated, name="papers", update=True, workers=1)
-    rows = {(point.bits, point.settings): point.specifications for point in read_points(updated)}
-    assert rows == {
-        (64, first.settings): "papers",
-        (64, second.settings): "papers",
-        (100, first.settings): "shipped",
-        (200, first.settings): "shipped",
-    }
+    unplaced = dataclasses.replace(second, placements=3, status="failed", reason="it does not fit")
+    stale = dataclasses.replace(second, gate_area=7.0)
+    earlier = [both, other, gone, unplaced, first, stale]
+
+    def rows(points):
+        return {(one.bits, one.gate_area, one.status): one.specifications for one in points}
+
+    kept = {(100, first.gate_area, "ok"): "shipped", (200, first.gate_area, "ok"): "shipped"}
+    new = {(64, one.gate_area, "ok"): "papers" for one in (first, second)}
+    merged = sweeping._merged([first, second], planned, earlier, "papers")
+    assert rows(merged) == kept | new
+    # What is not measured yet stays as it is.
+    assert stale in sweeping._merged([first], planned, earlier, "papers")
     # Of two specifications that ask for it a row has both names.
-    sweep(parse_specification(UPDATED), updated, name="shipped", update=True, workers=1)
-    assert {point.specifications for point in read_points(updated) if point.bits == 64} == {
-        "papers shipped"
+    again = [dataclasses.replace(one, specifications="shipped") for one in (first, second)]
+    assert rows(sweeping._merged(again, planned, merged, "shipped")) == {
+        (64, one.gate_area, "ok"): "papers shipped" for one in (first, second)
     }
+    # Those of a specification without a name stay.
+    assert gone in sweeping._merged([first], planned, [gone], "")
+
+
+@pytest.mark.parametrize("text", [SMALL, MULTIPLIERS, CLUSTER])
+def test_a_point_is_found_by_what_asked_for_it(text):
+    """Of each planned point: its row's, with the device that it is placed on."""
+    for planned in parse_specification(text):
+        if planned.refusal is None:
+            routed = {"fmax_mhz": 9.0, "placements": 1} if planned.area.route_seeds else {}
+            device = DEVICES[planned.area.device].title if routed else "a family"
+            area = Measurement({"device": device, "lut": 1, **routed}, {}, "a")
+            run = Measurement({"cycles": 1}, {}, "b")
+            point = sweeping._point(planned, area, run)
+            assert point.request == sweeping.request_of(planned)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        UPDATED.replace("unit-gate", "xc7"),
-        UPDATED + "simulate_cycles = 5",
+        UPDATED.replace("[64, 96]", "64").replace("unit-gate", "xc7"),
+        UPDATED.replace("[64, 96]", "64") + "simulate_cycles = 5",
         MULTIPLIERS.replace("[64, 200]", "64")
         .replace('["xc7", "ecp5", "unit-gate"]', '"xc7"')
         .replace('device = "LFE5U-45F"', ""),
     ],
 )
-def test_a_measurement_is_confirmed_by_what_it_follows_from(tmp_path, monkeypatch, text):
-    planned = parse_specification(text)
-    summary = sweep(planned, tmp_path / "results.csv", workers=1)
-    assert summary.failed == []
-    (point, *_), own = summary.points, planned[0]
+def test_a_measurement_is_confirmed_by_what_it_follows_from(monkeypatch, text):
+    (own, *_), (point, *_) = measured(text)
     here = worker.sources()
     for task in (own.area, own.run):
-        found = worker.confirm(task, point, here)
-        assert found == measure(task, here)
+        assert worker.confirm(task, point, here) == recall(task)
         assert worker.confirm(task, point, "other sources") is None
         assert worker.confirm(task, dataclasses.replace(point, status="failed"), here) is None
     assert worker.confirm(own.run, dataclasses.replace(point, utilization=0.5), here) is None
