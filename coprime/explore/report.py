@@ -225,7 +225,7 @@ def _page(
         script=(_PAGE / "report.js").read_text("utf-8"),
         library=_library(),
         selects=_selects(rows),
-        families=sorted({row["family"] for row in rows}),
+        families=plotted[0].families if plotted else (),
         columns=_COLUMNS,
         figures=plotted[0].figures if plotted else (),
         papers=papers,

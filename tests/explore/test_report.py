@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from coprime.catalog import FAMILIES
 from coprime.explore.plots import DARK, STYLE, pareto_front, plot_rows
 from coprime.explore.report import write_report
 from tests.explore.browser import Browser, find_chromium
@@ -96,8 +97,7 @@ def test_page_asks_for_nothing_and_reports_no_error(page, folder):
 @pytest.mark.parametrize("width", [420, 1360])
 def test_legends_are_not_cut(browser, tmp_path, width):
     """Every family's name ends within its plot, on a telephone, too."""
-    families = ("compact", "fdfm", "karatsuba", "montgomery-1csa", "ring")
-    write_report([point(family, 64, k + 1) for k, family in enumerate(families)], tmp_path)
+    write_report([point(family, 64, k + 1) for k, family in enumerate(FAMILIES)], tmp_path)
     size = {"height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.call("Emulation.setDeviceMetricsOverride", width=width, **size)
     try:
@@ -109,7 +109,7 @@ def test_legends_are_not_cut(browser, tmp_path, width):
         )
     finally:
         browser.call("Emulation.setDeviceMetricsOverride", width=1360, **size)
-    assert len(room) == 3 * len(families)
+    assert len(room) == 3 * len(FAMILIES)
     assert min(room) >= 0
 
 
@@ -402,6 +402,35 @@ def test_every_colour_of_a_papers_figure_has_one_for_dark_pages(folder):
 
 def test_every_family_has_a_colour_for_dark_pages():
     assert set(STYLE["range"]["category"]) <= set(DARK)
+
+
+def test_a_family_has_a_colour_and_a_shape_of_its_own():
+    colours, shapes = STYLE["range"]["category"], STYLE["range"]["symbol"]
+    assert len(FAMILIES) <= len(set(colours)) == len(colours)
+    assert len(FAMILIES) <= len(set(shapes)) == len(shapes)
+
+
+def test_a_family_looks_the_same_in_every_report():
+    def styles(families):
+        _, (plotted,) = plot_rows([point(family, 64, 1) for family in families])
+        *_, marks, _, _, _ = plotted.figures[0].spec["layer"]
+        scales = [marks["encoding"][channel]["scale"] for channel in ("color", "shape")]
+        assert scales[0]["domain"] == scales[1]["domain"] == list(plotted.families)
+        colours, shapes = (one["range"] for one in scales)
+        return dict(zip(plotted.families, zip(colours, shapes, strict=True), strict=True))
+
+    every = styles(FAMILIES)
+    assert list(every) == list(FAMILIES)
+    assert styles(["ring", "compact"]) == {name: every[name] for name in ("compact", "ring")}
+
+
+def test_legends_have_the_families_that_are_shown(page):
+    page.click("input[name=family]", 0)
+    page.wait(READY)
+    legend = "[...document.querySelectorAll('#plot-area-time .role-legend-label text')]"
+    assert page.evaluate(f"{legend}.map((one) => one.textContent)") == ["karatsuba"]
+    page.click("button[type=reset]")
+    page.wait("document.getElementById('count').textContent === '19 of 56 points'")
 
 
 def test_least_product_is_best_in_its_csv(folder):

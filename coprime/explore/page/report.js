@@ -80,17 +80,19 @@
   // Columns of a legend: as many as there is room for between axis and menu.
   function legendColumns() {
     const width = document.querySelector(".plot").clientWidth;
-    return Math.max(1, Math.min(5, Math.floor((width - 80) / 110)));
+    return Math.max(1, Math.min(5, Math.floor((width - 80) / 130)));
   }
-  const withColumns = (spec, columns) =>
+  const withLegend = (spec, legend) =>
     JSON.parse(JSON.stringify(spec), (key, value) =>
-      key === "legend" && value ? { ...value, columns } : value);
+      key === "legend" && value ? { ...value, ...legend } : value);
 
   async function draw(figure) {
     const place = document.getElementById(`plot-${figure.name}`);
     const usable = shown.filter((row) => row[figure.x] !== null && row[figure.y] !== null);
+    const there = new Set(usable.map((row) => row.family));
+    const values = plotted().families.filter((family) => there.has(family));
     const spec = {
-      ...withColumns(figure.spec, columns), data: { values: usable }, width: "container", height: 280, config: data.style,
+      ...withLegend(figure.spec, { columns, values }), data: { values: usable }, width: "container", height: 280, config: data.style,
       autosize: { type: "fit", contains: "padding" },
     };
     drawn.get(figure.name)?.finalize();
