@@ -3,6 +3,7 @@
 import itertools
 
 from coprime.explore.points import Point
+from coprime.papers.published import Derived
 
 SIZES = (64, 256, 1024)
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -77,7 +78,7 @@ def points_beside(tables):
     for table in tables:
         for row in table.rows:
             for source in itertools.chain(*row.here.values()):
-                for one in getattr(source, "of", (source,)):
+                for one in () if isinstance(source, Derived) else getattr(source, "of", (source,)):
                     made = _beside(one, len(found))
                     known = (made.family, made.settings, made.bits, made.operation, made.part)
                     known += (made.target, made.device, made.exponents, made.cores)
