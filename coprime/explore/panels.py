@@ -1,12 +1,13 @@
 """The views of the papers as plots: published figures and ours, labelled by place."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coprime.explore.plots import Row, small_plots
 from coprime.explore.side_by_side import Comparison
-from coprime.papers.views import Panel, View
+from coprime.papers.views import Panel, Place, View
 
+_PUBLISHED = "Published"
 _WIDE, _NARROW = 3, 1
 """Small plots in a row, on a page that is wide and on a telephone."""
 
@@ -59,23 +60,27 @@ def _points(panel: Panel, comparisons: Sequence[Comparison]) -> Iterator[Row]:
         (one, at) for one in comparisons if (at := panel.at(one.row, one.quantity)) is not None
     ]
     for one, at in found:
-        yield from _point(panel, one, at, "Published", one.published)
+        if isinstance(one.published, int | float):
+            name = _name(panel, _PUBLISHED)
+            yield _point(panel, one, at, name or _PUBLISHED, one.published)
     for one, at in found:
         for own in one.measurements:
-            yield from _point(panel, one, at, own.where, own.value)
+            name = _name(panel, own.where)
+            if own.value is not None and name is not None:
+                yield _point(panel, one, at, replace(own, where=name).label, own.value)
 
 
-def _point(
-    panel: Panel, one: Comparison, at: tuple[float, str], where: str, figure: object
-) -> Iterator[Row]:
-    names = panel.places
-    if not isinstance(figure, int | float) or (names is not None and where not in names):
-        return
+def _name(panel: Panel, where: str) -> str | None:
+    """What a panel calls a place; None if it does not draw it."""
+    return where if panel.places is None else panel.places.get(where)
+
+
+def _point(panel: Panel, one: Comparison, at: Place, where: str, figure: float) -> Row:
     x, plot = at
-    yield {
+    return {
         "x": x,
         "y": panel.value(figure, one.row),
-        "where": where if names is None else names[where],
+        "where": where,
         "plot": plot,
         "row": one.row,
     }

@@ -1,6 +1,7 @@
 """The report's plots as Vega-Lite specifications: the page and the PNG files are made of these."""
 
 import json
+import math
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -405,7 +406,7 @@ _TITLE = 40
 """Characters of a line of an axis's title, so that it is no longer than the axis."""
 
 
-def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
+def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row], *, width: int) -> Row:
     """Draw a paper's figure: rows with `x`, `y` and `where`, one line for each `where`."""
     x = _size_axis("x", x_title)
     x["scale"]["padding"] = 14
@@ -418,8 +419,8 @@ def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
     }
     return {
         "data": {"values": list(rows)},
-        "title": {"text": title, "anchor": "start", "fontSize": 14, "offset": 8},
-        "width": 520,
+        **_heading([title]),
+        "width": width,
         "height": 260,
         "padding": 10,
         **_lines(rows, x, y),
@@ -451,7 +452,9 @@ def small_plots(
     """
     ticks = sorted({row["x"] for row in rows})
     log: Row = {"type": "log", "nice": False, "padding": 12}
-    y_axis: Row = {"format": "~s", "labelExpr": _DECADES} if logarithmic else {"tickCount": 5}
+    y_axis: Row = {"tickCount": 5}
+    if logarithmic:
+        y_axis = {"values": _ticks([row["y"] for row in rows]), "labelExpr": _SHORT}
     y_scale: Row = log if logarithmic else {"zero": True, "nice": True}
     x_axis = {"format": "d", "values": ticks, "labelOverlap": "greedy"}
     own = _lines(rows, _axis("x", x, log, x_axis), _axis("y", y, y_scale, y_axis))
@@ -465,20 +468,31 @@ def small_plots(
             "spacing": 14,
             "spec": plot,
         }
-    lines = textwrap.wrap(title, columns * width // 8)
-    heading = {"text": lines, "anchor": "start", "fontSize": 14, "offset": 10}
     return {
         "data": {"values": list(rows)},
-        **({"title": heading} if title else {}),
+        **_heading(textwrap.wrap(title, columns * width // 8)),
         "padding": 8,
         **plot,
         "config": STYLE,
     }
 
 
-_DECADES = """abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) > 1e-6 ? ''
-: datum.value < 1 ? format(datum.value, '~g') : datum.label"""
-"""The label of a tick at a power of ten, and none of the others."""
+def _heading(lines: Sequence[str]) -> Row:
+    if not any(lines):
+        return {}
+    return {"title": {"text": list(lines), "anchor": "start", "fontSize": 14, "offset": 10}}
+
+
+_SHORT = "datum.value < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
+"""The label of a tick: 0.1, 20, 20k."""
+
+
+def _ticks(values: Sequence[float]) -> list[float]:
+    """Powers of ten around these values; 2 and 5 times these, too, if they are close together."""
+    low, high = (math.log10(end(values)) for end in (min, max))
+    steps = (1, 2, 5) if high - low < 2 else (1,)
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    return [step * 10.0**power for power in powers for step in steps]
 
 
 def _lines(rows: Sequence[Row], x: Row, y: Row) -> Row:

@@ -42,6 +42,14 @@ class Counterpart:
     command: str
     """The `coprime` commands that measure it, again or for the first time, separated by "; "; empty
     for what is derived, and for what is computed without a measurement."""
+    devices: tuple[str, ...] = ()  # those of the points that it rests on, routed ones
+
+    @property
+    def label(self) -> str:
+        """`where`, which says so of cycles that were predicted in place of simulated."""
+        if self.value is not None and "predicted" in self.kind.split(", "):
+            return self.where.replace("Simulation", "Prediction")
+        return self.where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +128,9 @@ def _counterpart(
         kind=", ".join(kinds),
         how=how,
         command="; ".join(commands),
+        devices=tuple(
+            _each(point.device or "" for one, point in found if point and one.column in _ROUTED)
+        ),
     )
 
 

@@ -47,7 +47,8 @@ class View:
 
 
 def number_in(row: str) -> int:
-    """The first number of a row's label, such as 1024 of "1,024 bits"."""
+    """The first number of a row's label, such as 1024 of "1,024 bits". Raises ValueError if there
+    is none."""
     found = re.search(r"\d[\d,]*", row)
     if found is None:
         raise ValueError(f"a row's label must have a number, not {row!r}")
