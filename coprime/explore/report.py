@@ -30,7 +30,7 @@ from coprime.explore.plots import (
     plot_rows,
 )
 from coprime.explore.points import Point, unproved, versions, write_points
-from coprime.explore.side_by_side import Comparison, Counterpart, compare
+from coprime.explore.side_by_side import Comparison, Counterpart, compare, reasons
 from coprime.explore.verdict import judge, spread
 from coprime.flow.files import replacing, write_file
 from coprime.flow.parts import PARTS
@@ -437,7 +437,7 @@ def _table(
             for row in table.rows
             if row.label not in spans
         ],
-        "reasons": _reasons(lines),
+        "reasons": reasons(lines),
         "remarks": table.remarks,
         "ways": [(one, own) for one in beside for own in (*one.derived, *one.measurements)],
     }
@@ -461,22 +461,6 @@ def _places(counterparts: Iterable[Counterpart]) -> list[_Place]:
     for own in counterparts:
         found[own.where] = found.get(own.where, False) or own.ratio is not None
     return [_Place(name, has_ratios) for name, has_ratios in found.items()]
-
-
-def _reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
-    """Each reason why nothing of ours is compared with figures, and which these are."""
-    groups: dict[str, list[Comparison]] = {}
-    for one in lines:
-        if one.reason:
-            groups.setdefault(one.reason, []).append(one)
-    every = {one.row for one in lines}
-
-    def names(group: Sequence[Comparison]) -> str:
-        rows = list(dict.fromkeys(one.row for one in group))
-        quantities = ", ".join(dict.fromkeys(one.quantity for one in group))
-        return quantities if {*rows} == every else f"{quantities} of {'; '.join(rows)}"
-
-    return [(reason, names(group)) for reason, group in groups.items()]
 
 
 def _coded(text: str) -> Markup:

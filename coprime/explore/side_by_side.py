@@ -145,6 +145,22 @@ def _ratio(value: float | None, published: Figure) -> float | None:
     return value / published
 
 
+def reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
+    """Each reason why nothing of ours is compared with figures, and which these are."""
+    groups: dict[str, list[Comparison]] = {}
+    for one in lines:
+        if one.reason:
+            groups.setdefault(one.reason, []).append(one)
+    every = {one.row for one in lines}
+
+    def names(group: Sequence[Comparison]) -> str:
+        rows = list(dict.fromkeys(one.row for one in group))
+        quantities = ", ".join(dict.fromkeys(one.quantity for one in group))
+        return quantities if {*rows} == every else f"{quantities} of {'; '.join(rows)}"
+
+    return [(reason, names(group)) for reason, group in groups.items()]
+
+
 # --- Points -------------------------------------------------------------------------------------
 
 
