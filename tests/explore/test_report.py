@@ -110,17 +110,13 @@ def test_page_asks_for_nothing_and_reports_no_error(page, folder):
 def test_legends_are_not_cut(browser, tmp_path, width):
     """Every family's name ends within its plot, on a telephone, too."""
     write_report([point(family, 64, k + 1) for k, family in enumerate(FAMILIES)], tmp_path)
-    size = {"height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, **size)
-    try:
+    with browser.emulating(width):
         browser.open(tmp_path / "index.html")
         room = browser.evaluate(
             "[...document.querySelectorAll('.plot svg.marks')].flatMap((svg) =>"
             "[...svg.querySelectorAll('.role-legend-label text')].map((text) =>"
             "svg.getBoundingClientRect().right - text.getBoundingClientRect().right))"
         )
-    finally:
-        browser.call("Emulation.setDeviceMetricsOverride", width=1360, **size)
     assert len(room) == 3 * len(FAMILIES)
     assert min(room) >= 0
 
@@ -147,13 +143,8 @@ CONTRAST = """(() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_plots_are_legible_on_a_light_and_a_dark_page(page, scheme):
     """By WCAG a text needs a contrast of 4.5, a mark on a dark page 3; light pages have Okabe's."""
-    page.call(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
-    )
-    try:
+    with page.emulating(scheme=scheme):
         card, text, marks = page.evaluate(CONTRAST)
-    finally:
-        page.call("Emulation.setEmulatedMedia", features=[])
     assert (card < 0.1) == (scheme == "dark")
     assert text >= 4.5
     assert marks >= (3 if scheme == "dark" else 2)
@@ -303,14 +294,10 @@ OVERFLOW = """(() => {
 @pytest.mark.parametrize("width", [420, 1300])
 def test_tables_and_plots_fit_the_page(browser, every, width):
     """Also on a telephone, where a table that does not fit becomes a card for each row."""
-    size = {"height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, **size)
-    try:
+    with browser.emulating(width):
         browser.open(every / "index.html")
         page, inside = browser.evaluate(OVERFLOW)
         head = browser.evaluate("getComputedStyle(document.querySelector('.beside thead')).display")
-    finally:
-        browser.call("Emulation.setDeviceMetricsOverride", width=1360, **size)
     assert page <= 0
     assert inside <= 0
     assert (head == "none") == (width == 420)
