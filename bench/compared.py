@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from coprime.explore.shipped import shipped_points
+from coprime.explore.shipped import measured_points
 from coprime.explore.side_by_side import DERIVED, Comparison, Counterpart, compare, reasons
 from coprime.papers.published import Table, tables
 
@@ -48,7 +48,7 @@ def _table(printed: Table, before: Table | None) -> str:
 
     The paper and its device are named where they are not those of the table `before`.
     """
-    lines = compare(printed, shipped_points())
+    lines = compare(printed, measured_points())
     compared = [one for one in lines if one.measurements or one.derived]
     places = list(dict.fromkeys(map(_place, _counterparts(compared))))
     rows = [list(_cells(one, places)) for one in compared]

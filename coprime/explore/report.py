@@ -430,6 +430,7 @@ def _table(
         "ours": ours,
         "compared": compared,
         "found": sum(any(own.value is not None for own in one.measurements) for one in lines),
+        "missing": any(own.value is None for one in lines for own in one.measurements),
         "figures": len(lines),
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [

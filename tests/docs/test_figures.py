@@ -12,7 +12,7 @@ from bench import figures, records, ring_projection
 from bench.figures import NOT_YET, OTHERS, ROOT, draw, named, pages, unrecorded
 from bench.records import Record, read_records, write_records
 from coprime.explore.points import read_points
-from coprime.explore.shipped import shipped_points
+from coprime.explore.shipped import measured_points, shipped_points
 from coprime.flow.sources import sources
 from coprime.flow.tools import ToolError
 from coprime.flow.verilog import digest_of
@@ -135,10 +135,10 @@ def test_stamped_clusters_are_as_shipped():
 AREA_COLUMNS = ("lut", "lutram", "ff", "carry", "dsp", "bram", "slices_estimate")
 
 
-def test_records_and_shipped_points_are_the_same_measurements():
+def test_records_and_points_are_the_same_measurements():
     """Of the same Verilog on the same target: pages, report and data sheets do not differ."""
     points = {}
-    for one in shipped_points():
+    for one in measured_points():
         if one.verilog and one.status == "ok":
             points.setdefault((one.verilog, one.target), []).append(one)
     compared = 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.page import DOCS
 from coprime.explore.report import write_report
-from coprime.explore.shipped import shipped_points
+from coprime.explore.shipped import measured_points
 from tests.explore.browser import Browser, find_chromium
 
 WIDTHS = (420, 1300)
@@ -27,7 +27,7 @@ def main():
     if path is None:
         sys.exit("install Chromium (on Debian: apt-get install chromium)")
     with tempfile.TemporaryDirectory() as folder, Browser(path) as browser:
-        page, *_ = write_report(shipped_points(), Path(folder))
+        page, *_ = write_report(measured_points(), Path(folder))
         if sys.argv[1:]:
             whole(browser, page, Path(sys.argv[1]))
         else:
