@@ -42,6 +42,14 @@ class Counterpart:
     command: str
     """The `coprime` commands that measure it, again or for the first time, separated by "; "; empty
     for what is derived, and for what is computed without a measurement."""
+    devices: tuple[str, ...] = ()  # those of the points that it rests on, routed ones
+
+    @property
+    def label(self) -> str:
+        """`where`, which says so of cycles that were predicted in place of simulated."""
+        if self.value is not None and "predicted" in self.kind.split(", "):
+            return self.where.replace("Simulation", "Prediction")
+        return self.where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +128,9 @@ def _counterpart(
         kind=", ".join(kinds),
         how=how,
         command="; ".join(commands),
+        devices=tuple(
+            _each(point.device or "" for one, point in found if point and one.column in _ROUTED)
+        ),
     )
 
 
@@ -132,6 +143,22 @@ def _ratio(value: float | None, published: Figure) -> float | None:
     if value is None or isinstance(published, str) or published == 0:
         return None
     return value / published
+
+
+def reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
+    """Each reason why nothing of ours is compared with figures, and which these are."""
+    groups: dict[str, list[Comparison]] = {}
+    for one in lines:
+        if one.reason:
+            groups.setdefault(one.reason, []).append(one)
+    every = {one.row for one in lines}
+
+    def names(group: Sequence[Comparison]) -> str:
+        rows = list(dict.fromkeys(one.row for one in group))
+        quantities = ", ".join(dict.fromkeys(one.quantity for one in group))
+        return quantities if {*rows} == every else f"{quantities} of {'; '.join(rows)}"
+
+    return [(reason, names(group)) for reason, group in groups.items()]
 
 
 # --- Points -------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from .published import (
     over_clock,
     read_publication,
 )
+from .views import Panel, View, number_in
 
 SLICES = 19_200  # of the paper's device, each with two LUTs of four inputs and two flip-flops
 LUTS = 2 * SLICES
@@ -258,3 +259,33 @@ def _running_times(row: str) -> Sources:
 _TABLE_3 = _PRINTED.table("Table 3", _running_times)
 
 TABLES = _PRINTED.complete((_TABLE_1, _TABLE_2, _FIGURE_3, _TABLE_3))
+
+# --- Its view -----------------------------------------------------------------------------------
+
+VIEW = View(
+    paper=_PRINTED.paper,
+    title="Bits and period, bits and area of the three multipliers",
+    panels=(
+        Panel(
+            name="period",
+            title="Shortest period of the clock",
+            table="Table 2",
+            at=lambda row, column: (
+                (number_in(row), column.removesuffix(": period"))
+                if column.endswith(": period")
+                else None
+            ),
+            x_title="Length of the operands in bits",
+            y_title="Period in ns",
+        ),
+        Panel(
+            name="area",
+            title="Area, in % of what the paper's device has",
+            table="Table 1",
+            at=lambda row, column: (number_in(row), column),
+            x_title="Length of the operands in bits",
+            y_title="% of 19,200 slices or 38,400 LUTs",
+            logarithmic=True,
+        ),
+    ),
+)

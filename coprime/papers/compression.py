@@ -25,6 +25,7 @@ from .published import (
     Table,
     read_publication,
 )
+from .views import Panel, View, number_in
 
 _PRINTED = read_publication("compression")
 
@@ -552,3 +553,31 @@ _FIGURES = tuple(
 )
 
 TABLES = _PRINTED.complete((*_TABLES_3_TO_5, *_RESULTS, *_FIGURES))
+
+# --- Its view -----------------------------------------------------------------------------------
+
+
+def _panel(name: str, title: str, number: str, y_title: str) -> Panel:
+    return Panel(
+        name=name,
+        title=title,
+        table=number,
+        at=lambda row, column: (number_in(row), column),
+        x_title="Length of the key in bits",
+        y_title=y_title,
+        plots=(DM, CM, MM, DM_PSEUDO, CM_PSEUDO, MM_PSEUDO),
+        logarithmic=True,
+    )
+
+
+VIEW = View(
+    paper=_PRINTED.paper,
+    title="Bits and delay, bits and area of the six circuits",
+    panels=(
+        _panel("delay", "Delay of one iteration, two multipliers", "Table 8", "Delay in μs"),
+        _panel(
+            *("area", "Area of the exponentiator, two multipliers", "Table 7"),
+            "Logic elements, or LUTs",
+        ),
+    ),
+)
