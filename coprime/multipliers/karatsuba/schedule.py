@@ -79,7 +79,7 @@ class Schedule(wiring.Component):
         clear_cycles: int,
     ):
         self.multiplication = own = multiplication
-        self.clear_cycles = clear_cycles
+        self.max_digits, self.clear_cycles = max_digits, clear_cycles
         spans = [own.succession(one) for one in range(2, max_digits + 1) if own.chains]
         longest = max(max_digits, own.period(2), own.descaling, clear_cycles, *spans)
         commands = ("start", "prepare", "wipe", "together", "descale", "finished", "writing")
@@ -249,7 +249,9 @@ class Schedule(wiring.Component):
         ]
         with m.If(slot.next_x | slot.next_y):
             m.d.comb += self.y_index.eq(0)
-        with m.If(inner == least - ASK):
-            m.d.comb += span.eq(least + 1)
+        clash = least - ASK
+        if clash <= self.max_digits:
+            with m.If(inner == clash):
+                m.d.comb += span.eq(own.succession(clash))
         with m.If(self.takes):
             m.d.sync += [j.eq(0), self._i.eq(0)]
