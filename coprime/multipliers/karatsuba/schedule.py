@@ -1,6 +1,6 @@
 """The schedule of the Karatsuba multiplier: which word is read for which slot."""
 
-from amaranth.hdl import Array, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -102,7 +102,7 @@ class Schedule(wiring.Component):
         self._turn = Signal()
         self._together = Signal()
         self._started = Signal()  # a multiplication that follows
-        self._succeeds: Value = Const(0)  # it is the last round, and one follows
+        self._succeeds = Signal()  # from slot 1 of a last round on: one follows
         self._wants_y = Signal()
         self._last_word, self._last_turn, self._last_round = (
             Signal(name=name) for name in ("last_word", "last_turn", "last_round")
@@ -115,9 +115,10 @@ class Schedule(wiring.Component):
         if self.multiplication.chains:
             with m.If(self.start):
                 m.d.sync += self._started.eq(1)
+            m.d.sync += self._succeeds.eq(self._started & self._last_round)
             with m.If(self.takes):
-                m.d.sync += self._started.eq(0)
-            self._succeeds = self._last_round & self._started
+                m.d.sync += [self._started.eq(0), self._succeeds.eq(0)]
+            m.d.comb += slot.succeeds.eq(slot.iteration & self._last_round & self._started)
         with m.FSM() as states:
             with m.State("IDLE"):
                 m.d.sync += [i.eq(0), j.eq(0), self._turn.eq(0)]
@@ -244,7 +245,6 @@ class Schedule(wiring.Component):
             span.eq(Mux(inner < least, least, inner)),
             slot.next_y.eq(j == NEXT_Y),
             slot.next_x.eq(j == NEXT_X),
-            slot.succeeds.eq(j == 0),
             self.takes.eq(j + 1 == span),
         ]
         with m.If(slot.next_x | slot.next_y):
