@@ -13,6 +13,7 @@ from . import (
     compression,
     curves,
     drivers,
+    encryption,
     fdfm,
     karatsuba,
     padding,
@@ -35,7 +36,7 @@ def main() -> None:
             replace_part(PAGE, name, text)
     for name, section in SECTIONS.items():
         replace_part(PAGE, name, section.measure())
-    for topic in (soc, padding, drivers, serial):
+    for topic in (soc, encryption, padding, drivers, serial):
         topic.measure()
     for topic in (ring_projection, tiles):
         topic.main()

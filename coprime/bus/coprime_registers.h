@@ -4,17 +4,20 @@
 
 /* A window of 4 KiB with 32-bit registers. Reading an undefined or write-only register, writing an
    undefined or read-only register, and a write that does not carry all four bytes answer SLVERR
-   and change nothing. Bits that belong to no field read as 0 and are ignored when written.
-   While STATUS.BUSY is 1, a command and a write to INPUT_LENGTH, WRITE_ADDRESS, INPUT_FIFO,
-   INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW, PADDING, PADDING_WINDOW or a length register
-   answer OKAY, change nothing and set ERROR.REFUSAL to BUSY. A data window is a range of
-   consecutive registers of one kind, so that a burst or a copy loop moves a whole number. */
+   and change nothing. The registers from STATUS to OUTPUT_FIFO are those of COMPRESSION's Table
+   6, with its names, addresses and directions. Bits that belong to no field read as 0 and are
+   ignored when written. While STATUS.BUSY is 1, a command and a write to INPUT_LENGTH,
+   WRITE_ADDRESS, INPUT_FIFO, INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW, PADDING,
+   PADDING_WINDOW or a length register answer OKAY, change nothing and set ERROR.REFUSAL to
+   BUSY. A data window is a range of consecutive registers of one kind, so that a burst or a
+   copy loop moves a whole number. */
 
 /* RW. State of the accelerator, and start of the two RSA operations with the padding selected by
-   PADDING. */
+   PADDING. In COMPRESSION's Figure 22 DECRYPT is called E/D, BUSY is B/I and START is S. */
 #define COPRIME_STATUS                                 0x00u
-/* W. Operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE. Used only in the write that
-   sets START; reads as 0. */
+/* W. Operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE, or MODEXP with the loaded
+   exponent where the engine has no RSA_PRIVATE. Used only in the write that sets START; reads
+   as 0. */
 #define COPRIME_STATUS_DECRYPT_SHIFT                   0
 #define COPRIME_STATUS_DECRYPT_MASK                    0x00000001u
 /* R. 1 from a start until its command has ended and its result can be read. */
@@ -285,10 +288,11 @@
 #define COPRIME_RESIDUE_VALUE_MASK                     0xFFFFFFFFu
 
 /* RW. Padding of the commands that STATUS starts; those that COMMAND starts have none. An
-   encryption scheme pads before RSA_PUBLIC and removes the padding after RSA_PRIVATE; a
-   signature scheme pads before RSA_PRIVATE and verifies after RSA_PUBLIC. MODULUS_LENGTH must
-   be the exact length of the modulus. Ignored if the modulus has 64 bits or fewer. Afterwards
-   the input buffer holds the padded message. */
+   encryption scheme pads before the public operation, which STATUS starts with DECRYPT = 0, and
+   removes the padding after the private one; a signature scheme pads before the private
+   operation and verifies after the public one. MODULUS_LENGTH must be the exact length of the
+   modulus. Ignored if the modulus has 64 bits or fewer. Afterwards the input buffer holds the
+   padded message. */
 #define COPRIME_PADDING                                0xA0u
 /* RW. Code of the scheme. One that is not built in ends the command with UNSUPPORTED. */
 #define COPRIME_PADDING_SCHEME_SHIFT                   0

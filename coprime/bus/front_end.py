@@ -32,7 +32,6 @@ from coprime.bus.write_decode import WriteDecode
 from coprime.cells.wires import same_named
 from coprime.engine.contract import (
     Capabilities,
-    Command,
     EngineSignature,
     Error,
     Length,
@@ -303,7 +302,8 @@ class FrontEnd(wiring.Component):
         status, engine = self.status, self.engine
         value = self.registers.write_data
         private = value[registers.STATUS["DECRYPT"].offset]
-        by_status = Mux(private, Command.RSA_PRIVATE, Command.RSA_PUBLIC)
+        public_command, private_command = self.capabilities.started_by_status
+        by_status = Mux(private, private_command, public_command)
         m.d.comb += [
             control.start.eq(strobes.status | strobes.command),
             control.start_command.eq(

@@ -39,7 +39,7 @@ class PaddingControl(wiring.Component):
         while idle
     setting : the value that a read of PADDING returns
     begins : a command begins, by STATUS or by COMMAND, which never pads
-    by_status, private : valid with `begins`: it was STATUS; it is RSA_PRIVATE, else RSA_PUBLIC
+    by_status, private : valid with `begins`: it was STATUS; its bit DECRYPT
     modulus_length : in bits; stable from then on
     size, input_length : bytes of the modulus and of the input, from the cycle before `error` is
         used

@@ -9,6 +9,7 @@ from coprime.explore import design_figures
 from coprime.package.manifest import check_replaceable
 from coprime.package.package import check_design, write_package
 
+from .key_files import add_modulus_key, take_modulus
 from .options import (
     Parser,
     add_bus,
@@ -29,6 +30,7 @@ SUMMARY = "Write an accelerator's Verilog, with all that takes it into a design.
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime build`."""
     add_design(parser)
+    add_modulus_key(parser)
     add_target(parser, default=Target.GENERIC.value)
     add_paddings(parser)
     add_bus(parser)
@@ -49,8 +51,10 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the package and print the paths of its files.
 
-    Raises ValueError for a clock out of range, and for `--measure` without a target.
+    Raises ValueError for a clock out of range, and for `--measure` without a target; and as
+    `take_modulus`.
     """
+    take_modulus(options)
     target, bus, choice = Target(options.target), Bus(options.bus), chosen_design(options)
     paddings, clock = chosen_paddings(options), options.clock
     if clock is not None and not 0 < clock <= MAX_MHZ:

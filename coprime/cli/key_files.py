@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from coprime.catalog import FAMILIES, MODULUS
 from coprime.rsa import keys
 
-from .options import STANDARD, Parser
+from .options import STANDARD, Parser, chosen_settings
 from .output import check_file
 
 Key = TypeVar("Key")
@@ -28,6 +29,42 @@ def add_key(parser: Parser, text: str = "RSA key, PEM or DER", *, required: bool
 def add_passphrase(parser: Parser) -> None:
     """Add --passphrase-file."""
     parser.path("--passphrase-file", help="file whose first line is the key's passphrase")
+
+
+def add_modulus_key(parser: Parser) -> None:
+    """Add --key, whose modulus `take_modulus` makes the design's."""
+    families = " or ".join(_for_one_modulus())
+    text = f"private or public RSA key, PEM or DER, for whose modulus {families} is made"
+    add_key(parser, text)
+    add_passphrase(parser)
+
+
+def take_modulus(options: argparse.Namespace) -> None:
+    """Set -p modulus= to the modulus of --key, if that is given: no other number of the key.
+
+    Raises KeyFileError or OSError as `load_public`; ValueError for a family for any modulus, and if
+    -p names a modulus, too.
+    """
+    if options.key is None:
+        return
+    families = _for_one_modulus()
+    if options.family not in families:
+        raise ValueError(
+            f"--key makes {' or '.join(families)} for the key's modulus; {options.family} takes any"
+            " key: leave --key out"
+        )
+    if MODULUS in chosen_settings(options):
+        raise ValueError(f"--key and -p {MODULUS}= both name the modulus: leave one of them out")
+    options.parameters = [*options.parameters, f"{MODULUS}={load_public(options).n:#x}"]
+
+
+def _for_one_modulus() -> list[str]:
+    """The families that are made for one modulus."""
+    return [
+        name
+        for name, family in FAMILIES.items()
+        if any(one.name == MODULUS for one in family.parameters)
+    ]
 
 
 def passphrase(options: argparse.Namespace) -> bytes | None:

@@ -1,42 +1,68 @@
-"""`coprime soc`: a RISC-V system in simulation that decrypts on an accelerator."""
+"""`coprime soc`: a RISC-V system in simulation that encrypts and decrypts on an accelerator."""
 
 import argparse
 
-from coprime.catalog import FAMILIES
+from coprime.catalog import FAMILIES, MODULUS, Choice
 from coprime.engine.contract import Command
-from coprime.rsa import keys
+from coprime.rsa import fixed_keys, keys
 from coprime.runs.numbers import random_lengths
-from coprime.soc import decryption
+from coprime.soc import decryption, encryption
 
 from .key_files import add_passphrase, load_private
 from .options import FAILED, Parser, add_design, add_json, chosen_engine, chosen_settings, location
-from .output import print_json, progress
+from .output import announce, print_json, progress
 
-SUMMARY = "Simulate a RISC-V system that decrypts on an accelerator."
+SUMMARY = "Simulate a RISC-V system that encrypts or decrypts on an accelerator."
+
+_WITH_OPERATION = {
+    "padding": "the padding in hardware",
+    "exponent": "the public exponent of a test key",
+}
+"""Options that need --operation."""
 
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime soc`."""
     add_design(parser)
-    source = parser.add_mutually_exclusive_group(required=True)
+    source = parser.add_mutually_exclusive_group()
     source.add_argument("--bits", type=int, metavar="N", help="length of a test key")
     source.add_argument("--key", type=location, metavar="FILE", help="RSA key, PEM or DER")
     add_passphrase(parser)
-    parser.add_argument("--message", default=decryption.MESSAGE, help="message to encrypt for it")
+    text = "message to encrypt for it (a greeting, with --operation as much of it as fits)"
+    parser.add_argument("--message", help=text)
+    text = (
+        "one operation with padding in hardware, as in COMPRESSION's Figure 23 (default: decrypt,"
+        " remove the padding in software, and compare with software)"
+    )
+    parser.choice("--operation", ("encrypt", "decrypt"), text)
+    text = "with --operation: padding in hardware (pkcs1; none for keys of up to 64 bits)"
+    parser.choice("--padding", encryption.PADDINGS, text)
+    parser.number("--exponent", f"with --operation: public exponent ({fixed_keys.EXPONENT})")
     parser.number("--seed", "seed of the test key", 1)
     parser.flag("--no-software", "leave out the comparison with software")
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate the system; 1 if a message or the cycles are wrong."""
+    """Simulate the system; 1 if a message or the cycles are wrong.
+
+    Raises ValueError for options that exclude each other.
+    """
     choice = chosen_engine(options, "the system")
+    if options.operation is not None:
+        return _run_operation(options, choice)
+    for name, what in _WITH_OPERATION.items():
+        if getattr(options, name) is not None:
+            raise ValueError(f"--{name} is {what}: add --operation encrypt or decrypt")
+    if options.bits is None and options.key is None:
+        raise ValueError("name a key: --bits N for a test key, or --key FILE")
+    message = decryption.MESSAGE if options.message is None else options.message
     key = None if options.key is None else load_private(options)
     lengths = random_lengths(Command.RSA_PRIVATE, options.bits) if key is None else key.lengths
     choice = choice.family.choose(chosen_settings(options), lengths, others=FAMILIES.values())
     decryption.check_lengths(lengths, choice)
     key = key or keys.generate(options.bits, seed=options.seed)
-    ciphertext = decryption.encrypt(key, options.message)
+    ciphertext = decryption.encrypt(key, message)
     with progress("simulating") as passed:
         done = decryption.run_system(
             choice, key, ciphertext, software=not options.no_software, progress=passed
@@ -47,5 +73,67 @@ def run(options: argparse.Namespace) -> int:
         print(done.transcript)
         print(done.table())
     ways = 1 if options.no_software else 2
-    right = done.messages == [options.message] * ways
+    right = done.messages == [message] * ways
     return 0 if right and done.engine == done.predicted else FAILED
+
+
+def _run_operation(options: argparse.Namespace, choice: Choice) -> int:
+    """Encrypt or decrypt with padding in hardware; 1 if the result or the cycles are wrong."""
+    if options.no_software:
+        raise ValueError("--operation compares with no software: leave --no-software out")
+    key = _key_for(options, choice)
+    if options.padding is None:
+        padding = encryption.default_padding(key.bits)
+    else:
+        padding = encryption.PADDINGS[options.padding]
+    encryption.check_padding(padding, key.bits)
+    message = options.message
+    if message is None:
+        message = decryption.MESSAGE[: max(0, encryption.longest_message(padding, key.bits))]
+    encryption.check_message(message, padding, key.bits)
+    settings = chosen_settings(options)
+    if MODULUS in choice.values:
+        settings[MODULUS] = f"{key.n:#x}"
+        choice = choice.family.choose(settings)
+        announce(choice)
+    else:
+        lengths = key.lengths
+        choice = choice.family.choose(settings, lengths, others=FAMILIES.values())
+    encryption.check_design(choice, key, padding)
+    with progress("simulating") as passed:
+        done = encryption.run_system(
+            choice,
+            key,
+            message,
+            decrypts=options.operation == "decrypt",
+            padding=padding,
+            progress=passed,
+        )
+    if options.json:
+        print_json(done.record())
+    else:
+        print(done.transcript)
+        print(done.table())
+    return 0 if done.right else FAILED
+
+
+def _key_for(options: argparse.Namespace, choice: Choice) -> encryption.SystemKey:
+    """The key of --key, a test key of --bits, or the exponents for the modulus of -p."""
+    named = chosen_settings(options).get(MODULUS) if MODULUS in choice.values else None
+    if options.key is not None:
+        if options.exponent is not None:
+            raise ValueError("--key has its public exponent: leave --exponent out")
+        key = load_private(options)
+        if named is not None and choice.design.capabilities.fixed_modulus != key.n:
+            raise ValueError(f"-p {MODULUS}= is not the key's modulus: leave one of them out")
+        return key
+    if options.bits is not None:
+        if named is not None:
+            raise ValueError(f"--bits makes a key with its own modulus: leave -p {MODULUS}= out")
+        return encryption.test_key(options.bits, options.exponent, seed=options.seed)
+    if named is None:
+        with_modulus = f", or a modulus with -p {MODULUS}=" if MODULUS in choice.values else ""
+        raise ValueError(f"name a key: --bits N for a test key, --key FILE{with_modulus}")
+    fixed = choice.design.capabilities.fixed_modulus
+    assert fixed is not None
+    return fixed_keys.key_of(fixed, options.exponent)

@@ -12,6 +12,7 @@ from coprime.flow.parts import PARTS, part_verilog
 from coprime.flow.targets import DEVICES, route_targets
 from coprime.soc.board_files import BAUD, BoardProject, build_board, build_board_cluster
 
+from .key_files import add_modulus_key, take_modulus
 from .options import (
     Parser,
     add_bus,
@@ -34,6 +35,7 @@ SUMMARY = "Map a design to a device and count what it uses."
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime synth`."""
     add_design(parser)
+    add_modulus_key(parser)
     add_target(parser, also=(UNIT_GATE,))
     add_paddings(parser)
     add_bus(parser)
@@ -61,8 +63,10 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print what the design uses.
 
-    Raises ValueError for a missing target, and for an option without the one that it belongs to.
+    Raises ValueError for a missing target, and for an option without the one that it belongs to;
+    and as `take_modulus`.
     """
+    take_modulus(options)
     if options.board is not None:
         _build_board(
             options,

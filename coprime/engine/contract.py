@@ -229,6 +229,12 @@ class Capabilities:
         return self.supported(lambda one: one.is_private)
 
     @property
+    def started_by_status(self) -> tuple[Command, Command]:
+        """The commands that STATUS starts, by its bit DECRYPT: with the public and with the private
+        key. Without RSA_PRIVATE the second one is MODEXP: software loads the private exponent."""
+        return Command.RSA_PUBLIC, self.private[0] if self.private else Command.MODEXP
+
+    @property
     def with_check(self) -> tuple[Command, ...]:
         """The commands whose results the engine checks."""
         return self.supported(lambda one: one.has_check) if self.checked else ()

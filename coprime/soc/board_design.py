@@ -14,6 +14,7 @@ from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.clock_generator import ClockGenerator
 from coprime.cells.clock_ranges import ClockSetting
 from coprime.cells.target import Target
+from coprime.engine.design import Design
 from coprime.flow.board import Board
 from coprime.flow.verilog import to_verilog
 from coprime.soc.self_test import SelfTestingEngine, known_answers
@@ -136,10 +137,16 @@ def board_verilog(
     name = board_name(choice, board)
     header = (
         f"{name}: {choice.family.name} on {board.title}, clock {float(mhz):.12g} MHz,"
-        f" at a serial port of {baud} baud\n"
-        "The key of the self-test in here is a TEST KEY, made from a seed that is public."
+        f" at a serial port of {baud} baud\n" + _of_self_test(design)
     )
     return to_verilog(BoardDesign(board, engine, divisor, setting), name, header=header)
+
+
+def _of_self_test(design: Design) -> str:
+    """Whose numbers the self-test has."""
+    if design.capabilities.fixed_modulus is not None:
+        return "The exponent of the self-test in here is a third of the modulus, and no secret."
+    return "The key of the self-test in here is a TEST KEY, made from a seed that is public."
 
 
 def board_bench(

@@ -179,6 +179,10 @@ def _readme(
     setting: ClockSetting | None,
 ) -> str:
     """`clock` is what was asked for, `setting` what it has become."""
+    fixed_modulus = choice.design.capabilities.fixed_modulus
+    commands = five_commands(choice, board, baud, ".", clock)
+    if fixed_modulus is not None:
+        del commands[2:]  # which are for a key of any modulus
     return filled(
         (_TEMPLATES,),
         "README.md.j2",
@@ -188,7 +192,8 @@ def _readme(
         mhz=float(board.design_mhz(setting)),
         generated=setting is not None,
         name=board_name(choice, board),
-        commands=five_commands(choice, board, baud, ".", clock),
+        commands=commands,
+        fixed_modulus=fixed_modulus,
         meaning=meaning,
     )
 

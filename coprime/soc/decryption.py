@@ -6,7 +6,7 @@ the accelerator, the moving of the numbers included.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coprime.catalog import Choice
@@ -44,6 +44,17 @@ _CURVES = re.compile(r"^known answer: (.*)$", re.MULTILINE)
 _INTERRUPTS = re.compile(r"^interrupts: (\d+)$", re.MULTILINE)
 
 
+def cycles_in(transcript: str) -> Mapping[str, int]:
+    """The cycles that the firmware has printed, by name."""
+    return {name: int(count) for name, count in _CYCLES.findall(transcript)}
+
+
+def interrupts_in(transcript: str) -> int:
+    """How many interrupts the firmware has counted; 0 if it has printed no count."""
+    found = _INTERRUPTS.search(transcript)
+    return int(found[1]) if found else 0
+
+
 @dataclass(frozen=True)
 class SystemRun:
     """What the firmware printed, and what follows from it.
@@ -68,7 +79,7 @@ class SystemRun:
     @property
     def cycles(self) -> Mapping[str, int]:
         """Cycles of each part, by the name that the firmware prints."""
-        return {name: int(count) for name, count in _CYCLES.findall(self.transcript)}
+        return cycles_in(self.transcript)
 
     @property
     def messages(self) -> list[str]:
@@ -83,8 +94,7 @@ class SystemRun:
     @property
     def interrupts(self) -> int:
         """How many the processor took for the decryption."""
-        found = _INTERRUPTS.search(self.transcript)
-        return int(found[1]) if found else 0
+        return interrupts_in(self.transcript)
 
     @property
     def accelerator(self) -> int | None:
@@ -177,7 +187,10 @@ def check_lengths(lengths: Lengths, choice: Choice | None) -> None:
         return
     own = choice.design.capabilities
     if own.fixed_modulus is not None or not own.private:
-        raise ValueError(f"{choice.family.name} has no RSA_PRIVATE for any key")
+        raise ValueError(
+            f"{choice.family.name} has no RSA_PRIVATE for any key: add --operation encrypt or"
+            " decrypt"
+        )
     excess = lengths.excess(own)
     if excess:
         raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
@@ -209,27 +222,48 @@ def run_system(
         raise ValueError("the ciphertext must be below the modulus")
     find_processor()
     toolchain = find_toolchain()
-    macros = definitions(uart=UART, uart_full=UART, accelerator=ACCELERATOR, interrupt=INTERRUPT)
+    macros = simulated_definitions()
     commands = choice.design.capabilities.commands
     if accelerator and any(one.operation.is_of_curves for one in commands):
         macros[CURVES] = 1
     program = build_firmware(toolchain, macros)
-    with SimulatedSystem(system_verilog(choice, divisor=DIVISOR)) as system:
+    words = job(key, ciphertext, accelerator=accelerator, software=software)
+    verilog = system_verilog(choice, divisor=DIVISOR)
+    transcript, total = run_program(verilog, program, words, progress)
+    return SystemRun(
+        choice,
+        key.bits,
+        toolchain.version,
+        transcript,
+        total,
+        predicted_cycles(choice.design, key, ciphertext) if accelerator else None,
+    )
+
+
+def run_program(
+    verilog: str,
+    program: Sequence[int],
+    job: Sequence[int],
+    progress: Callable[[int], None] | None = None,
+) -> tuple[str, int]:
+    """Run a program with a job on a simulated system: what it printed, and the clock cycles.
+
+    Raises DeviceError if it does not come to its end, and as `SimulatedSystem`.
+    """
+    with SimulatedSystem(verilog) as system:
         system.progress = progress
         system.load(0, program)
-        system.load(JOB, job(key, ciphertext, accelerator=accelerator, software=software))
+        system.load(JOB, job)
         transcript = system.run(_CYCLE_LIMIT)
         if not transcript.endswith(_END):
             last = (transcript.splitlines() or ["nothing"])[-1]
             raise DeviceError(f"the firmware stopped before its end; its last output: {last}")
-        return SystemRun(
-            choice,
-            key.bits,
-            toolchain.version,
-            transcript,
-            system.cycles,
-            predicted_cycles(choice.design, key, ciphertext) if accelerator else None,
-        )
+        return transcript, system.cycles
+
+
+def simulated_definitions() -> dict[str, int]:
+    """The macros of the simulated system."""
+    return definitions(uart=UART, uart_full=UART, accelerator=ACCELERATOR, interrupt=INTERRUPT)
 
 
 def definitions(

@@ -24,6 +24,8 @@ _DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"
 CURVES = "SYSTEM_CURVES"
 """The macro with which the firmware has operations on curves."""
+PROGRAMS = ("main", "encryption")
+"""The programs: each is a file in C of this name, and all files that are not programs."""
 _GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
 _GCC_FLAGS = (
     *("-march=rv32im", "-mabi=ilp32"),
@@ -81,8 +83,10 @@ def _toolchain(command: tuple[str, ...], environment: Mapping[str, str]) -> Tool
     return Toolchain(command, log.splitlines()[0] if log else "", environment)
 
 
-def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list[int]:
-    """Compile the firmware, and give its words of 32 bits from address 0 on.
+def build_firmware(
+    toolchain: Toolchain, definitions: Mapping[str, int], program: str = PROGRAMS[0]
+) -> list[int]:
+    """Compile one of PROGRAMS, and give its words of 32 bits from address 0 on.
 
     `definitions` are the macros by which it knows the system; with CURVES among them it has
     operations on curves. ToolError if the compiler fails.
@@ -90,7 +94,9 @@ def build_firmware(toolchain: Toolchain, definitions: Mapping[str, int]) -> list
     has_curves = CURVES in definitions
     names = ("coprime", *(("coprime_curves", "coprime_named_curves") if has_curves else ()))
     drivers = [_DRIVER / "src" / f"{name}.c" for name in names]
-    sources = [*sorted(_SOURCES.glob("*.[cS]")), *drivers]
+    others = {one for one in PROGRAMS if one != program}
+    own = sorted(path for path in _SOURCES.glob("*.[cS]") if path.stem not in others)
+    sources = [*own, *drivers]
     headers = [
         *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),
         Path(str(resources.files("coprime.bus").joinpath(C_HEADER))).parent,

@@ -6,6 +6,7 @@ only the accelerator is reached over AXI4-Lite. The accelerator is the very modu
 build` writes.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal
@@ -15,6 +16,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.axi4_lite import PREFIX, AXI4LiteSignature
 from coprime.bus.axi4_lite_master import AXI4LiteMaster
+from coprime.bus.axi_accelerator import RANDOM
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.serial.uart import Transmitter
 from coprime.catalog import Choice
@@ -22,6 +24,7 @@ from coprime.cells.target import Target
 from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import package_folder
 from coprime.flow.verilog import to_verilog
+from coprime.padding.scheme import Padding
 
 MODULE_NAME = "coprime_riscv_system"
 
@@ -46,6 +49,7 @@ class System(wiring.Component):
     accelerator (str): module of an accelerator with AXI4-Lite, as `coprime build` writes it
     ram_bytes (int): bytes of memory: a power of two, 4096 to 2^28
     divisor (int): clock cycles of a bit on `tx`: at least 2
+    draws (bool): the accelerator has a stream of random bytes
 
     Members
     -------
@@ -53,6 +57,7 @@ class System(wiring.Component):
     load (1 bit, in): write `load_data` to the memory; counts while `run` is 0
     load_address (in): number of a 32-bit word of the memory
     load_data (32 bits, in)
+    random (8 bits, in): a new random byte in every cycle; without effect unless it `draws`
     tx (1 bit, out): the UART's wire, 8N1
     trap (1 bit, out): the processor has ended: on ebreak, an unknown instruction or a misaligned
         access
@@ -61,19 +66,22 @@ class System(wiring.Component):
     Raises TypeError or ValueError for parameters out of range.
     """
 
-    def __init__(self, accelerator: str, *, ram_bytes: int = RAM_BYTES, divisor: int):
+    def __init__(
+        self, accelerator: str, *, ram_bytes: int = RAM_BYTES, divisor: int, draws: bool = False
+    ):
         if not isinstance(ram_bytes, int):
             raise TypeError(f"ram_bytes must be an int, not {ram_bytes!r}")
         if ram_bytes & (ram_bytes - 1) or not RAM_MINIMUM <= ram_bytes <= 1 << 28:
             raise ValueError(
                 f"ram_bytes must be a power of two in {RAM_MINIMUM}..2**28, not {ram_bytes}"
             )
-        self.accelerator, self.ram_bytes = accelerator, ram_bytes
+        self.accelerator, self.ram_bytes, self.draws = accelerator, ram_bytes, draws
         self.transmitter = Transmitter(divisor)
         ports = {
             **dict.fromkeys(("run", "load"), In(1)),
             "load_address": In(range(ram_bytes // 4)),
             "load_data": In(32),
+            "random": In(8),
             "tx": Out(1, init=1),
             **dict.fromkeys(("trap", "fault"), Out(1)),
         }
@@ -155,6 +163,7 @@ class System(wiring.Component):
             bridge.data.eq(data),
             bridge.strobes.eq(strobes),
         ]
+        drawn = {f"i_{RANDOM}tdata": self.random, f"i_{RANDOM}tvalid": Const(1, 1)}
         m.submodules.accelerator = Instance(
             self.accelerator,
             **{
@@ -165,6 +174,7 @@ class System(wiring.Component):
                     for name, member in AXI4LiteSignature().members.items()
                 },
             },
+            **(drawn if self.draws else {}),
             o_irq=irq,
         )
 
@@ -183,24 +193,28 @@ class System(wiring.Component):
 
 
 def system_verilog(
-    choice: Choice, target: Target = Target.GENERIC, *, ram_bytes: int = RAM_BYTES, divisor: int
+    choice: Choice,
+    target: Target = Target.GENERIC,
+    *,
+    paddings: Collection[Padding] = (),
+    ram_bytes: int = RAM_BYTES,
+    divisor: int,
 ) -> str:
     """Verilog of the system with an accelerator; the top module is MODULE_NAME.
 
-    Raises ToolError if the processor's Python package is not installed, ValueError for a choice
-    that takes random bytes.
+    `paddings` are those that the accelerator adds and removes. Raises ToolError if the processor's
+    Python package is not installed.
     """
-    if choice.design.capabilities.draws:
-        raise ValueError("the system has no source of random bytes for blinding")
     header = (
         f"{MODULE_NAME}: a RISC-V processor with the accelerator {choice.module_name}\n"
         "The module picorv32 is by Claire Xenia Wolf, under the ISC licence."
     )
-    system = System(choice.module_name, ram_bytes=ram_bytes, divisor=divisor)
+    draws = bool(paddings) or choice.design.capabilities.draws
+    system = System(choice.module_name, ram_bytes=ram_bytes, divisor=divisor, draws=draws)
     return "\n".join(
         [
             to_verilog(system, MODULE_NAME, header=header),
-            accelerator_verilog(choice, target),
+            accelerator_verilog(choice, target, paddings=paddings),
             find_processor().read_text("utf-8"),
         ]
     )

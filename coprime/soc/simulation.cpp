@@ -4,6 +4,7 @@
 // only; the cycles counted are those since the processor was let go.
 
 #include <cstdint>
+#include <random>
 #include <string>
 
 #include "Vmodel.h"
@@ -49,6 +50,7 @@ struct System {
     VerilatedContext context;
     Vmodel model{&context};
     Receiver receiver;
+    std::mt19937 random;  // from the same seed each time, so that cycles are reproducible
     uint64_t cycles = 0;
 
     explicit System(uint64_t divisor) : receiver{divisor} {
@@ -58,6 +60,7 @@ struct System {
         model.load = 0;
         model.load_address = 0;
         model.load_data = 0;
+        model.random = 0;
         model.eval();
         for (int n = 0; n < 8; ++n) tick();
     }
@@ -65,6 +68,7 @@ struct System {
     ~System() { model.final(); }
 
     void tick() {
+        model.random = random() & 0xFF;
 #ifdef PREVIOUS_CLOCK
         // As in flow/simulation.cpp: nothing happens at the falling edge.
         model.rootp->PREVIOUS_CLOCK = 0;

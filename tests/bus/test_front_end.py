@@ -293,6 +293,30 @@ def test_status_starts(mock_engine, bench, decrypt):
     simulate(it, process)
 
 
+@pytest.mark.parametrize("decrypt", [0, 1])
+def test_status_starts_an_engine_without_rsa_private(mock_engine, bench, decrypt):
+    """MODEXP with the loaded exponent, as the public operation; with neither, UNSUPPORTED."""
+    reads = frozenset({Operand.X, Operand.E, Operand.M})
+    plain = {Command.MODEXP: reads, Command.RSA_PUBLIC: reads}
+    for required in (plain, {Command.RSA_PUBLIC: reads}):
+        it = bench(mock_engine(17, max_prime_length=0, required=required))
+        started = Command.MODEXP if decrypt else Command.RSA_PUBLIC
+
+        async def process(ctx, it=it, started=started, known=started in required):
+            await it.write(ctx, registers.MODULUS_LENGTH, 64)
+            await it.write(ctx, registers.EXPONENT_LENGTH, 8)
+            await it.load(ctx, Operand.M, 99, 64)
+            await it.put_input(ctx, 77, 8)
+            for error in (Error.OPERAND_MISSING, Error.NONE) if known else (Error.UNSUPPORTED,):
+                await it.write(ctx, registers.STATUS, 4 | decrypt)
+                assert ctx.get(it.engine.command) == started
+                assert await it.wait(ctx) is error
+                await it.load(ctx, Operand.E, 3, 8)
+            assert await it.get_output(ctx) == ((77, 8) if known else (0, 0))
+
+        simulate(it, process)
+
+
 def test_engine_errors_pass_unchanged(mock_engine, bench):
     it = bench(mock_engine(17))
 

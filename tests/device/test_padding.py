@@ -15,7 +15,7 @@ from coprime.engine.contract import Error
 from coprime.model.padding_formats import rejection_message
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
-from coprime.rsa.padding import Pkcs1Encryption, Pkcs1Signature
+from coprime.rsa.padding import Oaep, Pkcs1Encryption, Pkcs1Signature
 
 BITS = 1024
 SIZE = BITS // 8
@@ -249,3 +249,23 @@ def test_each_padding_can_be_left_out(padding):
         else:
             ciphertext = accelerator.encrypt(b"m", Scheme.PKCS1)
             assert accelerator.decrypt(ciphertext, Scheme.PKCS1) == b"m"
+
+
+@pytest.mark.parametrize(
+    ("bits", "scheme", "message"), [(128, Scheme.PKCS1, b"Hello"), (544, Scheme.OAEP, b"no")]
+)
+def test_an_engine_for_one_modulus_works_both_ways(bits, scheme, message):
+    """It has no RSA_PRIVATE: STATUS starts MODEXP with the exponent that the driver has loaded."""
+    key = keys.generate(bits, seed=7)
+    padding = next(one for one in Padding if scheme in one.schemes)
+    accelerator, device = open_padded("direct", (padding,), modulus=key.n, multipliers=1, factor=1)
+    theirs = Pkcs1Encryption() if scheme is Scheme.PKCS1 else Oaep()
+    with device:
+        accelerator.load_public(key.n, key.e)
+        accelerator.load_private(key)
+        ciphertext = accelerator.encrypt(message, scheme)
+        encoded = pow(int.from_bytes(ciphertext), key.d, key.n).to_bytes(bits // 8)
+        assert theirs.decode(encoded, b"wrong") == message
+        assert accelerator.decrypt(ciphertext, scheme) == message
+        ciphertext = pow(int.from_bytes(theirs.encode(message, bits)), key.e, key.n)
+        assert accelerator.decrypt(ciphertext.to_bytes(bits // 8), scheme) == message

@@ -30,7 +30,6 @@ from coprime.program.operands import BLINDED_OF, Context, Scratch
 from coprime.program.steps import StepKind, mask_bits
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.board_files import build_board
-from coprime.soc.riscv import system_verilog
 from tests.benches import open_bench
 
 BLINDINGS = ("base", "exponent", "both", "all")
@@ -502,8 +501,6 @@ def test_primes_that_leave_no_room():
 def test_where_no_random_bytes_are(tmp_path):
     with pytest.raises(ValueError, match="no source of random bytes"):
         choose("cluster", {"engine": "compact", "blinding": "base"})
-    with pytest.raises(ValueError, match="no source of random bytes"):
-        system_verilog(choose("compact", {"blinding": "base"}), divisor=4)
     with pytest.raises(ValueError, match="no source of random bytes"):
         build_board(choose("compact", {"blinding": "base"}), BOARDS["ulx3s-85f"], tmp_path)
 

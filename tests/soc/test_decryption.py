@@ -99,6 +99,15 @@ def test_an_engine_that_checks_its_result():
 
 
 @pytest.mark.slow
+def test_an_engine_that_blinds():
+    """The system has random bytes."""
+    key = keys.generate(256, seed=SEED)
+    choice = choose("compact", {"max_bits": "512", "blinding": "base"})
+    run = run_system(choice, key, encrypt(key, "blinded"), software=False)
+    check(run, "blinded")
+
+
+@pytest.mark.slow
 def test_curves():
     """After the decryption, the public keys of RFC 6979 and RFC 7748, in little more time than the
     engine works."""

@@ -23,6 +23,7 @@ UART_FULL = 4
 SHELL = f"""
 module {MODULE_NAME}(
   input clk, input rst, input run, input load, input [13:0] load_address, input [31:0] load_data,
+  input [7:0] random,
   output tx, output trap, output fault
 );
   litex_system system(.clk(clk), .rst(!run), .serial_rx(1'b1), .serial_tx(tx), .sim_trace(1'b0));

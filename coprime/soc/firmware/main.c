@@ -10,14 +10,11 @@
 #include "curves.h"
 #endif
 #include "software_rsa.h"
+#include "system.h"
 #include "unpad.h"
 
 #define MAX_BITS (2 * 32 * SOFTWARE_WORDS)
 #define MAX_WORDS COPRIME_WORDS(MAX_BITS)
-
-#define UART (*(volatile uint32_t *)SYSTEM_UART)
-/* 0 when the UART takes a byte. */
-#define UART_FULL ((*(volatile uint32_t *)SYSTEM_UART_FULL) & 1u)
 
 /* As coprime/soc/decryption.py writes it. The numbers follow each other, the least significant word
    first: ciphertext and n of the modulus's words; e; d of the modulus's; p, dp, q^-1 mod p of p's;
@@ -31,88 +28,6 @@ struct job {
 #define IN_SOFTWARE 2u
 
 static const struct job *const job = (const struct job *)SYSTEM_JOB;
-
-/* --- Output -------------------------------------------------------------------------------- */
-
-static void put(char character)
-{
-    while (UART_FULL)
-        ;
-    UART = (uint8_t)character;
-}
-
-static void print(const char *text)
-{
-    while (*text)
-        put(*text++);
-}
-
-static void print_number(uint32_t number)
-{
-    char digits[11], *at = digits + sizeof digits - 1;
-    *at = 0;
-    do
-        *--at = (char)('0' + number % 10);
-    while (number /= 10);
-    print(at);
-}
-
-static void print_cycles(const char *what, uint32_t cycles)
-{
-    print(what);
-    print(": ");
-    print_number(cycles);
-    print(" cycles\n");
-}
-
-/* --- The processor ------------------------------------------------------------------------- */
-
-/* Modulo 2^32: 43 seconds at 100 MHz. */
-static uint32_t now(void)
-{
-    uint32_t cycles;
-    __asm__ volatile(".insn i 0x73, 2, %0, x0, -1024" : "=r"(cycles) : : "memory"); /* rdcycle */
-    return cycles;
-}
-
-/* Counted by the handler in start.S. */
-volatile uint32_t interrupts;
-
-static uint32_t wait_began, wait_ended;
-
-/* Sleep until the accelerator's interrupt has come.
-
-   waitirq ends while a request is active, be it masked or not: one that comes just before it is not
-   missed. */
-static int wait_interrupt(void *context)
-{
-    const uint32_t before = interrupts;
-    (void)context;
-    wait_began = now();
-    __asm__ volatile(".insn r 0x0b, 6, 3, x0, %0, x0" /* maskirq */
-                     :
-                     : "r"(~(1u << SYSTEM_INTERRUPT))
-                     : "memory");
-    while (interrupts == before) {
-        uint32_t pending;
-        /* waitirq */
-        __asm__ volatile(".insn r 0x0b, 4, 4, %0, x0, x0" : "=r"(pending) : : "memory");
-    }
-    wait_ended = now();
-    return 0;
-}
-
-static uint32_t read_register(void *context, uint32_t address)
-{
-    (void)context;
-    return *(volatile uint32_t *)(SYSTEM_ACCELERATOR + address);
-}
-
-static void write_register(void *context, uint32_t address, uint32_t value)
-{
-    (void)context;
-    *(volatile uint32_t *)(SYSTEM_ACCELERATOR + address) = value;
-}
 
 /* --- The message --------------------------------------------------------------------------- */
 
@@ -213,9 +128,9 @@ static int on_accelerator(const struct numbers *of, uint32_t *result)
     const uint32_t ended = now();
     if (error)
         return error;
-    print_cycles("ciphertext in, start", wait_began - began);
-    print_cycles("waiting", wait_ended - wait_began);
-    print_cycles("result out", ended - wait_ended);
+    print_cycles("ciphertext in, start", waiting.began - began);
+    print_cycles("waiting", waiting.ended - waiting.began);
+    print_cycles("result out", ended - waiting.ended);
     print_cycles("engine", coprime_engine_cycles(&driver));
     print_cycles("decryption on the accelerator", ended - began);
     print("interrupts: ");
@@ -288,8 +203,6 @@ int main(void)
         in_software(&of, result);
         print_message(result, modulus_words, job->modulus_bits);
     }
-    print("end\n");
-    while (UART_FULL)
-        ;
+    print_end();
     return 0;
 }
