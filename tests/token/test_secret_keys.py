@@ -1,5 +1,7 @@
 """Secret keys: modes of AES and HMAC, with `cryptography` on the other side."""
 
+import ctypes
+import hashlib
 import os
 
 import pytest
@@ -186,3 +188,43 @@ def test_generated_secret(session):
         session.generate_secret(GENERIC_SECRET_KEY_GEN, {cryptoki.VALUE_LEN: 1025})
     with fails(cryptoki.KEY_TYPE_INCONSISTENT):
         session.encrypt(key, AES_ECB, bytes(16))
+
+
+# Hashing a key.
+
+SHOWN = {cryptoki.SENSITIVE: False, cryptoki.EXTRACTABLE: True}
+
+
+def digest_of_key(session, key):
+    session.call("C_DigestInit", ctypes.byref(cryptoki.mechanism(cryptoki.SHA256)))
+    session.update("C_DigestUpdate", b"before ")
+    session.call("C_DigestKey", key)
+    return session.final("C_DigestFinal")
+
+
+@pytest.mark.parametrize(
+    "template", [{}, {cryptoki.SENSITIVE: False}, {cryptoki.EXTRACTABLE: True}]
+)
+def test_a_hidden_key_is_not_hashed(session, template):
+    """The digest of a long key is the one with which HMAC computes: a MAC could be forged."""
+    value = os.urandom(100)
+    secret = {CLASS: cryptoki.SECRET_KEY, KEY_TYPE: cryptoki.GENERIC_SECRET, VALUE: value}
+    with fails(cryptoki.KEY_INDIGESTIBLE):
+        digest_of_key(session, session.create(secret | template))
+    with fails(cryptoki.OPERATION_NOT_INITIALIZED):
+        session.final("C_DigestFinal")
+    shown = digest_of_key(session, session.create(secret | SHOWN))
+    assert shown == hashlib.sha256(b"before " + value).digest()
+
+
+def test_a_key_is_hashed_only_with_its_mechanisms(session):
+    secret = {
+        CLASS: cryptoki.SECRET_KEY,
+        KEY_TYPE: cryptoki.GENERIC_SECRET,
+        VALUE: b"a key",
+    } | SHOWN
+    allowed = {cryptoki.ALLOWED_MECHANISMS: bytes(ctypes.c_ulong(cryptoki.SHA256))}
+    digest_of_key(session, session.create(secret | allowed))
+    for other in (b"", bytes(ctypes.c_ulong(0x251))):
+        with fails(cryptoki.KEY_INDIGESTIBLE):
+            digest_of_key(session, session.create(secret | {cryptoki.ALLOWED_MECHANISMS: other}))

@@ -204,8 +204,7 @@ struct object *objects_find(struct session *session, CK_OBJECT_HANDLE handle)
     return token_find_object(session->token, handle);
 }
 
-/* Whether the key's list of mechanisms has this one, or there is no list. */
-static bool is_allowed(const struct attributes *attributes, CK_MECHANISM_TYPE type)
+bool objects_allow(const struct attributes *attributes, CK_MECHANISM_TYPE type)
 {
     const struct value list = attributes_get(attributes, CKA_ALLOWED_MECHANISMS);
 
@@ -245,7 +244,7 @@ CK_RV objects_find_key(struct session *session, CK_OBJECT_HANDLE handle, CK_OBJE
     if (!attributes_bool(attributes, allowed, false)) {
         return CKR_KEY_FUNCTION_NOT_PERMITTED;
     }
-    return is_allowed(attributes, mechanism) ? CKR_OK : CKR_MECHANISM_INVALID;
+    return objects_allow(attributes, mechanism) ? CKR_OK : CKR_MECHANISM_INVALID;
 }
 
 /* A changed copy of an object's attributes. */
