@@ -2,7 +2,9 @@
 
 import ctypes
 import hashlib
+import itertools
 import os
+import random
 
 import pytest
 from cryptography.hazmat.primitives import hashes, hmac
@@ -188,6 +190,99 @@ def test_generated_secret(session):
         session.generate_secret(GENERIC_SECRET_KEY_GEN, {cryptoki.VALUE_LEN: 1025})
     with fails(cryptoki.KEY_TYPE_INCONSISTENT):
         session.encrypt(key, AES_ECB, bytes(16))
+
+
+# Input and output in one place.
+
+MECHANISMS = {
+    AES_ECB: b"",
+    AES_CBC: IV,
+    cryptoki.AES_CBC_PAD: IV,
+    AES_CTR: (128).to_bytes(8, "little") + IV,
+    AES_GCM: cryptoki.Gcm(IV, b"beside", 128),
+}
+AT = 64  # in the buffer: what is before and behind is not touched
+
+
+def overlapping(session, function, data, shift, room):
+    """Call a function whose output begins `shift` bytes behind its input."""
+    before = os.urandom(AT + len(data) + room + AT)
+    buffer = (ctypes.c_ubyte * len(before))(*before)
+    buffer[AT : AT + len(data)] = data
+    size = ctypes.c_ulong(room)
+    output = ctypes.byref(buffer, AT + shift)
+    session.call(function, ctypes.byref(buffer, AT), len(data), output, ctypes.byref(size))
+    made = bytes(buffer[AT + shift : AT + shift + size.value])
+    expected = bytearray(before)
+    expected[AT : AT + len(data)] = data
+    expected[AT + shift : AT + shift + size.value] = made
+    assert bytes(buffer) == expected
+    return made
+
+
+def overlapping_parts(session, function, key, mechanism, parameter, data, shift, cuts):
+    session.begin(f"C_{function}Init", key, mechanism, parameter)
+    made = b"".join(
+        overlapping(session, f"C_{function}Update", data[start:end], shift, end - start + 16)
+        for start, end in itertools.pairwise((0, *cuts, len(data)))
+    )
+    return made + session.final(f"C_{function}Final")
+
+
+@pytest.mark.parametrize("shift", [0, -16, -1, 1, 16, 17])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_text_in_place(session, mechanism, shift):
+    """In one call, and in parts of any length."""
+    generator = random.Random(mechanism)
+    key = import_secret(session, cryptoki.AES, bytes(range(32)))
+    parameter = MECHANISMS[mechanism]
+    data = os.urandom(160)
+    text = session.encrypt(key, mechanism, data, parameter)
+    for function, given, expected in (("Encrypt", data, text), ("Decrypt", text, data)):
+        session.begin(f"C_{function}Init", key, mechanism, parameter)
+        assert overlapping(session, f"C_{function}", given, shift, len(given) + 16) == expected
+        for count in (0, 1, 2, 5, 9):
+            cuts = sorted(generator.choices(range(len(given) + 1), k=count))
+            made = overlapping_parts(
+                session, function, key, mechanism, parameter, given, shift, cuts
+            )
+            assert made == expected, (function, cuts)
+
+
+def test_a_digest_and_an_hmac_in_place(session):
+    data = os.urandom(100)
+    key = import_secret(session, cryptoki.GENERIC_SECRET, bytes(range(32)))
+    expected = session.digest(cryptoki.SHA256, data), session.sign(key, 0x251, data)
+    for shift in (-1, 0, 1):
+        session.call("C_DigestInit", ctypes.byref(cryptoki.mechanism(cryptoki.SHA256)))
+        assert overlapping(session, "C_Digest", data, shift, 32) == expected[0]
+        session.begin("C_SignInit", key, 0x251)
+        assert overlapping(session, "C_Sign", data, shift, 32) == expected[1]
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 1])
+def test_keys_of_two_halves_in_place(session, shift):
+    """Signatures, encryption and decryption, where nothing is hashed before."""
+    public, private = session.generate_pair()
+    for mechanism in (cryptoki.RSA_PKCS, cryptoki.RSA_X_509):
+        data = b"\0" + os.urandom(127) if mechanism == cryptoki.RSA_X_509 else os.urandom(30)
+        session.begin("C_SignInit", private, mechanism)
+        signature = overlapping(session, "C_Sign", data, shift, 128)
+        session.verify(public, mechanism, data, signature)
+        session.begin("C_EncryptInit", public, mechanism)
+        text = overlapping(session, "C_Encrypt", data, shift, 128)
+        session.begin("C_DecryptInit", private, mechanism)
+        assert overlapping(session, "C_Decrypt", text, shift, 128) == data
+    for kind, parameters, mechanism, size in (
+        (cryptoki.EC_KEY_PAIR_GEN, "06082a8648ce3d030107", cryptoki.ECDSA, 32),
+        (cryptoki.EC_EDWARDS_KEY_PAIR_GEN, "06032b6570", cryptoki.EDDSA, 100),
+    ):
+        curve = {cryptoki.EC_PARAMS: bytes.fromhex(parameters)}
+        public, private = session.generate(kind, curve, {})
+        data = os.urandom(size)
+        session.begin("C_SignInit", private, mechanism)
+        signature = overlapping(session, "C_Sign", data, shift, 64)
+        session.verify(public, mechanism, data, signature)
 
 
 # Hashing a key.
