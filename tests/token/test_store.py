@@ -1,12 +1,15 @@
 """The token's file: what others may write into it, who owns it, how much fits, who waits."""
 
+import errno
 import fcntl
 import os
 import subprocess
 import time
+from contextlib import contextmanager
 
 import pytest
 
+from coprime.token import token_files
 from coprime.token.module import TokenError, TokenModule
 from tests.cli.command import run
 from tests.token import cryptoki
@@ -306,6 +309,110 @@ def test_a_read_only_folder(keyed, check, tmp_path):
     assert "CKR_PIN_INCORRECT" in keyed.tool(*wrong, within=wrap, check=False)
     keyed.run(*wrap, check, keyed.module, "lock-pin")
     assert (keyed.folder / "token").read_bytes() == before
+
+
+# A file that cannot be written for another reason.
+
+# Runs a program with a full disk, and says whether that left a file behind.
+FULL_DISK = """
+folder="$1"; shift
+cp "$folder/token" "$folder/../saved" && mount -t tmpfs -o size=16k none "$folder" || exit 9
+cp "$folder/../saved" "$folder/token"
+cat /dev/zero > "$folder/fill" 2> /dev/null
+"$@" && test ! -e "$folder/token.new" && cmp "$folder/../saved" "$folder/token"
+"""
+
+
+def without_room(folder, why):
+    """The beginning of a command that runs another one where no file can grow."""
+    if why == "limit":
+        return ("prlimit", "--fsize=100:100", "--")
+    within = ("unshare", "-rm")
+    if subprocess.run([*within, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine allows no mounts of its own (unshare -rm)")
+    return (*within, "sh", "-c", FULL_DISK, "sh", folder)
+
+
+@pytest.mark.parametrize("why", ["limit", "full disk"])
+def test_wrong_pins_count_where_they_cannot_be_written(token, check, why):
+    """The PIN is locked after ten; nothing is left behind, and no signal ends the program."""
+    before = (token.folder / "token").read_bytes()
+    token.run(*without_room(token.folder, why), check, token.module, "lock-pin")
+    assert (token.folder / "token").read_bytes() == before
+    assert not (token.folder / "token.new").exists()
+
+
+@pytest.mark.parametrize("why", ["limit", "full disk"])
+def test_the_right_pin_logs_in_where_nothing_can_be_written(token, tmp_path, why):
+    """Also after a wrong one, which the file has."""
+    wrong = ("--login", "--pin", "0" * 6, "-O")
+    assert "CKR_PIN_INCORRECT" in token.tool(*wrong, check=False)
+    within = without_room(token.folder, why)
+    token.tool("--login", "--pin", PIN, "-O", within=within)
+    (tmp_path / "data").write_bytes(bytes(5000))
+    refuse = ("--login", "--pin", PIN, "--write-object", tmp_path / "data", "--type", "data")
+    assert "failed" in token.tool(*refuse, within=within, check=False)
+    assert Stored.read(token.folder / "token").user.failures == 1
+
+
+def test_wrong_pins_that_were_not_written_are_not_forgotten(token):
+    """Together with those of the file they are ten; who may write then writes them all."""
+    (token.folder / "lock").touch()
+    change(token, lambda stored: setattr(stored.user, "failures", 6))
+    with running_token(token) as session:
+        with immutable(token.folder):
+            for _ in range(2):
+                with refused(PIN_INCORRECT):
+                    session.login("0" * 6)
+        with refused(PIN_INCORRECT):
+            session.login("0" * 6)
+        assert Stored.read(token.folder / "token").user.failures == 9
+        with immutable(token.folder), refused(PIN_INCORRECT):
+            session.login("0" * 6)
+        with refused(PIN_LOCKED):
+            session.login()
+
+
+@contextmanager
+def immutable(folder):
+    """Nobody, also not root, writes the folder's files: token.new is a folder that is not empty."""
+    obstacle = folder / "token.new"
+    (obstacle / "full").mkdir(parents=True)
+    yield
+    (obstacle / "full").rmdir()
+    obstacle.rmdir()
+
+
+def test_a_change_that_cannot_be_written_is_none(filled):
+    """Neither for the one who made it, nor later."""
+    with running_token(filled) as session:
+        session.login()
+        with immutable(filled.folder), pytest.raises(TokenError):
+            session.create(PUBLIC_DATA | {LABEL_OF: b"lost"})
+        assert session.find({LABEL_OF: b"lost"}) == []
+        session.create(PUBLIC_DATA | {LABEL_OF: b"kept, three"})
+    assert len(Stored.read(filled.folder / "token").records) == 3
+
+
+def test_a_copy_that_cannot_be_written_is_none(token, monkeypatch, tmp_path):
+    """`coprime token backup` and `repair` leave nothing of it, and a later one succeeds."""
+
+    def fail(file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (token.folder / "token").rename(token.folder / "token.old")
+    (token.folder / "token").write_bytes(b"damaged")
+    (token.folder / "token.repaired").write_bytes(b"of one that was stopped")
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(os, "fsync", fail)
+        token_files.repair(token.folder)
+    assert not (token.folder / "token.repaired").exists()
+    (token.folder / "token.repaired").write_bytes(b"of one that was stopped")
+    token_files.repair(token.folder)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(os, "fsync", fail)
+        token_files.save(token.folder, tmp_path / "copy")
+    token_files.save(token.folder, tmp_path / "copy")
 
 
 # Who waits.

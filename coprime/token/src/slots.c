@@ -71,16 +71,15 @@ CK_RV C_GetSlotInfo(CK_SLOT_ID slotID, CK_SLOT_INFO_PTR pInfo)
 }
 
 /* What the flags say of a PIN that was wrong several times. */
-static CK_FLAGS pin_flags(const struct pin_record *pin, CK_FLAGS low, CK_FLAGS last,
-                          CK_FLAGS locked)
+static CK_FLAGS pin_flags(uint32_t failures, CK_FLAGS low, CK_FLAGS last, CK_FLAGS locked)
 {
-    if (pin->form == NO_PIN || pin->failures == 0) {
+    if (failures == 0) {
         return 0;
     }
-    if (pin->failures >= MAX_FAILURES) {
+    if (failures >= MAX_FAILURES) {
         return locked;
     }
-    return pin->failures == MAX_FAILURES - 1 ? low | last : low;
+    return failures == MAX_FAILURES - 1 ? low | last : low;
 }
 
 static void token_info(const struct token *token, CK_TOKEN_INFO *info)
@@ -101,9 +100,9 @@ static void token_info(const struct token *token, CK_TOKEN_INFO *info)
         memcpy(info->label, image->label, LABEL_BYTES);
         memcpy(info->serialNumber, image->serial, SERIAL_BYTES);
         info->flags |= CKF_TOKEN_INITIALIZED | (image->user.form != NO_PIN ? CKF_USER_PIN_INITIALIZED : 0);
-        info->flags |= pin_flags(&image->user, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY,
+        info->flags |= pin_flags(token_failures(token, USER), CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY,
                                  CKF_USER_PIN_LOCKED);
-        info->flags |= pin_flags(&image->so, CKF_SO_PIN_COUNT_LOW, CKF_SO_PIN_FINAL_TRY,
+        info->flags |= pin_flags(token_failures(token, OFFICER), CKF_SO_PIN_COUNT_LOW, CKF_SO_PIN_FINAL_TRY,
                                  CKF_SO_PIN_LOCKED);
     }
     info->ulMaxSessionCount = CK_EFFECTIVELY_INFINITE;

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "debug.h"
@@ -317,6 +320,29 @@ void store_unlock(struct store *store)
     }
 }
 
+/* Write and flush a file. One that is too long for a limit of the process is an error as any other:
+   the signal that comes with it would end the program. */
+static bool write_whole(int file, const uint8_t *bytes, size_t size)
+{
+    const struct timespec none = {0, 0};
+    sigset_t limit, before, pending;
+    bool written;
+    int error;
+
+    (void)sigemptyset(&limit);
+    (void)sigaddset(&limit, SIGXFSZ);
+    (void)sigpending(&pending);
+    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+    written = write_all(file, bytes, size) && fsync(file) == 0;
+    error = errno;
+    if (!written && !sigismember(&pending, SIGXFSZ)) {
+        (void)sigtimedwait(&limit, NULL, &none);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return written;
+}
+
 /* Write a file that is not there, as the owner's. */
 static bool write_new(const struct store *store, const char *name, const struct owner *owner,
                       const uint8_t *bytes, size_t size)
@@ -328,7 +354,7 @@ static bool write_new(const struct store *store, const char *name, const struct 
     if (file < 0) {
         return false;
     }
-    written = hand_over(file, owner) && write_all(file, bytes, size) && fsync(file) == 0;
+    written = hand_over(file, owner) && write_whole(file, bytes, size);
     error = errno;
     if (close(file) && written) {
         return false;
@@ -360,17 +386,24 @@ static bool replace(const struct store *store)
     return done;
 }
 
-/* Write the bytes of a whole file. errno if that fails. */
+/* Write the bytes of a whole file. errno if that fails; then nothing of it stays. */
 static bool write_file(const struct store *store, const uint8_t *bytes, size_t size)
 {
     char path[PATH_MAX];
     struct owner owner;
+    int error;
 
     if (!path_of(store, "token.new", path) || !find_owner(store, &owner) ||
         (unlink(path) && errno != ENOENT)) { /* of somebody who was stopped */
         return false;
     }
-    return write_new(store, "token.new", &owner, bytes, size) && replace(store);
+    if (write_new(store, "token.new", &owner, bytes, size) && replace(store)) {
+        return true;
+    }
+    error = errno;
+    (void)unlink(path);
+    errno = error;
+    return false;
 }
 
 CK_RV store_write(const struct store *store, const struct crypto *crypto, struct image *image)

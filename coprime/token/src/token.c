@@ -329,6 +329,7 @@ static void adopt(struct token *token, struct image *image)
     if (memcmp(token->image.instance, image->instance, INSTANCE_BYTES) != 0) {
         token_log_out(token);
         remove_objects(token, is_of_token, NULL);
+        memset(token->unwritten_failures, 0, sizeof token->unwritten_failures);
     }
     image_free(&token->image);
     token->image = *image;
@@ -484,17 +485,21 @@ static CK_RV check_length(size_t size)
     return size < MIN_PIN || size > MAX_PIN ? CKR_PIN_LEN_RANGE : CKR_OK;
 }
 
+uint32_t token_failures(const struct token *token, enum login who)
+{
+    const struct pin_record *const pin = who == OFFICER ? &token->image.so : &token->image.user;
+    const uint32_t unwritten = token->unwritten_failures[who];
+
+    return pin->failures < MAX_FAILURES ? pin->failures + unwritten : MAX_FAILURES;
+}
+
 /* Look whether the PIN may be tried. */
 static CK_RV check_present(struct token *token, enum login who)
 {
-    const struct pin_record *const pin = pin_of(token, who);
-
-    if (pin->form == NO_PIN) {
+    if (pin_of(token, who)->form == NO_PIN) {
         return CKR_USER_PIN_NOT_INITIALIZED;
     }
-    return pin->failures >= MAX_FAILURES || token->unwritten_failures[who] >= MAX_FAILURES ?
-               CKR_PIN_LOCKED :
-               CKR_OK;
+    return token_failures(token, who) >= MAX_FAILURES ? CKR_PIN_LOCKED : CKR_OK;
 }
 
 /* The master key with the key of a PIN. */
@@ -518,52 +523,55 @@ static CK_RV open_master(struct token *token, enum login who, const struct deriv
     return is_authentic(token, &token->image, pin, master) ? CKR_OK : CKR_TOKEN_NOT_RECOGNIZED;
 }
 
-/* Write how often a PIN was wrong; with the master key, also the form that files have now. */
-static CK_RV write_trial(struct token *token, enum login who, const struct derivation *derivation,
-                         const uint8_t *key, const uint8_t *master)
+/* Write how often a PIN was wrong; with the master key, also the form that files have now. False if
+   that cannot be written. */
+static bool write_trial(struct token *token, enum login who, const struct derivation *derivation,
+                        const uint8_t *key, const uint8_t *master)
 {
     struct pin_record *const pin = pin_of(token, who);
     CK_RV rv = CKR_OK;
 
     if (master && pin->failures == 0 && pin->form == TAGGED_PIN) {
         store_unlock(&token->store);
-        return CKR_OK;
+        return true;
     }
-    pin->failures = master ? 0 : pin->failures + 1;
+    pin->failures = master ? 0 : token_failures(token, who) + 1;
     if (master && pin->form == OLD_PIN &&
         !seal_pin(token->crypto, &token->image, who, derivation, key, master)) {
         rv = CKR_FUNCTION_FAILED;
     }
-    return end_change(token, rv, master);
+    return end_change(token, rv, master) == CKR_OK;
 }
 
-/* Try the key of a PIN, and count the failure. Whether it opens is decided while no other process
-   can write, so that there are never more trials than are counted. */
+/* Try the key of a PIN, and count the failure: in the file, or in this process if that cannot be
+   written. Whether it opens is decided while no other process can write, so that there are never more
+   trials than are counted. */
 static CK_RV try_key(struct token *token, enum login who, const struct derivation *derivation,
                      const uint8_t *key, uint8_t *master)
 {
-    CK_RV rv = begin_change(token), written;
+    CK_RV rv = begin_change(token);
     const bool writable = rv != CKR_TOKEN_WRITE_PROTECTED;
+    bool written = false;
 
     if (rv != CKR_OK && writable) {
         return rv;
     }
     rv = open_master(token, who, derivation, key, master);
-    if (rv == CKR_OK || rv == CKR_PIN_INCORRECT) {
-        token->unwritten_failures[who] =
-            writable || rv == CKR_OK ? 0 : token->unwritten_failures[who] + 1;
-        debug_say("slot %lu: %s PIN is %s", token->slot, who == OFFICER ? "the officer's" : "the user's",
-                  rv == CKR_OK ? "right" : "wrong");
-    }
-    if (!writable) {
-        return rv == CKR_FUNCTION_CANCELED ? CKR_PIN_INCORRECT : rv;
-    }
     if (rv != CKR_OK && rv != CKR_PIN_INCORRECT) {
         store_unlock(&token->store);
         return rv == CKR_FUNCTION_CANCELED ? CKR_PIN_INCORRECT : rv;
     }
-    written = write_trial(token, who, derivation, key, rv == CKR_OK ? master : NULL);
-    return written == CKR_OK ? rv : written;
+    debug_say("slot %lu: %s PIN is %s", token->slot, who == OFFICER ? "the officer's" : "the user's",
+              rv == CKR_OK ? "right" : "wrong");
+    if (writable) {
+        written = write_trial(token, who, derivation, key, rv == CKR_OK ? master : NULL);
+    }
+    if (written || rv == CKR_OK) {
+        token->unwritten_failures[who] = 0;
+    } else {
+        ++token->unwritten_failures[who];
+    }
+    return rv;
 }
 
 CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
@@ -613,8 +621,10 @@ CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, siz
         } else if (!seal_pin(token->crypto, &token->image, who, &derivation, key, master)) {
             rv = CKR_FUNCTION_FAILED;
         }
-        token->unwritten_failures[who] = 0;
         rv = end_change(token, rv, master);
+    }
+    if (rv == CKR_OK) {
+        token->unwritten_failures[who] = 0;
     }
     secret_free(key);
     return rv;
@@ -674,7 +684,6 @@ CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, con
             rv = CKR_FUNCTION_FAILED;
         } else {
             adopt(token, &image);
-            memset(token->unwritten_failures, 0, sizeof token->unwritten_failures);
         }
         rv = end_change(token, rv, master);
     }
