@@ -247,6 +247,16 @@ CK_RV objects_find_key(struct session *session, CK_OBJECT_HANDLE handle, CK_OBJE
     return objects_allow(attributes, mechanism) ? CKR_OK : CKR_MECHANISM_INVALID;
 }
 
+/* Whether this key is one that the officer trusts, and the officer is not there: what such a key unwraps
+   is known by that mark, which nobody else takes away. */
+static bool is_kept_by_officer(const struct session *session, const struct attributes *attributes)
+{
+    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
+
+    return (class == CKO_PUBLIC_KEY || class == CKO_SECRET_KEY) &&
+           attributes_bool(attributes, CKA_TRUSTED, false) && session->token->login != OFFICER;
+}
+
 /* A changed copy of an object's attributes. */
 static CK_RV change(const struct session *session, const struct object *object, enum origin origin,
                     const CK_ATTRIBUTE *template, CK_ULONG count, struct attributes *changed)
@@ -261,6 +271,10 @@ static CK_RV change(const struct session *session, const struct object *object, 
     rv = rules_apply(changed, class, origin, template, count);
     if (rv == CKR_OK) {
         rv = objects_check_trusted(session, template, count);
+    }
+    if (rv == CKR_OK && is_kept_by_officer(session, old) &&
+        !attributes_bool(changed, CKA_TRUSTED, false)) {
+        rv = CKR_ATTRIBUTE_READ_ONLY;
     }
     if (rv == CKR_OK) {
         rv = objects_check_access(session, changed);
@@ -358,7 +372,8 @@ CK_RV C_DestroyObject(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject)
         rv = CKR_OBJECT_HANDLE_INVALID;
     } else if (object_is_of_token(object) && !session_writes(session)) {
         rv = CKR_SESSION_READ_ONLY;
-    } else if (!attributes_bool(&object->attributes, CKA_DESTROYABLE, true)) {
+    } else if (!attributes_bool(&object->attributes, CKA_DESTROYABLE, true) ||
+               is_kept_by_officer(session, &object->attributes)) {
         rv = CKR_ACTION_PROHIBITED;
     } else {
         rv = token_destroy_object(session->token, object);
