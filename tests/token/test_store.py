@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.xdist_group("token")
 
 DATA, CERTIFICATE = 0, 1
 LABEL_OF, TRUSTED = 3, 0x86
+OBJECT_HANDLE_INVALID = 0x82
 CANT_LOCK, DEVICE_MEMORY, NOT_RECOGNIZED, WRITE_PROTECTED = 0x0A, 0x31, 0xE1, 0xE2
 PIN_INCORRECT, PIN_LOCKED, NOT_LOGGED_IN = 0xA0, 0xA4, 0x101
 PUBLIC_DATA = {cryptoki.CLASS: DATA, cryptoki.TOKEN: True, cryptoki.PRIVATE: False}
@@ -217,6 +219,105 @@ def test_a_file_of_the_first_version(token):
     change(token, go_back_to_the_first_version)
     with running_token(token) as session, refused(NOT_RECOGNIZED):
         session.login()
+
+
+# An older file that was put back.
+
+CREATE = """
+import sys
+from pathlib import Path
+from tests.token.cryptoki import running
+from tests.token.tokens import Token
+with running(Token(Path(sys.argv[1]), Path(sys.argv[2]))) as session:
+    session.login()
+    session.create({0: 0, 1: True, 2: sys.argv[4] == "private", 3: sys.argv[3].encode()})
+"""
+
+
+def create_elsewhere(token, label, kind="public"):
+    """Another process makes an object."""
+    command = [sys.executable, "-c", CREATE, token.module, token.folder, label, kind]
+    subprocess.run([str(word) for word in command], check=True)
+
+
+@pytest.mark.parametrize("kind", ["public", "private"])
+def test_a_file_that_was_put_back_and_changed(filled, kind):
+    """By another process, which makes of generation N - 1 another N: nobody takes it for the one
+    that he knows, overwrites it, or shows an object of the one as that of the other."""
+    path = filled.folder / "token"
+    older = path.read_bytes()
+    template = PUBLIC_DATA | {cryptoki.PRIVATE: kind == "private"}
+    with running_token(filled) as session:
+        session.login()
+        mine = session.create(template | {LABEL_OF: b"mine"})
+        generation = Stored.read(path).generation
+        path.write_bytes(older)
+        create_elsewhere(filled, "theirs", kind)
+        stored = Stored.read(path)
+        assert stored.generation == generation
+        for call in (
+            lambda: session.get(mine, LABEL_OF),
+            lambda: session.set(mine, LABEL_OF, b"changed"),
+            lambda: session.call("C_DestroyObject", mine),
+        ):
+            with refused(OBJECT_HANDLE_INVALID):
+                call()
+        (theirs,) = session.find({LABEL_OF: b"theirs"})
+        assert session.find({LABEL_OF: b"mine"}) == []
+        session.set(theirs, LABEL_OF, b"of both")
+        session.create(template | {LABEL_OF: b"more"})
+    with running_token(filled) as session:
+        session.login()
+        for label in (b"kept", b"of both", b"more"):
+            assert len(session.find({LABEL_OF: label})) == 1
+
+
+def test_an_object_that_was_put_back_and_changed(filled):
+    """In two ways, each the second revision of one object: the handle shows what the file has."""
+    path = filled.folder / "token"
+    older = path.read_bytes()
+    with running_token(filled) as session:
+        session.login()
+        (kept,) = session.find({LABEL_OF: b"kept"})
+        session.set(kept, LABEL_OF, b"mine")
+        newer = Stored.read(path)
+        stored = Stored.read(path)
+        path.write_bytes(older)
+        stored.records[0].content = stored.records[0].content.replace(b"mine", b"your")
+        stored.tag_with(stored.master(PIN))
+        stored.generation -= 1  # which writing adds
+        stored.write(path)
+        assert stored.generation == newer.generation
+        assert session.get(kept, LABEL_OF) == b"your"
+
+
+@pytest.mark.parametrize("what", ["next_number", "generation", "revision"])
+def test_the_greatest_numbers_of_a_file(filled, what):
+    """With the right tag: the token stays readable."""
+    greatest = 2**64 - 1
+
+    def raise_number(stored):
+        if what == "revision":
+            stored.records[0].revision = greatest
+        elif what == "next_number":
+            stored.next_number = greatest
+        else:
+            stored.generation = greatest - 1  # to which writing adds 1
+        stored.tag_with(stored.master(PIN))
+
+    change(filled, raise_number)
+    with running_token(filled) as session:
+        session.login()
+        (kept,) = session.find({LABEL_OF: b"kept"})
+        session.set(kept, LABEL_OF, b"changed")
+        if what == "next_number":
+            with refused(DEVICE_MEMORY):
+                session.create(PUBLIC_DATA)
+        else:
+            session.create(PUBLIC_DATA)
+    with running_token(filled) as session:
+        session.login()
+        assert len(session.find({LABEL_OF: b"changed"})) == 1
 
 
 # How much fits.

@@ -155,15 +155,14 @@ CK_RV store_read(const struct store *store, const struct crypto *crypto, struct 
 bool store_is_current(const struct store *store, const struct image *image)
 {
     const int file = open_file(store, "token", O_RDONLY | O_NONBLOCK);
-    uint8_t found[IMAGE_HEAD], expected[IMAGE_HEAD];
+    uint8_t found[CHECK];
     bool same;
 
     if (file < 0) {
         return (errno == ENOENT || errno == ENOTDIR) && !image->initialized;
     }
-    image_head(image, expected);
-    same = image->initialized && read_all(file, found, IMAGE_HEAD) &&
-           memcmp(found, expected, IMAGE_HEAD) == 0;
+    same = image->initialized && lseek(file, -CHECK, SEEK_END) >= 0 &&
+           read_all(file, found, CHECK) && memcmp(found, image->check, CHECK) == 0;
     (void)close(file);
     return same;
 }
@@ -417,7 +416,9 @@ CK_RV store_write(const struct store *store, const struct crypto *crypto, struct
     if (bytes == NULL) {
         return CKR_HOST_MEMORY;
     }
-    if (!write_file(store, bytes, size)) {
+    if (write_file(store, bytes, size)) {
+        memcpy(image->check, bytes + size - CHECK, CHECK);
+    } else {
         rv = errno == ENOSPC || errno == EDQUOT ? CKR_DEVICE_MEMORY : CKR_DEVICE_ERROR;
         complain(store, "token", "written");
     }

@@ -29,7 +29,7 @@ void store_close(struct store *store);
    cannot be read; CKR_HOST_MEMORY. */
 CK_RV store_read(const struct store *store, const struct crypto *crypto, struct image *image);
 
-/* Whether the file is still the one that was read. */
+/* Whether the file is still the one that was read, or written: by its digest. */
 bool store_is_current(const struct store *store, const struct image *image);
 
 /* Whether this process may write: the folder can be changed, or made. */

@@ -194,7 +194,7 @@ static bool is_outdated(const struct object *object, const void *context)
         return false;
     }
     record = image_find(image, object->id);
-    return record == NULL || record->revision != object->revision;
+    return record == NULL || object->outdated || record->revision != object->revision;
 }
 
 static struct object *object_of_record(struct token *token, uint64_t id)
@@ -207,13 +207,25 @@ static struct object *object_of_record(struct token *token, uint64_t id)
     return NULL;
 }
 
-static void set_object(struct object *object, const struct record *record,
+static void set_object(struct token *token, struct object *object, const struct record *record,
                        const struct attributes *list)
 {
     object->attributes = *list;
+    object->version = ++token->last_version;
     object->id = record->id;
     object->revision = record->revision;
+    object->outdated = false;
     object->guest = record->flags & RECORD_GUEST;
+}
+
+/* Whether attributes are those of the same object, perhaps changed: an older file that was put back may
+   give a number again. */
+static bool is_same_object(const struct object *object, const struct attributes *list)
+{
+    const struct value a = attributes_get(&object->attributes, CKA_UNIQUE_ID);
+    const struct value b = attributes_get(list, CKA_UNIQUE_ID);
+
+    return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
 }
 
 /* Mark the records that objects show, and read those again that have changed. */
@@ -227,13 +239,17 @@ static void update_objects(struct token *token, bool *shown)
         if (record == NULL) {
             continue;
         }
-        if (record->revision != object->revision && unseal_record(token, record, &list)) {
-            attributes_free(&object->attributes);
-            key_release(object->key);
-            object->key = NULL;
-            set_object(object, record, &list);
+        if (is_outdated(object, &token->image) && unseal_record(token, record, &list)) {
+            if (is_same_object(object, &list)) {
+                attributes_free(&object->attributes);
+                key_release(object->key);
+                object->key = NULL;
+                set_object(token, object, record, &list);
+            } else {
+                attributes_free(&list);
+            }
         }
-        shown[record - token->image.records] = record->revision == object->revision;
+        shown[record - token->image.records] = !is_outdated(object, &token->image);
     }
 }
 
@@ -263,7 +279,7 @@ static void follow_image(struct token *token)
             attributes_free(&list);
             break;
         }
-        set_object(object, record, &list);
+        set_object(token, object, record, &list);
         *end = object;
         end = &object->next;
     }
@@ -323,6 +339,25 @@ static bool is_authentic(const struct token *token, const struct image *image,
     return false;
 }
 
+/* Mark the objects whose records differ in another image: in a file that was put back, and changed
+   since, the same number and revision may stand for something else. */
+static void compare_records(struct token *token, const struct image *image)
+{
+    for (struct object *object = token->objects; object; object = object->next) {
+        const struct record *old, *new;
+
+        if (!object_is_of_token(object)) {
+            continue;
+        }
+        old = image_find(&token->image, object->id);
+        new = image_find(image, object->id);
+        if (old == NULL || new == NULL || old->flags != new->flags || old->size != new->size ||
+            memcmp(old->bytes, new->bytes, old->size) != 0) {
+            object->outdated = true;
+        }
+    }
+}
+
 /* Take the place of the image: another process may have made the token anew. */
 static void adopt(struct token *token, struct image *image)
 {
@@ -331,6 +366,7 @@ static void adopt(struct token *token, struct image *image)
         remove_objects(token, is_of_token, NULL);
         memset(token->unwritten_failures, 0, sizeof token->unwritten_failures);
     }
+    compare_records(token, image);
     image_free(&token->image);
     token->image = *image;
     follow_image(token);
@@ -405,6 +441,7 @@ static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master)
     if (rv == CKR_OK) {
         follow_image(token);
     } else {
+        memset(token->image.check, 0, CHECK); /* what cannot be read now is read next time */
         (void)reload(token);
     }
     store_unlock(&token->store);
@@ -722,7 +759,8 @@ static void free_lists(struct attributes *lists, unsigned count)
 static CK_RV add_record(struct token *token, const struct attributes *list, uint64_t *id)
 {
     struct record record = {.id = token->image.next_id, .revision = 1};
-    const CK_RV rv = seal_record(token, NULL, &record, list);
+    const CK_RV rv = record.id == UINT64_MAX ? CKR_DEVICE_MEMORY /* no other would be greater */ :
+                                               seal_record(token, NULL, &record, list);
 
     if (rv != CKR_OK) {
         return rv;
@@ -823,7 +861,8 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
 
 CK_RV token_replace_object(struct token *token, struct object *object, struct attributes *list)
 {
-    const uint64_t id = object->id, revision = object->revision;
+    const CK_OBJECT_HANDLE handle = object->handle;
+    const uint64_t version = object->version;
     struct record *record, changed;
     CK_RV rv;
 
@@ -834,12 +873,13 @@ CK_RV token_replace_object(struct token *token, struct object *object, struct at
     }
     rv = begin_change(token);
     if (rv == CKR_OK) {
-        record = image_find(&token->image, id);
-        if (record == NULL) {
+        object = token_find_object(token, handle);
+        if (object == NULL) {
             rv = CKR_OBJECT_HANDLE_INVALID; /* another process was faster */
-        } else if (record->revision != revision) {
+        } else if (object->version != version) {
             rv = CKR_FUNCTION_CANCELED;
         } else {
+            record = image_find(&token->image, object->id);
             changed = *record;
             ++changed.revision;
             rv = seal_record(token, record, &changed, list);
@@ -861,7 +901,7 @@ static bool is_object(const struct object *object, const void *context)
 
 CK_RV token_destroy_object(struct token *token, struct object *object)
 {
-    const uint64_t id = object->id;
+    const CK_OBJECT_HANDLE handle = object->handle;
     CK_RV rv;
 
     if (!object_is_of_token(object)) {
@@ -870,14 +910,13 @@ CK_RV token_destroy_object(struct token *token, struct object *object)
     }
     rv = begin_change(token);
     if (rv == CKR_OK) {
-        const struct record *const record = image_find(&token->image, id);
-
-        if (record == NULL) {
+        object = token_find_object(token, handle);
+        if (object == NULL) {
             rv = CKR_OBJECT_HANDLE_INVALID;
-        } else if (!token->master && !(record->flags & RECORD_GUEST)) {
+        } else if (!token->master && !object->guest) {
             rv = CKR_USER_NOT_LOGGED_IN;
         } else {
-            image_remove(&token->image, id);
+            image_remove(&token->image, object->id);
         }
         rv = end_change(token, rv, token->master);
     }

@@ -25,6 +25,8 @@ struct object {
     CK_OBJECT_HANDLE handle;
     CK_SESSION_HANDLE session; /* whose session it belongs to; 0: the token; or FIXED */
     uint64_t id, revision; /* of its record, if it belongs to the token */
+    bool outdated; /* its record is another one now */
+    uint64_t version; /* of its attributes: no others in this process had it */
     bool guest; /* written without a PIN: it is not trusted, and does not wrap */
     struct attributes attributes;
     struct key *key; /* made when it is first used */
@@ -39,6 +41,7 @@ struct token {
     struct image image;
     struct object *objects;
     CK_OBJECT_HANDLE last_handle;
+    uint64_t last_version;
     enum login login;
     uint8_t *master; /* secret memory; null if nobody is logged in */
     /* Wrong PINs that could not be written, by who should have logged in: beyond those of the file. */
