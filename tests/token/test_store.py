@@ -1,5 +1,6 @@
 """The token's file: what others may write into it, who owns it, how much fits, who waits."""
 
+import ctypes
 import errno
 import fcntl
 import os
@@ -9,6 +10,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from cryptography.exceptions import InvalidTag
 
 from coprime.token import token_files
 from coprime.token.module import TokenError, TokenModule
@@ -17,7 +19,7 @@ from tests.token import cryptoki
 from tests.token.cryptoki import open_session
 from tests.token.cryptoki import running as running_token
 from tests.token.stored import GUEST, OLD_PIN, TAGGED_PIN, Stored, first_version
-from tests.token.tokens import LABEL, OFFICER_PIN, PIN
+from tests.token.tokens import LABEL, OFFICER_PIN, PIN, compile_library
 
 pytestmark = pytest.mark.xdist_group("token")
 
@@ -350,6 +352,66 @@ def test_a_store_over_its_limit_opens_to_delete(token):
         with refused(DEVICE_MEMORY):
             session.create(PUBLIC_DATA)
         session.call("C_DestroyObject", session.find({cryptoki.CLASS: DATA})[0])
+
+
+# What is removed.
+
+
+def generations(token):
+    return [Stored.read(token.folder / name) for name in ("token", "token.old")]
+
+
+def test_what_is_removed_is_in_no_generation(token):
+    """A destroyed object, an attribute that was changed, and both PINs; the previous generation is
+    kept where something was only added."""
+    before = Stored.read(token.folder / "token")
+    with running_token(token) as session:
+        session.login()
+        made = [session.create(PUBLIC_DATA | {LABEL_OF: b"a label"}) for _ in range(2)]
+        assert [len(stored.records) for stored in generations(token)] == [2, 1]
+        session.call("C_DestroyObject", made[0])
+        assert [len(stored.records) for stored in generations(token)] == [1, 1]
+        session.set(made[1], LABEL_OF, b"another")
+        for stored in generations(token):
+            assert b"a label" not in stored.records[0].content
+        session.call("C_SetPIN", PIN.encode(), 6, b"654321", 6)
+        for stored in generations(token):
+            assert stored.user.sealed != before.user.sealed
+        session.call("C_Logout")
+        session.login(OFFICER_PIN, 0)
+        session.call("C_SetPIN", OFFICER_PIN.encode(), 8, b"87654321", 8)
+        session.call("C_InitPIN", b"111111", 6)
+        for stored in generations(token):
+            assert stored.officer.sealed != before.officer.sealed
+            with pytest.raises(InvalidTag):
+                stored.master("654321")
+            stored.master("111111")
+    old, new = (token.folder / name for name in ("token", "token.old"))
+    assert old.read_bytes() == new.read_bytes()
+    assert old.stat().st_ino != new.stat().st_ino  # what damages one of them leaves the other
+
+
+def test_nothing_of_a_token_is_left_when_it_is_made_anew(filled, monkeypatch):
+    before = Stored.read(filled.folder / "token")
+    monkeypatch.setenv("COPRIME_TOKEN_DIR", str(filled.folder))
+    module = TokenModule(filled.module)
+    length = ctypes.c_ulong(len(OFFICER_PIN))
+    with module.running():
+        module.call(
+            "C_InitToken", ctypes.c_ulong(0), OFFICER_PIN.encode(), length, b"anew".ljust(32)
+        )
+    for stored in generations(filled):
+        assert stored.instance != before.instance
+        assert stored.records == []
+
+
+def test_a_second_copy_that_has_no_room_is_none(filled, tmp_path):
+    """Rather than one that still has what was removed."""
+    library = {"LD_PRELOAD": str(compile_library(tmp_path, "no_room"))}
+    delete = ("--login", "--pin", PIN, "--delete-object", "--type", "data", "--label", "kept")
+    filled.tool(*delete, environment=library)
+    assert len(Stored.read(filled.folder / "token").records) == 1
+    assert sorted(path.name for path in filled.folder.iterdir()) == ["lock", "token"]
 
 
 # Whose the file is.

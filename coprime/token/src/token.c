@@ -426,9 +426,12 @@ static CK_RV begin_change(struct token *token)
     return rv;
 }
 
+/* What a change does to what was there: only REMOVES takes something away, or replaces it. */
+enum effect { ADDS, REMOVES };
+
 /* Write the image, or with an error go back to that of the file. With the master key the records are
    authenticated anew; a guest's change leaves the tag as it is. */
-static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master)
+static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master, enum effect effect)
 {
     if (rv == CKR_OK && master) {
         token->image.tagged = true;
@@ -436,7 +439,7 @@ static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master)
                                                                                  CKR_HOST_MEMORY;
     }
     if (rv == CKR_OK) {
-        rv = store_write(&token->store, token->crypto, &token->image);
+        rv = store_write(&token->store, token->crypto, &token->image, effect == REMOVES);
     }
     if (rv == CKR_OK) {
         follow_image(token);
@@ -577,7 +580,7 @@ static bool write_trial(struct token *token, enum login who, const struct deriva
         !seal_pin(token->crypto, &token->image, who, derivation, key, master)) {
         rv = CKR_FUNCTION_FAILED;
     }
-    return end_change(token, rv, master) == CKR_OK;
+    return end_change(token, rv, master, ADDS) == CKR_OK;
 }
 
 /* Try the key of a PIN, and count the failure: in the file, or in this process if that cannot be
@@ -658,7 +661,7 @@ CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, siz
         } else if (!seal_pin(token->crypto, &token->image, who, &derivation, key, master)) {
             rv = CKR_FUNCTION_FAILED;
         }
-        rv = end_change(token, rv, master);
+        rv = end_change(token, rv, master, REMOVES);
     }
     if (rv == CKR_OK) {
         token->unwritten_failures[who] = 0;
@@ -722,7 +725,7 @@ CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, con
         } else {
             adopt(token, &image);
         }
-        rv = end_change(token, rv, master);
+        rv = end_change(token, rv, master, REMOVES);
     }
     secret_free(key);
     secret_free(master);
@@ -839,7 +842,7 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
             }
         }
         if (token->store.lock >= 0) {
-            rv = end_change(token, rv, token->master);
+            rv = end_change(token, rv, token->master, ADDS);
         }
         if (rv == CKR_OK && session_find(session) == NULL) {
             rv = CKR_SESSION_CLOSED; /* while another process wrote */
@@ -888,7 +891,7 @@ CK_RV token_replace_object(struct token *token, struct object *object, struct at
                 *record = changed;
             }
         }
-        rv = end_change(token, rv, token->master);
+        rv = end_change(token, rv, token->master, REMOVES);
     }
     attributes_free(list);
     return rv;
@@ -918,7 +921,7 @@ CK_RV token_destroy_object(struct token *token, struct object *object)
         } else {
             image_remove(&token->image, object->id);
         }
-        rv = end_change(token, rv, token->master);
+        rv = end_change(token, rv, token->master, REMOVES);
     }
     return rv;
 }
