@@ -205,3 +205,20 @@ def test_what_only_a_trusted_key_wraps_stays_so(token):
         session.login(OFFICER_PIN, 0)
         session.set(public, cryptoki.TRUSTED, value=False)
         session.call("C_DestroyObject", public)
+
+
+class SlotInfo(ctypes.Structure):
+    _fields_ = [("description", ctypes.c_char * 64), ("manufacturer", ctypes.c_char * 32)]
+    _fields_ += [("flags", ctypes.c_ulong), ("versions", ctypes.c_ubyte * 4)]
+
+
+@pytest.mark.parametrize(
+    ("device", "is_hardware"),
+    [("sim", False), ("sim,sim", False), ("uio:/dev/uio9", True), ("sim,serial:/dev/null", True)],
+)
+def test_a_simulated_slot_is_no_hardware(token, device, is_hardware):
+    """CKF_HW_SLOT."""
+    with running(replace(token, settings={"COPRIME_TOKEN_DEVICE": device})) as session:
+        info = SlotInfo()
+        session.module.call("C_GetSlotInfo", ctypes.c_ulong(0), ctypes.byref(info))
+    assert info.flags == 1 | (4 if is_hardware else 0)

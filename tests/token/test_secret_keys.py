@@ -1,13 +1,16 @@
 """Secret keys: modes of AES and HMAC, with `cryptography` on the other side."""
 
 import ctypes
+import datetime
 import hashlib
 import itertools
 import os
 import random
 
 import pytest
-from cryptography.hazmat.primitives import hashes, hmac
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, hmac, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -323,3 +326,49 @@ def test_a_key_is_hashed_only_with_its_mechanisms(session):
     for other in (b"", bytes(ctypes.c_ulong(0x251))):
         with fails(cryptoki.KEY_INDIGESTIBLE):
             digest_of_key(session, session.create(secret | {cryptoki.ALLOWED_MECHANISMS: other}))
+
+
+# What is given beside a value, and follows from it.
+
+CERTIFICATE, CERTIFICATE_TYPE, CHECK_VALUE = 1, 0x80, 0x90
+
+
+@pytest.mark.parametrize("size", [16, 24, 32])
+def test_a_check_value_belongs_to_its_key(session, size):
+    """Of AES the beginning of an encrypted block of zeros, of others of SHA-1; or it is empty."""
+    value = os.urandom(size)
+    by_type = {
+        cryptoki.AES: transform("encryptor", value, modes.ECB(), bytes(16)),
+        cryptoki.GENERIC_SECRET: hashlib.sha1(value).digest(),
+        0x2B: hashlib.sha1(value).digest(),  # CKK_SHA256_HMAC
+    }
+    for kind, digest in by_type.items():
+        key = {CLASS: cryptoki.SECRET_KEY, KEY_TYPE: kind, VALUE: value}
+        for right in (digest[:3], b""):
+            made = session.create(key | {CHECK_VALUE: right})
+            assert session.get(made, CHECK_VALUE) == right
+        for wrong in (bytes(3), digest[:2], digest[:4], digest[1:4]):
+            with fails(cryptoki.ATTRIBUTE_VALUE_INVALID):
+                session.create(key | {CHECK_VALUE: wrong})
+
+
+def test_what_belongs_to_a_certificate(session):
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "x")])
+    now = datetime.datetime(2026, 1, 1)
+    made = x509.CertificateBuilder(name, name, private.public_key(), 1, now, now)
+    value = made.sign(private, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+    info = private.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    template = {CLASS: CERTIFICATE, CERTIFICATE_TYPE: 0, VALUE: value}
+    digest = hashlib.sha1(value).digest()
+    session.create(template | {CHECK_VALUE: digest[:3], cryptoki.PUBLIC_KEY_INFO: info})
+    session.create(template | {CHECK_VALUE: b"", cryptoki.PUBLIC_KEY_INFO: b""})
+    for wrong in (
+        {CHECK_VALUE: digest[1:4]},
+        {cryptoki.PUBLIC_KEY_INFO: info[:-1] + b"x"},
+        {cryptoki.PUBLIC_KEY_INFO: info, VALUE: b"no certificate"},
+    ):
+        with fails(cryptoki.ATTRIBUTE_VALUE_INVALID):
+            session.create(template | wrong)

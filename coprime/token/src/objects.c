@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "aes.h"
+#include "check_value.h"
 #include "key.h"
 #include "mechanism.h"
 #include "module.h"
+#include "public_info.h"
 #include "rules.h"
 
 CK_RV objects_check_access(const struct session *session, const struct attributes *attributes)
@@ -99,8 +101,10 @@ CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYP
     return CKR_OK;
 }
 
-static CK_RV complete_secret(struct attributes *attributes)
+static CK_RV complete_secret(const struct crypto *crypto, struct attributes *attributes)
 {
+    CK_RV rv;
+
     const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
     const struct value value = attributes_get(attributes, CKA_VALUE);
 
@@ -110,7 +114,25 @@ static CK_RV complete_secret(struct attributes *attributes)
     if (type == CKK_AES && !aes_has_size(value.size)) {
         return CKR_ATTRIBUTE_VALUE_INVALID;
     }
+    rv = check_value_test(crypto, attributes);
+    if (rv != CKR_OK) {
+        return rv;
+    }
     return attributes_set_ulong(attributes, CKA_VALUE_LEN, value.size) ? CKR_OK : CKR_HOST_MEMORY;
+}
+
+static CK_RV check_certificate(const struct crypto *crypto, const struct attributes *attributes)
+{
+    CK_RV rv;
+
+    if (attributes_get(attributes, CKA_CERTIFICATE_TYPE).bytes == NULL) {
+        return CKR_TEMPLATE_INCOMPLETE;
+    }
+    if (attributes_ulong(attributes, CKA_CERTIFICATE_TYPE, 0) != CKC_X_509) {
+        return CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    rv = check_value_test(crypto, attributes);
+    return rv == CKR_OK ? public_info_check_certificate(attributes) : rv;
 }
 
 /* What a template of C_CreateObject lacks, or has too much. */
@@ -121,14 +143,9 @@ static CK_RV complete_created(const struct crypto *crypto, struct attributes *at
     case CKO_DATA:
         return CKR_OK;
     case CKO_CERTIFICATE:
-        if (attributes_get(attributes, CKA_CERTIFICATE_TYPE).bytes == NULL) {
-            return CKR_TEMPLATE_INCOMPLETE;
-        }
-        return attributes_ulong(attributes, CKA_CERTIFICATE_TYPE, 0) == CKC_X_509 ?
-                   CKR_OK :
-                   CKR_ATTRIBUTE_VALUE_INVALID;
+        return check_certificate(crypto, attributes);
     case CKO_SECRET_KEY:
-        return complete_secret(attributes);
+        return complete_secret(crypto, attributes);
     default:
         return key_complete(crypto, attributes);
     }
@@ -308,6 +325,10 @@ CK_RV C_CopyObject(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject, CK_ATTR
         } else {
             rv = change(session, object, COPIED, pTemplate, ulCount, &made);
         }
+    }
+    if (rv == CKR_OK && session->closed) {
+        attributes_free(&made);
+        rv = CKR_SESSION_CLOSED; /* nobody would remove its objects */
     }
     if (rv == CKR_OK) {
         rv = token_add_objects(session->token, session->handle, &made, 1, phNewObject);

@@ -66,7 +66,7 @@ CK_RV C_GetSlotInfo(CK_SLOT_ID slotID, CK_SLOT_INFO_PTR pInfo)
     memset(pInfo, 0, sizeof *pInfo);
     text_pad(pInfo->slotDescription, sizeof pInfo->slotDescription, token->store.folder);
     text_pad(pInfo->manufacturerID, sizeof pInfo->manufacturerID, "Coprime");
-    pInfo->flags = CKF_TOKEN_PRESENT | CKF_HW_SLOT;
+    pInfo->flags = CKF_TOKEN_PRESENT | (device_is_simulated(token->device) ? 0 : CKF_HW_SLOT);
     return end(CKR_OK);
 }
 
@@ -232,9 +232,10 @@ CK_RV C_SetPIN(CK_SESSION_HANDLE hSession, CK_UTF8CHAR_PTR pOldPin, CK_ULONG ulO
     CK_RV rv = session_begin(hSession, &session);
 
     if (rv == CKR_OK) {
-        const enum login who = session->token->login == OFFICER ? OFFICER : USER;
+        enum login who;
 
         module_lock();
+        who = session->token->login == OFFICER ? OFFICER : USER;
         if (!is_pin(pOldPin) || !is_pin(pNewPin)) {
             rv = CKR_ARGUMENTS_BAD;
         } else if (!session_writes(session)) {
