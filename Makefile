@@ -6,13 +6,14 @@ READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
 
-.PHONY: help setup demo test test-all bench figures figures-all boards bitstreams board-pages token docs docs-serve style lint format compiler registers diagrams errors lock clean
+.PHONY: help setup demo test test-all bench figures figures-all boards bitstreams board-pages token docs docs-serve style lint format papers compiler registers diagrams errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
 	@echo "make test       lint, types and tests (9 to 20 minutes)"
 	@echo "make test-all   the long sweeps too"
 	@echo "make figures    measure records again whose design has changed, and draw the pages' figures"
+	@echo "make papers     measure what the papers' figures are compared with, if it has changed"
 	@echo "make bench      measure the figures in docs/results.md that have no record"
 	@echo "make token      the PKCS #11 module for OpenSSL, OpenSSH and others, in build/token"
 	@echo "make docs       the documentation as a site, in build/site; make docs-serve shows it"
@@ -59,6 +60,10 @@ figures: $(READY)
 
 figures-all: $(READY)
 	@$(BIN)/python -m bench.figures --all
+
+# What is measured is kept: it may be interrupted, and goes on.
+papers: $(READY)
+	@$(BIN)/coprime sweep papers --update -o coprime/explore/measured.csv
 
 token: $(READY)
 	@$(BIN)/coprime token build -o build/token

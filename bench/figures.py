@@ -20,6 +20,8 @@ records and their columns (bench/records.py) in braces, and a format if need be:
 After the last bar of a row stands the record whose columns need no name in this row. A figure that
 is not known to be of today's hardware is written with a dagger.
 
+Blocks of papers' tables are drawn, too: bench/compared.py.
+
 In a sentence, or a table, outside of blocks a figure with a unit is that of a record of the page:
 one that a block draws, or that is named in `<!-- figures of NAME, NAME -->`.
 """
@@ -35,8 +37,9 @@ from pathlib import Path
 from coprime.errors import CoprimeError
 from coprime.explore.points import write_points
 from coprime.explore.rebuild import area_command
-from coprime.explore.shipped import SHIPPED, shipped_points
+from coprime.explore.shipped import SHIPPED, measured_points
 
+from . import compared
 from .page import DOCS
 from .records import Record, read_records, write_records
 
@@ -74,7 +77,7 @@ def pages() -> list[Path]:
 
 def draw(text: str, records: Mapping[str, Record]) -> str:
     """A page with every block written anew. Raises ValueError for a template that cannot be."""
-    return _BLOCK.sub(lambda block: _drawn(block["template"], records), text)
+    return compared.draw(_BLOCK.sub(lambda block: _drawn(block["template"], records), text))
 
 
 def _drawn(template: str, records: Mapping[str, Record]) -> str:
@@ -150,7 +153,8 @@ _CODE = re.compile(r"^```.*?^```|^    .*?$|`[^`\n]*`", re.M | re.S)
 def unrecorded(text: str, records: Mapping[str, Record]) -> list[Finding]:
     """Figures with a unit, outside of blocks and code, that no record of the page has.
 
-    What `make bench` writes has no records: tables are measured whole. Figures of papers are
+    What `make bench` writes has no records: tables are measured whole, and so are those of papers
+    next to ours. Figures of papers are
     excepted: those in a sentence, or a row of a table, that names one.
     """
     own = named(text, records).values()
@@ -159,7 +163,8 @@ def unrecorded(text: str, records: Mapping[str, Record]) -> list[Finding]:
         | {f"{value:.1f}" for one in own if isinstance(value := getattr(one, column), float)}
         for column in set(_UNITS.values())
     }
-    plain = _CODE.sub(_blank, _BENCH.sub(_blank, _BLOCK.sub(_literals, text)))
+    text = compared.BLOCK.sub(_blank, _BENCH.sub(_blank, _BLOCK.sub(_literals, text)))
+    plain = _CODE.sub(_blank, text)
     found = [*_in_sentences(plain), *_in_tables(plain)]
     return sorted(
         (line, f"{number} {unit}")
@@ -224,7 +229,7 @@ def is_other(one: Record) -> bool:
 
 def mark_shipped() -> None:
     """Empty the digests of measured.csv that are not those of today's Verilog."""
-    known = {(area_command(one), one.verilog) for one in shipped_points() if one.verilog}
+    known = {(area_command(one), one.verilog) for one in measured_points() if one.verilog}
     others = {
         command
         for command, digest in known
@@ -233,7 +238,7 @@ def mark_shipped() -> None:
     write_points(
         [
             replace(one, verilog=None) if area_command(one) in others else one
-            for one in shipped_points()
+            for one in measured_points()
         ],
         SHIPPED,
     )

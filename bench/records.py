@@ -70,7 +70,7 @@ class Record:
 
     def verilog_today(self) -> str:
         """Digest of the Verilog that the command would map now."""
-        return digest_of(synth.mapped_part(self._options).verilog)
+        return digest_of(synth.measured_text(self._options))
 
     def again(self) -> "Record":
         """The same with today's figures; where no figure has changed, with the date that it has."""

@@ -9,6 +9,7 @@ from coprime.errors import hint
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
 from coprime.explore.on_curve import on_curve
 from coprime.explore.rebuild import area_command
+from coprime.explore.shipped import shipped_points
 from coprime.flow.targets import DEVICES as ALL_DEVICES
 
 from .options import Parser, add_results, chosen_curve, chosen_points
@@ -47,7 +48,7 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print the best measured designs under a budget, each with the command that builds it."""
     curves = _curves(options)
-    points, source = chosen_points(options)
+    points, source = chosen_points(options, shipped_points)
     wanted = {}
     for command, curve in curves.items():
         if curve is not None:

@@ -17,7 +17,6 @@ from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.errors import hint
 from coprime.explore.points import Point, check_format, read_points, unproved, versions
-from coprime.explore.shipped import shipped_points
 from coprime.flow.files import naming
 from coprime.padding.scheme import Padding, parse_paddings
 from coprime.rsa.hashes import HASHES, digest_file, digest_size
@@ -142,9 +141,13 @@ def chosen_curve(options: argparse.Namespace, command: Command) -> AnyCurve | No
     return curve_for(command, options.curve)
 
 
-def add_target(parser: Parser, default: str | None = None) -> None:
-    """Add --target; without a default it has an area, so it is not generic."""
+def add_target(parser: Parser, default: str | None = None, *, also: Sequence[str] = ()) -> None:
+    """Add --target, with names that are no target `also`.
+
+    Without a default it has an area, so it is not generic.
+    """
     names = [target.value for target in Target if default or target is not Target.GENERIC]
+    names += also
     shown = f"FPGA family ({default})" if default else "FPGA family (that of --board)"
     parser.choice("--target", names, shown, default)
 
@@ -295,14 +298,16 @@ def add_results(parser: Parser) -> None:
     parser.path("--results", help=text)
 
 
-def chosen_points(options: argparse.Namespace) -> tuple[Sequence[Point], str]:
-    """Read the points of --results, or those that come with Coprime, and whose they are.
+def chosen_points(
+    options: argparse.Namespace, default: Callable[[], Sequence[Point]]
+) -> tuple[Sequence[Point], str]:
+    """Read the points of --results, or `default` ones that come with Coprime, and whose they are.
 
     Raises ValueError, with the command that makes it, if there is no such file.
     """
     path: Path | None = options.results
     if path is None:
-        points, where = shipped_points(), "the measurements that come with Coprime"
+        points, where = default(), "the measurements that come with Coprime"
     elif path.is_file():
         points, where = read_points(path), str(path)
     else:

@@ -5,6 +5,8 @@ import sys
 
 from rich.console import Console
 
+from coprime.explore.shipped import measured_points
+
 from .options import Parser, add_folder, add_results, chosen_points
 from .output import check_folder, line_without_terminal
 
@@ -23,7 +25,7 @@ def run(options: argparse.Namespace) -> None:
     from coprime.explore.report import write_report
 
     check_folder("-o", options.output)
-    points, source = chosen_points(options)
+    points, source = chosen_points(options, measured_points)
     print(source, file=sys.stderr)
     console = Console(stderr=True)
     with line_without_terminal("writing the report"), console.status("writing") as status:

@@ -12,6 +12,7 @@ from coprime.explore.explain import BudgetExplanation, Explanation, explain, exp
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, predict_operation, run_cluster, run_operation
 from coprime.runs.numbers import EXPONENTS, Operands, operands_on, random_lengths, random_operands
+from coprime.runs.single_multiplication import ALONE, run_alone
 
 from .key_files import add_key, add_passphrase, load_private, load_public
 from .options import (
@@ -22,6 +23,7 @@ from .options import (
     add_paddings,
     chosen_curve,
     chosen_design,
+    chosen_engine,
     chosen_paddings,
     chosen_settings,
     hexadecimal,
@@ -32,6 +34,8 @@ from .output import announce, check_file, print_json, print_result, progress
 SUMMARY = "Simulate one operation and compare it with Python's integers."
 
 _EXPLAINS = "--explain is for compression, which is made for one modulus, and for -p dsp= of ring"
+_NOT_ALONE = ("curve", "key", "input", "exponents", "requests", "explain", "trace")
+"""Options that what a part does alone does not take; nor does it take numbers."""
 _MODULUS = "m"  # the option that is a modulus, which may be an expression
 
 
@@ -49,7 +53,11 @@ def add_options(parser: Parser) -> None:
     """Add the options of `coprime run`."""
     add_design(parser)
     parser.add_argument(
-        "operation", choices=[command.name for command in Command if command.operation.computes]
+        "operation",
+        choices=[
+            *(command.name for command in Command if command.operation.computes),
+            *ALONE.values(),
+        ],
     )
     parser.number("--bits", "length of random operands, or of a random key", metavar=None)
     for name, text in (_raw() | {"input": "message of an RSA operation"}).items():
@@ -81,6 +89,8 @@ def run(options: argparse.Namespace) -> int:
 
     Raises ValueError for options that exclude each other.
     """
+    if options.operation in ALONE.values():
+        return _run_alone(options)
     command = Command[options.operation]
     choice = chosen_design(options, command=command)
     if options.trace is not None:
@@ -106,6 +116,26 @@ def run(options: argparse.Namespace) -> int:
     if options.explain:
         _explain_budget(options, choice, lengths)
     return _run_one(options, choice, command, given or _operands(options, choice, options.seed))
+
+
+def _run_alone(options: argparse.Namespace) -> int:
+    """Run what a part of the engine does alone, on random numbers of --bits."""
+    operation = options.operation
+    others = [*_raw(), *_NOT_ALONE]
+    choice = chosen_engine(options, operation)
+    given = any(getattr(options, name) for name in others) or chosen_paddings(options)
+    if options.bits is None or given:
+        raise ValueError(f"{operation} takes random numbers: --bits, --seed, and no other option")
+    with progress(f"simulating {operation} on {choice.family.name}"):
+        done = run_alone(choice, operation, options.bits, options.seed)
+    rows = [
+        ("", "equal to Python's" if done.ok else "WRONG: differs from Python's result"),
+        ("cycles", f"{done.cycles:,}"),
+        ("predicted", f"{done.predicted_cycles:,}"),
+        ("utilization", f"{done.utilization:.1%} of the cycles"),
+    ]
+    print_result(done, rows, as_json=options.json)
+    return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
 
 
 def predicted(options: argparse.Namespace) -> tuple[int, float]:

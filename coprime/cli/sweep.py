@@ -6,6 +6,8 @@ import sys
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from coprime.explore.shipped import SPECIFICATIONS
+
 from .options import FAILED, Parser, add_workers, chosen_workers
 from .output import check_file, line_without_terminal
 
@@ -17,9 +19,14 @@ def add_options(parser: Parser) -> None:
     parser.add_argument(
         "specification",
         metavar="SPEC.toml",
-        help="what to measure, or one of: shipped, curves, all, full, compression (docs/sweeps.md)",
+        help=f"what to measure, or one of: {', '.join(SPECIFICATIONS)} (docs/sweeps.md)",
     )
     parser.path("-o", "--output", required=True, help="results: .parquet or .csv")
+    parser.flag(
+        "--update",
+        "start from the rows of -o: those of other specifications stay, and of this one only those"
+        " are measured whose designs or tools have changed",
+    )
     cluster = parser.add_mutually_exclusive_group()
     add_workers(cluster)
     cluster.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")
@@ -51,7 +58,14 @@ def run(options: argparse.Namespace) -> int:
             bar.update(shown, completed=done, total=total, description=what)
 
         summary = sweep(
-            planned, options.output, workers=workers, scheduler=options.scheduler, progress=progress
+            planned,
+            options.output,
+            name=name if (name := options.specification) in SPECIFICATIONS else "",
+            update=options.update,
+            workers=workers,
+            scheduler=options.scheduler,
+            announce=lambda work: console.print(work.text, soft_wrap=True),
+            progress=progress,
         )
     failed = summary.failed
     print(

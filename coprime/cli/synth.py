@@ -5,11 +5,11 @@ import argparse
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.explore.measure import Area, PartToMap, measure_area
+from coprime.explore.measure import UNIT_GATE, Area, PartToMap, estimate_gates, measure_area
 from coprime.explore.system import SYSTEM
 from coprime.flow.board import BoardResult
 from coprime.flow.boards import BOARDS, board_named
-from coprime.flow.parts import PARTS
+from coprime.flow.parts import PARTS, part_verilog
 from coprime.flow.targets import DEVICES, route_targets
 from coprime.soc.board_files import BAUD, BoardProject, build_board, build_board_cluster
 
@@ -37,7 +37,7 @@ def add_options(parser: Parser) -> None:
     """Add the options of `coprime synth`."""
     add_design(parser)
     add_modulus_key(parser)
-    add_target(parser)
+    add_target(parser, also=(UNIT_GATE,))
     add_paddings(parser)
     add_bus(parser)
     text = (
@@ -70,7 +70,12 @@ def run(options: argparse.Namespace) -> None:
     """
     take_modulus(options)
     if options.board is not None:
-        _build_board(options, chosen_design(options) if options.stamp else _engine(options))
+        _build_board(
+            options,
+            chosen_design(options)
+            if options.stamp
+            else chosen_engine(options, "a board without --stamp"),
+        )
         return
     choice = chosen_design(options)
     if options.target is None:
@@ -89,6 +94,9 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--seeds must be 1 or more, not {options.seeds}")
     if options.seeds > 1 and (options.stamp or not options.route):
         raise ValueError("--seeds is of place and route: add --route, and leave --stamp out")
+    if options.target == UNIT_GATE:
+        _estimate(options, chosen_engine(options, f"--target {UNIT_GATE}"))
+        return
     announce(choice)
     with progress(f"mapping {options.family}"):
         area = area_of(options)
@@ -128,19 +136,32 @@ def area_of(options: argparse.Namespace) -> Area:
     )
 
 
-def mapped_part(options: argparse.Namespace) -> PartToMap:
-    """The part that `area_of` maps, with its Verilog. Raises as `PartToMap`."""
-    return PartToMap(
-        chosen_design(options),
-        options.part or PARTS[0],
-        Target(options.target),
-        chosen_paddings(options),
-        Bus(options.bus),
-    )
+def measured_text(options: argparse.Namespace) -> str:
+    """The Verilog that is mapped, or estimated. Raises as `PartToMap`."""
+    choice, part = chosen_design(options), options.part or PARTS[0]
+    if options.target == UNIT_GATE:
+        return part_verilog(chosen_engine(options, f"--target {UNIT_GATE}"), part)[0]
+    paddings, bus = chosen_paddings(options), Bus(options.bus)
+    return PartToMap(choice, part, Target(options.target), paddings, bus).verilog
 
 
-def _engine(options: argparse.Namespace) -> Choice:
-    return chosen_engine(options, "a board without --stamp")
+def _estimate(options: argparse.Namespace, choice: Choice) -> None:
+    """Print what the generic design is in unit gates."""
+    if options.route:
+        raise ValueError(f"unit gates are not placed: leave out --route, or --target {UNIT_GATE}")
+    if options.bus != Bus.AXI4_LITE.value or chosen_paddings(options):
+        raise ValueError(f"--target {UNIT_GATE} is for one bus and no padding: leave those out")
+    announce(choice)
+    with progress(f"estimating {options.family}"):
+        gates = estimate_gates(choice, options.part or PARTS[0])
+    rows: list[tuple[str, object]] = [
+        ("area", f"{gates.gate_area:,} unit gates"),
+        ("delay", f"{gates.gate_delay:,} unit gates"),
+        ("flip-flops", gates.ff),
+        ("memory", f"{gates.memory_bits:,} bits"),
+        ("tools", ", ".join(f"{k} {v}" for k, v in gates.tools.items())),
+    ]
+    print_result(gates, rows, as_json=options.json)
 
 
 def _build_board(options: argparse.Namespace, choice: Choice | ClusterChoice) -> None:

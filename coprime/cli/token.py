@@ -172,10 +172,11 @@ def _slot_of(module: TokenModule, slot: int, pin: bytes | None) -> dict[str, Any
 
 
 def _print_slot(slot: dict[str, Any]) -> None:
-    ready = "ready" if slot["user_pin"] else "without a PIN" if slot["initialized"] else "empty"
     named = f" {slot['label']} {slot['serial']}" if slot["initialized"] else ""
     protected = "" if slot["writable"] else " (its folder cannot be written)"
-    print(f"slot {slot['slot']}: {ready}{named}{protected}")
+    print(f"slot {slot['slot']}: {_readiness(slot)}{named}{protected}")
+    if slot["officer_pin_locked"]:
+        print("  the PIN of the security officer is locked")
     by_use: dict[str, list[str]] = {}
     for name, does in slot["mechanisms"].items():
         by_use.setdefault(", ".join(does), []).append(name)
@@ -184,6 +185,15 @@ def _print_slot(slot: dict[str, Any]) -> None:
     for key in slot["keys"]:
         may = ", ".join(key["rights"]) or "nothing"
         print(f"  key {key['label'] or '(no label)'}, {key['kind']}, {key['type']}: {may}")
+
+
+def _readiness(slot: dict[str, Any]) -> str:
+    """Whether the user can log in."""
+    if not slot["user_pin"]:
+        return "without a PIN" if slot["initialized"] else "empty"
+    if slot["user_pin_locked"]:
+        return "PIN locked (the security officer can set another one: C_InitPIN)"
+    return "ready"
 
 
 def _load(options: argparse.Namespace) -> TokenModule:

@@ -25,16 +25,60 @@ class LaneLinkSignature(wiring.Signature):
     -------
     at_barrier, ends : it waits at a BARRIER; it ends the operation
     location, index, data : the request to port A, and its data READ_LATENCY cycles later
+    result : digits that its multiplier writes; only where products chain
     """
 
-    def __init__(self, number_bits: int, address_bits: int, digit_width: int):
+    def __init__(self, number_bits: int, address_bits: int, digit_width: int, *, chains: bool):
         ports = {
             **dict.fromkeys(("at_barrier", "ends"), Out(1)),
             "location": Out(number_bits),
             "index": Out(address_bits),
             "data": Out(digit_width),
+            **({"result": Out(digit_width)} if chains else {}),
         }
         super().__init__(ports)
+
+
+class ChainedPlaces:
+    """Where the factors and results of products lie that chain.
+
+    The sequencer is at the next product while one is under way, whose places are kept here; and
+    that may have begun before the last digit of the result before is written.
+
+    Parameters
+    ----------
+    multiplier : the multiplier's ports
+    x, y, destination : locations of the sequencer's step
+    """
+
+    def __init__(self, multiplier: wiring.PureInterface, x: Signal, y: Signal, destination: Signal):
+        self.multiplier = multiplier
+        self.asked = {"x": x, "y": y, "destination": destination}
+        self.now = {name: Signal.like(one, name=f"{name}_now") for name, one in self.asked.items()}
+        self.written = Signal.like(destination, name="written_now")
+        self.a, self.b = Signal.like(x, name="factor"), Signal.like(y, name="factor_or_result")
+        """What port A and port B are asked for."""
+
+    def connect(self, m: Module) -> None:
+        """Keep the places of a product as it is accepted, and that of a result from digit 0 on."""
+        multiplier, asked, now = self.multiplier, self.asked, self.now
+        with m.If(multiplier.accepts):
+            m.d.sync += [now[name].eq(one) for name, one in asked.items()]
+        m.d.comb += [
+            self.a.eq(Mux(multiplier.a_of_next, asked["x"], now["x"])),
+            self.b.eq(asked["x"]),
+        ]
+        with m.If(multiplier.b_multiplier):
+            m.d.comb += self.b.eq(Mux(multiplier.b_of_next, asked["y"], now["y"]))
+        with m.Elif(multiplier.b_write):
+            m.d.comb += self.b.eq(self.written)
+            with m.If(multiplier.b_index == 0):
+                m.d.comb += self.b.eq(now["destination"])
+                m.d.sync += self.written.eq(now["destination"])
+        m.d.sync += [
+            multiplier.x_is_result.eq(asked["x"] == now["destination"]),
+            multiplier.y_is_result.eq(asked["y"] == now["destination"]),
+        ]
 
 
 class Lane(LaneOfUnits):
@@ -67,7 +111,10 @@ class Lane(LaneOfUnits):
                 raise ValueError(f"in one memory {step.note!r} has no copy")
         self.layout = layout
         link = LaneLinkSignature(
-            layout.number_bits, bits_for(layout.depth - 1), capabilities.digit_width
+            layout.number_bits,
+            bits_for(layout.depth - 1),
+            capabilities.digit_width,
+            chains=multiplication.chains,
         )
         parts = (capabilities, multiplication, multiplier, program, layout, link)
         super().__init__(*parts, leads=leads, target=target)
@@ -79,7 +126,15 @@ class Lane(LaneOfUnits):
         (memory,) = self.memories
         m.submodules.memory = memory
         sequencer, multiplier, linear = self.sequencer, self.multiplier, self.linear
-        a_location, a_index = self._port_a(m, multiplies)
+        x, y, destination = sequencer.x, sequencer.y, sequencer.destination
+        factor = x
+        places = None
+        if self.multiplication.chains:
+            # What a product keeps of its step is resolved as that is executed.
+            x, y, destination = (self._resolved(m, one) for one in (x, y, destination))
+            places = self._chained_places(m, x, y, destination)
+            factor = places.a
+        a_location, a_index = self._port_a(m, multiplies, x, factor)
         a_data = self._a_data(m, a_location)
         m.d.comb += [
             sequencer.exponent_data.eq(memory.a_data),
@@ -105,17 +160,19 @@ class Lane(LaneOfUnits):
             ]
         with m.Elif(multiplies):
             m.d.comb += [
-                b_location.eq(sequencer.destination),
+                b_location.eq(destination),
                 b_index.eq(multiplier.b_index),
                 write.eq(multiplier.b_write),
                 write_data.eq(multiplier.b_write_data),
             ]
-            if self.multiplication.two_streams:
+            if places is not None:
+                m.d.comb += b_location.eq(places.b)
+            elif self.multiplication.two_streams:
                 with m.If(multiplier.b_multiplier):
-                    m.d.comb += b_location.eq(sequencer.y)
+                    m.d.comb += b_location.eq(y)
         with m.Else():
             m.d.comb += [
-                b_location.eq(Mux(linear.b_write, sequencer.destination, sequencer.y)),
+                b_location.eq(Mux(linear.b_write, destination, y)),
                 b_index.eq(linear.index),
                 write.eq(linear.b_write),
                 write_data.eq(linear.b_write_data),
@@ -125,7 +182,7 @@ class Lane(LaneOfUnits):
         for port, location, index in (("a", a_location, a_index), ("b", b_location, b_index)):
             m.submodules[f"{port}_address"] = address = LocationAddress(self.layout)
             m.d.comb += [
-                address.location.eq(self._resolved(m, location)),
+                address.location.eq(location if places else self._resolved(m, location)),
                 address.index.eq(index),
                 getattr(memory, f"{port}_address").eq(address.address),
             ]
@@ -136,6 +193,24 @@ class Lane(LaneOfUnits):
             given = Mux(sums, linear.b_write_data, given)
         m.d.comb += [memory.b_write.eq(delays(m, write, 2)[-1]), memory.b_write_data.eq(given)]
         return m
+
+    def _chained_places(
+        self, m: Module, x: Signal, y: Signal, destination: Signal
+    ) -> ChainedPlaces:
+        """Places of products that chain; and whether a multiplicand is the other lane's result.
+
+        Such a one is made in the same cycles as this lane's: both lanes execute the same steps.
+        """
+        sequencer, multiplier = self.sequencer, self.multiplier
+        places = ChainedPlaces(multiplier, x, y, destination)
+        places.connect(m)
+        m.d.comb += [
+            self.to_other.result.eq(multiplier.b_write_data),
+            multiplier.other_result.eq(self.from_other.result),
+        ]
+        if any(step.x is Mode.OTHER_ACCUMULATOR for step in self.program.steps):
+            m.d.comb += multiplier.x_is_other.eq(sequencer.x == self.number(Mode.OTHER_ACCUMULATOR))
+        return places
 
     def _of_host(self, m: Module) -> tuple[Value, Value]:
         """Location and index of what the host writes: of a table's points, an entry of it."""
@@ -153,8 +228,10 @@ class Lane(LaneOfUnits):
             ]
         return location, index
 
-    def _port_a(self, m: Module, multiplies: Signal) -> tuple[Signal, Signal]:
-        """Location and index that port A is asked for."""
+    def _port_a(
+        self, m: Module, multiplies: Signal, x: Signal, multiplicand: Signal
+    ) -> tuple[Signal, Signal]:
+        """Location and index that port A is asked for: of the step's x, or of a product's."""
         sequencer, multiplier, number = self.sequencer, self.multiplier, self.number
         location, index = Signal(self.layout.number_bits), Signal.like(self.linear.index)
         with m.If(sequencer.exponent_read):
@@ -170,7 +247,7 @@ class Lane(LaneOfUnits):
             m.d.comb += index.eq(multiplier.a_index)
             with m.Switch(multiplier.a_role):
                 with m.Case(Role.MULTIPLICAND):
-                    m.d.comb += location.eq(sequencer.x)
+                    m.d.comb += location.eq(multiplicand)
                 with m.Case(Role.MULTIPLIER):
                     m.d.comb += location.eq(sequencer.y)
                 with m.Case(Role.MODULUS):
@@ -178,7 +255,7 @@ class Lane(LaneOfUnits):
                 with m.Case(Role.INVERSE):
                     m.d.comb += location.eq(number(Operand.M_INVERSE) + sequencer.modulus)
         with m.Else():
-            m.d.comb += [location.eq(sequencer.x), index.eq(self.linear.index)]
+            m.d.comb += [location.eq(x), index.eq(self.linear.index)]
             if self.program.sums:
                 added = number(Operand.M) + sequencer.modulus
                 if self.multiplication.scaled:

@@ -107,6 +107,7 @@ class LaneOfUnits(wiring.Component):
             # Only the lane of two banks, the smallest, has its sequencer of explicit LUTs.
             target=target if banked else Target.GENERIC,
             overlaps=multiplication.overlaps,
+            chains=multiplication.chains,
         )
         sizes = (width, capabilities.count_bits, depth)
         self.task = LinearTask(self.sequencer, shares=self.shares)
@@ -141,14 +142,20 @@ class LaneOfUnits(wiring.Component):
             m.submodules.multiplier = multiplier
         multiplies = Signal()
         works = sequencer.operation.matches(StepKind.MULTIPLY, StepKind.PREPARE)
+        accepted, discards = multiplier.done, sequencer.discards
         if self.multiplication.overlaps:
             works = multiplier.busy
+        if self.multiplication.chains:
+            works, accepted, discards = multiplier.busy, multiplier.accepts, Signal()
+            m.d.comb += sequencer.occupied.eq(multiplier.busy)
+            with m.If(accepted):
+                m.d.sync += discards.eq(sequencer.discards)
         m.d.comb += [
             multiplies.eq(works & ~sequencer.clearing),
             # The bus.
             *same_named(sequencer, self, "command", "start", "counts", "lengths"),
             *same_named(self, sequencer, "busy", "done", "error"),
-            self.multiplying.eq(multiplier.multiplying & ~sequencer.discards),
+            self.multiplying.eq(multiplier.multiplying & ~discards),
             # The other lane.
             sequencer.other_at_barrier.eq(self.from_other.at_barrier),
             sequencer.other_ends.eq(self.from_other.ends),
@@ -160,7 +167,7 @@ class LaneOfUnits(wiring.Component):
             multiplier.wipe.eq(sequencer.clear),
             *same_named(multiplier, sequencer, "inner_digits", "rounds"),
             multiplier.multiplier_is_one.eq(sequencer.y == self.number(Mode.ONE)),
-            sequencer.multiplied.eq(multiplier.done),
+            sequencer.multiplied.eq(accepted),
             # The linear unit.
             linear.start.eq(sequencer.linear),
             linear.clear.eq(sequencer.clear),

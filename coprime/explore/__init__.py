@@ -18,7 +18,7 @@ What results are used for:
 - `shipped`: the results that come with Coprime
 - `choose`: the best designs under a budget; `on_curve`: on a curve that they were not measured with
 - `rebuild`: the commands that measure a point again
-- `side_by_side`: the papers' figures beside measured ones
+- `side_by_side`: the papers' figures beside measured ones; `verdict`: what follows of a paper
 - `design_figures`: those of a design, for its data sheet
-- `plots`, `report`: charts and the page
+- `plots`, `panels`, `report`: charts, the papers' views as charts, and the page
 """

@@ -1,7 +1,7 @@
 """Area and clock of a design: maps a part of it to a target, and places and routes it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
@@ -9,14 +9,18 @@ from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.mapping import MappedDesign, Resources, map_design
-from coprime.flow.parts import PARTS, measured_verilog
+from coprime.flow.parts import PARTS, measured_verilog, part_verilog
 from coprime.flow.routing import RoutedDesign, route_design
 from coprime.flow.stamping.stamp import STAMPING, StampedDesign, stamp_design
 from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
+from coprime.flow.unit_gate import estimate
 from coprime.padding.scheme import Padding
 
 from .system import SYSTEM, system_part
+
+UNIT_GATE = "unit-gate"
+"""What stands for a target where the generic design is estimated in unit gates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,47 @@ class Area(Resources):
         ordered |= {"parameters": dict(self.parameters), "tools": dict(self.tools)}
         stamped = ordered.pop("stamped")
         return ordered | ({"stamped": stamped.record()} if stamped else {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gates:
+    """A part of a design in unit gates; field names are those of `synth --json`."""
+
+    family: str
+    parameters: Mapping[str, int | str]
+    part: str
+    target: str = UNIT_GATE
+    gate_area: int  # unit gates, without flip-flops and memory bits
+    gate_delay: int  # of the longest path, in delays of one unit gate
+    ff: int  # flip-flops
+    memory_bits: int  # of memories that are written
+    tools: Mapping[str, str]
+    verilog: str = field(repr=False)  # what was estimated
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them."""
+        shown = {name: value for name, value in self.__dict__.items() if name != "verilog"}
+        return shown | {"parameters": dict(self.parameters), "tools": dict(self.tools)}
+
+
+def estimate_gates(choice: Choice, part: str) -> Gates:
+    """Estimate a part of a generic design in unit gates.
+
+    Raises ValueError as `part_verilog`, ToolError as `coprime.flow.unit_gate.estimate`.
+    """
+    verilog, top = part_verilog(choice, part)
+    gates = estimate(verilog, top)
+    return Gates(
+        family=choice.family.name,
+        parameters=choice.values,
+        part=part,
+        gate_area=gates.area,
+        gate_delay=gates.delay,
+        ff=gates.flip_flops,
+        memory_bits=gates.memory_bits,
+        tools=gates.tools,
+        verilog=verilog,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """The report's plots as Vega-Lite specifications: the page and the PNG files are made of these."""
 
 import json
+import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coprime.catalog import FAMILIES
 from coprime.explore.points import Point
 from coprime.explore.rebuild import commands
 
@@ -16,7 +18,7 @@ STYLE: Mapping[str, Any] = json.loads(
     Path(__file__).with_name("page").joinpath("style.json").read_text("utf-8")
 )
 """Vega-Lite's configuration. Its colours are Okabe and Ito's, which stay apart for all kinds of
-colour vision; yellow is left out."""
+colour vision, without yellow; brown, grey, violet and black were chosen to stay apart from them."""
 
 DARK: Mapping[str, str] = json.loads(
     Path(__file__).with_name("page").joinpath("dark.json").read_text("utf-8")
@@ -58,6 +60,7 @@ class Plotted:
     """What of one target is plotted: the units of area and time, and the plots."""
 
     target: str
+    families: Sequence[str]  # those of all targets, in the catalogue's order
     area: str
     time: str
     figures: tuple[Figure, ...]
@@ -75,7 +78,7 @@ def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
     good = [point for point in points if point.status == "ok" and point.target != "generic"]
     rows: list[Row] = []
     plotted: list[Plotted] = []
-    families = sorted({point.family for point in points})
+    families = _in_order({point.family for point in points})
     for target in sorted({point.target for point in good}):
         own = [point for point in good if point.target == target]
         if target == "unit-gate":
@@ -86,9 +89,20 @@ def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
             area, time = "LUTs", "cycles"
         rows += [_row(point, time, len(rows) + number) for number, point in enumerate(own)]
         plotted.append(
-            Plotted(target=target, area=area, time=time, figures=_figures(families, area, time))
+            Plotted(
+                target=target,
+                families=families,
+                area=area,
+                time=time,
+                figures=_figures(families, area, time),
+            )
         )
     return rows, plotted
+
+
+def _in_order(families: Collection[str]) -> list[str]:
+    """Those of the catalogue in its order, then others."""
+    return [*(name for name in FAMILIES if name in families), *sorted({*families} - {*FAMILIES})]
 
 
 def _row(point: Point, unit: str, number: int) -> Row:
@@ -245,11 +259,10 @@ _TOOLTIP = [
 ]
 
 
-def _styles(field: str, names: Sequence[str], legend: Row) -> Row:
-    """A colour and a shape for each name: pairs of them differ even where names are more than
-    colours."""
+def _styles(field: str, names: Mapping[str, int], legend: Row) -> Row:
+    """A colour and a shape for each name, by its number."""
     colours, shapes = STYLE["range"]["category"], STYLE["range"]["symbol"]
-    numbers = range(len(names))
+    numbers = names.values()
     values = {
         "color": [colours[number % len(colours)] for number in numbers],
         "shape": [shapes[(number + number // len(shapes)) % len(shapes)] for number in numbers],
@@ -266,12 +279,18 @@ def _styles(field: str, names: Sequence[str], legend: Row) -> Row:
     }
 
 
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(dict.fromkeys(names))}
+
+
 class _Marks:
-    """Layers of points: a colour and a shape of its own for each family, however many are shown."""
+    """Layers of points. A family has the same colour and shape in every report: those of its place
+    in the catalogue, whichever families the results have."""
 
     def __init__(self, families: Sequence[str]):
         legend = {"orient": "top", "columns": 5, "offset": 6, "symbolOpacity": 1}
-        self._encoding = _styles("family", families, legend)
+        places = _numbered([*FAMILIES, *families])
+        self._encoding = _styles("family", {name: places[name] for name in families}, legend)
 
     def all(self) -> Row:
         """Every point, pale."""
@@ -387,7 +406,7 @@ _TITLE = 40
 """Characters of a line of an axis's title, so that it is no longer than the axis."""
 
 
-def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
+def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row], *, width: int) -> Row:
     """Draw a paper's figure: rows with `x`, `y` and `where`, one line for each `where`."""
     x = _size_axis("x", x_title)
     x["scale"]["padding"] = 14
@@ -398,15 +417,89 @@ def chart(title: str, x_title: str, y_title: str, rows: Sequence[Row]) -> Row:
         "title": textwrap.wrap(y_title, _TITLE),
         "scale": {"zero": False, "nice": True},
     }
-    legend = {"orient": "bottom", "columns": 1, "labelLimit": 400}
-    encoding = _styles("where", list(dict.fromkeys(row["where"] for row in rows)), legend)
     return {
         "data": {"values": list(rows)},
-        "title": {"text": title, "anchor": "start", "fontSize": 14, "offset": 8},
-        "width": 520,
+        **_heading([title]),
+        "width": width,
         "height": 260,
         "padding": 10,
+        **_lines(rows, x, y),
+        "config": STYLE,
+    }
+
+
+def small_plots(
+    rows: Sequence[Row],
+    *,
+    title: str,
+    x: str,
+    y: str,
+    logarithmic: bool,
+    names: Sequence[str],
+    columns: int,
+    width: int,
+) -> Row:
+    """Draw plots of the same axes next to each other: rows with `x`, `y`, `where` and `plot`.
+
+    Parameters
+    ----------
+    rows : one line for each `where` in the plot that `plot` names
+    title : of the whole picture; may be empty
+    x, y : the titles of the axes; x is logarithmic, y if `logarithmic`
+    names : of the plots, in their order
+    columns : plots in a row
+    width : of one plot, in pixels
+    """
+    ticks = sorted({row["x"] for row in rows})
+    log: Row = {"type": "log", "nice": False, "padding": 12}
+    y_axis: Row = {"tickCount": 5}
+    if logarithmic:
+        y_axis = {"values": _ticks([row["y"] for row in rows]), "labelExpr": _SHORT}
+    y_scale: Row = log if logarithmic else {"zero": True, "nice": True}
+    x_axis = {"format": "d", "values": ticks, "labelOverlap": "greedy"}
+    own = _lines(rows, _axis("x", x, log, x_axis), _axis("y", y, y_scale, y_axis))
+    plot: Row = {"width": width, "height": 190, **own}
+    if len(names) > 1:
+        header = {"title": None, "labelFontSize": 12, "labelFontWeight": 600, "labelPadding": 4}
+        header["labelColor"] = STYLE["axis"]["titleColor"]
+        plot = {
+            "facet": {"field": "plot", "type": "nominal", "sort": list(names), "header": header},
+            "columns": columns,
+            "spacing": 14,
+            "spec": plot,
+        }
+    return {
+        "data": {"values": list(rows)},
+        **_heading(textwrap.wrap(title, columns * width // 8)),
+        "padding": 8,
+        **plot,
+        "config": STYLE,
+    }
+
+
+def _heading(lines: Sequence[str]) -> Row:
+    if not any(lines):
+        return {}
+    return {"title": {"text": list(lines), "anchor": "start", "fontSize": 14, "offset": 10}}
+
+
+_SHORT = "datum.value < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
+"""The label of a tick: 0.1, 20, 20k."""
+
+
+def _ticks(values: Sequence[float]) -> list[float]:
+    """Powers of ten around these values; 2 and 5 times these, too, if they are close together."""
+    low, high = (math.log10(end(values)) for end in (min, max))
+    steps = (1, 2, 5) if high - low < 2 else (1,)
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    return [step * 10.0**power for power in powers for step in steps]
+
+
+def _lines(rows: Sequence[Row], x: Row, y: Row) -> Row:
+    """A line with its points for each place of measurement."""
+    legend = {"orient": "bottom", "columns": 1, "labelLimit": 400}
+    encoding = _styles("where", _numbered(row["where"] for row in rows), legend)
+    return {
         "encoding": {"x": x, "y": y, **encoding},
         "mark": {"type": "line", "strokeWidth": 1.6, "point": {"filled": True, "size": 55}},
-        "config": STYLE,
     }

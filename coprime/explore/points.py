@@ -102,8 +102,11 @@ class Point:
     """Digest of the Verilog that was mapped, by `digest_of`: if it is not that of today's, area and
     clock are of other hardware. None if unknown, and where a file has no such column."""
     key: str
-    """Hash of what the figures follow from: the design's Verilog, the measurement's settings and
+    """Hash of what the figures follow from: the design's hardware, the measurement's settings and
     the tools' versions. Equal keys are the same measurement."""
+    specifications: str = ""
+    """The specifications that come with Coprime and ask for the point, separated by spaces; empty
+    for those of others, and where a file has no such column."""
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -113,6 +116,13 @@ class Point:
         work = (self.operation, self.exponents, self.bits, self.seed)
         routed = self.fmax_mhz is not None
         return (self.family, *what, *work, parameters, routed, self.device or "")
+
+    @property
+    def request(self) -> tuple[object, ...]:
+        """What it was asked for by: a point that is measured again has the same."""
+        routed = self.fmax_mhz is not None
+        placed = (self.device, 0 if self.stamped else self.placements) if routed else ("", 0)
+        return (*self.identity[:-2], *placed)
 
     @property
     def settings(self) -> str:
@@ -142,6 +152,7 @@ _LATER: Mapping[str, Any] = {
     "fmax_best_mhz": None,
     "placements": 0,
     "verilog": None,
+    "specifications": "",
 }
 """Columns that files of earlier versions do not have, with what holds for all of their points."""
 

@@ -6,12 +6,14 @@ from coprime.cells.target import Target
 from coprime.explore.points import Point
 from coprime.explore.system import SYSTEM
 from coprime.flow.targets import flow_of
-from coprime.runs.single_multiplication import ALONE
 
 
 def area_command(point: Point) -> str:
-    """The command that maps the design again, and routes it if the point was; "" if none does."""
-    if point.target in ("unit-gate", Target.GENERIC.value):
+    """The command that maps the design again, or estimates it, and routes it if the point was.
+
+    "" if only cycles were counted.
+    """
+    if point.target == Target.GENERIC.value:
         return ""
     family, *parameters = _choice(point)
     if point.part == CLUSTER:
@@ -37,13 +39,10 @@ def area_command(point: Point) -> str:
 
 
 def cycles_command(point: Point) -> str:
-    """The command that simulates the operation again; "" if only a sweep does.
+    """The command that simulates the operation again, or what the part does alone.
 
-    `coprime run` takes operands from a seed, and runs whole operations; what a part does alone
-    comes from a sweep. A cluster's cycles are those of one engine.
+    A cluster's cycles are those of one engine.
     """
-    if point.operation in ALONE.values():
-        return ""
     family, *parameters = _choice(point)
     if point.part == SYSTEM:
         words = ["coprime soc", family, *parameters, "--operation modexp", *_bus(point)]
@@ -55,12 +54,11 @@ def cycles_command(point: Point) -> str:
 
 def commands(point: Point) -> list[tuple[str, str]]:
     """What rebuilds a point: what each command does, and the command."""
-    all_of_them = [
+    return [
         ("Build it:", point.command),
         ("Measure its area again:", area_command(point)),
         ("Count its cycles again:", cycles_command(point)),
     ]
-    return [(what, command) for what, command in all_of_them if command]
 
 
 def _bus(point: Point) -> list[str]:

@@ -2,12 +2,13 @@
 
 import base64
 import csv
+import itertools
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from itertools import groupby
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from coprime import __version__
+from coprime.explore.panels import DrawnPanel, draw_view
 from coprime.explore.plots import (
     STYLE,
     Figure,
@@ -28,11 +30,18 @@ from coprime.explore.plots import (
     plot_rows,
 )
 from coprime.explore.points import Point, unproved, versions, write_points
-from coprime.explore.side_by_side import Comparison, compare
+from coprime.explore.side_by_side import Comparison, Counterpart, compare, reasons
+from coprime.explore.verdict import judge, spread
 from coprime.flow.files import replacing, write_file
 from coprime.flow.parts import PARTS
 from coprime.flow.targets import DEVICES, FLOWS
-from coprime.papers.published import Table, tables
+from coprime.papers.published import Paper, Table, tables
+from coprime.papers.views import views
+
+Compared = tuple[Table, Sequence[Comparison]]
+"""A paper's table, and its figures with their counterparts."""
+Picture = tuple[str, str]
+"""An SVG for a wide page and one for a telephone, as data addresses."""
 
 _PAGE = Path(__file__).parent / "page"
 _PNG_SCALE = 2.0
@@ -71,20 +80,33 @@ def write_report(
         for figure in target.figures:
             progress(f"{figure.name} on {target.target}")
             written += _write_figure(figure, target, rows, folder / "figures")
-    images: dict[str, str] = {}
+    pictures: dict[str, Picture] = {}
     for table, comparisons in compared:
         if table.drawn:
             progress(f"{table.paper.name}, {table.number}")
-            drawing = _chart(table, comparisons)
-            path = folder / "figures" / f"{_anchor(table)}.png"
-            write_file(path, vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
-            written.append(path)
-            svg = _in_both_lights(vl_convert.vegalite_to_svg(drawing))
-            images[_anchor(table)] = base64.b64encode(svg.encode()).decode()
+            name, drawing = _anchor(table), partial(_chart, table, comparisons)
+            pictures[name] = _picture(drawing)
+            written.append(_write_png(drawing(), name, folder))
+    drawn = _draw_views(compared)
+    for panel in itertools.chain(*drawn.values()):
+        progress(f"{panel.name}")
+        pictures[panel.name] = _picture(panel.chart)
+        written.append(_write_png(panel.chart(panel.panel.title), panel.name, folder))
+        written.append(_write_panel(panel, folder / "figures"))
     progress("the page")
     page = folder / "index.html"
-    write_file(page, _page(points, rows, plotted, compared, images))
+    write_file(page, _page(points, rows, plotted, compared, drawn, pictures))
     return [page, *written]
+
+
+def _draw_views(compared: Sequence[Compared]) -> Mapping[str, Sequence[DrawnPanel]]:
+    """The panels of each paper that has a view, by its name."""
+    return {
+        view.paper.name: draw_view(
+            view, {table.number: lines for table, lines in compared if table.paper == view.paper}
+        )
+        for view in views()
+    }
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -98,18 +120,47 @@ def _write_csv(path: Path, names: Sequence[str], lines: Iterable[Sequence[object
     return path
 
 
-def _write_papers(compared: Sequence[tuple[Table, Sequence[Comparison]]], path: Path) -> Path:
-    names = "paper table page row quantity unit published measured ratio place how command".split()
+_PAPER_COLUMNS = (
+    *("paper", "table", "page", "row", "quantity", "unit", "published"),
+    *("measured", "ratio", "derived", "kind", "place", "how", "command", "reason"),
+)
+
+
+def _write_papers(compared: Sequence[Compared], path: Path) -> Path:
+    """A row for each counterpart, and for each figure without any.
+
+    `measured` is a figure of ours, `derived` one that follows from the paper's others; `ratio` is
+    either over published.
+    """
     lines: list[list[object]] = []
     for table, comparisons in compared:
         for one in comparisons:
             what = (table.paper.name, table.number, table.page, one.row, one.quantity, one.unit)
             head: list[object] = [*what, one.published]
-            if not one.measurements:
-                lines.append([*head, *([""] * 5)])
             for own in one.measurements:
-                lines.append([*head, own.value, own.ratio, own.where, own.how, own.command])
-    return _write_csv(path, names, lines)
+                lines.append([*head, own.value, own.ratio, "", *_told(own), ""])
+            for own in one.derived:
+                lines.append([*head, "", own.ratio, own.value, *_told(own), one.reason])
+            if not one.measurements and not one.derived:
+                lines.append([*head, *[""] * 7, one.reason])
+    return _write_csv(path, _PAPER_COLUMNS, lines)
+
+
+def _told(own: Counterpart) -> tuple[str, ...]:
+    return own.kind, own.where, own.how, own.command
+
+
+def _write_png(drawing: Row, name: str, folder: Path) -> Path:
+    path = folder / "figures" / f"{name}.png"
+    write_file(path, vl_convert.vegalite_to_png(drawing, scale=_PNG_SCALE))
+    return path
+
+
+def _write_panel(panel: DrawnPanel, folder: Path) -> Path:
+    """The points of a panel."""
+    names = ("plot", "row", panel.panel.x_title, panel.panel.y_title, "place")
+    lines = ([row[name] for name in ("plot", "row", "x", "y", "where")] for row in panel.rows)
+    return _write_csv(folder / f"{panel.name}.csv", names, lines)
 
 
 def _write_figure(
@@ -175,8 +226,9 @@ def _page(
     points: Sequence[Point],
     rows: Sequence[Row],
     plotted: Sequence[Plotted],
-    compared: Sequence[tuple[Table, Sequence[Comparison]]],
-    images: Mapping[str, str],
+    compared: Sequence[Compared],
+    drawn: Mapping[str, Sequence[DrawnPanel]],
+    pictures: Mapping[str, Picture],
 ) -> str:
     data = {
         "rows": rows,
@@ -194,11 +246,17 @@ def _page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "ratio": _ratio, "coded": _coded}
+    environment.filters |= {
+        "number": _number,
+        "ratio": _ratio,
+        "coded": _coded,
+        "spread": spread,
+    }
     papers = [
-        (paper, [_table(table, lines, images) for table, lines in group])
-        for paper, group in groupby(compared, key=lambda pair: pair[0].paper)
+        _paper(paper, list(group), drawn.get(paper.name, ()), pictures)
+        for paper, group in itertools.groupby(compared, key=lambda pair: pair[0].paper)
     ]
+    papers.sort(key=lambda paper: not paper["panels"])  # those that Coprime is built on first
     return environment.get_template("report.html").render(
         version=__version__,
         summary=_summary(points),
@@ -209,7 +267,7 @@ def _page(
         script=(_PAGE / "report.js").read_text("utf-8"),
         library=_library(),
         selects=_selects(rows),
-        families=sorted({row["family"] for row in rows}),
+        families=plotted[0].families if plotted else (),
         columns=_COLUMNS,
         figures=plotted[0].figures if plotted else (),
         papers=papers,
@@ -277,7 +335,17 @@ def _in_both_lights(svg: str) -> str:
     return f"{head}{end}<style>{dark_rules()}</style>{body}"
 
 
-def _chart(table: Table, comparisons: Sequence[Comparison]) -> Row:
+def _picture(drawing: Callable[..., Row]) -> Picture:
+    """A drawing for a wide page, and with `narrow` for a telephone."""
+
+    def source(chart: Row) -> str:
+        svg = _in_both_lights(vl_convert.vegalite_to_svg(chart))
+        return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+    return source(drawing()), source(drawing(narrow=True))
+
+
+def _chart(table: Table, comparisons: Sequence[Comparison], *, narrow: bool = False) -> Row:
     own = [one for one in comparisons if one.quantity in table.drawn and one.x is not None]
     several = len(table.drawn) > 1
     lines: dict[str, list[Row]] = {}
@@ -291,36 +359,63 @@ def _chart(table: Table, comparisons: Sequence[Comparison]) -> Row:
     for one in own:
         for here in one.measurements:
             if here.value is not None:
-                add(one, here.where, here.value)
+                add(one, here.label, here.value)
     unit = f" in {own[0].unit}" if own[0].unit else ""
-    title = f"{table.paper.name}, {table.number}: {table.title}"
     rows = [row for line in lines.values() for row in line]
-    y_title = table.title if several else f"{table.drawn[0]}{unit}"
-    return chart(title, f"{table.row_title} in bits", y_title, rows)
+    return chart(
+        "" if narrow else f"{table.paper.name}, {table.number}: {table.title}",
+        f"{table.row_title} in bits",
+        table.title if several else f"{table.drawn[0]}{unit}",
+        rows,
+        width=270 if narrow else 520,
+    )
 
 
-def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str]) -> dict[str, Any]:
+def _paper(
+    paper: Paper,
+    compared: Sequence[Compared],
+    panels: Sequence[DrawnPanel],
+    pictures: Mapping[str, Picture],
+) -> Mapping[str, Any]:
+    """What the page shows of a paper."""
+    return {
+        "paper": paper,
+        "anchor": paper.name.lower(),
+        "verdict": judge(paper, compared),
+        "panels": [(one, pictures[one.name]) for one in panels],
+        "tables": [_table(table, lines, pictures) for table, lines in compared],
+    }
+
+
+def _table(
+    table: Table, lines: Sequence[Comparison], pictures: Mapping[str, Picture]
+) -> Mapping[str, Any]:
     """What the page shows of a table.
 
-    Each row and each quantity that something is measured of; the other rows as published.
+    Each row and each quantity that something is compared with; the other rows as published.
     """
-    measured = [one for one in lines if one.measurements]
-    rows, quantities = ({one.row for one in measured}, {one.quantity for one in measured})
+    found = [one for one in lines if one.measurements or one.derived]
+    rows, quantities = ({one.row for one in found}, {one.quantity for one in found})
     beside = [one for one in lines if one.row in rows and one.quantity in quantities]
-    measurements = [own for one in beside for own in one.measurements]
-    places = list(dict.fromkeys(own.where for own in measurements))
+    derived = _places(itertools.chain(*(one.derived for one in beside)))
+    ours = _places(itertools.chain(*(one.measurements for one in beside)))
     spans = Counter(one.row for one in beside)
     compared: list[dict[str, Any]] = []
     for one in beside:
-        cells = {own.where: own for own in one.measurements}
         first = not compared or compared[-1]["row"] != one.row
+        of = {own.where: own for own in one.derived}, {own.where: own for own in one.measurements}
+        cells = [
+            (place, own.get(place.name))
+            for places, own in zip((derived, ours), of, strict=True)
+            for place in places
+        ]
         compared.append(
             {
                 "row": one.row,
                 "span": spans[one.row] if first else 0,
                 "quantity": f"{one.quantity} in {one.unit}" if one.unit else one.quantity,
                 "published": one.published,
-                "cells": [cells.get(place) for place in places],
+                "cells": cells,
             }
         )
     page = f", page {table.page}" if table.page else ""
@@ -329,24 +424,44 @@ def _table(table: Table, lines: Sequence[Comparison], images: Mapping[str, str])
         "anchor": anchor,
         "heading": f"{table.number}{page}: {table.title}",
         "device": table.device,
-        "image": f"data:image/svg+xml;base64,{images[anchor]}" if anchor in images else "",
+        "picture": pictures.get(anchor),
         "row_title": table.row_title,
-        # A place where nothing published is a number has no ratios.
-        "places": [
-            (place, any(own.ratio is not None for own in measurements if own.where == place))
-            for place in places
-        ],
+        "derived": derived,
+        "ours": ours,
         "compared": compared,
-        "found": any(own.value is not None for own in measurements),
+        "found": sum(any(own.value is not None for own in one.measurements) for one in lines),
+        "missing": any(own.value is None for one in lines for own in one.measurements),
+        "figures": len(lines),
         "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
         "only_published": [
             (row.label, [row.published.get(column.name) for column in table.columns])
             for row in table.rows
             if row.label not in spans
         ],
+        "reasons": reasons(lines),
         "remarks": table.remarks,
-        "ways": [(one, own) for one in beside for own in one.measurements],
+        "ways": [(one, own) for one in beside for own in (*one.derived, *one.measurements)],
     }
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A column of a table on the page."""
+
+    name: str
+    has_ratios: bool  # not where nothing published is a number
+
+    @property
+    def span(self) -> int:
+        """Columns: the figure's, and that of the ratio."""
+        return 1 + self.has_ratios
+
+
+def _places(counterparts: Iterable[Counterpart]) -> list[_Place]:
+    found: dict[str, bool] = {}
+    for own in counterparts:
+        found[own.where] = found.get(own.where, False) or own.ratio is not None
+    return [_Place(name, has_ratios) for name, has_ratios in found.items()]
 
 
 def _coded(text: str) -> Markup:
@@ -355,4 +470,6 @@ def _coded(text: str) -> Markup:
 
 
 def _ratio(ratio: float | None) -> str:
-    return "" if ratio is None else f"× {ratio:,.3g}"
+    if ratio is None:
+        return ""
+    return f"×\u00a0{ratio:,.0f}" if ratio >= 1000 else f"×\u00a0{ratio:.3g}"

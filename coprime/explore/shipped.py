@@ -1,4 +1,4 @@
-"""What comes with Coprime: specifications of sweeps, and what sweeps of three of them measured."""
+"""What comes with Coprime: specifications of sweeps, and what sweeps of four of them measured."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,19 +13,32 @@ SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
     "shipped": ("shipped",),
     "curves": ("curves",),
     "targets": ("targets",),
+    "papers": ("papers", "compression"),
     "compression": ("compression",),
-    "all": ("shipped", "curves", "papers"),
-    "full": ("shipped", "curves", "papers", "compression", "full"),
+    "all": ("shipped", "curves", "families", "papers"),
+    "full": ("shipped", "curves", "families", "papers", "compression", "full"),
 }
 """Specifications that come with Coprime, each with the files that it is made of."""
 SHIPPED = Path(__file__).parent / "measured.csv"
-"""The results of the specifications `shipped`, `curves` and `targets`."""
+"""The results of the specifications TO_CHOOSE and of `papers`."""
+TO_CHOOSE = ("shipped", "curves", "targets")
+"""The specifications whose designs are there to choose among; those of `papers` are the papers'."""
+
+
+@cache
+def measured_points() -> Sequence[Point]:
+    """Every point of the file, failed ones included."""
+    return tuple(read_points(SHIPPED))
 
 
 @cache
 def shipped_points() -> Sequence[Point]:
-    """Every point of the file, failed ones included."""
-    return tuple(read_points(SHIPPED))
+    """Those to choose among, which TO_CHOOSE asks for."""
+    return tuple(
+        point
+        for point in measured_points()
+        if not {*point.specifications.split()}.isdisjoint(TO_CHOOSE)
+    )
 
 
 def find(choice: Choice, target: str, part: str, bus: Bus = Bus.AXI4_LITE) -> Sequence[Point]:

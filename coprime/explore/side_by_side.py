@@ -1,6 +1,6 @@
 """The papers' figures beside what is measured here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from coprime.bus.axi_accelerator import Bus
@@ -8,10 +8,12 @@ from coprime.catalog import CLUSTER
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
 from coprime.explore.system import SYSTEM
-from coprime.papers.published import Computed, Measured, Source, Table
+from coprime.papers.published import Column, Computed, Derived, Figure, Measured, Row, Table
 
 _SIMULATED = ("cycles", "predicted_cycles", "software_cycles", "utilization")
-_ROUTED = ("fmax_mhz", "milliseconds", "area_time")
+_TIMES = ("milliseconds", "area_time")
+_ROUTED = ("fmax_mhz", *_TIMES)
+_GATES = ("gate_area", "gate_delay")
 _PARTS = {
     "multiplier": "the multiplier of ",
     "accelerator": "the accelerator of ",
@@ -22,19 +24,35 @@ _PARTS = {
 }
 
 
+DERIVED = "derived"
+"""The kind of what follows from the paper's other figures."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counterpart:
-    """Our counterpart of one published figure."""
+    """A counterpart of one published figure: ours, or what follows from the paper's others."""
 
     where: str
-    """What it was measured on; figures of one place may share a column."""
+    """What it was measured on, or follows from; figures of one place may share a column."""
     value: float | None
     """In the published figure's unit; None if the results have no such point."""
     ratio: float | None
-    """Measured over published; None if either is no number, or the published one is 0."""
+    """`value` over published; None if either is no number, or the published one is 0."""
+    kind: str
+    """Of ours, what it rests on, separated by ", ": "simulated" or "predicted" cycles, "mapped",
+    "routed", an estimate in "unit gates", "computed" from the design. Else DERIVED."""
     how: str
     command: str
-    """The `coprime` command that measures it again; empty where only a sweep or a test does."""
+    """The `coprime` commands that measure it, again or for the first time, separated by "; "; empty
+    for what is derived, and for what is computed without a measurement."""
+    devices: tuple[str, ...] = ()  # those of the points that it rests on, routed ones
+
+    @property
+    def label(self) -> str:
+        """`where`, which says so of cycles that were predicted in place of simulated."""
+        if self.value is not None and "predicted" in self.kind.split(", "):
+            return self.where.replace("Simulation", "Prediction")
+        return self.where
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,67 +64,114 @@ class Comparison:
     quantity: str
     unit: str
     published: int | float | str
-    measurements: tuple[Counterpart, ...]
+    measurements: tuple[Counterpart, ...]  # ours
+    derived: tuple[Counterpart, ...] = ()  # arithmetic on the paper's own figures
+    reason: str = ""
+    """Why there are no `measurements`, in a phrase; empty if there are."""
 
 
 def compare(table: Table, points: Sequence[Point]) -> list[Comparison]:
-    """Each published figure of a table, in the paper's order, with what is measured here."""
+    """Each published figure of a table, in the paper's order, with its counterparts."""
     return [
-        Comparison(
-            row=row.label,
-            x=row.x,
-            quantity=column.name,
-            unit=column.unit,
-            published=row.published[column.name],
-            measurements=tuple(
-                _counterpart(source, row.published[column.name], points)
-                for source in row.here.get(column.name, ())
-            ),
-        )
+        _comparison(row, column, points)
         for row in table.rows
         for column in table.columns
         if column.name in row.published
     ]
 
 
+def _comparison(row: Row, column: Column, points: Sequence[Point]) -> Comparison:
+    published, sources = row.published[column.name], row.here.get(column.name, ())
+    ours = [one for one in sources if not isinstance(one, Derived)]
+    return Comparison(
+        row=row.label,
+        x=row.x,
+        quantity=column.name,
+        unit=column.unit,
+        published=published,
+        measurements=tuple(_counterpart(one, published, points) for one in ours),
+        derived=tuple(_derived(one, published) for one in sources if isinstance(one, Derived)),
+        reason="" if ours else row.reasons.get(column.name, ""),
+    )
+
+
+def _derived(source: Derived, published: Figure) -> Counterpart:
+    value = source.value()
+    return Counterpart(
+        where=source.where,
+        value=value,
+        ratio=_ratio(value, published),
+        kind=DERIVED,
+        how=source.how,
+        command="",
+    )
+
+
 def _counterpart(
-    source: Source, published: int | float | str, points: Sequence[Point]
+    source: Measured | Computed, published: Figure, points: Sequence[Point]
 ) -> Counterpart:
     parts = source.of if isinstance(source, Computed) else (source,)
     found = [(one, _find(one, points)) for one in parts]
     values = [_figure(one, point) for one, point in found]
-    ways = dict.fromkeys(_way(one, point) for one, point in found)
-    commands = dict.fromkeys(_command(one, point) for one, point in found if point)
+    ways = _each(_way(one, point) for one, point in found)
+    kinds = _each(kind for one, point in found for kind in _kinds(one, point))
     if isinstance(source, Computed):
         value = None if None in values else source.value(*values)
         where, how = source.where, "; ".join([source.how, *ways])
+        kinds = kinds or [source.kind]
     else:
         (value,), where, how = values, source.where or _where(source), "; ".join(ways)
-    numbers = value is not None and not isinstance(published, str) and published != 0
-    ratio = value / published if numbers else None  # type: ignore[operator]
+    commands = _each(
+        command for one, point in found for command in _commands(one, point or wanted(one))
+    )
     return Counterpart(
-        where=where, value=value, ratio=ratio, how=how, command="; ".join(filter(None, commands))
+        where=where,
+        value=value,
+        ratio=_ratio(value, published),
+        kind=", ".join(kinds),
+        how=how,
+        command="; ".join(commands),
+        devices=tuple(
+            _each(point.device or "" for one, point in found if point and one.column in _ROUTED)
+        ),
     )
 
 
+def _each(texts: Iterable[str]) -> list[str]:
+    """Each text once, without empty ones."""
+    return [text for text in dict.fromkeys(texts) if text]
+
+
+def _ratio(value: float | None, published: Figure) -> float | None:
+    if value is None or isinstance(published, str) or published == 0:
+        return None
+    return value / published
+
+
+def reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
+    """Each reason why nothing of ours is compared with figures, and which these are."""
+    groups: dict[str, list[Comparison]] = {}
+    for one in lines:
+        if one.reason:
+            groups.setdefault(one.reason, []).append(one)
+    every = {one.row for one in lines}
+
+    def names(group: Sequence[Comparison]) -> str:
+        rows = list(dict.fromkeys(one.row for one in group))
+        quantities = ", ".join(dict.fromkeys(one.quantity for one in group))
+        return quantities if {*rows} == every else f"{quantities} of {'; '.join(rows)}"
+
+    return [(reason, names(group)) for reason, group in groups.items()]
+
+
+# --- Points -------------------------------------------------------------------------------------
+
+
 def _find(source: Measured, points: Sequence[Point]) -> Point | None:
-    return next((point for point in points if _matches(source, point)), None)
-
-
-def _figure(source: Measured, point: Point | None) -> float | None:
-    """The measured figure in the published unit."""
-    value: float | None = getattr(point, source.column) if point else None
-    return source.convert(value) if value is not None and source.convert else value
-
-
-def _way(source: Measured, point: Point | None) -> str:
-    figure = getattr(point, source.column) if point and source.convert else None
-    raw = f"{source.column} {figure:,}" if figure is not None else ""
-    return ", ".join(filter(None, (_how(source, point), raw, source.note)))
-
-
-def _command(source: Measured, point: Point) -> str:
-    return cycles_command(point) if source.column in _SIMULATED else area_command(point)
+    """The first point that the source asks for; with cycles a simulated one, if there is any."""
+    found = [point for point in points if _matches(source, point)]
+    simulated = (point for point in found if getattr(point, source.column) is not None)
+    return next(simulated, found[0] if found else None)
 
 
 def _matches(source: Measured, point: Point) -> bool:
@@ -122,8 +187,76 @@ def _matches(source: Measured, point: Point) -> bool:
         and source.target in (None, point.target)
         and source.device in (None, point.device)
         and source.fits(point.parameters)
-        and getattr(point, source.column) is not None
+        and _value(source, point) is not None
     )
+
+
+def wanted(source: Measured) -> Point:
+    """The point that a source asks for, without figures; a text that it leaves open is ""."""
+    return Point(
+        family=source.family,
+        paper="",
+        parameters=source.parameters,
+        bits=source.bits,
+        operation=source.operation,
+        exponents=source.exponents or "",
+        seed=1,
+        target=source.target or "",
+        device=source.device,
+        part=source.part,
+        cores=source.cores,
+        bus=source.bus,
+        fmax_mhz=0.0 if source.column in _ROUTED else None,
+        status="missing",
+        tools={},
+        command="",
+        key="",
+    )
+
+
+def _value(source: Measured, point: Point) -> float | None:
+    """The column's figure, or predicted cycles in place of those that were not simulated."""
+    value: float | None = getattr(point, source.column)
+    return point.predicted_cycles if value is None and source.column == "cycles" else value
+
+
+def _figure(source: Measured, point: Point | None) -> float | None:
+    """The measured figure in the published unit."""
+    value = _value(source, point) if point else None
+    return source.convert(value) if value is not None and source.convert else value
+
+
+# --- In words -----------------------------------------------------------------------------------
+
+
+def _kinds(source: Measured, point: Point | None) -> list[str]:
+    """What a figure rests on."""
+    if source.column == "predicted_cycles":
+        return ["predicted"]
+    counted = "predicted" if point and point.cycles is None else "simulated"
+    if source.column in _SIMULATED:
+        return [counted]
+    if source.column in _GATES:
+        return ["unit gates"]
+    return [counted] * (source.column in _TIMES) + [
+        "routed" if source.column in _ROUTED else "mapped"
+    ]
+
+
+def _way(source: Measured, point: Point | None) -> str:
+    figure = _value(source, point) if point and source.convert else None
+    raw = f"{source.column} {figure:,}" if figure is not None else ""
+    return ", ".join(filter(None, (_how(source, point), raw, source.note)))
+
+
+def _commands(source: Measured, point: Point) -> list[str]:
+    """What measures the point again, as far as the column rests on it."""
+    commands = []
+    if source.column in (*_SIMULATED, *_TIMES):
+        commands.append(cycles_command(point))
+    if source.column not in _SIMULATED and point.target:  # without one any will do
+        commands.append(area_command(point))
+    return commands
 
 
 def _where(source: Measured) -> str:
@@ -150,12 +283,13 @@ def _how(source: Measured, point: Point | None) -> str:
         return f"not in these results: {source.column} of {design}, {operation}{target}"
     device = point.device or point.target
     counted = "simulated" if point.cycles is not None else "predicted"
+    how = "counted in simulation" if point.cycles is not None else "predicted"
     ways = {
-        "cycles": f"counted in simulation: {design}, {operation}",
+        "cycles": f"{how}: {design}, {operation}",
         "predicted_cycles": f"predicted: {design}, {operation}",
         "software_cycles": f"counted in simulation: software alone on the same processor,"
         f" {operation}",
-        "utilization": f"counted in simulation: {design}, {operation}",
+        "utilization": f"{how}: {design}, {operation}",
         "fmax_mhz": f"placed and routed: {design} on {device}",
         "milliseconds": f"{counted} cycles of {operation} over the clock of {design}, placed and"
         f" routed on {device}",

@@ -12,6 +12,7 @@ from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.soc.exponentiation import ExponentiationRun, run_exponentiation
 from coprime.soc.riscv import MODULE_NAME, system_verilog
+from coprime.soc.simulated_system import DIVISOR
 
 SYSTEM = "system"  # the part's name
 OPERATION = Command.MODEXP.name  # its only operation
@@ -26,6 +27,11 @@ def system_part(choice: Choice, target: Target, bus: Bus) -> tuple[str, str]:
     """
     verilog = system_verilog(choice, target, bus=bus, divisor=_BOARD_DIVISOR)
     return verilog, MODULE_NAME
+
+
+def simulated_verilog(choice: Choice, bus: Bus) -> str:
+    """Verilog of the system in which an exponentiation is simulated. Raises as `system_verilog`."""
+    return system_verilog(choice, bus=bus, divisor=DIVISOR)
 
 
 def measure_exponentiation(

@@ -23,7 +23,6 @@ from coprime.flow.parts import accelerator_verilog, part_verilog
 from coprime.flow.sources import sources
 from coprime.flow.targets import DEVICES, FLOWS
 from coprime.flow.tools import ToolError, tool_version
-from coprime.flow.unit_gate import estimate
 from coprime.flow.verilog import digest_of
 from coprime.runs.execution import predict_operation, run_on
 from coprime.runs.numbers import Operands, random_operands
@@ -32,10 +31,13 @@ from coprime.runs.single_multiplication import (
     predict_multiplication,
     simulate_multiplication,
 )
+from coprime.soc.exponentiation import PROGRAM
+from coprime.soc.firmware import program_sources
 
-from .measure import PartToMap
-from .specification import AreaTask, RunTask
-from .system import measure_exponentiation
+from .measure import UNIT_GATE, PartToMap, estimate_gates
+from .points import Point
+from .specification import NOT_MAPPED, AreaTask, RunTask
+from .system import measure_exponentiation, simulated_verilog
 
 Task = AreaTask | RunTask
 
@@ -52,7 +54,7 @@ class Measurement:
 
     columns: Mapping[str, Any]  # what was measured, by a point's column
     tools: Mapping[str, str]  # version of each tool
-    key: str  # hash of what it follows from: Verilog, settings, tools
+    key: str  # hash of what it follows from: hardware, settings, tools
     reason: str | None = None  # why it failed, in one sentence; None if it did not
 
 
@@ -67,6 +69,26 @@ def measure(task: Task, expected_sources: str) -> Measurement:
         return _measure_area(task) if isinstance(task, AreaTask) else _measure_run(task)
     except Exception as error:  # one point must not end the sweep
         return Measurement({}, {}, "", _sentence(error))
+
+
+def confirm(task: Task, point: Point, expected_sources: str) -> Measurement | None:
+    """A task's measurement from a point that an earlier sweep measured; None if it is another one.
+
+    It is the same if it follows from the same hardware, settings and tools. To find that out the
+    design becomes Verilog; nothing is mapped or simulated. `expected_sources` as for `measure`.
+    """
+    if expected_sources != sources() or point.status != "ok":
+        return None
+    area_key, run_key = point.key.split("-")
+    try:
+        if isinstance(task, AreaTask):
+            found: Measurement | None = _confirm_area(task, point)
+        else:
+            found = _confirm_run(task, point)
+    except _EXPECTED:
+        return None
+    key = area_key if isinstance(task, AreaTask) else run_key
+    return found if found and found.key == key else None
 
 
 # --- The cache ----------------------------------------------------------------------------------
@@ -107,23 +129,55 @@ def _task_key(task: Task) -> tuple[str, ...]:
 # --- Area ---------------------------------------------------------------------------------------
 
 
-def _measure_area(task: AreaTask) -> Measurement:
-    if task.target == Target.GENERIC.value:
-        return Measurement({}, {}, "")
+_OF_AREA = (
+    *("device", "lut", "lutram", "ff", "carry", "dsp", "bram", "slices_estimate"),
+    *("fmax_mhz", "fmax_best_mhz", "placements", "gate_area", "gate_delay", "memory_bits"),
+)
+"""The columns of a point that an area's measurement may fill, besides the Verilog's digest."""
+
+
+_NO_AREA = Measurement({}, {}, NOT_MAPPED)
+
+
+def _area_settings(task: AreaTask) -> tuple[object, ...]:
     stamped = ("stamped",) if task.stamped else ()
-    settings = (task.target, task.route_seeds, task.device, *stamped)
-    if task.target == "unit-gate":
-        verilog, top = part_verilog(task.choice, task.part)
-        gates = estimate(verilog, top)
+    return (task.target, task.route_seeds, task.device, *stamped)
+
+
+def _confirm_area(task: AreaTask, point: Point) -> Measurement:
+    if task.target == NOT_MAPPED:
+        return _NO_AREA
+    tools = mapping_tools()
+    if task.target == UNIT_GATE:
+        verilog, _ = part_verilog(task.choice, task.part)
+    else:
+        part = PartToMap(task.built, task.part, Target(task.target), bus=Bus(task.bus))
+        verilog = part.verilog
+    if task.route_seeds:
+        flow = FLOWS[Target(task.target)]
+        tools |= {flow.nextpnr_name: tool_version(flow.nextpnr)}
+    columns = {name: value for name in _OF_AREA if (value := getattr(point, name)) is not None}
+    if not task.route_seeds:
+        del columns["placements"]
+    columns["verilog"] = digest_of(verilog)
+    return Measurement(columns, tools, _key(verilog, _area_settings(task), tools))
+
+
+def _measure_area(task: AreaTask) -> Measurement:
+    if task.target == NOT_MAPPED:
+        return _NO_AREA
+    settings = _area_settings(task)
+    if task.target == UNIT_GATE:
+        gates = estimate_gates(task.choice, task.part)
         columns: dict[str, Any] = {
             "device": "unit gates",
-            "ff": gates.flip_flops,
-            "gate_area": float(gates.area),
-            "gate_delay": float(gates.delay),
+            "ff": gates.ff,
+            "gate_area": float(gates.gate_area),
+            "gate_delay": float(gates.gate_delay),
             "memory_bits": gates.memory_bits,
-            "verilog": digest_of(verilog),
+            "verilog": digest_of(gates.verilog),
         }
-        return Measurement(columns, gates.tools, _key(verilog, settings, gates.tools))
+        return Measurement(columns, gates.tools, _key(gates.verilog, settings, gates.tools))
     source = PartToMap(task.built, task.part, Target(task.target), bus=Bus(task.bus))
     mapped, tools, reason = source.map(task.device), None, None
     columns = {"device": mapped.device} | mapped.resources | {"bram": float(mapped.bram)}
@@ -156,42 +210,92 @@ def _placed(source: PartToMap, task: AreaTask) -> tuple[Sequence[float], Mapping
 
 # --- Cycles -------------------------------------------------------------------------------------
 
+_PARTS_ALONE = {operation: part for part, operation in ALONE.items()}
 
-def _measure_run(task: RunTask) -> Measurement:
-    alone = {operation: part for part, operation in ALONE.items()}
-    if task.operation in alone:
-        return _measure_multiplication(task, alone[task.operation])
-    choice, command = task.choice, Command[task.operation]
-    capabilities = choice.design.capabilities
-    operands = random_operands(
-        command,
+
+def _confirm_run(task: RunTask, point: Point) -> Measurement | None:
+    work: object
+    columns: dict[str, Any] = {
+        "predicted_cycles": point.predicted_cycles,
+        "utilization": point.utilization,
+    }
+    if point.cycles is not None:
+        columns["cycles"] = point.cycles
+    elif (point.predicted_cycles or 0) <= task.simulate_cycles:
+        return None  # it is to be simulated now
+    if task.system_bus:
+        columns["software_cycles"] = point.software_cycles
+        tools = _tools_of_system(point.tools.get(_COMPILER, ""))
+        verilog, work = _system_work(task, _operands(task))
+    elif task.operation in _PARTS_ALONE:
+        verilog, _ = part_verilog(task.choice, _PARTS_ALONE[task.operation])
+        work = (task.bits, task.operand_seed)
+        tools = _tools_alone()
+    else:
+        verilog, work = accelerator_verilog(task.choice), _work(task, _operands(task))
+        tools = _tools_of_run(simulated=point.cycles is not None)
+    return Measurement(columns, tools, _run_key(verilog, work, columns, tools))
+
+
+def _operands(task: RunTask) -> Operands:
+    capabilities = task.choice.design.capabilities
+    return random_operands(
+        Command[task.operation],
         task.bits,
         task.operand_seed,
         exponents=task.exponents,
         modulus=capabilities.fixed_modulus,
         checked=capabilities.checked,
     )
-    # Every number, which the repr leaves out; no user's key ever gets here.
-    work = (command.name, astuple(operands))
+
+
+def _work(task: RunTask, operands: Operands) -> tuple[object, ...]:
+    """Every number, which the repr leaves out; no user's key ever gets here."""
+    return (task.operation, astuple(operands))
+
+
+def _tools_of_run(*, simulated: bool) -> dict[str, str]:
+    tools = {"coprime": __version__}
+    return (
+        tools | mapping_tools() | {"verilator": tool_version("verilator")} if simulated else tools
+    )
+
+
+def _tools_alone() -> dict[str, str]:
+    return {"coprime": __version__, "amaranth": tool_version("amaranth")}
+
+
+def _run_key(
+    verilog: str, work: object, columns: Mapping[str, Any], tools: Mapping[str, str]
+) -> str:
+    """The counts are a part of it: hardware alone does not say what is predicted."""
+    return _key(verilog, (work, sorted(columns.items())), tools)
+
+
+def _measure_run(task: RunTask) -> Measurement:
+    if task.operation in _PARTS_ALONE:
+        return _measure_multiplication(task, _PARTS_ALONE[task.operation])
+    choice, command = task.choice, Command[task.operation]
+    capabilities = choice.design.capabilities
+    operands = _operands(task)
+    work = _work(task, operands)
     predicted = predict_operation(choice.design, command, operands)
     if task.system_bus:
-        return _measure_system(choice, Bus(task.system_bus), operands, predicted)
+        return _measure_system(task, operands, predicted)
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
         "utilization": predicted.products / (predicted.cycles * capabilities.multipliers),
     }
-    tools, reason = {"coprime": __version__}, None
+    reason = None
     verilog = accelerator_verilog(choice)
-    if predicted.cycles <= task.simulate_cycles:
-        tools |= mapping_tools() | {"verilator": tool_version("verilator")}
-        cycles, utilization, right = _simulate(
-            *(choice, command, operands, predicted), verilog, _key(verilog, work, tools)
-        )
+    simulated = predicted.cycles <= task.simulate_cycles
+    tools = _tools_of_run(simulated=simulated)
+    if simulated:
+        kept = _hash(verilog, repr(work), repr(sorted(tools.items())))
+        cycles, utilization, right = _simulate(choice, command, operands, predicted, verilog, kept)
         columns |= {"cycles": cycles, "utilization": utilization}
         reason = _objection(right, cycles, predicted.cycles)
-    return Measurement(
-        columns, tools, _key(verilog, (work, sorted(columns.items())), tools), reason
-    )
+    return Measurement(columns, tools, _run_key(verilog, work, columns, tools), reason)
 
 
 def _simulate(
@@ -213,37 +317,42 @@ def _simulate(
     return cycles, utilization, right
 
 
-def _measure_system(
-    choice: Choice, bus: Bus, operands: Operands, predicted: Prediction
-) -> Measurement:
+_COMPILER = "RISC-V compiler"
+
+
+def _tools_of_system(compiler: str) -> dict[str, str]:
+    return _tools_of_run(simulated=True) | {_COMPILER: compiler}
+
+
+def _system_work(task: RunTask, operands: Operands) -> tuple[str, tuple[object, ...]]:
+    """What a system simulates: its Verilog, and the operation with the firmware's sources."""
+    verilog = simulated_verilog(task.choice, Bus(task.system_bus))
+    return verilog, (*_work(task, operands), program_sources(PROGRAM))
+
+
+def _measure_system(task: RunTask, operands: Operands, predicted: Prediction) -> Measurement:
     """The operation with the accelerator, and in software, whatever these take."""
-    done, alone = measure_exponentiation(choice, bus, operands.numbers)
+    choice = task.choice
+    done, alone = measure_exponentiation(choice, Bus(task.system_bus), operands.numbers)
+    assert done.accelerator
+    slots = done.accelerator * choice.design.capabilities.multipliers
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
+        "utilization": predicted.products / slots,
         "cycles": done.accelerator,
         "software_cycles": alone.software,
     }
-    if done.accelerator:
-        slots = done.accelerator * choice.design.capabilities.multipliers
-        columns["utilization"] = predicted.products / slots
-    tools = {
-        "coprime": __version__,
-        **mapping_tools(),
-        "verilator": tool_version("verilator"),
-        "RISC-V compiler": done.firmware.compiler,
-    }
     right = done.right and alone.right
     reason = None if right else "the firmware's result or the engine's cycles are wrong"
-    work = (sorted(operands.numbers.items()), sorted(columns.items()))
-    verilog = accelerator_verilog(choice, bus=bus)
-    return Measurement(columns, tools, _key(verilog, work, tools), reason)
+    tools = _tools_of_system(done.firmware.compiler)
+    verilog, work = _system_work(task, operands)
+    return Measurement(columns, tools, _run_key(verilog, work, columns, tools), reason)
 
 
 def _measure_multiplication(task: RunTask, part: str) -> Measurement:
     choice = task.choice
     predicted = predict_multiplication(choice.design, task.bits, task.operation)
     verilog, _ = part_verilog(choice, part)
-    tools = {"coprime": __version__, "amaranth": tool_version("amaranth")}
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
         "utilization": predicted.products / predicted.cycles,
@@ -253,8 +362,8 @@ def _measure_multiplication(task: RunTask, part: str) -> Measurement:
         done = simulate_multiplication(choice.design, task.bits, task.operand_seed, task.operation)
         columns |= {"cycles": done.cycles, "utilization": done.products / done.cycles}
         reason = _objection(done.right, done.cycles, predicted.cycles)
-    work = (task.bits, task.operand_seed, sorted(columns.items()))
-    return Measurement(columns, tools, _key(verilog, work, tools), reason)
+    work, tools = (task.bits, task.operand_seed), _tools_alone()
+    return Measurement(columns, tools, _run_key(verilog, work, columns, tools), reason)
 
 
 def _objection(right: bool, cycles: int, predicted: int) -> str | None:
@@ -267,8 +376,12 @@ def _objection(right: bool, cycles: int, predicted: int) -> str | None:
 
 
 def _key(verilog: str, settings: object, tools: Mapping[str, str]) -> str:
-    """Hash of what a measurement follows from."""
-    return _hash(verilog, repr(settings), repr(sorted(tools.items())))
+    """Hash of what a measurement follows from: comments of the Verilog are no part of it.
+
+    Nor is the version of Coprime, which makes the Verilog: what it does is seen there.
+    """
+    others = sorted((name, version) for name, version in tools.items() if name != "coprime")
+    return _hash(digest_of(verilog), repr(settings), repr(others))
 
 
 def _hash(*parts: str) -> str:

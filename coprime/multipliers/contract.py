@@ -57,6 +57,17 @@ class MultiplierSignature(wiring.Signature):
 
     A multiplier that works modulo a `scaled` modulus has the input `descale`, valid like the
     lengths: where it is 1, the result is one modulo M, as `Multiplication.scaled` says.
+
+    Where products `chain`, `busy` is 1 from the first to the last cycle, and `accepts` as soon as
+    the product under way is known, or a preparation has ended. In the next cycle `start` may ask
+    for a product that follows it, with the same modulus, the same lengths and two rounds or more.
+    `multiplier_is_one` is then that product's, and so is what port A reads with `a_of_next`, and
+    port B with `b_of_next`: digit 0 of the multiplicand, or with `b_multiplier` of the multiplier.
+    `x_is_result` and `y_is_result` mark those of its factors that are the result of the product
+    under way; with `x_is_other`, the multiplicand is another multiplier's result, whose digits
+    `other_result` has in the same cycles as `b_write_data` this one's. These are valid from the
+    second cycle after `start` on. With the next `accepts`, that product is the one under way,
+    though digits of the result before may still be written.
     """
 
     def __init__(
@@ -67,12 +78,19 @@ class MultiplierSignature(wiring.Signature):
         *,
         two_streams: bool = False,
         scaled: bool = False,
+        chains: bool = False,
     ):
         streams = {"b_multiplier": Out(1)} if two_streams else {}
         descale = {"descale": In(1)} if scaled else {}
+        chain = {
+            **dict.fromkeys(("busy", "accepts", "a_of_next", "b_of_next"), Out(1)),
+            **dict.fromkeys(("x_is_result", "y_is_result", "x_is_other"), In(1)),
+            "other_result": In(digit_width),
+        }
         super().__init__(
             streams
             | descale
+            | (chain if chains else {})
             | {
                 **dict.fromkeys(("start", "prepare", "wipe"), In(1)),
                 "done": Out(1),
@@ -209,6 +227,8 @@ class Multiplication(ABC):
     overlaps (bool): accepts a product before the previous one has ended, with
         `OverlappingMultiplierSignature`
     overwrites (bool): of one memory: the result may be written over a factor
+    chains (bool): of one memory: a product may follow the previous one before that has ended, with
+        the ports of `MultiplierSignature` for it
     """
 
     digit_width: int
@@ -222,6 +242,11 @@ class Multiplication(ABC):
     two_streams: bool = False
     overlaps: bool = False
     overwrites: bool = False
+
+    @property
+    def chains(self) -> bool:
+        """No product begins before the previous one has ended."""
+        return False
 
     @property
     def round_bits(self) -> int:
@@ -318,6 +343,10 @@ class Multiplication(ABC):
 
     def prepare_cycles(self, inner: int) -> int:
         """Cycles of preparing for a modulus of `inner` digits."""
+        raise NotImplementedError
+
+    def chained_cycles(self, inner: int, rounds: int) -> int:
+        """Cycles from the end of a product to that of the one that follows it, where they chain."""
         raise NotImplementedError
 
     def product(self, x: int, y: int, modulus: int, rounds: int, *, descale: bool = False) -> int:

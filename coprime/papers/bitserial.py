@@ -11,6 +11,7 @@ from typing import Any
 
 from .published import (
     Computed,
+    Derived,
     Measured,
     Row,
     Source,
@@ -19,6 +20,7 @@ from .published import (
     over_clock,
     read_publication,
 )
+from .views import Panel, View, number_in
 
 SLICES = 19_200  # of the paper's device, each with two LUTs of four inputs and two flip-flops
 LUTS = 2 * SLICES
@@ -201,9 +203,9 @@ _FIGURE_3 = _PRINTED.table("Figure 3", rows=[_row_of_figure_3(bits) for bits in 
 # --- Table 3 ------------------------------------------------------------------------------------
 
 
-def _corrected(family: str, place: int) -> Computed:
+def _corrected(family: str, place: int) -> Derived:
     moved = family != INTERLEAVED and place < 2
-    return Computed(
+    return Derived(
         value=lambda: CORRECTED[family][place],
         how="printed in the row of the other Montgomery multiplier" if moved else "as printed",
         where="Corrected",
@@ -216,7 +218,7 @@ def _operation_time(
     """Time of a whole operation at 1024 bits: at the paper's clock and at ours."""
     of: Any = {"operation": operation, "exponents": "random"}
     cycles = _measured("cycles", family, 1024, multipliers, **of)
-    routed = {"device": _ECP5, "where": "LFE5U-85F, the whole engine routed"}
+    routed = {"target": "ecp5", "device": _ECP5, "where": "LFE5U-85F, the whole engine routed"}
     return (
         at_clock(cycles, megahertz),
         over_clock(cycles, _multiplier("fmax_mhz", family, 1024), _OWN_CLOCK),
@@ -227,8 +229,8 @@ def _operation_time(
 def _running_times(row: str) -> Sources:
     family = _ROWS_OF_TABLE_3[row]
 
-    def from_table_2(value: Callable[[], float], how: str) -> Computed:
-        return Computed(value=value, how=how, where="From Table 2")
+    def from_table_2(value: Callable[[], float], how: str) -> Derived:
+        return Derived(value=value, how=how, where="From Table 2")
 
     return {
         "Frequency, as printed": (_corrected(family, 0),),
@@ -256,4 +258,34 @@ def _running_times(row: str) -> Sources:
 
 _TABLE_3 = _PRINTED.table("Table 3", _running_times)
 
-TABLES = (_TABLE_1, _TABLE_2, _FIGURE_3, _TABLE_3)
+TABLES = _PRINTED.complete((_TABLE_1, _TABLE_2, _FIGURE_3, _TABLE_3))
+
+# --- Its view -----------------------------------------------------------------------------------
+
+VIEW = View(
+    paper=_PRINTED.paper,
+    title="Bits and period, bits and area of the three multipliers",
+    panels=(
+        Panel(
+            name="period",
+            title="Shortest period of the clock",
+            table="Table 2",
+            at=lambda row, column: (
+                (number_in(row), column.removesuffix(": period"))
+                if column.endswith(": period")
+                else None
+            ),
+            x_title="Length of the operands in bits",
+            y_title="Period in ns",
+        ),
+        Panel(
+            name="area",
+            title="Area, in % of what the paper's device has",
+            table="Table 1",
+            at=lambda row, column: (number_in(row), column),
+            x_title="Length of the operands in bits",
+            y_title="% of 19,200 slices or 38,400 LUTs",
+            logarithmic=True,
+        ),
+    ),
+)

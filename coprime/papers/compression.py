@@ -14,7 +14,18 @@ from coprime.cells.compressor_tree import Plan
 from coprime.model.moduli import vassoler_pair
 from coprime.model.pseudo_moduli import product_estimate
 
-from .published import Computed, Figure, Measured, Row, Source, Sources, Table, read_publication
+from .published import (
+    Computed,
+    Derived,
+    Figure,
+    Measured,
+    Row,
+    Source,
+    Sources,
+    Table,
+    read_publication,
+)
+from .views import Panel, View, number_in
 
 _PRINTED = read_publication("compression")
 
@@ -97,13 +108,17 @@ def _of(figures: Printed, test: int, circuit: str, unit: str) -> float:
     return float(quantity(row[circuits.index(circuit)], unit))
 
 
-def _computed(value: Callable[[], float], where: str, how: str) -> tuple[Source, ...]:
-    return (Computed(value=value, where=where, how=how),)
+def _derived(value: Callable[[], float], where: str, how: str) -> tuple[Source, ...]:
+    return (Derived(value=value, where=where, how=how),)
 
 
 Here = Callable[[int, int, str], tuple[Source, ...]]
 """What a figure of a table of 2 multipliers, or of 1 for DM and CM, is compared with; by this
 number, test and circuit."""
+
+
+def _nothing(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    return ()
 
 
 def _products(count: int, test: int, circuit: str) -> tuple[Source, ...]:
@@ -113,7 +128,7 @@ def _products(count: int, test: int, circuit: str) -> tuple[Source, ...]:
         else (ONE_LOGIC_ELEMENTS, ONE_DELAYS, "13 and 14")
     )
     area = areas[test][CIRCUITS.index(circuit)]
-    return _computed(
+    return _derived(
         lambda: area * _of(delays, test, circuit, "s"), f"From Tables {tables}", "their product"
     )
 
@@ -131,7 +146,7 @@ def _from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
         return ()
     divisor, half = _multipliers(count, circuit)
     area = LOGIC_ELEMENTS[test][CIRCUITS.index(circuit)]
-    return _computed(lambda: area / divisor, "From Table 7", f"{half}its figure")
+    return _derived(lambda: area / divisor, "From Table 7", f"{half}its figure")
 
 
 def _delay_from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
@@ -139,7 +154,7 @@ def _delay_from_two(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     if count == 2:
         return ()
     half = _multipliers(count, circuit)[1]
-    return _computed(lambda: _delay(count, test, circuit), "From Table 8", f"{half}its figure")
+    return _derived(lambda: _delay(count, test, circuit), "From Table 8", f"{half}its figure")
 
 
 def _delay(count: int, test: int, circuit: str) -> float:
@@ -150,7 +165,7 @@ def _delay(count: int, test: int, circuit: str) -> float:
 def _encryption(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     divisor, half = _multipliers(count, circuit)
     cycles = encryption_cycles(2 // divisor)
-    return _computed(
+    return _derived(
         lambda: cycles * _delay(count, test, circuit),
         "From Table 8",
         f"{cycles} times {half}its delay",
@@ -163,12 +178,12 @@ def _decryption(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     iterations = decryption_cycles(test, 2 // divisor, pseudo=circuit == CM_PSEUDO)
     cycles = iterations * _iteration_cycles(test, circuit)
     return (
-        *_computed(
+        *_derived(
             lambda: iterations * _delay(count, test, circuit) / 1000,
             "From Table 8",
             f"{iterations:,} times {half}its delay",
         ),
-        *_computed(
+        *_derived(
             lambda: cycles / _of(clocks, test, circuit, "MHz") / 1000,
             f"At Table {table}'s clock",
             f"{cycles:,} cycles",
@@ -183,7 +198,7 @@ def _iteration_cycles(test: int, circuit: str) -> int:
 
 def _clock(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     cycles = _iteration_cycles(test, circuit)
-    return _computed(
+    return _derived(
         lambda: cycles / _delay(count, test, circuit),
         "From Table 8",
         f"{cycles:,} over {_multipliers(count, circuit)[1]}its delay",
@@ -195,9 +210,9 @@ def _clock(count: int, test: int, circuit: str) -> tuple[Source, ...]:
 _ECP5 = "LFE5U-85F-6 CABGA381"
 _ROUTED = "LFE5U-85F, routed"
 _GATES = "unit gates"
-BUILT = (8, 16)
-"""Tests whose engines for one modulus are measured: 8, which the figures have, and 16, which the
-tables have, too. Montgomery's are measured for all."""
+DRAWN = (8, 16)
+"""Tests of the figures whose engines are measured. Of the tables' tests those are that the file
+gives no reason for why they are not."""
 REDUCED = (2, 4, 8, 16)  # tests whose reductions of operands of 32 bits are measured
 
 
@@ -216,7 +231,7 @@ def _measured(
 ) -> Measured:
     """Measure the circuit of a test: an engine for its one modulus, or Montgomery's of its length.
 
-    Montgomery's has two multipliers in every table; beyond the tests that are built it is made for
+    Montgomery's has two multipliers in every table; beyond the tests of the figures it is made for
     the pseudo-modulus's length, and takes the modulus's, too.
     """
     pseudo = circuit in (DM_PSEUDO, CM_PSEUDO, MM_PSEUDO)
@@ -225,7 +240,7 @@ def _measured(
     if circuit in (MM, MM_PSEUDO):
         family = "montgomery-r2"
         bits += pseudo
-        longest = bits if test in BUILT or part == "multiplier" else 2 * test
+        longest = bits if test in DRAWN or part == "multiplier" else 2 * test
         parameters = {"max_bits": longest, "multipliers": 1 if part == "multiplier" else 2}
     else:
         family = "compression" if circuit in (CM, CM_PSEUDO) else "direct"
@@ -278,7 +293,7 @@ def _grown(
     test: int, circuit: str, place: int, figure: Callable[[int], float]
 ) -> tuple[Source, ...]:
     """Its figure at 32 bits, times what our estimate grows by; area is `place` 0, delay 1."""
-    if circuit not in (CM, CM_PSEUDO) or test in BUILT:
+    if circuit not in (CM, CM_PSEUDO):
         return ()
 
     def estimate(of: int) -> int:
@@ -288,7 +303,7 @@ def _grown(
         value = figure(16) * estimate(test) / estimate(16)
         return value if place else round(value)  # there are whole logic elements
 
-    return _computed(
+    return _derived(
         grown,
         "Grown from its 32 bits",
         f"its figure at 32 bits, times what the estimated {('area', 'delay')[place]} of a product "
@@ -296,29 +311,21 @@ def _grown(
     )
 
 
-def _is_built(test: int, circuit: str) -> bool:
-    return test in BUILT or circuit in (MM, MM_PSEUDO)
-
-
-def _area(count: int, test: int, circuit: str) -> tuple[Source, ...]:
-    """Logic, and the growth of what was not built."""
+def _grown_area(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     elements = LOGIC_ELEMENTS if count == 2 else ONE_LOGIC_ELEMENTS
-    if _is_built(test, circuit):
-        return _luts(count, test, circuit)
     return _grown(test, circuit, 0, lambda of: elements[of][CIRCUITS.index(circuit)])
 
 
-def _iteration_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
-    """Time of an iteration, and the growth of what was not built."""
-    if _is_built(test, circuit):
-        return (_iteration(test, circuit, count),)
+def _grown_delay(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     return _grown(test, circuit, 1, lambda of: _delay(count, of, circuit))
+
+
+def _iteration_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
+    return (_iteration(test, circuit, count),)
 
 
 def _area_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
     """LUTs of 4 inputs by the time of an iteration in s."""
-    if not _is_built(test, circuit):
-        return ()
     return (
         Computed(
             of=(_luts(count, test, circuit)[0], _iteration(test, circuit, count)),
@@ -330,12 +337,14 @@ def _area_time(count: int, test: int, circuit: str) -> tuple[Source, ...]:
 
 
 def _routed(column: str, **settings: Any) -> Here:
-    """A column of what was built, placed and routed."""
+    """A column of what is placed and routed."""
     return lambda count, test, circuit: (
-        (_measured(column, test, circuit, count, where=_ROUTED, **settings),)
-        if _is_built(test, circuit)
-        else ()
+        _measured(column, test, circuit, count, where=_ROUTED, **settings),
     )
+
+
+def _estimated(value: Callable[[], float], where: str, how: str) -> tuple[Source, ...]:
+    return (Computed(value=value, where=where, how=how, kind="unit gates"),)
 
 
 # --- Tables 3 to 5 ------------------------------------------------------------------------------
@@ -344,13 +353,13 @@ def _routed(column: str, **settings: Any) -> Here:
 def _pair(n: int) -> Sources:
     m2, m1 = vassoler_pair(n)
 
-    def computed(value: int, how: str) -> tuple[Source, ...]:
-        return _computed(lambda: value, "Computed", how)
+    def derived(value: int, how: str) -> tuple[Source, ...]:
+        return _derived(lambda: value, "From Equation 23", how)
 
     return {
-        "Modulus": computed(m2, f"(2^{n + 2} - 1)/3"),
-        "k": computed(m2 - 2**n, f"the modulus less 2^{n}"),
-        "Pseudo-modulus": computed(m1, f"2^{n + 2} - 1"),
+        "Modulus": derived(m2, f"(2^{n + 2} - 1)/3"),
+        "k": derived(m2 - 2**n, f"the modulus less 2^{n}"),
+        "Pseudo-modulus": derived(m1, f"2^{n + 2} - 1"),
     }
 
 
@@ -358,7 +367,7 @@ def _cells(modulus: int) -> Sources:
     first, first_modulus = STANDARD_CELLS[4][0], vassoler_pair(4)[0]
 
     def scaled(of: Callable[[Plan], int], place: int) -> tuple[Source, ...]:
-        return _computed(
+        return _estimated(
             lambda: first[place] * of(product_plan(modulus)) / of(product_plan(first_modulus)),
             "Unit gates, scaled to its first row",
             "estimate of our tree and its last adder, times its first figure over the estimate of "
@@ -387,7 +396,7 @@ _TABLES_3_TO_5 = (
 # --- Tables 7 to 18 -----------------------------------------------------------------------------
 
 
-def _results(number: str, count: int, sources: Sequence[Here]) -> Table:
+def _results(number: str, count: int, derived: Here, ours: Here, grown: Here) -> Table:
     """A table by the length of the key."""
     columns = _PRINTED.columns(number)
 
@@ -396,31 +405,38 @@ def _results(number: str, count: int, sources: Sequence[Here]) -> Table:
             return int(text)
         return float(quantity(text, unit) if " " in text else Decimal(text))
 
+    def beside(test: int, circuit: str) -> tuple[Source, ...]:
+        built = not _PRINTED.reason(number, str(test), circuit)
+        own = ours if built else grown
+        return (*derived(count, test, circuit), *own(count, test, circuit))
+
     def row(test: int, figures: Sequence[str]) -> Row:
         return Row(
             f"{2 * test:,} bits (Test {test})",
             {one.name: figure(text, one.unit) for one, text in zip(columns, figures, strict=True)},
-            {
-                one.name: [it for here in sources for it in here(count, test, one.name)]
-                for one in columns
-            },
+            {one.name: beside(test, one.name) for one in columns},
             x=2 * test,
         )
 
     return _PRINTED.table(number, rows=[row(*line) for line in printed(number).items()])
 
 
-_SOURCES: tuple[tuple[Here, ...], ...] = (
-    (_from_two, _area),
-    (_delay_from_two, _iteration_time),
-    (_products, _area_time),
-    (_encryption, _routed("milliseconds", operation="RSA_PUBLIC", convert=lambda ms: 1000 * ms)),
-    (_decryption, _routed("milliseconds")),
-    (_clock, _routed("fmax_mhz")),
+_SOURCES: tuple[tuple[Here, Here, Here], ...] = (
+    (_from_two, _luts, _grown_area),
+    (_delay_from_two, _iteration_time, _grown_delay),
+    (_products, _area_time, _nothing),
+    (
+        _encryption,
+        _routed("milliseconds", operation="RSA_PUBLIC", convert=lambda ms: 1000 * ms),
+        _nothing,
+    ),
+    (_decryption, _routed("milliseconds"), _nothing),
+    (_clock, _routed("fmax_mhz"), _nothing),
 )
-"""Of the Tables 7 to 12, and of 13 to 18."""
+"""Of the Tables 7 to 12, and of 13 to 18: what follows from other figures, what is measured of a
+circuit that is built, and how the figure of another one would have grown."""
 _RESULTS = tuple(
-    _results(f"Table {first + k}", count, sources)
+    _results(f"Table {first + k}", count, *sources)
     for count, first in ((2, 7), (1, 13))
     for k, sources in enumerate(_SOURCES)
 )
@@ -435,7 +451,7 @@ def _of_form(of: Callable[[Plan], int]) -> Callable[[str], tuple[Source, ...]]:
 
     def here(curve: str) -> tuple[Source, ...]:
         modulus = 2**_SIZE + int(curve.removeprefix("2^n").replace(" ", "") or 0)
-        return _computed(
+        return _estimated(
             lambda: of(product_plan(modulus)),
             f"Unit gates, n = {_SIZE}, estimate",
             "the tree and its last adder",
@@ -475,7 +491,7 @@ def _short_reduction(curve: str) -> tuple[Source, ...]:
             where=where,
             word=2 * test - (circuit == DM),
         ),
-        BUILT,
+        DRAWN,
         _GATES,
     )(curve)
 
@@ -500,16 +516,16 @@ def _multiplication(test: int, circuit: str, where: str) -> Source:
 
 def _multiplications(curve: str) -> tuple[Source, ...]:
     """Of Test 32 there are unit gates, but for the division of DM."""
-    tests = BUILT if curve in (DM, DM_PSEUDO) else (*BUILT, 32)
+    tests = DRAWN if curve in (DM, DM_PSEUDO) else (*DRAWN, 32)
     return _of_tests(_multiplication, tests, _GATES)(curve)
 
 
 _ITERATIONS = _of_tests(
-    lambda test, circuit, where: _iteration(test, circuit, 2, where), *(BUILT, f"{_ROUTED}, μs")
+    lambda test, circuit, where: _iteration(test, circuit, 2, where), *(DRAWN, f"{_ROUTED}, μs")
 )
 _LUTS_OF_TESTS = _of_tests(
     lambda test, circuit, where: _measured("lut", test, circuit, 2, where=where),
-    *(BUILT, "ecp5, mapped: LUTs of 4 inputs"),
+    *(DRAWN, "ecp5, mapped: LUTs of 4 inputs"),
 )
 
 
@@ -536,4 +552,32 @@ _FIGURES = tuple(
     }.items()
 )
 
-TABLES = (*_TABLES_3_TO_5, *_RESULTS, *_FIGURES)
+TABLES = _PRINTED.complete((*_TABLES_3_TO_5, *_RESULTS, *_FIGURES))
+
+# --- Its view -----------------------------------------------------------------------------------
+
+
+def _panel(name: str, title: str, number: str, y_title: str) -> Panel:
+    return Panel(
+        name=name,
+        title=title,
+        table=number,
+        at=lambda row, column: (number_in(row), column),
+        x_title="Length of the key in bits",
+        y_title=y_title,
+        plots=(DM, CM, MM, DM_PSEUDO, CM_PSEUDO, MM_PSEUDO),
+        logarithmic=True,
+    )
+
+
+VIEW = View(
+    paper=_PRINTED.paper,
+    title="Bits and delay, bits and area of the six circuits",
+    panels=(
+        _panel("delay", "Delay of one iteration, two multipliers", "Table 8", "Delay in μs"),
+        _panel(
+            *("area", "Area of the exponentiator, two multipliers", "Table 7"),
+            "Logic elements, or LUTs",
+        ),
+    ),
+)

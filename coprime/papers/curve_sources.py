@@ -44,6 +44,7 @@ def signature_cycles(bits: int) -> tuple[Source, ...]:
         how="predicted: compact with curves weierstrass, base_multiple once, ECDSA_SIGN_WITH of"
         f" {bits} bits",
         where="compact, k G made once",
+        kind="predicted",
     )
     compact, *others = curve_cycles("ECDSA_SIGN_WITH", bits)
     return (compact, once, *others)

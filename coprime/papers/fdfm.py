@@ -4,6 +4,7 @@ Yasuaki Ito, Koji Nakano, Bo Song, "The Parallel FDFM Processor Core Approach fo
 Decryption", International Journal of Networking and Computing, accepted December 2011.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from coprime.catalog import family_named
 from coprime.multipliers.fdfm import FdfmMultiplication
 
 from .published import Computed, Measured, Source, Sources, at_clock, read_publication
+from .views import Panel, Place, View, number_in
 
 _PRINTED = read_publication("fdfm")
 
@@ -192,4 +194,66 @@ _FIGURE_6 = _PRINTED.table(
     computed=lambda bits: {"Utilization": 100 * utilization(-(-bits // 17))},
 )
 
-TABLES = (_TABLE_1, _TABLE_2, _TABLE_3, _FIGURE_6)
+TABLES = _PRINTED.complete((_TABLE_1, _TABLE_2, _TABLE_3, _FIGURE_6))
+
+# --- Its view -----------------------------------------------------------------------------------
+
+
+def _by_cores(table: str, quantity: str) -> Callable[[str, str], Place | None]:
+    """The authors' own rows of one quantity."""
+    prefix = "This work, " if table == "Table 3" else ""
+
+    def at(row: str, column: str) -> Place | None:
+        own = re.fullmatch(rf"{prefix}(\d+) cores?", row)
+        return (int(own[1]), "") if own and column == quantity else None
+
+    return at
+
+
+def _by_bits(quantity: str) -> Callable[[str, str], Place | None]:
+    return lambda row, column: (number_in(row), "") if column == quantity else None
+
+
+VIEW = View(
+    paper=_PRINTED.paper,
+    title="Slices and period of one core and of 320",
+    panels=(
+        Panel(
+            name="slices",
+            title="Slices of four LUTs with six inputs",
+            table="Table 1",
+            at=_by_cores("Table 1", "Slices"),
+            x_title="Cores",
+            y_title="Slices",
+            logarithmic=True,
+        ),
+        Panel(
+            name="period",
+            title="Shortest period of the clock",
+            table="Table 1",
+            at=_by_cores("Table 1", "Maximum frequency"),
+            value=lambda megahertz, row: 1000 / megahertz,
+            x_title="Cores",
+            y_title="Period in ns",
+        ),
+        Panel(
+            name="throughput",
+            title="Decryptions of 1024 bits, worst case",
+            table="Table 3",
+            at=_by_cores("Table 3", "Throughput"),
+            value=lambda kilobits, row: kilobits / 1000,
+            x_title="Cores",
+            y_title="Throughput in Mbit/s",
+            logarithmic=True,
+        ),
+        Panel(
+            name="cycles",
+            title="Cycles of a decryption, worst case",
+            table="Table 2",
+            at=_by_bits("Clock cycles"),
+            x_title="Length of the modulus in bits",
+            y_title="Clock cycles",
+            logarithmic=True,
+        ),
+    ),
+)

@@ -11,6 +11,7 @@ from typing import Any
 from coprime.bus.axi_accelerator import Bus
 
 from .published import Computed, Figure, Measured, Sources, at_clock, over_clock, read_publication
+from .views import Panel, Place, View
 
 Size = tuple[int, int]  # bits of the modulus, and of a word
 Figures = tuple[int, int, float, float]  # slices, DSP48E1, MHz, and the time
@@ -221,4 +222,56 @@ def _speed_up(label: str) -> dict[str, Figure]:
 
 _TABLE_4 = _PRINTED.table("Table 4", _system, computed=_speed_up)
 
-TABLES = (_TABLE_1, _TABLE_2, _TABLE_3, _TABLE_4)
+TABLES = _PRINTED.complete((_TABLE_1, _TABLE_2, _TABLE_3, _TABLE_4))
+
+# --- Its view -----------------------------------------------------------------------------------
+
+
+def _by_radix(quantity: str) -> Callable[[str, str], Place | None]:
+    def at(row: str, column: str) -> Place | None:
+        bits, word = _size(row)
+        return (word, f"{bits:,} bits") if column == quantity else None
+
+    return at
+
+
+_RADIX = "Bits of a word (radix 2^w)"
+
+VIEW = View(
+    paper=_PRINTED.paper,
+    title="Radix and latency of one multiplication",
+    panels=(
+        Panel(
+            name="latency",
+            title="Latency in clock cycles",
+            table="Table 1",
+            at=_by_radix("Time"),
+            value=lambda microseconds, row: microseconds * MULTIPLICATIONS[_size(row)][2],
+            places={
+                "Published": "Published: time x clock",
+                "Simulation, at the paper's clock": "Simulation",
+            },
+            x_title=_RADIX,
+            y_title="Clock cycles",
+            logarithmic=True,
+        ),
+        Panel(
+            name="time",
+            title="Latency as a time",
+            table="Table 1",
+            at=_by_radix("Time"),
+            x_title=_RADIX,
+            y_title="Time in μs",
+            logarithmic=True,
+        ),
+        Panel(
+            name="slices",
+            title="Slices of four LUTs with six inputs",
+            table="Table 1",
+            at=_by_radix("Slices"),
+            x_title=_RADIX,
+            y_title="Slices",
+            logarithmic=True,
+        ),
+    ),
+)

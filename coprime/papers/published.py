@@ -1,15 +1,17 @@
 """How a publication's tables and figures are written down, and the list of all that are.
 
-A paper is two files. NAME.toml has what it prints, as it prints it, with remarks on how to read it;
-`read_publication` reads it. NAME.py has a tuple TABLES of these tables, and says what each figure
-is compared with: a measured point, or a function of a design. The report needs nothing else.
+A paper is two files. NAME.toml has what it prints, as it prints it, with remarks on how to read it,
+and the reasons why nothing of ours is compared with some figures; `read_publication` reads it.
+NAME.py has a tuple TABLES of these tables, and says what each figure is compared with: a measured
+point, a function of a design, or what follows from the paper's other figures. The report needs
+nothing else.
 """
 
 import importlib
 import pkgutil
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
@@ -41,7 +43,8 @@ class Paper(_Strict):
 class Measured:
     """Compare with a column of a measured point: the first one that has all these properties."""
 
-    column: str  # column of the results
+    column: str
+    """Column of the results. Where `cycles` were too many to simulate, they are predicted."""
     family: str
     bits: int
     operation: str = "RSA_PRIVATE"
@@ -82,9 +85,20 @@ class Computed:
     """Takes the figures of `of`, in their order, and gives one in the published unit."""
     how: str  # what the function computes
     where: str = "Computed"  # what to call it, or the place of measurement
+    kind: str = "computed"
+    """Without `of`: "unit gates" for an estimate in these, "predicted" for cycles of a model."""
 
 
-Source = Measured | Computed
+@dataclass(frozen=True, kw_only=True)
+class Derived:
+    """What follows from other figures of the paper: nothing of ours."""
+
+    value: Callable[[], float]  # in the published unit
+    where: str  # what to call it: which figures it follows from
+    how: str  # what the function computes
+
+
+Source = Measured | Computed | Derived
 Sources = Mapping[str, Sequence[Source]]  # what a row's figures are compared with, by column name
 
 
@@ -105,6 +119,9 @@ class Row:
     """By column name; a column that is left out is empty in the paper."""
     here: Sources = field(default_factory=dict)  # what each is compared with, by column name
     x: float | None = None  # abscissa, where the table is drawn as a chart
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why nothing of ours is compared with a figure, in a phrase, by column name; of no meaning for
+    a figure that something of ours is compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +144,7 @@ class Table:
         """Refuse figures and sources of columns that are not there. Raises ValueError for these."""
         names = {column.name for column in self.columns}
         for row in self.rows:
-            for name in (*row.published, *row.here):
+            for name in (*row.published, *row.here, *row.reasons):
                 if name not in names:
                     raise ValueError(
                         f"{self.paper.name}, {self.number}: {name!r} in row {row.label!r} is no "
@@ -174,8 +191,26 @@ class _PrintedTable(_Strict):
         return self
 
 
+class Reason(_Strict):
+    """Why nothing of ours is compared with some figures: those of all three lists.
+
+    A list that is left out stands for all tables, rows or columns.
+    """
+
+    text: str  # in a phrase
+    tables: list[str] = []
+    rows: list[str] = []  # labels as printed
+    columns: list[str] = []  # names without units
+
+    def holds(self, number: str, label: str, column: str) -> bool:
+        """Whether it is the reason of a figure."""
+        places = ((self.tables, number), (self.rows, label), (self.columns, column))
+        return all(not names or name in names for names, name in places)
+
+
 class _PrintedPaper(Paper):
     table: list[_PrintedTable]
+    reason: list[Reason] = []
 
 
 def _figure(cell: str) -> Figure | None:
@@ -193,13 +228,36 @@ class Publication:
     """A paper's file, from its text in TOML.
 
     Raises pydantic's ValidationError, a ValueError, for an unknown or missing key, a value of
-    another type, and a row that has not a figure for each column.
+    another type, a row that has not a figure for each column, and a reason of no figure.
     """
 
     def __init__(self, text: str):
         printed = _PrintedPaper.model_validate(tomllib.loads(text))
         self._tables = {table.number: table for table in printed.table}
-        self.paper = Paper(**printed.model_dump(exclude={"table"}))
+        self.reasons = tuple(printed.reason)
+        self.paper = Paper(**printed.model_dump(exclude={"table", "reason"}))
+        figures = [
+            (number, cells[0], column.name)
+            for number, table in self._tables.items()
+            for cells in table.cells
+            for column in self.columns(number)
+        ]
+        for one in self.reasons:
+            own = [figure for figure in figures if one.holds(*figure)]
+            named = {*one.tables, *one.rows, *one.columns}
+            if unknown := named - {name for figure in own for name in figure}:
+                raise ValueError(
+                    f"{self.paper.name}: the reason {one.text!r} is of no figure with"
+                    f" {', '.join(sorted(unknown))}"
+                )
+
+    def reason(self, number: str, label: str, column: str) -> str:
+        """Why nothing of ours is compared with a figure; "" if the file does not say.
+
+        The label is as printed. Of several reasons the first one counts.
+        """
+        found = (one.text for one in self.reasons if one.holds(number, label, column))
+        return next(found, "")
 
     def lines(self, number: str) -> Sequence[tuple[Any, ...]]:
         """The rows of a table: label, figures; None is empty in the paper."""
@@ -250,6 +308,18 @@ class Publication:
                 )
                 for label, *figures in table.lines
             ]
+        labels = [cells[0] for cells in table.cells] or [row.label for row in rows]
+        rows = [
+            replace(
+                row,
+                reasons={
+                    one.name: reason
+                    for one in columns
+                    if (reason := self.reason(number, label, one.name))
+                },
+            )
+            for label, row in zip(labels, rows, strict=True)
+        ]
         paragraphs = table.remarks.strip().split("\n\n") if table.remarks else []
         return Table(
             paper=self.paper,
@@ -263,6 +333,11 @@ class Publication:
             drawn=tuple(table.chart),
             remarks=tuple(" ".join(paragraph.split()) for paragraph in paragraphs),
         )
+
+    def complete(self, made: Iterable[Table]) -> tuple[Table, ...]:
+        """These tables, and the file's others as printed, in the file's order."""
+        known = {table.number: table for table in made}
+        return tuple(known.get(number) or self.table(number) for number in self._tables)
 
     def columns(self, number: str) -> tuple[Column, ...]:
         """The columns of a table."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from amaranth.sim import Simulator, SimulatorContext
 
+from coprime.catalog import Choice
 from coprime.engine.contract import Capabilities
 from coprime.engine.design import Design, EngineDesign
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
-from coprime.flow.parts import WORDS
+from coprime.flow.parts import WORDS, check_part
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
 
 MULTIPLICATION = "MULTIPLICATION"
@@ -36,6 +37,47 @@ class MultiplicationRun:
     products: int
     """Cycles of these in which a product that the algorithm needs enters the multiplier."""
     right: bool = True  # whether the result is that of Python's integers
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartRun:
+    """What a part did alone; field names are those of `coprime run --json`."""
+
+    family: str
+    parameters: Mapping[str, int | str]
+    operation: str  # one of ALONE's
+    bits: int
+    seed: int
+    cycles: int
+    predicted_cycles: int
+    utilization: float
+    ok: bool  # whether the result is that of Python's integers
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them."""
+        return self.__dict__ | {"parameters": dict(self.parameters)}
+
+
+def run_alone(choice: Choice, operation: str, bits: int, seed: int) -> PartRun:
+    """Simulate an operation of ALONE, and predict its cycles.
+
+    Raises ValueError for a part that the design does not have, and as `simulate_multiplication`.
+    """
+    (part,) = (part for part, name in ALONE.items() if name == operation)
+    check_part(choice, part)
+    predicted = predict_multiplication(choice.design, bits, operation)
+    done = simulate_multiplication(choice.design, bits, seed, operation)
+    return PartRun(
+        family=choice.family.name,
+        parameters=choice.values,
+        operation=operation,
+        bits=bits,
+        seed=seed,
+        cycles=done.cycles,
+        predicted_cycles=predicted.cycles,
+        utilization=done.products / done.cycles,
+        ok=done.right,
+    )
 
 
 def predict_multiplication(

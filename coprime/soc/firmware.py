@@ -3,13 +3,14 @@
 Needs a compiler for RISC-V: GCC for bare metal, or Clang as the Python package ziglang brings it.
 """
 
+import hashlib
 import importlib.util
 import os
 import shlex
 import shutil
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -92,15 +93,7 @@ def build_firmware(
     operations on curves. ToolError if the compiler fails.
     """
     has_curves = CURVES in definitions
-    names = ("coprime", *(("coprime_curves", "coprime_named_curves") if has_curves else ()))
-    drivers = [_DRIVER / "src" / f"{name}.c" for name in names]
-    others = {one for one in PROGRAMS if one != program}
-    own = sorted(path for path in _SOURCES.glob("*.[cS]") if path.stem not in others)
-    sources = [*own, *drivers]
-    headers = [
-        *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),
-        Path(str(resources.files("coprime.bus").joinpath(C_HEADER))).parent,
-    ]
+    sources, headers = _files(program, has_curves)
     command = [
         *(*toolchain.command, *_FLAGS, *(_SHORT if has_curves else _FAST)),
         *(f"-D{name}={value:#x}" for name, value in definitions.items()),
@@ -113,11 +106,32 @@ def build_firmware(
         run_tool("the RISC-V compiler", command, folder=folder, environment=environment)
         shutil.rmtree(folder / "zig", ignore_errors=True)
 
-    folders = [*headers, drivers[0].parent]
-    read = [path for folder in folders for path in sorted(folder.glob("*.h"))]
-    texts = [path.read_text("utf-8") for path in (*sources, _SOURCES / "link.ld", *read)]
-    folder = cached("firmware", [toolchain.version, *command, *texts], build)
+    folder = cached("firmware", [toolchain.version, *command, *_texts(sources, headers)], build)
     return elf_image((folder / _NAME).read_bytes())
+
+
+def program_sources(program: str) -> str:
+    """Digest of what one of PROGRAMS, without operations on curves, is compiled from."""
+    texts = _texts(*_files(program, has_curves=False))
+    return hashlib.sha256("".join((*_FLAGS, *_FAST, *texts)).encode()).hexdigest()[:32]
+
+
+def _files(program: str, has_curves: bool) -> tuple[list[Path], list[Path]]:
+    """The sources of a program, and the folders of its headers."""
+    names = ("coprime", *(("coprime_curves", "coprime_named_curves") if has_curves else ()))
+    others = {one for one in PROGRAMS if one != program}
+    own = sorted(path for path in _SOURCES.glob("*.[cS]") if path.stem not in others)
+    headers = [
+        *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),
+        Path(str(resources.files("coprime.bus").joinpath(C_HEADER))).parent,
+    ]
+    return [*own, *(_DRIVER / "src" / f"{name}.c" for name in names)], headers
+
+
+def _texts(sources: Sequence[Path], headers: Sequence[Path]) -> list[str]:
+    folders = [*headers, _DRIVER / "src"]
+    read = [path for folder in folders for path in sorted(folder.glob("*.h"))]
+    return [path.read_text("utf-8") for path in (*sources, _SOURCES / "link.ld", *read)]
 
 
 def elf_image(elf: bytes) -> list[int]:

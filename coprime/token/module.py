@@ -22,6 +22,7 @@ NOT_RECOGNIZED = 0xE1
 """The error of a file that is no token's, is damaged, or was changed without a PIN."""
 _SERIAL, _WRITES = 4, 2
 _INITIALIZED, _USER_PIN, _WRITE_PROTECTED = 0x400, 0x8, 0x2
+_USER_PIN_LOCKED, _OFFICER_PIN_LOCKED = 0x40000, 0x400000
 _LABEL_BYTES = 32
 _MOST_OBJECTS = 8192
 _CLASS, _LABEL, _KEY_TYPE = 0, 3, 0x100
@@ -72,6 +73,7 @@ class TokenState:
     initialized : whether it is ready for a user's PIN
     user_pin : whether it has one
     writable : whether its folder can be written
+    user_pin_locked, officer_pin_locked : whether the PIN was wrong too often
     """
 
     slot: int
@@ -80,6 +82,8 @@ class TokenState:
     initialized: bool
     user_pin: bool
     writable: bool
+    user_pin_locked: bool
+    officer_pin_locked: bool
 
 
 class _MechanismInfo(Structure):
@@ -150,6 +154,8 @@ class TokenModule:
         return TokenState(
             *(slot, label, serial, bool(flags & _INITIALIZED), bool(flags & _USER_PIN)),
             writable=not flags & _WRITE_PROTECTED,
+            user_pin_locked=bool(flags & _USER_PIN_LOCKED),
+            officer_pin_locked=bool(flags & _OFFICER_PIN_LOCKED),
         )
 
     def mechanisms(self, slot: int) -> dict[str, Sequence[str]]:

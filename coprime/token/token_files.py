@@ -93,6 +93,7 @@ def repair(folder: Path) -> TokenFile:
             raise ValueError(f"there is no {before} to take instead") from None
         status = before.stat()
         new = folder / "token.repaired"
+        new.unlink(missing_ok=True)  # of somebody who was stopped
         _write(new, before.read_bytes(), status.st_mode & 0o666)
         os.chown(new, status.st_uid, status.st_gid)
         if damaged:
@@ -116,12 +117,16 @@ def save(folder: Path, copy: Path) -> TokenFile:
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
-    """Write a new file, and bring it to the disk."""
+    """Write a new file, and bring it to the disk; nothing of it stays if that fails."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+        try:
+            os.fchmod(file.fileno(), mode)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError:
+            path.unlink()
+            raise
 
 
 def _sync(folder: Path) -> None:

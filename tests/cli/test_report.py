@@ -3,7 +3,7 @@
 import pytest
 
 from coprime.explore.points import read_points, write_points
-from coprime.explore.shipped import shipped_points
+from coprime.explore.shipped import measured_points
 from tests.cli.command import run
 from tests.explore.samples import point
 
@@ -42,7 +42,7 @@ def test_without_results_those_that_come_with_coprime(tmp_path, capsys):
     status, _, err = run(capsys, "report", "-o", tmp_path / "report")
     assert status == 0
     assert err.startswith("from the measurements that come with Coprime: coprime 0.")
-    assert read_points(tmp_path / "report" / "points.csv") == list(shipped_points())
+    assert read_points(tmp_path / "report" / "points.csv") == list(measured_points())
     assert "33067148" in (tmp_path / "report" / "papers.csv").read_text()
 
 

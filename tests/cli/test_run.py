@@ -30,6 +30,22 @@ def test_run_random(capsys, operation):
     assert other["result"] != first["result"]
 
 
+@pytest.mark.parametrize(
+    ("operation", "design", "cycles"),
+    [
+        ("MULTIPLICATION", ("fdfm", "-p", "max_bits=64", "--bits", "64"), 63),
+        ("REDUCTION", ("direct", "-p", "modulus=vassoler-2", "--bits", "3"), 1),
+        ("WORD_MULTIPLICATION", ("direct", "-p", "modulus=vassoler-2", "--bits", "3"), 1),
+    ],
+)
+def test_run_what_a_part_does_alone(capsys, operation, design, cycles):
+    family, *others = design
+    record = run_json(capsys, "run", family, operation, *others, "--seed", "5")
+    assert record["ok"] and record["cycles"] == record["predicted_cycles"] == cycles
+    assert (record["operation"], record["seed"]) == (operation, 5)
+    assert 0 < record["utilization"] <= 1
+
+
 def test_all_ones_exponents(capsys):
     arguments = ("run", "fdfm", "RSA_PRIVATE", "--bits", "64", "--exponents", "worst")
     record = run_json(capsys, *arguments)

@@ -14,3 +14,15 @@ def test_synth(capsys):
     assert {"family", "parameters", "target", "device", "lut", "ff", "carry", "tools"} <= set(
         record
     )
+
+
+def test_unit_gates(capsys):
+    arguments = ("direct", "-p", "modulus=vassoler-2", "--target", "unit-gate")
+    record = run_json(capsys, "synth", *arguments, "--part", "reduction")
+    assert (record["target"], record["part"], record["memory_bits"]) == (
+        "unit-gate",
+        "reduction",
+        0,
+    )
+    assert record["gate_area"] > record["gate_delay"] > 0
+    assert "lut" not in record and "verilog" not in record

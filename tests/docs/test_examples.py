@@ -47,7 +47,7 @@ RUN = {
     ("padding.md", "python"): 1,
     ("programmer.md", "python"): 1,  # with the page, in test_site.py
     ("python.md", "python"): 5,  # likewise
-    ("report.md", "python"): 1,
+    ("report.md", "python"): 2,
     ("serial.md", "c"): 1,
     ("serial.md", "python"): 1,
     ("soc.md", "python"): 1,
@@ -98,6 +98,14 @@ def test_a_serial_port(capsys):
 def test_a_paper():
     (table,) = run_python("report")["TABLES"]
     assert len(table.rows) == 2
+
+
+def test_a_view():
+    paper = run_python("report")
+    view = run_python("report", 1, _PRINTED=paper["_PRINTED"])["VIEW"]
+    (panel,) = view.panels
+    assert panel.at("1,024 bits", "Clock cycles") == (1024, "")
+    assert panel.at("1,024 bits", "Time with CRT") is None
 
 
 def test_reading_the_points_of_a_sweep(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from bench import figures, records, ring_projection
 from bench.figures import NOT_YET, OTHERS, ROOT, draw, named, pages, unrecorded
 from bench.records import Record, read_records, write_records
 from coprime.explore.points import read_points
-from coprime.explore.shipped import shipped_points
+from coprime.explore.shipped import measured_points, shipped_points
 from coprime.flow.sources import sources
 from coprime.flow.tools import ToolError
 from coprime.flow.verilog import digest_of
@@ -132,6 +132,28 @@ def test_stamped_clusters_are_as_shipped():
         assert {f"{one.fmax_mhz:.1f}", f"{one.predicted_cycles:,}", f"{rate}"} <= said
 
 
+AREA_COLUMNS = ("lut", "lutram", "ff", "carry", "dsp", "bram", "slices_estimate")
+
+
+def test_records_and_points_are_the_same_measurements():
+    """Of the same Verilog on the same target: pages, report and data sheets do not differ."""
+    points = {}
+    for one in measured_points():
+        if one.verilog and one.status == "ok":
+            points.setdefault((one.verilog, one.target), []).append(one)
+    compared = 0
+    for one in RECORDS.values():
+        target = next((name for name in ("xc7", "ecp5") if f"--target {name}" in one.command), "")
+        for point in points.get((one.verilog, target), ()):
+            compared += 1
+            for column in AREA_COLUMNS:
+                assert getattr(point, column) == getattr(one, column), (one.name, column)
+            placed = point.placements == 1 and "--seeds" not in one.command
+            if placed and one.fmax_mhz and point.fmax_mhz and point.device == one.device:
+                assert point.fmax_mhz == one.fmax_mhz, one.name
+    assert compared > 100
+
+
 def test_every_record_is_on_a_page():
     used = {name for text in TEXTS.values() for name in named(text, RECORDS)}
     assert used == RECORDS.keys()
@@ -218,6 +240,29 @@ def test_figures_without_a_record(text, found):
     assert unrecorded(f"<!-- figures of area, clock -->\n\n{text}\n", THREE) == [found]
 
 
+def test_tables_of_papers_are_drawn_from_the_shipped_points():
+    text = figures.draw("before\n<!-- compared: OTBN -->\nold\n<!-- end -->\nafter\n", {})
+    assert text.startswith("before\n<!-- compared: OTBN -->\n\n### OTBN, Performance")
+    assert text.endswith("\n<!-- end -->\nafter\n")
+    assert "| X25519 | Cycles | 114,488 | 1,144,866 (× 10.00) |" in text
+    assert unrecorded(text, {}) == []
+
+
+def test_what_is_derived_is_named_so():
+    text = figures.draw("<!-- compared: COMPRESSION, Table 7 -->\n<!-- end -->\n", {})
+    head = next(line for line in text.split("\n") if line.startswith("| length of the key"))
+    assert "derived: Grown from its 32 bits" in head
+    assert "ecp5, mapped: LUTs of 4 inputs" in head
+
+
+@pytest.mark.parametrize(
+    ("what", "message"), [("OTBN, Table 9", "OTBN has no Table 9; it has"), ("X", "no paper X")]
+)
+def test_tables_that_are_not_there(what, message):
+    with pytest.raises(ValueError, match=message):
+        figures.draw(f"<!-- compared: {what} -->\n<!-- end -->\n", {})
+
+
 def test_a_record_of_another_page_does_not_count():
     assert unrecorded("It has 1,234 LUTs.\n", THREE) == [(1, "1,234 LUTs")]
 
@@ -231,7 +276,7 @@ def test_points_of_other_hardware_lose_their_digest(tmp_path, monkeypatch):
     known = [one for one in shipped_points() if one.verilog and one.target == "xc7"]
     same, other = known[0], next(one for one in known if one.family != known[0].family)
     monkeypatch.setattr(figures, "SHIPPED", tmp_path / "measured.csv")
-    monkeypatch.setattr(figures, "shipped_points", lambda: [same, other])
+    monkeypatch.setattr(figures, "measured_points", lambda: [same, other])
     monkeypatch.setattr(Record, "verilog_today", lambda one: same.verilog)
     figures.mark_shipped()
     marked = [same, replace(other, verilog=None)]

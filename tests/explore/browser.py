@@ -60,8 +60,8 @@ class Browser:
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.call("Emulation.setDeviceMetricsOverride", **size)
+        self._size = width, height
+        self._resize(width, height)
 
     def __enter__(self):
         return self
@@ -73,6 +73,22 @@ class Browser:
         os.close(self._write)
         os.close(self._read)
         self._profile.cleanup()
+
+    def _resize(self, width, height):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+
+    @contextlib.contextmanager
+    def emulating(self, width=None, scheme=None):
+        """Pages of another width, and for a reader whose system asks for `scheme`."""
+        self._resize(width or self._size[0], self._size[1])
+        features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
+        self.call("Emulation.setEmulatedMedia", features=features)
+        try:
+            yield self
+        finally:
+            self._resize(*self._size)
+            self.call("Emulation.setEmulatedMedia", features=[])
 
     def call(self, method, **parameters):
         number = next(self._numbers)
@@ -139,5 +155,9 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type="mousePressed", **place)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", **place)
 
-    def screenshot(self, path):
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+    def screenshot(self, path, top=0, height=None):
+        """A picture of the page, so many pixels from its top, to its end by default."""
+        width, tall = self.evaluate("[innerWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": top, "width": width, "height": height or tall - top, "scale": 1}
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        path.write_bytes(base64.b64decode(shot["data"]))

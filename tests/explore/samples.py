@@ -3,6 +3,7 @@
 import itertools
 
 from coprime.explore.points import Point
+from coprime.papers.published import Derived
 
 SIZES = (64, 256, 1024)
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -66,3 +67,47 @@ def sample_points():
     none = dict.fromkeys(("lut", "cycles", "predicted_cycles", "milliseconds", "fmax_mhz"))
     points.append(point("fdfm", 4096, 1, status="failed", reason=HOSTILE, **none))
     return points
+
+
+def points_beside(tables):
+    """A point for each source of these tables, with made-up figures that differ from all others.
+
+    Sources that name the same design of a target share a point.
+    """
+    found = {}
+    for table in tables:
+        for row in table.rows:
+            for source in itertools.chain(*row.here.values()):
+                for one in () if isinstance(source, Derived) else getattr(source, "of", (source,)):
+                    made = _beside(one, len(found))
+                    known = (made.family, made.settings, made.bits, made.operation, made.part)
+                    known += (made.target, made.device, made.exponents, made.cores)
+                    found.setdefault(known, made)
+    return list(found.values())
+
+
+def _beside(source, number):
+    target = source.target or "xc7"
+    device = source.device or (f"a device of {target}" if target != "unit-gate" else None)
+    routed = target == "ecp5"
+    lut, cycles = 200 + 30 * source.bits + number, source.bits * (source.bits + 40) + number
+    fmax = 100.0 + number % 50 if routed else None
+    milliseconds = cycles / fmax / 1000 if routed else None
+    return point(
+        *(source.family, source.bits, 1, target),
+        parameters=dict(source.parameters),
+        operation=source.operation,
+        exponents=source.exponents or "random",
+        device=device,
+        part=source.part,
+        cores=source.cores,
+        lut=lut,
+        slices_estimate=lut // 4,
+        fmax_mhz=fmax,
+        cycles=cycles,
+        predicted_cycles=cycles,
+        milliseconds=milliseconds,
+        area_time=lut * milliseconds if routed else None,
+        gate_area=60.0 * source.bits**2 if target == "unit-gate" else None,
+        gate_delay=20.0 + source.bits if target == "unit-gate" else None,
+    )

@@ -9,10 +9,15 @@ import sys
 
 import pytest
 
+from coprime.catalog import FAMILIES
 from coprime.explore.plots import DARK, STYLE, pareto_front, plot_rows
 from coprime.explore.report import write_report
+from coprime.explore.side_by_side import compare
+from coprime.explore.verdict import judge
+from coprime.papers.published import tables
+from coprime.papers.views import views
 from tests.explore.browser import Browser, find_chromium
-from tests.explore.samples import HOSTILE, SIZES, point, sample_points
+from tests.explore.samples import HOSTILE, SIZES, point, points_beside, sample_points
 
 # The first report of a process takes seconds longer: it plans what the papers' trees would be.
 pytestmark = pytest.mark.xdist_group("reports")
@@ -29,6 +34,14 @@ def points():
 def folder(points, tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     write_report(points, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def every(points, tmp_path_factory):
+    """A report in which no figure that can be measured is missing."""
+    folder = tmp_path_factory.mktemp("every")
+    write_report([*points, *points_beside(tables())], folder)
     return folder
 
 
@@ -96,20 +109,15 @@ def test_page_asks_for_nothing_and_reports_no_error(page, folder):
 @pytest.mark.parametrize("width", [420, 1360])
 def test_legends_are_not_cut(browser, tmp_path, width):
     """Every family's name ends within its plot, on a telephone, too."""
-    families = ("compact", "fdfm", "karatsuba", "montgomery-1csa", "ring")
-    write_report([point(family, 64, k + 1) for k, family in enumerate(families)], tmp_path)
-    size = {"height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, **size)
-    try:
+    write_report([point(family, 64, k + 1) for k, family in enumerate(FAMILIES)], tmp_path)
+    with browser.emulating(width):
         browser.open(tmp_path / "index.html")
         room = browser.evaluate(
             "[...document.querySelectorAll('.plot svg.marks')].flatMap((svg) =>"
             "[...svg.querySelectorAll('.role-legend-label text')].map((text) =>"
             "svg.getBoundingClientRect().right - text.getBoundingClientRect().right))"
         )
-    finally:
-        browser.call("Emulation.setDeviceMetricsOverride", width=1360, **size)
-    assert len(room) == 3 * len(families)
+    assert len(room) == 3 * len(FAMILIES)
     assert min(room) >= 0
 
 
@@ -135,13 +143,8 @@ CONTRAST = """(() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_plots_are_legible_on_a_light_and_a_dark_page(page, scheme):
     """By WCAG a text needs a contrast of 4.5, a mark on a dark page 3; light pages have Okabe's."""
-    page.call(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
-    )
-    try:
+    with page.emulating(scheme=scheme):
         card, text, marks = page.evaluate(CONTRAST)
-    finally:
-        page.call("Emulation.setEmulatedMedia", features=[])
     assert (card < 0.1) == (scheme == "dark")
     assert text >= 4.5
     assert marks >= (3 if scheme == "dark" else 2)
@@ -276,6 +279,65 @@ def test_nothing_hangs_out_of_the_page(page):
     assert labels
 
 
+OVERFLOW = """(() => {
+  for (const one of document.querySelectorAll('details')) one.open = true;
+  const narrow = innerWidth < 600;
+  const inside = [...document.querySelectorAll('.cards td, .cards th, .picture img, .card p')]
+    .filter((one) => one.offsetParent && (narrow || !one.closest('.scroll')));
+  return [
+    document.documentElement.scrollWidth - innerWidth,
+    Math.max(...inside.map((one) => one.getBoundingClientRect().right)) - innerWidth,
+  ];
+})()"""
+
+
+@pytest.mark.parametrize("width", [420, 1300])
+def test_tables_and_plots_fit_the_page(browser, every, width):
+    """Also on a telephone, where a table that does not fit becomes a card for each row."""
+    with browser.emulating(width):
+        browser.open(every / "index.html")
+        page, inside = browser.evaluate(OVERFLOW)
+        head = browser.evaluate("getComputedStyle(document.querySelector('.beside thead')).display")
+    assert page <= 0
+    assert inside <= 0
+    assert (head == "none") == (width == 420)
+
+
+def test_the_page_opens_with_a_verdict_on_each_paper(page, folder, points):
+    first = page.evaluate("document.querySelector('main section').id")
+    cards = page.evaluate(
+        "[...document.querySelectorAll('#verdicts > .grid > .card')].map((one) => one.innerText)"
+    )
+    assert first == "verdicts"
+    names = [view.paper.name for view in views()]
+    assert [card.split("\n")[0] for card in cards] == names
+    compared = [(one, compare(one, points)) for one in tables() if one.paper.name == "FDFM"]
+    for sentence in judge(compared[0][0].paper, compared).sentences:
+        assert sentence in cards[names.index("FDFM")].replace("\n", " ")
+
+
+def test_a_view_is_drawn_for_each_paper(page, folder):
+    for view in views():
+        for panel in view.panels:
+            name = f"{view.paper.name.lower()}-view-{panel.name}"
+            image = f"document.querySelector('#{name} img')"
+            page.wait(f"{image}.complete")
+            assert page.evaluate(f"{image}.naturalWidth") > 250
+            assert (folder / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+            lines = read_csv(folder / "figures" / f"{name}.csv")
+            assert lines and all(line[panel.y_title] and line["place"] for line in lines)
+
+
+def test_what_is_derived_stands_apart(every):
+    page = (every / "index.html").read_text()
+    (table,) = re.findall(r'id="compression-table-7".*?</table>', page, re.DOTALL)
+    heads = re.findall(r'class="group"[^>]*>([^<]+)', table)
+    assert heads == ["Derived from the paper's other figures", "Ours"]
+    assert 'data-label="Derived: Grown from its 32 bits"' in table
+    derived = [line for line in read_csv(every / "papers.csv") if line["kind"] == "derived"]
+    assert derived and all(line["derived"] and not line["measured"] for line in derived)
+
+
 def test_papers_stand_beside_ours(page):
     text = page.evaluate("document.getElementById('fdfm-table-2').textContent")
     assert "33,067,148" in text
@@ -404,6 +466,35 @@ def test_every_family_has_a_colour_for_dark_pages():
     assert set(STYLE["range"]["category"]) <= set(DARK)
 
 
+def test_a_family_has_a_colour_and_a_shape_of_its_own():
+    colours, shapes = STYLE["range"]["category"], STYLE["range"]["symbol"]
+    assert len(FAMILIES) <= len(set(colours)) == len(colours)
+    assert len(FAMILIES) <= len(set(shapes)) == len(shapes)
+
+
+def test_a_family_looks_the_same_in_every_report():
+    def styles(families):
+        _, (plotted,) = plot_rows([point(family, 64, 1) for family in families])
+        *_, marks, _, _, _ = plotted.figures[0].spec["layer"]
+        scales = [marks["encoding"][channel]["scale"] for channel in ("color", "shape")]
+        assert scales[0]["domain"] == scales[1]["domain"] == list(plotted.families)
+        colours, shapes = (one["range"] for one in scales)
+        return dict(zip(plotted.families, zip(colours, shapes, strict=True), strict=True))
+
+    every = styles(FAMILIES)
+    assert list(every) == list(FAMILIES)
+    assert styles(["ring", "compact"]) == {name: every[name] for name in ("compact", "ring")}
+
+
+def test_legends_have_the_families_that_are_shown(page):
+    page.click("input[name=family]", 0)
+    page.wait(READY)
+    legend = "[...document.querySelectorAll('#plot-area-time .role-legend-label text')]"
+    assert page.evaluate(f"{legend}.map((one) => one.textContent)") == ["karatsuba"]
+    page.click("button[type=reset]")
+    page.wait("document.getElementById('count').textContent === '19 of 56 points'")
+
+
 def test_least_product_is_best_in_its_csv(folder):
     lines = read_csv(folder / "figures" / "product-ecp5.csv")
     (product,) = [name for name in lines[0] if name.startswith("Area")]
@@ -427,15 +518,14 @@ def test_same_results_make_the_same_report(folder, points, tmp_path):
         assert path.read_bytes() == twin.read_bytes(), path.name
 
 
-def test_tables_without_any_counterpart_are_folded(folder):
+def test_tables_without_any_counterpart_are_folded(page):
     """Among the samples there is no multiplier of BITSERIAL; predictions need no sample."""
-    page = (folder / "index.html").read_text()
-    folded = {
-        card.split('"', 1)[0]: '<details class="absent">' in card
-        for card in page.split('<div class="card" id="')[1:]
-    }
-    assert folded["bitserial-table-1"]
-    assert not folded["bitserial-table-3"]
+
+    def is_open(card):
+        return page.evaluate(f"document.querySelector('#{card} details.table').open")
+
+    assert not is_open("bitserial-table-1")
+    assert is_open("fdfm-table-2")
 
 
 def test_page_names_no_address_that_it_would_load(folder):

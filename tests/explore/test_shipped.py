@@ -12,15 +12,22 @@ from coprime.catalog import CLUSTER, FAMILIES, ClusterChoice, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
+from coprime.explore.measure import UNIT_GATE
 from coprime.explore.rebuild import area_command
-from coprime.explore.shipped import SHIPPED, find, shipped_points
+from coprime.explore.shipped import SHIPPED, TO_CHOOSE, find, measured_points, shipped_points
+from coprime.explore.side_by_side import compare
 from coprime.explore.specification import AreaTask, read_specification
+from coprime.explore.sweep import request_of
 from coprime.explore.system import SYSTEM
 from coprime.explore.worker import measure
 from coprime.flow.parts import build_command
 from coprime.flow.sources import sources
+from coprime.papers.published import tables
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
+from coprime.runs.single_multiplication import ALONE, predict_multiplication
+
+FOUR = ("FDFM", "BITSERIAL", "COMPRESSION", "KARATSUBA")
 
 
 def choice_of(point):
@@ -34,46 +41,78 @@ def work_of(point):
 
 
 def on_curves(point):
+    if point.operation in ALONE.values():
+        return False
     return Command[point.operation].operation.setting is not None
 
 
 def test_it_has_what_its_specifications_ask_for():
-    names = ("shipped", "curves", "targets")
-    specified = [point for name in names for point in read_specification(name)]
-    asked = {
-        (*work_of(p.run), p.area.target, p.area.part, p.area.bus, bool(p.area.route_seeds))
-        for p in specified
+    """Each row names those that ask for it, and nobody asks for a row that is not there."""
+    asked = {}
+    for name in (*TO_CHOOSE, "papers"):
+        for planned in read_specification(name):
+            asked.setdefault(request_of(planned), []).append(name)
+    assert {point.request: sorted(point.specifications.split()) for point in measured_points()} == {
+        request: sorted(names) for request, names in asked.items()
     }
-    assert asked == {
-        (*work_of(p), p.target, p.part, p.bus, p.fmax_mhz is not None) for p in shipped_points()
-    }
-    assert len(shipped_points()) == len(specified)
+    assert len(measured_points()) == len(asked)
     assert SHIPPED.stat().st_size < 1_000_000
 
 
+def test_what_is_measured_for_the_papers_is_not_chosen():
+    """Their designs are the papers', and no better than ours: `choose` proposes none of them."""
+    of_papers = [p for p in measured_points() if p.specifications == "papers"]
+    assert len(of_papers) > 200
+    assert not {*map(id, of_papers)} & {*map(id, shipped_points())}
+    planned = [one for name in TO_CHOOSE for one in read_specification(name)]
+    assert {point.request for point in shipped_points()} == {*map(request_of, planned)}
+
+
+def test_no_figure_of_the_four_papers_is_missing():
+    """Each one that rests on a measurement is there, in what comes with Coprime."""
+    missing = [
+        (table.paper.name, table.number, line.row, line.quantity, own.how)
+        for table in tables()
+        if table.paper.name in FOUR
+        for line in compare(table, measured_points())
+        for own in line.measurements
+        if own.value is None or "not in these results" in own.how
+    ]
+    assert missing == []
+
+
 def test_every_design_is_in_the_catalogue():
-    for point in shipped_points():
+    for point in measured_points():
         choice = choice_of(point)
         assert choice.values == dict(point.parameters)
         if point.part == CLUSTER:
             choice = ClusterChoice(choice, point.cores, point.link_registers)
-        built = build_command(choice, Target(point.target), Bus(point.bus), ())
+        target = Target.GENERIC if point.target == UNIT_GATE else Target(point.target)
+        built = build_command(choice, target, Bus(point.bus), ())
         assert point.command == f"{built} -o DIR"
         assert point.status == "ok"
 
 
+def predicted(point):
+    design = choice_of(point).design
+    if point.operation in ALONE.values():
+        return predict_multiplication(design, point.bits, point.operation)
+    command, own = Command[point.operation], design.capabilities
+    operands = random_operands(
+        *(command, point.bits, point.seed),
+        exponents=point.exponents,
+        modulus=own.fixed_modulus,
+        checked=own.checked,
+    )
+    return predict_operation(design, command, operands)
+
+
 def check_cycles(points):
     """What was counted in simulation, and what is predicted now."""
-    works = {(*work_of(point), point.part == SYSTEM): point for point in points}
+    works = {(*work_of(point), point.exponents, point.part == SYSTEM): point for point in points}
     assert works
     for point in works.values():
-        design, command = choice_of(point).design, Command[point.operation]
-        operands = random_operands(
-            *(command, point.bits, point.seed),
-            exponents=point.exponents,
-            checked=design.capabilities.checked,
-        )
-        assert predict_operation(design, command, operands).cycles == point.predicted_cycles
+        assert predicted(point).cycles == point.predicted_cycles
         if point.part == SYSTEM:  # its engine's, and what the processor adds
             assert point.predicted_cycles < point.cycles < point.software_cycles
         else:
@@ -82,26 +121,26 @@ def check_cycles(points):
 
 @pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.slow)])
 def test_cycles_up_to_a_length(bits):
-    check_cycles(one for one in shipped_points() if one.bits <= bits and not on_curves(one))
+    check_cycles(one for one in measured_points() if one.bits <= bits and not on_curves(one))
 
 
 @pytest.mark.slow
 def test_cycles_of_more_bits():
-    check_cycles(one for one in shipped_points() if one.bits > 1024)
+    check_cycles(one for one in measured_points() if one.bits > 1024)
 
 
 @pytest.mark.slow
 def test_cycles_on_short_curves():
     check_cycles(
         one
-        for one in shipped_points()
+        for one in measured_points()
         if on_curves(one) and one.family == "compact" and one.bits <= 256
     )
 
 
 @pytest.mark.slow
 def test_cycles_on_all_curves():
-    check_cycles(one for one in shipped_points() if on_curves(one))
+    check_cycles(one for one in measured_points() if on_curves(one))
 
 
 def check_area(point):
@@ -125,7 +164,7 @@ def known_designs():
     """A point of each design that was mapped and of whose Verilog there is a digest."""
     designs = {
         (point.family, tuple(point.parameters.items()), point.target, point.part, point.bus): point
-        for point in shipped_points()
+        for point in measured_points()
         if point.verilog is not None
     }
     return list(designs.values())
@@ -155,7 +194,7 @@ def test_all_designs_are_as_they_were_measured():
 def test_designs_of_equal_verilog_have_equal_areas_on_a_device():
     """Those of the pages' records, too, which were measured by themselves."""
     areas = {}
-    for one in (*shipped_points(), *read_records().values()):
+    for one in (*measured_points(), *read_records().values()):
         if one.verilog is not None:
             area = (one.lut, one.lutram, one.ff, one.carry, one.dsp, one.bram)
             assert areas.setdefault((one.verilog, one.device), area) == area

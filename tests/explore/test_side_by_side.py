@@ -4,22 +4,25 @@ import dataclasses
 
 import pytest
 
-from coprime.explore.side_by_side import compare
+from coprime.explore.side_by_side import DERIVED, compare
 from coprime.papers import fdfm
-from coprime.papers.published import Column, Computed, Measured, Paper, Row, Table
+from coprime.papers.published import Column, Computed, Derived, Measured, Paper, Row, Table
 from tests.explore.samples import point
 
 PAPER = Paper(name="SOME", authors="A. Author", title="A title", venue="A venue")
 
 
-def table(*sources, published=200):
+def table(*sources, published=200, reasons=None):
     return Table(
         paper=PAPER,
         number="Table 1",
         title="A title",
         row_title="Row",
         columns=(Column(name="Figure", unit="ms"), Column(name="Other")),
-        rows=(Row("one", {"Figure": published}, {"Figure": sources}), Row("two", {"Other": 1})),
+        rows=(
+            Row("one", {"Figure": published}, {"Figure": sources}, reasons=reasons or {}),
+            Row("two", {"Other": 1}),
+        ),
     )
 
 
@@ -90,7 +93,8 @@ def test_another_point_does_not_count(other):
     right = point("fdfm", 64, 1)
     wrong = dataclasses.replace(right, **other)
     missing = only(source, [wrong])
-    assert (missing.value, missing.ratio, missing.command) == (None, None, "")
+    assert (missing.value, missing.ratio, missing.kind) == (None, None, "routed")
+    assert missing.command == "coprime synth fdfm -p max_bits=64 --target ecp5 --route"
     assert missing.how.startswith("not in these results: fmax_mhz of fdfm with max_bits 64")
     found = only(source, [wrong, right])
     assert found.value == right.fmax_mhz
@@ -169,7 +173,7 @@ def test_combination_of_measured_figures():
     assert found.how.startswith("a quotient; counted in simulation: fdfm, ")
     assert found.how.endswith("; placed and routed: karatsuba on a device of ecp5")
     routed = "coprime synth karatsuba -p max_bits=256 -p width=2 --target ecp5 --route"
-    assert found.command == f"{WORST}; {routed}"
+    assert (found.kind, found.command) == ("simulated, routed", f"{WORST}; {routed}")
     for one in points:
         missing = only(source, [one])
         assert (missing.value, missing.ratio) == (None, None)
@@ -179,6 +183,38 @@ def test_combination_of_measured_figures():
 def test_computed_figures_may_have_a_place():
     assert only(Computed(value=lambda: 1.0, how="a count"), []).where == "Computed"
     assert only(Computed(value=lambda: 1.0, how="", where="Corrected"), []).where == "Corrected"
+
+
+def test_what_follows_from_the_papers_own_figures_is_not_measured():
+    source = Derived(value=lambda: 100.0, where="From Table 8", how="half its figure")
+    (line, _) = compare(table(source), [])
+    assert line.measurements == ()
+    (own,) = line.derived
+    assert (own.value, own.ratio, own.kind) == (100, 0.5, DERIVED)
+    assert (own.where, own.how, own.command) == ("From Table 8", "half its figure", "")
+
+
+def test_a_reason_is_that_of_a_figure_without_a_counterpart_of_ours():
+    reasons = {"Figure": "another circuit", "Other": "a name"}
+    derived = Derived(value=lambda: 100.0, where="From Table 8", how="half its figure")
+    missing = Measured(column="cycles", family="fdfm", bits=64)
+    for sources, reason in (((), "another circuit"), ((derived,), "another circuit")):
+        (line, other) = compare(table(*sources, reasons=reasons), [])
+        assert (line.reason, other.reason) == (reason, "")
+    for ours in (missing, Computed(value=lambda: 1.0, how="a count")):
+        (line, _) = compare(table(ours, derived, reasons=reasons), [])
+        assert line.reason == ""
+
+
+def test_cycles_that_were_not_simulated_are_predicted():
+    """A simulated one counts first, wherever it is."""
+    source = Measured(column="cycles", family="fdfm", bits=64)
+    predicted = point("fdfm", 64, 1, cycles=None)
+    found = only(source, [predicted])
+    assert (found.value, found.kind) == (predicted.predicted_cycles, "predicted")
+    assert found.how == "predicted: fdfm, RSA_PRIVATE of 64 bits"
+    simulated = only(source, [predicted, point("fdfm", 64, 2)])
+    assert (simulated.value, simulated.kind) == (point("fdfm", 64, 2).cycles, "simulated")
 
 
 def test_words_have_no_ratio():

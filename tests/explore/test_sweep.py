@@ -11,8 +11,9 @@ from distributed import LocalCluster
 from coprime.catalog import choose, family_named
 from coprime.cells.target import Target
 from coprime.explore import measure as mapping
+from coprime.explore import sweep as sweeping
 from coprime.explore import worker
-from coprime.explore.points import read_points
+from coprime.explore.points import read_points, write_points
 from coprime.explore.specification import parse_specification
 from coprime.explore.sweep import sweep
 from coprime.explore.worker import Measurement, measure, recall, remember
@@ -20,6 +21,7 @@ from coprime.flow.cache import cache_folder
 from coprime.flow.mapping import MappedDesign
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.sources import sources
+from coprime.flow.targets import DEVICES
 from coprime.flow.tools import ToolError
 from coprime.runs.single_multiplication import MultiplicationRun
 from coprime.soc import exponentiation
@@ -478,6 +480,126 @@ def test_no_scheduler(tmp_path):
     with pytest.raises(OSError, match="there is no Dask scheduler at nonsense"):
         sweep(planned, results, scheduler="nonsense")
     assert results.read_text() == "of an earlier sweep"
+
+
+# --- Results that are brought up to date --------------------------------------------------------
+
+UPDATED = """
+[[sweep]]
+families = "fdfm"
+parameters = { max_bits = [64, 96] }
+bits = 64
+operations = "MODMUL"
+targets = "unit-gate"
+"""
+
+
+def measured(text, name=""):
+    """Points of a specification as a sweep makes them, measured here; the cache has them then."""
+    planned, here = parse_specification(text), worker.sources()
+    for task in {task for point in planned for task in (point.area, point.run)}:
+        remember(task, measure(task, here))
+    done = {task: recall(task) for point in planned for task in (point.area, point.run)}
+    return planned, sweeping._points(planned, done, name)
+
+
+@pytest.mark.slow
+def test_what_has_not_changed_is_kept(tmp_path):
+    """Without the cache, and with another row: only that design is measured."""
+    planned, before = measured(UPDATED, "papers")
+    results, seen = tmp_path / "results.csv", []
+    write_points([dataclasses.replace(before[0], gate_area=7.0, key="1-2"), before[1]], results)
+    (cache_folder() / "measurement").rename(tmp_path / "forgotten")
+    options = {"name": "papers", "update": True}
+
+    def interrupt(done, total, failed):
+        raise KeyboardInterrupt
+
+    changed = read_points(results)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(planned, results, **options, workers=1, progress=interrupt)
+    assert read_points(results) == changed  # nothing is lost
+    again = sweep(planned, results, **options, workers=1, announce=seen.append)
+    assert (again.measured, again.kept) == (2, 2)
+    (work,) = seen
+    assert (work.known, work.mapped, work.routed, work.runs) == (2, 1, 0, 1)
+    assert work.seconds > 0
+    assert read_points(results) == before
+    # What was confirmed is kept as a measurement: there is nothing left to ask a worker.
+    nothing = sweep(planned, results, **options, scheduler="tcp://127.0.0.1:1")
+    assert (nothing.measured, nothing.kept) == (0, 4)
+
+
+def test_rows_of_other_specifications_stay():
+    """A row goes only if no specification asks for it any longer, or if it failed."""
+    planned, (first, second) = measured(UPDATED, "papers")
+    both = dataclasses.replace(first, specifications="papers shipped", bits=100)
+    other = dataclasses.replace(first, specifications="shipped", bits=200)
+    gone = dataclasses.replace(first, bits=300)
+    unplaced = dataclasses.replace(second, placements=3, status="failed", reason="it does not fit")
+    stale = dataclasses.replace(second, gate_area=7.0)
+    earlier = [both, other, gone, unplaced, first, stale]
+
+    def rows(points):
+        return {(one.bits, one.gate_area, one.status): one.specifications for one in points}
+
+    kept = {(100, first.gate_area, "ok"): "shipped", (200, first.gate_area, "ok"): "shipped"}
+    new = {(64, one.gate_area, "ok"): "papers" for one in (first, second)}
+    merged = sweeping._merged([first, second], planned, earlier, "papers")
+    assert rows(merged) == kept | new
+    # What is not measured yet stays as it is.
+    assert stale in sweeping._merged([first], planned, earlier, "papers")
+    # Of two specifications that ask for it a row has both names.
+    again = [dataclasses.replace(one, specifications="shipped") for one in (first, second)]
+    assert rows(sweeping._merged(again, planned, merged, "shipped")) == {
+        (64, one.gate_area, "ok"): "papers shipped" for one in (first, second)
+    }
+    # Those of a specification without a name stay.
+    assert gone in sweeping._merged([first], planned, [gone], "")
+
+
+@pytest.mark.parametrize("text", [SMALL, MULTIPLIERS, CLUSTER])
+def test_a_point_is_found_by_what_asked_for_it(text):
+    """Of each planned point: its row's, with the device that it is placed on."""
+    for planned in parse_specification(text):
+        if planned.refusal is None:
+            routed = {"fmax_mhz": 9.0, "placements": 1} if planned.area.route_seeds else {}
+            device = DEVICES[planned.area.device].title if routed else "a family"
+            area = Measurement({"device": device, "lut": 1, **routed}, {}, "a")
+            run = Measurement({"cycles": 1}, {}, "b")
+            point = sweeping._point(planned, area, run)
+            assert point.request == sweeping.request_of(planned)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        UPDATED.replace("[64, 96]", "64").replace("unit-gate", "xc7"),
+        UPDATED.replace("[64, 96]", "64") + "simulate_cycles = 5",
+        MULTIPLIERS.replace("[64, 200]", "64")
+        .replace('["xc7", "ecp5", "unit-gate"]', '"xc7"')
+        .replace('device = "LFE5U-45F"', ""),
+    ],
+)
+def test_a_measurement_is_confirmed_by_what_it_follows_from(monkeypatch, text):
+    (own, *_), (point, *_) = measured(text)
+    here = worker.sources()
+    for task in (own.area, own.run):
+        assert worker.confirm(task, point, here) == recall(task)
+        assert worker.confirm(task, point, "other sources") is None
+        assert worker.confirm(task, dataclasses.replace(point, status="failed"), here) is None
+    assert worker.confirm(own.run, dataclasses.replace(point, utilization=0.5), here) is None
+    monkeypatch.setattr(worker, "digest_of", lambda verilog: "another design")
+    for task in (own.area, own.run):
+        assert worker.confirm(task, point, here) is None
+
+
+def test_a_release_of_coprime_changes_no_key(monkeypatch):
+    own = task()
+    before = measure(own, worker.sources())
+    monkeypatch.setattr(worker, "__version__", "99.9")
+    after = measure(own, worker.sources())
+    assert (after.key, after.tools["coprime"]) == (before.key, "99.9")
 
 
 def test_bad_workers(tmp_path):

@@ -243,7 +243,7 @@ def test_times_of_a_design_with_the_papers_cycles():
     quantities = ("Frequency", "T_res", "T_res,crt")
     for line in lines:
         family = labels[line.row]
-        values = {own.where: own.value for own in line.measurements}
+        values = {own.where: own.value for own in (*line.derived, *line.measurements)}
         quantity, comma, _ = line.quantity.partition(", as printed")
         place = quantities.index(quantity)
         if comma:

@@ -16,6 +16,7 @@ from coprime.flow.targets import DEVICES
 from coprime.papers.published import (
     Column,
     Computed,
+    Derived,
     Measured,
     Paper,
     Publication,
@@ -35,6 +36,7 @@ def sources():
         for row in table.rows
         for found in row.here.values()
         for source in found
+        if not isinstance(source, Derived)
         for one in (source.of if isinstance(source, Computed) else (source,))
     ]
 
@@ -74,6 +76,9 @@ def test_sources_name_what_exists():
         assert source.target in (None, "xc7", "ecp5", "unit-gate"), where
         assert source.device in (None, *(device.title for device in DEVICES.values())), where
         assert source.exponents in (None, "worst", "random"), where
+        # What measures it is then known: an area is of a target, a time of a device.
+        if source.column not in ("cycles", "predicted_cycles", "utilization"):
+            assert source.target is not None, where
 
 
 def test_charts_have_numbers_over_numbers():
@@ -158,6 +163,43 @@ def test_a_table_is_read_as_it_is_printed():
     assert table.remarks == ("One that is wrapped.", "Another.")
     assert printed.column("Table 1", "k") == {64: "101", 1024: "two words"}
     assert next(iter(printed.cells("Table 1"))) == ("64", "12", "0.50", "'101'")
+
+
+REASONS = """
+[[reason]]
+text = "in words"
+columns = ["k"]
+rows = ["1024"]
+
+[[reason]]
+text = "not ours"
+tables = ["Table 1"]
+"""
+
+
+def test_reasons_are_those_of_tables_rows_and_columns():
+    """The first one that holds counts; without any there is none."""
+    (row, other) = Publication(PRINTED + REASONS).table("Table 1").rows
+    assert set(row.reasons.values()) == {"not ours"}
+    assert other.reasons == dict.fromkeys(("Area", "Time in [4]"), "not ours") | {"k": "in words"}
+    assert Publication(PRINTED).table("Table 1").rows[0].reasons == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [('"1024"', '"2048"', "2048, k"), ('"k"', '"K"', "1024, K"), ("Table 1", "Table 2", "Table 2")],
+)
+def test_a_reason_of_no_figure_is_refused(old, new, names):
+    text = PRINTED + REASONS.replace(f'["{old}"]', f'["{new}"]').replace(f"[{old}]", f"[{new}]")
+    with pytest.raises(ValueError, match=f"SOME: the reason .* is of no figure with {names}"):
+        Publication(text)
+
+
+def test_tables_that_no_module_makes_are_as_printed():
+    second = PRINTED[PRINTED.index("[[table]]") :].replace("Table 1", "Table 0")
+    printed = Publication(PRINTED + second)
+    made = printed.table("Table 0", {64: {"Area": ()}})
+    assert printed.complete([made]) == (printed.table("Table 1"), made)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,14 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -200,23 +202,45 @@ static void test_life(void)
     OK(p11->C_Finalize(NULL));
 }
 
+/* Make a child: by fork(); by a system call of which the C library knows nothing; or as the first
+   process of a namespace of its own, which has the number 1. */
+static pid_t make_child(const char *how)
+{
+    if (strcmp(how, "call") == 0) {
+        return (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    }
+    if (strcmp(how, "namespace") == 0) {
+        CHECK(getpid() == 1 && unshare(CLONE_NEWPID) == 0);
+    }
+    return fork();
+}
+
 /* A child is without the parent's state, and can make its own. */
-static void test_fork(void)
+static void test_fork(const char *how)
 {
     CK_SESSION_HANDLE session = start(), own;
-    CK_OBJECT_HANDLE public, private;
+    CK_OBJECT_HANDLE public, private, key;
     CK_BYTE signature[ROOM];
-    CK_ULONG size;
+    CK_ULONG size, length = 16;
+    CK_OBJECT_CLASS class = CKO_SECRET_KEY;
+    CK_KEY_TYPE type = CKK_AES;
+    CK_ATTRIBUTE template[] = {
+        {CKA_CLASS, &class, sizeof class}, {CKA_KEY_TYPE, &type, sizeof type},
+        {CKA_TOKEN, &yes, 1},              {CKA_VALUE, "0123456789abcdef", length},
+    };
     int status;
     pid_t child;
 
     generate(session, 512, false, &public, &private);
     OK(sign(session, private, 1, signature, &size));
-    child = fork();
+    child = make_child(how);
     if (child == 0) {
+        GIVES(p11->C_CreateObject(session, template, 4, &key), CKR_CRYPTOKI_NOT_INITIALIZED);
         GIVES(sign(session, private, 2, signature, &size), CKR_CRYPTOKI_NOT_INITIALIZED);
         GIVES(p11->C_Finalize(NULL), CKR_CRYPTOKI_NOT_INITIALIZED);
         own = start();
+        GIVES(p11->C_Initialize(NULL), CKR_CRYPTOKI_ALREADY_INITIALIZED);
+        OK(p11->C_CreateObject(own, template, 4, &key));
         generate(own, 512, false, &public, &private);
         OK(sign(own, private, 3, signature, &size));
         OK(p11->C_Finalize(NULL));
@@ -225,7 +249,34 @@ static void test_fork(void)
     OK(sign(session, private, 4, signature, &size));
     CHECK(waitpid(child, &status, 0) == child && status == 0);
     OK(verify(session, public, 4, signature, size));
+    OK(p11->C_Logout(session));
+    OK(p11->C_Login(session, CKU_USER, pin, sizeof pin - 1)); /* the child has written what is right */
     OK(p11->C_Finalize(NULL));
+}
+
+/* A child that initializes the module anew, after its parent has ended it, has random numbers of its
+   own. */
+static void test_fork_random(const char *how)
+{
+    CK_BYTE number[2][32];
+    int ends[2], status;
+    pid_t child;
+
+    (void)start();
+    OK(p11->C_GenerateRandom(open_session(), number[0], sizeof *number));
+    OK(p11->C_Finalize(NULL));
+    CHECK(pipe(ends) == 0);
+    child = make_child(how);
+    OK(p11->C_Initialize(NULL));
+    OK(p11->C_GenerateRandom(open_session(), number[0], sizeof *number));
+    OK(p11->C_Finalize(NULL));
+    if (child == 0) {
+        CHECK(write(ends[1], number[0], sizeof *number) == sizeof *number);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(read(ends[0], number[1], sizeof *number) == sizeof *number);
+    CHECK(memcmp(number[0], number[1], sizeof *number) != 0);
 }
 
 /* Wait for a child, which has so many seconds; those of a hanging one end it. */
@@ -1006,7 +1057,9 @@ int main(int count, char **arguments)
     if (strcmp(name, "life") == 0) {
         test_life();
     } else if (strcmp(name, "fork") == 0) {
-        test_fork();
+        test_fork(count > 3 ? arguments[3] : "fork");
+    } else if (strcmp(name, "fork-random") == 0) {
+        test_fork_random(count > 3 ? arguments[3] : "fork");
     } else if (strcmp(name, "fork-signing") == 0) {
         test_fork_signing(number);
     } else if (strcmp(name, "fork-writing") == 0) {

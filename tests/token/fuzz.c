@@ -6,6 +6,7 @@
    COPRIME_TOKEN_DIR must have a token with the PIN 123456; no engine is needed. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,24 @@ static size_t memory_count;
 static CK_SESSION_HANDLE keeper, session;
 static CK_OBJECT_HANDLE handles[MAX_HANDLES];
 static size_t handle_count, kept_count;
+
+/* How often calls have succeeded that take more than a template: printed at the end. */
+enum call { ENCRYPTIONS, DECRYPTIONS, WRAPS, UNWRAPS, DERIVATIONS, CALLS };
+
+static unsigned long succeeded[CALLS];
+
+static CK_RV note(enum call call, CK_RV rv)
+{
+    succeeded[call] += rv == CKR_OK;
+    return rv;
+}
+
+static void print_counts(void)
+{
+    fprintf(stderr, "succeeded: encrypt %lu decrypt %lu wrap %lu unwrap %lu derive %lu\n",
+            succeeded[ENCRYPTIONS], succeeded[DECRYPTIONS], succeeded[WRAPS], succeeded[UNWRAPS],
+            succeeded[DERIVATIONS]);
+}
 
 static void must(CK_RV rv)
 {
@@ -643,13 +662,168 @@ static void make_keys(void)
     make_pairs_on_curves();
 }
 
+/* Texts, keys and secrets that go and come back: each call succeeds, and gives what is right. */
+
+/* The parameter of a mode, as it is allowed. */
+static void take_mode(CK_MECHANISM *mode)
+{
+    static const CK_ULONG modes[] = {CKM_AES_ECB, CKM_AES_CBC, CKM_AES_CBC_PAD, CKM_AES_CTR,
+                                     CKM_AES_GCM};
+    CK_AES_CTR_PARAMS *counter;
+    CK_GCM_PARAMS *gcm;
+
+    *mode = (CK_MECHANISM){modes[take() % (sizeof modes / sizeof *modes)], NULL, 0};
+    take_own_parameter(mode);
+    counter = mode->pParameter;
+    gcm = mode->pParameter;
+    if (mode->mechanism == CKM_AES_CTR) {
+        counter->ulCounterBits = 32 + counter->ulCounterBits % 97;
+        counter->cb[12] = 0; /* it does not overflow */
+    } else if (mode->mechanism == CKM_AES_GCM) {
+        gcm->ulIvLen = 1 + gcm->ulIvLen % 128;
+        gcm->pIv = take_bytes(gcm->ulIvLen);
+        gcm->ulAADLen = gcm->pAAD ? gcm->ulAADLen : 0;
+        gcm->ulTagBits = 32 + gcm->ulTagBits % 13 * 8;
+    }
+}
+
+typedef CK_RV update_call(CK_SESSION_HANDLE, CK_BYTE *, CK_ULONG, CK_BYTE *, CK_ULONG *);
+typedef CK_RV final_call(CK_SESSION_HANDLE, CK_BYTE *, CK_ULONG *);
+
+/* Pass a text through an operation that was begun, in one call, or in parts that may lie over what they
+   give. The text's memory has room for the result, which replaces it. */
+static CK_ULONG pass(update_call *whole, update_call *update, final_call *final, CK_BYTE *text,
+                     CK_ULONG size, CK_ULONG room)
+{
+    CK_BYTE *const result = allocate(room);
+    CK_ULONG made = 0, length = room;
+
+    if (take() < 96) {
+        must(whole(session, text, size, text, &length));
+        return length;
+    }
+    for (CK_ULONG at = 0, part; at < size; at += part) {
+        CK_BYTE *const place = allocate(size + 32 + 16); /* with the part somewhere in it */
+        const CK_ULONG shift = take() % 16;
+
+        part = 1 + take() % 64;
+        part = part < size - at ? part : size - at;
+        memcpy(place, text + at, part);
+        length = size + 32;
+        must(update(session, place, part, place + shift, &length));
+        memcpy(result + made, place + shift, length);
+        made += length;
+    }
+    length = room - made;
+    must(final(session, result + made, &length));
+    memcpy(text, result, made + length);
+    return made + length;
+}
+
+static void encrypt_and_decrypt(void)
+{
+    CK_MECHANISM mode;
+    CK_ULONG size = take(), room = size + 64, made;
+    CK_BYTE *const text = allocate(room), *before;
+
+    take_mode(&mode);
+    size -= mode.mechanism == CKM_AES_ECB || mode.mechanism == CKM_AES_CBC ? size % 16 : 0;
+    before = take_bytes(size);
+    memcpy(text, before, size);
+    must(C_EncryptInit(session, &mode, handles[2]));
+    made = pass(C_Encrypt, C_EncryptUpdate, C_EncryptFinal, text, size, room);
+    (void)note(ENCRYPTIONS, CKR_OK);
+    must(C_DecryptInit(session, &mode, handles[2]));
+    made = pass(C_Decrypt, C_DecryptUpdate, C_DecryptFinal, text, made, room);
+    (void)note(DECRYPTIONS, CKR_OK);
+    if (made != size || memcmp(text, before, size) != 0) {
+        abort();
+    }
+}
+
+/* A key that is shown, wrapped and unwrapped. */
+static void wrap_and_unwrap(void)
+{
+    static const CK_ULONG wraps[] = {CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_AES_CBC_PAD};
+    static CK_OBJECT_CLASS class = CKO_SECRET_KEY;
+    static CK_KEY_TYPE type = CKK_GENERIC_SECRET;
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+    CK_ULONG size = 16 + take() % 8 * 8, room = 64 + 320, length = 64;
+    CK_BYTE *const value = take_bytes(size), *const wrapped = allocate(room);
+    CK_BYTE *const found = allocate(length);
+    CK_ATTRIBUTE template[] = {{CKA_CLASS, &class, sizeof class}, {CKA_KEY_TYPE, &type, sizeof type},
+                               {CKA_SENSITIVE, &no, 1},           {CKA_EXTRACTABLE, &yes, 1},
+                               {CKA_VALUE, value, size}};
+    CK_ATTRIBUTE wanted = {CKA_VALUE, found, length};
+    CK_MECHANISM mechanism = {wraps[take() % 3], NULL, 0};
+    CK_OBJECT_HANDLE key, back;
+
+    size = template[4].ulValueLen = size < length ? size : length;
+    take_own_parameter(&mechanism);
+    must(C_CreateObject(session, template, 5, &key));
+    must(note(WRAPS, C_WrapKey(session, &mechanism, handles[2], key, wrapped, &room)));
+    must(note(UNWRAPS, C_UnwrapKey(session, &mechanism, handles[2], wrapped, room, template, 4,
+                                      &back)));
+    must(C_GetAttributeValue(session, back, &wanted, 1));
+    if (wanted.ulValueLen != size || memcmp(found, value, size) != 0) {
+        abort();
+    }
+}
+
+/* The secret of two pairs, from both sides: with an engine, and then rarely, as it takes a while. */
+static void derive_from_both_sides(void)
+{
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+    CK_OBJECT_HANDLE pairs[2][2], keys[2];
+    CK_ATTRIBUTE public = {CKA_EC_PARAMS, (void *)x25519, sizeof x25519};
+    CK_ATTRIBUTE shown[] = {{CKA_SENSITIVE, &no, 1}, {CKA_EXTRACTABLE, &yes, 1}};
+    CK_MECHANISM generate = {CKM_EC_MONTGOMERY_KEY_PAIR_GEN, NULL, 0};
+    CK_BYTE points[2][64], values[2][32];
+
+    if (getenv("FUZZ_ENGINE") == NULL || take() % 2) {
+        return;
+    }
+    for (int i = 0; i < 2; ++i) {
+        CK_ATTRIBUTE point = {CKA_EC_POINT, points[i], sizeof *points};
+
+        must(C_GenerateKeyPair(session, &generate, &public, 1, NULL, 0, &pairs[i][0], &pairs[i][1]));
+        must(C_GetAttributeValue(session, pairs[i][0], &point, 1));
+    }
+    for (int i = 0; i < 2; ++i) {
+        CK_ECDH1_DERIVE_PARAMS given = {CKD_NULL, 0, NULL, 34, points[1 - i]};
+        CK_MECHANISM mechanism = {CKM_ECDH1_DERIVE, &given, sizeof given};
+        CK_ATTRIBUTE value = {CKA_VALUE, values[i], sizeof *values};
+
+        must(note(DERIVATIONS,
+                   C_DeriveKey(session, &mechanism, pairs[i][1], shown, 2, &keys[i])));
+        must(C_GetAttributeValue(session, keys[i], &value, 1));
+    }
+    if (memcmp(values[0], values[1], sizeof *values) != 0) {
+        abort();
+    }
+}
+
+/* In a session of its own, where no operation is under way. */
+static void go_and_come_back(void)
+{
+    static void (*const ways[])(void) = {encrypt_and_decrypt, wrap_and_unwrap,
+                                         derive_from_both_sides};
+    const CK_SESSION_HANDLE before = session;
+
+    open_session(&session);
+    ways[take() % 3]();
+    must(C_CloseSession(session));
+    session = before;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const steps[])(void) = {begin, finish, make, read_or_change, parse,
-                                    plant};
+                                    plant, go_and_come_back};
 
     if (keeper == 0) {
         must(C_Initialize(NULL));
+        (void)atexit(print_counts);
         open_session(&keeper);
         must(C_Login(keeper, CKU_USER, (CK_UTF8CHAR *)"123456", 6));
     }

@@ -148,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         add_records(&image, data + 1, size - 1);
         image.tagged = true;
         must(image_tag(&module.crypto, &image, token->master, image.tag));
-        must(store_write(&store, &module.crypto, &image) == CKR_OK);
+        must(store_write(&store, &module.crypto, &image, false) == CKR_OK);
         image_free(&image);
         store_close(&store);
         module_unlock();

@@ -14,12 +14,20 @@ from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 from coprime.token import build
 from tests.token.stored import Stored
-from tests.token.tokens import OFFICER_PIN, PIN
+from tests.token.tokens import OFFICER_PIN, PIN, compile_library
 
 pytestmark = pytest.mark.xdist_group("token")
 
 TESTS = (
-    *("life", "fork", "fork-writing 100", "initialize 200", "close-login"),
+    *(
+        "life",
+        "fork",
+        "fork call",
+        "fork-random",
+        "fork-writing 100",
+        "initialize 200",
+        "close-login",
+    ),
     *("threads 32", "threads 9 mixed", "end finalize", "end logout", "end close", "wait", "errors"),
 )
 FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
@@ -33,6 +41,33 @@ def test_check(sanitized, token, test):
         stored.derive_anew(OFFICER_PIN, PIN, log_n=17)
         stored.write(token.folder / "token")
     token.run(program, module, *test.split(), environment=FOUR_ENGINES)
+
+
+@pytest.fixture(scope="module")
+def same_process(tmp_path_factory):
+    """A C library that tells no child from its parent: same_process.c."""
+    return compile_library(tmp_path_factory.mktemp("same"), "same_process")
+
+
+@pytest.mark.parametrize("test", ["fork", "fork call", "fork-random", "fork-random call"])
+def test_a_child_with_the_number_of_its_parent(check, token, same_process, test):
+    """Each may be the first process of its namespace: the child still has nothing of the parent."""
+    environment = FOUR_ENGINES | {"LD_PRELOAD": str(same_process)}
+    token.run(check, token.module, *test.split(), environment=environment)
+
+
+@pytest.mark.parametrize("test", ["fork", "fork-random"])
+def test_a_child_where_memory_is_not_emptied(check, token, same_process, test):
+    environment = FOUR_ENGINES | {"LD_PRELOAD": str(same_process), "REFUSE_WIPE": "1"}
+    token.run(check, token.module, test, environment=environment)
+
+
+@pytest.mark.parametrize("test", ["fork", "fork-random"])
+def test_a_child_in_a_namespace_of_its_own(check, token, test):
+    within = ("unshare", "-pf")
+    if subprocess.run([*within, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine allows no namespaces of processes (unshare -p)")
+    token.run(*within, check, token.module, test, "namespace", environment=FOUR_ENGINES)
 
 
 def one_engine(token, keygen="device"):

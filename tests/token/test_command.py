@@ -7,6 +7,7 @@ from coprime.token import build
 from tests.cli.command import run, run_json
 from tests.token import cryptoki
 from tests.token.cryptoki import running
+from tests.token.stored import Stored
 from tests.token.tokens import PIN
 
 pytestmark = pytest.mark.xdist_group("token")
@@ -28,6 +29,8 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
             "initialized": False,
             "user_pin": False,
             "writable": True,
+            "user_pin_locked": False,
+            "officer_pin_locked": False,
             "keys": [],
         }
     ]
@@ -58,6 +61,23 @@ def test_keys_are_shown_with_what_they_may_do(capsys, token, monkeypatch, tmp_pa
         assert ("  key p256, private, EC: sign\n" in out) == private
         assert "\n  sign, verify: " in out
         assert "0x" not in out  # each mechanism has its name
+
+
+def test_a_locked_pin_is_shown(capsys, token, monkeypatch):
+    """Not as ready; the officer's, too."""
+    monkeypatch.setenv("COPRIME_TOKEN_DIR", str(token.folder))
+    stored = Stored.read(token.folder / "token")
+    said = []
+    for user, officer in ((9, 10), (10, 0)):
+        stored.user.failures, stored.officer.failures = user, officer
+        stored.write(token.folder / "token")
+        said.append(run(capsys, "token", "info", "--module", token.module)[1].splitlines())
+        (slot,) = run_json(capsys, "token", "info", "--module", token.module)["slots"]
+        assert slot["user_pin_locked"] == (user == 10)
+        assert slot["officer_pin_locked"] == (officer == 10)
+    assert said[0][1].startswith("slot 0: ready t1 ")
+    assert said[0][2] == "  the PIN of the security officer is locked"
+    assert said[1][1].startswith("slot 0: PIN locked (the security officer can set another one")
 
 
 def test_a_module_that_is_not_there(capsys, tmp_path):

@@ -1,5 +1,7 @@
 """Keys on curves, with `cryptography` on the other side; the engine uses the private key."""
 
+import hashlib
+
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa, x448, x25519
@@ -11,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
 from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 
 from coprime.ec import eddsa
+from coprime.ec.weierstrass import curve_named
 from coprime.token.module import TokenError
 from tests.token import cryptoki
 from tests.token.cryptoki import (
@@ -27,6 +30,7 @@ from tests.token.cryptoki import (
 pytestmark = pytest.mark.xdist_group("token")
 
 DATA = b"some data"
+SIGNATURE_LEN_RANGE = 0xC1
 # The object identifiers of RFC 5480, SEC 2 and RFC 5639, and those of RFC 8410.
 WEIERSTRASS = {
     ec.SECP256R1: "06082a8648ce3d030107",
@@ -160,6 +164,72 @@ def test_ecdsa_in_parts(session):
         key.public_key().verify(
             encode_dss_signature(r, s), value, ec.ECDSA(Prehashed(hashes.SHA256()))
         )
+
+
+SHORT_CURVES = {ec.SECP256R1: "P-256", ec.SECP521R1: "P-521", ec.SECP224R1: "P-224"}
+SIGNING_MECHANISMS = {
+    None: cryptoki.ECDSA,
+    hashes.SHA256: cryptoki.ECDSA_SHA256,
+    hashes.SHA3_224: 0x1047,
+    hashes.SHA3_256: 0x1048,
+    hashes.SHA3_384: 0x1049,
+    hashes.SHA3_512: 0x104A,
+    **HASHES,
+}
+
+
+def short_signature(curve, digest):
+    """A key, and r and s of a signature of the digest, both of fewer bytes than n."""
+    n = curve_named(SHORT_CURVES[curve]).n
+    size = (n.bit_length() + 7) // 8
+    z = int.from_bytes(digest) >> max(8 * len(digest) - n.bit_length(), 0)
+    for k in range(2, 1 << 16):
+        r = ec.derive_private_key(k, curve()).public_key().public_numbers().x % n
+        if r >> 8 * (size - 1) == 0:
+            s = 0x1234567
+            return ec.derive_private_key((s * k - z) * pow(r, -1, n) % n, curve()), size, (r, s)
+    raise AssertionError("no x is short")
+
+
+def verify_in_parts(session, public, mechanism, data, signature):
+    session.begin("C_VerifyInit", public, mechanism)
+    session.update("C_VerifyUpdate", data[:4])
+    session.update("C_VerifyUpdate", data[4:])
+    session.call("C_VerifyFinal", signature, len(signature))
+
+
+def verify_message(session, public, mechanism, data, signature):
+    session.begin("C_MessageVerifyInit", public, mechanism)
+    try:
+        session.verify_message(data, signature)
+    finally:
+        session.call("C_MessageVerifyFinal")
+
+
+@pytest.mark.parametrize("curve", SHORT_CURVES)
+@pytest.mark.parametrize("algorithm", SIGNING_MECHANISMS)
+def test_ecdsa_signatures_without_zeros_in_front(session, curve, algorithm):
+    """r and s in fewer bytes than n has, as many in both: who does not know n gives no more."""
+    digest = data = hashlib.sha256(DATA).digest()
+    if algorithm is not None:
+        hasher = hashes.Hash(algorithm())
+        hasher.update(data)
+        digest = hasher.finalize()
+    key, size, numbers = short_signature(curve, digest)
+    public, _ = import_weierstrass(session, key)
+    mechanism = SIGNING_MECHANISMS[algorithm]
+    for verify in (Session.verify, verify_in_parts, verify_message):
+        for half in (size - 1, size):
+            r, s = (number.to_bytes(half) for number in numbers)
+            verify(session, public, mechanism, data, r + s)
+            with fails(cryptoki.SIGNATURE_INVALID):
+                verify(session, public, mechanism, data, s + r)
+        for wrong in (b"", r + s[1:], b"\0" + r + b"\0" + s):
+            with fails(SIGNATURE_LEN_RANGE):
+                verify(session, public, mechanism, data, wrong)
+        for wrong in (bytes(2), r[:4] + s[-4:]):
+            with fails(cryptoki.SIGNATURE_INVALID):
+                verify(session, public, mechanism, data, wrong)
 
 
 # --- EdDSA ---------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Fuzzing of the module's parsers with libFuzzer, and the sanitizers of addresses and behaviour."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -60,14 +61,27 @@ def fuzzer(request, module, tmp_path_factory):
     return program
 
 
-def test_no_input_does_harm(token, fuzzer, tmp_path):
+@pytest.mark.parametrize("engine", [False, True], ids=["without an engine", "with an engine"])
+def test_no_input_does_harm(token, fuzzer, tmp_path, engine):
+    """What is encrypted, wrapped and derived comes back right, and many of these calls succeed."""
     (tmp_path / "corpus").mkdir()
     for number, seed in enumerate(seeds()):
         (tmp_path / "corpus" / str(number)).write_bytes(seed)
     limits = (f"-max_total_time={SECONDS}", "-max_len=1024", "-timeout=60", "-print_final_stats=1")
-    none = {"COPRIME_TOKEN_DEVICE": "sim:/no/such/library.so"}
+    library = token.module.with_name(build.SIMULATION) if engine else "/no/such/library.so"
+    environment = {"COPRIME_TOKEN_DEVICE": f"sim:{library}"}
+    if engine:
+        environment["FUZZ_ENGINE"] = "1"
     said = token.run(
-        fuzzer, *limits, tmp_path / "corpus", environment=none, cwd=tmp_path, timeout=SECONDS + 300
+        fuzzer,
+        *(*limits, tmp_path / "corpus"),
+        environment=environment,
+        cwd=tmp_path,
+        timeout=SECONDS + 300,
     )
-    print(said[-600:])
+    print(said[-700:])
     assert "number_of_executed_units" in said
+    if fuzzer.name == "fuzz":
+        (counts,) = re.findall(r"succeeded: (.*)", said)
+        for call, count in zip(*[iter(counts.split())] * 2, strict=True):
+            assert int(count) > 0 or (call == "derive" and not engine), counts

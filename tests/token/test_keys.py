@@ -141,6 +141,99 @@ def test_a_key_is_used_for_what_it_is_for(session):
             session.begin(function, key, cryptoki.RSA_PKCS)
 
 
+P256 = {cryptoki.EC_PARAMS: bytes.fromhex("06082a8648ce3d030107")}
+AES_32 = {cryptoki.VALUE_LEN: 32}
+OF_AES = {cryptoki.CLASS: cryptoki.SECRET_KEY, cryptoki.KEY_TYPE: cryptoki.AES}
+KWP, SHA256_HMAC, GENERIC_SECRET_KEY_GEN = cryptoki.AES_KEY_WRAP_KWP, 0x251, 0x350
+
+
+def private_of(session, template):
+    return session.generate_pair(private=template)[1]
+
+
+def public_of(session, template):
+    return session.generate_pair(template)[0]
+
+
+def aes_of(session, template):
+    return session.generate_aes(AES_32 | template)
+
+
+def hmac_of(session, template):
+    return session.generate_secret(GENERIC_SECRET_KEY_GEN, AES_32 | template)
+
+
+def curve_of(session, template):
+    return session.generate(cryptoki.EC_KEY_PAIR_GEN, P256, template)[1]
+
+
+def derive(session, key, _):
+    public, _ = session.generate(cryptoki.EC_KEY_PAIR_GEN, P256, {})
+    session.derive(key, session.get(public, cryptoki.EC_POINT))
+
+
+def begins(function, parameter=b""):
+    def begin(session, key, mechanism):
+        session.begin(function, key, mechanism, parameter)
+        session.cancel(function, key)
+
+    return begin
+
+
+def wrap(session, key, mechanism):
+    session.wrap(mechanism, key, session.generate_aes(AES_32 | {cryptoki.EXTRACTABLE: True}))
+
+
+def unwrap(session, key, mechanism):
+    try:
+        session.unwrap(mechanism, key, bytes(40), OF_AES)
+    except TokenError as error:
+        if error.code != cryptoki.WRAPPED_KEY_INVALID:
+            raise  # the key may not unwrap; otherwise only what it unwraps is wrong
+
+
+# Each call that uses a key: what makes the key, what allows the call, and the mechanism.
+USES = {
+    "sign": (begins("C_SignInit"), private_of, cryptoki.SIGN, SHA256_RSA_PKCS),
+    "verify": (begins("C_VerifyInit"), public_of, cryptoki.VERIFY, SHA256_RSA_PKCS),
+    "encrypt": (begins("C_EncryptInit"), public_of, cryptoki.ENCRYPT, cryptoki.RSA_PKCS),
+    "decrypt": (begins("C_DecryptInit"), private_of, cryptoki.DECRYPT, cryptoki.RSA_PKCS),
+    "messages": (begins("C_MessageSignInit"), curve_of, cryptoki.SIGN, cryptoki.ECDSA_SHA256),
+    "messages to verify": (
+        *(begins("C_MessageVerifyInit"), public_of, cryptoki.VERIFY, SHA256_RSA_PKCS),
+    ),
+    "encrypt with AES": (
+        *(begins("C_EncryptInit", bytes(16)), aes_of, cryptoki.ENCRYPT, cryptoki.AES_CBC_PAD),
+    ),
+    "decrypt with AES": (
+        *(begins("C_DecryptInit", bytes(16)), aes_of, cryptoki.DECRYPT, cryptoki.AES_CBC_PAD),
+    ),
+    "HMAC": (begins("C_SignInit"), hmac_of, cryptoki.SIGN, SHA256_HMAC),
+    "verify an HMAC": (begins("C_VerifyInit"), hmac_of, cryptoki.VERIFY, SHA256_HMAC),
+    "wrap": (wrap, aes_of, cryptoki.WRAP, KWP),
+    "unwrap": (unwrap, aes_of, cryptoki.UNWRAP, KWP),
+    "derive": (derive, curve_of, cryptoki.DERIVE, cryptoki.ECDH1_DERIVE),
+}
+
+
+def numbers(*mechanisms):
+    """CKA_ALLOWED_MECHANISMS."""
+    return {cryptoki.ALLOWED_MECHANISMS: b"".join(n.to_bytes(8, "little") for n in mechanisms)}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_each_use_is_allowed(session, use):
+    """By the key's attribute, and by its list of mechanisms, if it has one."""
+    do, make, attribute, mechanism = USES[use]
+    do(session, make(session, {attribute: True}), mechanism)
+    do(session, make(session, {attribute: True} | numbers(1, mechanism)), mechanism)
+    with refused(cryptoki.KEY_FUNCTION_NOT_PERMITTED):
+        do(session, make(session, {attribute: False}), mechanism)
+    for others in ((), (0x80000000,)):
+        with refused(cryptoki.MECHANISM_INVALID):
+            do(session, make(session, {attribute: True} | numbers(*others)), mechanism)
+
+
 def test_keys_that_are_not_ours(session, key):
     """Handles of nothing, of other keys and of closed sessions; keys of other kinds, or broken."""
     public, private = session.generate_pair()

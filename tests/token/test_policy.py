@@ -9,12 +9,21 @@ from cryptography.hazmat.primitives import keywrap, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.token import cryptoki
-from tests.token.cryptoki import open_session, running
+from tests.token.cryptoki import (
+    ENCRYPT,
+    EXTRACTABLE,
+    UNWRAP,
+    WRAP,
+    open_session,
+    running,
+)
 from tests.token.test_keys import refused
+from tests.token.tokens import OFFICER_PIN
 
 pytestmark = pytest.mark.xdist_group("token")
 
 KWP = cryptoki.AES_KEY_WRAP_KWP
+AES_32 = {cryptoki.VALUE_LEN: 32}
 OF_RSA = {cryptoki.CLASS: cryptoki.PRIVATE_KEY, cryptoki.KEY_TYPE: cryptoki.RSA}
 OF_AES = {cryptoki.CLASS: cryptoki.SECRET_KEY, cryptoki.KEY_TYPE: cryptoki.AES}
 NO_ENGINE = {"COPRIME_TOKEN_DEVICE": "sim:/no/such/library.so"}
@@ -144,3 +153,72 @@ def test_who_may_not_unwrap_is_refused_before_the_engine_works(token):
             ):
                 with refused(code):
                     reading.unwrap(cryptoki.RSA_PKCS, private, b"\1" * 125, template)
+
+
+def test_a_rule_is_the_configuration_s_to_lift(token):
+    with running(allowing(token, "reveal-wrapped")) as session:
+        session.login()
+        outer = session.generate_aes(AES_32 | {WRAP: True, UNWRAP: True})
+        inner = session.generate_aes(AES_32 | {WRAP: True, EXTRACTABLE: True})
+        wrapped = session.wrap(KWP, outer, inner)
+        session.unwrap(KWP, outer, wrapped, OF_AES | {WRAP: True})
+
+
+def test_what_only_a_trusted_key_wraps_stays_so(token):
+    """When it is unwrapped; and only the officer takes the mark of trust away."""
+    only = {cryptoki.WRAP_WITH_TRUSTED: True}
+    with running(token) as session:
+        session.login()
+        of_token = {cryptoki.TOKEN: True}
+        public, private = session.generate_pair(
+            of_token | {WRAP: True, ENCRYPT: False}, of_token | {UNWRAP: True}
+        )
+        key = session.generate_aes(AES_32 | {EXTRACTABLE: True} | only)
+        with refused(cryptoki.KEY_NOT_WRAPPABLE):
+            session.wrap(cryptoki.RSA_PKCS, public, key)
+        session.call("C_Logout")
+        session.login(OFFICER_PIN, 0)
+        session.set(public, cryptoki.TRUSTED, value=True)
+        session.call("C_Logout")
+        session.login()
+        (private,) = session.find({cryptoki.CLASS: cryptoki.PRIVATE_KEY})
+        key = session.generate_aes(AES_32 | {EXTRACTABLE: True} | only)
+        wrapped = session.wrap(cryptoki.RSA_PKCS, public, key)
+        template = OF_AES | {EXTRACTABLE: True}
+        for given in (template, template | only):
+            made = session.unwrap(cryptoki.RSA_PKCS, private, wrapped, given)
+            assert session.is_true(made, cryptoki.WRAP_WITH_TRUSTED)
+            other, _ = session.generate_pair({WRAP: True}, {UNWRAP: True})
+            with refused(cryptoki.KEY_NOT_WRAPPABLE):
+                session.wrap(cryptoki.RSA_PKCS, other, made)
+        with refused(cryptoki.TEMPLATE_INCONSISTENT):
+            session.unwrap(
+                *(cryptoki.RSA_PKCS, private, wrapped),
+                template | {cryptoki.WRAP_WITH_TRUSTED: False},
+            )
+        for change in (session.set, lambda key, kind, value: session.copy(key, {kind: value})):
+            with refused(cryptoki.ATTRIBUTE_READ_ONLY):
+                change(public, cryptoki.TRUSTED, value=False)
+        with refused(cryptoki.ACTION_PROHIBITED):
+            session.call("C_DestroyObject", public)
+        session.call("C_Logout")
+        session.login(OFFICER_PIN, 0)
+        session.set(public, cryptoki.TRUSTED, value=False)
+        session.call("C_DestroyObject", public)
+
+
+class SlotInfo(ctypes.Structure):
+    _fields_ = [("description", ctypes.c_char * 64), ("manufacturer", ctypes.c_char * 32)]
+    _fields_ += [("flags", ctypes.c_ulong), ("versions", ctypes.c_ubyte * 4)]
+
+
+@pytest.mark.parametrize(
+    ("device", "is_hardware"),
+    [("sim", False), ("sim,sim", False), ("uio:/dev/uio9", True), ("sim,serial:/dev/null", True)],
+)
+def test_a_simulated_slot_is_no_hardware(token, device, is_hardware):
+    """CKF_HW_SLOT."""
+    with running(replace(token, settings={"COPRIME_TOKEN_DEVICE": device})) as session:
+        info = SlotInfo()
+        session.module.call("C_GetSlotInfo", ctypes.c_ulong(0), ctypes.byref(info))
+    assert info.flags == 1 | (4 if is_hardware else 0)

@@ -1,9 +1,16 @@
 """Secret keys: modes of AES and HMAC, with `cryptography` on the other side."""
 
+import ctypes
+import datetime
+import hashlib
+import itertools
 import os
+import random
 
 import pytest
-from cryptography.hazmat.primitives import hashes, hmac
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, hmac, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -186,3 +193,182 @@ def test_generated_secret(session):
         session.generate_secret(GENERIC_SECRET_KEY_GEN, {cryptoki.VALUE_LEN: 1025})
     with fails(cryptoki.KEY_TYPE_INCONSISTENT):
         session.encrypt(key, AES_ECB, bytes(16))
+
+
+# Input and output in one place.
+
+MECHANISMS = {
+    AES_ECB: b"",
+    AES_CBC: IV,
+    cryptoki.AES_CBC_PAD: IV,
+    AES_CTR: (128).to_bytes(8, "little") + IV,
+    AES_GCM: cryptoki.Gcm(IV, b"beside", 128),
+}
+AT = 64  # in the buffer: what is before and behind is not touched
+
+
+def overlapping(session, function, data, shift, room):
+    """Call a function whose output begins `shift` bytes behind its input."""
+    before = os.urandom(AT + len(data) + room + AT)
+    buffer = (ctypes.c_ubyte * len(before))(*before)
+    buffer[AT : AT + len(data)] = data
+    size = ctypes.c_ulong(room)
+    output = ctypes.byref(buffer, AT + shift)
+    session.call(function, ctypes.byref(buffer, AT), len(data), output, ctypes.byref(size))
+    made = bytes(buffer[AT + shift : AT + shift + size.value])
+    expected = bytearray(before)
+    expected[AT : AT + len(data)] = data
+    expected[AT + shift : AT + shift + size.value] = made
+    assert bytes(buffer) == expected
+    return made
+
+
+def overlapping_parts(session, function, key, mechanism, parameter, data, shift, cuts):
+    session.begin(f"C_{function}Init", key, mechanism, parameter)
+    made = b"".join(
+        overlapping(session, f"C_{function}Update", data[start:end], shift, end - start + 16)
+        for start, end in itertools.pairwise((0, *cuts, len(data)))
+    )
+    return made + session.final(f"C_{function}Final")
+
+
+@pytest.mark.parametrize("shift", [0, -16, -1, 1, 16, 17])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_text_in_place(session, mechanism, shift):
+    """In one call, and in parts of any length."""
+    generator = random.Random(mechanism)
+    key = import_secret(session, cryptoki.AES, bytes(range(32)))
+    parameter = MECHANISMS[mechanism]
+    data = os.urandom(160)
+    text = session.encrypt(key, mechanism, data, parameter)
+    for function, given, expected in (("Encrypt", data, text), ("Decrypt", text, data)):
+        session.begin(f"C_{function}Init", key, mechanism, parameter)
+        assert overlapping(session, f"C_{function}", given, shift, len(given) + 16) == expected
+        for count in (0, 1, 2, 5, 9):
+            cuts = sorted(generator.choices(range(len(given) + 1), k=count))
+            made = overlapping_parts(
+                session, function, key, mechanism, parameter, given, shift, cuts
+            )
+            assert made == expected, (function, cuts)
+
+
+def test_a_digest_and_an_hmac_in_place(session):
+    data = os.urandom(100)
+    key = import_secret(session, cryptoki.GENERIC_SECRET, bytes(range(32)))
+    expected = session.digest(cryptoki.SHA256, data), session.sign(key, 0x251, data)
+    for shift in (-1, 0, 1):
+        session.call("C_DigestInit", ctypes.byref(cryptoki.mechanism(cryptoki.SHA256)))
+        assert overlapping(session, "C_Digest", data, shift, 32) == expected[0]
+        session.begin("C_SignInit", key, 0x251)
+        assert overlapping(session, "C_Sign", data, shift, 32) == expected[1]
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 1])
+def test_keys_of_two_halves_in_place(session, shift):
+    """Signatures, encryption and decryption, where nothing is hashed before."""
+    public, private = session.generate_pair()
+    for mechanism in (cryptoki.RSA_PKCS, cryptoki.RSA_X_509):
+        data = b"\0" + os.urandom(127) if mechanism == cryptoki.RSA_X_509 else os.urandom(30)
+        session.begin("C_SignInit", private, mechanism)
+        signature = overlapping(session, "C_Sign", data, shift, 128)
+        session.verify(public, mechanism, data, signature)
+        session.begin("C_EncryptInit", public, mechanism)
+        text = overlapping(session, "C_Encrypt", data, shift, 128)
+        session.begin("C_DecryptInit", private, mechanism)
+        assert overlapping(session, "C_Decrypt", text, shift, 128) == data
+    for kind, parameters, mechanism, size in (
+        (cryptoki.EC_KEY_PAIR_GEN, "06082a8648ce3d030107", cryptoki.ECDSA, 32),
+        (cryptoki.EC_EDWARDS_KEY_PAIR_GEN, "06032b6570", cryptoki.EDDSA, 100),
+    ):
+        curve = {cryptoki.EC_PARAMS: bytes.fromhex(parameters)}
+        public, private = session.generate(kind, curve, {})
+        data = os.urandom(size)
+        session.begin("C_SignInit", private, mechanism)
+        signature = overlapping(session, "C_Sign", data, shift, 64)
+        session.verify(public, mechanism, data, signature)
+
+
+# Hashing a key.
+
+SHOWN = {cryptoki.SENSITIVE: False, cryptoki.EXTRACTABLE: True}
+
+
+def digest_of_key(session, key):
+    session.call("C_DigestInit", ctypes.byref(cryptoki.mechanism(cryptoki.SHA256)))
+    session.update("C_DigestUpdate", b"before ")
+    session.call("C_DigestKey", key)
+    return session.final("C_DigestFinal")
+
+
+@pytest.mark.parametrize(
+    "template", [{}, {cryptoki.SENSITIVE: False}, {cryptoki.EXTRACTABLE: True}]
+)
+def test_a_hidden_key_is_not_hashed(session, template):
+    """The digest of a long key is the one with which HMAC computes: a MAC could be forged."""
+    value = os.urandom(100)
+    secret = {CLASS: cryptoki.SECRET_KEY, KEY_TYPE: cryptoki.GENERIC_SECRET, VALUE: value}
+    with fails(cryptoki.KEY_INDIGESTIBLE):
+        digest_of_key(session, session.create(secret | template))
+    with fails(cryptoki.OPERATION_NOT_INITIALIZED):
+        session.final("C_DigestFinal")
+    shown = digest_of_key(session, session.create(secret | SHOWN))
+    assert shown == hashlib.sha256(b"before " + value).digest()
+
+
+def test_a_key_is_hashed_only_with_its_mechanisms(session):
+    secret = {
+        CLASS: cryptoki.SECRET_KEY,
+        KEY_TYPE: cryptoki.GENERIC_SECRET,
+        VALUE: b"a key",
+    } | SHOWN
+    allowed = {cryptoki.ALLOWED_MECHANISMS: bytes(ctypes.c_ulong(cryptoki.SHA256))}
+    digest_of_key(session, session.create(secret | allowed))
+    for other in (b"", bytes(ctypes.c_ulong(0x251))):
+        with fails(cryptoki.KEY_INDIGESTIBLE):
+            digest_of_key(session, session.create(secret | {cryptoki.ALLOWED_MECHANISMS: other}))
+
+
+# What is given beside a value, and follows from it.
+
+CERTIFICATE, CERTIFICATE_TYPE, CHECK_VALUE = 1, 0x80, 0x90
+
+
+@pytest.mark.parametrize("size", [16, 24, 32])
+def test_a_check_value_belongs_to_its_key(session, size):
+    """Of AES the beginning of an encrypted block of zeros, of others of SHA-1; or it is empty."""
+    value = os.urandom(size)
+    by_type = {
+        cryptoki.AES: transform("encryptor", value, modes.ECB(), bytes(16)),
+        cryptoki.GENERIC_SECRET: hashlib.sha1(value).digest(),
+        0x2B: hashlib.sha1(value).digest(),  # CKK_SHA256_HMAC
+    }
+    for kind, digest in by_type.items():
+        key = {CLASS: cryptoki.SECRET_KEY, KEY_TYPE: kind, VALUE: value}
+        for right in (digest[:3], b""):
+            made = session.create(key | {CHECK_VALUE: right})
+            assert session.get(made, CHECK_VALUE) == right
+        for wrong in (bytes(3), digest[:2], digest[:4], digest[1:4]):
+            with fails(cryptoki.ATTRIBUTE_VALUE_INVALID):
+                session.create(key | {CHECK_VALUE: wrong})
+
+
+def test_what_belongs_to_a_certificate(session):
+    private = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "x")])
+    now = datetime.datetime(2026, 1, 1)
+    made = x509.CertificateBuilder(name, name, private.public_key(), 1, now, now)
+    value = made.sign(private, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+    info = private.public_key().public_bytes(
+        serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    template = {CLASS: CERTIFICATE, CERTIFICATE_TYPE: 0, VALUE: value}
+    digest = hashlib.sha1(value).digest()
+    session.create(template | {CHECK_VALUE: digest[:3], cryptoki.PUBLIC_KEY_INFO: info})
+    session.create(template | {CHECK_VALUE: b"", cryptoki.PUBLIC_KEY_INFO: b""})
+    for wrong in (
+        {CHECK_VALUE: digest[1:4]},
+        {cryptoki.PUBLIC_KEY_INFO: info[:-1] + b"x"},
+        {cryptoki.PUBLIC_KEY_INFO: info, VALUE: b"no certificate"},
+    ):
+        with fails(cryptoki.ATTRIBUTE_VALUE_INVALID):
+            session.create(template | wrong)

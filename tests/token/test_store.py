@@ -1,24 +1,31 @@
 """The token's file: what others may write into it, who owns it, how much fits, who waits."""
 
+import ctypes
+import errno
 import fcntl
 import os
 import subprocess
+import sys
 import time
+from contextlib import contextmanager
 
 import pytest
+from cryptography.exceptions import InvalidTag
 
+from coprime.token import token_files
 from coprime.token.module import TokenError, TokenModule
 from tests.cli.command import run
 from tests.token import cryptoki
 from tests.token.cryptoki import open_session
 from tests.token.cryptoki import running as running_token
 from tests.token.stored import GUEST, OLD_PIN, TAGGED_PIN, Stored, first_version
-from tests.token.tokens import LABEL, OFFICER_PIN, PIN
+from tests.token.tokens import LABEL, OFFICER_PIN, PIN, compile_library
 
 pytestmark = pytest.mark.xdist_group("token")
 
 DATA, CERTIFICATE = 0, 1
 LABEL_OF, TRUSTED = 3, 0x86
+OBJECT_HANDLE_INVALID = 0x82
 CANT_LOCK, DEVICE_MEMORY, NOT_RECOGNIZED, WRITE_PROTECTED = 0x0A, 0x31, 0xE1, 0xE2
 PIN_INCORRECT, PIN_LOCKED, NOT_LOGGED_IN = 0xA0, 0xA4, 0x101
 PUBLIC_DATA = {cryptoki.CLASS: DATA, cryptoki.TOKEN: True, cryptoki.PRIVATE: False}
@@ -216,6 +223,105 @@ def test_a_file_of_the_first_version(token):
         session.login()
 
 
+# An older file that was put back.
+
+CREATE = """
+import sys
+from pathlib import Path
+from tests.token.cryptoki import running
+from tests.token.tokens import Token
+with running(Token(Path(sys.argv[1]), Path(sys.argv[2]))) as session:
+    session.login()
+    session.create({0: 0, 1: True, 2: sys.argv[4] == "private", 3: sys.argv[3].encode()})
+"""
+
+
+def create_elsewhere(token, label, kind="public"):
+    """Another process makes an object."""
+    command = [sys.executable, "-c", CREATE, token.module, token.folder, label, kind]
+    subprocess.run([str(word) for word in command], check=True)
+
+
+@pytest.mark.parametrize("kind", ["public", "private"])
+def test_a_file_that_was_put_back_and_changed(filled, kind):
+    """By another process, which makes of generation N - 1 another N: nobody takes it for the one
+    that he knows, overwrites it, or shows an object of the one as that of the other."""
+    path = filled.folder / "token"
+    older = path.read_bytes()
+    template = PUBLIC_DATA | {cryptoki.PRIVATE: kind == "private"}
+    with running_token(filled) as session:
+        session.login()
+        mine = session.create(template | {LABEL_OF: b"mine"})
+        generation = Stored.read(path).generation
+        path.write_bytes(older)
+        create_elsewhere(filled, "theirs", kind)
+        stored = Stored.read(path)
+        assert stored.generation == generation
+        for call in (
+            lambda: session.get(mine, LABEL_OF),
+            lambda: session.set(mine, LABEL_OF, b"changed"),
+            lambda: session.call("C_DestroyObject", mine),
+        ):
+            with refused(OBJECT_HANDLE_INVALID):
+                call()
+        (theirs,) = session.find({LABEL_OF: b"theirs"})
+        assert session.find({LABEL_OF: b"mine"}) == []
+        session.set(theirs, LABEL_OF, b"of both")
+        session.create(template | {LABEL_OF: b"more"})
+    with running_token(filled) as session:
+        session.login()
+        for label in (b"kept", b"of both", b"more"):
+            assert len(session.find({LABEL_OF: label})) == 1
+
+
+def test_an_object_that_was_put_back_and_changed(filled):
+    """In two ways, each the second revision of one object: the handle shows what the file has."""
+    path = filled.folder / "token"
+    older = path.read_bytes()
+    with running_token(filled) as session:
+        session.login()
+        (kept,) = session.find({LABEL_OF: b"kept"})
+        session.set(kept, LABEL_OF, b"mine")
+        newer = Stored.read(path)
+        stored = Stored.read(path)
+        path.write_bytes(older)
+        stored.records[0].content = stored.records[0].content.replace(b"mine", b"your")
+        stored.tag_with(stored.master(PIN))
+        stored.generation -= 1  # which writing adds
+        stored.write(path)
+        assert stored.generation == newer.generation
+        assert session.get(kept, LABEL_OF) == b"your"
+
+
+@pytest.mark.parametrize("what", ["next_number", "generation", "revision"])
+def test_the_greatest_numbers_of_a_file(filled, what):
+    """With the right tag: the token stays readable."""
+    greatest = 2**64 - 1
+
+    def raise_number(stored):
+        if what == "revision":
+            stored.records[0].revision = greatest
+        elif what == "next_number":
+            stored.next_number = greatest
+        else:
+            stored.generation = greatest - 1  # to which writing adds 1
+        stored.tag_with(stored.master(PIN))
+
+    change(filled, raise_number)
+    with running_token(filled) as session:
+        session.login()
+        (kept,) = session.find({LABEL_OF: b"kept"})
+        session.set(kept, LABEL_OF, b"changed")
+        if what == "next_number":
+            with refused(DEVICE_MEMORY):
+                session.create(PUBLIC_DATA)
+        else:
+            session.create(PUBLIC_DATA)
+    with running_token(filled) as session:
+        session.login()
+        assert len(session.find({LABEL_OF: b"changed"})) == 1
+
+
 # How much fits.
 
 
@@ -246,6 +352,66 @@ def test_a_store_over_its_limit_opens_to_delete(token):
         with refused(DEVICE_MEMORY):
             session.create(PUBLIC_DATA)
         session.call("C_DestroyObject", session.find({cryptoki.CLASS: DATA})[0])
+
+
+# What is removed.
+
+
+def generations(token):
+    return [Stored.read(token.folder / name) for name in ("token", "token.old")]
+
+
+def test_what_is_removed_is_in_no_generation(token):
+    """A destroyed object, an attribute that was changed, and both PINs; the previous generation is
+    kept where something was only added."""
+    before = Stored.read(token.folder / "token")
+    with running_token(token) as session:
+        session.login()
+        made = [session.create(PUBLIC_DATA | {LABEL_OF: b"a label"}) for _ in range(2)]
+        assert [len(stored.records) for stored in generations(token)] == [2, 1]
+        session.call("C_DestroyObject", made[0])
+        assert [len(stored.records) for stored in generations(token)] == [1, 1]
+        session.set(made[1], LABEL_OF, b"another")
+        for stored in generations(token):
+            assert b"a label" not in stored.records[0].content
+        session.call("C_SetPIN", PIN.encode(), 6, b"654321", 6)
+        for stored in generations(token):
+            assert stored.user.sealed != before.user.sealed
+        session.call("C_Logout")
+        session.login(OFFICER_PIN, 0)
+        session.call("C_SetPIN", OFFICER_PIN.encode(), 8, b"87654321", 8)
+        session.call("C_InitPIN", b"111111", 6)
+        for stored in generations(token):
+            assert stored.officer.sealed != before.officer.sealed
+            with pytest.raises(InvalidTag):
+                stored.master("654321")
+            stored.master("111111")
+    old, new = (token.folder / name for name in ("token", "token.old"))
+    assert old.read_bytes() == new.read_bytes()
+    assert old.stat().st_ino != new.stat().st_ino  # what damages one of them leaves the other
+
+
+def test_nothing_of_a_token_is_left_when_it_is_made_anew(filled, monkeypatch):
+    before = Stored.read(filled.folder / "token")
+    monkeypatch.setenv("COPRIME_TOKEN_DIR", str(filled.folder))
+    module = TokenModule(filled.module)
+    length = ctypes.c_ulong(len(OFFICER_PIN))
+    with module.running():
+        module.call(
+            "C_InitToken", ctypes.c_ulong(0), OFFICER_PIN.encode(), length, b"anew".ljust(32)
+        )
+    for stored in generations(filled):
+        assert stored.instance != before.instance
+        assert stored.records == []
+
+
+def test_a_second_copy_that_has_no_room_is_none(filled, tmp_path):
+    """Rather than one that still has what was removed."""
+    library = {"LD_PRELOAD": str(compile_library(tmp_path, "no_room"))}
+    delete = ("--login", "--pin", PIN, "--delete-object", "--type", "data", "--label", "kept")
+    filled.tool(*delete, environment=library)
+    assert len(Stored.read(filled.folder / "token").records) == 1
+    assert sorted(path.name for path in filled.folder.iterdir()) == ["lock", "token"]
 
 
 # Whose the file is.
@@ -306,6 +472,110 @@ def test_a_read_only_folder(keyed, check, tmp_path):
     assert "CKR_PIN_INCORRECT" in keyed.tool(*wrong, within=wrap, check=False)
     keyed.run(*wrap, check, keyed.module, "lock-pin")
     assert (keyed.folder / "token").read_bytes() == before
+
+
+# A file that cannot be written for another reason.
+
+# Runs a program with a full disk, and says whether that left a file behind.
+FULL_DISK = """
+folder="$1"; shift
+cp "$folder/token" "$folder/../saved" && mount -t tmpfs -o size=16k none "$folder" || exit 9
+cp "$folder/../saved" "$folder/token"
+cat /dev/zero > "$folder/fill" 2> /dev/null
+"$@" && test ! -e "$folder/token.new" && cmp "$folder/../saved" "$folder/token"
+"""
+
+
+def without_room(folder, why):
+    """The beginning of a command that runs another one where no file can grow."""
+    if why == "limit":
+        return ("prlimit", "--fsize=100:100", "--")
+    within = ("unshare", "-rm")
+    if subprocess.run([*within, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine allows no mounts of its own (unshare -rm)")
+    return (*within, "sh", "-c", FULL_DISK, "sh", folder)
+
+
+@pytest.mark.parametrize("why", ["limit", "full disk"])
+def test_wrong_pins_count_where_they_cannot_be_written(token, check, why):
+    """The PIN is locked after ten; nothing is left behind, and no signal ends the program."""
+    before = (token.folder / "token").read_bytes()
+    token.run(*without_room(token.folder, why), check, token.module, "lock-pin")
+    assert (token.folder / "token").read_bytes() == before
+    assert not (token.folder / "token.new").exists()
+
+
+@pytest.mark.parametrize("why", ["limit", "full disk"])
+def test_the_right_pin_logs_in_where_nothing_can_be_written(token, tmp_path, why):
+    """Also after a wrong one, which the file has."""
+    wrong = ("--login", "--pin", "0" * 6, "-O")
+    assert "CKR_PIN_INCORRECT" in token.tool(*wrong, check=False)
+    within = without_room(token.folder, why)
+    token.tool("--login", "--pin", PIN, "-O", within=within)
+    (tmp_path / "data").write_bytes(bytes(5000))
+    refuse = ("--login", "--pin", PIN, "--write-object", tmp_path / "data", "--type", "data")
+    assert "failed" in token.tool(*refuse, within=within, check=False)
+    assert Stored.read(token.folder / "token").user.failures == 1
+
+
+def test_wrong_pins_that_were_not_written_are_not_forgotten(token):
+    """Together with those of the file they are ten; who may write then writes them all."""
+    (token.folder / "lock").touch()
+    change(token, lambda stored: setattr(stored.user, "failures", 6))
+    with running_token(token) as session:
+        with immutable(token.folder):
+            for _ in range(2):
+                with refused(PIN_INCORRECT):
+                    session.login("0" * 6)
+        with refused(PIN_INCORRECT):
+            session.login("0" * 6)
+        assert Stored.read(token.folder / "token").user.failures == 9
+        with immutable(token.folder), refused(PIN_INCORRECT):
+            session.login("0" * 6)
+        with refused(PIN_LOCKED):
+            session.login()
+
+
+@contextmanager
+def immutable(folder):
+    """Nobody, also not root, writes the folder's files: token.new is a folder that is not empty."""
+    obstacle = folder / "token.new"
+    (obstacle / "full").mkdir(parents=True)
+    yield
+    (obstacle / "full").rmdir()
+    obstacle.rmdir()
+
+
+def test_a_change_that_cannot_be_written_is_none(filled):
+    """Neither for the one who made it, nor later."""
+    with running_token(filled) as session:
+        session.login()
+        with immutable(filled.folder), pytest.raises(TokenError):
+            session.create(PUBLIC_DATA | {LABEL_OF: b"lost"})
+        assert session.find({LABEL_OF: b"lost"}) == []
+        session.create(PUBLIC_DATA | {LABEL_OF: b"kept, three"})
+    assert len(Stored.read(filled.folder / "token").records) == 3
+
+
+def test_a_copy_that_cannot_be_written_is_none(token, monkeypatch, tmp_path):
+    """`coprime token backup` and `repair` leave nothing of it, and a later one succeeds."""
+
+    def fail(file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (token.folder / "token").rename(token.folder / "token.old")
+    (token.folder / "token").write_bytes(b"damaged")
+    (token.folder / "token.repaired").write_bytes(b"of one that was stopped")
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(os, "fsync", fail)
+        token_files.repair(token.folder)
+    assert not (token.folder / "token.repaired").exists()
+    (token.folder / "token.repaired").write_bytes(b"of one that was stopped")
+    token_files.repair(token.folder)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+        patch.setattr(os, "fsync", fail)
+        token_files.save(token.folder, tmp_path / "copy")
+    token_files.save(token.folder, tmp_path / "copy")
 
 
 # Who waits.

@@ -258,3 +258,82 @@ def test_a_template_is_kept_with_its_key(session):
     expected = {cryptoki.LABEL: b"may leave"}
     assert session.get_template(public, cryptoki.WRAP_TEMPLATE) == expected
     assert session.get_template(private, cryptoki.UNWRAP_TEMPLATE) == expected
+
+
+# What binds a key, binds it also after it has left the token and come back.
+
+KWP = cryptoki.AES_KEY_WRAP_KWP
+P256 = {cryptoki.EC_PARAMS: bytes.fromhex("06082a8648ce3d030107")}
+
+
+def test_a_key_that_wraps_does_not_leave(session):
+    """Else it could come back as one that decrypts, and decrypt what it has wrapped."""
+    sensitive = session.generate_aes(AES_32 | {EXTRACTABLE: True})
+    outer = session.generate_aes(AES_32 | {WRAP: True, UNWRAP: True})
+    for template in ({WRAP: True}, {UNWRAP: True}, {DECRYPT: False}):
+        wrapping = session.generate_aes(AES_32 | {EXTRACTABLE: True} | template)
+        if WRAP in template:
+            session.wrap(KWP, wrapping, sensitive)
+        with refused(cryptoki.KEY_NOT_WRAPPABLE):
+            session.wrap(KWP, outer, wrapping)
+    _, unwrapping = session.generate_pair({WRAP: True}, {UNWRAP: True, EXTRACTABLE: True})
+    with refused(cryptoki.KEY_NOT_WRAPPABLE):
+        session.wrap(KWP, outer, unwrapping)
+    shown = session.generate_aes(AES_32 | {WRAP: True} | OPEN)  # it wraps nothing sensitive
+    session.wrap(KWP, outer, shown)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param({cryptoki.ALWAYS_AUTHENTICATE: True}, id="the PIN each time"),
+        pytest.param({cryptoki.ALLOWED_MECHANISMS: bytes([13, *bytes(7)])}, id="mechanisms"),
+        pytest.param({cryptoki.UNWRAP_TEMPLATE: {SENSITIVE: True}}, id="a template"),
+    ],
+)
+def test_a_key_with_a_rule_does_not_leave(session, rule):
+    """The standard's form of a wrapped key has no place for it."""
+    outer = session.generate_aes(AES_32 | {WRAP: True})
+    _, bound = session.generate_pair(private={EXTRACTABLE: True, **rule})
+    with refused(cryptoki.KEY_NOT_WRAPPABLE):
+        session.wrap(KWP, outer, bound)
+    _, shown = session.generate_pair(private=OPEN | rule)
+    session.wrap(KWP, outer, shown)
+
+
+def test_a_derived_key_never_wraps(session):
+    """Neither by its template, nor later: whoever derives it again can have it shown."""
+    _, private = session.generate(cryptoki.EC_KEY_PAIR_GEN, P256, {cryptoki.DERIVE: True})
+    public, _ = session.generate(cryptoki.EC_KEY_PAIR_GEN, P256, {})
+    point = session.get(public, cryptoki.EC_POINT)
+    with refused(cryptoki.TEMPLATE_INCONSISTENT):
+        session.derive(private, point, OF_AES | AES_32 | {WRAP: True})
+    check_never_wraps(session, session.derive(private, point, OF_AES | AES_32))
+
+
+def check_never_wraps(session, key):
+    with refused(cryptoki.ATTRIBUTE_READ_ONLY):
+        session.set(key, WRAP, value=True)
+    with refused(cryptoki.ATTRIBUTE_READ_ONLY):
+        session.copy(key, {WRAP: True})
+
+
+def test_an_unwrapped_key_does_not_wrap(session):
+    """Whoever unwraps it again can have it decrypt, unless a template forbids that."""
+    key = session.generate_aes(AES_32 | {EXTRACTABLE: True})
+    unwrapping = session.generate_aes(AES_32 | {WRAP: True, UNWRAP: True})
+    wrapped = session.wrap(KWP, unwrapping, key)
+    with refused(cryptoki.TEMPLATE_INCONSISTENT):
+        session.unwrap(KWP, unwrapping, wrapped, OF_AES | {WRAP: True})
+    check_never_wraps(session, session.unwrap(KWP, unwrapping, wrapped, OF_AES))
+    for template, allowed in (({DECRYPT: False}, True), ({DECRYPT: True}, False), ({}, False)):
+        both = {WRAP: True, UNWRAP: True, cryptoki.UNWRAP_TEMPLATE: template}
+        unwrapping = session.generate_aes(AES_32 | both)
+        wrapped = session.wrap(KWP, unwrapping, key)
+        if allowed:
+            session.unwrap(KWP, unwrapping, wrapped, OF_AES | {WRAP: True})
+            with refused(cryptoki.TEMPLATE_INCONSISTENT):
+                session.unwrap(KWP, unwrapping, wrapped, OF_AES | {DECRYPT: True})
+        else:
+            with refused(cryptoki.TEMPLATE_INCONSISTENT):
+                session.unwrap(KWP, unwrapping, wrapped, OF_AES | {WRAP: True})

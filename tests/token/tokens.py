@@ -76,13 +76,16 @@ def compile_check(folder, *options):
     return program
 
 
+def compile_library(folder, name, *options):
+    """Compile NAME.c, a library for a test, which uses the next one of the same functions."""
+    library = folder / f"{name}.so"
+    source = Path(__file__).with_name(f"{name}.c")
+    flags = ("-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", *options)
+    run_tool("the C compiler", [build._compiler(), *flags, source, "-o", library, "-ldl"])
+    return library
+
+
 def compile_faulty(folder):
     """Compile faulty.c, an engine that errs."""
-    library = folder / "faulty.so"
-    source = Path(__file__).with_name("faulty.c")
-    flags = ("-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-Wl,-z,nodelete")
     includes = [f"-I{folder}" for folder in build._INCLUDES]
-    run_tool(
-        "the C compiler", [build._compiler(), *flags, *includes, source, "-o", library, "-ldl"]
-    )
-    return library
+    return compile_library(folder, "faulty", "-Wl,-z,nodelete", *includes)

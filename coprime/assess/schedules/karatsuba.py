@@ -5,10 +5,11 @@ Sessions are proved: a preparation, and products with the modulus that the multi
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from coprime.engine.design import EngineDesign
 from coprime.multipliers.contract import READ_LATENCY, Role
-from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
+from coprime.multipliers.karatsuba.multiplication import ASK, KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 
 from .execution import Execution, Memory, known
@@ -20,7 +21,14 @@ _LONGEST = 32
 """Bits of words, at most, whose products are of halves that are not halved again."""
 KEEPING = ("modulus.memory[", "factors.inverse_2", "factors.inverse_other")
 """Where the words of M are kept, or of its multiple; and the inverse."""
+CONTROL = (
+    *("schedule.", "factors.slot_", "sums.slot_", "sums.reads", "sums.summed", "written"),
+    *("quotient.slot_", "quotient.waits", "quotient.early_", "quotient.made_", "quotient.first_"),
+    *("closes_", "ends_"),
+)
+"""Registers of the schedule, and of what is known of slots."""
 _PORTS = ("a_role", "a_index", "b_index", "b_write", "b_multiplier")
+_CHAIN_PORTS = ("accepts", "busy", "a_of_next", "b_of_next")
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,8 @@ class WordsStep:
     descale : the last round is modulo M
     gap : cycles from the last `done` to its start
     later (bool): it starts at any time after that, and after other products modulo this M
+    follows (bool): it is asked for while the product before is under way, and follows that
+    is_other (bool): X is the result of another multiplier, whose word 0 comes from there
     """
 
     x: str
@@ -42,6 +52,8 @@ class WordsStep:
     descale: bool = False
     gap: int = 0
     later: bool = False
+    follows: bool = False
+    is_other: bool = False
 
 
 SESSIONS: Mapping[str, Sequence[WordsStep]] = {
@@ -54,6 +66,28 @@ SESSIONS: Mapping[str, Sequence[WordsStep]] = {
         WordsStep("x3", "y3", later=True),
     ),
     "of other lengths": (WordsStep("x0", "y0"), WordsStep("x1", "1", later=True)),
+    "that follow": (
+        WordsStep("x0", "y0"),
+        WordsStep("r0", "r0", follows=True),
+        WordsStep("r1", "y1", follows=True),
+        WordsStep("x1", "r2", follows=True),
+        WordsStep("x2", "y2", follows=True),
+        WordsStep("r4", "1", follows=True),
+        WordsStep("x3", "1", follows=True),
+        WordsStep("x4", "r6", is_other=True, follows=True),
+        WordsStep("x5", "y1", is_other=True, follows=True),
+        WordsStep("x6", "y6", replaces="y6", later=True),
+        WordsStep("y6", "y3", replaces="y3", follows=True),
+        WordsStep("y3", "y3", replaces="y3", follows=True),
+        WordsStep("y3", "y3", replaces="y3", follows=True),
+        WordsStep("x6", "y6", gap=2),
+    ),
+    "that follow, of other lengths": (
+        WordsStep("x0", "y0"),
+        WordsStep("r0", "y1", follows=True),
+        WordsStep("x1", "1", follows=True),
+        WordsStep("r2", "y1", follows=True),
+    ),
     "modulo M": (
         WordsStep("x0", "y0", descale=True),
         WordsStep("x1", "1", descale=True, later=True),
@@ -168,7 +202,8 @@ class KaratsubaTheorem(Theorem):
             )
         self.wiping = self.multiplier.clear_cycles
         streams = ("", "other__")[: 1 + self.multiplication.interleaved]
-        self.addresses = tuple(f"{stream}{port}" for stream in streams for port in _PORTS)
+        ports = (*_PORTS, *(_CHAIN_PORTS if self.multiplication.chains else ()))
+        self.addresses = tuple(f"{stream}{port}" for stream in streams for port in ports)
 
     def cases(self, digits: int) -> Iterator[TheoremCase]:
         """Sessions of a multiplication alone, and of two by turns."""
@@ -178,6 +213,11 @@ class KaratsubaTheorem(Theorem):
             sessions.append((half, digits, "of other lengths"))
         if self.multiplication.scaled:
             sessions.append((digits, digits, "modulo M"))
+        if self.multiplication.chains:
+            sessions.append((digits, digits, "that follow"))
+            if half != digits:
+                chain = "that follow, of other lengths"
+                sessions += [(digits, half, chain), (half, digits, chain)]
         for inner, rounds, session in sessions:
             yield TheoremCase(inner, rounds, frozenset({session}))
             if self.multiplication.interleaved:
@@ -188,8 +228,28 @@ class KaratsubaTheorem(Theorem):
         return KaratsubaBench(rules, case, self.multiplication)
 
 
+@dataclass(frozen=True)
+class Span:
+    """When a command is under way, in cycles.
+
+    Parameters
+    ----------
+    started : in which `start` or `prepare` comes; from the next one on, lengths are there
+    accepted : after which it is the one under way; it is asked for until then
+    end : the one after its last
+    """
+
+    started: int
+    accepted: int
+    end: int
+
+
 class KaratsubaBench(Bench):
-    """The memories, and a preparation and products that are asked for, one after another."""
+    """The memories, and a preparation and products that are asked for, one after another.
+
+    Where products follow each other, flags and counters are the same whenever one is accepted
+    behind a product that has followed another: so a chain may go on like that.
+    """
 
     command = "prepare"
 
@@ -201,23 +261,34 @@ class KaratsubaBench(Bench):
         rules.divisions.halves = True
         (name,) = case.options - {"together"}
         self.steps = SESSIONS[name]
-        together = "together" in case.options
-        self.streams = ("", "other__")[: 1 + together]
-        # The first and the last cycle of each command; the preparation is the first command.
-        end = multiplication.prepare_cycles(case.inner, together=together)
-        self.spans = [(0, end)]
+        self.together = "together" in case.options
+        self.streams = ("", "other__")[: 1 + self.together]
+        end = multiplication.prepare_cycles(case.inner, together=self.together)
+        self.preparation = Span(-1, -1, end)
+        self.spans: list[Span] = []
         for step in self.steps:
-            begin = end + 1 + (DRAINS if step.later else step.gap)
-            end = begin + multiplication.cycles(
-                case.inner, case.rounds, together=together, descale=step.descale
-            )
-            self.spans.append((begin, end))
-        self.cycles = end
+            self.spans.append(self._span(step, self.spans[-1] if self.spans else self.preparation))
+        self.cycles = self.spans[-1].end
         self.asked: list[dict[str, tuple[str, int] | None]] = []
         self.found: dict[tuple[str, int], list[Word]] = {}
         self.operands: dict[str, list[Polynomial]] = {}
+        self.flags: list[Word] = []
         for stream in self.streams:
             self._load(stream)
+
+    def _span(self, step: WordsStep, before: Span) -> Span:
+        """Of a product after another command."""
+        own, inner, rounds = self.multiplication, self.case.inner, self.case.rounds
+        if step.follows:
+            last_round = before.end - inner - (own.made + 1 - ASK)  # its slot 0
+            return Span(
+                before.accepted + 1,
+                last_round + own.succession(inner) - ASK - 1,
+                before.end + own.chained_cycles(inner, rounds),
+            )
+        started = before.end + (DRAINS if step.later else step.gap)
+        cycles = own.cycles(inner, rounds, together=self.together, descale=step.descale)
+        return Span(started, started + own.chains, started + 1 + cycles)
 
     def _load(self, stream: str) -> None:
         """M, its inverse, and factors; of Y that ends modulo M the highest word is 0."""
@@ -234,10 +305,18 @@ class KaratsubaBench(Bench):
                 self.operands[stream + name] = operand
                 self.memory.put(stream + name, [_word(one) for one in operand])
 
-    def _now(self, cycle: int) -> int | None:
-        """The command that is under way: 0 is the preparation; None between two."""
-        for k, (begin, end) in enumerate(self.spans):
-            if begin <= cycle < end:
+    def _is_busy(self, cycle: int) -> bool:
+        """Whether a command is asked for or under way."""
+        return any(one.started < cycle < one.end for one in (self.preparation, *self.spans))
+
+    def _under_way(self, cycle: int) -> list[int]:
+        """The products under way, the oldest one first."""
+        return [k for k, one in enumerate(self.spans) if one.accepted < cycle < one.end]
+
+    def _asked(self, cycle: int) -> int | None:
+        """The product that is asked for."""
+        for k, one in enumerate(self.spans):
+            if one.started < cycle <= one.accepted:
                 return k
         return None
 
@@ -246,23 +325,30 @@ class KaratsubaBench(Bench):
         return self.steps[product].replaces or f"r{product}"
 
     def inputs(self, cycle: int) -> dict[str, Word]:
-        """A start; lengths and flags of what is under way; and words that were asked for."""
+        """A start; lengths and flags of what is asked for or under way; words asked for."""
         found: dict[str, Word] = {}
-        now = self._now(cycle)
-        starts = any(begin == cycle + 1 for begin, _ in self.spans)
+        asked, under_way = self._asked(cycle), self._under_way(cycle)
+        starts = any(one.started == cycle for one in self.spans)
         for stream in self.streams:
             if starts:
                 found[f"{stream}start"] = 1
-            if now is not None:
-                step = self.steps[max(0, now - 1)]
+            if self._is_busy(cycle):
                 found |= {
                     f"{stream}inner_digits": self.case.inner,
                     f"{stream}outer_digits": self.case.rounds,
                     f"{stream}rounds": self.case.rounds,
-                    f"{stream}multiplier_is_one": int(now > 0 and step.y == "1"),
                 }
+                step = None
+                if asked is not None:
+                    step = self.steps[asked]
+                elif under_way and not self.multiplication.chains:
+                    step = self.steps[under_way[0]]
+                if step is not None:
+                    found[f"{stream}multiplier_is_one"] = int(step.y == "1")
                 if self.multiplication.scaled:
-                    found[f"{stream}descale"] = int(now > 0 and step.descale)
+                    found[f"{stream}descale"] = int(step is not None and step.descale)
+        if asked is not None and cycle > self.spans[asked].started + 1:
+            found |= self._chain_inputs(asked)
         then = cycle - READ_LATENCY
         if then >= 0:
             for port, place in self.asked[then].items():
@@ -270,25 +356,55 @@ class KaratsubaBench(Bench):
                     found[port] = self.memory.read(place, then)
         return found
 
+    def _chain_inputs(self, product: int) -> dict[str, Word]:
+        """Which factors of a product are results, and of whom."""
+        step = self.steps[product]
+        before = self._result(product - 1) if product else ""
+        found: dict[str, Word] = {
+            "x_is_result": int(step.x == before),
+            "y_is_result": int(step.y == before),
+            "x_is_other": int(step.is_other),
+        }
+        if step.is_other:
+            found["other_result"] = _word(self.operands[step.x][0])
+        return found
+
     def may_be_later(self, cycle: int) -> bool:
         """Whether a product begins that a step says this of."""
         return any(
-            step.later and begin == cycle + 1
-            for step, (begin, _) in zip(self.steps, self.spans[1:], strict=True)
+            step.later and span.started == cycle
+            for step, span in zip(self.steps, self.spans, strict=True)
         )
 
     def adjust(self, execution: Execution) -> None:
-        """Some time after the preparation: what it has kept of M and its inverse."""
-        if len(self.asked) == self.spans[0][1] + DRAINS:
+        """Some time after the preparation: what it has kept of M and its inverse.
+
+        ProofError unless control is the same whenever a chain goes on.
+        """
+        cycle = len(self.asked)
+        if cycle == self.preparation.end + DRAINS:
             names = enumerate(execution.netlist.registers)
             held = {k: execution.registers[k] for k, name in names if name.startswith(KEEPING)}
             self.kept = {k: word for k, word in held.items() if word is not ANYTHING}
+        pairs = enumerate(pairwise(self.steps), 1)
+        for k, (before, step) in pairs:
+            if before.follows and step.follows and cycle == self.spans[k].accepted + 1:
+                flags = [
+                    word
+                    for name, word in zip(
+                        execution.netlist.registers, execution.registers, strict=True
+                    )
+                    if name.startswith(CONTROL)
+                ]
+                if any(isinstance(word, Symbol) for word in flags) or self.flags not in ([], flags):
+                    raise ProofError("a chain does not go on as it has begun")
+                self.flags = flags
 
     def compared(self, cycle: int, names: Sequence[str]) -> Sequence[str]:
         """Between two commands nothing is read."""
-        if self._now(cycle) is not None:
+        if self._is_busy(cycle):
             return names
-        return [name for name in names if name.endswith(("b_write", "done"))]
+        return [name for name in names if name.endswith(("b_write", "done", "accepts", "busy"))]
 
     def begins(self) -> dict[str, Word]:
         """What begins the session."""
@@ -296,45 +412,67 @@ class KaratsubaBench(Bench):
 
     def observe(self, cycle: int, outputs: Mapping[str, Word]) -> None:
         """Places that are asked for; and words that are written. ProofError if one is another."""
-        now = self._now(cycle)
         asked: dict[str, tuple[str, int] | None] = {}
+        busy, under_way = self._is_busy(cycle), self._under_way(cycle)
         for stream in self.streams:
-            if now is None:
+            if not busy:
                 if known(outputs, f"{stream}b_write") != (0,):
                     raise ProofError("a word is written between two commands")
                 continue
             names = [f"{stream}{port}" for port in _PORTS]
             role, a_index, b_index, writes, of_y = known(outputs, *names)
-            x, y, result = "", "", ""
-            if now > 0:
-                step = self.steps[now - 1]
-                x, y, result = step.x, step.y, self._result(now - 1)
-            place = {Role.MODULUS: "m", Role.INVERSE: "c", Role.MULTIPLICAND: x}[Role(role)]
-            index = 0 if role == Role.INVERSE else a_index
-            asked[f"{stream}a_data"] = (stream + place, index)
-            asked[f"{stream}b_data"] = (stream + y, b_index) if of_y else None
+            a_of_next = b_of_next = 0
+            if self.multiplication.chains:
+                a_of_next, b_of_next = known(outputs, "a_of_next", "b_of_next")
+            of_a, of_b = (self._step(cycle, one) for one in (a_of_next, b_of_next))
+            if role == Role.INVERSE:
+                asked[f"{stream}a_data"] = (f"{stream}c", 0)
+            else:
+                name = "m" if role == Role.MODULUS else of_a.x if of_a else ""
+                asked[f"{stream}a_data"] = (stream + name, a_index)
+            asked[f"{stream}b_data"] = None
+            if of_b is not None and of_y:
+                asked[f"{stream}b_data"] = (stream + of_b.y, b_index)
+            elif of_b is not None and b_of_next and not of_b.is_other:
+                asked[f"{stream}b_data"] = (stream + of_b.x, b_index)
             if writes:
-                if not result:
+                if not under_way:
                     raise ProofError("a word is written that is not of a product")
                 word = self.rules.unsigned(outputs[f"{stream}b_write_data"], self.width)
-                self.memory.write((stream + result, b_index), cycle, word)
+                place = stream + self._result(under_way[0]), b_index
+                self.memory.write(place, cycle, word)
         self.asked[cycle:] = [asked]
         self._keep(cycle)
 
+    def _step(self, cycle: int, is_next: int) -> WordsStep | None:
+        """The product that is asked for, or the newest one under way, if there is one."""
+        asked, under_way = self._asked(cycle), self._under_way(cycle)
+        if is_next:
+            return None if asked is None else self.steps[asked]
+        return self.steps[under_way[-1]] if under_way else None
+
     def _keep(self, cycle: int) -> None:
         """As a product ends: its result, before another one may replace it."""
-        for k, (_, end) in enumerate(self.spans[1:]):
-            if cycle == end - 1:
+        for k, span in enumerate(self.spans):
+            if cycle == span.end - 1:
                 for stream in self.streams:
                     name = stream + self._result(k)
                     self.found[stream, k] = self.memory.words(name, self.case.inner)
 
     def ends(self, cycle: int, outputs: Mapping[str, Word]) -> bool:
-        """`done` comes in the last cycle of each command, of both of them, else ProofError."""
-        expected = any(cycle == end - 1 for _, end in self.spans)
+        """`done` comes in the last cycle of each command, of both of them, else ProofError.
+
+        So does `accepts` as a product becomes the one under way, and as the preparation ends.
+        """
+        expected = {"done": any(cycle == one.end - 1 for one in (self.preparation, *self.spans))}
+        if self.multiplication.chains:
+            accepted = any(cycle == one.accepted for one in self.spans)
+            expected["accepts"] = accepted or cycle == self.preparation.end - 1
+            expected["busy"] = self._is_busy(cycle)
         for stream in self.streams:
-            if known(outputs, f"{stream}done") != (expected,):
-                raise ProofError(f"{stream}done is {not expected} in cycle {cycle}")
+            for name, value in expected.items():
+                if known(outputs, stream + name) != (value,):
+                    raise ProofError(f"{stream}{name} is {not value} in cycle {cycle}")
         return cycle == self.cycles - 1
 
     def check(self) -> None:

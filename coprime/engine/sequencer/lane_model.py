@@ -72,6 +72,8 @@ class LaneModel:
         self.products = 0
         self.error = Error.NONE
         self.at_barrier = False
+        self.chained: tuple[Context, Context] | None = None
+        """Modulus and outer context of the product that the next step could follow."""
         self.borrow = False
         self.unchecked = program.checks and self.command.operation.has_check
         """The operation has no result yet that may be read."""
@@ -118,6 +120,8 @@ class LaneModel:
         if self.timeline and step.kind is not StepKind.MULTIPLY and self.timeline.waits(step):
             self.cycles = max(self.cycles, self.timeline.idle)
         self.cycles += 1
+        if step.kind is not StepKind.MULTIPLY:
+            self.chained = None
         self.kinds[step.kind].run(self, step)
 
     def proceed(self, step: Step) -> None:
@@ -133,6 +137,8 @@ class LaneModel:
             if more and self.timeline:  # a digit of the exponent is read through port A
                 self.cycles = max(self.cycles, self.timeline.sum_ends)
             self.cycles += more
+            if more:
+                self.chained = None
         if way.effect is Effect.RETURN:
             self.pc.return_()
         else:

@@ -18,7 +18,9 @@ from .step_control import StepControl
 class MultiplySteps:
     """The state in which the multiplier works, and the steps on integers.
 
-    The multiplier starts in FETCH; so a step takes one cycle more than the multiplier.
+    The multiplier starts in FETCH; so a step takes one cycle more than the multiplier. Where
+    products chain, the next step is fetched as soon as a product has begun. If that is a product
+    with the same modulus and lengths, it takes no cycle beside the multiplier's; others wait.
     """
 
     first_state = "MULTIPLY"
@@ -68,10 +70,14 @@ class MultiplySteps:
                 multiplication.products(digits, rounds, **descale),
             )
         cycles, products = lane.costs[key]
+        like = step.modulus, step.outer
         if lane.timeline:
             lane.timeline.multiply(step, digits, rounds)
+        elif multiplication.chains and lane.chained == like:
+            lane.cycles += multiplication.chained_cycles(digits, rounds) - 1
         else:
             lane.cycles += cycles
+        lane.chained = like
         if not step.conditional or lane.scanner.bit(step):
             lane.products += products
             suppressed = (

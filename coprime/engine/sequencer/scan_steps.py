@@ -48,10 +48,11 @@ class ScanSteps:
         with m.State("NEXT_DIGIT"):
             m.d.comb += scanner.seek.eq(1)
             m.next = "READ_DIGIT"
-            if control.linear.adds is not None:
-                with m.If(control.linear.adds):
-                    m.d.comb += scanner.seek.eq(0)
-                    m.next = "NEXT_DIGIT"
+            for busy in (control.linear.adds, control.multiplier.occupied):
+                if busy is not None:
+                    with m.If(busy):
+                        m.d.comb += scanner.seek.eq(0)
+                        m.next = "NEXT_DIGIT"
         with m.State("READ_DIGIT"):
             m.d.comb += control.exponent_read.eq(1)
             m.next = "WAIT_DIGIT_0"

@@ -1,6 +1,7 @@
 """The sequencer: executes a lane's program, step by step."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -81,11 +82,15 @@ class Sequencer(wiring.Component):
         With XC7 the program memory and the selection of the exponent's bit are explicit LUTs.
     overlaps : bool
         The multiplier accepts a product before the previous one has ended.
+    chains : bool
+        The same of one memory, and only a product with the modulus and the lengths of the previous
+        one. In FETCH other steps wait, with the step before still under way.
 
     Members
     -------
     occupied : the multiplier works, or the last digit of a linear step is not written yet, and only
-        a MULTIPLY may begin, or with sums a PASS, or a sum or a move; only if it `overlaps`
+        a MULTIPLY may begin, or with sums a PASS, or a sum or a move; only if it `overlaps`, or
+        products chain
     conflicts : the sum or move has to wait all the same, for a product or another one; these and
         the next two only with sums, too
     adds, runs_on : a linear step is under way; its second digit has been asked for
@@ -126,8 +131,9 @@ class Sequencer(wiring.Component):
         leads: bool = True,
         target: Target = Target.GENERIC,
         overlaps: bool = False,
+        chains: bool = False,
     ):
-        self.program = program
+        self.program, self.chains = program, chains
         self.overlaps, self.shares = overlaps, overlaps and program.sums
         self.capabilities = capabilities
         self.numbers = numbers
@@ -209,7 +215,7 @@ class Sequencer(wiring.Component):
         """Those that only some programs need, see above."""
         program, width = self.program, self.capabilities.digit_width
         return (
-            ({"occupied": In(1)} if self.overlaps else {})
+            ({"occupied": In(1)} if self.overlaps or self.chains else {})
             | (dict.fromkeys(("conflicts", "adds", "runs_on"), In(1)) if self.shares else {})
             | ({"descale": Out(1)} if program.descales else {})
             | ({"shift": Out(self.memory.layout["shift"].shape)} if program.sums else {})
@@ -298,7 +304,7 @@ class Sequencer(wiring.Component):
                 if self.program.shares_check:
                     with m.Elif(self.other_at_fault):
                         self.end(m, Error.FAULT)
-            with m.State("FETCH"):
+            with m.State("FETCH"), self._may_take(m, resolved):
                 m.d.sync += self.step.eq(resolved)
                 if self.program.swaps:
                     bit_there = Const(1) if self.overlaps else self.scanner.bit
@@ -325,7 +331,7 @@ class Sequencer(wiring.Component):
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
-                if self.shares:
+                if self.shares or self.chains:
                     with m.If(self.occupied):
                         m.d.comb += self.done.eq(0)
                         m.next = "END"
@@ -353,7 +359,10 @@ class Sequencer(wiring.Component):
             counter=self.counter,
             proof=self.proof,
             multiplier=MultiplierSignals(
-                done=self.multiplied, discards=self.discards, written=self.written
+                done=self.multiplied,
+                discards=self.discards,
+                written=self.written,
+                occupied=self.occupied if self.chains else None,
             ),
             linear=LinearSignals(
                 start=self.linear,
@@ -548,6 +557,16 @@ class Sequencer(wiring.Component):
                     self.end(m, Error.UNSUPPORTED)
                 else:
                     m.next = "IDLE"
+
+    def _may_take(self, m: Module, fetched: data.View) -> AbstractContextManager[None]:
+        """When a step is taken: at once, but where products chain not while one is under way,
+        unless it is a product like that."""
+        if not self.chains:
+            return nullcontext()
+        multiplies = (one.kind == StepKind.MULTIPLY for one in (fetched, self.step))
+        same = (fetched[name] == self.step[name] for name in ("modulus", "outer"))
+        taken: AbstractContextManager[None] = m.If(Cat(*multiplies, *same).all() | ~self.occupied)
+        return taken
 
     def _runs_beside_products(self, fetched: data.View) -> Value:
         """Whether the fetched step need not wait until no product is under way."""

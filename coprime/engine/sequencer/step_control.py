@@ -19,11 +19,16 @@ from .scan_counter import ScanCounter
 
 @dataclass(frozen=True, kw_only=True)
 class MultiplierSignals:
-    """Of the multiplier: it is `done`, with a product that it `discards` or that is `written`."""
+    """Of the multiplier: it is `done`, with a product that it `discards` or that is `written`.
+
+    Where products chain, `done` comes before their end, and until that it is `occupied`; else that
+    is None.
+    """
 
     done: Value
     discards: Value
     written: Signal
+    occupied: Value | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,17 +80,19 @@
   // Columns of a legend: as many as there is room for between axis and menu.
   function legendColumns() {
     const width = document.querySelector(".plot").clientWidth;
-    return Math.max(1, Math.min(5, Math.floor((width - 80) / 110)));
+    return Math.max(1, Math.min(5, Math.floor((width - 80) / 130)));
   }
-  const withColumns = (spec, columns) =>
+  const withLegend = (spec, legend) =>
     JSON.parse(JSON.stringify(spec), (key, value) =>
-      key === "legend" && value ? { ...value, columns } : value);
+      key === "legend" && value ? { ...value, ...legend } : value);
 
   async function draw(figure) {
     const place = document.getElementById(`plot-${figure.name}`);
     const usable = shown.filter((row) => row[figure.x] !== null && row[figure.y] !== null);
+    const there = new Set(usable.map((row) => row.family));
+    const values = plotted().families.filter((family) => there.has(family));
     const spec = {
-      ...withColumns(figure.spec, columns), data: { values: usable }, width: "container", height: 280, config: data.style,
+      ...withLegend(figure.spec, { columns, values }), data: { values: usable }, width: "container", height: 280, config: data.style,
       autosize: { type: "fit", contains: "padding" },
     };
     drawn.get(figure.name)?.finalize();
@@ -175,7 +177,7 @@
     for (const button of document.querySelectorAll("#points th button")) {
       const column = button.dataset.column;
       button.parentElement.hidden = !shown.some((row) => row[column] !== null);
-      if (!button.parentElement.hidden) columns.push(column);
+      if (!button.parentElement.hidden) columns.push({ column, label: button.textContent });
     }
     const sign = order.descending ? -1 : 1;
     const sorted = [...shown].sort((a, b) => {
@@ -186,10 +188,12 @@
       return x < y ? -sign : sign;
     });
     document.querySelector("#points tbody").replaceChildren(...sorted.map((row) => {
-      const line = element("tr", { tabIndex: 0 }, ...columns.map((column) => element("td", {
-        textContent: column === "bits" ? row.bits : show(row[column]),
-        className: typeof row[column] === "string" ? "text" : "",
-      })));
+      const line = element("tr", { tabIndex: 0 }, ...columns.map(({ column, label }) => {
+        const cell = element("td", { textContent: column === "bits" ? row.bits : show(row[column]) });
+        if (typeof row[column] === "string") cell.className = "text";
+        else cell.dataset.label = label;
+        return cell;
+      }));
       line.dataset.id = row.id;
       line.classList.toggle("chosen", row === chosen);
       return line;
@@ -214,6 +218,12 @@
     fillTable();
   });
   table.addEventListener("keydown", (event) => { if (event.key === "Enter") openLine(event); });
+
+  // --- The papers ----------------------------------------------------------------------------------
+
+  // Tables are open where there is room for them; on a telephone they open when they are asked for.
+  const isNarrow = window.matchMedia("(max-width: 600px)").matches;
+  for (const one of document.querySelectorAll("details[data-open]")) one.open = !isNarrow;
 
   // --- Start -------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """The factors of the Karatsuba multiplier: a register for each, and what waits for its turn."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -24,6 +24,8 @@ class Factors(wiring.Component):
     slot (in): the slot whose words the memories give, a cycle before they are factors
     x_word, y_word, m_word (in, w bits): words of X (or M', or M in a preparation), of Y, and of M
     multiplier_is_one (in): Y is 1, whatever the memory gives
+    takes (in): the multiplication begins that this is said of; only where products chain, and
+    s_is_y_0, s_word (in): S_(D,0), w bits, is Y_0 of the product that follows; only there, too
     q_is_made, q_made, q_turn (in): a quotient digit, w bits, of multiplication `q_turn`
     takes_last, last_turn (in): scaled: S_0, of multiplication `last_turn`, and c are the next
         factors
@@ -44,6 +46,8 @@ class Factors(wiring.Component):
             **dict.fromkeys((*strobes, "turn"), In(1)),
             **dict.fromkeys(words, Out(width)),
         }
+        if multiplication.chains:
+            ports |= {**dict.fromkeys(("takes", "s_is_y_0"), In(1)), "s_word": In(width)}
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
@@ -60,11 +64,20 @@ class Factors(wiring.Component):
         m.d.comb += [self.inverse.eq(inverse[self.turn]), self.y_next.eq(y_next[self.turn])]
 
         y_word = Signal.like(self.y_word)
+        is_one: Value = self.multiplier_is_one
+        if self.multiplication.chains:
+            now_one = Signal()  # of the product under way
+            with m.If(self.takes):
+                m.d.sync += now_one.eq(self.multiplier_is_one)
+            is_one = Mux(coming.next_y, self.multiplier_is_one, now_one)
         m.d.comb += y_word.eq(self.y_word)
-        with m.If(self.multiplier_is_one):  # it has its only 1 in word 0
-            m.d.comb += y_word.eq(coming.begins)
-        with m.If(coming.asks_y):
+        with m.If(is_one):  # it has its only 1 in word 0
+            m.d.comb += y_word.eq(coming.begins | coming.next_y)
+        with m.If(coming.asks_y | coming.next_y):
             m.d.sync += y_next[turn].eq(y_word)
+        if self.multiplication.chains:
+            with m.If(self.s_is_y_0):
+                m.d.sync += y_next[0].eq(self.s_word)
         with m.If(now.loads_inverse):
             m.d.sync += inverse[now.turn].eq(self.x)
         m.d.sync += [self.x.eq(self.x_word), self.m_j.eq(self.m_word)]

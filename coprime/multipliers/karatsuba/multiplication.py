@@ -45,6 +45,11 @@ class KaratsubaMultiplication(Multiplication):
             raise ValueError(f"latency must be at least 1, not {self.latency}")
 
     @property
+    def chains(self) -> bool:
+        """The multiplier of q has time for the next product: it is there, and serves one."""
+        return not self.scaled and not self.interleaved
+
+    @property
     def headroom(self) -> int:
         """2^(w*D) is above 2^slack * M; or that times c, where scaled, with c < 2^w."""
         return self.slack + (self.digit_width if self.scaled else 0)
@@ -81,6 +86,18 @@ class KaratsubaMultiplication(Multiplication):
         # Together, slot 1 of one must not meet slot k + 4 of the other in the multiplier of q.
         return max(inner, k + ADD + 1 if together else 2 * k + ADD + 2)
 
+    def succession(self, inner: int) -> int:
+        """From the last iteration to the first one of a product that follows: `inner` slots, unless
+        q_0 takes longer, or the words that come out of the memory.
+
+        S_(D,0), the next X_0, is there in slot k + 4, and two products later, with a register
+        between them, q_0. Y_1 is read behind the last word that is written. Its product must be
+        there for q_1, and must not enter in the same slot as S_1's.
+        """
+        k = self.latency
+        least = max(3 * k + ADD + 3, 2 * k + ADD + ASK + 2)
+        return least + 1 if inner == least - ASK else max(inner, least)
+
     @property
     def descaling(self) -> int:
         """Before the last round, if that is modulo M: S_0 is awaited, and then S_0 * c."""
@@ -101,6 +118,13 @@ class KaratsubaMultiplication(Multiplication):
         iterations = 2 * rounds if together else rounds
         slots = (iterations - 1) * self.period(inner, together=together) + inner
         return self.loading + slots + (self.descaling if descale else 0) + self.made + 1 - ASK
+
+    def chained_cycles(self, inner: int, rounds: int) -> int:
+        """From the end of a product to that of one that follows: D^2 slots, unless q is awaited.
+
+        At most D^2 + k + 1 with k + 1 >= 5, D >= 2k + 5.
+        """
+        return self.succession(inner) + (rounds - 1) * self.period(inner)
 
     def products(self, inner: int, rounds: int, *, descale: bool = False) -> int:
         """Slots in which X_j * Y_i and q_i * M_j enter."""

@@ -91,6 +91,7 @@ class KaratsubaMultiplier(ModularMultiplier):
             count_bits,
             two_streams=True,
             scaled=multiplication.scaled,
+            chains=multiplication.chains,
         )
         interleaved = multiplication.interleaved
         super().__init__({**ports.members, "other": Out(ports)} if interleaved else ports)
@@ -132,6 +133,9 @@ class KaratsubaMultiplier(ModularMultiplier):
         ]
         if own.interleaved:
             m.d.comb += asked.together.eq(self.other.start | self.other.prepare)
+        if own.chains:
+            m.d.comb += asked.writing.eq(self.b_write)
+            self._connect_chain(m, asked, factors)
 
         # --- q, as soon as S_(i+1,0) is there ----------------------------------------------------
         quotient: ScaledQuotient | ProductQuotient
@@ -155,6 +159,16 @@ class KaratsubaMultiplier(ModularMultiplier):
                 *same_named(quotient, factors, "x", "inverse", "y_next"),
                 sums.product_x.eq(of_x.product),
             ]
+            if own.chains:
+                succeeds = sums.written.succeeds
+                m.d.comb += [
+                    quotient.takes_x.eq(at[READ_LATENCY].next_x),
+                    quotient.x_read.eq(self.b_data),
+                    quotient.succeeds.eq(succeeds),
+                    *same_named(quotient, self, "x_is_result", "x_is_other", "other_result"),
+                    factors.s_is_y_0.eq(succeeds & self.y_is_result),
+                    factors.s_word.eq(sums.s_word),
+                ]
         m.d.comb += [
             quotient.clear.eq(asked.clears),
             quotient.s_is_made.eq(sums.written.iteration),
@@ -193,10 +207,22 @@ class KaratsubaMultiplier(ModularMultiplier):
             factors.x_word.eq(Array(port.a_data for port in ports)[turn]),
             factors.y_word.eq(Array(port.b_data for port in ports)[turn]),
         ]
+        if own.chains:
+            m.d.comb += self.accepts.eq(asked.takes | (loaded.loads & asked.finished))
         for stream, port in enumerate(ports):
             m.d.comb += port.done.eq(asked.finished)
             self._connect_words(m, port, stream, asked, sums, closes)
         return m
+
+    def _connect_chain(self, m: Module, asked: Schedule, factors: Factors) -> None:
+        """Where products chain: which of them is taken, and whose words are read."""
+        slot = asked.slot
+        m.d.comb += [
+            self.busy.eq(asked.busy),
+            factors.takes.eq(asked.takes),
+            self.a_of_next.eq(slot.begins),
+            self.b_of_next.eq(slot.begins | slot.next_x | slot.next_y),
+        ]
 
     def _connect_words(
         self,
@@ -217,7 +243,9 @@ class KaratsubaMultiplier(ModularMultiplier):
         m.d.comb += [
             port.a_role.eq(role),
             port.a_index.eq(asked.slot.word),
-            port.b_multiplier.eq(asked.slot.asks_y & (asked.slot.turn == stream)),
+            port.b_multiplier.eq(
+                (asked.slot.asks_y | asked.slot.next_y) & (asked.slot.turn == stream)
+            ),
             port.b_write.eq(writes),
             port.b_write_data.eq(sums.s_word),
             port.b_index.eq(Mux(writes, sums.written.word, asked.y_index)),

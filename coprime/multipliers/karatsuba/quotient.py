@@ -1,6 +1,6 @@
 """The quotient digits of the Karatsuba multiplier: with a product of their own, or scaled."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,7 +16,11 @@ class ProductQuotient(wiring.Component):
     """q_(i+1) = S_(i+1,0) * M' + (X_0 * M') * Y_(i+1) mod 2^w: one multiplier does all products.
 
     X_0 * M' and X_0 * M' * Y_0 enter it before the first iteration, X_0 * M' * Y_(i+1) in slot 1
-    of iteration i, and S_(i+1,0) * M' in slot k + 4. A product is there k cycles later.
+    of iteration i, and S_(i+1,0) * M' in slot k + 4. A product is there k cycles later. The first
+    of the two summands waits in `ahead` for the other one.
+
+    In a last round that another product follows, S_(D,0) is no summand of a q. In its slot that
+    product's X_0 * M' enters, be X_0 this S_(D,0) or not. Its Y_1 may come after S_(1,0).
 
     Parameters
     ----------
@@ -26,6 +30,9 @@ class ProductQuotient(wiring.Component):
     -------
     slot (in): the slot whose factors are there
     x (in, w bits): X_j
+    takes_x, x_read (in): X_0, w bits, of the product that follows
+    succeeds (in): with s_is_made, that product's X_0 * M' enters
+    x_is_result, x_is_other, other_result (in): as in MultiplierSignature; only where they chain
     s_is_made, s_turn, s_word (in): S_(i+1,0), w bits, of multiplication `s_turn`
     turn (out): the multiplication whose product enters: `inverse` and `y_next` are its
     inverse, y_next (in, w bits): m' and Y_(i+1)
@@ -46,6 +53,9 @@ class ProductQuotient(wiring.Component):
             **dict.fromkeys(("turn", "is_made", "made_turn"), Out(1)),
             "q": Out(width),
         }
+        if multiplication.chains:
+            ports |= dict.fromkeys(("takes_x", "succeeds", "x_is_result", "x_is_other"), In(1))
+            ports |= dict.fromkeys(("x_read", "other_result"), In(width))
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
@@ -53,28 +63,46 @@ class ProductQuotient(wiring.Component):
         m = Module()
         width, k = self.multiplication.digit_width, self.multiplication.latency
         x_0, ahead = (registers(self.multiplication, name, width) for name in ("x_0", "ahead"))
+        waits = registers(self.multiplication, "waits", 1)  # a summand, for the other one
         m.submodules.product = of_q = KaratsubaProduct(width, k, target=self.target)
         at = stages(m, "slot", self.slot, k + 1)
-        first, second = at[0].begins, at[k + 1].begins  # X_0 * M', and that times Y_0
-        early, late = at[1].iteration, self.s_is_made
+        begins, late = at[0].begins, self.s_is_made
+        of_y = at[0].asks_y & ~begins  # Y_(i+1) has come
         m.d.comb += self.turn.eq(at[k + 1].turn)
-        for enters, turn in ((early, at[1].turn), (first, at[0].turn), (late, self.s_turn)):
+        for enters, turn in ((of_y, at[0].turn), (begins, at[0].turn), (late, self.s_turn)):
             with m.If(enters):
                 m.d.comb += self.turn.eq(turn)
+        # S_(D,0) in a last round that another product follows is X_0 of that, or in its place.
+        succeeds: Value = Const(0)
+        x_at_s: Value = self.s_word
+        if self.multiplication.chains:
+            succeeds = late & self.succeeds
+            is_read = self.succeeds & ~self.x_is_result
+            x_at_s = Mux(self.succeeds & self.x_is_other, self.other_result, x_at_s)
+            x_at_s = Mux(is_read & ~self.x_is_other, x_0[0], x_at_s)
+            with m.If(self.takes_x):
+                m.d.sync += x_0[0].eq(self.x_read)
+        first = begins | succeeds
+        times_y_0 = history(m, "first", first, k + 1)
+        summand = of_y | late & ~succeeds
         then = self.made_turn
         m.d.comb += [
-            of_q.x.eq(Mux(first, self.x, Mux(late, self.s_word, x_0[self.turn]))),
-            of_q.y.eq(Mux(first | late, self.inverse, self.y_next)),
-            self.is_made.eq(history(m, "made", second | late, k)[-1]),
+            of_q.x.eq(Mux(begins, self.x, Mux(late, x_at_s, x_0[self.turn]))),
+            of_q.y.eq(Mux(begins | late, self.inverse, self.y_next)),
             then.eq(history(m, "made_turn", self.turn, k)[-1]),
+            self.is_made.eq(history(m, "made", times_y_0[-1] | summand & waits[self.turn], k)[-1]),
             self.q.eq(of_q.product[:width] + ahead[then]),
         ]
-        with m.If(history(m, "first", first, k)[-1]):
-            m.d.sync += [x_0[then].eq(of_q.product), ahead[then].eq(0)]
-        with m.If(history(m, "early", early, k)[-1]):
+        with m.If(summand):
+            m.d.sync += waits[self.turn].eq(~waits[self.turn])
+        with m.If(first):
+            m.d.sync += waits[self.turn].eq(0)
+        with m.If(history(m, "early", summand & ~waits[self.turn], k)[-1]):
             m.d.sync += ahead[then].eq(of_q.product)
+        with m.If(times_y_0[k]):
+            m.d.sync += [x_0[then].eq(of_q.product), ahead[then].eq(0)]
         with m.If(self.clear):
-            m.d.sync += [register.eq(0) for register in (*x_0, *ahead)]
+            m.d.sync += [register.eq(0) for register in (*x_0, *ahead, *waits)]
         return m
 
 

@@ -7,6 +7,10 @@ from amaranth.utils import bits_for
 
 from .multiplication import ASK, KaratsubaMultiplication
 
+NEXT_Y, NEXT_X = 2, 3
+"""Slots of the last round in which Y_0 and X_0 of the next product are read, before port B writes
+the first word of the result."""
+
 
 def slot_layout(word_bits: int) -> data.StructLayout:
     """What is known of a slot, with `word_bits` bits of the index of its word.
@@ -19,11 +23,13 @@ def slot_layout(word_bits: int) -> data.StructLayout:
     iteration : it is word 0 in a multiplication: an iteration begins
     opens : it is in the first iteration, or in a preparation
     descaling : it is in a last round modulo M
+    next_x, next_y : X_0 or Y_0 is read, of the product that follows
+    succeeds : as `iteration`, of a last round that a product follows
     word, turn : index of the word, and of the multiplication that the slot belongs to
     """
     strobes = (
         *("begins", "asks_y", "loads_inverse", "loads", "has_word", "first_word", "iteration"),
-        *("opens", "descaling", "turn"),
+        *("opens", "descaling", "turn", "next_x", "next_y", "succeeds"),
     )
     return data.StructLayout({**dict.fromkeys(strobes, 1), "word": word_bits})
 
@@ -38,7 +44,8 @@ class Schedule(wiring.Component):
     """Reads the words of each slot, ASK cycles before they are factors.
 
     With two multiplications `together`, they take turns: iteration by iteration, and word by word
-    before the first one.
+    before the first one. Where products chain, the last round reads X_0 and Y_0 of the next product
+    in slots NEXT_X and NEXT_Y, and after it, without `BEGIN`, comes that product's first round.
 
     Parameters
     ----------
@@ -51,11 +58,14 @@ class Schedule(wiring.Component):
     start, prepare, wipe, together, descale, inner_digits, outer_digits (in): as in
         MultiplierSignature; `together` comes with `start` and `prepare`
     finished (in): the last slot of the multiplication or preparation has come to its end
+    writing (in): port B is taken: a word of Y is read later
     slot (out): the slot whose words are read
     asks (out): it is one of a multiplication, with a word of X; or of M, in a last round modulo M
     y_index (out): index of the word of Y that is read
     closes (out): a word of X is read in the last round
-    ends (out): it is the last slot of all
+    ends (out): it is the last slot of a multiplication, or of a preparation
+    busy (out): from the first cycle on
+    takes (out): a multiplication begins that has been started
     takes_last (out): in the next cycle S_0 * c, of multiplication `slot.turn`, enters the
         multiplier
     clears (out): memories are overwritten at `slot.word`
@@ -69,15 +79,17 @@ class Schedule(wiring.Component):
         clear_cycles: int,
     ):
         self.multiplication = own = multiplication
-        self.clear_cycles = clear_cycles
-        longest = max(max_digits, own.period(2), own.descaling, clear_cycles)
-        commands = ("start", "prepare", "wipe", "together", "descale", "finished")
+        self.max_digits, self.clear_cycles = max_digits, clear_cycles
+        spans = [own.succession(one) for one in range(2, max_digits + 1) if own.chains]
+        longest = max(max_digits, own.period(2), own.descaling, clear_cycles, *spans)
+        commands = ("start", "prepare", "wipe", "together", "descale", "finished", "writing")
         ports = {
             **dict.fromkeys(commands, In(1)),
             **dict.fromkeys(("inner_digits", "outer_digits"), In(count_bits)),
             "slot": Out(slot_layout(bits_for(longest))),
             "y_index": Out(count_bits),
             **dict.fromkeys(("asks", "closes", "ends", "takes_last", "clears"), Out(1)),
+            **dict.fromkeys(("busy", "takes"), Out(1)),
         }
         super().__init__(ports)
 
@@ -89,6 +101,9 @@ class Schedule(wiring.Component):
         self._j = j = Signal(len(slot.word))
         self._turn = Signal()
         self._together = Signal()
+        self._started = Signal()  # a multiplication that follows
+        self._succeeds = Signal()  # from slot 1 of a last round on: one follows
+        self._wants_y = Signal()
         self._last_word, self._last_turn, self._last_round = (
             Signal(name=name) for name in ("last_word", "last_turn", "last_round")
         )
@@ -97,7 +112,14 @@ class Schedule(wiring.Component):
             self._last_turn.eq(self._turn == self._together),
             self._last_round.eq(i + 1 == self.outer_digits),
         ]
-        with m.FSM():
+        if self.multiplication.chains:
+            with m.If(self.start):
+                m.d.sync += self._started.eq(1)
+            m.d.sync += self._succeeds.eq(self._started & self._last_round)
+            with m.If(self.takes):
+                m.d.sync += [self._started.eq(0), self._succeeds.eq(0)]
+            m.d.comb += slot.succeeds.eq(slot.iteration & self._last_round & self._started)
+        with m.FSM() as states:
             with m.State("IDLE"):
                 m.d.sync += [i.eq(0), j.eq(0), self._turn.eq(0)]
                 if self.multiplication.interleaved:
@@ -119,6 +141,7 @@ class Schedule(wiring.Component):
             with m.State("DRAIN"), m.If(self.finished):
                 m.next = "IDLE"
         m.d.comb += [
+            self.busy.eq(~states.ongoing("IDLE")),
             slot.word.eq(Mux(slot.begins, 0, j)),
             slot.has_word.eq(self.asks | slot.loads),
             slot.first_word.eq(slot.has_word & (slot.word == 0)),
@@ -155,7 +178,7 @@ class Schedule(wiring.Component):
                 m.next = "RUN"
 
         with m.State("BEGIN"):  # X_0 and Y_0
-            m.d.comb += [self.slot.begins.eq(1), self.slot.asks_y.eq(1)]
+            m.d.comb += [self.slot.begins.eq(1), self.slot.asks_y.eq(1), self.takes.eq(last_turn)]
             m.d.sync += [j.eq(j + 1), self._turn.eq(~last_turn)]
             with m.If(last_turn):
                 m.next = "BEGIN_AHEAD" if own.scaled else "MAKE_Q"
@@ -179,18 +202,24 @@ class Schedule(wiring.Component):
         with m.State("RUN"):
             m.d.comb += [
                 self.asks.eq(j < self.inner_digits),
-                self.slot.asks_y.eq(j == 1),
+                self.slot.asks_y.eq(self._wants_y & ~self.writing),
                 # The next word that has not been read.
                 self.y_index.eq(i + (2 if own.scaled else 1)),
                 self.ends.eq(self._last_round & last_turn & self._last_word),
             ]
             m.d.sync += j.eq(j + 1)
-            with m.If(j + 1 == period):
+            with m.If(j == 0):
+                m.d.sync += self._wants_y.eq(~self._last_round)
+            with m.Elif(~self.writing):
+                m.d.sync += self._wants_y.eq(0)
+            with m.If(self._succeeds):
+                self._succession(m)
+            with m.Elif(j + 1 == period):
                 m.d.sync += [j.eq(0), self._turn.eq(~last_turn), i.eq(i + last_turn)]
                 if own.scaled:
                     with m.If(self.descale & last_turn & (i + 2 == self.outer_digits)):
                         m.next = "MAKE_LAST_Q"
-            with m.If(self.ends):
+            with m.If(self.ends & ~self._succeeds):
                 m.next = "DRAIN"
         if own.scaled:
             with m.State("MAKE_LAST_Q"):  # S_0 * c
@@ -201,3 +230,28 @@ class Schedule(wiring.Component):
                 with m.If(j == own.descaling - 1):
                     m.d.sync += j.eq(0)
                     m.next = "RUN"
+
+    def _succession(self, m: Module) -> None:
+        """A last round that a product follows: its first words are read, and its first round comes.
+
+        They are there, and q_0, before that; `inner` slots or more after the last round has begun.
+        """
+        own, inner, slot, j = self.multiplication, self.inner_digits, self.slot, self._j
+        if not own.chains:
+            return
+        least = own.succession(2)
+        span = Signal.like(j)
+        m.d.comb += [
+            span.eq(Mux(inner < least, least, inner)),
+            slot.next_y.eq(j == NEXT_Y),
+            slot.next_x.eq(j == NEXT_X),
+            self.takes.eq(j + 1 == span),
+        ]
+        with m.If(slot.next_x | slot.next_y):
+            m.d.comb += self.y_index.eq(0)
+        clash = least - ASK
+        if clash <= self.max_digits:
+            with m.If(inner == clash):
+                m.d.comb += span.eq(own.succession(clash))
+        with m.If(self.takes):
+            m.d.sync += [j.eq(0), self._i.eq(0)]

@@ -118,11 +118,33 @@ static CK_RV collect(struct cipher *cipher, const uint8_t *input, size_t size)
     return CKR_OK;
 }
 
+/* Encrypt or decrypt a part, in memory of ours: the caller's output may be its input, or overlap it,
+   and bytes that wait for a whole block would be written over others that have not been read. */
+static CK_RV transform(struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
+                       size_t wanted)
+{
+    uint8_t *const text = secret_allocate(size + AES_BLOCK);
+    int written = 0;
+    CK_RV rv = text ? CKR_OK : CKR_HOST_MEMORY;
+
+    if (rv == CKR_OK && (EVP_CipherUpdate(cipher->context, text, &written, input, (int)size) != 1 ||
+                         (size_t)written != wanted)) {
+        rv = CKR_FUNCTION_FAILED;
+    }
+    if (rv == CKR_OK) {
+        if (wanted) {
+            memcpy(output, text, wanted);
+        }
+        cipher->entered += size;
+    }
+    secret_free(text);
+    return rv;
+}
+
 CK_RV cipher_update(struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
                     CK_ULONG *output_size)
 {
     const size_t wanted = collects(cipher) ? 0 : gives(cipher, size);
-    int written = 0;
 
     if (size > INT_MAX / 2) {
         return CKR_ARGUMENTS_BAD;
@@ -137,15 +159,8 @@ CK_RV cipher_update(struct cipher *cipher, const uint8_t *input, size_t size, ui
         return asked ? CKR_OK : CKR_BUFFER_TOO_SMALL;
     }
     *output_size = wanted;
-    if (collects(cipher)) {
-        return collect(cipher, input, size);
-    }
-    if (EVP_CipherUpdate(cipher->context, output, &written, input, (int)size) != 1 ||
-        (size_t)written != wanted) {
-        return CKR_FUNCTION_FAILED;
-    }
-    cipher->entered += size;
-    return CKR_OK;
+    return collects(cipher) ? collect(cipher, input, size) :
+                              transform(cipher, input, size, output, wanted);
 }
 
 /* The rest of the text, of a copy of the cipher, in memory that has room for it, a block and a tag. */

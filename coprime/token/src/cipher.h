@@ -18,6 +18,8 @@ struct cipher *cipher_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type,
                             const struct cipher_parameters *parameters, bool encrypts);
 void cipher_end(struct cipher *cipher); /* null is allowed */
 
+/* The input and the output of all calls may overlap. */
+
 /* More input. `*output_size` is the room, and becomes the length; a null `output` asks for the length
    only. What is decrypted with an authentication tag is given at the end, when the tag was found to be
    right. CKR_BUFFER_TOO_SMALL: nothing was taken. */

@@ -4,6 +4,7 @@
 #include "module.h"
 #include "objects.h"
 #include "operation.h"
+#include "rules.h"
 
 /* What an operation with a key of two halves needs that to be, and all need their key to allow. */
 static const struct {
@@ -183,7 +184,14 @@ CK_RV C_DigestUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulP
     return update(hSession, DIGEST, pPart, ulPartLen, NULL, NULL);
 }
 
-/* Of a secret key, whose bytes are no secret from whoever may ask for this. */
+/* Whether a key may be hashed with a mechanism: a secret key that shows its value. The digest of a
+   hidden one would tell of it, and of a long key of HMAC it is the key that HMAC uses. */
+static bool is_digestible(const struct attributes *key, CK_MECHANISM_TYPE mechanism)
+{
+    return attributes_ulong(key, CKA_CLASS, CKO_DATA) == CKO_SECRET_KEY &&
+           !rules_hides(key, CKA_VALUE) && objects_allow(key, mechanism);
+}
+
 CK_RV C_DigestKey(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hKey)
 {
     struct operation *operation;
@@ -198,7 +206,7 @@ CK_RV C_DigestKey(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hKey)
     object = objects_find(session, hKey);
     if (object == NULL) {
         rv = CKR_KEY_HANDLE_INVALID;
-    } else if (attributes_ulong(&object->attributes, CKA_CLASS, CKO_DATA) != CKO_SECRET_KEY) {
+    } else if (!is_digestible(&object->attributes, operation->mechanism->type)) {
         rv = CKR_KEY_INDIGESTIBLE;
     } else {
         const struct value value = attributes_get(&object->attributes, CKA_VALUE);

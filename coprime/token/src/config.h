@@ -35,7 +35,7 @@ struct slot {
 enum allowance {
     ALLOW_WEAK_RSA = 1, /* keys of fewer than 1024 bits, and public exponents below 65537 */
     /* A key that decrypts wraps sensitive keys, and one that does not may unwrap keys that are not
-       sensitive: whoever may use it reads what it wraps. */
+       sensitive: whoever may use it reads what it wraps. A key is wrapped without its rules. */
     ALLOW_REVEAL_WRAPPED = 2,
 };
 

@@ -71,13 +71,17 @@ static CK_RV verify(const struct curve_key *key, const BIGNUM *z, const BIGNUM *
 }
 
 CK_RV ecdsa_verify(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
-                   size_t size, const uint8_t *signature)
+                   size_t size, const uint8_t *signature, size_t signature_size)
 {
-    const int half = (int)(key->curve->signature / 2);
-    BN_CTX *const context = BN_CTX_new_ex(crypto->context);
+    const int half = (int)(signature_size / 2);
+    BN_CTX *context;
     BIGNUM *r, *s, *z;
     CK_RV rv = CKR_HOST_MEMORY;
 
+    if (signature_size == 0 || signature_size % 2 || signature_size > key->curve->signature) {
+        return CKR_SIGNATURE_LEN_RANGE;
+    }
+    context = BN_CTX_new_ex(crypto->context);
     if (context == NULL) {
         return rv;
     }
@@ -169,7 +173,7 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
         return COPRIME_ERROR_FAULT;
     }
     return device_error_of(ecdsa_verify(signing->crypto, signing->key, signing->digest,
-                                        signing->size, signing->signature));
+                                        signing->size, signing->signature, own->signature));
 }
 
 CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,

@@ -16,8 +16,10 @@
 CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,
                  const uint8_t *digest, size_t size, uint8_t *signature);
 
-/* Verify a signature, of curve->signature bytes, of a digest. CKR_SIGNATURE_INVALID; CKR_HOST_MEMORY. */
+/* Verify a signature of a digest: r and s, each in half of at most curve->signature bytes; who does not
+   know n leaves out the zeros in front of both. CKR_SIGNATURE_INVALID, CKR_SIGNATURE_LEN_RANGE;
+   CKR_HOST_MEMORY. */
 CK_RV ecdsa_verify(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
-                   size_t size, const uint8_t *signature);
+                   size_t size, const uint8_t *signature, size_t signature_size);
 
 #endif

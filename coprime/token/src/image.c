@@ -8,9 +8,6 @@
 /* The last character but one is the version: 1 has no tag. */
 static const uint8_t magic[16] = "Coprime token 2", old_magic[16] = "Coprime token 1";
 
-/* Bytes of the digest at the end. */
-enum { CHECK = 32 };
-
 /* Numbers, the lowest byte first, one after the other. `at` beyond `end` is an error that remains:
    nothing is then read or written. */
 struct cursor {
@@ -267,6 +264,7 @@ bool image_decode(const struct crypto *crypto, uint8_t *bytes, size_t size, stru
         return false;
     }
     image->initialized = true;
+    memcpy(image->check, check, CHECK);
     return true;
 }
 
@@ -284,15 +282,6 @@ uint8_t *image_encode(const struct crypto *crypto, const struct image *image, si
         return NULL;
     }
     return bytes;
-}
-
-void image_head(const struct image *image, uint8_t head[IMAGE_HEAD])
-{
-    struct cursor cursor = {head, head + IMAGE_HEAD, false};
-
-    put_bytes(&cursor, image->tagged ? magic : old_magic, sizeof magic);
-    put_number(&cursor, image->generation, 8);
-    put_bytes(&cursor, image->instance, INSTANCE_BYTES);
 }
 
 void image_free(struct image *image)

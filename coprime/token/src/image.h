@@ -28,7 +28,7 @@ enum {
     MAX_GUEST_RECORDS_SIZE = 1 << 20,
 };
 
-enum { TAG = 32 };
+enum { TAG = 32, CHECK = 32 };
 
 /* How a PIN's record binds the master key: NO_PIN is none, OLD_PIN that of files without a tag. */
 enum pin_form { NO_PIN, OLD_PIN, TAGGED_PIN };
@@ -55,7 +55,8 @@ struct image {
     bool initialized; /* whether there is a file */
     bool tagged; /* false: a file of the first version, until somebody logs in */
     uint8_t tag[TAG];
-    uint64_t generation; /* grows with every change */
+    uint64_t generation; /* grows with every change; a file that was put back begins an earlier one anew */
+    uint8_t check[CHECK]; /* the digest of the file that this is; zeros: of none */
     uint8_t instance[INSTANCE_BYTES]; /* random, of this initialization */
     uint8_t label[LABEL_BYTES], serial[SERIAL_BYTES];
     uint64_t next_id;
@@ -64,13 +65,12 @@ struct image {
     struct record *records; /* by increasing ids */
 };
 
-/* Bytes at the beginning of the file that tell one state of it from another. */
+/* Bytes at the beginning of each file: magic, generation and instance. */
 enum { IMAGE_HEAD = 16 + 8 + INSTANCE_BYTES };
-void image_head(const struct image *image, uint8_t head[IMAGE_HEAD]);
 
 /* The bytes of a whole file, which are only read; false if they are damaged, or none of a token. */
 bool image_decode(const struct crypto *crypto, uint8_t *bytes, size_t size, struct image *image);
-/* The same back, in memory of malloc; null without memory. */
+/* The same back, in memory of malloc, with the digest as the last CHECK bytes; null without memory. */
 uint8_t *image_encode(const struct crypto *crypto, const struct image *image, size_t *size);
 
 /* The tag of an image under the master key; false without memory. */

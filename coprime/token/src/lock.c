@@ -32,11 +32,16 @@ static void after_fork(void)
     (void)pthread_mutex_unlock(&guard);
 }
 
-static void after_fork_in_child(void)
+static void close_all(void)
 {
     while (count) {
         (void)close(locks[--count]);
     }
+}
+
+static void after_fork_in_child(void)
+{
+    close_all();
     (void)pthread_mutex_unlock(&guard);
 }
 
@@ -123,4 +128,10 @@ void lock_release(int lock)
         }
     }
     (void)pthread_mutex_unlock(&guard);
+}
+
+void lock_abandon(void)
+{
+    close_all();
+    (void)pthread_mutex_init(&guard, NULL); /* a thread that is not there may have it */
 }

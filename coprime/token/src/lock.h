@@ -13,4 +13,7 @@
 int lock_take(int (*open)(const void *context), const void *context, CK_RV *rv);
 void lock_release(int lock);
 
+/* Forget the parent's locks, in a child: one that was not made by fork() may have them still. */
+void lock_abandon(void);
+
 #endif

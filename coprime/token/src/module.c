@@ -10,6 +10,8 @@
 #include <openssl/err.h>
 
 #include "debug.h"
+#include "lock.h"
+#include "process.h"
 #include "profiles.h"
 #include "text.h"
 
@@ -28,15 +30,21 @@ void module_unlock(void)
     (void)pthread_mutex_unlock(&module.lock);
 }
 
+/* Whether this process has initialized the module. */
+static bool is_open(void)
+{
+    return process_stage && atomic_load(process_stage) == OPEN;
+}
+
 CK_RV module_enter(void)
 {
     bool open;
 
-    if (atomic_load(&module.owner) != getpid()) {
+    if (!is_open()) {
         return CKR_CRYPTOKI_NOT_INITIALIZED;
     }
     module_lock();
-    open = atomic_load(&module.owner) == getpid() && !module.ending;
+    open = is_open() && !module.ending;
     module.calls += open;
     module_unlock();
     if (open) {
@@ -94,6 +102,7 @@ static bool add_slot(void *context, const struct slot *slot)
 
 static void close_slots(void)
 {
+    module.complete = false;
     for (unsigned i = 0; i < module.count; ++i) {
         token_close(&module.tokens[i]);
     }
@@ -104,12 +113,15 @@ static void close_slots(void)
 
 /* Forget the parent's state in a child. Its secret memory is empty here, and its locks may be held
    by threads that are not there: none is waited for, and none is destroyed. Only the engines are
-   closed, as a simulation holds keys. libcrypto's part is left, with its locks, and made anew. */
-static void forget_parent(bool complete)
+   closed, as a simulation holds keys. libcrypto's part is left, with its locks, and made anew: it
+   knows a child by its number alone, and its random numbers would be the parent's. */
+static void forget_parent(void)
 {
-    for (unsigned i = 0; complete && i < module.count; ++i) {
+    for (unsigned i = 0; module.complete && i < module.count; ++i) {
         device_abandon(module.tokens[i].device);
     }
+    lock_abandon();
+    module.complete = false;
     module.tokens = NULL;
     module.count = 0;
     module.sessions = NULL;
@@ -131,6 +143,7 @@ static CK_RV open_all(void)
         close_slots();
         return CKR_FUNCTION_FAILED;
     }
+    module.complete = true;
     return CKR_OK;
 }
 
@@ -153,34 +166,46 @@ static CK_RV check_arguments(const CK_C_INITIALIZE_ARGS *arguments)
     return functions && !(arguments->flags & CKF_OS_LOCKING_OK) ? CKR_CANT_LOCK : CKR_OK;
 }
 
+/* Begin to open the module, unless another thread has done so, or is about to: then this ends when
+   that has. Gives the stage before. */
+static int begin_opening(void)
+{
+    int stage = atomic_load(process_stage);
+
+    do {
+        while (stage == OPENING) {
+            (void)usleep(1000);
+            stage = atomic_load(process_stage);
+        }
+    } while (stage != OPEN && !atomic_compare_exchange_weak(process_stage, &stage, OPENING));
+    return stage;
+}
+
 CK_RV C_Initialize(CK_VOID_PTR pInitArgs)
 {
-    const int self = getpid();
-    int owner = atomic_load(&module.owner);
     CK_RV rv = check_arguments(pInitArgs);
+    int stage;
 
+    if (rv == CKR_OK && process_stage == NULL) {
+        rv = CKR_HOST_MEMORY;
+    }
     if (rv != CKR_OK) {
         return rv;
     }
-    /* Another thread may be about to initialize the module: this call ends when that has. */
-    do {
-        while (owner == -self) {
-            (void)usleep(1000);
-            owner = atomic_load(&module.owner);
-        }
-        if (owner == self) {
-            return CKR_CRYPTOKI_ALREADY_INITIALIZED;
-        }
-    } while (!atomic_compare_exchange_weak(&module.owner, &owner, -self));
-    if (owner != 0) {
-        debug_say("forked: the parent's state is forgotten");
-        forget_parent(owner > 0);
+    stage = begin_opening();
+    if (stage == OPEN) {
+        return CKR_CRYPTOKI_ALREADY_INITIALIZED;
     }
+    if (stage == UNTOUCHED && module.touched) {
+        debug_say("forked: the parent's state is forgotten");
+        forget_parent();
+    }
+    module.touched = true;
     (void)ERR_set_mark();
     rv = open_all();
     (void)ERR_pop_to_mark();
     debug_say("C_Initialize: %u slots, error %#lx", module.count, rv);
-    atomic_store(&module.owner, rv == CKR_OK ? self : 0);
+    atomic_store(process_stage, rv == CKR_OK ? OPEN : CLOSED);
     return rv;
 }
 
@@ -189,11 +214,11 @@ CK_RV C_Finalize(CK_VOID_PTR pReserved)
     if (pReserved) {
         return CKR_ARGUMENTS_BAD;
     }
-    if (atomic_load(&module.owner) != getpid()) {
+    if (!is_open()) {
         return CKR_CRYPTOKI_NOT_INITIALIZED;
     }
     module_lock();
-    if (module.ending || atomic_load(&module.owner) != getpid()) {
+    if (module.ending || !is_open()) {
         module_unlock();
         return CKR_CRYPTOKI_NOT_INITIALIZED;
     }
@@ -210,7 +235,7 @@ CK_RV C_Finalize(CK_VOID_PTR pReserved)
     }
     close_slots();
     module.ending = false;
-    atomic_store(&module.owner, 0);
+    atomic_store(process_stage, CLOSED);
     module_unlock();
     return CKR_OK;
 }

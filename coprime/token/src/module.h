@@ -3,7 +3,6 @@
 #define COPRIME_TOKEN_MODULE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "config.h"
@@ -13,8 +12,8 @@
 #include "token.h"
 
 struct module {
-    /* The process that has initialized it; 0: none, below 0: one that is about to. */
-    atomic_int owner;
+    bool touched; /* this process, or one it was forked from, has initialized it (process.h) */
+    bool complete; /* the tokens are all there, also for a child */
     pthread_mutex_t lock; /* for all of the following, sessions and tokens; held for short times */
     pthread_cond_t changed; /* a call ended, or the module is ending */
     atomic_bool ending;

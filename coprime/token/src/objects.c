@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "aes.h"
+#include "check_value.h"
 #include "key.h"
 #include "mechanism.h"
 #include "module.h"
+#include "public_info.h"
 #include "rules.h"
 
 CK_RV objects_check_access(const struct session *session, const struct attributes *attributes)
@@ -99,8 +101,10 @@ CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYP
     return CKR_OK;
 }
 
-static CK_RV complete_secret(struct attributes *attributes)
+static CK_RV complete_secret(const struct crypto *crypto, struct attributes *attributes)
 {
+    CK_RV rv;
+
     const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
     const struct value value = attributes_get(attributes, CKA_VALUE);
 
@@ -110,7 +114,25 @@ static CK_RV complete_secret(struct attributes *attributes)
     if (type == CKK_AES && !aes_has_size(value.size)) {
         return CKR_ATTRIBUTE_VALUE_INVALID;
     }
+    rv = check_value_test(crypto, attributes);
+    if (rv != CKR_OK) {
+        return rv;
+    }
     return attributes_set_ulong(attributes, CKA_VALUE_LEN, value.size) ? CKR_OK : CKR_HOST_MEMORY;
+}
+
+static CK_RV check_certificate(const struct crypto *crypto, const struct attributes *attributes)
+{
+    CK_RV rv;
+
+    if (attributes_get(attributes, CKA_CERTIFICATE_TYPE).bytes == NULL) {
+        return CKR_TEMPLATE_INCOMPLETE;
+    }
+    if (attributes_ulong(attributes, CKA_CERTIFICATE_TYPE, 0) != CKC_X_509) {
+        return CKR_ATTRIBUTE_VALUE_INVALID;
+    }
+    rv = check_value_test(crypto, attributes);
+    return rv == CKR_OK ? public_info_check_certificate(attributes) : rv;
 }
 
 /* What a template of C_CreateObject lacks, or has too much. */
@@ -121,14 +143,9 @@ static CK_RV complete_created(const struct crypto *crypto, struct attributes *at
     case CKO_DATA:
         return CKR_OK;
     case CKO_CERTIFICATE:
-        if (attributes_get(attributes, CKA_CERTIFICATE_TYPE).bytes == NULL) {
-            return CKR_TEMPLATE_INCOMPLETE;
-        }
-        return attributes_ulong(attributes, CKA_CERTIFICATE_TYPE, 0) == CKC_X_509 ?
-                   CKR_OK :
-                   CKR_ATTRIBUTE_VALUE_INVALID;
+        return check_certificate(crypto, attributes);
     case CKO_SECRET_KEY:
-        return complete_secret(attributes);
+        return complete_secret(crypto, attributes);
     default:
         return key_complete(crypto, attributes);
     }
@@ -204,8 +221,7 @@ struct object *objects_find(struct session *session, CK_OBJECT_HANDLE handle)
     return token_find_object(session->token, handle);
 }
 
-/* Whether the key's list of mechanisms has this one, or there is no list. */
-static bool is_allowed(const struct attributes *attributes, CK_MECHANISM_TYPE type)
+bool objects_allow(const struct attributes *attributes, CK_MECHANISM_TYPE type)
 {
     const struct value list = attributes_get(attributes, CKA_ALLOWED_MECHANISMS);
 
@@ -245,7 +261,17 @@ CK_RV objects_find_key(struct session *session, CK_OBJECT_HANDLE handle, CK_OBJE
     if (!attributes_bool(attributes, allowed, false)) {
         return CKR_KEY_FUNCTION_NOT_PERMITTED;
     }
-    return is_allowed(attributes, mechanism) ? CKR_OK : CKR_MECHANISM_INVALID;
+    return objects_allow(attributes, mechanism) ? CKR_OK : CKR_MECHANISM_INVALID;
+}
+
+/* Whether this key is one that the officer trusts, and the officer is not there: what such a key unwraps
+   is known by that mark, which nobody else takes away. */
+static bool is_kept_by_officer(const struct session *session, const struct attributes *attributes)
+{
+    const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
+
+    return (class == CKO_PUBLIC_KEY || class == CKO_SECRET_KEY) &&
+           attributes_bool(attributes, CKA_TRUSTED, false) && session->token->login != OFFICER;
 }
 
 /* A changed copy of an object's attributes. */
@@ -262,6 +288,10 @@ static CK_RV change(const struct session *session, const struct object *object, 
     rv = rules_apply(changed, class, origin, template, count);
     if (rv == CKR_OK) {
         rv = objects_check_trusted(session, template, count);
+    }
+    if (rv == CKR_OK && is_kept_by_officer(session, old) &&
+        !attributes_bool(changed, CKA_TRUSTED, false)) {
+        rv = CKR_ATTRIBUTE_READ_ONLY;
     }
     if (rv == CKR_OK) {
         rv = objects_check_access(session, changed);
@@ -295,6 +325,10 @@ CK_RV C_CopyObject(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject, CK_ATTR
         } else {
             rv = change(session, object, COPIED, pTemplate, ulCount, &made);
         }
+    }
+    if (rv == CKR_OK && session->closed) {
+        attributes_free(&made);
+        rv = CKR_SESSION_CLOSED; /* nobody would remove its objects */
     }
     if (rv == CKR_OK) {
         rv = token_add_objects(session->token, session->handle, &made, 1, phNewObject);
@@ -359,7 +393,8 @@ CK_RV C_DestroyObject(CK_SESSION_HANDLE hSession, CK_OBJECT_HANDLE hObject)
         rv = CKR_OBJECT_HANDLE_INVALID;
     } else if (object_is_of_token(object) && !session_writes(session)) {
         rv = CKR_SESSION_READ_ONLY;
-    } else if (!attributes_bool(&object->attributes, CKA_DESTROYABLE, true)) {
+    } else if (!attributes_bool(&object->attributes, CKA_DESTROYABLE, true) ||
+               is_kept_by_officer(session, &object->attributes)) {
         rv = CKR_ACTION_PROHIBITED;
     } else {
         rv = token_destroy_object(session->token, object);

@@ -29,6 +29,9 @@ CK_RV objects_add(struct session *session, CK_RV rv, const CK_ATTRIBUTE *templat
    With the module's lock. */
 struct object *objects_find(struct session *session, CK_OBJECT_HANDLE handle);
 
+/* Whether a key's list of mechanisms has this one, or there is no list. */
+bool objects_allow(const struct attributes *attributes, CK_MECHANISM_TYPE type);
+
 /* A key of a class, which allows an operation by an attribute such as CKA_SIGN, and the mechanism.
    CKR_KEY_HANDLE_INVALID, CKR_KEY_TYPE_INCONSISTENT, CKR_KEY_FUNCTION_NOT_PERMITTED,
    CKR_MECHANISM_INVALID. With the module's lock. */

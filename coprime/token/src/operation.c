@@ -284,6 +284,10 @@ static CK_RV verify(const struct context *context, const struct operation *opera
 {
     const enum scheme scheme = operation->mechanism->scheme;
 
+    if (scheme == ECDSA) {
+        return ecdsa_verify(context->crypto, curve_key_of(operation->key), text.bytes, text.size,
+                            signature, size);
+    }
     if (size != result_size(operation)) {
         return CKR_SIGNATURE_LEN_RANGE;
     }
@@ -293,10 +297,6 @@ static CK_RV verify(const struct context *context, const struct operation *opera
     if (scheme == EDDSA) {
         return eddsa_verify(context->crypto, curve_key_of(operation->key),
                             &operation->parameters.variant, text.bytes, text.size, signature);
-    }
-    if (scheme == ECDSA) {
-        return ecdsa_verify(context->crypto, curve_key_of(operation->key), text.bytes, text.size,
-                            signature);
     }
     return rsa_verify(context, operation, text, signature);
 }

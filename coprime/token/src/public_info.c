@@ -85,3 +85,26 @@ CK_RV public_info_set(const struct crypto *crypto, struct attributes *attributes
     key_release(key);
     return rv;
 }
+
+CK_RV public_info_check_certificate(const struct attributes *attributes)
+{
+    const struct value given = attributes_get(attributes, CKA_PUBLIC_KEY_INFO);
+    const struct value value = attributes_get(attributes, CKA_VALUE);
+    const unsigned char *place = value.bytes;
+    unsigned char *encoded = NULL;
+    X509 *certificate;
+    int size;
+    CK_RV rv = CKR_ATTRIBUTE_VALUE_INVALID;
+
+    if (given.size == 0) {
+        return CKR_OK;
+    }
+    certificate = d2i_X509(NULL, &place, (long)value.size);
+    size = certificate ? i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded) : 0;
+    if (size > 0 && given.size == (size_t)size && memcmp(given.bytes, encoded, given.size) == 0) {
+        rv = CKR_OK;
+    }
+    OPENSSL_free(encoded);
+    X509_free(certificate);
+    return rv;
+}

@@ -10,4 +10,8 @@
    value already, which somebody gave. */
 CK_RV public_info_set(const struct crypto *crypto, struct attributes *attributes);
 
+/* Whether the one that was given with a certificate of X.509 is that of its key; an empty one, or none,
+   is. CKR_ATTRIBUTE_VALUE_INVALID. */
+CK_RV public_info_check_certificate(const struct attributes *attributes);
+
 #endif

@@ -85,8 +85,9 @@ static const struct rule rules[] = {
     {CKA_ENCRYPT, PUBLIC | SECRET, ANYWHERE, BOOLEAN, YES, false},
     {CKA_VERIFY, PUBLIC | SECRET, ANYWHERE, BOOLEAN, YES, false},
     {CKA_VERIFY_RECOVER, PUBLIC, ANYWHERE, BOOLEAN, NO, false},
-    {CKA_WRAP, PUBLIC | SECRET, ANYWHERE, BOOLEAN, NO, false},
-    /* What a key that wraps or unwraps keys is trusted with depends on this: it never changes. */
+    {CKA_WRAP, PUBLIC, ANYWHERE, BOOLEAN, NO, false},
+    /* What a key that wraps or unwraps keys is trusted with depends on these: they never change. */
+    {CKA_WRAP, SECRET, MADE, BOOLEAN, NO, false},
     {CKA_DECRYPT, HIDEABLE, MADE, BOOLEAN, YES, false},
     {CKA_SIGN, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
     {CKA_SIGN_RECOVER, PRIVATE, ANYWHERE, BOOLEAN, NO, false},
@@ -508,6 +509,21 @@ bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type)
     }
     return hidden && (attributes_bool(attributes, CKA_SENSITIVE, true) ||
                       !attributes_bool(attributes, CKA_EXTRACTABLE, false));
+}
+
+bool rules_bind(const struct attributes *key)
+{
+    static const CK_ATTRIBUTE_TYPE lists[] = {CKA_ALLOWED_MECHANISMS, CKA_WRAP_TEMPLATE,
+                                              CKA_UNWRAP_TEMPLATE};
+    const bool is_private = attributes_ulong(key, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY;
+    const bool is_aes = attributes_ulong(key, CKA_KEY_TYPE, UNAVAILABLE) == CKK_AES;
+    bool bound = attributes_bool(key, CKA_ALWAYS_AUTHENTICATE, false);
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i) {
+        bound = bound || attributes_get(key, lists[i]).bytes;
+    }
+    return bound || ((is_private ? attributes_bool(key, CKA_UNWRAP, false) : is_aes) &&
+                     !attributes_bool(key, CKA_DECRYPT, false));
 }
 
 /* Whether a stored template is that of a caller. */

@@ -31,6 +31,11 @@ bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class);
 /* Whether an attribute may not be shown, of this object. */
 bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type);
 
+/* Whether a key is bound by a rule that whoever unwraps it would leave out: its list of mechanisms or
+   one of its templates; the PIN for each operation; or that it does not decrypt, if it is one of AES, or
+   a private key that unwraps. */
+bool rules_bind(const struct attributes *key);
+
 /* Whether an object is what a search asks for. */
 bool rules_match(const struct attributes *attributes, const CK_ATTRIBUTE *template, CK_ULONG count);
 

@@ -66,21 +66,20 @@ CK_RV C_GetSlotInfo(CK_SLOT_ID slotID, CK_SLOT_INFO_PTR pInfo)
     memset(pInfo, 0, sizeof *pInfo);
     text_pad(pInfo->slotDescription, sizeof pInfo->slotDescription, token->store.folder);
     text_pad(pInfo->manufacturerID, sizeof pInfo->manufacturerID, "Coprime");
-    pInfo->flags = CKF_TOKEN_PRESENT | CKF_HW_SLOT;
+    pInfo->flags = CKF_TOKEN_PRESENT | (device_is_simulated(token->device) ? 0 : CKF_HW_SLOT);
     return end(CKR_OK);
 }
 
 /* What the flags say of a PIN that was wrong several times. */
-static CK_FLAGS pin_flags(const struct pin_record *pin, CK_FLAGS low, CK_FLAGS last,
-                          CK_FLAGS locked)
+static CK_FLAGS pin_flags(uint32_t failures, CK_FLAGS low, CK_FLAGS last, CK_FLAGS locked)
 {
-    if (pin->form == NO_PIN || pin->failures == 0) {
+    if (failures == 0) {
         return 0;
     }
-    if (pin->failures >= MAX_FAILURES) {
+    if (failures >= MAX_FAILURES) {
         return locked;
     }
-    return pin->failures == MAX_FAILURES - 1 ? low | last : low;
+    return failures == MAX_FAILURES - 1 ? low | last : low;
 }
 
 static void token_info(const struct token *token, CK_TOKEN_INFO *info)
@@ -101,9 +100,9 @@ static void token_info(const struct token *token, CK_TOKEN_INFO *info)
         memcpy(info->label, image->label, LABEL_BYTES);
         memcpy(info->serialNumber, image->serial, SERIAL_BYTES);
         info->flags |= CKF_TOKEN_INITIALIZED | (image->user.form != NO_PIN ? CKF_USER_PIN_INITIALIZED : 0);
-        info->flags |= pin_flags(&image->user, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY,
+        info->flags |= pin_flags(token_failures(token, USER), CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_FINAL_TRY,
                                  CKF_USER_PIN_LOCKED);
-        info->flags |= pin_flags(&image->so, CKF_SO_PIN_COUNT_LOW, CKF_SO_PIN_FINAL_TRY,
+        info->flags |= pin_flags(token_failures(token, OFFICER), CKF_SO_PIN_COUNT_LOW, CKF_SO_PIN_FINAL_TRY,
                                  CKF_SO_PIN_LOCKED);
     }
     info->ulMaxSessionCount = CK_EFFECTIVELY_INFINITE;
@@ -233,9 +232,10 @@ CK_RV C_SetPIN(CK_SESSION_HANDLE hSession, CK_UTF8CHAR_PTR pOldPin, CK_ULONG ulO
     CK_RV rv = session_begin(hSession, &session);
 
     if (rv == CKR_OK) {
-        const enum login who = session->token->login == OFFICER ? OFFICER : USER;
+        enum login who;
 
         module_lock();
+        who = session->token->login == OFFICER ? OFFICER : USER;
         if (!is_pin(pOldPin) || !is_pin(pNewPin)) {
             rv = CKR_ARGUMENTS_BAD;
         } else if (!session_writes(session)) {

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "debug.h"
@@ -152,15 +155,14 @@ CK_RV store_read(const struct store *store, const struct crypto *crypto, struct 
 bool store_is_current(const struct store *store, const struct image *image)
 {
     const int file = open_file(store, "token", O_RDONLY | O_NONBLOCK);
-    uint8_t found[IMAGE_HEAD], expected[IMAGE_HEAD];
+    uint8_t found[CHECK];
     bool same;
 
     if (file < 0) {
         return (errno == ENOENT || errno == ENOTDIR) && !image->initialized;
     }
-    image_head(image, expected);
-    same = image->initialized && read_all(file, found, IMAGE_HEAD) &&
-           memcmp(found, expected, IMAGE_HEAD) == 0;
+    same = image->initialized && lseek(file, -CHECK, SEEK_END) >= 0 &&
+           read_all(file, found, CHECK) && memcmp(found, image->check, CHECK) == 0;
     (void)close(file);
     return same;
 }
@@ -317,6 +319,29 @@ void store_unlock(struct store *store)
     }
 }
 
+/* Write and flush a file. One that is too long for a limit of the process is an error as any other:
+   the signal that comes with it would end the program. */
+static bool write_whole(int file, const uint8_t *bytes, size_t size)
+{
+    const struct timespec none = {0, 0};
+    sigset_t limit, before, pending;
+    bool written;
+    int error;
+
+    (void)sigemptyset(&limit);
+    (void)sigaddset(&limit, SIGXFSZ);
+    (void)sigpending(&pending);
+    (void)pthread_sigmask(SIG_BLOCK, &limit, &before);
+    written = write_all(file, bytes, size) && fsync(file) == 0;
+    error = errno;
+    if (!written && !sigismember(&pending, SIGXFSZ)) {
+        (void)sigtimedwait(&limit, NULL, &none);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return written;
+}
+
 /* Write a file that is not there, as the owner's. */
 static bool write_new(const struct store *store, const char *name, const struct owner *owner,
                       const uint8_t *bytes, size_t size)
@@ -328,7 +353,7 @@ static bool write_new(const struct store *store, const char *name, const struct 
     if (file < 0) {
         return false;
     }
-    written = hand_over(file, owner) && write_all(file, bytes, size) && fsync(file) == 0;
+    written = hand_over(file, owner) && write_whole(file, bytes, size);
     error = errno;
     if (close(file) && written) {
         return false;
@@ -337,43 +362,76 @@ static bool write_new(const struct store *store, const char *name, const struct 
     return written;
 }
 
-/* Keep the generation before as token.old, and rename the new file over the other. */
-static bool replace(const struct store *store)
+/* Write token.new, and rename it over another file. errno if that fails; then nothing of it stays. */
+static bool put(const struct store *store, int folder, const char *name, const struct owner *owner,
+                const uint8_t *bytes, size_t size)
 {
-    const int folder = open(store->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool done = false;
     int error;
 
-    if (folder < 0) {
+    if (unlinkat(folder, "token.new", 0) && errno != ENOENT) { /* of somebody who was stopped */
         return false;
     }
+    if (write_new(store, "token.new", owner, bytes, size) &&
+        renameat(folder, "token.new", folder, name) == 0 && fsync(folder) == 0) {
+        return true;
+    }
+    error = errno;
+    (void)unlinkat(folder, "token.new", 0);
+    errno = error;
+    return false;
+}
+
+/* Keep the generation before as token.old. */
+static void keep_old(const struct store *store, int folder)
+{
     (void)unlinkat(folder, "token.kept", 0);
     if (linkat(folder, "token", folder, "token.kept", 0) == 0) {
         (void)renameat(folder, "token.kept", folder, "token.old");
     } else if (errno != ENOENT) {
         complain(store, "token.old", "kept");
     }
-    done = renameat(folder, "token.new", folder, "token") == 0 && fsync(folder) == 0;
+}
+
+/* Make token.old a second copy of the new file, or leave none where there is no room for it. */
+static void drop_old(const struct store *store, int folder, const struct owner *owner,
+                     const uint8_t *bytes, size_t size)
+{
+    if (!put(store, folder, "token.old", owner, bytes, size)) {
+        complain(store, "token.old", "written");
+        if (unlinkat(folder, "token.old", 0) && errno != ENOENT) {
+            complain(store, "token.old", "removed");
+        }
+    }
+}
+
+/* Write the bytes of a whole file. errno if that fails. */
+static bool write_file(const struct store *store, const uint8_t *bytes, size_t size, bool removes)
+{
+    const int folder = open(store->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct owner owner;
+    bool done = false;
+    int error;
+
+    if (folder < 0) {
+        return false;
+    }
+    if (find_owner(store, &owner)) {
+        if (!removes) {
+            keep_old(store, folder);
+        }
+        done = put(store, folder, "token", &owner, bytes, size);
+    }
     error = errno;
+    if (done && removes) {
+        drop_old(store, folder, &owner, bytes, size);
+    }
     (void)close(folder);
     errno = error;
     return done;
 }
 
-/* Write the bytes of a whole file. errno if that fails. */
-static bool write_file(const struct store *store, const uint8_t *bytes, size_t size)
-{
-    char path[PATH_MAX];
-    struct owner owner;
-
-    if (!path_of(store, "token.new", path) || !find_owner(store, &owner) ||
-        (unlink(path) && errno != ENOENT)) { /* of somebody who was stopped */
-        return false;
-    }
-    return write_new(store, "token.new", &owner, bytes, size) && replace(store);
-}
-
-CK_RV store_write(const struct store *store, const struct crypto *crypto, struct image *image)
+CK_RV store_write(const struct store *store, const struct crypto *crypto, struct image *image,
+                  bool removes)
 {
     uint8_t *bytes;
     size_t size;
@@ -384,7 +442,9 @@ CK_RV store_write(const struct store *store, const struct crypto *crypto, struct
     if (bytes == NULL) {
         return CKR_HOST_MEMORY;
     }
-    if (!write_file(store, bytes, size)) {
+    if (write_file(store, bytes, size, removes)) {
+        memcpy(image->check, bytes + size - CHECK, CHECK);
+    } else {
         rv = errno == ENOSPC || errno == EDQUOT ? CKR_DEVICE_MEMORY : CKR_DEVICE_ERROR;
         complain(store, "token", "written");
     }

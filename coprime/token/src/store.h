@@ -2,7 +2,8 @@
 
    A change is made in memory, written to a new file next to the old one, flushed to the disk and
    renamed over the old one: an interruption leaves either the old or the new state. The previous
-   generation is kept as token.old. Writers hold the lock of a separate file; readers need none. A
+   generation is kept as token.old; after a change that removes something, token.old is a second copy
+   of the new generation instead. Writers hold the lock of a separate file; readers need none. A
    new file keeps the owner, the group and the mode of the old one. */
 #ifndef COPRIME_TOKEN_STORE_H
 #define COPRIME_TOKEN_STORE_H
@@ -29,7 +30,7 @@ void store_close(struct store *store);
    cannot be read; CKR_HOST_MEMORY. */
 CK_RV store_read(const struct store *store, const struct crypto *crypto, struct image *image);
 
-/* Whether the file is still the one that was read. */
+/* Whether the file is still the one that was read, or written: by its digest. */
 bool store_is_current(const struct store *store, const struct image *image);
 
 /* Whether this process may write: the folder can be changed, or made. */
@@ -41,8 +42,9 @@ bool store_is_writable(const struct store *store);
 CK_RV store_lock(struct store *store);
 void store_unlock(struct store *store);
 
-/* Replace the file; its generation becomes one more. Only while it is locked. CKR_DEVICE_MEMORY if
-   the disk is full. */
-CK_RV store_write(const struct store *store, const struct crypto *crypto, struct image *image);
+/* Replace the file; its generation becomes one more. What `removes` something leaves no generation
+   that has it. Only while it is locked. CKR_DEVICE_MEMORY if the disk is full. */
+CK_RV store_write(const struct store *store, const struct crypto *crypto, struct image *image,
+                  bool removes);
 
 #endif

@@ -194,7 +194,7 @@ static bool is_outdated(const struct object *object, const void *context)
         return false;
     }
     record = image_find(image, object->id);
-    return record == NULL || record->revision != object->revision;
+    return record == NULL || object->outdated || record->revision != object->revision;
 }
 
 static struct object *object_of_record(struct token *token, uint64_t id)
@@ -207,13 +207,25 @@ static struct object *object_of_record(struct token *token, uint64_t id)
     return NULL;
 }
 
-static void set_object(struct object *object, const struct record *record,
+static void set_object(struct token *token, struct object *object, const struct record *record,
                        const struct attributes *list)
 {
     object->attributes = *list;
+    object->version = ++token->last_version;
     object->id = record->id;
     object->revision = record->revision;
+    object->outdated = false;
     object->guest = record->flags & RECORD_GUEST;
+}
+
+/* Whether attributes are those of the same object, perhaps changed: an older file that was put back may
+   give a number again. */
+static bool is_same_object(const struct object *object, const struct attributes *list)
+{
+    const struct value a = attributes_get(&object->attributes, CKA_UNIQUE_ID);
+    const struct value b = attributes_get(list, CKA_UNIQUE_ID);
+
+    return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
 }
 
 /* Mark the records that objects show, and read those again that have changed. */
@@ -227,13 +239,17 @@ static void update_objects(struct token *token, bool *shown)
         if (record == NULL) {
             continue;
         }
-        if (record->revision != object->revision && unseal_record(token, record, &list)) {
-            attributes_free(&object->attributes);
-            key_release(object->key);
-            object->key = NULL;
-            set_object(object, record, &list);
+        if (is_outdated(object, &token->image) && unseal_record(token, record, &list)) {
+            if (is_same_object(object, &list)) {
+                attributes_free(&object->attributes);
+                key_release(object->key);
+                object->key = NULL;
+                set_object(token, object, record, &list);
+            } else {
+                attributes_free(&list);
+            }
         }
-        shown[record - token->image.records] = record->revision == object->revision;
+        shown[record - token->image.records] = !is_outdated(object, &token->image);
     }
 }
 
@@ -263,7 +279,7 @@ static void follow_image(struct token *token)
             attributes_free(&list);
             break;
         }
-        set_object(object, record, &list);
+        set_object(token, object, record, &list);
         *end = object;
         end = &object->next;
     }
@@ -323,13 +339,34 @@ static bool is_authentic(const struct token *token, const struct image *image,
     return false;
 }
 
+/* Mark the objects whose records differ in another image: in a file that was put back, and changed
+   since, the same number and revision may stand for something else. */
+static void compare_records(struct token *token, const struct image *image)
+{
+    for (struct object *object = token->objects; object; object = object->next) {
+        const struct record *old, *new;
+
+        if (!object_is_of_token(object)) {
+            continue;
+        }
+        old = image_find(&token->image, object->id);
+        new = image_find(image, object->id);
+        if (old == NULL || new == NULL || old->flags != new->flags || old->size != new->size ||
+            memcmp(old->bytes, new->bytes, old->size) != 0) {
+            object->outdated = true;
+        }
+    }
+}
+
 /* Take the place of the image: another process may have made the token anew. */
 static void adopt(struct token *token, struct image *image)
 {
     if (memcmp(token->image.instance, image->instance, INSTANCE_BYTES) != 0) {
         token_log_out(token);
         remove_objects(token, is_of_token, NULL);
+        memset(token->unwritten_failures, 0, sizeof token->unwritten_failures);
     }
+    compare_records(token, image);
     image_free(&token->image);
     token->image = *image;
     follow_image(token);
@@ -389,9 +426,12 @@ static CK_RV begin_change(struct token *token)
     return rv;
 }
 
+/* What a change does to what was there: only REMOVES takes something away, or replaces it. */
+enum effect { ADDS, REMOVES };
+
 /* Write the image, or with an error go back to that of the file. With the master key the records are
    authenticated anew; a guest's change leaves the tag as it is. */
-static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master)
+static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master, enum effect effect)
 {
     if (rv == CKR_OK && master) {
         token->image.tagged = true;
@@ -399,11 +439,12 @@ static CK_RV end_change(struct token *token, CK_RV rv, const uint8_t *master)
                                                                                  CKR_HOST_MEMORY;
     }
     if (rv == CKR_OK) {
-        rv = store_write(&token->store, token->crypto, &token->image);
+        rv = store_write(&token->store, token->crypto, &token->image, effect == REMOVES);
     }
     if (rv == CKR_OK) {
         follow_image(token);
     } else {
+        memset(token->image.check, 0, CHECK); /* what cannot be read now is read next time */
         (void)reload(token);
     }
     store_unlock(&token->store);
@@ -484,17 +525,21 @@ static CK_RV check_length(size_t size)
     return size < MIN_PIN || size > MAX_PIN ? CKR_PIN_LEN_RANGE : CKR_OK;
 }
 
+uint32_t token_failures(const struct token *token, enum login who)
+{
+    const struct pin_record *const pin = who == OFFICER ? &token->image.so : &token->image.user;
+    const uint32_t unwritten = token->unwritten_failures[who];
+
+    return pin->failures < MAX_FAILURES ? pin->failures + unwritten : MAX_FAILURES;
+}
+
 /* Look whether the PIN may be tried. */
 static CK_RV check_present(struct token *token, enum login who)
 {
-    const struct pin_record *const pin = pin_of(token, who);
-
-    if (pin->form == NO_PIN) {
+    if (pin_of(token, who)->form == NO_PIN) {
         return CKR_USER_PIN_NOT_INITIALIZED;
     }
-    return pin->failures >= MAX_FAILURES || token->unwritten_failures[who] >= MAX_FAILURES ?
-               CKR_PIN_LOCKED :
-               CKR_OK;
+    return token_failures(token, who) >= MAX_FAILURES ? CKR_PIN_LOCKED : CKR_OK;
 }
 
 /* The master key with the key of a PIN. */
@@ -518,52 +563,55 @@ static CK_RV open_master(struct token *token, enum login who, const struct deriv
     return is_authentic(token, &token->image, pin, master) ? CKR_OK : CKR_TOKEN_NOT_RECOGNIZED;
 }
 
-/* Write how often a PIN was wrong; with the master key, also the form that files have now. */
-static CK_RV write_trial(struct token *token, enum login who, const struct derivation *derivation,
-                         const uint8_t *key, const uint8_t *master)
+/* Write how often a PIN was wrong; with the master key, also the form that files have now. False if
+   that cannot be written. */
+static bool write_trial(struct token *token, enum login who, const struct derivation *derivation,
+                        const uint8_t *key, const uint8_t *master)
 {
     struct pin_record *const pin = pin_of(token, who);
     CK_RV rv = CKR_OK;
 
     if (master && pin->failures == 0 && pin->form == TAGGED_PIN) {
         store_unlock(&token->store);
-        return CKR_OK;
+        return true;
     }
-    pin->failures = master ? 0 : pin->failures + 1;
+    pin->failures = master ? 0 : token_failures(token, who) + 1;
     if (master && pin->form == OLD_PIN &&
         !seal_pin(token->crypto, &token->image, who, derivation, key, master)) {
         rv = CKR_FUNCTION_FAILED;
     }
-    return end_change(token, rv, master);
+    return end_change(token, rv, master, ADDS) == CKR_OK;
 }
 
-/* Try the key of a PIN, and count the failure. Whether it opens is decided while no other process
-   can write, so that there are never more trials than are counted. */
+/* Try the key of a PIN, and count the failure: in the file, or in this process if that cannot be
+   written. Whether it opens is decided while no other process can write, so that there are never more
+   trials than are counted. */
 static CK_RV try_key(struct token *token, enum login who, const struct derivation *derivation,
                      const uint8_t *key, uint8_t *master)
 {
-    CK_RV rv = begin_change(token), written;
+    CK_RV rv = begin_change(token);
     const bool writable = rv != CKR_TOKEN_WRITE_PROTECTED;
+    bool written = false;
 
     if (rv != CKR_OK && writable) {
         return rv;
     }
     rv = open_master(token, who, derivation, key, master);
-    if (rv == CKR_OK || rv == CKR_PIN_INCORRECT) {
-        token->unwritten_failures[who] =
-            writable || rv == CKR_OK ? 0 : token->unwritten_failures[who] + 1;
-        debug_say("slot %lu: %s PIN is %s", token->slot, who == OFFICER ? "the officer's" : "the user's",
-                  rv == CKR_OK ? "right" : "wrong");
-    }
-    if (!writable) {
-        return rv == CKR_FUNCTION_CANCELED ? CKR_PIN_INCORRECT : rv;
-    }
     if (rv != CKR_OK && rv != CKR_PIN_INCORRECT) {
         store_unlock(&token->store);
         return rv == CKR_FUNCTION_CANCELED ? CKR_PIN_INCORRECT : rv;
     }
-    written = write_trial(token, who, derivation, key, rv == CKR_OK ? master : NULL);
-    return written == CKR_OK ? rv : written;
+    debug_say("slot %lu: %s PIN is %s", token->slot, who == OFFICER ? "the officer's" : "the user's",
+              rv == CKR_OK ? "right" : "wrong");
+    if (writable) {
+        written = write_trial(token, who, derivation, key, rv == CKR_OK ? master : NULL);
+    }
+    if (written || rv == CKR_OK) {
+        token->unwritten_failures[who] = 0;
+    } else {
+        ++token->unwritten_failures[who];
+    }
+    return rv;
 }
 
 CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
@@ -613,8 +661,10 @@ CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, siz
         } else if (!seal_pin(token->crypto, &token->image, who, &derivation, key, master)) {
             rv = CKR_FUNCTION_FAILED;
         }
+        rv = end_change(token, rv, master, REMOVES);
+    }
+    if (rv == CKR_OK) {
         token->unwritten_failures[who] = 0;
-        rv = end_change(token, rv, master);
     }
     secret_free(key);
     return rv;
@@ -674,9 +724,8 @@ CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, con
             rv = CKR_FUNCTION_FAILED;
         } else {
             adopt(token, &image);
-            memset(token->unwritten_failures, 0, sizeof token->unwritten_failures);
         }
-        rv = end_change(token, rv, master);
+        rv = end_change(token, rv, master, REMOVES);
     }
     secret_free(key);
     secret_free(master);
@@ -713,7 +762,8 @@ static void free_lists(struct attributes *lists, unsigned count)
 static CK_RV add_record(struct token *token, const struct attributes *list, uint64_t *id)
 {
     struct record record = {.id = token->image.next_id, .revision = 1};
-    const CK_RV rv = seal_record(token, NULL, &record, list);
+    const CK_RV rv = record.id == UINT64_MAX ? CKR_DEVICE_MEMORY /* no other would be greater */ :
+                                               seal_record(token, NULL, &record, list);
 
     if (rv != CKR_OK) {
         return rv;
@@ -792,7 +842,7 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
             }
         }
         if (token->store.lock >= 0) {
-            rv = end_change(token, rv, token->master);
+            rv = end_change(token, rv, token->master, ADDS);
         }
         if (rv == CKR_OK && session_find(session) == NULL) {
             rv = CKR_SESSION_CLOSED; /* while another process wrote */
@@ -814,7 +864,8 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
 
 CK_RV token_replace_object(struct token *token, struct object *object, struct attributes *list)
 {
-    const uint64_t id = object->id, revision = object->revision;
+    const CK_OBJECT_HANDLE handle = object->handle;
+    const uint64_t version = object->version;
     struct record *record, changed;
     CK_RV rv;
 
@@ -825,12 +876,13 @@ CK_RV token_replace_object(struct token *token, struct object *object, struct at
     }
     rv = begin_change(token);
     if (rv == CKR_OK) {
-        record = image_find(&token->image, id);
-        if (record == NULL) {
+        object = token_find_object(token, handle);
+        if (object == NULL) {
             rv = CKR_OBJECT_HANDLE_INVALID; /* another process was faster */
-        } else if (record->revision != revision) {
+        } else if (object->version != version) {
             rv = CKR_FUNCTION_CANCELED;
         } else {
+            record = image_find(&token->image, object->id);
             changed = *record;
             ++changed.revision;
             rv = seal_record(token, record, &changed, list);
@@ -839,7 +891,7 @@ CK_RV token_replace_object(struct token *token, struct object *object, struct at
                 *record = changed;
             }
         }
-        rv = end_change(token, rv, token->master);
+        rv = end_change(token, rv, token->master, REMOVES);
     }
     attributes_free(list);
     return rv;
@@ -852,7 +904,7 @@ static bool is_object(const struct object *object, const void *context)
 
 CK_RV token_destroy_object(struct token *token, struct object *object)
 {
-    const uint64_t id = object->id;
+    const CK_OBJECT_HANDLE handle = object->handle;
     CK_RV rv;
 
     if (!object_is_of_token(object)) {
@@ -861,16 +913,15 @@ CK_RV token_destroy_object(struct token *token, struct object *object)
     }
     rv = begin_change(token);
     if (rv == CKR_OK) {
-        const struct record *const record = image_find(&token->image, id);
-
-        if (record == NULL) {
+        object = token_find_object(token, handle);
+        if (object == NULL) {
             rv = CKR_OBJECT_HANDLE_INVALID;
-        } else if (!token->master && !(record->flags & RECORD_GUEST)) {
+        } else if (!token->master && !object->guest) {
             rv = CKR_USER_NOT_LOGGED_IN;
         } else {
-            image_remove(&token->image, id);
+            image_remove(&token->image, object->id);
         }
-        rv = end_change(token, rv, token->master);
+        rv = end_change(token, rv, token->master, REMOVES);
     }
     return rv;
 }

@@ -25,6 +25,8 @@ struct object {
     CK_OBJECT_HANDLE handle;
     CK_SESSION_HANDLE session; /* whose session it belongs to; 0: the token; or FIXED */
     uint64_t id, revision; /* of its record, if it belongs to the token */
+    bool outdated; /* its record is another one now */
+    uint64_t version; /* of its attributes: no others in this process had it */
     bool guest; /* written without a PIN: it is not trusted, and does not wrap */
     struct attributes attributes;
     struct key *key; /* made when it is first used */
@@ -39,9 +41,10 @@ struct token {
     struct image image;
     struct object *objects;
     CK_OBJECT_HANDLE last_handle;
+    uint64_t last_version;
     enum login login;
     uint8_t *master; /* secret memory; null if nobody is logged in */
-    /* Wrong PINs in a row while the folder could not be written, by who should have logged in. */
+    /* Wrong PINs that could not be written, by who should have logged in: beyond those of the file. */
     uint32_t unwritten_failures[3];
 };
 
@@ -56,10 +59,12 @@ void token_close(struct token *token);
 CK_RV token_initialize(struct token *token, const uint8_t *pin, size_t size, const uint8_t *label);
 /* Whether this is the PIN, and the file is what was written with it; gives the master key.
    CKR_PIN_INCORRECT, CKR_PIN_LOCKED, CKR_USER_PIN_NOT_INITIALIZED; CKR_TOKEN_NOT_RECOGNIZED if the
-   PIN is right, and somebody without it has changed the file. Where the folder cannot be written,
-   wrong PINs are counted in this process. */
+   PIN is right, and somebody without it has changed the file. Where the file cannot be written, for
+   whatever reason, wrong PINs are counted in this process, and the right one is taken. */
 CK_RV token_check_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
                       uint8_t master[SEAL_KEY]);
+/* How often somebody's PIN was wrong in a row; it is locked from MAX_FAILURES on. */
+uint32_t token_failures(const struct token *token, enum login who);
 /* Set somebody's PIN, over the master key that is given. */
 CK_RV token_set_pin(struct token *token, enum login who, const uint8_t *pin, size_t size,
                     const uint8_t master[SEAL_KEY]);

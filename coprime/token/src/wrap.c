@@ -19,7 +19,7 @@ struct wrapper {
     struct rsa_key *rsa;
     uint8_t key[32];
     size_t key_size;
-    bool trusted;
+    bool trusted; /* it wraps what only such keys may, or unwraps it */
     bool decrypts; /* who may use it can read what it wraps */
     struct nested template; /* CKA_WRAP_TEMPLATE or CKA_UNWRAP_TEMPLATE */
 };
@@ -70,6 +70,25 @@ static bool is_read_here(const struct token *token, const struct attributes *wra
     return false;
 }
 
+/* Whether the officer trusts a key that unwraps: the key itself, an equal one, or the public key that
+   belongs to it, which is the one that wraps. With the module's lock. */
+static bool is_trusted(const struct token *token, const struct attributes *unwrapping)
+{
+    const bool is_private = attributes_ulong(unwrapping, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY;
+    const CK_OBJECT_CLASS class = is_private ? CKO_PUBLIC_KEY : CKO_SECRET_KEY;
+
+    for (const struct object *object = token->objects; object; object = object->next) {
+        const struct attributes *const other = &object->attributes;
+
+        if (attributes_ulong(other, CKA_CLASS, CKO_DATA) == class &&
+            has_same(unwrapping, other, is_private ? CKA_MODULUS : CKA_VALUE) &&
+            attributes_bool(other, CKA_TRUSTED, false)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Find the key, and read what the object says of it. With the module's lock. */
 static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool wraps,
                           struct wrapper *wrapper)
@@ -90,7 +109,8 @@ static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool
     if (rv != CKR_OK) {
         return rv;
     }
-    wrapper->trusted = attributes_bool(&object->attributes, CKA_TRUSTED, false);
+    wrapper->trusted = wraps ? attributes_bool(&object->attributes, CKA_TRUSTED, false) :
+                               is_trusted(session->token, &object->attributes);
     wrapper->decrypts = wraps ? is_read_here(session->token, &object->attributes) :
                                 attributes_bool(&object->attributes, CKA_DECRYPT, false);
     if (!nested_read(&wrapper->template, &object->attributes,
@@ -223,7 +243,7 @@ static CK_RV check_wrapped(const struct attributes *key, const struct wrapper *w
     if (attributes_bool(key, CKA_WRAP_WITH_TRUSTED, false) && !wrapper->trusted) {
         return CKR_KEY_NOT_WRAPPABLE;
     }
-    if (wrapper->decrypts && attributes_bool(key, CKA_SENSITIVE, true) &&
+    if ((wrapper->decrypts || rules_bind(key)) && attributes_bool(key, CKA_SENSITIVE, true) &&
         !module_allows(ALLOW_REVEAL_WRAPPED)) {
         return CKR_KEY_NOT_WRAPPABLE;
     }
@@ -362,6 +382,37 @@ static CK_RV read_class(const CK_ATTRIBUTE *template, CK_ULONG count, const stru
                                                                   CKR_TEMPLATE_INCONSISTENT;
 }
 
+/* Whether what is unwrapped can have these attributes. */
+static CK_RV check_unwrapped(const struct wrapper *wrapper, const struct attributes *made)
+{
+    const CK_ATTRIBUTE *const decrypts =
+        template_find(wrapper->template.items, wrapper->template.count, CKA_DECRYPT);
+
+    if (module_allows(ALLOW_REVEAL_WRAPPED)) {
+        return CKR_OK;
+    }
+    if (!wrapper->decrypts && !attributes_bool(made, CKA_SENSITIVE, true)) {
+        return CKR_TEMPLATE_INCONSISTENT;
+    }
+    /* Whoever unwraps it again can have it with CKA_DECRYPT, unless the template forbids that. */
+    return attributes_bool(made, CKA_WRAP, false) &&
+                   (decrypts == NULL || attributes_bool(made, CKA_DECRYPT, true)) ?
+               CKR_TEMPLATE_INCONSISTENT :
+               CKR_OK;
+}
+
+/* What only trusted keys wrap stays so when one of them unwraps it. */
+static CK_RV keep_trust(const struct wrapper *wrapper, struct attributes *made)
+{
+    if (!wrapper->trusted || attributes_bool(made, CKA_WRAP_WITH_TRUSTED, false)) {
+        return CKR_OK;
+    }
+    if (attributes_get(made, CKA_WRAP_WITH_TRUSTED).bytes) {
+        return CKR_TEMPLATE_INCONSISTENT;
+    }
+    return attributes_set_bool(made, CKA_WRAP_WITH_TRUSTED, true) ? CKR_OK : CKR_HOST_MEMORY;
+}
+
 /* The attributes of an object that will be unwrapped, without its numbers or its value: what the
    unwrapping key's template says, and what the caller's adds to it. */
 static CK_RV begin_unwrapped(const struct wrapper *wrapper, const CK_ATTRIBUTE *template,
@@ -385,11 +436,11 @@ static CK_RV begin_unwrapped(const struct wrapper *wrapper, const CK_ATTRIBUTE *
     if (type == UNAVAILABLE) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
-    if (!wrapper->decrypts && !attributes_bool(made, CKA_SENSITIVE, true) &&
-        !module_allows(ALLOW_REVEAL_WRAPPED)) {
-        return CKR_TEMPLATE_INCONSISTENT;
+    rv = keep_trust(wrapper, made);
+    if (rv == CKR_OK) {
+        rv = check_unwrapped(wrapper, made);
     }
-    return objects_finish(made, false, CK_UNAVAILABLE_INFORMATION);
+    return rv != CKR_OK ? rv : objects_finish(made, false, CK_UNAVAILABLE_INFORMATION);
 }
 
 /* Add the bytes of the key. */

@@ -153,7 +153,7 @@ EDITS = {
         ),
         "the halves of two products left out": (
             "(reads_has_word & !reads_first_word) ? low",
-            "(reads_has_word & !reads_first_word & reads[13:10] != 3) ? low",
+            "(reads_has_word & !reads_first_word & reads[16:13] != 3) ? low",
         ),
         "a carry kept": (
             "carry <= slot_2[5] ? {1'h0, n1} : total[18:16];",
