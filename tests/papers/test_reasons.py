@@ -33,7 +33,7 @@ def test_a_figure_that_is_not_measured_yet_has_a_command():
             where = (table.paper.name, table.number, line.row, line.quantity, own.where)
             assert (own.value is None) is bool(own.command), where
             for command in own.command.split("; ") if own.command else ():
-                assert command.startswith(("coprime synth ", "coprime run ")), where
+                assert command.startswith(("coprime synth ", "coprime run ", "coprime soc ")), where
 
 
 @pytest.mark.parametrize("name", NAMES)
