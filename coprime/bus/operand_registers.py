@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from amaranth.hdl import Array, Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Array, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -273,4 +273,16 @@ class CommandCheck(wiring.Component):
                 m.d.sync += self.error.eq(Error.LENGTH_OVER)
             with m.If(uses[one] & self.state.absent[one]):
                 m.d.sync += self.error.eq(zero)
+        if self.capabilities.bare:
+            self._check_for_engine(m, uses)
         return m
+
+    def _check_for_engine(self, m: Module, uses: Value) -> None:
+        """What a bare engine leaves to its host: the least lengths, and commands it has not."""
+        own, counts = self.capabilities, self.state.counts
+        for one in CLASSES:
+            is_short = counts[one.field] < own.digits(own.min_length)
+            with m.If(uses[one] & is_short):
+                m.d.sync += self.error.eq(Error.LENGTH_ZERO)
+        with m.If(~self.command.matches(*own.commands)):
+            m.d.sync += self.error.eq(Error.UNSUPPORTED)

@@ -11,8 +11,10 @@ from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.program.assembler import Program
 
 from .banked_lane import BankedLane
+from .bare_lane import BareLane
 from .contract import Capabilities, EngineSignature
 from .lane import Lane
+from .lane_of_units import LaneOfUnits
 from .layout import BankedLayout, Layout
 
 
@@ -38,7 +40,9 @@ class Engine(wiring.Component):
         target: Target = Target.GENERIC,
     ):
         self.capabilities = capabilities
-        make_lane = BankedLane if isinstance(layout, BankedLayout) else Lane
+        make_lane: type[LaneOfUnits] = BankedLane if isinstance(layout, BankedLayout) else Lane
+        if capabilities.bare:
+            make_lane = BareLane
         self.lanes = [
             make_lane(
                 capabilities,
