@@ -151,7 +151,9 @@ class LeanChain(wiring.Component):
         """To the chain."""
         own, sent, running = self.capabilities.addresses, self.sent, self.running
         assert own is not None
-        bases = [own.operands.get(one, 0) for one in range(1 << len(sent.operand))]
+        bases = [0] * (1 << len(sent.operand))
+        for operand, address in own.operands.items():
+            bases[operand] = address
         base = look_up(bases, sent.operand, own.bits)
         is_result = sent.kind == PacketKind.RECEIVE
         packet = Signal(self.chain)

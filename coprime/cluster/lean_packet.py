@@ -19,7 +19,7 @@ class Setting(enum.IntEnum):
     """Words at the `free` addresses of a core's memory which are its node's, too."""
 
     CONTROL = 0
-    """Written: 1 starts RSA_PRIVATE, and 0 resets the core. Read: its error, and whether it is busy."""
+    """Written: 1 starts RSA_PRIVATE, 0 resets the core. Read: its error, and whether it is busy."""
     MODULUS_DIGITS = 1
     P_DIGITS = 2
     Q_DIGITS = 3

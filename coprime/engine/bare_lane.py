@@ -6,7 +6,6 @@ RAM, and all else of an operand's life is its host's. What differs: nothing of t
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.utils import bits_for
 
 from coprime.multipliers.contract import Role
 from coprime.multipliers.delays import delays
@@ -51,7 +50,10 @@ class BareLane(Lane):
             m.d.comb += [write.eq(multiplier.b_write), digit.eq(multiplier.b_write_data)]
         with m.Else():
             m.d.comb += [write.eq(linear.b_write), digit.eq(linear.b_write_data)]
-        locations = {"a": self._a_location(m, multiplies), "b": self._b_location(m, multiplies, write)}
+        locations = {
+            "a": self._a_location(m, multiplies),
+            "b": self._b_location(m, multiplies, write),
+        }
         for port, index in (("a", a_index), ("b", b_index)):
             address = LocationAddress(self.layout, dense=True)
             m.submodules[f"{port}_address"] = address
@@ -71,19 +73,17 @@ class BareLane(Lane):
         sequencer, number = self.sequencer, self.number
         location = Signal(self.layout.number_bits, name="a_location")
         m.d.comb += location.eq(sequencer.x)
-        with m.If(sequencer.exponent_read):
-            with m.Switch(sequencer.modulus):
-                for context in MODULI:
-                    with m.Case(context):
-                        m.d.comb += location.eq(number(context.exponent))
-        with m.Elif(multiplies):
-            with m.Switch(self.multiplier.a_role):
-                with m.Case(Role.MULTIPLIER):
-                    m.d.comb += location.eq(sequencer.y)
-                with m.Case(Role.MODULUS):
-                    m.d.comb += location.eq(number(Operand.M) + sequencer.modulus)
-                with m.Case(Role.INVERSE):
-                    m.d.comb += location.eq(number(Operand.M_INVERSE) + sequencer.modulus)
+        with m.If(sequencer.exponent_read), m.Switch(sequencer.modulus):
+            for context in MODULI:
+                with m.Case(context):
+                    m.d.comb += location.eq(number(context.exponent))
+        with m.Elif(multiplies), m.Switch(self.multiplier.a_role):
+            with m.Case(Role.MULTIPLIER):
+                m.d.comb += location.eq(sequencer.y)
+            with m.Case(Role.MODULUS):
+                m.d.comb += location.eq(number(Operand.M) + sequencer.modulus)
+            with m.Case(Role.INVERSE):
+                m.d.comb += location.eq(number(Operand.M_INVERSE) + sequencer.modulus)
         return self._placed(m, location)
 
     def _b_location(self, m: Module, multiplies: Value, write: Value) -> Value:

@@ -248,7 +248,7 @@ class Capabilities:
 
     @property
     def wipes(self) -> tuple[Command, ...]:
-        """The commands that compute nothing: they clear what the engine holds, if it is not bare."""
+        """The commands that compute nothing: they clear what the engine holds, unless bare."""
         return () if self.bare else self.supported(lambda one: not one.computes)
 
     @property

@@ -14,7 +14,6 @@ from .banked_lane import BankedLane
 from .bare_lane import BareLane
 from .contract import Capabilities, EngineSignature
 from .lane import Lane
-from .lane_of_units import LaneOfUnits
 from .layout import BankedLayout, Layout
 
 
@@ -40,8 +39,10 @@ class Engine(wiring.Component):
         target: Target = Target.GENERIC,
     ):
         self.capabilities = capabilities
-        make_lane: type[LaneOfUnits] = BankedLane if isinstance(layout, BankedLayout) else Lane
-        if capabilities.bare:
+        make_lane: type[BankedLane | Lane] = Lane
+        if isinstance(layout, BankedLayout):
+            make_lane = BankedLane
+        elif capabilities.bare:
             make_lane = BareLane
         self.lanes = [
             make_lane(

@@ -89,9 +89,7 @@ class FdfmMultiplier(ModularMultiplier):
 
     multiplication = FdfmMultiplication()
 
-    def __init__(
-        self, count_bits: int, target: Target = Target.GENERIC, *, dense: bool = False
-    ):
+    def __init__(self, count_bits: int, target: Target = Target.GENERIC, *, dense: bool = False):
         self.count_bits, self.dense = count_bits, dense
         self.target = Target(target)
         super().__init__(MultiplierSignature(RADIX_BITS, count_bits, count_bits))
@@ -256,7 +254,9 @@ class Counter:
 
     def __init__(self, value: Signal, *, dense: bool):
         self.value, self.dense = value, dense
-        self.restarts, self.steps = (Signal(name=f"{value.name}_{one}") for one in ("restarts", "steps"))
+        self.restarts, self.steps = (
+            Signal(name=f"{value.name}_{one}") for one in ("restarts", "steps")
+        )
 
     def restart(self, m: Module) -> None:
         """Restart in the present state."""

@@ -1,4 +1,4 @@
-"""A cluster of lean nodes at its registers: it does what one of full nodes does, with one operation."""
+"""A cluster of lean nodes at its registers: what one of full nodes does, with one operation."""
 
 import random
 from dataclasses import replace
@@ -241,7 +241,7 @@ def test_reset_in_the_middle_of_traffic(bench):
 
 @pytest.mark.parametrize("link_registers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_scheduler_with_cancelled_requests(link_registers):
-    """On 16 cores: none lost, none answered twice, each result Python's; other operations refused."""
+    """On 16 cores: none lost, none answered twice, each result right; other operations refused."""
     generator = random.Random(1)
     pool = [keys.generate(bits, 3, seed=bits) for bits in range(64, 97, 4)]
     choice = cluster_choice("fdfm", 16, link_registers=link_registers, **LEAN)
@@ -297,12 +297,12 @@ def test_the_whole_module_is_the_chain_cycle_for_cycle():
 
 @pytest.mark.slow
 def test_xc7_netlist_of_the_node_decrypts():
-    """In AMD's cells, as Yosys models them: same results in the same cycles; nothing is a LUT RAM."""
+    """In AMD's cells, as Yosys models them: same results in the same cycles, and no LUT RAM."""
     choice = cluster_choice("fdfm", 3, node="lean")
     behaviour = cluster_verilog(choice)
     mapped = map_design(Target.XC7, cluster_verilog(choice, Target.XC7), NODE)
     assert (mapped.dsp, mapped.bram, mapped.lutram) == (1, 1, 0)
-    front_end = behaviour[: behaviour.index(f"module {NODE}_")]
+    front_end = behaviour[: behaviour.index(f"module {NODE} (")]
     netlist = without_initial_contents(mapped.netlist) + library(Target.XC7)
     seen = []
     for text in (behaviour, front_end + netlist):
