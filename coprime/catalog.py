@@ -153,6 +153,8 @@ def settings_for(name: str, settings: Settings, command: Command) -> dict[str, s
     """
     settings = texts(settings)
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
+    if name == CLUSTER and settings.get("node") == "lean" and command is not Command.RSA_PRIVATE:
+        raise ValueError(f"lean nodes have RSA_PRIVATE alone, not {command.name}: use node=full")
     setting, value = command.operation.setting or (command.name.lower(), "1")
     others = dict(command.operation.settings)
     if _can_have(family, setting, others):

@@ -248,8 +248,8 @@ class Capabilities:
 
     @property
     def wipes(self) -> tuple[Command, ...]:
-        """The commands that compute nothing: they clear what the engine holds, unless bare."""
-        return () if self.bare else self.supported(lambda one: not one.computes)
+        """The commands that compute nothing: they clear what the engine holds."""
+        return self.supported(lambda one: not one.computes)
 
     @property
     def private(self) -> tuple[Command, ...]:

@@ -318,7 +318,7 @@ class Sequencer(wiring.Component):
                         with m.If(self.adds):
                             m.d.comb += self.clear.eq(0)
                             m.next = "FAULT"
-            if self.capabilities.wipes:
+            if not self.capabilities.bare:
                 with m.State("WIPE"):
                     m.d.comb += self.clearing.eq(1)
                     with m.If(self.linear_done):
@@ -541,7 +541,7 @@ class Sequencer(wiring.Component):
         with m.Switch(self.command):
             with m.Case(*self.program.entries):
                 pass
-            if self.capabilities.wipes:
+            if not self.capabilities.bare:
                 with m.Case(*self.capabilities.wipes):
                     m.d.comb += self.clear.eq(1)
                     m.next = "WIPE"
