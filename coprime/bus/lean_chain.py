@@ -96,8 +96,8 @@ class LeanChain(wiring.Component):
 
     Cores are asked in rounds, in which each core that works is asked once. A round ends with a
     packet to nobody, and the next one begins when that has returned: so no answer can be older than
-    a core's command. A round takes at most 2 * (cores + LATENCY) cycles without other packets, with
-    `link_registers` cores * (2 + link_registers).
+    a core's command. Without other packets a round takes as many cycles as there are cores, and
+    then those of a packet's way around the chain.
 
     | from the chain | to the front end |
     |---|---|
