@@ -20,6 +20,11 @@ from .layout import BankedLayout, Layout
 class LocationAddress(wiring.Component):
     """Adds an index to a location's base.
 
+    Parameters
+    ----------
+    dense (bool): subtracts the negative base from the index instead, which synthesis maps to one
+        LUT a bit: the index, a register, is then the carry chain's other input
+
     Members
     -------
     location, index : the location's number, and which of its digits

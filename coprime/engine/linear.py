@@ -30,6 +30,7 @@ class DigitAdder(wiring.Component):
     Parameters
     ----------
     width : bits of a digit
+    gates : `result` is 0 while it is not used
 
     Members
     -------
@@ -94,6 +95,7 @@ class LinearUnit(wiring.Component):
     Parameters
     ----------
     digit_width, count_bits, depth : bits of a digit and of a count; words of the memory
+    clears : there is `clear`, which needs an index of all words, and writes what is not used
 
     Members
     -------

@@ -85,6 +85,8 @@ class FdfmMultiplier(ModularMultiplier):
     Parameters
     ----------
     count_bits (int): bits of a digit count
+    dense (bool): the same in fewer LUTs and more flip-flops: counters are `dense`, delays are not
+        shift registers of LUTs, and on XC7 a LUT selects each bit that enters the DSP slice
     """
 
     multiplication = FdfmMultiplication()
@@ -172,6 +174,7 @@ class FdfmSchedule(wiring.Component):
     Parameters
     ----------
     count_bits : bits of a digit count
+    dense : of the counters
 
     Members
     -------
@@ -289,6 +292,7 @@ class FdfmSum(wiring.Component):
     Parameters
     ----------
     count_bits : bits of a digit count
+    dense : delays are flip-flops
 
     Members
     -------
