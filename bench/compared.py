@@ -62,7 +62,7 @@ def _table(printed: Table, before: Table | None) -> str:
         parts += [table([printed.row_title.lower(), "quantity", "published", *places], rows)]
     if any(own.value is None for one in compared for own in one.measurements):
         parts += ["A dash is not among the measurements that come with Coprime.\n"]
-    parts += [f"Without a counterpart: {names} ({why}).\n" for why, names in reasons(lines)]
+    parts += [f"Without a counterpart: {names}: {why}.\n" for why, names in reasons(lines)]
     parts += [f"{remark}\n" for remark in printed.remarks]
     return "\n".join(parts)
 

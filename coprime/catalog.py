@@ -4,7 +4,8 @@ The command line, the documentation's tables, the sweeps and the tests derive fr
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from coprime.cells.target import Target
 from coprime.cluster.packet import MAX_CORES, MAX_LINK_REGISTERS
@@ -64,13 +65,22 @@ class ClusterChoice:
     """Registers between two nodes besides a node's own."""
 
     @property
+    def node(self) -> str:
+        """Kind of its nodes, one of `NODES`."""
+        return "lean" if self.core.bare else "full"
+
+    @property
     def values(self) -> Mapping[str, int | str]:
         """Every parameter: `engine`, `cores`, and those of the engine.
 
-        `link_registers` only where there are some.
+        `node` only where it is lean, and `link_registers` only where there are some.
         """
-        link = {"link_registers": self.link_registers} if self.link_registers else {}
-        return {"engine": self.core.family.name, "cores": self.cores, **link, **self.core.values}
+        own: dict[str, int | str] = {"engine": self.core.family.name, "cores": self.cores}
+        if self.core.bare:
+            own["node"] = self.node
+        if self.link_registers:
+            own["link_registers"] = self.link_registers
+        return {**own, **self.core.values}
 
     @property
     def module_name(self) -> str:
@@ -82,7 +92,10 @@ class ClusterChoice:
         return command_line(verb, CLUSTER, self.values, target)
 
 
-CLUSTER_PARAMETERS = (
+NODES = ("full", "lean")
+"""What a node is: `coprime.cluster.node.Node`, or `coprime.cluster.lean_node.LeanNode`."""
+
+CLUSTER_PARAMETERS: tuple[Parameter | ChoiceParameter, ...] = (
     Parameter("cores", 1, MAX_CORES, 8, "engines on the chain"),
     Parameter(
         "link_registers",
@@ -90,6 +103,13 @@ CLUSTER_PARAMETERS = (
         MAX_LINK_REGISTERS,
         0,
         "further registers between two engines, where they are far apart",
+    ),
+    ChoiceParameter(
+        "node",
+        NODES,
+        "full",
+        "lean: two kinds of packets and RSA_PRIVATE alone, as published; of fdfm",
+        sparse=True,
     ),
 )
 """Of a cluster, in addition to `engine`, the family of its cores, and that family's parameters."""
@@ -108,11 +128,13 @@ def choose(
         return family.choose(settings, lengths, option=option, others=FAMILIES.values())
     rest = texts(settings)
     family = family_named(rest.pop("engine", "fdfm"))
-    own = {
+    own: dict[str, Any] = {
         parameter.name: parameter.parse(rest.pop(parameter.name, str(parameter.default)))
         for parameter in CLUSTER_PARAMETERS
     }
     core = family.choose(rest, lengths, option=option, others=FAMILIES.values())
+    if own.pop("node") == "lean":
+        core = replace(core, bare=True)
     if core.design.capabilities.draws:
         raise ValueError("the cores of a cluster have no source of random bytes for blinding")
     return ClusterChoice(core, **own)
@@ -131,6 +153,8 @@ def settings_for(name: str, settings: Settings, command: Command) -> dict[str, s
     """
     settings = texts(settings)
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
+    if name == CLUSTER and settings.get("node") == "lean" and command is not Command.RSA_PRIVATE:
+        raise ValueError(f"lean nodes have RSA_PRIVATE alone, not {command.name}: use node=full")
     setting, value = command.operation.setting or (command.name.lower(), "1")
     others = dict(command.operation.settings)
     if _can_have(family, setting, others):

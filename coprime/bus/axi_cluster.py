@@ -10,7 +10,7 @@ from coprime.bus.axi4_lite import connect_ports, flat_ports
 from coprime.bus.axi_accelerator import Bus
 from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.cells.target import Target
-from coprime.cluster.packet import PacketLayout
+from coprime.cluster.chain import ChainLayout, chain_layout
 from coprime.engine.contract import Capabilities
 
 
@@ -43,7 +43,7 @@ class ChainEnds(wiring.Component):
     ):
         self.capabilities, self.cores = capabilities, cores
         self.bus, self.link_registers, self.target = bus, link_registers, target
-        layout = PacketLayout(capabilities, cores)
+        layout = chain_layout(capabilities, cores)
         ports = {
             **flat_ports(bus.signature),
             "irq": Out(1),
@@ -93,7 +93,7 @@ class WiredCluster(wiring.Component):
         self,
         ports: Mapping[str, wiring.Member],
         clock: str,
-        layout: PacketLayout,
+        layout: ChainLayout,
         cores: int,
         *,
         ends: str,
@@ -158,5 +158,5 @@ class AxiCluster(WiredCluster):
         node: str,
     ):
         ports = {**flat_ports(bus.signature), "irq": Out(1)}
-        layout = PacketLayout(capabilities, cores)
+        layout = chain_layout(capabilities, cores)
         super().__init__(ports, "s_axi_aclk", layout, cores, ends=ends, node=node)

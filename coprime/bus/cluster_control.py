@@ -10,7 +10,7 @@ from coprime.bus.operand_registers import OperandState
 from coprime.bus.port import WORD_BITS
 from coprime.bus.shared_registers import engine_command, engine_operand
 from coprime.cluster.packet import SETTINGS, PacketKind, PacketLayout
-from coprime.engine.contract import Capabilities, Command, Error
+from coprime.engine.contract import Capabilities, Command, Error, Operand
 
 
 class ClusterControl(wiring.Component):
@@ -26,6 +26,7 @@ class ClusterControl(wiring.Component):
     | REPORT | a refused command ends like any other, with a completion | 1 |
     | SET, START | a packet for each setting, and one that starts the command | 9 |
     | CANCEL | a packet that ends the core's command | 1 |
+    | WIPE | a packet for each word of the memory; only of bare engines | words |
 
     REPORT waits for a notice from the chain to pass; SET, START and CANCEL wait for the collector.
 
@@ -84,7 +85,7 @@ class ClusterControl(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        packet, sent = self.packets.payload, self.packets.ready
+        own, packet, sent = self.capabilities, self.packets.payload, self.packets.ready
         setting = Signal(range(len(SETTINGS)))
         with m.If(self.choose):
             m.d.sync += self.operand.eq(engine_operand(self.capabilities, self.value))
@@ -143,6 +144,8 @@ class ClusterControl(wiring.Component):
                 m.next = "SET"
                 with m.If(self.command == Command.WIPE):
                     m.d.comb += self.clear_marks.eq(1)
+                    if own.addresses is not None:
+                        m.next = "WIPE"
                 with m.Elif(self.check_error != Error.NONE):
                     m.next = "REPORT"
                 with m.Else():
@@ -169,4 +172,18 @@ class ClusterControl(wiring.Component):
                 m.d.comb += packet.kind.eq(PacketKind.CANCEL)
                 with m.If(sent):
                     m.next = "IDLE"
+            if own.addresses is not None:
+                address = Signal(own.addresses.bits)
+                with m.State("WIPE"):
+                    # X's address is 0, so that its digits are all words.
+                    m.d.comb += [
+                        packet.kind.eq(PacketKind.SEND),
+                        packet.operand.eq(Operand.X),
+                        packet.index.eq(address),
+                    ]
+                    with m.If(sent):
+                        m.d.sync += address.eq(address + 1)
+                        with m.If(address == own.addresses.words - 1):
+                            m.d.sync += address.eq(0)
+                            m.next = "REPORT"
         return m

@@ -9,6 +9,7 @@ from coprime.bus.cluster_control import ClusterControl
 from coprime.bus.cluster_registers import REGISTERS
 from coprime.bus.collector import Collector
 from coprime.bus.core_records import CoreRecords
+from coprime.bus.lean_chain import LeanChain
 from coprime.bus.operand_registers import CommandCheck, OperandChoice
 from coprime.bus.packing import WordsToDigits
 from coprime.bus.port import RegisterSignature, connect_sides
@@ -28,7 +29,8 @@ from coprime.bus.status import Refusal
 from coprime.bus.write_decode import WriteDecode
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.cluster.packet import PacketKind, PacketLayout
+from coprime.cluster.chain import chain_layout
+from coprime.cluster.packet import PacketKind
 from coprime.engine.contract import ERROR_BITS, Capabilities, Error, Length
 from coprime.operations.operation import among
 
@@ -79,7 +81,7 @@ class ClusterFrontEnd(wiring.Component):
     ):
         check_max_length(capabilities)
         self.capabilities, self.cores, self.target = capabilities, cores, target
-        self.layout = PacketLayout(capabilities, cores)
+        self.layout = chain_layout(capabilities, cores)
         ports = {
             "registers": Out(RegisterSignature()),
             "packet_out": Out(self.layout),
@@ -102,7 +104,11 @@ class ClusterFrontEnd(wiring.Component):
         longest = max(own.max_length, own.digit_width)
         self.loader = WordsToDigits(own.digit_width, own.headroom, longest, alignable=own.aligned)
         self.collector = Collector(own, cores, target=target)
-        self.control = ClusterControl(own, cores, cores * (1 + link_registers) + 8)
+        self.lean = LeanChain(own, cores) if own.bare else None
+        clear_cycles = cores * (1 + link_registers) + 8
+        if self.lean is not None:
+            clear_cycles += LeanChain.LATENCY
+        self.control = ClusterControl(own, cores, clear_cycles)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -268,8 +274,18 @@ class ClusterFrontEnd(wiring.Component):
     def _collect(self, m: Module, core: Signal) -> None:
         """Connect the two ends of the chain."""
         collector, control, records = self.collector, self.control, self.records
-        arrived = Signal(self.layout)
-        m.d.sync += arrived.eq(self.packet_in)
+        sent, received = self.packet_out, self.packet_in
+        if self.lean is not None:
+            m.submodules.lean = lean = self.lean
+            sent, received = Signal(lean.front, name="sent"), lean.received
+            m.d.comb += [
+                lean.sent.eq(sent),
+                lean.packet_in.eq(self.packet_in),
+                self.packet_out.eq(lean.packet_out),
+                *same_named(lean, control, "clear", "clear_core"),
+            ]
+        arrived = Signal(received.shape())
+        m.d.sync += arrived.eq(received)
         # Packets sent before a reset are dropped.
         replies, notices = collector.replies, collector.notices
         m.d.sync += [
@@ -292,10 +308,10 @@ class ClusterFrontEnd(wiring.Component):
             # One packet is sent per cycle; the collector's have priority.
             control.packets.ready.eq(~collector.requests.valid),
         ]
-        m.d.sync += self.packet_out.eq(control.packets.payload)
+        m.d.sync += sent.eq(control.packets.payload)
         with m.If(collector.requests.valid):
             m.d.sync += [
-                self.packet_out.kind.eq(PacketKind.RECEIVE),
-                self.packet_out.core.eq(collector.asked_core),
-                self.packet_out.index.eq(collector.requests.payload),
+                sent.kind.eq(PacketKind.RECEIVE),
+                sent.core.eq(collector.asked_core),
+                sent.index.eq(collector.requests.payload),
             ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from amaranth.hdl import Array, Elaboratable, Module, Mux, Signal
+from amaranth.hdl import Array, Elaboratable, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -267,6 +267,8 @@ class CommandCheck(wiring.Component):
                     ]
         missing = (required & ~self.state.complete).any()
         m.d.sync += self.error.eq(Mux(missing, Error.OPERAND_MISSING, Error.NONE))
+        if self.capabilities.bare:
+            self._check_for_engine(m, uses, missing)
         for one in reversed(CLASSES):
             zero = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
             with m.If(uses[one] & self.state.over[one]):
@@ -274,3 +276,13 @@ class CommandCheck(wiring.Component):
             with m.If(uses[one] & self.state.absent[one]):
                 m.d.sync += self.error.eq(zero)
         return m
+
+    def _check_for_engine(self, m: Module, uses: Value, missing: Value) -> None:
+        """What a bare engine leaves to its host: the least lengths, and commands it has not."""
+        own, counts = self.capabilities, self.state.counts
+        for one in CLASSES:
+            is_short = counts[one.field] < own.digits(own.min_length)
+            with m.If(uses[one] & is_short & ~missing):
+                m.d.sync += self.error.eq(Error.LENGTH_ZERO)
+        with m.If(~self.command.matches(*own.commands)):
+            m.d.sync += self.error.eq(Error.UNSUPPORTED)

@@ -6,7 +6,7 @@ On other targets synthesis maps the same logic.
 
 from collections.abc import Callable, Sequence
 
-from amaranth.hdl import Cat, Const, Instance, Module, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Instance, Module, Signal, Value
 
 from .target import Target
 
@@ -38,6 +38,16 @@ def select_bit(m: Module, word: Value, index: Value, target: Target) -> Value:
         for four in fours
     ]
     return select_bit(m, Cat(chosen), index[2:], target)
+
+
+def select_word(m: Module, words: Sequence[Value], choice: Value, target: Target) -> Value:
+    """One of four words of the same width, by a number of 2 bits: a LUT for each bit."""
+    if target is not Target.XC7:
+        return Array(words)[choice]
+    return Cat(
+        place_lut(m, lambda *bits: bits[bits[4] + 2 * bits[5]], *four, *choice)
+        for four in zip(*words, strict=True)
+    )
 
 
 def same(m: Module, a: Value, b: Value, target: Target) -> Value:

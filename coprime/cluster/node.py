@@ -1,18 +1,18 @@
 """A node: one hop of the chain, with its core."""
 
-from amaranth.hdl import Cat, ClockDomain, Const, Elaboratable, Module, Mux, ResetInserter, Signal
-from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal
+from amaranth.lib import wiring
 
 from coprime.cells.wires import same_named
 from coprime.engine.contract import Error, capabilities_of
 from coprime.operations.operation import among
 
+from .links import ChainNode
 from .node_settings import WIPE, NodeSettings
-from .packet import MAX_LINK_REGISTERS, PacketKind, PacketLayout
+from .packet import PacketKind, PacketLayout
 
 
-class Node(wiring.Component):
+class Node(ChainNode):
     """Packets pass through one register; those for this core are taken out of the chain.
 
     All nodes are identical except for their number, so the module of a node exists only once. There
@@ -21,47 +21,22 @@ class Node(wiring.Component):
 
     When the core's command has ended, the next EMPTY packet is replaced by the NOTICE.
 
-    Raises ValueError for `link_registers` out of range.
-
     Parameters
     ----------
     engine : component with the ports of EngineSignature and the attribute `capabilities`
     cores (int): number of cores of the chain, 1 to 1023; sets the width of a core's number
-    link_registers (int): 0 to 2. With 1 a packet leaves from a register, with 2 it also arrives in
-        one, before it is compared: then there is only a wire between two nodes. A hop takes this
-        many additional cycles.
-
-    Members
-    -------
-    clk : the clock
-    reset_in, reset_out : reset of this node and of the next one, a hop later
-    number : the core's number, a constant
-    packet_in, packet_out : the chain
+    link_registers (int): as of `ChainNode`, as are all members
     """
 
     def __init__(self, engine: wiring.Component, cores: int, link_registers: int = 0):
-        if link_registers not in range(MAX_LINK_REGISTERS + 1):
-            raise ValueError(
-                f"link_registers must be in 0..{MAX_LINK_REGISTERS}, not {link_registers}"
-            )
-        self.engine, self.link_registers = engine, link_registers
-        self.layout = PacketLayout(capabilities_of(engine), cores)
-        ports = {
-            **dict.fromkeys(("clk", "reset_in"), In(1)),
-            "reset_out": Out(1),
-            "number": In(self.layout["core"].shape),
-            "packet_in": In(self.layout),
-            "packet_out": Out(self.layout),
-        }
-        super().__init__(ports)
+        self.engine = engine
+        super().__init__(PacketLayout(capabilities_of(engine), cores), link_registers)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
         engine, own = self.engine, capabilities_of(self.engine)
-        m.domains.sync = sync = ClockDomain()
-        reset = Signal(init=1, reset_less=True)
-        arriving, leaving = self._links(m, sync, reset)
+        arriving, leaving = self.place_links(m)
 
         # The hop: a packet, and whether it carries this core's number.
         packet = Signal(self.layout)
@@ -151,24 +126,3 @@ class Node(wiring.Component):
                 leaving.data.eq(Cat(error, has_result, Const(0, 1))),
             ]
         return m
-
-    def _links(self, m: Module, sync: ClockDomain, reset: Signal) -> tuple[data.View, data.View]:
-        """The packet after its arrival register, and before its departure register, if any.
-
-        A reset passes through such registers, too, so that none of them has to be reset.
-        """
-        arriving, reset_in = self.packet_in, self.reset_in
-        leaving, reset_out = self.packet_out, reset
-        if self.link_registers >= 1:
-            leaving = Signal(self.layout)
-            reset_out = Signal(init=1, reset_less=True)
-            left = Signal(self.layout, reset_less=True)
-            m.d.sync += [left.eq(leaving), reset_out.eq(reset)]
-            m.d.comb += self.packet_out.eq(left)
-        if self.link_registers == 2:
-            arriving = Signal(self.layout, reset_less=True)
-            reset_in = Signal(init=1, reset_less=True)
-            m.d.sync += [arriving.eq(self.packet_in), reset_in.eq(self.reset_in)]
-        m.d.sync += reset.eq(reset_in)
-        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(reset), self.reset_out.eq(reset_out)]
-        return arriving, leaving

@@ -54,6 +54,12 @@ class PacketKind(enum.IntEnum):
     follows once the core has wiped its memory."""
 
 
+def check_cores(cores: int) -> None:
+    """ValueError for a number of cores out of range."""
+    if cores not in range(1, MAX_CORES + 1):
+        raise ValueError(f"cores must be in 1..{MAX_CORES}, not {cores}")
+
+
 class PacketLayout(data.StructLayout):
     """A packet's fields.
 
@@ -66,8 +72,7 @@ class PacketLayout(data.StructLayout):
     """
 
     def __init__(self, capabilities: Capabilities, cores: int):
-        if cores not in range(1, MAX_CORES + 1):
-            raise ValueError(f"cores must be in 1..{MAX_CORES}, not {cores}")
+        check_cores(cores)
         widest = max(
             capabilities.digit_width + capabilities.checked,  # a residue has one more bit
             capabilities.count_bits,
@@ -79,7 +84,7 @@ class PacketLayout(data.StructLayout):
             "kind": bits_for(max(PacketKind)),
             "core": bits_for(cores - 1),
             "operand": capabilities.operand_bits,
-            "index": max(capabilities.count_bits, bits_for(len(SETTINGS) - 1)),
+            "index": max(capabilities.index_bits, bits_for(len(SETTINGS) - 1)),
             "data": widest,
         }
         super().__init__(fields)

@@ -20,14 +20,19 @@ from .layout import BankedLayout, Layout
 class LocationAddress(wiring.Component):
     """Adds an index to a location's base.
 
+    Parameters
+    ----------
+    dense (bool): subtracts the negative base from the index instead, which synthesis maps to one
+        LUT a bit: the index, a register, is then the carry chain's other input
+
     Members
     -------
     location, index : the location's number, and which of its digits
     address : of that digit, two cycles later
     """
 
-    def __init__(self, layout: Layout):
-        self.layout = layout
+    def __init__(self, layout: Layout, *, dense: bool = False):
+        self.layout, self.dense = layout, dense
         address = bits_for(layout.depth - 1)
         super().__init__(
             {"location": In(layout.number_bits), "index": In(address), "address": Out(address)}
@@ -38,8 +43,13 @@ class LocationAddress(wiring.Component):
         m = Module()
         location, index = (delays(m, one, 1)[-1] for one in (self.location, self.index))
         found = Signal.like(self.address)
-        base = look_up(self.layout.bases_by_number, location, len(found))
-        m.d.comb += [found.eq(base + index), self.address.eq(delays(m, found, 1)[-1])]
+        bases = self.layout.bases_by_number
+        if self.dense:
+            negated = [-base % (1 << len(found)) for base in bases]
+            m.d.comb += found.eq(index - look_up(negated, location, len(found)))
+        else:
+            m.d.comb += found.eq(look_up(bases, location, len(found)) + index)
+        m.d.comb += [self.address.eq(delays(m, found, 1)[-1])]
         return m
 
 

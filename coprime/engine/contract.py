@@ -26,6 +26,8 @@ Protocol
 * `multiplying` is the number of multipliers that a needed product enters in a busy cycle (a product
   computed twice counts once, a discarded one not). Its sum, divided by the cycles and the number of
   multipliers, is the utilization.
+* A `bare` engine has one command, and its `index` is the address of a word of its memory, for
+  writing and for reading, whatever `operand` is. Lengths are those that the host has checked.
 * An engine that `draws` has the stream `random`. It takes random bytes, and waits for them, while
   it is `busy` with a blinded RSA_PRIVATE or with an operation on a curve.
 """
@@ -134,6 +136,29 @@ class PerLength(data.StructLayout):
         super().__init__({one.field: width for one in Length if one is not Length.DIGIT})
 
 
+@dataclass(frozen=True)
+class WordAddresses:
+    """Where the numbers of a bare engine are in its memory.
+
+    Parameters
+    ----------
+    words : of the memory
+    operands : address of each operand's digit 0; X's is 0
+    result : the same of the result
+    free : address of four words in a row that no number needs, a multiple of four
+    """
+
+    words: int
+    operands: Mapping[Operand, int]
+    result: int
+    free: int
+
+    @property
+    def bits(self) -> int:
+        """Width of an address."""
+        return int(bits_for(self.words - 1))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """What an engine can do; the bus shows it to software.
@@ -171,6 +196,9 @@ class Capabilities:
     half_bits: int = 0
     """Bits of an operand or a result below the second one of two numbers, as long as a prime each,
     in operations on curves; 0 without these."""
+    addresses: WordAddresses | None = None
+    """Of a `bare` engine, whose memory the host addresses word by word; it leaves the check of
+    lengths and WIPE to the host."""
     scalar_blinding: ScalarBlinding = NO_SCALAR_BLINDING
     """Of the secret scalars of points of two coordinates: their exponents are longer."""
 
@@ -325,6 +353,16 @@ class Capabilities:
         return self.digits(self.max_prime_length)
 
     @property
+    def bare(self) -> bool:
+        """The host addresses the memory's words, overwrites them, and checks lengths."""
+        return self.addresses is not None
+
+    @property
+    def index_bits(self) -> int:
+        """Width of an index at the engine: a digit's, or of a `bare` engine a word's."""
+        return self.addresses.bits if self.addresses else self.count_bits
+
+    @property
     def count_bits(self) -> int:
         """Width of a digit count: holds max_digits + 1, which means 'too long'."""
         return int(bits_for(self.max_digits + 1))
@@ -337,7 +375,7 @@ class EngineSignature(wiring.Signature):
         ports = {
             "write": In(1),
             "operand": In(capabilities.operand_bits),
-            "index": In(capabilities.count_bits),
+            "index": In(capabilities.index_bits),
             "digit": In(capabilities.digit_width),
             "result_digit": Out(capabilities.digit_width),
             "counts": In(PerLength(capabilities.count_bits)),

@@ -11,6 +11,7 @@ from coprime.multipliers.contract import ModularMultiplier, Multiplication
 from coprime.program.assembler import Program
 
 from .banked_lane import BankedLane
+from .bare_lane import BareLane
 from .contract import Capabilities, EngineSignature
 from .lane import Lane
 from .layout import BankedLayout, Layout
@@ -38,7 +39,11 @@ class Engine(wiring.Component):
         target: Target = Target.GENERIC,
     ):
         self.capabilities = capabilities
-        make_lane = BankedLane if isinstance(layout, BankedLayout) else Lane
+        make_lane: type[BankedLane | Lane] = Lane
+        if isinstance(layout, BankedLayout):
+            make_lane = BankedLane
+        elif capabilities.bare:
+            make_lane = BareLane
         self.lanes = [
             make_lane(
                 capabilities,

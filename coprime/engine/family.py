@@ -79,6 +79,7 @@ class Family:
     parameters : what `design` takes, each with its default
     design : makes the engine's design
     budget : of DSP slices, from which some of the parameters can be selected
+    bare : makes the design of a core of a lean node; None if there is none
     """
 
     name: str
@@ -87,6 +88,7 @@ class Family:
     parameters: tuple[AnyParameter, ...]
     design: Callable[..., Design]
     budget: SliceBudget | None = None
+    bare: Callable[..., Design] | None = None
 
     @property
     def operations(self) -> tuple[Parameter, ...]:
@@ -210,11 +212,13 @@ class Family:
 class Choice:
     """A family with a value for each of its parameters: one point of the design space.
 
-    Optional operations that it has are values, too: 1, by their names in lower case.
+    Optional operations that it has are values, too: 1, by their names in lower case. If it is
+    `bare` it is a core of a lean node.
     """
 
     family: Family
     values: Mapping[str, int | str]
+    bare: bool = False
 
     def __hash__(self) -> int:
         return hash((self.family.name, frozenset(self.values.items())))
@@ -227,8 +231,14 @@ class Choice:
     @property
     def design(self) -> Design:
         """The engine's design."""
-        design = self.family.design(**self.parameters)
         more = [one for one in Command if one.name.lower() in self.values]
+        if self.bare:
+            if self.family.bare is None:
+                raise ValueError(f"{self.family.name} has no core for lean nodes: use node=full")
+            if more:
+                raise ValueError(f"a core of a lean node has no {more[0].name}: use node=full")
+            return self.family.bare(**self.parameters)
+        design = self.family.design(**self.parameters)
         if not more:
             return design
         assert isinstance(design, EngineDesign)

@@ -5,13 +5,17 @@ digit is known from its length, held beside the command, not from a flag in the 
 so a memory that holds anything at all cannot keep the engine from ending.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
+from coprime.operations.commands import Command
 from coprime.parameters import check_ranges
+from coprime.program.operands import Operand, Scratch
 
+from .contract import WordAddresses
 from .curve_layout import OneMemory
 from .curve_settings import CURVES_PARAMETER, CurveSettings
 from .design import EngineDesign, lane_capabilities
@@ -66,6 +70,42 @@ def fdfm(
     return design.with_operations(settings.commands)
 
 
+def bare_fdfm(
+    max_bits: int = 2176,
+    multipliers: int = 1,
+    exponentiator: str = "left-to-right",
+    window: int = 4,
+    curves: str = "none",
+) -> EngineDesign:
+    """Design the paper's core, for a lean node: RSA_PRIVATE alone, in the same memory and cycles.
+
+    ValueError for what the paper's core does not have: a second multiplier, another exponentiation,
+    curves.
+    """
+    for name, value, only in (
+        ("multipliers", multipliers, 1),
+        ("exponentiator", exponentiator, "left-to-right"),
+        ("curves", curves, "none"),
+    ):
+        if value != only:
+            raise ValueError(f"a lean node needs {name}={only}, not {value}: use node=full")
+    design = fdfm(max_bits, multipliers, exponentiator, window, curves)
+    own, memory = design.capabilities, design.layout
+    required = own.required[Command.RSA_PRIVATE]
+    addresses = WordAddresses(
+        memory.depth,
+        {one: memory.bases[one] for one in sorted(required)},
+        memory.bases[Scratch.RESULT],
+        # Y and E, which are not required, follow each other, and have seven words at least.
+        free=-(-memory.bases[Operand.Y] // 4) * 4,
+    )
+    return replace(
+        design,
+        capabilities=replace(own, required={Command.RSA_PRIVATE: required}, addresses=addresses),
+        make_multiplier=partial(FdfmMultiplier, own.count_bits, dense=True),
+    )
+
+
 FDFM = Family(
     name="fdfm",
     paper="FDFM",
@@ -77,4 +117,5 @@ FDFM = Family(
         CURVES_PARAMETER,
     ),
     design=fdfm,
+    bare=bare_fdfm,
 )

@@ -117,7 +117,7 @@ class LaneOfUnits(wiring.Component):
                 *sizes, waits=program.draws, sums=program.sums, shares=self.shares
             )
         else:
-            self.linear = LinearUnit(*sizes)
+            self.linear = LinearUnit(*sizes, clears=not capabilities.bare)
         ports = {
             **EngineSignature(capabilities).members,
             "multiplying": Out(1),

@@ -30,6 +30,7 @@ class DigitAdder(wiring.Component):
     Parameters
     ----------
     width : bits of a digit
+    gates : `result` is 0 while it is not used
 
     Members
     -------
@@ -42,7 +43,8 @@ class DigitAdder(wiring.Component):
     borrow : out of this digit of a difference
     """
 
-    def __init__(self, width: int):
+    def __init__(self, width: int, *, gates: bool = True):
+        self.gates = gates
         ports = {
             **dict.fromkeys(("clear", "take", "use", "restart", "subtract", "add"), In(1)),
             **dict.fromkeys(("a_data", "b_data"), In(width)),
@@ -75,8 +77,11 @@ class DigitAdder(wiring.Component):
         ]
         with m.If(self.restart):
             m.d.sync += carry.eq(self.subtract)
-        with m.If(self.use):
+        if not self.gates:
             m.d.comb += self.result.eq(total[:width])
+        with m.If(self.use):
+            if self.gates:
+                m.d.comb += self.result.eq(total[:width])
             m.d.sync += carry.eq(total[-1])
         return m
 
@@ -90,6 +95,7 @@ class LinearUnit(wiring.Component):
     Parameters
     ----------
     digit_width, count_bits, depth : bits of a digit and of a count; words of the memory
+    clears : there is `clear`, which needs an index of all words, and writes what is not used
 
     Members
     -------
@@ -98,15 +104,15 @@ class LinearUnit(wiring.Component):
     z_is_zero, z_is_odd, z_is_normalized : of the last z; normalized is with the highest bit 1
     """
 
-    def __init__(self, digit_width: int, count_bits: int, depth: int):
-        self.depth = depth
-        self.adder = DigitAdder(digit_width)
+    def __init__(self, digit_width: int, count_bits: int, depth: int, *, clears: bool = True):
+        self.depth, self.clears = depth, clears
+        self.adder = DigitAdder(digit_width, gates=clears)
         flags = ("done", "b_write", "borrow", "z_is_zero", "z_is_odd", "z_is_normalized")
         ports = {
             **dict.fromkeys(("start", "clear"), In(1)),
             "operation": In(2),
             "digits": In(count_bits),
-            "index": Out(bits_for(depth - 1)),
+            "index": Out(bits_for(depth - 1) if clears else count_bits),
             **dict.fromkeys(("a_data", "b_data"), In(digit_width)),
             "b_write_data": Out(digit_width),
             **dict.fromkeys(flags, Out(1)),
@@ -152,9 +158,12 @@ class LinearUnit(wiring.Component):
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += restarts.eq(1)
-                with m.If(self.clear):
-                    m.next = "CLEAR"
-                with m.Elif(self.start):
+                branch = m.If
+                if self.clears:
+                    with m.If(self.clear):
+                        m.next = "CLEAR"
+                    branch = m.Elif
+                with branch(self.start):
                     m.next = "READ"
             with m.State("READ"):
                 m.d.comb += adder.restart.eq(first)
@@ -177,9 +186,10 @@ class LinearUnit(wiring.Component):
                     with m.If(adder.subtract):
                         m.d.sync += self.borrow.eq(adder.borrow)
                     m.next = "IDLE"
-            with m.State("CLEAR"):
-                m.d.comb += [steps.eq(1), self.b_write.eq(1)]
-                with m.If(index == self.depth - 1):
-                    m.d.comb += self.done.eq(1)
-                    m.next = "IDLE"
+            if self.clears:
+                with m.State("CLEAR"):
+                    m.d.comb += [steps.eq(1), self.b_write.eq(1)]
+                    with m.If(index == self.depth - 1):
+                        m.d.comb += self.done.eq(1)
+                        m.next = "IDLE"
         return m

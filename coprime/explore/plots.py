@@ -471,7 +471,7 @@ def small_plots(
     return {
         "data": {"values": list(rows)},
         **_heading(textwrap.wrap(title, columns * width // 8)),
-        "padding": 8,
+        "padding": {"left": 8, "top": 8, "bottom": 8, "right": _SPARE},
         **plot,
         "config": STYLE,
     }
@@ -483,6 +483,9 @@ def _heading(lines: Sequence[str]) -> Row:
     return {"title": {"text": list(lines), "anchor": "start", "fontSize": 14, "offset": 10}}
 
 
+_SPARE = 32
+"""Pixels at the right, for a legend whose letters are wider where it is read than where it was
+drawn."""
 _SHORT = "datum.value < 1 ? format(datum.value, '~g') : format(datum.value, '~s')"
 """The label of a tick: 0.1, 20, 20k."""
 

@@ -149,7 +149,7 @@ def _ratio(value: float | None, published: Figure) -> float | None:
 
 
 def reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
-    """Each reason why nothing of ours is compared with figures, and which these are."""
+    """Each reason why nothing of ours is compared with figures, and their columns and rows."""
     groups: dict[str, list[Comparison]] = {}
     for one in lines:
         if one.reason:
@@ -158,8 +158,8 @@ def reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
 
     def names(group: Sequence[Comparison]) -> str:
         rows = list(dict.fromkeys(one.row for one in group))
-        quantities = ", ".join(dict.fromkeys(one.quantity for one in group))
-        return quantities if {*rows} == every else f"{quantities} of {'; '.join(rows)}"
+        quantities = "; ".join(dict.fromkeys(one.quantity for one in group))
+        return quantities if {*rows} == every else f"{quantities} (rows: {'; '.join(rows)})"
 
     return [(reason, names(group)) for reason, group in groups.items()]
 

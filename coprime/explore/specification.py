@@ -39,7 +39,13 @@ from coprime.errors import hint
 from coprime.flow.parts import PARTS, check_part
 from coprime.flow.stamping.stamp import STAMPING
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
-from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, ModulusParameter
+from coprime.parameters import (
+    AnyParameter,
+    BudgetParameter,
+    ChoiceParameter,
+    ModulusParameter,
+    Parameter,
+)
 from coprime.rsa.keys import MIN_BITS
 from coprime.runs.numbers import EXPONENTS
 from coprime.runs.single_multiplication import ALONE
@@ -59,7 +65,7 @@ SIMULATE_CYCLES = 50_000_000
 """An operation of more cycles is predicted and not simulated, unless the specification says so."""
 Value = TypeVar("Value")
 _ON_A_BUS = ("accelerator", CLUSTER, SYSTEM)  # parts with a bus
-_OF_A_CLUSTER = {parameter.name: parameter for parameter in CLUSTER_PARAMETERS}
+_OF_A_CLUSTER = {one.name: one for one in CLUSTER_PARAMETERS if isinstance(one, Parameter)}
 
 
 # --- Points -------------------------------------------------------------------------------------

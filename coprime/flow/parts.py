@@ -8,7 +8,7 @@ from coprime.bus.axi_accelerator import AxiAccelerator, Bus
 from coprime.bus.axi_cluster import AxiCluster, ChainEnds
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.cluster.node import Node
+from coprime.cluster.chain import chain_node
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
@@ -105,7 +105,7 @@ def cluster_verilog(
                 top, choice.module_name, header=_header(choice, target, bus), ports=BUS_PORTS
             ),
             to_verilog(ChainEnds(own, cores, bus, registers, target=target), FRONT_END),
-            to_verilog(Node(design.hardware(target), cores, registers), NODE),
+            to_verilog(chain_node(design.hardware(target), cores, registers), NODE),
         ]
     )
 

@@ -18,6 +18,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.dsp_slice import Accumulate, DspSlice
+from coprime.cells.luts import select_word
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.model.fdfm import RADIX_BITS
@@ -84,12 +85,14 @@ class FdfmMultiplier(ModularMultiplier):
     Parameters
     ----------
     count_bits (int): bits of a digit count
+    dense (bool): the same in fewer LUTs and more flip-flops: counters are `dense`, delays are not
+        shift registers of LUTs, and on XC7 a LUT selects each bit that enters the DSP slice
     """
 
     multiplication = FdfmMultiplication()
 
-    def __init__(self, count_bits: int, target: Target = Target.GENERIC):
-        self.count_bits = count_bits
+    def __init__(self, count_bits: int, target: Target = Target.GENERIC, *, dense: bool = False):
+        self.count_bits, self.dense = count_bits, dense
         self.target = Target(target)
         super().__init__(MultiplierSignature(RADIX_BITS, count_bits, count_bits))
 
@@ -97,8 +100,8 @@ class FdfmMultiplier(ModularMultiplier):
         """Build the schedule above."""
         m = Module()
         m.submodules.dsp = dsp = DspSlice(accumulator_width=37, target=self.target)
-        m.submodules.schedule = asked = FdfmSchedule(self.count_bits)
-        m.submodules.sums = sums = FdfmSum(self.count_bits)
+        m.submodules.schedule = asked = FdfmSchedule(self.count_bits, dense=self.dense)
+        m.submodules.sums = sums = FdfmSum(self.count_bits, dense=self.dense)
         m.d.comb += [
             *same_named(asked, self, "start", "inner_digits", "outer_digits"),
             asked.flushed.eq(sums.flushed),
@@ -123,7 +126,7 @@ class FdfmMultiplier(ModularMultiplier):
         with m.Elif(asked.flush | (asked.x_j & (asked.j != 0))):
             m.d.comb += operation.eq(Accumulate.SHIFT_ADD)
         enters_y, enters_inverse, enters_m_j, flushes, index, enters_operation = (
-            delays(m, signal, READ_LATENCY)
+            delays(m, signal, READ_LATENCY, reset=self.dense)
             for signal in (asked.y, asked.inverse, asked.m_j, asked.flush, asked.j, operation)
         )
         y = Signal(RADIX_BITS, reset_less=True)
@@ -135,15 +138,15 @@ class FdfmMultiplier(ModularMultiplier):
             m.d.sync += y.eq(Mux(self.multiplier_is_one, asked.i == 0, self.a_data))
         with m.If(q_is_made):
             m.d.sync += q.eq(p)
+        total = sums.total[:RADIX_BITS]
+        if self.dense:
+            choice = Cat(enters_m_j[-1], enters_inverse[-1] | q_is_made)
+            m.d.comb += dsp.b.eq(select_word(m, (y, q, total, p), choice, self.target))
+        else:
+            either = Mux(q_is_made, p, Mux(enters_m_j[-1], q, y))
+            m.d.comb += dsp.b.eq(Mux(enters_inverse[-1], total, either))
         m.d.comb += [
             dsp.a.eq(self.a_data),
-            dsp.b.eq(
-                Mux(
-                    enters_inverse[-1],
-                    sums.total[:RADIX_BITS],
-                    Mux(q_is_made, p, Mux(enters_m_j[-1], q, y)),
-                )
-            ),
             dsp.accumulate.eq(enters_operation[-1]),
             dsp.product.eq(~flushes[-1]),
         ]
@@ -171,6 +174,7 @@ class FdfmSchedule(wiring.Component):
     Parameters
     ----------
     count_bits : bits of a digit count
+    dense : of the counters
 
     Members
     -------
@@ -184,7 +188,8 @@ class FdfmSchedule(wiring.Component):
     done (out): it is that of the last iteration
     """
 
-    def __init__(self, count_bits: int):
+    def __init__(self, count_bits: int, *, dense: bool = False):
+        self.dense = dense
         ports = {
             "start": In(1),
             **dict.fromkeys(("inner_digits", "outer_digits"), In(count_bits)),
@@ -198,14 +203,15 @@ class FdfmSchedule(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Count through both loops."""
         m = Module()
-        i, j = self.i, self.j
+        i, j = (Counter(one, dense=self.dense) for one in (self.i, self.j))
         wait = Signal(3)  # 0..4: c within QUOTIENT
         draining = Signal()
         m.d.comb += self.done.eq(self.flushed & draining)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.idle.eq(1)
-                m.d.sync += [i.eq(0), draining.eq(0)]
+                i.restart(m)
+                m.d.sync += draining.eq(0)
                 with m.If(self.start):
                     m.next = "READ_Y0"
             with m.State("READ_Y0"):
@@ -215,7 +221,7 @@ class FdfmSchedule(wiring.Component):
                 m.d.comb += self.inverse.eq(wait == 3)
                 m.d.sync += wait.eq(wait + 1)
                 with m.If(self.inverse):
-                    m.d.sync += i.eq(i + 1)
+                    i.step(m)
                 with m.If(wait == 4):
                     m.d.sync += wait.eq(0)
                     m.next = "X_J"
@@ -224,20 +230,58 @@ class FdfmSchedule(wiring.Component):
                 m.next = "M_J"
             with m.State("M_J"):  # lines 7 to 9
                 m.d.comb += self.m_j.eq(1)
-                m.d.sync += j.eq(j + 1)
+                j.step(m)
                 m.next = "X_J"
-                with m.If(j + 1 == self.inner_digits):
-                    m.d.sync += j.eq(0)
+                with m.If(self.j + 1 == self.inner_digits):
+                    j.restart(m)
                     m.next = "FLUSH"
             with m.State("FLUSH"):  # j = d
                 m.d.comb += [self.y.eq(1), self.flush.eq(1)]
                 m.next = "QUOTIENT"
-                with m.If(i == self.outer_digits):
+                with m.If(self.i == self.outer_digits):
                     m.d.sync += draining.eq(1)
                     m.next = "DRAIN"
             with m.State("DRAIN"), m.If(self.done):
                 m.next = "IDLE"
+        for counter in (i, j):
+            counter.place(m)
         return m
+
+
+class Counter:
+    """A register that a state machine restarts at 0, or steps; of both it restarts.
+
+    If it is `dense`, both reach the register through its reset and its enable, which takes no LUT
+    for each bit; else through its input, which may be faster.
+    """
+
+    def __init__(self, value: Signal, *, dense: bool):
+        self.value, self.dense = value, dense
+        self.restarts, self.steps = (
+            Signal(name=f"{value.name}_{one}") for one in ("restarts", "steps")
+        )
+
+    def restart(self, m: Module) -> None:
+        """Restart in the present state."""
+        if self.dense:
+            m.d.comb += self.restarts.eq(1)
+        else:
+            m.d.sync += self.value.eq(0)
+
+    def step(self, m: Module) -> None:
+        """Step in the present state."""
+        if self.dense:
+            m.d.comb += self.steps.eq(1)
+        else:
+            m.d.sync += self.value.eq(self.value + 1)
+
+    def place(self, m: Module) -> None:
+        """Add the register, after all states."""
+        if self.dense:
+            with m.If(self.restarts):
+                m.d.sync += self.value.eq(0)
+            with m.Elif(self.steps):
+                m.d.sync += self.value.eq(self.value + 1)
 
 
 class FdfmSum(wiring.Component):
@@ -248,6 +292,7 @@ class FdfmSum(wiring.Component):
     Parameters
     ----------
     count_bits : bits of a digit count
+    dense : delays are flip-flops
 
     Members
     -------
@@ -261,7 +306,8 @@ class FdfmSum(wiring.Component):
     flushed (out): it is the last one of its iteration
     """
 
-    def __init__(self, count_bits: int):
+    def __init__(self, count_bits: int, *, dense: bool = False):
+        self.dense = dense
         ports = {
             **dict.fromkeys(("clear", "inverse", "m_j", "flush"), In(1)),
             "j": In(count_bits),
@@ -277,10 +323,10 @@ class FdfmSum(wiring.Component):
         """One carry chain, with a digit of S and a carry waiting for each sum."""
         m = Module()
         digit = self.total[:RADIX_BITS]
-        pair = delays(m, self.m_j, DspSlice.LATENCY)[-1]
-        flushes = delays(m, self.flush, DspSlice.LATENCY)
+        pair = delays(m, self.m_j, DspSlice.LATENCY, reset=self.dense)[-1]
+        flushes = delays(m, self.flush, DspSlice.LATENCY, reset=self.dense)
         # The digit is S_(i+1,j-1): j - 1 is what j was two cycles before.
-        *_, index, _, before = delays(m, self.j, DspSlice.LATENCY + 2)
+        *_, index, _, before = delays(m, self.j, DspSlice.LATENCY + 2, reset=self.dense)
 
         s_0 = Signal(RADIX_BITS)
         s = Signal(RADIX_BITS, reset_less=True)

@@ -13,7 +13,7 @@ from coprime.bus.serial.serial_cluster import SerialChainEnds
 from coprime.bus.serial.uart import divisor_of
 from coprime.catalog import ClusterChoice
 from coprime.cells.target import Target
-from coprime.cluster.node import Node
+from coprime.cluster.chain import chain_node
 from coprime.flow.board import Board
 from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.verilog import to_verilog
@@ -115,7 +115,7 @@ def board_cluster_verilog(choice: ClusterChoice, board: Board, *, baud: int) -> 
         [
             to_verilog(wires, name, header=header),
             to_verilog(ends, FRONT_END),
-            to_verilog(Node(design.hardware(board.target), cores, registers), NODE),
+            to_verilog(chain_node(design.hardware(board.target), cores, registers), NODE),
         ]
     )
 

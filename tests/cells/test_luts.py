@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.cells.luts import at_least, same, select_bit
+from coprime.cells.luts import at_least, same, select_bit, select_word
 from coprime.cells.target import Target
 from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
@@ -22,16 +22,25 @@ class Comparisons(wiring.Component):
         self.width = width
         self.target = target
         self.wrong = wrong
-        super().__init__({"a": In(width), "b": In(width), **dict.fromkeys(("o", "p", "q"), Out(1))})
+        super().__init__(
+            {
+                "a": In(width),
+                "b": In(width),
+                **dict.fromkeys(("o", "p", "q"), Out(1)),
+                "r": Out(width),
+            }
+        )
 
     def elaborate(self, platform):
         m = Module()
         last = self.width - 1
         index = self.b[: bits_for(last)]
+        words = (self.a, self.b, self.a ^ self.b, ~self.a)
         m.d.comb += [
             self.o.eq(at_least(m, self.a, self.b, self.target) ^ self.wrong),
             self.p.eq(same(m, self.a, self.b, self.target)),
             self.q.eq(select_bit(m, self.a, Mux(index > last, 0, index), self.target)),
+            self.r.eq(select_word(m, words, self.a[-2:], self.target)),
         ]
         return m
 

@@ -5,8 +5,8 @@ from tests.cli.command import RUN_FIELDS, files_in, run, run_json
 
 def test_cluster(capsys, tmp_path):
     (cluster,) = [one for one in run_json(capsys, "list") if one["name"] == "cluster"]
-    own = ["engine", "cores", "link_registers", "max_bits"]
-    assert [one["name"] for one in cluster["parameters"]][:4] == own
+    own = ["engine", "cores", "link_registers", "node", "max_bits"]
+    assert [one["name"] for one in cluster["parameters"]][:5] == own
     chosen = ("cluster", "-p", "cores=2", "-p", "max_bits=64")
     record = run_json(capsys, "run", *chosen, "RSA_PUBLIC", "--bits", "64", "--requests", "3")
     assert set(record) >= RUN_FIELDS

@@ -58,6 +58,10 @@ WRONG = {
         "synth compression -p modulus=kyber --key key.pem --target ecp5",
         "build cluster -p cores=1024 -o x",
         "build cluster -p engine=compact -p blinding=both -o x",
+        "build cluster -p node=small -o x",
+        "build cluster -p engine=compact -p node=lean -o x",
+        "build cluster -p node=lean -p multipliers=2 -o x",
+        "build cluster -p node=lean -p modexp2=1 -o x",
     ],
     "Targets, buses, paddings, boards": [
         "build fdfm --target stratix -o x",
@@ -150,6 +154,7 @@ WRONG = {
         "run fdfm MODEXP --m 5 --x 3 --e 1 --exponents worst",
         "run compact MODMUL --bits 64 --requests 2",
         "run cluster MODMUL --bits 64 --requests 0",
+        "run cluster MODEXP -p node=lean --bits 64",
         "run compact MODMUL --bits 64 --explain",
         "run ring MODMUL --bits 64 -p dsp=0",
         "run ring MODMUL --bits 64 -p dsp=5 -p tile=bal50",

@@ -6,7 +6,8 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.ec.samples import SHORT_WEIERSTRASS
-from coprime.engine.contract import Error
+from coprime.engine.contract import Error, Operand
+from coprime.engine.precomputation import private_operation
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation
 from coprime.model.curve_points import multiple
@@ -115,3 +116,31 @@ def test_a_curve_on_a_core(tmp_path, k):
     expected = multiple(*curve.base, k, **curve.numbers) if k else (0, 0)
     assert (int(x, 16), int(y, 16)) == expected
     assert int(error) == (0 if k else Error.OPERAND_RANGE)
+
+
+def test_lean_nodes(tmp_path):
+    """They decrypt, and refuse the public operation, with which the pool would check the result."""
+    choice = choose("cluster", {"node": "lean", "cores": "2", "max_bits": "64"})
+    library = build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, 2))
+    program = compile_c(
+        tmp_path,
+        "cluster_lean",
+        *("-D_GNU_SOURCE", "-pthread", __file__.replace("test_cluster.py", "cluster_lean.c")),
+        *(*SOURCES, library, f"-Wl,-rpath,{library.parent}"),
+    )
+    key, x = KEYS[0], 12345
+    constants, _ = private_operation(choice.core.design.capabilities, key)
+    names = ("P_POWER", "Q_POWER", "CRT_P", "CRT_Q", "M_INVERSE", "P_INVERSE", "Q_INVERSE")
+    numbers = [*(getattr(key, name) for name in NUMBERS), x]
+    numbers += [constants[Operand[name]] for name in names]
+    done = subprocess.run(
+        [program, *(f"{one:x}" for one in numbers)], capture_output=True, text=True, check=True
+    )
+    expected = pow(x, key.d, key.n)
+    computed, first, public, checked, unchecked, in_service = done.stdout.splitlines()
+    assert int(computed) == Error.UNSUPPORTED  # without MODMUL
+    assert first == f"0 {expected:016x}"
+    assert int(public) == Error.UNSUPPORTED
+    assert checked == f"{int(Error.UNSUPPORTED)} {0:016x}"
+    assert unchecked == f"0 {expected:016x}"
+    assert int(in_service) == 2

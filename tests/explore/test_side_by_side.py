@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from coprime.explore.side_by_side import DERIVED, compare
+from coprime.explore.side_by_side import DERIVED, compare, reasons
 from coprime.papers import fdfm
 from coprime.papers.published import Column, Computed, Derived, Measured, Paper, Row, Table
 from tests.explore.samples import point
@@ -313,3 +313,13 @@ def test_earlier_work_beside_this_circuit_without_crt():
         assert "MODEXP of 1024 bits" in own.how
         assert "at 447.027 MHz" in own.how
         assert line["ecp5, routed"].value is None  # no point is routed
+
+
+def test_reasons_name_their_figures():
+    """All rows of a table need no names."""
+    rows = (
+        Row("one", {"Figure": 1, "Other": 2}, reasons={"Figure": "why", "Other": "so"}),
+        Row("two", {"Other": 1}, reasons={"Other": "so"}),
+    )
+    lines = compare(dataclasses.replace(table(), rows=rows), [])
+    assert reasons(lines) == [("why", "Figure (rows: one)"), ("so", "Other")]

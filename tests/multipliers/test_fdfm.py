@@ -19,7 +19,8 @@ RESULT = 4
 class Bench(wiring.Component):
     """The multiplier, and a memory with a slot of 256 digits for each role and the result."""
 
-    def __init__(self):
+    def __init__(self, *, dense):
+        self.dense = dense
         super().__init__(
             {
                 "write": In(1),
@@ -38,7 +39,7 @@ class Bench(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.memory = memory = BlockRam(RADIX_BITS, 2048)
-        m.submodules.multiplier = multiplier = FdfmMultiplier(COUNT_BITS)
+        m.submodules.multiplier = multiplier = FdfmMultiplier(COUNT_BITS, dense=self.dense)
         idle = Signal(init=1)
         with m.If(self.start):
             m.d.sync += idle.eq(0)
@@ -68,9 +69,9 @@ class Bench(wiring.Component):
         return m
 
 
-def multiply(cases):
+def multiply(cases, *, dense=False):
     """Results, cycles and products of (x, y, m, inner, outer); y = 1 is not read from memory."""
-    dut = Bench()
+    dut = Bench(dense=dense)
     outcomes = []
 
     async def bench(context):
@@ -115,8 +116,9 @@ def multiply(cases):
     return outcomes
 
 
-def check(cases):
-    for case, (result, cycles, products) in zip(cases, multiply(cases), strict=True):
+def check(cases, *, dense=False):
+    found = multiply(cases, dense=dense)
+    for case, (result, cycles, products) in zip(cases, found, strict=True):
         x, y, m, inner, outer = case
         assert result == montgomery(x, y, m, inner, outer), case
         assert result % m == x * y * pow(2, -RADIX_BITS * outer, m) % m, case
@@ -193,3 +195,15 @@ def test_no_slower_than_the_paper(digits):
     assert cycles <= paper.multiplication_cycles(digits)
     assert FdfmMultiplication().products(digits, digits) == paper.products(digits)
     assert FdfmMultiplication().products(digits, digits) / cycles >= paper.utilization(digits)
+
+
+def test_the_dense_one_is_the_same():
+    """Results, cycles and products, of moduli with the longest carries and of random ones."""
+    generator = random.Random(5)
+    cases = []
+    for digits in (2, 3, 4):
+        moduli = [*edge_moduli(digits), generator.getrandbits(RADIX_BITS * digits - 2) | 1]
+        for m in moduli:
+            x, y = (generator.randrange(2 * m) for _ in range(2))
+            cases += [(x, y, m, digits, digits), (2 * m - 1, 1, m, digits, digits)]
+    check(cases, dense=True)

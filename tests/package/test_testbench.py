@@ -127,6 +127,14 @@ def test_clusters(tmp_path, family, target, how):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
+def test_lean_nodes(tmp_path, how):
+    choice = choose(CLUSTER, {"node": "lean", "cores": "3", "max_bits": "64"})
+    write_package(choice, Target.XC7, tmp_path)
+    assert_passes(tmp_path, how)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize("paddings", [(one,) for one in Padding] + [tuple(Padding)])
 def test_paddings(tmp_path, paddings, how):
     choice = choose("karatsuba", {"max_bits": "576"})

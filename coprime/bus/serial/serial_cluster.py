@@ -10,7 +10,7 @@ from coprime.bus.axi4_lite import AXI4Lite
 from coprime.bus.cluster_front_end import ClusterFrontEnd
 from coprime.bus.serial.bridge import SerialBridge
 from coprime.cells.target import Target
-from coprime.cluster.packet import PacketLayout
+from coprime.cluster.chain import chain_layout
 from coprime.engine.contract import Capabilities
 
 
@@ -44,7 +44,7 @@ class SerialChainEnds(wiring.Component):
     ):
         self.front_end = ClusterFrontEnd(capabilities, cores, link_registers, target=target)
         self.bridge = SerialBridge(divisor)
-        layout = PacketLayout(capabilities, cores)
+        layout = chain_layout(capabilities, cores)
         ports = {
             "rx": In(1),
             "tx": Out(1, init=1),

@@ -46,7 +46,9 @@ int coprime_pool_open(struct coprime_pool *pool, struct coprime_worker *workers,
    all workers, which therefore have the same engine.
 
    The call waits until a worker is idle. A private result is checked: by the hardware, or else with
-   the public exponent if the key has one. A worker whose result is wrong, or which ends with another
+   the public exponent if the key has one. Workers with neither a check nor the public operation
+   (cores of lean nodes) return COPRIME_ERROR_UNSUPPORTED for such a key, and no result: leave out its
+   exponent, and check the result elsewhere. A worker whose result is wrong, or which ends with another
    error than one of the numbers, is out of service, and its operation is repeated by another one. A
    worker that was reset is loaded again. Errors: as coprime_load_private and coprime_private, of the
    numbers; the failure of the last worker, if all are out of service. */

@@ -152,6 +152,10 @@ static int check(struct coprime_worker *worker, const struct operation *operatio
             error = coprime_public(driver, operation->result, worker->scratch);
         }
     }
+    if (error == COPRIME_ERROR_UNSUPPORTED) { /* it cannot be checked, and is not given */
+        coprime_clear(operation->result, COPRIME_WORDS(key->modulus.bits));
+        return error;
+    }
     return error || memcmp(worker->scratch, operation->x, size) ? COPRIME_ERROR_FAULT :
                                                                   COPRIME_ERROR_NONE;
 }

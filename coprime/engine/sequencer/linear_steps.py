@@ -143,10 +143,11 @@ class LinearSteps:
             with m.If(unit.conflicts):
                 m.d.comb += unit.start.eq(0)
                 m.next = "LINEAR_START"
-            refused = unit.length_error != Error.NONE
-            with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
-                m.d.comb += unit.start.eq(0)
-                control.end(m, unit.length_error)
+            if not self.capabilities.bare:
+                refused = unit.length_error != Error.NONE
+                with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
+                    m.d.comb += unit.start.eq(0)
+                    control.end(m, unit.length_error)
             if unit.draws is not None and unit.drawn is not None and unit.drawn_bit is not None:
                 first_of_digit = unit.drawn_bit == 0
                 draws = step.kind.matches(*sorted(ADDS_DRAWN & self.kinds)) & first_of_digit

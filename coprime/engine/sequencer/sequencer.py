@@ -324,10 +324,11 @@ class Sequencer(wiring.Component):
                         with m.If(self.adds):
                             m.d.comb += self.clear.eq(0)
                             m.next = "FAULT"
-            with m.State("WIPE"):
-                m.d.comb += self.clearing.eq(1)
-                with m.If(self.linear_done):
-                    m.next = "END"
+            if not self.capabilities.bare:
+                with m.State("WIPE"):
+                    m.d.comb += self.clearing.eq(1)
+                    with m.If(self.linear_done):
+                        m.next = "END"
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
@@ -549,9 +550,10 @@ class Sequencer(wiring.Component):
         with m.Switch(self.command):
             with m.Case(*self.program.entries):
                 pass
-            with m.Case(*self.capabilities.wipes):
-                m.d.comb += self.clear.eq(1)
-                m.next = "WIPE"
+            if not self.capabilities.bare:
+                with m.Case(*self.capabilities.wipes):
+                    m.d.comb += self.clear.eq(1)
+                    m.next = "WIPE"
             with m.Default():
                 if self.leads:
                     self.end(m, Error.UNSUPPORTED)

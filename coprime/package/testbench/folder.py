@@ -96,8 +96,11 @@ def _testbench(own: Description) -> str:
         "numbers": numbers,
         "number": number,
     }
+    kind = "cluster" if own.is_cluster else "accelerator"
+    if numbers.own.bare:
+        kind = "lean_cluster"
     checks = filled(
-        f"{'cluster' if own.is_cluster else 'accelerator'}_checks.v.j2",
+        f"{kind}_checks.v.j2",
         **parts,
         vectors=vectors,
         pow=pow,

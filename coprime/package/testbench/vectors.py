@@ -129,6 +129,8 @@ class SampleNumbers:
     @cached_property
     def others(self) -> list["Vector"]:
         """Of all other commands that are given numbers modulo M."""
+        if self.own.bare:
+            return []
         known = {self.product, self.power, self.public, *self.own.private, *self.own.on_curve}
         return [self._vector(one) for one in sorted(self.own.required.keys() - known)]
 
