@@ -35,14 +35,31 @@ def remarks(number):
 
 @pytest.mark.parametrize("size", MULTIPLICATIONS)
 def test_cycles_that_the_times_stand_for(size):
-    """(d+1)^2 and 4 to 25 more, from a time of three digits."""
+    """(d+1)^2 and 4 to 11 more, from a time of three digits; in Table 2, by n, 9 to 25 more."""
     bits, word = size
+    d = bits // word
     _, _, megahertz, time = MULTIPLICATIONS[size]
-    rounding = 0.005 * megahertz
-    extra = time * megahertz - (bits // word + 1) ** 2
-    assert 4 - rounding < extra < 25 + rounding
-    assert multiplication_cycles(bits, word, 3) == (bits // word + 1) ** 2 + 4
-    assert multiplication_cycles(bits - 1, word, 24) == (bits // word + 1) ** 2 + 25
+    _, _, clock_of_two, milliseconds = EXPONENTIATIONS[size]
+    assert 4 <= int(time * megahertz - (d + 1) ** 2) <= 11
+    assert 9 <= int(1000 * milliseconds * clock_of_two / bits - (d + 1) ** 2) <= 25
+    assert multiplication_cycles(bits, word, 3) == (d + 1) ** 2 + 4
+    assert multiplication_cycles(bits - 1, word, 24) == (d + 1) ** 2 + 25
+
+
+def test_the_ends_of_what_the_times_stand_for():
+    """Each of 4, 11, 9 and 25 is that of a row."""
+    extra = [
+        {
+            int(scale * time * megahertz / count(bits) - (bits // word + 1) ** 2)
+            for (bits, word), (_, _, megahertz, time) in figures.items()
+        }
+        for figures, scale, count in (
+            (MULTIPLICATIONS, 1, lambda bits: 1),
+            (EXPONENTIATIONS, 1000, lambda bits: bits),
+        )
+    ]
+    assert [(min(found), max(found)) for found in extra] == [(4, 11), (9, 25)]
+    assert "plus 4 to 11" in remarks("Table 1") and "plus 9 to 25" in remarks("Table 1")
 
 
 @pytest.mark.parametrize("size", EXPONENTIATIONS)
