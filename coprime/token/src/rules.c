@@ -393,8 +393,9 @@ static bool boolean_by_default(const struct attributes *attributes, const struct
     case CKA_ENCRYPT:
         return !on_curve && (class != SECRET || !unwraps);
     case CKA_SIGN:
-    case CKA_VERIFY:
-        return type != CKK_EC_MONTGOMERY;
+    case CKA_VERIFY: /* with AES it is encryption */
+        return type != CKK_EC_MONTGOMERY &&
+               (class != SECRET || !(unwraps || attributes_bool(attributes, CKA_WRAP, false)));
     case CKA_DERIVE:
         return class == PRIVATE && type == CKK_EC_MONTGOMERY;
     default:
