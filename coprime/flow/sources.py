@@ -8,6 +8,8 @@ from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
 _COMPILED = "__pycache__"
+_RESULTS = _ROOT / "explore" / "measured.csv"
+"""No source: nothing that is measured depends on it, and a sweep that updates it goes on."""
 _BEGAN = time.time()
 
 
@@ -30,5 +32,5 @@ def sources_changed() -> bool:
 
 def _files() -> Iterator[Path]:
     for path in sorted(_ROOT.rglob("*")):
-        if path.is_file() and path.parent.name != _COMPILED:
+        if path.is_file() and path.parent.name != _COMPILED and path != _RESULTS:
             yield path
