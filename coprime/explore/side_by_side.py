@@ -111,7 +111,7 @@ def _counterpart(
     source: Measured | Computed, published: Figure, points: Sequence[Point]
 ) -> Counterpart:
     parts = source.of if isinstance(source, Computed) else (source,)
-    found = [(one, _find(one, points)) for one in parts]
+    found = [(one, find_point(one, points)) for one in parts]
     values = [_figure(one, point) for one, point in found]
     ways = _each(_way(one, point) for one, point in found)
     kinds = _each(kind for one, point in found for kind in _kinds(one, point))
@@ -122,7 +122,7 @@ def _counterpart(
     else:
         (value,), where, how = values, source.where or _where(source), "; ".join(ways)
     commands = _each(
-        command for one, point in found for command in _commands(one, point or wanted(one))
+        command for one, point in found for command in commands_of(one, point or wanted(one))
     )
     return Counterpart(
         where=where,
@@ -167,7 +167,7 @@ def reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
 # --- Points -------------------------------------------------------------------------------------
 
 
-def _find(source: Measured, points: Sequence[Point]) -> Point | None:
+def find_point(source: Measured, points: Sequence[Point]) -> Point | None:
     """The first point that the source asks for; with cycles a simulated one, if there is any."""
     found = [point for point in points if _matches(source, point)]
     simulated = (point for point in found if getattr(point, source.column) is not None)
@@ -249,7 +249,7 @@ def _way(source: Measured, point: Point | None) -> str:
     return ", ".join(filter(None, (_how(source, point), raw, source.note)))
 
 
-def _commands(source: Measured, point: Point) -> list[str]:
+def commands_of(source: Measured, point: Point) -> list[str]:
     """What measures the point again, as far as the column rests on it."""
     commands = []
     if source.column in (*_SIMULATED, *_TIMES):

@@ -515,9 +515,8 @@ def _multiplication(test: int, circuit: str, where: str) -> Source:
 
 
 def _multiplications(curve: str) -> tuple[Source, ...]:
-    """Of Test 32 there are unit gates, but for the division of DM."""
-    tests = DRAWN if curve in (DM, DM_PSEUDO) else (*DRAWN, 32)
-    return _of_tests(_multiplication, tests, _GATES)(curve)
+    """Of Test 32, too."""
+    return _of_tests(_multiplication, (*DRAWN, 32), _GATES)(curve)
 
 
 _ITERATIONS = _of_tests(

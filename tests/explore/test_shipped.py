@@ -1,6 +1,7 @@
 """The measurements that come with Coprime: complete, and still true."""
 
 import random
+import shlex
 import subprocess
 import sys
 
@@ -15,17 +16,18 @@ from coprime.explore.choose import Budget, choose
 from coprime.explore.measure import UNIT_GATE
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import SHIPPED, TO_CHOOSE, find, measured_points, shipped_points
-from coprime.explore.side_by_side import compare
+from coprime.explore.side_by_side import commands_of, compare, find_point
 from coprime.explore.specification import AreaTask, read_specification
 from coprime.explore.sweep import request_of
 from coprime.explore.system import SYSTEM
 from coprime.explore.worker import measure
 from coprime.flow.parts import build_command
 from coprime.flow.sources import sources
-from coprime.papers.published import tables
+from coprime.papers.published import Computed, Derived, tables
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
 from coprime.runs.single_multiplication import ALONE, predict_multiplication
+from tests.cli.command import run_json
 
 FOUR = ("FDFM", "BITSERIAL", "COMPRESSION", "KARATSUBA")
 
@@ -168,6 +170,31 @@ def known_designs():
         if point.verilog is not None
     }
     return list(designs.values())
+
+
+@pytest.mark.slow
+def test_the_commands_of_a_figure_measure_it_again(capsys):
+    """A few others for other sources, of those that take no minutes."""
+    points = measured_points()
+    known = [
+        (one, point)
+        for table in tables()
+        if table.paper.name in FOUR
+        for row in table.rows
+        for found in row.here.values()
+        for source in found
+        if not isinstance(source, Derived)
+        for one in (source.of if isinstance(source, Computed) else (source,))
+        if one.bits <= 256
+        and one.part != CLUSTER
+        and one.column not in ("fmax_mhz", "milliseconds", "area_time")
+        and (point := find_point(one, points)) is not None
+    ]
+    assert len(known) > 100
+    for one, point in random.Random(sources()).sample(known, 5):
+        (command,) = commands_of(one, point)
+        record = run_json(capsys, *shlex.split(command)[1:])
+        assert record[one.column] == getattr(point, one.column), command
 
 
 def check_digest(point):

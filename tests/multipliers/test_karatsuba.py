@@ -642,6 +642,190 @@ def test_fewest_words_without_a_stall(latency):
     assert without == [*range(2 * latency + 5, 41)]
 
 
+# --- Products that follow each other ------------------------------------------------------------
+
+SLOTS = 8
+"""Numbers in the memory of a chain; of these the last one is another multiplier's result."""
+OTHER = SLOTS - 1
+
+
+@dataclass(frozen=True)
+class Link:
+    """A product of a chain: slots of its factors, y None for 1, and of its result."""
+
+    x: int
+    y: int | None
+    result: int
+
+
+class ChainBench(wiring.Component):
+    """The multiplier, and a memory for it as a lane has it: with the numbers of its products."""
+
+    def __init__(self, multiplier):
+        self.multiplier = multiplier
+        self.count_bits = bits = multiplier.count_bits
+        self.memory = BlockRam(multiplier.multiplication.digit_width, 2 * SLOTS << bits)
+        slots = ("x", "y", "x_now", "y_now", "result_now")
+        super().__init__({**dict.fromkeys(slots, In(range(SLOTS))), "is_one": In(1)})
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.multiplier, m.submodules.memory = dut, memory = self.multiplier, self.memory
+        written = Signal.like(self.result_now)
+        with m.If(dut.b_write & (dut.b_index == 0)):
+            m.d.sync += written.eq(self.result_now)
+        a = Mux(dut.a_of_next, self.x, self.x_now)
+        b = Mux(dut.b_index == 0, self.result_now, written)
+        b = Mux(dut.b_write, b, self.x)
+        b = Mux(dut.b_multiplier, Mux(dut.b_of_next, self.y, self.y_now), b)
+        of_modulus = SLOTS + (dut.a_role == Role.INVERSE)
+        a = Mux(dut.a_role == Role.MULTIPLICAND, a, of_modulus)
+        for port, value in (
+            (memory.a_address, (a << self.count_bits) | dut.a_index),
+            (memory.b_address, (b << self.count_bits) | dut.b_index),
+            (memory.b_write, dut.b_write),
+            (memory.b_write_data, dut.b_write_data),
+        ):
+            asked, found = Signal.like(port), Signal.like(port)
+            m.d.sync += [asked.eq(value), found.eq(asked)]
+            m.d.comb += port.eq(found)
+        m.d.comb += [dut.a_data.eq(memory.a_data), dut.b_data.eq(memory.b_data)]
+        m.d.sync += [
+            dut.x_is_result.eq(self.x == self.result_now),
+            dut.y_is_result.eq((self.y == self.result_now) & ~self.is_one),
+            dut.x_is_other.eq(self.x == OTHER),
+        ]
+        return m
+
+
+def run_chain(width, latency, inner, rounds, links, seed):
+    """The products of a chain, one after another; each result and each cycle is checked."""
+    multiplication = KaratsubaMultiplication(width, latency)
+    bits = bits_for(max(inner, rounds) + 1)
+    dut = KaratsubaMultiplier(multiplication, max(inner, rounds), bits)
+    bench = ChainBench(dut)
+    generator = random.Random(seed)
+    modulus = generator.getrandbits(longest(width, min(inner, rounds))) | 1
+    values = [generator.randrange(2 * modulus) for _ in range(SLOTS)]
+    inverse = -pow(modulus, -1, 1 << width) % (1 << width)
+
+    async def testbench(context):
+        for slot, value in enumerate([*values, modulus, inverse]):
+            for k in range(1 << bits):
+                word = value >> width * k & (1 << width) - 1
+                context.set(bench.memory.data[(slot << bits) + k], word)
+        for signal, value in ((dut.inner_digits, inner), (dut.outer_digits, rounds)):
+            context.set(signal, value)
+        context.set(dut.prepare, 1)
+        await context.tick()
+        context.set(dut.prepare, 0)
+        while not context.get(dut.accepts):
+            await context.tick()
+        assert context.get(dut.done)
+        await context.tick()
+        assert not context.get(dut.busy)
+        context.set(dut.other_result, values[OTHER] & (1 << width) - 1)
+        cycle, asked, left, ends = 0, None, [*links], []
+        starts, done = True, 0
+        while done < len(links):
+            context.set(dut.start, starts)
+            accepts, ended = context.get(dut.accepts), context.get(dut.done)
+            await context.tick()
+            cycle += 1
+            if ended:
+                ends.append(cycle)
+                done += 1
+            if accepts:
+                context.set(bench.x_now, asked.x)
+                context.set(bench.y_now, asked.y or 0)
+                context.set(bench.result_now, asked.result)
+            if starts:  # the sequencer has the step from here on
+                asked = left.pop(0)
+                context.set(bench.x, asked.x)
+                context.set(bench.y, asked.y or 0)
+                context.set(bench.is_one, asked.y is None)
+                context.set(dut.multiplier_is_one, asked.y is None)
+            starts = bool(accepts and left)
+        assert not context.get(dut.busy)
+        first = multiplication.cycles(inner, rounds) + 1
+        following = multiplication.chained_cycles(inner, rounds)
+        assert ends == [first + k * following for k in range(len(links))]
+        await context.tick().repeat(3)
+        radix = 1 << width * rounds
+        for link in links:
+            y = 1 if link.y is None else values[link.y] % radix
+            values[link.result] = multiplication.product(values[link.x], y, modulus, rounds)
+        for slot, value in enumerate(values):
+            words = [context.get(bench.memory.data[(slot << bits) + k]) for k in range(inner)]
+            assert sum(word << width * k for k, word in enumerate(words)) == value, slot
+
+    simulator = Simulator(bench)
+    simulator.add_clock(1e-8)
+    simulator.add_testbench(testbench)
+    simulator.run()
+
+
+def some_links(generator, count):
+    """Factors that are the last result, or others, or 1; results in their place, or others'."""
+    links = []
+    for _ in range(count):
+        last = [links[-1].result] * 4 if links else []
+        x = generator.choice([*range(SLOTS), *last])
+        y = generator.choice([None, *range(SLOTS - 1), *last])
+        links.append(Link(x, y, generator.randrange(SLOTS - 1)))
+    return links
+
+
+@pytest.mark.parametrize("words", [2, 3, 8, 11, 12, 15, 16, 20])
+@pytest.mark.parametrize("latency", [1, 2, 3])
+def test_chains(latency, words):
+    """Fewer words than q takes, as many, and so many that no slot is lost."""
+    generator = random.Random(100 * latency + words)
+    run_chain(16, latency, words, words, some_links(generator, 12), words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("latency", [1, 2, 3, 4, 6, 9])
+def test_chains_of_every_length(latency):
+    """Around each length at which the schedule is another one, and of other lengths of Y."""
+    generator = random.Random(latency)
+    width = 16 if latency <= 3 else 32 if latency <= 6 else 64
+    least = KaratsubaMultiplication(width, latency).succession(2)
+    for words in (2, 2 * latency + 4, 2 * latency + 5, least - 4, least - 1, least, least + 2):
+        run_chain(width, latency, words, words, some_links(generator, 8), words)
+        other = generator.randrange(2, words + 1)
+        for lengths in ((words, other), (other, words)):
+            run_chain(width, latency, *lengths, some_links(generator, 6), words)
+
+
+@pytest.mark.parametrize(
+    ("length", "width", "latency", "more"),
+    [
+        *((512, 16, 3, 0), (512, 32, 6, 7)),
+        *((1024, 16, 3, 0), (1024, 32, 6, 0), (1024, 64, 6, 7), (1024, 64, 3, 0)),
+        *((2048, 16, 3, 0), (2048, 32, 6, 0), (2048, 64, 6, 0)),
+    ],
+)
+def test_a_chain_takes_no_more_than_the_paper_says(length, width, latency, more):
+    """(d+1)(d+1) + (l+1), with l the latency of a product."""
+    d = length // width
+    own = KaratsubaMultiplication(width, latency)
+    assert own.chained_cycles(d + 1, d + 1) == (d + 1) ** 2 + more <= (d + 1) ** 2 + latency + 1
+
+
+@pytest.mark.parametrize("latency", range(1, 14))
+def test_where_a_chain_takes_more(latency):
+    """Of few words, with a latency of 3 or less."""
+    own = KaratsubaMultiplication(64, latency)
+    fewest = 2 * latency + 5
+    more = [
+        words
+        for words in range(fewest, 60)
+        if own.chained_cycles(words, words) > words**2 + latency + 1
+    ]
+    assert more == {1: [7, 8], 2: [9], 3: [11]}.get(latency, [])
+
+
 # --- Orders of commands -------------------------------------------------------------------------
 
 

@@ -77,7 +77,7 @@ def shares(printed, unit):
 
 
 def test_all_tables_and_figures_are_there():
-    numbers = [f"Table {number}" for number in (3, 4, 5, *range(7, 19))]
+    numbers = [f"Table {number}" for number in range(1, 19)]
     numbers += [f"Figure {number}" for number in (13, 14, *range(24, 34))]
     assert [one.number for one in paper.TABLES] == numbers
     for one in paper.TABLES:
@@ -140,7 +140,7 @@ def grown(number):
 
 def test_growth_of_what_was_not_built():
     areas, delays = grown("Table 7"), grown("Table 8")
-    assert set(areas) == set(delays) == set(itertools.product(TESTS[1:], (CM, CM_PSEUDO)))
+    assert set(areas) == set(delays) == set(itertools.product(TESTS[2:], (CM, CM_PSEUDO)))
     assert [f"{areas[512, circuit]:.0f}" for circuit in (CM, CM_PSEUDO)] == ["41", "30"]
     assert "41 times" in remarks("Table 7") and "30 times" in remarks("Table 7")
     least, most = f"{min(delays.values()):.2f}", f"{max(delays.values()):.2f}"

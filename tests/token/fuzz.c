@@ -241,7 +241,7 @@ static const CK_ULONG mechanisms[] = {
     CKM_RSA_AES_KEY_WRAP, CKM_AES_ECB, CKM_AES_CBC, CKM_AES_CBC_PAD, CKM_AES_CTR, CKM_AES_GCM,
     CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA3_512,
     CKM_EDDSA, CKM_ECDH1_DERIVE, CKM_ECDH1_COFACTOR_DERIVE, CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
-    CKM_SHA512_HMAC_GENERAL, CKM_SHA3_256_HMAC, CKM_SHA_1, CKM_SHA256, CKM_SHA512, CKM_SHA3_384,
+    CKM_SHA512_HMAC_GENERAL, CKM_SHA3_256_HMAC, CKM_AES_CMAC, CKM_AES_CMAC_GENERAL, CKM_SHA_1, CKM_SHA256, CKM_SHA512, CKM_SHA3_384,
 };
 static const CK_ULONG generations[] = {
     CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN,
@@ -371,6 +371,7 @@ static void take_own_parameter(CK_MECHANISM *mechanism)
         set_parameter(mechanism, take_ecdh(), sizeof(CK_ECDH1_DERIVE_PARAMS));
         break;
     case CKM_SHA512_HMAC_GENERAL:
+    case CKM_AES_CMAC_GENERAL:
         number = TAKE_OF(values);
         set_parameter(mechanism, memcpy(allocate(sizeof number), &number, sizeof number),
                       sizeof number);

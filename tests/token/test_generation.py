@@ -76,8 +76,10 @@ def test_what_is_refused_costs_no_work(token):
     with running(replace(token, settings=device)) as session:
         make = session.generate_pair
         with open_session(session.module, writes=False) as reader:
-            fails_with(USER_NOT_LOGGED_IN, make)
-            fails_with(USER_NOT_LOGGED_IN, session.generate_aes, {VALUE_LEN: 32})
+            for kind in (PRIVATE, TOKEN):
+                fails_with(USER_NOT_LOGGED_IN, make, private={kind: True})
+                fails_with(USER_NOT_LOGGED_IN, session.generate_aes, {VALUE_LEN: 32, kind: True})
+            fails_with(DEVICE_ERROR, make)
             open_pair = {"public": {PRIVATE: False}, "private": {PRIVATE: False}}
             fails_with(DEVICE_ERROR, make, **open_pair)  # of the session, and not private
             session.login()

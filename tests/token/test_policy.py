@@ -126,8 +126,9 @@ def test_who_may_not_import_is_refused_before_primes_are_sought(token):
         cryptoki.PRIVATE_EXPONENT: cryptoki.bytes_of(1 << 4000 | 1),
     }
     with running(token) as session:
-        with refused(cryptoki.USER_NOT_LOGGED_IN):
-            session.create(OF_RSA | numbers)
+        for kind in (cryptoki.TOKEN, cryptoki.PRIVATE):
+            with refused(cryptoki.USER_NOT_LOGGED_IN):
+                session.create(OF_RSA | numbers | {kind: True})
         session.create(public_key(1024, 65537))  # nobody need be logged in for that
         session.login()
         with (
@@ -222,3 +223,41 @@ def test_a_simulated_slot_is_no_hardware(token, device, is_hardware):
         info = SlotInfo()
         session.module.call("C_GetSlotInfo", ctypes.c_ulong(0), ctypes.byref(info))
     assert info.flags == 1 | (4 if is_hardware else 0)
+
+
+def test_keys_of_a_session_without_a_login(token):
+    """They are public, stored nowhere, and work: clients import keys before they ask for a PIN."""
+    before = (token.folder / "token").read_bytes()
+    imported = {cryptoki.SENSITIVE: True, cryptoki.EXTRACTABLE: False, cryptoki.TOKEN: False}
+    curve = {cryptoki.EC_PARAMS: bytes.fromhex("06082a8648ce3d030107")}
+    of_curve = {cryptoki.CLASS: cryptoki.PRIVATE_KEY, cryptoki.KEY_TYPE: cryptoki.EC}
+    with running(token) as session:
+        public, private = session.import_pair(rsa.generate_private_key(65537, 1024), imported)
+        pair = session.generate(cryptoki.EC_KEY_PAIR_GEN, curve, {cryptoki.DERIVE: True})
+        key = session.create(of_curve | curve | {cryptoki.VALUE: bytes(31) + b"\7"} | imported)
+        aes = session.generate_aes(AES_32)
+        secret = session.derive(pair[1], session.get(pair[0], cryptoki.EC_POINT))
+        made = (private, pair[1], key, aes, secret)
+        for handle in made:
+            assert not session.is_true(handle, cryptoki.PRIVATE)
+        for kind in (cryptoki.TOKEN, cryptoki.PRIVATE):
+            with refused(cryptoki.USER_NOT_LOGGED_IN):
+                session.generate_aes(AES_32 | {kind: True})
+        data = b"signed without a login"
+        signature = session.sign(private, cryptoki.SHA256_RSA_PKCS, data)
+        session.verify(public, cryptoki.SHA256_RSA_PKCS, data, signature)
+        session.sign(key, cryptoki.ECDSA_SHA256, data)
+        session.login()
+        assert session.is_true(session.generate_aes(AES_32), cryptoki.PRIVATE)
+        with refused(cryptoki.TEMPLATE_INCONSISTENT):
+            session.copy(aes, {cryptoki.TOKEN: True})  # it would be readable on the disk
+        session.copy(aes, {cryptoki.TOKEN: True, cryptoki.PRIVATE: True})
+        session.call("C_Logout")
+        for handle in made:
+            session.get(handle, cryptoki.CLASS)
+        with open_session(session.module) as other:
+            other.generate_aes(AES_32)
+        assert len(session.find({cryptoki.CLASS: cryptoki.SECRET_KEY})) == 2
+    with running(token) as session:
+        assert session.find({cryptoki.CLASS: cryptoki.SECRET_KEY}) == []
+    assert (token.folder / "token.old").read_bytes() == before

@@ -9,7 +9,7 @@ import random
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, hmac, serialization
+from cryptography.hazmat.primitives import cmac, hashes, hmac, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -23,6 +23,7 @@ pytestmark = pytest.mark.xdist_group("token")
 AES_ECB, AES_CBC, AES_CTR, AES_GCM = 0x1081, 0x1082, 0x1086, 0x1087
 GENERIC_SECRET_KEY_GEN = 0x350
 DATA_LEN_RANGE, ENCRYPTED_DATA_LEN_RANGE, ENCRYPTED_DATA_INVALID = 0x21, 0x41, 0x40
+SIGNATURE_LEN_RANGE = 0xC1
 # Of each hash: CKM_*_HMAC, CKM_*_HMAC_GENERAL.
 HMACS = {
     hashes.SHA1: (0x221, 0x222),
@@ -178,6 +179,44 @@ def test_hmac(session, algorithm):
         session.verify(key, general, data, expected[:10], short)
         with fails(cryptoki.MECHANISM_PARAM_INVALID):
             session.sign(key, general, data, (65).to_bytes(8, "little"))
+
+
+AES_CMAC, AES_CMAC_GENERAL = 0x108A, 0x108B
+
+
+def test_cmac(session, aes):
+    """Also of messages in parts, one after the other, and shortened."""
+    value, key = aes
+    session.begin("C_MessageSignInit", key, AES_CMAC)
+    messages = {size: os.urandom(size) for size in (0, 1, 15, 16, 17, 100)}
+    for data in messages.values():
+        made = cmac.CMAC(algorithms.AES(value))
+        made.update(data)
+        expected = made.finalize()
+        assert session.sign_message(data) == expected
+        assert session.sign(key, AES_CMAC, data) == expected
+        session.verify(key, AES_CMAC, data, expected)
+        session.begin("C_SignInit", key, AES_CMAC)
+        for part in (data[:5], b"", data[5:]):
+            session.update("C_SignUpdate", part)
+        assert session.final("C_SignFinal") == expected
+        with fails(cryptoki.SIGNATURE_INVALID):
+            session.verify(key, AES_CMAC, data + b".", expected)
+        with fails(SIGNATURE_LEN_RANGE):
+            session.verify(key, AES_CMAC, data, expected[:8])
+        short = (8).to_bytes(8, "little")
+        assert session.sign(key, AES_CMAC_GENERAL, data, short) == expected[:8]
+        session.verify(key, AES_CMAC_GENERAL, data, expected[:8], short)
+    session.call("C_MessageSignFinal")
+    for wrong in (0, 17):
+        with fails(cryptoki.MECHANISM_PARAM_INVALID):
+            session.sign(key, AES_CMAC_GENERAL, b"", wrong.to_bytes(8, "little"))
+    with fails(cryptoki.KEY_TYPE_INCONSISTENT):
+        session.sign(import_secret(session, cryptoki.GENERIC_SECRET, value), AES_CMAC, b"")
+    for template in ({cryptoki.WRAP: True}, {cryptoki.UNWRAP: True}):
+        wrapping = session.generate_aes({cryptoki.VALUE_LEN: 32} | template)
+        with fails(cryptoki.KEY_FUNCTION_NOT_PERMITTED):
+            session.sign(wrapping, AES_CMAC, b"")
 
 
 def test_generated_secret(session):

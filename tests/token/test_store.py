@@ -661,6 +661,24 @@ def test_what_the_module_says(token, tmp_path):
     assert "135790" not in text
 
 
+def test_the_attribute_that_is_refused_is_named(token, tmp_path, monkeypatch):
+    """In a template of a pair, one that the other half has."""
+    monkeypatch.setenv("COPRIME_TOKEN_DEBUG", str(tmp_path / "log"))
+    command = (
+        "from tests.token.cryptoki import *; from tests.token.tokens import Token; import sys\n"
+        "from pathlib import Path\n"
+        "with running(Token(Path(sys.argv[1]), Path(sys.argv[2]))) as session:\n"
+        "    session.login(); session.generate_pair({DECRYPT: True}, {ENCRYPT: True})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", command, str(token.module), str(token.folder)],
+        capture_output=True,
+        check=False,
+    )
+    assert b"0xd1" in done.stderr
+    assert "attribute 0x105 of an object of class 0x2: error 0xd1" in (tmp_path / "log").read_text()
+
+
 def test_memory_that_cannot_be_locked_is_told(token, tmp_path):
     log = tmp_path / "log"
     limited = ("prlimit", "--memlock=0:0", "--", "setpriv", "--bounding-set=-ipc_lock")

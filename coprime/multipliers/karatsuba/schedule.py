@@ -104,6 +104,7 @@ class Schedule(wiring.Component):
         self._started = Signal()  # a multiplication that follows
         self._succeeds = Signal()  # from slot 1 of a last round on: one follows
         self._wants_y = Signal()
+        self._last_slot = Signal.like(j)
         self._last_word, self._last_turn, self._last_round = (
             Signal(name=name) for name in ("last_word", "last_turn", "last_round")
         )
@@ -119,9 +120,11 @@ class Schedule(wiring.Component):
             with m.If(self.takes):
                 m.d.sync += [self._started.eq(0), self._succeeds.eq(0)]
             m.d.comb += slot.succeeds.eq(slot.iteration & self._last_round & self._started)
+        # In a register, so that no path is long; no iteration ends before slot 2.
+        m.d.sync += self._last_slot.eq(self._span(m) - 1)
         with m.FSM() as states:
             with m.State("IDLE"):
-                m.d.sync += [i.eq(0), j.eq(0), self._turn.eq(0)]
+                m.d.sync += [i.eq(0), j.eq(0), self._turn.eq(0), self._last_slot.eq(0)]
                 if self.multiplication.interleaved:
                     m.d.sync += self._together.eq(self.together)
                 with m.If(self.wipe):
@@ -153,6 +156,23 @@ class Schedule(wiring.Component):
         if self.multiplication.interleaved:
             m.d.comb += slot.turn.eq(self._turn)
         return m
+
+    def _span(self, m: Module) -> Signal:
+        """Slots of this iteration: until q of the next one is there, or q_0 of another product."""
+        own, inner = self.multiplication, self.inner_digits
+        span, least = Signal.like(self._j), Signal.like(self._j)
+        m.d.comb += [
+            least.eq(Mux(self._together, own.period(2, together=True), own.period(2))),
+            span.eq(Mux(inner < least, least, inner)),
+        ]
+        if own.chains:
+            with m.If(self._succeeds):
+                m.d.comb += least.eq(own.succession(2))
+                clash = own.succession(2) - ASK
+                if clash <= self.max_digits:
+                    with m.If(inner == clash):
+                        m.d.comb += least.eq(own.succession(clash))
+        return span
 
     def _preparation(self, m: Module) -> None:
         """States that read M' and the words of M."""
@@ -196,9 +216,6 @@ class Schedule(wiring.Component):
     def _iterations(self, m: Module) -> None:
         """States of the slots, and of the wait for a last quotient digit modulo M."""
         own, i, j, last_turn = self.multiplication, self._i, self._j, self._last_turn
-        period = Signal.like(j)
-        least = Mux(self._together, own.period(2, together=True), own.period(2))
-        m.d.comb += period.eq(Mux(self.inner_digits < least, least, self.inner_digits))
         with m.State("RUN"):
             m.d.comb += [
                 self.asks.eq(j < self.inner_digits),
@@ -212,13 +229,23 @@ class Schedule(wiring.Component):
                 m.d.sync += self._wants_y.eq(~self._last_round)
             with m.Elif(~self.writing):
                 m.d.sync += self._wants_y.eq(0)
-            with m.If(self._succeeds):
-                self._succession(m)
-            with m.Elif(j + 1 == period):
+            with m.If(j == self._last_slot):
                 m.d.sync += [j.eq(0), self._turn.eq(~last_turn), i.eq(i + last_turn)]
                 if own.scaled:
                     with m.If(self.descale & last_turn & (i + 2 == self.outer_digits)):
                         m.next = "MAKE_LAST_Q"
+            if own.chains:
+                # X_0 and Y_0 of a product that follows, and then its first round.
+                with m.If(self._succeeds):
+                    m.d.comb += [
+                        self.slot.next_y.eq(j == NEXT_Y),
+                        self.slot.next_x.eq(j == NEXT_X),
+                        self.takes.eq(j == self._last_slot),
+                    ]
+                with m.If(self.slot.next_x | self.slot.next_y):
+                    m.d.comb += self.y_index.eq(0)
+                with m.If(self.takes):
+                    m.d.sync += i.eq(0)
             with m.If(self.ends & ~self._succeeds):
                 m.next = "DRAIN"
         if own.scaled:
@@ -230,28 +257,3 @@ class Schedule(wiring.Component):
                 with m.If(j == own.descaling - 1):
                     m.d.sync += j.eq(0)
                     m.next = "RUN"
-
-    def _succession(self, m: Module) -> None:
-        """A last round that a product follows: its first words are read, and its first round comes.
-
-        They are there, and q_0, before that; `inner` slots or more after the last round has begun.
-        """
-        own, inner, slot, j = self.multiplication, self.inner_digits, self.slot, self._j
-        if not own.chains:
-            return
-        least = own.succession(2)
-        span = Signal.like(j)
-        m.d.comb += [
-            span.eq(Mux(inner < least, least, inner)),
-            slot.next_y.eq(j == NEXT_Y),
-            slot.next_x.eq(j == NEXT_X),
-            self.takes.eq(j + 1 == span),
-        ]
-        with m.If(slot.next_x | slot.next_y):
-            m.d.comb += self.y_index.eq(0)
-        clash = least - ASK
-        if clash <= self.max_digits:
-            with m.If(inner == clash):
-                m.d.comb += span.eq(own.succession(clash))
-        with m.If(self.takes):
-            m.d.sync += [j.eq(0), self._i.eq(0)]

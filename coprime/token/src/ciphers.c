@@ -40,7 +40,7 @@ static CK_RV find_key(struct session *session, enum operation_kind kind, CK_OBJE
                       CK_MECHANISM_TYPE type, struct operation_key *key, bool *needs_login)
 {
     const struct mechanism *const mechanism = mechanism_find(type);
-    const bool is_secret = mechanism && (mechanism->scheme == AES || mechanism->scheme == HMAC);
+    const bool is_secret = mechanism && mechanism_is_secret(mechanism);
     struct object *object;
     CK_RV rv;
 

@@ -1,6 +1,7 @@
 #include "crypto.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <openssl/core_names.h>
@@ -112,15 +113,13 @@ bool crypto_hmac_sha256(const struct crypto *crypto, const uint8_t *key, size_t 
            written == 32;
 }
 
-EVP_MAC_CTX *crypto_begin_hmac(const struct crypto *crypto, const struct digest *digest,
-                               const uint8_t *key, size_t key_size)
+/* Begin a MAC with one parameter. */
+static EVP_MAC_CTX *begin_mac(const struct crypto *crypto, const char *name, OSSL_PARAM parameter,
+                              const uint8_t *key, size_t key_size)
 {
-    EVP_MAC *const mac = EVP_MAC_fetch(crypto->context, "HMAC", NULL);
+    EVP_MAC *const mac = EVP_MAC_fetch(crypto->context, name, NULL);
     EVP_MAC_CTX *context = mac ? EVP_MAC_CTX_new(mac) : NULL;
-    const OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest->name, 0),
-        OSSL_PARAM_construct_end(),
-    };
+    const OSSL_PARAM parameters[] = {parameter, OSSL_PARAM_construct_end()};
 
     EVP_MAC_free(mac);
     if (context && EVP_MAC_init(context, key, key_size, parameters) != 1) {
@@ -128,6 +127,23 @@ EVP_MAC_CTX *crypto_begin_hmac(const struct crypto *crypto, const struct digest 
         context = NULL;
     }
     return context;
+}
+
+EVP_MAC_CTX *crypto_begin_hmac(const struct crypto *crypto, const struct digest *digest,
+                               const uint8_t *key, size_t key_size)
+{
+    return begin_mac(crypto, "HMAC",
+                     OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest->name, 0),
+                     key, key_size);
+}
+
+EVP_MAC_CTX *crypto_begin_cmac(const struct crypto *crypto, const uint8_t *key, size_t key_size)
+{
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "AES-%zu-CBC", 8 * key_size);
+    return begin_mac(crypto, "CMAC",
+                     OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_CIPHER, name, 0), key, key_size);
 }
 
 bool crypto_random(const struct crypto *crypto, uint8_t *bytes, size_t size)

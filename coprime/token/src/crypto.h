@@ -57,9 +57,10 @@ bool crypto_digest(const struct crypto *crypto, const struct digest *digest, con
 bool crypto_hmac_sha256(const struct crypto *crypto, const uint8_t *key, size_t key_size,
                         const uint8_t *bytes, size_t size, uint8_t result[32]);
 
-/* Begin HMAC; null without memory. */
+/* Begin HMAC, or CMAC with a key of AES; null without memory. */
 EVP_MAC_CTX *crypto_begin_hmac(const struct crypto *crypto, const struct digest *digest,
                                const uint8_t *key, size_t key_size);
+EVP_MAC_CTX *crypto_begin_cmac(const struct crypto *crypto, const uint8_t *key, size_t key_size);
 
 bool crypto_random(const struct crypto *crypto, uint8_t *bytes, size_t size);
 bool crypto_add_seed(const struct crypto *crypto, const uint8_t *bytes, size_t size);

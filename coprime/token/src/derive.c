@@ -68,7 +68,8 @@ static CK_RV read_mechanism(const CK_MECHANISM *given, struct derivation_wanted 
 }
 
 /* The attributes of the new key, all but its value and its length. */
-static CK_RV begin_derived(struct attributes *made, const CK_ATTRIBUTE *template, CK_ULONG count)
+static CK_RV begin_derived(const struct session *session, struct attributes *made,
+                           const CK_ATTRIBUTE *template, CK_ULONG count)
 {
     CK_RV rv = rules_apply(made, CKO_SECRET_KEY, DERIVED, template, count);
 
@@ -87,7 +88,7 @@ static CK_RV begin_derived(struct attributes *made, const CK_ATTRIBUTE *template
                               attributes_ulong(made, CKA_KEY_TYPE, CKK_GENERIC_SECRET))) {
         return CKR_HOST_MEMORY;
     }
-    return objects_finish(made, false, CK_UNAVAILABLE_INFORMATION);
+    return objects_finish(session, made, false, CK_UNAVAILABLE_INFORMATION);
 }
 
 /* Find the private key. With the module's lock. */
@@ -213,7 +214,7 @@ CK_RV C_DeriveKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
         module_unlock();
     }
     if (rv == CKR_OK) {
-        rv = begin_derived(&made, pTemplate, ulAttributeCount);
+        rv = begin_derived(session, &made, pTemplate, ulAttributeCount);
     }
     if (rv == CKR_OK && !set_history(&wanted, &made)) {
         rv = CKR_HOST_MEMORY;

@@ -11,8 +11,8 @@
 #include "secret.h"
 
 /* The attributes of one half of a pair, before its numbers are there. */
-static CK_RV begin_half(struct attributes *half, const struct mechanism *mechanism,
-                        CK_OBJECT_CLASS class, const CK_ATTRIBUTE *template, CK_ULONG count)
+static CK_RV begin_half(const struct session *session, struct attributes *half,
+                        const struct mechanism *mechanism, CK_OBJECT_CLASS class, const CK_ATTRIBUTE *template, CK_ULONG count)
 {
     CK_RV rv = rules_apply(half, class, GENERATED, template, count);
 
@@ -27,7 +27,7 @@ static CK_RV begin_half(struct attributes *half, const struct mechanism *mechani
         !attributes_set_ulong(half, CKA_KEY_TYPE, mechanism->key)) {
         return CKR_HOST_MEMORY;
     }
-    return objects_finish(half, true, mechanism->type);
+    return objects_finish(session, half, true, mechanism->type);
 }
 
 /* Give a half the numbers that it has of these. */
@@ -150,10 +150,10 @@ static CK_RV begin_pair(const struct session *session, const struct mechanism *m
                         const CK_ATTRIBUTE *private, CK_ULONG private_count,
                         struct attributes halves[2])
 {
-    CK_RV rv = begin_half(&halves[0], mechanism, CKO_PUBLIC_KEY, public, public_count);
+    CK_RV rv = begin_half(session, &halves[0], mechanism, CKO_PUBLIC_KEY, public, public_count);
 
     if (rv == CKR_OK) {
-        rv = begin_half(&halves[1], mechanism, CKO_PRIVATE_KEY, private, private_count);
+        rv = begin_half(session, &halves[1], mechanism, CKO_PRIVATE_KEY, private, private_count);
     }
     if (rv == CKR_OK) {
         rv = check_pair(halves, mechanism->key);
@@ -234,7 +234,7 @@ static CK_RV begin_secret(const struct session *session, const struct mechanism 
         !attributes_set_ulong(made, CKA_KEY_TYPE, mechanism->key)) {
         return CKR_HOST_MEMORY;
     }
-    rv = objects_finish(made, true, mechanism->type);
+    rv = objects_finish(session, made, true, mechanism->type);
     return rv == CKR_OK ? check_allowed(session, template, count, made, 1) : rv;
 }
 

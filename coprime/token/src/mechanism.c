@@ -19,6 +19,7 @@
 #define CIPHER(type, flags) {type, {16, 32, flags}, CKK_AES, AES, NO_DIGEST}
 #define MAC(type, digest) \
     {type, {1, MAX_MAC_KEY, SIGNS_ALONE}, CKK_GENERIC_SECRET, HMAC, digest}
+#define BLOCK_MAC(type) {type, {16, 32, SIGNS_ALONE}, CKK_AES, CMAC, NO_DIGEST}
 #define HASH(type) {type, {0, 0, CKF_DIGEST}, NO_KEY, NO_SCHEME, type}
 
 static const struct mechanism mechanisms[] = {
@@ -71,6 +72,8 @@ static const struct mechanism mechanisms[] = {
     CIPHER(CKM_AES_CBC_PAD, CKF_ENCRYPT | CKF_DECRYPT | WRAPS),
     CIPHER(CKM_AES_KEY_WRAP, WRAPS),
     CIPHER(CKM_AES_KEY_WRAP_KWP, WRAPS),
+    BLOCK_MAC(CKM_AES_CMAC),
+    BLOCK_MAC(CKM_AES_CMAC_GENERAL),
     {CKM_GENERIC_SECRET_KEY_GEN, {1, MAX_MAC_KEY, CKF_GENERATE}, CKK_GENERIC_SECRET, NO_SCHEME,
      NO_DIGEST},
     MAC(CKM_SHA_1_HMAC, CKM_SHA_1),
@@ -139,6 +142,11 @@ bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type)
     return type == mechanism->key ||
            (mechanism->type == CKM_ECDH1_DERIVE && type == CKK_EC_MONTGOMERY) ||
            (mechanism->scheme == HMAC && is_hmac_key(mechanism, type));
+}
+
+bool mechanism_is_secret(const struct mechanism *mechanism)
+{
+    return mechanism->scheme == AES || mechanism->scheme == HMAC || mechanism->scheme == CMAC;
 }
 
 static CK_RV read_pss(const struct mechanism *mechanism, const CK_MECHANISM *given,
@@ -301,7 +309,7 @@ static CK_RV read_aes(const CK_MECHANISM *given, struct cipher_parameters *ciphe
     }
 }
 
-/* Whether the result of an HMAC is as long as its parameter says. */
+/* Whether the result of a MAC is as long as its parameter says. */
 static bool is_general(CK_MECHANISM_TYPE type)
 {
     switch (type) {
@@ -310,17 +318,18 @@ static bool is_general(CK_MECHANISM_TYPE type)
     case CKM_SHA256_HMAC_GENERAL:
     case CKM_SHA384_HMAC_GENERAL:
     case CKM_SHA512_HMAC_GENERAL:
+    case CKM_AES_CMAC_GENERAL:
         return true;
     default:
         return false;
     }
 }
 
-static CK_RV read_hmac(const struct mechanism *mechanism, const CK_MECHANISM *given, size_t *size)
+static CK_RV read_mac(const struct mechanism *mechanism, const CK_MECHANISM *given, size_t *size)
 {
     CK_MAC_GENERAL_PARAMS found;
 
-    *size = digest_of(mechanism->digest)->size;
+    *size = mechanism->scheme == CMAC ? AES_BLOCK : digest_of(mechanism->digest)->size;
     if (!is_general(mechanism->type)) {
         return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
     }
@@ -351,7 +360,8 @@ CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM
     case AES:
         return read_aes(given, &parameters->cipher);
     case HMAC:
-        return read_hmac(mechanism, given, &parameters->mac_size);
+    case CMAC:
+        return read_mac(mechanism, given, &parameters->mac_size);
     default: /* some callers give an empty string */
         return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
     }

@@ -8,7 +8,7 @@
 #include "padding.h"
 
 /* What a mechanism does: a padding of RSA, something on curves, or AES. */
-enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, AES, HMAC };
+enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, AES, HMAC, CMAC };
 
 struct mechanism {
     CK_MECHANISM_TYPE type;
@@ -52,7 +52,7 @@ struct parameters {
     uint8_t label[MAX_LABEL];
     struct eddsa_variant variant;
     struct cipher_parameters cipher;
-    size_t mac_size; /* of HMAC: bytes of the result */
+    size_t mac_size; /* of HMAC and CMAC: bytes of the result */
     size_t aes_size; /* bytes of the temporary key of CKM_RSA_AES_KEY_WRAP */
 };
 
@@ -62,6 +62,9 @@ const struct mechanism *mechanism_at(CK_ULONG place);
 
 /* Whether the mechanism takes keys of this type. */
 bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type);
+
+/* Whether the mechanism takes the bytes of a secret key. */
+bool mechanism_is_secret(const struct mechanism *mechanism);
 
 /* Read the parameters that a caller gave. CKR_MECHANISM_PARAM_INVALID. */
 CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM *given,

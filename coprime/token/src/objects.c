@@ -88,14 +88,31 @@ static bool set_history(struct attributes *attributes, bool local, CK_MECHANISM_
            attributes_set_ulong(attributes, CKA_KEY_GEN_MECHANISM, mechanism);
 }
 
-CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYPE mechanism)
+/* Without a login a key of the session is public unless the template says otherwise: it is stored
+   nowhere, and is gone with the session. Clients import keys so before they ask for a PIN. */
+static bool set_privacy(const struct session *session, struct attributes *attributes)
+{
+    bool logged_in;
+
+    if (attributes_get(attributes, CKA_PRIVATE).bytes ||
+        attributes_bool(attributes, CKA_TOKEN, false)) {
+        return true;
+    }
+    module_lock();
+    logged_in = session->token->login == USER;
+    module_unlock();
+    return logged_in || attributes_set_bool(attributes, CKA_PRIVATE, false);
+}
+
+CK_RV objects_finish(const struct session *session, struct attributes *attributes, bool local,
+                     CK_MECHANISM_TYPE mechanism)
 {
     const CK_OBJECT_CLASS class = attributes_ulong(attributes, CKA_CLASS, CKO_DATA);
 
     if (!rules_fit_key(attributes)) {
         return CKR_TEMPLATE_INCONSISTENT;
     }
-    if (!rules_set_defaults(attributes, class) || !set_history(attributes, local, mechanism)) {
+    if (!set_privacy(session, attributes) || !rules_set_defaults(attributes, class) || !set_history(attributes, local, mechanism)) {
         return CKR_HOST_MEMORY;
     }
     return CKR_OK;
@@ -180,7 +197,7 @@ CK_RV C_CreateObject(CK_SESSION_HANDLE hSession, CK_ATTRIBUTE_PTR pTemplate, CK_
         rv = rules_apply(&made, class, CREATED, pTemplate, ulCount);
     }
     if (rv == CKR_OK) {
-        rv = objects_finish(&made, false, CK_UNAVAILABLE_INFORMATION);
+        rv = objects_finish(session, &made, false, CK_UNAVAILABLE_INFORMATION);
     }
     if (rv == CKR_OK) {
         rv = objects_check_new(session, pTemplate, ulCount, &made, 1);

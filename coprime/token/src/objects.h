@@ -17,8 +17,10 @@ CK_RV objects_check_trusted(const struct session *session, const CK_ATTRIBUTE *t
 CK_RV objects_check_new(const struct session *session, const CK_ATTRIBUTE *template, CK_ULONG count,
                         const struct attributes *lists, unsigned lists_count);
 
-/* Set what has a value by default, and where the object comes from: made here, or not. */
-CK_RV objects_finish(struct attributes *attributes, bool local, CK_MECHANISM_TYPE mechanism);
+/* Set what has a value by default, and where the object comes from: made here, or not. Without the
+   module's lock. */
+CK_RV objects_finish(const struct session *session, struct attributes *attributes, bool local,
+                     CK_MECHANISM_TYPE mechanism);
 
 /* Check and add objects whose attributes are complete. The lists are taken over; after an error
    `rv` in making them that is all, and it is returned. */

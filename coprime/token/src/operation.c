@@ -42,6 +42,19 @@ static CK_RV begin_digest(const struct crypto *crypto, struct operation *operati
     return CKR_OK;
 }
 
+static CK_RV begin_mac(const struct crypto *crypto, struct operation *operation, struct value key)
+{
+    const bool is_cmac = operation->mechanism->scheme == CMAC;
+
+    if (is_cmac ? !aes_has_size(key.size) : key.size == 0 || key.size > MAX_MAC_KEY) {
+        return CKR_KEY_SIZE_RANGE;
+    }
+    operation->mac = is_cmac ? crypto_begin_cmac(crypto, key.bytes, key.size) :
+                               crypto_begin_hmac(crypto, digest_of(operation->mechanism->digest),
+                                                 key.bytes, key.size);
+    return operation->mac ? CKR_OK : CKR_HOST_MEMORY;
+}
+
 CK_RV operation_begin(const struct context *context, struct operation *operation,
                       enum operation_kind kind, const CK_MECHANISM *mechanism,
                       const struct operation_key *key)
@@ -68,14 +81,8 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
              aes_has_size(key->secret.size) ? CKR_HOST_MEMORY :
                                               CKR_KEY_SIZE_RANGE;
     }
-    if (rv == CKR_OK && found->scheme == HMAC &&
-        (key->secret.size == 0 || key->secret.size > MAX_MAC_KEY)) {
-        rv = CKR_KEY_SIZE_RANGE;
-    }
-    if (rv == CKR_OK && found->scheme == HMAC) {
-        operation->mac = crypto_begin_hmac(context->crypto, digest_of(found->digest),
-                                           key->secret.bytes, key->secret.size);
-        rv = operation->mac ? CKR_OK : CKR_HOST_MEMORY;
+    if (rv == CKR_OK && (found->scheme == HMAC || found->scheme == CMAC)) {
+        rv = begin_mac(context->crypto, operation, key->secret);
     } else if (rv == CKR_OK) {
         rv = begin_digest(context->crypto, operation);
     }
@@ -222,7 +229,7 @@ static struct value as_value(const struct text *text)
     return (struct value){text->bytes, text->size};
 }
 
-/* The same of an HMAC. */
+/* The same of a MAC. */
 static bool finish_mac(const struct operation *operation, const uint8_t *input, size_t size,
                        uint8_t result[MAX_DIGEST])
 {
@@ -266,6 +273,7 @@ static CK_RV sign(const struct context *context, const struct operation *operati
 {
     switch (operation->mechanism->scheme) {
     case HMAC:
+    case CMAC:
         memcpy(signature, text.bytes, text.size);
         return CKR_OK;
     case ECDSA:
@@ -291,7 +299,7 @@ static CK_RV verify(const struct context *context, const struct operation *opera
     if (size != result_size(operation)) {
         return CKR_SIGNATURE_LEN_RANGE;
     }
-    if (scheme == HMAC) {
+    if (operation->mac) {
         return CRYPTO_memcmp(signature, text.bytes, size) == 0 ? CKR_OK : CKR_SIGNATURE_INVALID;
     }
     if (scheme == EDDSA) {

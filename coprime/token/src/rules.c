@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "aes.h"
+#include "debug.h"
 #include "rsa_key.h"
 
 /* Classes, as bits. */
@@ -345,10 +346,13 @@ CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum ori
         CK_RV rv;
 
         if (rule == NULL) {
-            return known && origin & MADE ? CKR_TEMPLATE_INCONSISTENT : CKR_ATTRIBUTE_TYPE_INVALID;
+            rv = known && origin & MADE ? CKR_TEMPLATE_INCONSISTENT : CKR_ATTRIBUTE_TYPE_INVALID;
+        } else {
+            rv = apply(attributes, rule, &template[i], origin);
         }
-        rv = apply(attributes, rule, &template[i], origin);
         if (rv != CKR_OK) {
+            debug_say("template: attribute %#lx of an object of class %#lx: error %#lx",
+                      template[i].type, class, rv);
             return rv;
         }
     }
@@ -389,8 +393,9 @@ static bool boolean_by_default(const struct attributes *attributes, const struct
     case CKA_ENCRYPT:
         return !on_curve && (class != SECRET || !unwraps);
     case CKA_SIGN:
-    case CKA_VERIFY:
-        return type != CKK_EC_MONTGOMERY;
+    case CKA_VERIFY: /* with AES it is encryption */
+        return type != CKK_EC_MONTGOMERY &&
+               (class != SECRET || !(unwraps || attributes_bool(attributes, CKA_WRAP, false)));
     case CKA_DERIVE:
         return class == PRIVATE && type == CKK_EC_MONTGOMERY;
     default:

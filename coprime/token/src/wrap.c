@@ -415,8 +415,8 @@ static CK_RV keep_trust(const struct wrapper *wrapper, struct attributes *made)
 
 /* The attributes of an object that will be unwrapped, without its numbers or its value: what the
    unwrapping key's template says, and what the caller's adds to it. */
-static CK_RV begin_unwrapped(const struct wrapper *wrapper, const CK_ATTRIBUTE *template,
-                             CK_ULONG count, struct attributes *made)
+static CK_RV begin_unwrapped(const struct session *session, const struct wrapper *wrapper,
+                             const CK_ATTRIBUTE *template, CK_ULONG count, struct attributes *made)
 {
     const struct nested *const nested = &wrapper->template;
     CK_OBJECT_CLASS class;
@@ -440,7 +440,7 @@ static CK_RV begin_unwrapped(const struct wrapper *wrapper, const CK_ATTRIBUTE *
     if (rv == CKR_OK) {
         rv = check_unwrapped(wrapper, made);
     }
-    return rv != CKR_OK ? rv : objects_finish(made, false, CK_UNAVAILABLE_INFORMATION);
+    return rv != CKR_OK ? rv : objects_finish(session, made, false, CK_UNAVAILABLE_INFORMATION);
 }
 
 /* Add the bytes of the key. */
@@ -493,7 +493,7 @@ CK_RV C_UnwrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
     }
     module_unlock();
     if (rv == CKR_OK) {
-        rv = begin_unwrapped(wrapper, pTemplate, ulAttributeCount, &made);
+        rv = begin_unwrapped(session, wrapper, pTemplate, ulAttributeCount, &made);
     }
     if (rv == CKR_OK) {
         rv = objects_check_new(session, pTemplate, ulAttributeCount, &made, 1);

@@ -17,6 +17,7 @@ DESIGNS = {
     "ring, sums in two parts": ("ring", {"max_bits": "700", "tile": "kara95"}),
     "ring, many words in two parts": ("ring", {"max_bits": "4096", "tile": "kara95"}),
     "karatsuba": ("karatsuba", {"max_bits": "126", "word": "16"}),
+    "karatsuba, a q that waits": ("karatsuba", {"max_bits": "286", "word": "16"}),
     "karatsuba, three slices": ("karatsuba", {"max_bits": "254", "word": "32"}),
     "karatsuba, two by turns": (
         *("karatsuba",),
@@ -154,6 +155,14 @@ EDITS = {
         "the halves of two products left out": (
             "(reads_has_word & !reads_first_word) ? low",
             "(reads_has_word & !reads_first_word & reads[16:13] != 3) ? low",
+        ),
+        "Y_1 of the next product read in place of a write": (
+            "slot[1] = _wants_y & !writing;",
+            "slot[1] = _wants_y;",
+        ),
+        "X_0 of the next product taken out of the memory": (
+            "(succeeds & !x_is_result & !x_is_other) ? x_0",
+            "(succeeds & !x_is_other) ? x_0",
         ),
         "a carry kept": (
             "carry <= slot_2[5] ? {1'h0, n1} : total[18:16];",
