@@ -118,14 +118,12 @@ def _table_4() -> list[str]:
     ours = ["bits", "system", "ours", "KARATSUBA's", "ours / KARATSUBA's"]
     return [
         table([*cycles, "result out", "beside the engine"], parts),
-        "",
         f"The same at {SYSTEM_MEGAHERTZ} MHz, and as many times as fast as software:",
         "",
         table(
             [*ours, "times as fast", "KARATSUBA's"],
             [(*row, *[""] * (7 - len(row))) for row in times],
         ),
-        "",
         "Commands, each with the software too:",
         "",
         *commands,
