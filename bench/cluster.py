@@ -6,7 +6,7 @@ import time
 from rich.console import Console
 from rich.progress import Progress
 
-from coprime.catalog import ClusterChoice, family_named
+from coprime.catalog import ClusterChoice, choose, family_named
 from coprime.device.cluster import Cluster
 from coprime.device.jobs import PrivateNumbers
 from coprime.device.scheduler import Scheduler
@@ -18,8 +18,10 @@ from coprime.runs.numbers import WorstCaseNumbers
 from .page import table, thousands
 
 
-def cluster_of(cores: int, **settings: str) -> ClusterChoice:
-    return ClusterChoice(family_named("fdfm").choose(settings), cores)
+def cluster_of(cores: int, node: str = "full") -> ClusterChoice:
+    choice = choose("cluster", {"cores": str(cores), "node": node})
+    assert isinstance(choice, ClusterChoice)
+    return choice
 
 
 def watch(device: SimulatedDevice, progress: Progress, what: str, cycles: int) -> None:
@@ -57,14 +59,20 @@ def moves(cores: int, bits: int) -> list[tuple[str, int]]:
 
 
 def throughput(
-    progress: Progress, cores: int, bits: int, rounds: int, *, worst: bool = True
+    progress: Progress,
+    cores: int,
+    bits: int,
+    rounds: int,
+    *,
+    worst: bool = True,
+    node: str = "full",
 ) -> tuple[int, int, float, float]:
     """Run `rounds` decryptions a core, each core with its own key and every message another one.
 
     Gives how many, the cycles, the part of N times one core's throughput, and seconds. In the worst
     case every exponent bit is 1; else keys are real. All keys are loaded first, which counts.
     """
-    choice = cluster_of(cores)
+    choice = cluster_of(cores, node)
     real = [keys.generate(bits, seed=seed) for seed in range(1, cores + 1)]
     numbers = [WorstCaseNumbers.of_key(key) if worst else key for key in real]
     generator = random.Random(bits)
@@ -95,18 +103,22 @@ def engine_cycles(cluster: Cluster, key: PrivateNumbers, x: int) -> int:
 def throughputs() -> str:
     rows = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        for cores, bits, rounds, worst in (
-            *((8, 1024, 4, True), (32, 512, 4, True), (64, 256, 8, True), (320, 256, 8, True)),
-            (320, 1024, 1, False),
+        for cores, node, bits, rounds, worst in (
+            *((8, "full", 1024, 4, True), (32, "full", 512, 4, True)),
+            *((64, "full", 256, 8, True), (320, "full", 256, 8, True)),
+            *((320, "full", 1024, 1, False), (320, "lean", 1024, 1, True)),
         ):
-            count, cycles, busy, seconds = throughput(progress, cores, bits, rounds, worst=worst)
+            count, cycles, busy, seconds = throughput(
+                progress, cores, bits, rounds, worst=worst, node=node
+            )
             rows.append(
                 (
-                    *(cores, bits, "worst case" if worst else "real", count, thousands(cycles)),
+                    *(cores, node, bits, "worst case" if worst else "real"),
+                    *(count, thousands(cycles)),
                     *(f"{busy:.2%}", f"{cores * cycles / seconds / 1e6:.1f}"),
                 )
             )
-    head = ["cores", "bits", "keys", "decryptions", "cycles", "of N times one core's"]
+    head = ["cores", "nodes", "bits", "keys", "decryptions", "cycles", "of N times one core's"]
     return table([*head, "million core cycles a second"], rows)
 
 
