@@ -46,6 +46,7 @@ MECHANISMS = {
     0x1082: "AES_CBC",
     0x1086: "AES_CTR",
     0x1087: "AES_GCM",
+    0x402A: "HKDF_DERIVE",
     0x108A: "AES_CMAC",
     0x108B: "AES_CMAC_GENERAL",
     0x1085: "AES_CBC_PAD",

@@ -146,6 +146,24 @@ class Ecdh(Structure):
         super().__init__(kdf, len(shared), places[0] if shared else None, len(point), places[1])
 
 
+class Hkdf(Structure):
+    """The parameters of HKDF: the salt is bytes, the handle of a key, or None."""
+
+    _fields_ = [("extract", c_ubyte), ("expand", c_ubyte), ("digest", c_ulong)]
+    _fields_ += [("salt_type", c_ulong), ("salt", c_void_p), ("salt_size", c_ulong)]
+    _fields_ += [("salt_key", c_ulong), ("info", c_void_p), ("info_size", c_ulong)]
+
+    def __init__(self, digest, salt=None, info=b"", *, extract=True, expand=True):
+        data = salt if isinstance(salt, bytes) else b""
+        self.content = [ctypes.create_string_buffer(one, len(one)) for one in (data, info)]
+        places = [ctypes.cast(one, c_void_p) for one in self.content]
+        kind = 1 if salt is None else 2 if isinstance(salt, bytes) else 4
+        super().__init__(
+            *(extract, expand, digest, kind, places[0], len(data)),
+            *(salt if kind == 4 else 0, places[1], len(info)),
+        )
+
+
 class Session:
     """A session; errors are TokenError, with the standard's number as `code`."""
 
@@ -181,7 +199,11 @@ class Session:
 
     def derive(self, key, point, template=(), *, kind=ECDH1_DERIVE, **parameters):
         """The handle of a secret key that both sides have in common."""
-        handle, given = c_ulong(), Ecdh(point, **parameters)
+        return self.derive_with(kind, Ecdh(point, **parameters), key, template)
+
+    def derive_with(self, kind, given, key, template=()):
+        """The same, by any mechanism."""
+        handle = c_ulong()
         self.call(
             *("C_DeriveKey", byref(mechanism(kind, given)), key),
             *(*self._template(dict(template)), byref(handle)),

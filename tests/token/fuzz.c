@@ -240,7 +240,7 @@ static const CK_ULONG mechanisms[] = {
     CKM_SHA256_RSA_PKCS, CKM_SHA3_256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKM_SHA512_RSA_PKCS_PSS,
     CKM_RSA_AES_KEY_WRAP, CKM_AES_ECB, CKM_AES_CBC, CKM_AES_CBC_PAD, CKM_AES_CTR, CKM_AES_GCM,
     CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA3_512,
-    CKM_EDDSA, CKM_ECDH1_DERIVE, CKM_ECDH1_COFACTOR_DERIVE, CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
+    CKM_EDDSA, CKM_ECDH1_DERIVE, CKM_ECDH1_COFACTOR_DERIVE, CKM_HKDF_DERIVE, CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
     CKM_SHA512_HMAC_GENERAL, CKM_SHA3_256_HMAC, CKM_AES_CMAC, CKM_AES_CMAC_GENERAL, CKM_SHA_1, CKM_SHA256, CKM_SHA512, CKM_SHA3_384,
 };
 static const CK_ULONG generations[] = {
@@ -335,6 +335,20 @@ static CK_ECDH1_DERIVE_PARAMS *take_ecdh(void)
     return made;
 }
 
+static CK_HKDF_PARAMS *take_hkdf(void)
+{
+    CK_HKDF_PARAMS *const made = allocate(sizeof *made);
+
+    made->bExtract = take() % 2;
+    made->bExpand = take() % 2;
+    made->prfHashMechanism = TAKE_OF(digests);
+    made->ulSaltType = take() % 6;
+    made->pSalt = take_pointer(&made->ulSaltLen);
+    made->hSaltKey = take_handle();
+    made->pInfo = take_pointer(&made->ulInfoLen);
+    return made;
+}
+
 static void set_parameter(CK_MECHANISM *mechanism, void *parameter, CK_ULONG size)
 {
     mechanism->pParameter = parameter;
@@ -369,6 +383,9 @@ static void take_own_parameter(CK_MECHANISM *mechanism)
     case CKM_ECDH1_DERIVE:
     case CKM_ECDH1_COFACTOR_DERIVE:
         set_parameter(mechanism, take_ecdh(), sizeof(CK_ECDH1_DERIVE_PARAMS));
+        break;
+    case CKM_HKDF_DERIVE:
+        set_parameter(mechanism, take_hkdf(), sizeof(CK_HKDF_PARAMS));
         break;
     case CKM_SHA512_HMAC_GENERAL:
     case CKM_AES_CMAC_GENERAL:
@@ -771,6 +788,41 @@ static void wrap_and_unwrap(void)
     }
 }
 
+/* A key that is derived twice by HKDF is the same. */
+static void derive_twice(void)
+{
+    static CK_OBJECT_CLASS class = CKO_SECRET_KEY;
+    static CK_KEY_TYPE type = CKK_GENERIC_SECRET;
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+    CK_ULONG size = 1 + take(), secret_size = 1 + take() % 64;
+    CK_ATTRIBUTE base[] = {{CKA_CLASS, &class, sizeof class},
+                           {CKA_KEY_TYPE, &type, sizeof type},
+                           {CKA_DERIVE, &yes, 1},
+                           {CKA_VALUE, take_bytes(secret_size), secret_size}};
+    CK_ATTRIBUTE shown[] = {{CKA_SENSITIVE, &no, 1},
+                            {CKA_EXTRACTABLE, &yes, 1},
+                            {CKA_VALUE_LEN, &size, sizeof size}};
+    CK_HKDF_PARAMS *const given = take_hkdf();
+    CK_MECHANISM mechanism = {CKM_HKDF_DERIVE, given, sizeof *given};
+    CK_BYTE values[2][256];
+    CK_OBJECT_HANDLE key, made;
+
+    given->bExpand = CK_TRUE;
+    given->ulSaltType = CKF_HKDF_SALT_DATA;
+    given->ulSaltLen = given->pSalt ? given->ulSaltLen : 0;
+    given->ulInfoLen = given->pInfo ? given->ulInfoLen : 0;
+    must(C_CreateObject(session, base, 4, &key));
+    for (int i = 0; i < 2; ++i) {
+        CK_ATTRIBUTE value = {CKA_VALUE, values[i], sizeof *values};
+
+        must(note(DERIVATIONS, C_DeriveKey(session, &mechanism, key, shown, 3, &made)));
+        must(C_GetAttributeValue(session, made, &value, 1));
+        if (value.ulValueLen != size || memcmp(values[0], values[i], size) != 0) {
+            abort();
+        }
+    }
+}
+
 /* The secret of two pairs, from both sides: with an engine, and then rarely, as it takes a while. */
 static void derive_from_both_sides(void)
 {
@@ -807,12 +859,12 @@ static void derive_from_both_sides(void)
 /* In a session of its own, where no operation is under way. */
 static void go_and_come_back(void)
 {
-    static void (*const ways[])(void) = {encrypt_and_decrypt, wrap_and_unwrap,
+    static void (*const ways[])(void) = {encrypt_and_decrypt, wrap_and_unwrap, derive_twice,
                                          derive_from_both_sides};
     const CK_SESSION_HANDLE before = session;
 
     open_session(&session);
-    ways[take() % 3]();
+    ways[take() % 4]();
     must(C_CloseSession(session));
     session = before;
 }

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives import cmac, hashes, hmac, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 
 from coprime.token.module import TokenError
 from tests.token import cryptoki
@@ -34,6 +35,7 @@ HMACS = {
     hashes.SHA3_256: (0x2B1, None),
 }
 IV = bytes(range(16))
+SHOWN = {cryptoki.SENSITIVE: False, cryptoki.EXTRACTABLE: True}
 
 
 def import_secret(session, kind, value):
@@ -234,6 +236,79 @@ def test_generated_secret(session):
         session.encrypt(key, AES_ECB, bytes(16))
 
 
+# HKDF.
+
+HKDF_DERIVE, CKK_HKDF = 0x402A, 0x42
+HKDF_HASHES = {hashes.SHA1: 0x220, hashes.SHA256: cryptoki.SHA256, hashes.SHA3_512: 0x2D0}
+
+
+def expected_of_hkdf(algorithm, value, size, salt, info, *, extract, expand):
+    if not expand:
+        made = hmac.HMAC(salt or bytes(algorithm.digest_size), algorithm)
+        made.update(value)
+        return made.finalize()[:size]
+    if not extract:
+        return HKDFExpand(algorithm, size, info).derive(value)
+    return HKDF(algorithm, size, salt, info).derive(value)
+
+
+@pytest.mark.parametrize("algorithm", HKDF_HASHES)
+@pytest.mark.parametrize("ways", [(True, True), (True, False), (False, True)])
+def test_hkdf(session, algorithm, ways):
+    """Keys of the right bytes, with a salt that is bytes, a key, or nothing."""
+    value, salt = os.urandom(40), os.urandom(13)
+    may = {cryptoki.DERIVE: True}
+    secret = {CLASS: cryptoki.SECRET_KEY, KEY_TYPE: cryptoki.GENERIC_SECRET} | may
+    key = session.create(secret | {VALUE: value})
+    salt_key = session.create(secret | {VALUE: salt, KEY_TYPE: CKK_HKDF})
+    how = {"extract": ways[0], "expand": ways[1]}
+    for given, used in ((None, None), (b"", None), (salt, salt), (salt_key, salt)):
+        for info in (b"", b"info"):
+            for size in (1, 16, algorithm.digest_size, *((255,) if how["expand"] else ())):
+                parameter = cryptoki.Hkdf(HKDF_HASHES[algorithm], given, info, **how)
+                template = SHOWN | {cryptoki.VALUE_LEN: size}
+                made = session.derive_with(HKDF_DERIVE, parameter, key, template)
+                expected = expected_of_hkdf(algorithm(), value, size, used, info, **how)
+                assert session.get(made, VALUE) == expected
+    if not how["expand"]:
+        made = session.derive_with(HKDF_DERIVE, parameter, key, SHOWN)
+        assert len(session.get(made, VALUE)) == algorithm.digest_size
+    template = {KEY_TYPE: cryptoki.AES, cryptoki.VALUE_LEN: 16}
+    aes = session.derive_with(HKDF_DERIVE, parameter, key, template)
+    session.encrypt(aes, AES_ECB, bytes(16))
+    assert session.is_true(aes, cryptoki.SENSITIVE)
+
+
+def test_refused_hkdf(session):
+    secret = {CLASS: cryptoki.SECRET_KEY, KEY_TYPE: cryptoki.GENERIC_SECRET, VALUE: bytes(32)}
+    key = session.create(secret | {cryptoki.DERIVE: True})
+    no_key = session.create(secret)
+    size = {cryptoki.VALUE_LEN: 32}
+    right = cryptoki.Hkdf(cryptoki.SHA256)
+    for parameter, base, template, code in (
+        (right, no_key, size, cryptoki.KEY_FUNCTION_NOT_PERMITTED),
+        (right, session.generate_aes(size), size, cryptoki.KEY_TYPE_INCONSISTENT),
+        (right, 0, size, cryptoki.KEY_HANDLE_INVALID),
+        (right, key, {}, cryptoki.TEMPLATE_INCOMPLETE),
+        (right, key, {cryptoki.VALUE_LEN: 1025}, cryptoki.KEY_SIZE_RANGE),
+        (right, key, size | {cryptoki.WRAP: True}, cryptoki.TEMPLATE_INCONSISTENT),
+        (cryptoki.Hkdf(cryptoki.SHA256, no_key), key, size, cryptoki.KEY_FUNCTION_NOT_PERMITTED),
+        (cryptoki.Hkdf(cryptoki.SHA256, 0), key, size, cryptoki.KEY_HANDLE_INVALID),
+        (cryptoki.Hkdf(1), key, size, cryptoki.MECHANISM_PARAM_INVALID),
+        (bytes(8), key, size, cryptoki.MECHANISM_PARAM_INVALID),
+        (
+            *(cryptoki.Hkdf(cryptoki.SHA256, extract=False, expand=False), key, size),
+            cryptoki.MECHANISM_PARAM_INVALID,
+        ),
+        (
+            *(cryptoki.Hkdf(cryptoki.SHA256, expand=False), key, {cryptoki.VALUE_LEN: 33}),
+            cryptoki.KEY_SIZE_RANGE,
+        ),
+    ):
+        with fails(code):
+            session.derive_with(HKDF_DERIVE, parameter, base, template)
+
+
 # Input and output in one place.
 
 MECHANISMS = {
@@ -328,8 +403,6 @@ def test_keys_of_two_halves_in_place(session, shift):
 
 
 # Hashing a key.
-
-SHOWN = {cryptoki.SENSITIVE: False, cryptoki.EXTRACTABLE: True}
 
 
 def digest_of_key(session, key):

@@ -17,13 +17,17 @@
 /* The longest derived key, and what may be shared beside the key, in bytes. */
 enum { MAX_DERIVED = 1024, MAX_SHARED = 4096 };
 
-/* A derivation that was asked for. */
+/* A derivation that was asked for: from a private key on a curve and a point, or from a secret key. */
 struct derivation_wanted {
     const struct mechanism *mechanism;
     CK_ECDH1_DERIVE_PARAMS given;
+    CK_HKDF_PARAMS hkdf;
     const struct digest *digest; /* of the key derivation function; null: there is none */
     struct curve_key *key;
-    bool always_sensitive, never_extractable; /* of the private key */
+    /* Of HKDF: the secret key's value, and the salt's if that is a key; in secret memory. */
+    uint8_t *secret, *salt;
+    size_t secret_size, salt_size;
+    bool always_sensitive, never_extractable; /* of the key from which another is derived */
 };
 
 /* The hash function of a key derivation function; false if it is none that is known. */
@@ -46,13 +50,49 @@ static bool read_function(CK_EC_KDF_TYPE kdf, const struct digest **digest)
     return *digest || kdf == CKD_NULL;
 }
 
+/* The parameters of HKDF (RFC 5869). */
+static CK_RV read_hkdf(const CK_MECHANISM *given, struct derivation_wanted *wanted)
+{
+    CK_HKDF_PARAMS *const found = &wanted->hkdf;
+
+    if (given->pParameter == NULL || given->ulParameterLen != sizeof *found) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(found, given->pParameter, sizeof *found);
+    wanted->digest = digest_of(found->prfHashMechanism);
+    if (wanted->digest == NULL || found->bExtract > CK_TRUE || found->bExpand > CK_TRUE ||
+        !(found->bExtract || found->bExpand) || found->ulInfoLen > MAX_SHARED ||
+        (found->ulInfoLen && found->pInfo == NULL)) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    if (!found->bExtract) { /* no salt is looked at */
+        found->ulSaltType = CKF_HKDF_SALT_NULL;
+    }
+    switch (found->ulSaltType) {
+    case CKF_HKDF_SALT_NULL:
+        found->ulSaltLen = 0;
+        return CKR_OK;
+    case CKF_HKDF_SALT_DATA:
+        return found->ulSaltLen <= MAX_SHARED && (found->pSalt || found->ulSaltLen == 0) ?
+                   CKR_OK :
+                   CKR_MECHANISM_PARAM_INVALID;
+    case CKF_HKDF_SALT_KEY:
+        return CKR_OK;
+    default:
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+}
+
 static CK_RV read_mechanism(const CK_MECHANISM *given, struct derivation_wanted *wanted)
 {
     CK_ECDH1_DERIVE_PARAMS *const found = &wanted->given;
 
     wanted->mechanism = mechanism_find(given->mechanism);
-    if (wanted->mechanism == NULL || wanted->mechanism->scheme != ECDH) {
+    if (wanted->mechanism == NULL || !(wanted->mechanism->info.flags & CKF_DERIVE)) {
         return CKR_MECHANISM_INVALID;
+    }
+    if (wanted->mechanism->scheme == HKDF) {
+        return read_hkdf(given, wanted);
     }
     if (given->pParameter == NULL || given->ulParameterLen != sizeof *found) {
         return CKR_MECHANISM_PARAM_INVALID;
@@ -91,14 +131,38 @@ static CK_RV begin_derived(const struct session *session, struct attributes *mad
     return objects_finish(session, made, false, CK_UNAVAILABLE_INFORMATION);
 }
 
-/* Find the private key. With the module's lock. */
+/* Copy a value; null without memory. */
+static uint8_t *copy_value(const struct attributes *attributes, size_t *size)
+{
+    const struct value value = attributes_get(attributes, CKA_VALUE);
+    uint8_t *const copy = secret_allocate(value.size ? value.size : 1);
+
+    *size = value.size;
+    if (copy && value.size) {
+        memcpy(copy, value.bytes, value.size);
+    }
+    return copy;
+}
+
+/* Find the key, and of HKDF also the one that is the salt. With the module's lock. */
 static CK_RV find_key(struct session *session, CK_OBJECT_HANDLE handle,
                       struct derivation_wanted *wanted)
 {
-    struct object *object;
-    CK_RV rv = objects_find_key(session, handle, CKO_PRIVATE_KEY, CKA_DERIVE,
-                                wanted->mechanism->type, &object);
+    const bool is_secret = wanted->mechanism->scheme == HKDF;
+    struct object *object, *salt;
+    CK_RV rv = objects_find_key(session, handle, is_secret ? CKO_SECRET_KEY : CKO_PRIVATE_KEY,
+                                CKA_DERIVE, wanted->mechanism->type, &object);
 
+    if (rv == CKR_OK && is_secret && wanted->hkdf.ulSaltType == CKF_HKDF_SALT_KEY) {
+        rv = objects_find_key(session, wanted->hkdf.hSaltKey, CKO_SECRET_KEY, CKA_DERIVE,
+                              wanted->mechanism->type, &salt);
+        if (rv == CKR_OK) {
+            wanted->salt = copy_value(&salt->attributes, &wanted->salt_size);
+            rv = wanted->salt ? CKR_OK : CKR_HOST_MEMORY;
+        }
+        object = token_find_object(session->token, handle); /* another process may have written */
+        rv = rv == CKR_OK && object == NULL ? CKR_KEY_HANDLE_INVALID : rv;
+    }
     if (rv != CKR_OK) {
         return rv;
     }
@@ -107,8 +171,21 @@ static CK_RV find_key(struct session *session, CK_OBJECT_HANDLE handle,
     }
     wanted->always_sensitive = attributes_bool(&object->attributes, CKA_ALWAYS_SENSITIVE, false);
     wanted->never_extractable = attributes_bool(&object->attributes, CKA_NEVER_EXTRACTABLE, false);
+    if (is_secret) {
+        wanted->secret = copy_value(&object->attributes, &wanted->secret_size);
+        return wanted->secret ? CKR_OK : CKR_HOST_MEMORY;
+    }
     wanted->key = curve_key_of(object_key(session->token->crypto, object));
     return wanted->key ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT;
+}
+
+/* The bytes that a function gives which gives no other number of them; 0: it gives any. */
+static size_t only_size(const struct derivation_wanted *wanted)
+{
+    if (wanted->mechanism->scheme == HKDF) {
+        return wanted->hkdf.bExpand ? 0 : wanted->digest->size;
+    }
+    return wanted->digest ? 0 : wanted->key->curve->bytes;
 }
 
 /* Bytes of the new key: as many as the template says, or the secret has. */
@@ -116,14 +193,14 @@ static CK_RV read_length(const struct attributes *made, const struct derivation_
                          size_t *size)
 {
     const bool is_aes = attributes_ulong(made, CKA_KEY_TYPE, UNAVAILABLE) == CKK_AES;
-    const size_t most = wanted->digest ? MAX_DERIVED : wanted->key->curve->bytes;
+    const size_t only = only_size(wanted), most = only ? only : MAX_DERIVED;
 
     *size = attributes_ulong(made, CKA_VALUE_LEN, 0);
-    if (*size == 0 && (is_aes || wanted->digest)) {
+    if (*size == 0 && (is_aes || only == 0)) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
     if (*size == 0) {
-        *size = wanted->key->curve->bytes;
+        *size = only;
     }
     return *size > most || (is_aes && !aes_has_size(*size)) ? CKR_KEY_SIZE_RANGE : CKR_OK;
 }
@@ -148,29 +225,72 @@ static bool apply_function(const struct crypto *crypto, const struct derivation_
     return done;
 }
 
+/* HKDF: to extract, to expand, or both. The value has room for a digest. */
+static bool apply_hkdf(const struct crypto *crypto, const struct derivation_wanted *wanted,
+                       uint8_t *value, size_t size)
+{
+    static uint8_t none[1];
+    const CK_HKDF_PARAMS *const given = &wanted->hkdf;
+    uint8_t *const salt = wanted->salt ? wanted->salt : given->ulSaltLen ? given->pSalt : none;
+    const size_t salt_size = wanted->salt ? wanted->salt_size : given->ulSaltLen;
+    int mode = !given->bExpand  ? EVP_KDF_HKDF_MODE_EXTRACT_ONLY :
+               !given->bExtract ? EVP_KDF_HKDF_MODE_EXPAND_ONLY :
+                                  EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND;
+    EVP_KDF *const kdf = EVP_KDF_fetch(crypto->context, OSSL_KDF_NAME_HKDF, NULL);
+    EVP_KDF_CTX *const context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)wanted->digest->name, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, wanted->secret, wanted->secret_size),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, salt, salt_size),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, given->ulInfoLen ? given->pInfo : none,
+                                          given->ulInfoLen),
+        OSSL_PARAM_construct_end(),
+    };
+    const bool done =
+        context &&
+        EVP_KDF_derive(context, value, given->bExpand ? size : wanted->digest->size, parameters) == 1;
+
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    return done;
+}
+
+/* The value that follows from the secret of the private key and a point, in `secret`. */
+static CK_RV share_point(const struct token *token, const struct derivation_wanted *wanted,
+                         uint8_t *secret, size_t size, const uint8_t **value)
+{
+    const struct value point = {wanted->given.pPublicData, wanted->given.ulPublicDataLen};
+    const size_t secret_size = wanted->key->curve->bytes;
+    const CK_RV rv = ecdh(token->crypto, token->device, wanted->key, point, secret);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (wanted->digest == NULL) {
+        *value = secret + secret_size - size; /* of a shorter key the leading bytes are left out */
+        return CKR_OK;
+    }
+    *value = secret + MAX_CURVE_BYTES;
+    return apply_function(token->crypto, wanted, secret, secret_size, secret + MAX_CURVE_BYTES,
+                          size) ?
+               CKR_OK :
+               CKR_FUNCTION_FAILED;
+}
+
 /* Compute the new key's value, and set it. */
 static CK_RV derive(const struct token *token, const struct derivation_wanted *wanted,
                     struct attributes *made)
 {
-    const struct value point = {wanted->given.pPublicData, wanted->given.ulPublicDataLen};
-    const size_t secret_size = wanted->key->curve->bytes;
     uint8_t *const secret = secret_allocate(MAX_CURVE_BYTES + MAX_DERIVED);
-    const uint8_t *value = NULL;
+    const uint8_t *value = secret;
     size_t size;
-    CK_RV rv = read_length(made, wanted, &size);
+    CK_RV rv = secret ? read_length(made, wanted, &size) : CKR_HOST_MEMORY;
 
-    if (rv == CKR_OK) {
-        rv = secret ? ecdh(token->crypto, token->device, wanted->key, point, secret) :
-                      CKR_HOST_MEMORY;
-    }
-    if (rv == CKR_OK && wanted->digest) {
-        value = secret + MAX_CURVE_BYTES;
-        rv = apply_function(token->crypto, wanted, secret, secret_size, secret + MAX_CURVE_BYTES,
-                            size) ?
-                 CKR_OK :
-                 CKR_FUNCTION_FAILED;
+    if (rv == CKR_OK && wanted->mechanism->scheme == HKDF) {
+        rv = apply_hkdf(token->crypto, wanted, secret, size) ? CKR_OK : CKR_FUNCTION_FAILED;
     } else if (rv == CKR_OK) {
-        value = secret + secret_size - size; /* of a shorter key the leading bytes are left out */
+        rv = share_point(token, wanted, secret, size, &value);
     }
     if (rv == CKR_OK && (!attributes_set(made, CKA_VALUE, value, size) ||
                          !attributes_set_ulong(made, CKA_VALUE_LEN, size))) {
@@ -180,7 +300,7 @@ static CK_RV derive(const struct token *token, const struct derivation_wanted *w
     return rv;
 }
 
-/* What the new key's history is depends on the private key's. */
+/* What the new key's history is depends on that of the key it is derived from. */
 static bool set_history(const struct derivation_wanted *wanted, struct attributes *made)
 {
     return attributes_set_bool(made, CKA_ALWAYS_SENSITIVE,
@@ -226,6 +346,8 @@ CK_RV C_DeriveKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
         rv = derive(session->token, &wanted, &made);
     }
     key_release(wanted.key ? &wanted.key->base : NULL);
+    secret_free(wanted.secret);
+    secret_free(wanted.salt);
     if (rv == CKR_OK) {
         rv = objects_add(session, rv, pTemplate, ulAttributeCount, &made, 1, phKey);
     } else {

@@ -76,6 +76,7 @@ static const struct mechanism mechanisms[] = {
     BLOCK_MAC(CKM_AES_CMAC_GENERAL),
     {CKM_GENERIC_SECRET_KEY_GEN, {1, MAX_MAC_KEY, CKF_GENERATE}, CKK_GENERIC_SECRET, NO_SCHEME,
      NO_DIGEST},
+    {CKM_HKDF_DERIVE, {1, MAX_MAC_KEY, CKF_DERIVE}, CKK_GENERIC_SECRET, HKDF, NO_DIGEST},
     MAC(CKM_SHA_1_HMAC, CKM_SHA_1),
     MAC(CKM_SHA224_HMAC, CKM_SHA224),
     MAC(CKM_SHA256_HMAC, CKM_SHA256),
@@ -141,6 +142,7 @@ bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type)
 {
     return type == mechanism->key ||
            (mechanism->type == CKM_ECDH1_DERIVE && type == CKK_EC_MONTGOMERY) ||
+           (mechanism->scheme == HKDF && type == CKK_HKDF) ||
            (mechanism->scheme == HMAC && is_hmac_key(mechanism, type));
 }
 

@@ -8,7 +8,7 @@
 #include "padding.h"
 
 /* What a mechanism does: a padding of RSA, something on curves, or AES. */
-enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, AES, HMAC, CMAC };
+enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, AES, HMAC, CMAC, HKDF };
 
 struct mechanism {
     CK_MECHANISM_TYPE type;
