@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import CLUSTER, family_named
+from coprime.catalog import CLUSTER, NODES, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Capabilities, Command
 from coprime.flow.targets import FLOWS, device_named
@@ -192,7 +192,12 @@ def choose(
 
     def chosen(design: tuple[Point, ...]) -> Chosen:
         alone = replace(
-            design[0], cores=0, link_registers=0, stamped=False, bus=Bus.AXI4_LITE.value
+            design[0],
+            cores=0,
+            link_registers=0,
+            node=NODES[0],
+            stamped=False,
+            bus=Bus.AXI4_LITE.value,
         )
         return Chosen(design, beside.get(_design(alone)))
 
@@ -266,7 +271,7 @@ def _slowest(points: Iterable[Point]) -> Mapping[object, Point]:
 
 
 def _design(point: Point) -> object:
-    chain = (point.cores, point.link_registers, point.stamped, point.bus)
+    chain = (point.cores, point.link_registers, point.node, point.stamped, point.bus)
     return (point.family, *chain, tuple(sorted(point.parameters.items())))
 
 

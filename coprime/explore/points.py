@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from coprime.bus.axi_accelerator import Bus
+from coprime.catalog import NODES
 from coprime.flow.files import replacing
 
 
@@ -53,6 +54,9 @@ class Point:
     """Engines of a cluster, 1 or more; 0 for every other part, and where a file has no such column.
     """
     link_registers: int = 0  # of a cluster: between two nodes, besides a node's own
+    node: str = NODES[0]
+    """Kind of a cluster's nodes, "full" or "lean"; "full" for the other parts, which have none, and
+    where a file has no such column."""
     stamped: bool = False
     """Whether a cluster's node was placed and routed by itself, and copied."""
     bus: str = Bus.AXI4_LITE.value
@@ -112,10 +116,11 @@ class Point:
     def identity(self) -> tuple[object, ...]:
         """What distinguishes the points of a sweep, in the order in which they are sorted."""
         parameters = tuple(sorted(self.parameters.items()))
-        what = (self.target, self.part, self.cores, self.link_registers, self.stamped, self.bus)
+        chain = (self.cores, self.link_registers, self.node, self.stamped, self.bus)
         work = (self.operation, self.exponents, self.bits, self.seed)
         routed = self.fmax_mhz is not None
-        return (self.family, *what, *work, parameters, routed, self.device or "")
+        kind = (self.family, self.target, self.part)
+        return (*kind, *chain, *work, parameters, routed, self.device or "")
 
     @property
     def request(self) -> tuple[object, ...]:
@@ -133,10 +138,11 @@ class Point:
         return ", ".join([*(["stamped"] if self.stamped else []), *words, *bus])
 
     @property
-    def of_the_cluster(self) -> dict[str, int]:
+    def of_the_cluster(self) -> dict[str, int | str]:
         """A cluster's own parameters; none of another part."""
         own = {"cores": self.cores, "link_registers": self.link_registers}
-        return {name: value for name, value in own.items() if value}
+        node = {} if self.node == NODES[0] else {"node": self.node}
+        return {name: value for name, value in own.items() if value} | node
 
 
 COLUMNS: Mapping[str, Any] = {field.name: field.type for field in fields(Point)}
@@ -146,6 +152,7 @@ _JSON = ("parameters", "tools")
 _LATER: Mapping[str, Any] = {
     "cores": 0,
     "link_registers": 0,
+    "node": NODES[0],
     "stamped": False,
     "bus": Bus.AXI4_LITE.value,
     "software_cycles": None,

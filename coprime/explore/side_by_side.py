@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import CLUSTER
+from coprime.catalog import CLUSTER, NODES
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
 from coprime.explore.system import SYSTEM
@@ -182,7 +182,7 @@ def _matches(source: Measured, point: Point) -> bool:
         and point.operation == source.operation
         and point.part == source.part
         and (point.cores, point.link_registers, point.stamped) == (source.cores, 0, False)
-        and point.bus == source.bus
+        and (point.bus, point.node) == (source.bus, source.node)
         and source.exponents in (None, point.exponents)
         and source.target in (None, point.target)
         and source.device in (None, point.device)
@@ -205,6 +205,7 @@ def wanted(source: Measured) -> Point:
         device=source.device,
         part=source.part,
         cores=source.cores,
+        node=source.node,
         bus=source.bus,
         fmax_mhz=0.0 if source.column in _ROUTED else None,
         status="missing",
@@ -272,8 +273,9 @@ def _how(source: Measured, point: Point | None) -> str:
         source.exponents or "", ""
     )
     cores = {"cores": source.cores} if source.cores else {}
+    node = {} if source.node == NODES[0] else {"node": source.node}
     bus = {} if source.bus == Bus.AXI4_LITE.value else {"bus": source.bus}
-    pairs = (cores | dict(source.parameters) | bus).items()
+    pairs = (cores | node | dict(source.parameters) | bus).items()
     settings = ", ".join(f"{name} {value}" for name, value in pairs)
     design = f"{source.family} with {settings}" if settings else source.family
     design = _PARTS.get(source.part, "") + design

@@ -8,7 +8,7 @@ described with examples in docs/sweeps.md.
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
@@ -28,6 +28,7 @@ from coprime.catalog import (
     CLUSTER,
     CLUSTER_PARAMETERS,
     FAMILIES,
+    NODES,
     Choice,
     ClusterChoice,
     Family,
@@ -100,6 +101,7 @@ class AreaTask(_Design):
     cores: int = 0
     """Of a cluster; 0 for the other parts."""
     link_registers: int = 0  # of a cluster, too
+    node: str = NODES[0]  # the same
     stamped: bool = False
     """Whether a cluster's node is placed once and copied; `route_seeds` are then those of it."""
     bus: str = Bus.AXI4_LITE.value
@@ -110,7 +112,8 @@ class AreaTask(_Design):
         """What `coprime build` makes: the design, or a cluster of it."""
         if self.part != CLUSTER:
             return self.choice
-        return ClusterChoice(self.choice, self.cores, self.link_registers)
+        core = replace(self.choice, bare=self.node != NODES[0])
+        return ClusterChoice(core, self.cores, self.link_registers)
 
 
 @dataclass(frozen=True)
@@ -252,6 +255,7 @@ class _Sweep(_Table):
     bus: Annotated[_Texts, _among(BUSES)] | None = None
     cores: _Integers | None = None
     link_registers: _Integers | None = None
+    node: Annotated[str, _among(NODES)] | None = None
     stamp: bool = False
     route: bool = True
     device: Annotated[str, _among(list(DEVICES))] | None = None
@@ -263,11 +267,9 @@ class _Sweep(_Table):
         if self.alone and self.operations is not None:
             does = "multiplies" if self.part == "multiplier" else "reduces words"
             raise ValueError(f"part {self.part!r} {does}: it takes no operations")
-        for key in ("cores", "link_registers"):
+        for key in ("cores", "link_registers", "node"):
             if self.part != CLUSTER and getattr(self, key) is not None:
-                raise ValueError(
-                    f"{key} are those of the part 'cluster': part {self.part!r} has none"
-                )
+                raise ValueError(f"{key!r} is for the part 'cluster': part {self.part!r} has none")
         if self.bus is not None and self.part not in _ON_A_BUS:
             raise ValueError(
                 f"bus is of the parts {', '.join(map(repr, _ON_A_BUS))}: part {self.part!r} has"
@@ -398,6 +400,7 @@ def _points(table: _Sweep) -> Iterator[PlannedPoint]:
                         *(*design, target, table.part, *_routing(target, table)),
                         cores=cores,
                         link_registers=registers,
+                        node=table.node or NODES[0],
                         stamped=table.stamp,
                         bus=bus,
                     )

@@ -164,7 +164,7 @@ def _seconds(task: Task) -> float:
 def request_of(planned: PlannedPoint) -> tuple[object, ...]:
     """`Point.request` of the point that will be measured."""
     area, run = planned.area, planned.run
-    chain = (area.cores, area.link_registers, area.stamped, area.bus)
+    chain = (area.cores, area.link_registers, area.node, area.stamped, area.bus)
     work = (run.operation, run.exponents, run.bits, run.operand_seed)
     parameters, routed = tuple(sorted(area.parameters)), bool(area.route_seeds)
     device = DEVICES[area.device].title if routed else ""
@@ -263,6 +263,7 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
         part=planned.area.part,
         cores=cores,
         link_registers=planned.area.link_registers,
+        node=planned.area.node,
         stamped=planned.area.stamped,
         bus=planned.area.bus,
         milliseconds=milliseconds,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from coprime.catalog import family_named
+from coprime.catalog import NODES, family_named
 from coprime.multipliers.fdfm import FdfmMultiplication
 
 from .published import Computed, Measured, Source, Sources, at_clock, read_publication
@@ -65,14 +65,20 @@ _CLOCK = (_measured("fmax_mhz", **_ROUTED),)
 def _area(columns: Sequence[str], cores: int = 0) -> dict[str, Sequence[Source]]:
     """Area of the circuit for every size up to 2176 bits, mapped to the nearest device family.
 
-    Of one engine, or of a cluster of so many `cores`; by a table's columns of slices, block RAMs
-    and DSP slices.
+    Of one engine, or of a cluster of so many `cores`, with lean nodes and with full ones; by a
+    table's columns of slices, block RAMs and DSP slices.
     """
-    part = "cluster" if cores else "engine"
-    settings: Any = {"target": "xc7", "parameters": _EVERY_SIZE, "part": part, "cores": cores}
+    settings: Any = {"target": "xc7", "parameters": _EVERY_SIZE}
+    places: list[Any] = [{}]
+    if cores:
+        cluster = {"part": "cluster", "cores": cores}
+        places = [
+            {**cluster, "node": node, "where": f"xc7, mapped: {node} nodes"}
+            for node in reversed(NODES)
+        ]
     measured = ("slices_estimate", "bram", "dsp")
     return {
-        name: (_measured(column, **settings),)
+        name: tuple(_measured(column, **settings, **place) for place in places)
         for name, column in zip(columns, measured, strict=True)
     }
 

@@ -20,7 +20,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import family_named
+from coprime.catalog import NODES, family_named
 
 Figure = int | float | str
 """A published figure: a number in the column's unit, or words where the paper prints words."""
@@ -61,6 +61,7 @@ class Measured:
     processor's memory to the result there, `software_cycles` those of software on the same
     processor."""
     cores: int = 0  # of a cluster, 1 or more; 0 for the other parts
+    node: str = NODES[0]  # of a cluster: "full" or "lean"
     bus: str = Bus.AXI4_LITE.value
     """Of an accelerator, a cluster or a system: "axi4-lite" or "axi4"; "axi4-lite" for the others.
     """
