@@ -326,7 +326,10 @@ def test_an_unwrapped_key_does_not_wrap(session):
     with refused(cryptoki.TEMPLATE_INCONSISTENT):
         session.unwrap(KWP, unwrapping, wrapped, OF_AES | {WRAP: True})
     check_never_wraps(session, session.unwrap(KWP, unwrapping, wrapped, OF_AES))
-    for template, allowed in (({DECRYPT: False}, True), ({DECRYPT: True}, False), ({}, False)):
+    both = session.unwrap(KWP, unwrapping, wrapped, OF_AES | {WRAP: True, DECRYPT: True})
+    with refused(cryptoki.KEY_NOT_WRAPPABLE):  # as any key that decrypts
+        session.wrap(KWP, both, key)
+    for template, allowed in (({DECRYPT: False}, True), ({}, False)):
         both = {WRAP: True, UNWRAP: True, cryptoki.UNWRAP_TEMPLATE: template}
         unwrapping = session.generate_aes(AES_32 | both)
         wrapped = session.wrap(KWP, unwrapping, key)

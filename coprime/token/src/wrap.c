@@ -394,9 +394,10 @@ static CK_RV check_unwrapped(const struct wrapper *wrapper, const struct attribu
     if (!wrapper->decrypts && !attributes_bool(made, CKA_SENSITIVE, true)) {
         return CKR_TEMPLATE_INCONSISTENT;
     }
-    /* Whoever unwraps it again can have it with CKA_DECRYPT, unless the template forbids that. */
-    return attributes_bool(made, CKA_WRAP, false) &&
-                   (decrypts == NULL || attributes_bool(made, CKA_DECRYPT, true)) ?
+    /* A key without CKA_DECRYPT wraps sensitive keys; whoever unwraps it again could have it with that,
+       unless the template forbids it. */
+    return attributes_bool(made, CKA_WRAP, false) && !attributes_bool(made, CKA_DECRYPT, false) &&
+                   decrypts == NULL ?
                CKR_TEMPLATE_INCONSISTENT :
                CKR_OK;
 }
