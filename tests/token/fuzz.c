@@ -808,6 +808,7 @@ static void derive_twice(void)
     CK_OBJECT_HANDLE key, made;
 
     given->bExpand = CK_TRUE;
+    given->prfHashMechanism = digests[take() % (sizeof digests / sizeof *digests)];
     given->ulSaltType = CKF_HKDF_SALT_DATA;
     given->ulSaltLen = given->pSalt ? given->ulSaltLen : 0;
     given->ulInfoLen = given->pInfo ? given->ulInfoLen : 0;
