@@ -20,6 +20,7 @@ from coprime.rsa.keys import RsaPrivateKey
 from coprime.runs.execution import execute
 from coprime.runs.numbers import Operands, expected_result, random_operands
 
+from .another_key import difference_of_keys
 from .faults import FaultKind
 from .nonces import KNOWN_BITS, key_follows
 
@@ -163,14 +164,23 @@ class Subject:
         return execute(driver, self.command, self.operands).value
 
     def reveals(self, value: int) -> bool:
-        """Whether a wrong result of RSA_PRIVATE gives the key away.
+        """Whether a wrong result of RSA_PRIVATE or of ECDSA gives the key away.
 
-        That is so if value^e - x has a factor in common with the modulus, but not all of it.
+        That is so if value^e - x has a factor in common with the modulus, but not all of it; and if
+        a signature is valid for another key, of which the difference can be found.
         """
         if self._key is None:
-            return False
+            return self._is_of_near_key(value)
         e, n = self._key.e, self._key.n
         return 1 < math.gcd(pow(value, e, n) - self.operands.x, n) < n
+
+    def _is_of_near_key(self, value: int) -> bool:
+        own = self.operands.numbers
+        names = ("z", "d", "gx", "gy", "a", "b", "p", "n")
+        if not self._draws or not own.keys() >= set(names):
+            return False
+        numbers = {name: own[name] for name in names}
+        return difference_of_keys(self._pair(value), **numbers) is not None
 
     def is_of_another_input(self, value: int) -> bool:
         """Whether a wrong result of RSA_PRIVATE is right for an input nearly like this one.

@@ -22,7 +22,13 @@ from .comb import (
 from .curve_form import WEIERSTRASS
 from .ecdsa_routines import FACTORS, IS_R, SUM_IS_R, TOTAL
 from .ecdsa_verify import verified
-from .key_shares import compared_blinded, products_with_inverse, shared_key, sums_of_shares
+from .key_shares import (
+    compared_blinded,
+    products_with_inverse,
+    shared_key,
+    shares_of_check,
+    sums_of_shares,
+)
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
@@ -180,7 +186,10 @@ def _s(machine: Machine) -> list[Step]:
 
 
 def _check_s(machine: Machine) -> list[Step]:
-    """Is s k = z + r d modulo n, with the r and s that are claimed?"""
+    """Is s k = z + r d modulo n, with the r and s that are claimed?
+
+    R^2 and the modulus's multiples are brought again: what is wrong with those of s is in s only.
+    """
     # A MOVE of r would be in the residue.
     claimed = linear(StepKind.ADD, _R, _R, Scratch.SUM, _Q, "r = 0 + r")
     difference = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.FORM_SUM, _Q, "s k - (z + r d)")
@@ -201,7 +210,8 @@ def _check_s(machine: Machine) -> list[Step]:
     if machine.shares_key:
         compared = compared_blinded(form_s, _nonce(machine))
     return [
-        zero(_R, _Q),
+        call(zero(_R, _Q), ENTER),
+        *(shares_of_check() if machine.shares_key else []),
         call(claimed, TOTAL),
         *(of_verification if machine.verifies else []),
         *compared,

@@ -63,12 +63,11 @@ def _check_s() -> list[Step]:
     """ACCUMULATOR = S - h a, canonical, less r.
 
     r is not multiplied here, nor is it where S is made: a multiplier that fails cannot make both 0.
-    R^2 is brought again: what is wrong with that of ENTER is in S only.
+    All constants are brought again: what is wrong with those of S is in S only.
     """
     in_form = linear(StepKind.SUBTRACT, _ACC, _ACC, _PRODUCT, _Q, "S - h a in Montgomery form")
     return [
-        move(_HASH, Scratch.X_HIGH, _Q),
-        move(Scratch.POWER, Operand.Q_POWER, _Q),
+        call(move(_HASH, Scratch.X_HIGH, _Q), ENTER),
         to_form(_ACC, Operand.SECRET, _Q, "a"),
         multiply(_ACC, _ACC, _HASH, _Q, "h a"),
         to_form(_PRODUCT, _ACC, _Q, "h a"),

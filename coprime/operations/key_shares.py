@@ -14,7 +14,9 @@ as shares. z + r d is in two shares as well, and s is a sum of two products:
     b s k = b (z + r CHECKED_KEY_0) + b r CHECKED_KEY_1     b is random
 
 A fault in one pair of shares leaves the other one: then the check fails, in this signature or in
-the next one.
+the next one. What both are renewed with (the modulus's multiples and R^2) is computed for each: the
+first pair is renewed as a signature begins, the second one in its check, after ENTER has brought
+these again. With the same wrong multiple in both, both would be shares of d + 2^i.
 """
 
 from dataclasses import replace
@@ -31,14 +33,19 @@ _SUM_0, _SUM_1, _BLINDING = Scratch.FORM_SUM, Scratch.FORM_SUM_1, Scratch.TERM
 
 
 def shared_key() -> list[Step]:
-    """Check d if the host has written it, else 1; and make others of all shares."""
+    """Check d if the host has written it, else 1; and make others of the shares for s."""
     checked = [
         move(_ACC, Scratch.UNIT, _Q),
         _if_written(_ACC, Operand.SECRET, "d, if the host has written it, else 1"),
         below(_ACC, _Q),
         positive(_ACC, _Q, "d > 0?"),
     ]
-    return [*checked, *(step for pair in KEYS for step in _refreshed(*pair))]
+    return [*checked, *_refreshed(*KEYS[0])]
+
+
+def shares_of_check() -> list[Step]:
+    """Make others of the shares for the check; ENTER was called for these alone."""
+    return _refreshed(*KEYS[1])
 
 
 def _if_written(destination: Scratch, x: Operand | Scratch, note: str) -> Step:
