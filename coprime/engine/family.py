@@ -230,7 +230,7 @@ class Choice:
 
     @property
     def design(self) -> Design:
-        """The engine's design."""
+        """The engine's design. Raises ValueError for a bare one that the family does not have."""
         more = [one for one in Command if one.name.lower() in self.values]
         if self.bare:
             if self.family.bare is None:

@@ -203,7 +203,7 @@ class FdfmSchedule(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Count through both loops."""
         m = Module()
-        i, j = (Counter(one, dense=self.dense) for one in (self.i, self.j))
+        i, j = (IndexRegister(one, dense=self.dense) for one in (self.i, self.j))
         wait = Signal(3)  # 0..4: c within QUOTIENT
         draining = Signal()
         m.d.comb += self.done.eq(self.flushed & draining)
@@ -248,7 +248,7 @@ class FdfmSchedule(wiring.Component):
         return m
 
 
-class Counter:
+class IndexRegister:
     """A register that a state machine restarts at 0, or steps; of both it restarts.
 
     If it is `dense`, both reach the register through its reset and its enable, which takes no LUT
