@@ -18,12 +18,16 @@ from pathlib import Path
 
 from coprime.errors import CoprimeError
 
-# Yosys ends its process on an error, so it never runs in ours. abc9 would have its result proved
-# equal to its input, which does not end for a large multiplier in one cycle; Yosys only prints the
-# verdict and ignores it, so it is not asked for.
+# Yosys ends its process on an error, so it never runs in ours. It follows a path through logic by
+# recursion, and a division of 128 bits is too deep for the usual 8 MB of stack. abc9 would have its
+# result proved equal to its input, which does not end for a large multiplier in one cycle; Yosys
+# only prints the verdict and ignores it, so it is not asked for.
 _YOSYS = """
+import resource
 import sys
 from pyosys import libyosys
+_, most = resource.getrlimit(resource.RLIMIT_STACK)
+resource.setrlimit(resource.RLIMIT_STACK, (most, most))
 design = libyosys.Design()
 libyosys.run_pass("scratchpad -set abc9.verify 0", design)
 for command in sys.stdin.read().splitlines():

@@ -515,8 +515,9 @@ def _multiplication(test: int, circuit: str, where: str) -> Source:
 
 
 def _multiplications(curve: str) -> tuple[Source, ...]:
-    """Of Test 32, too."""
-    return _of_tests(_multiplication, (*DRAWN, 32), _GATES)(curve)
+    """Of Test 32, too, there are unit gates, and of CM those of Test 64."""
+    longer = (32, 64) if curve in (CM, CM_PSEUDO) else (32,)
+    return _of_tests(_multiplication, (*DRAWN, *longer), _GATES)(curve)
 
 
 _ITERATIONS = _of_tests(

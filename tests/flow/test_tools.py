@@ -32,6 +32,16 @@ def test_yosys_proves_no_mapping(tmp_path):
     assert "&verify" not in log
 
 
+def test_yosys_follows_a_long_path(tmp_path):
+    """Deeper than that of a division of 128 bits, which 8 MB of stack are too small for."""
+    (tmp_path / "in.v").write_text(
+        "module one(input [59999:0] a, output y); wire [59999:0] w;"
+        " assign w = {w[59998:0], 1'b0} ^ a; assign y = w[59999]; endmodule"
+    )
+    log = run_yosys(["read_verilog in.v", "proc", "simplemap", "scc"], tmp_path)
+    assert "Found 0 SCCs" in log
+
+
 def test_tools_that_are_missing(monkeypatch, tmp_path):
     with pytest.raises(ToolError, match="no-such-package is not installed"):
         tool_version("no-such-package")
