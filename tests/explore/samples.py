@@ -81,7 +81,14 @@ def points_beside(tables):
                 for one in () if isinstance(source, Derived) else getattr(source, "of", (source,)):
                     made = _beside(one, len(found))
                     known = (made.family, made.settings, made.bits, made.operation, made.part)
-                    known += (made.target, made.device, made.exponents, made.cores)
+                    known += (
+                        made.target,
+                        made.device,
+                        made.exponents,
+                        made.cores,
+                        made.node,
+                        made.bus,
+                    )
                     found.setdefault(known, made)
     return list(found.values())
 
@@ -101,6 +108,9 @@ def _beside(source, number):
         device=device,
         part=source.part,
         cores=source.cores,
+        node=source.node,
+        bus=source.bus,
+        software_cycles=60 * cycles if source.part == "system" else None,
         lut=lut,
         slices_estimate=lut // 4,
         fmax_mhz=fmax,

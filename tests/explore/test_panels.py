@@ -42,7 +42,8 @@ def test_fdfm():
     panels = drawn("FDFM")
     published = [row for row in panels["slices"].rows if row["where"] == "Published"]
     assert [(row["x"], row["y"]) for row in published] == [(1, 140), (320, 34635)]
-    assert places(panels["slices"]) == {"Published", "xc7, mapped"}
+    nodes = {f"xc7, mapped: {node} nodes" for node in ("lean", "full")}
+    assert places(panels["slices"]) == {"Published", "xc7, mapped", *nodes}
     published = [row["y"] for row in panels["throughput"].rows if row["where"] == "Published"]
     assert published == [0.074542, 23.03137]
     published = [row["y"] for row in panels["period"].rows if row["where"] == "Published"]
