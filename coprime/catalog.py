@@ -18,7 +18,7 @@ from coprime.engine.bit_serial import (
 from coprime.engine.compact import COMPACT
 from coprime.engine.curve_settings import CurveSettings
 from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, Settings, command_line, texts
-from coprime.engine.fdfm import FDFM
+from coprime.engine.fdfm import BARE, FDFM
 from coprime.engine.karatsuba import KARATSUBA
 from coprime.engine.lengths import Lengths
 from coprime.engine.ring import RING
@@ -153,8 +153,8 @@ def settings_for(name: str, settings: Settings, command: Command) -> dict[str, s
     """
     settings = texts(settings)
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
-    if name == CLUSTER and settings.get("node") == "lean" and command is not Command.RSA_PRIVATE:
-        raise ValueError(f"lean nodes have RSA_PRIVATE alone, not {command.name}: use node=full")
+    if name == CLUSTER and settings.get("node") == "lean" and command is not BARE:
+        raise ValueError(f"lean nodes have {BARE.name} alone, not {command.name}: use node=full")
     setting, value = command.operation.setting or (command.name.lower(), "1")
     others = dict(command.operation.settings)
     if _can_have(family, setting, others):

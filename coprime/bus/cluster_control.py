@@ -9,8 +9,9 @@ from coprime.bus.command_control import COMMON_PORTS
 from coprime.bus.operand_registers import OperandState
 from coprime.bus.port import WORD_BITS
 from coprime.bus.shared_registers import engine_command, engine_operand
+from coprime.cluster.node_settings import WIPE
 from coprime.cluster.packet import SETTINGS, PacketKind, PacketLayout
-from coprime.engine.contract import Capabilities, Command, Error, Operand
+from coprime.engine.contract import Capabilities, Error, Operand
 
 
 class ClusterControl(wiring.Component):
@@ -142,7 +143,7 @@ class ClusterControl(wiring.Component):
                 m.d.sync += setting.eq(0)
                 m.d.comb += self.occupy.eq(1)
                 m.next = "SET"
-                with m.If(self.command == Command.WIPE):
+                with m.If(self.command == WIPE):
                     m.d.comb += self.clear_marks.eq(1)
                     if own.addresses is not None:
                         m.next = "WIPE"

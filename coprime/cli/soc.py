@@ -4,9 +4,8 @@ import argparse
 
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import FAMILIES, MODULUS, Choice
-from coprime.engine.contract import Command
 from coprime.rsa import fixed_keys, keys
-from coprime.runs.numbers import EXPONENTS, random_lengths, random_operands
+from coprime.runs.numbers import EXPONENTS, random_key_lengths, random_lengths, random_operands
 from coprime.soc import decryption, encryption, exponentiation
 
 from .key_files import add_passphrase, load_private
@@ -77,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("name a key: --bits N for a test key, or --key FILE")
     message = decryption.MESSAGE if options.message is None else options.message
     key = None if options.key is None else load_private(options)
-    lengths = random_lengths(Command.RSA_PRIVATE, options.bits) if key is None else key.lengths
+    lengths = random_key_lengths(options.bits) if key is None else key.lengths
     choice = choice.family.choose(chosen_settings(options), lengths, others=FAMILIES.values())
     decryption.check_lengths(lengths, choice)
     key = key or keys.generate(options.bits, seed=options.seed)
@@ -153,11 +152,13 @@ def _exponentiate(options: argparse.Namespace, choice: Choice) -> int:
     if options.bits is None and fixed is None:
         raise ValueError("name the length of the modulus and the exponent: --bits N")
     bits = options.bits if fixed is None or options.bits else fixed.bit_length()
-    lengths = random_lengths(Command.MODEXP, bits)
+    lengths = random_lengths(exponentiation.COMMAND, bits)
     choice = choice.family.choose(chosen_settings(options), lengths, others=FAMILIES.values())
     exponentiation.check_exponentiation(lengths, choice)
     numbers = random_operands(
-        Command.MODEXP, bits, options.seed, exponents=options.exponents or "random", modulus=fixed
+        *(exponentiation.COMMAND, bits, options.seed),
+        exponents=options.exponents or "random",
+        modulus=fixed,
     ).numbers
     with progress("simulating") as passed:
         done = exponentiation.run_exponentiation(

@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, S
 from amaranth.lib import wiring
 
 from coprime.engine.contract import PerLength, capabilities_of
-from coprime.operations.commands import Command
+from coprime.engine.fdfm import BARE
 
 from .lean_packet import LeanPacketLayout, Setting
 from .links import ChainNode
@@ -63,7 +63,7 @@ class LeanNode(ChainNode):
             engine.write.eq(write),
             engine.index.eq(address),
             engine.digit.eq(written),
-            engine.command.eq(Command.RSA_PRIVATE),
+            engine.command.eq(BARE),
             engine.start.eq(start),
         ]
 

@@ -22,6 +22,8 @@ from .design import EngineDesign, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
 
+BARE = Command.RSA_PRIVATE  # the one command of a lean node's core
+
 
 def fdfm(
     max_bits: int = 2176,
@@ -91,7 +93,7 @@ def bare_fdfm(
             raise ValueError(f"a lean node needs {name}={only}, not {value}: use node=full")
     design = fdfm(max_bits, multipliers, exponentiator, window, curves)
     own, memory = design.capabilities, design.layout
-    required = own.required[Command.RSA_PRIVATE]
+    required = own.required[BARE]
     addresses = WordAddresses(
         memory.depth,
         {one: memory.bases[one] for one in sorted(required)},
@@ -101,7 +103,7 @@ def bare_fdfm(
     )
     return replace(
         design,
-        capabilities=replace(own, required={Command.RSA_PRIVATE: required}, addresses=addresses),
+        capabilities=replace(own, required={BARE: required}, addresses=addresses),
         make_multiplier=partial(FdfmMultiplier, own.count_bits, dense=True),
     )
 

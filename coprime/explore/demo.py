@@ -13,10 +13,9 @@ from coprime.device.accelerator import Accelerator, Result
 from coprime.device.base import Device
 from coprime.device.jobs import Predict
 from coprime.device.simulated import open_simulation
-from coprime.engine.contract import Command
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import Oaep, Pss
-from coprime.runs.numbers import random_lengths
+from coprime.runs.numbers import random_key_lengths
 
 from .measure import measure_area
 
@@ -52,7 +51,7 @@ def demonstrate(
     length = bits if key is None else key.bits
     if length < MIN_BITS:
         raise ValueError(f"the demonstration needs a key of {MIN_BITS} bits or more, not {length}")
-    lengths = random_lengths(Command.RSA_PRIVATE, bits) if key is None else key.lengths
+    lengths = random_key_lengths(bits) if key is None else key.lengths
     choice = FAMILIES[FAMILY].choose({}, lengths, others=FAMILIES.values())
     design = choice.design
     if key is None:

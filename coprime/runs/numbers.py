@@ -138,6 +138,11 @@ def _exponent_length(command: Command, bits: int) -> int:
     return _PUBLIC_EXPONENT.bit_length() if public else bits // stride
 
 
+def random_key_lengths(bits: int) -> Lengths:
+    """Of a key that `random_operands` makes. ValueError as `random_lengths`."""
+    return random_lengths(Command.RSA_PRIVATE, bits)
+
+
 def random_lengths(command: Command, bits: int) -> Lengths:
     """Of the operands that `random_operands` makes, without making them.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from coprime.bus.padding_control import LONGEST_BYPASSED
 from coprime.catalog import Choice
 from coprime.device.jobs import words_of
-from coprime.engine.contract import Command, Length, Operand
+from coprime.engine.contract import Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.lengths import Lengths
 from coprime.engine.precomputation import Radix
@@ -315,7 +315,7 @@ def predicted_cycles(design: Design, key: SystemKey, x: int, *, decrypts: bool) 
     """Cycles of the engine for the operation on x, with the lengths that a driver loads."""
     own = design.capabilities
     command = own.started_by_status[decrypts]
-    if command is Command.RSA_PRIVATE:
+    if command.operation.is_private:
         assert isinstance(key, keys.RsaPrivateKey)
         return decryption.predicted_cycles(design, key, x)
     length = max(own.min_length, key.bits)

@@ -24,6 +24,7 @@ from coprime.soc.firmware import build_firmware, find_toolchain
 from coprime.soc.riscv import find_processor, system_verilog
 from coprime.soc.simulated_system import DIVISOR
 
+COMMAND = Command.MODEXP  # what the firmware starts
 MAX_BITS = 2048  # the firmware's: bits of the longest modulus
 PROGRAM = "exponentiation"  # in the firmware's folder
 _ON_ACCELERATOR, _IN_SOFTWARE = 1, 2  # the job's actions
@@ -172,8 +173,8 @@ def check_exponentiation(lengths: Lengths, choice: Choice | None) -> None:
     if choice is None:
         return
     own = choice.design.capabilities
-    if Command.MODEXP not in own.commands:
-        raise ValueError(f"{choice.family.name} with these parameters has no MODEXP")
+    if COMMAND not in own.commands:
+        raise ValueError(f"{choice.family.name} with these parameters has no {COMMAND.name}")
     excess = lengths.excess(own)
     if excess:
         raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
@@ -242,4 +243,4 @@ def _predicted_cycles(choice: Choice, x: int, e: int, m: int) -> int:
     length = max(own.min_length, m.bit_length())
     operands = {**Radix.of(own).modulus_operands(m, length), Operand.E: e, Operand.X: x}
     lengths = {Length.MODULUS: length, Length.EXPONENT: e.bit_length()}
-    return choice.design.predict(Command.MODEXP, operands, lengths).cycles
+    return choice.design.predict(COMMAND, operands, lengths).cycles
