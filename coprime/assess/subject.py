@@ -32,12 +32,19 @@ _ACCESS_LIMIT = 2000
 _ANOTHER_SEED = 1_000_003
 """Added to a seed for numbers of the same kind."""
 
+_OF_A_MESSAGE = {
+    Command.ECDSA_SIGN: {"z"},
+    Command.ECDSA_SIGN_WITH: {"z", "k"},
+    Command.ED_FINISH: {"r", "h"},
+}
+"""The inputs that differ from signature to signature of a key."""
+
 
 @dataclass(frozen=True)
 class Subject:
     """An operation on one accelerator, with a key or operands, input and random bytes of a seed.
 
-    Raises ValueError as `random_operands`.
+    Raises ValueError as `random_operands`, and for a second operation of one that has none.
     """
 
     choice: Choice | ClusterChoice  # what is built
@@ -46,11 +53,20 @@ class Subject:
     seed: int  # of everything that is drawn
     draw: int = 0
     """Which random bytes the hardware gets of that seed: another operation of the same key."""
+    number: int | None = None
+    """1 for the first operation of a key, after one of another key; 2 for its second, of another
+    input; None for 1 on curves, and 2 otherwise."""
 
     start: ClassVar[int] = registers.COMMAND.address
     """Address of the register whose last write starts the operation."""
 
     def __post_init__(self) -> None:
+        on_curve = self.command.operation.on_curve
+        if self.number == 2 and on_curve and self.command not in _OF_A_MESSAGE:
+            raise ValueError(
+                f"{self.command.name} keeps nothing of a key for its second operation; choose"
+                " --operation-number 1"
+            )
         _ = self.operands
 
     @property
@@ -71,10 +87,21 @@ class Subject:
 
     @cached_property
     def _before(self) -> Operands:
-        drawn = self.operands
-        if self.command.operation.on_curve:
-            return random_operands(self.command, self.bits, self.seed + _ANOTHER_SEED)
-        return drawn.with_(x=random.Random(f"{self.seed} before").randrange(drawn.modulus))
+        drawn, generator = self.operands, random.Random(f"{self.seed} before")
+        on_curve = self.command.operation.on_curve
+        if self.number == 1 or (on_curve and self.number is None):
+            own = self.engine.design.capabilities
+            another = self.seed + _ANOTHER_SEED
+            return random_operands(self.command, self.bits, another, modulus=own.fixed_modulus)
+        if on_curve:
+            return self._with_other_message(generator)
+        return drawn.with_(x=generator.randrange(drawn.modulus))
+
+    def _with_other_message(self, generator: random.Random) -> Operands:
+        """Of a signature, with the same key."""
+        n = self.operands.numbers["n"]
+        names = sorted(_OF_A_MESSAGE[self.command])
+        return self.operands.with_(**{name: generator.randrange(1, n) for name in names})
 
     @property
     def kinds(self) -> Sequence[FaultKind]:
@@ -136,8 +163,12 @@ class Subject:
         """The command that assesses it, without options for its faults."""
         return (
             f"{self.choice.command('assess faults')} --operation {self.command.name}"
-            f" --bits {self.bits} --seed {self.seed}"
+            f" --bits {self.bits} --seed {self.seed}{self._number_option}"
         )
+
+    @property
+    def _number_option(self) -> str:
+        return "" if self.number is None else f" --operation-number {self.number}"
 
     def verilog(self) -> str:
         """Verilog of the whole design."""

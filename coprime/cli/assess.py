@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from itertools import islice
 
 from coprime.assess import constant_time
@@ -63,6 +64,11 @@ def _add_faults_options(parser: Parser) -> None:
         " cycle, a step is skipped, a bit is stuck for some cycles (bit)"
     )
     parser.choice("--kind", [*FaultKind, _ALL], text, FaultKind.BIT)
+    text = (
+        "1: a key's first operation, after one with another key; 2: its second, which uses what the"
+        " first has prepared (1 on curves, otherwise 2)"
+    )
+    parser.add_argument("--operation-number", type=int, choices=(1, 2), help=text)
     drawn = parser.add_mutually_exclusive_group()
     drawn.add_argument("--flips", type=int, default=1000, metavar="N", help="runs (1000)")
     drawn.add_argument("--at", metavar="FAULT", help="run one fault, as a campaign has named it")
@@ -74,7 +80,7 @@ def _faults(options: argparse.Namespace) -> int:
     if options.flips < 1:
         raise ValueError(f"--flips must be 1 or more, not {options.flips}")
     workers = chosen_workers(options)
-    subject = _subject(options)
+    subject = replace(_subject(options), number=options.operation_number)
     if options.kind not in (*subject.kinds, _ALL):
         raise ValueError(
             f"{subject.name} has no program, of which a step could be skipped; choose"

@@ -1,6 +1,7 @@
 """Faults and what becomes of them, on the smallest accelerator that checks its results."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -295,6 +296,27 @@ def test_whether_a_nonce_follows():
     known = (1, 0xFFFF_FFFF_FFFF, n - 0x1234, 0x1234_5678_9ABC_0000, 0x1234_5678_9ABC_FFFF)
     for nonce in (*known, before, n - before):
         assert SIGNING.nonce_follows(signed(nonce), last)
+
+
+def test_first_and_second_operation_of_a_key():
+    """Before the first one there was another key; before the second the same, which is not loaded
+    again."""
+    first, second = (replace(SIGNING, number=number) for number in (1, 2))
+    assert SIGNING._before == first._before
+    assert first._before.numbers["d"] != first.operands.numbers["d"]
+    differ = {
+        one
+        for one, value in second.operands.numbers.items()
+        if value != second._before.numbers[one]
+    }
+    assert differ == {"z"}
+    assert second.command_line == f"{SIGNING.command_line} --operation-number 2"
+    private = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
+    assert private._before == replace(private, number=2)._before
+    assert private._before.key == private.operands.key
+    assert replace(private, number=1)._before.key != private.operands.key
+    with pytest.raises(ValueError, match="EC_MULTIPLY keeps nothing of a key"):
+        replace(SIGNING, command=Command.EC_MULTIPLY, number=2)
 
 
 @pytest.mark.slow

@@ -177,6 +177,8 @@ WRONG = {
         "assess faults compression -p modulus=251 --kind skip",
         "assess faults compact --kind glitch",
         "assess faults compact --flips 0",
+        "assess faults compact --operation-number 3",
+        "assess faults compact -p curves=weierstrass --operation EC_MULTIPLY --operation-number 2",
         "assess faults compact --workers 0",
         "assess faults compact -o key.pem",
         "assess faults compact --at 5",
