@@ -1,7 +1,7 @@
 """And-inverter graphs with registers: the AIGER format, which Yosys writes and ABC reads."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class Graph:
             [row[1] for row in rows[inputs : inputs + registers]],
             [(row[1], row[2]) for row in rows[first_gate:]],
             {name: rows[inputs + registers + int(k)][0] for kind, k, name in found if kind == "o"},
-            {name: first[kind] + int(k) for kind, k, name in found if kind != "o"},
+            # A register that has several names keeps the first.
+            {name.split()[0]: first[kind] + int(k) for kind, k, name in found if kind != "o"},
         )
 
     def write(self, path: Path) -> None:
@@ -66,12 +67,12 @@ class Graph:
         path.write_bytes(data)
 
     def asserting_equal(
-        self, pairs: Iterable[tuple[int, int]], condition: str, other: str
+        self, pairs: Iterable[tuple[int, int]], condition: str, other: str | None = None
     ) -> "Graph":
         """Give the same graph with one output, `wrong`.
 
-        It is 1 where the output `other` is, or where the variables of some of the `pairs` differ
-        and the output `condition` is 1.
+        It is 1 where the output `other` is, if there is one, or where the variables of some of the
+        `pairs` differ and the output `condition` is 1.
         """
         gates = list(self.gates)
 
@@ -83,14 +84,14 @@ class Graph:
         for a, b in pairs:
             same = both(same, both(both(2 * a, 2 * b + 1) ^ 1, both(2 * a + 1, 2 * b) ^ 1))
         differs = both(same ^ 1, self.outputs[condition])
-        wrong = both(differs ^ 1, self.outputs[other] ^ 1) ^ 1
+        wrong = both(differs ^ 1, self.outputs[other] ^ 1) ^ 1 if other else differs
         return replace(self, gates=gates, outputs={"wrong": wrong})
 
-    def following(self, replaced: Mapping[int, int]) -> "Graph":
+    def following(self, replaced: Mapping[int, int], unchanged: Collection[int] = ()) -> "Graph":
         """Give a graph whose registers' next values read other registers.
 
         `replaced` has, by the variable of a register, that of the register in its place. Outputs
-        still read each register itself.
+        still read each register itself, and so do next values of those that are `unchanged`.
         """
         first, count = 1 + self.inputs + len(self.nexts), len(self.gates)
 
@@ -100,8 +101,50 @@ class Graph:
             return 2 * new | old & 1
 
         copied = [(literal(a), literal(b)) for a, b in self.gates]
-        nexts = [literal(one) for one in self.nexts]
+        nexts = [
+            one if register in unchanged else literal(one)
+            for register, one in enumerate(self.nexts, 1 + self.inputs)
+        ]
         return replace(self, gates=[*self.gates, *copied], nexts=nexts)
+
+    def read_by(self, output: str) -> set[int]:
+        """Variables of the inputs and registers that an output depends on in the same cycle."""
+        first = 1 + self.inputs + len(self.nexts)
+        found, todo = set[int](), [self.outputs[output] >> 1]
+        while todo:
+            one = todo.pop()
+            if one not in found:
+                found.add(one)
+                todo += (
+                    [literal >> 1 for literal in self.gates[one - first]] if one >= first else []
+                )
+        return {one for one in found if one < first}
+
+    def freed(self, free: Mapping[int, int]) -> tuple["Graph", Mapping[int, int]]:
+        """Give a graph in which some registers are inputs, and where the others have moved.
+
+        `free` has, by the variable of such a register, that of the one whose input it shares, which
+        may be itself. The second result has the new variable of every input and register.
+        """
+        first, gate = 1 + self.inputs, 1 + self.inputs + len(self.nexts)
+        inputs = [*range(first), *sorted(set(free.values()))]
+        kept = [one for one in range(first, gate) if one not in free]
+        at = {old: new for new, old in enumerate([*inputs, *kept])}
+        at |= {old: at[other] for old, other in free.items()}
+        moved = len(inputs) + len(kept) - gate
+
+        def literal(old: int) -> int:
+            variable = old >> 1
+            return 2 * (at[variable] if variable < gate else variable + moved) | old & 1
+
+        found = Graph(
+            len(inputs) - 1,
+            [literal(self.nexts[one - first]) for one in kept],
+            [(literal(a), literal(b)) for a, b in self.gates],
+            {name: literal(one) for name, one in self.outputs.items()},
+            {name: at[one] for name, one in self.names.items()},
+        )
+        return found, at
 
     def compiled(self) -> Step:
         """Give a function that simulates a cycle, in as many runs at once as integers have bits.

@@ -8,20 +8,26 @@ the inputs; or it finds inputs after which they differ.
 
 Source: Barthe, D'Argenio and Rezk, "Secure information flow by self-composition" (2004), on
 netlists, with property-directed reachability (Een, Mishchenko and Brayton 2011) in ABC. To prove
-outputs alone takes the solver too long. So it also has to prove that registers are the same: first
-all of them but those that differ in a simulation with random secrets, then, each time it finds
-inputs after which one differs, all but that. Which ones are left does not matter.
+outputs alone takes the solver too long. So it has to prove first
+which bits of registers are the same in both copies: all of them but those that differ in a
+simulation with random secrets, then, each time it finds inputs after which one differs, all but
+that. That is proved for each component by itself, with any values from the others, the same ones in
+both copies where these are to be proved the same: by induction over the cycles all hold together.
+The second copy's next state is computed from the first one's bits where they are to be the same:
+until one of them differs for the first time, each has the same value in both. Then the outputs are
+compared, with all of these bits shared.
 """
 
 import math
 import random
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from typing import Self
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -73,14 +79,23 @@ class TimingProof:
     ----------
     holds : whether every output is the same in every cycle, whatever the secrets
     cycle : if it does not hold, cycles from a reset until outputs differ
-    same, other : registers that are the same whatever the secrets, and that may differ; of those
-        from which a path leads to the outputs
+    same, other : registers that are the same whatever the secrets, and of which a bit may differ;
+        of those from which a path leads to the outputs
     """
 
     holds: bool
     cycle: int | None
     same: tuple[str, ...]
     other: tuple[str, ...]
+
+    @classmethod
+    def of(cls, bits: Iterable[str], other: Iterable[str], *, cycle: int | None) -> Self:
+        """The proof, from all bits and those that may differ; with a cycle, it does not hold."""
+        every, differing = (
+            {re.sub(r"\[\d+\]$", "", one) for one in some} for some in (bits, other)
+        )
+        same = tuple(sorted(every - differing))
+        return cls(holds=cycle is None, cycle=cycle, same=same, other=tuple(sorted(differing)))
 
 
 class TwoCopies(wiring.Component):
@@ -101,6 +116,7 @@ class TwoCopies(wiring.Component):
     def __init__(self, design: Design):
         self.capabilities = own = design.capabilities
         self.copies = (design.hardware(), design.hardware())
+        self._rests: dict[str, Value] = {}
         self.shared = {
             name: member
             for name, member in EngineSignature(own).members.items()
@@ -130,6 +146,7 @@ class TwoCopies(wiring.Component):
             m.d.comb += [Value.cast(getattr(copy, name)).eq(value) for copy in self.copies]
         for which, copy in zip("ab", self.copies, strict=True):
             m.submodules[which] = copy
+            self._rests[which] = self._where_one_rests(m, copy)
             m.d.comb += copy.digit.eq(getattr(self, f"digit_{which}"))
             if self.capabilities.draws:
                 m.d.comb += [
@@ -149,20 +166,32 @@ class TwoCopies(wiring.Component):
         a, b = (Cat(*values(copy)) for copy in self.copies)
         return a != b
 
-    def _observed(self, copy: wiring.Component) -> Iterator[Value]:
-        """All that can be measured outside.
+    def _where_one_rests(self, m: Module, copy: wiring.Component) -> Value:
+        """Whether the product under way is one that a lane leaves out where a bit is 0.
 
-        Of two multipliers side by side one rests in MODEXP where the exponent's bit is 0: that
-        takes no cycle, but the count of products shows it, and is left out of such steps.
+        Of two multipliers side by side one rests there in MODEXP: that takes no cycle, but the
+        count of products shows it. Where products chain, the sequencer may be at the next one.
         """
+        if not isinstance(copy, Engine):
+            two = self.capabilities.multipliers == 2
+            return among(copy.command, self.capabilities.powers) if two else Const(0)
+        conditional = []
+        for lane in copy.lanes:
+            one: Value = lane.sequencer.step.conditional
+            if lane.multiplication.chains:
+                kept = Signal()
+                with m.If(lane.multiplier.accepts):
+                    m.d.sync += kept.eq(one)
+                one = kept
+            conditional.append(one)
+        return Cat(*conditional).any()
+
+    def _observed(self, copy: wiring.Component) -> Iterator[Value]:
+        """All that can be measured outside, but for the products of a lane that may rest."""
         yield from (copy.busy, copy.done)
         if self.capabilities.draws:
             yield copy.random.ready
-        rests: Value = Const(0)
-        if isinstance(copy, Engine):
-            rests = Cat(lane.sequencer.step.conditional for lane in copy.lanes).any()
-        elif self.capabilities.multipliers == 2:
-            rests = among(copy.command, self.capabilities.powers)
+        rests = self._rests["a" if copy is self.copies[0] else "b"]
         yield copy.multiplying & (~rests).replicate(len(copy.multiplying))
 
     def _errors(self, copy: wiring.Component) -> Iterator[Value]:
@@ -188,23 +217,28 @@ class SimulatedCopies:
     ----------
     graph : of TwoCopies
     runs : how many runs at once
+    bits : variables of the bits that are compared, by their names; all of both copies if None
     """
 
-    def __init__(self, graph: Graph, runs: int = 1):
+    def __init__(
+        self, graph: Graph, runs: int = 1, bits: Mapping[str, tuple[int, int]] | None = None
+    ):
         self.graph = graph
+        if bits is not None:
+            self.bits = bits
         self.ones = (1 << runs) - 1
         self._step = graph.compiled()
         self._state = [0] * len(graph.nexts)
         self._first = 1 + graph.inputs
 
     @cached_property
-    def registers(self) -> Mapping[str, Sequence[tuple[int, int]]]:
-        """Variables of every register's bits in both copies."""
-        found: dict[str, list[tuple[int, int]]] = {}
+    def bits(self) -> Mapping[str, tuple[int, int]]:
+        """Variables of every register's bit in both copies, by its name."""
+        found = {}
         for name, variable in self.graph.names.items():
             other = self.graph.names.get("b." + name[2:])
             if name.startswith("a.") and other is not None and variable >= self._first:
-                found.setdefault(re.sub(r"\[\d+\]$", "", name[2:]), []).append((variable, other))
+                found[name[2:]] = (variable, other)
         return found
 
     def restart(self, runs: int) -> None:
@@ -212,15 +246,15 @@ class SimulatedCopies:
         self._state = [value & ~runs for value in self._state]
 
     def step(self, inputs: list[int]) -> tuple[set[str], int, int]:
-        """A cycle: registers that differ in it; runs that are comparable; runs that are wrong."""
+        """A cycle: bits that differ in it; runs that are comparable; runs that are wrong."""
         before = self._state
         self._state, outputs = self._step(before, inputs, self.ones)
         of = dict(zip(self.graph.outputs, outputs, strict=True))
         comparable, first = of["comparable"], self._first
         differing = {
             name
-            for name, bits in self.registers.items()
-            if any((before[a - first] ^ before[b - first]) & comparable for a, b in bits)
+            for name, (a, b) in self.bits.items()
+            if (before[a - first] ^ before[b - first]) & comparable
         }
         return differing, comparable, of["wrong"]
 
@@ -240,7 +274,7 @@ class RandomRuns:
         self.differing: set[str] = set()
 
     def run(self, cycles: int) -> set[str]:
-        """Registers that ever differ, in so many cycles of each command."""
+        """Bits that ever differ, in so many cycles of each command."""
         own = self.capabilities
         count = dict.fromkeys(Length, own.max_length)
         primes = min(own.max_prime_length, math.ceil(own.max_length / 2))
@@ -286,6 +320,90 @@ class RandomRuns:
         self.comparison.restart(self.comparison.ones ^ comparable)
 
 
+class Registers:
+    """The registers of the two copies, and the bits of them that are the same in both.
+
+    Parameters
+    ----------
+    graph : of TwoCopies
+    differing : names of bits that are known to differ
+
+    Attributes
+    ----------
+    bits : variables of every bit in both copies, by its name
+    same : names of the bits that are the same, as far as is known
+    """
+
+    def __init__(self, graph: Graph, differing: Iterable[str]):
+        self.graph = graph
+        self.bits = SimulatedCopies(graph).bits
+        self.same = self.bits.keys() - set(differing)
+        of_copies = {variable for pair in self.bits.values() for variable in pair}
+        self._unchanged = {
+            *range(1 + graph.inputs, 1 + graph.inputs + len(graph.nexts))
+        } - of_copies
+        self._excusing = graph.read_by("comparable")
+
+    @property
+    def components(self) -> list[str]:
+        """The engine's parts, to a depth of two names."""
+        return sorted({self._component(name) for name in self.bits})
+
+    @staticmethod
+    def _component(name: str) -> str:
+        return ".".join(name.split(".")[:-1][:2])
+
+    def settle(self, folder: Path, seconds: int) -> None:
+        """Leave in `same` only bits of which each component is proved to keep its own the same.
+
+        What comes from another component is any value there: the same one in both copies of a bit
+        that is in `same`, two of any other. By induction over the cycles all hold together.
+        """
+        before = None
+        while before != self.same:
+            before = set(self.same)
+            for component in self.components:
+                while differing := self._that_differ(component, folder, seconds):
+                    self.same -= differing
+
+    def with_shared_state(self) -> Graph:
+        """The graph in which the second copy follows from the first one's bits of `same`."""
+        return self._following([self.bits[name] for name in self.same])
+
+    def _following(self, pairs: Iterable[tuple[int, int]]) -> Graph:
+        """What tells that the copies cannot be compared any more is as before."""
+        return self.graph.following({b: a for a, b in pairs}, self._unchanged)
+
+    def _is_one(self, name: str) -> bool:
+        """Whether a bit of another component is the same in both copies: an error, by which they
+        are no longer comparable, may differ at any time."""
+        return name in self.same and self._excusing.isdisjoint(self.bits[name])
+
+    def _that_differ(self, component: str, folder: Path, seconds: int) -> set[str]:
+        """Bits of a component that the solver makes differ; none if it proves that none does."""
+        own = {name for name in self.bits if self._component(name) == component}
+        pairs = {name: self.bits[name] for name in sorted(own & self.same)}
+        if not pairs:
+            return set()
+        free = {
+            variable: self.bits[name][0] if self._is_one(name) else variable
+            for name in self.bits.keys() - own
+            for variable in self.bits[name]
+        }
+        graph, at = self._following(pairs.values()).freed(free)
+        moved = {name: (at[a], at[b]) for name, (a, b) in pairs.items()}
+        graph.asserting_equal(moved.values(), "comparable").write(folder / "equal.aig")
+        trace = _counterexample(folder, seconds)
+        if trace is None:
+            return set()
+        comparison = SimulatedCopies(graph, bits=moved)
+        for inputs in trace:
+            differing, _, _ = comparison.step(inputs)
+            if differing:
+                return differing
+        raise ToolError("ABC's counterexample does not hold in a simulation")
+
+
 def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingProof:
     """Prove that an engine is constant-time, or find out that it is not.
 
@@ -298,24 +416,19 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingPr
         (folder / "two.v").write_text(verilog, encoding="utf-8")
         run_yosys(["read_verilog two.v", *_YOSYS], folder)
         graph = Graph.read(folder / "two.aag")
-        registers = SimulatedCopies(graph).registers
-        other = RandomRuns(graph, design.capabilities).run(cycles)
-        while True:
-            pairs = [bit for name, bits in registers.items() if name not in other for bit in bits]
-            graph.asserting_equal(pairs, "comparable", "wrong").write(folder / "equal.aig")
-            trace = _counterexample(folder, seconds)
-            same = tuple(sorted(registers.keys() - other))
-            if trace is None:
-                return TimingProof(holds=True, cycle=None, same=same, other=tuple(sorted(other)))
-            comparison, differing, wrong = SimulatedCopies(graph), set[str](), 0
-            for inputs in trace:
-                differing, _, wrong = comparison.step(inputs)
-            if wrong:
-                cycle = len(trace) - 1
-                return TimingProof(holds=False, cycle=cycle, same=same, other=tuple(sorted(other)))
-            if not differing - other:
-                raise ToolError("ABC's counterexample does not hold in a simulation")
-            other |= differing
+        registers = Registers(graph, RandomRuns(graph, design.capabilities).run(cycles))
+        registers.settle(folder, seconds)
+        shared = registers.with_shared_state()
+        shared.asserting_equal((), "comparable", "wrong").write(folder / "equal.aig")
+        trace = _counterexample(folder, seconds)
+        other = registers.bits.keys() - registers.same
+        if trace is None:
+            return TimingProof.of(registers.bits, other, cycle=None)
+        comparison = SimulatedCopies(graph)
+        for cycle, inputs in enumerate(trace):
+            if comparison.step(inputs)[2]:
+                return TimingProof.of(registers.bits, other, cycle=cycle)
+        raise ToolError("ABC's counterexample does not hold in a simulation")
 
 
 def _counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
@@ -327,7 +440,8 @@ def _counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
     for limit, sweep in product((math.ceil(seconds / _SHORT), seconds), ("scorr; ", "")):
         commands = f"read_aiger equal.aig; {sweep}dc2; pdr -T {limit}; write_cex -a {trace.name}"
         log = run_tool("ABC", [abc, "-s", "-c", commands], folder=folder)
-        if "Property proved." in log:
+        # Without a register left there is nothing to prove.
+        if "Property proved." in log or "All outputs solved" in log:
             return None
         if "was asserted in frame" in log:
             lines = trace.read_text("ascii").splitlines()

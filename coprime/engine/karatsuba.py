@@ -92,8 +92,7 @@ def karatsuba(
         min_length=min_length,
         multipliers=multipliers,
         equal_primes=bool(interleaved),
-        # Declared where it is proved: on two lanes for windows of 4 bits, docs/constant-time.md.
-        constant_time=exponentiation.constant_time and (multipliers == 1 or window == 4),
+        constant_time=exponentiation.constant_time,
         half_bits=half_bits,
     )
     make = partial(KaratsubaMultiplier, multiplication, whole, capabilities.count_bits)

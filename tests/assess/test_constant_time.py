@@ -173,3 +173,27 @@ def test_a_graph_that_follows_another_register(tmp_path):
     registers, outputs = step([low, high], [enable], 0b11)
     assert outputs == [high]
     assert registers == [0b11 ^ (~low & enable), 0b11 ^ (low & enable)]
+
+
+def test_a_graph_whose_register_is_an_input():
+    """Of the same counter: `high` is an input, which comes after `enable` and before `low`."""
+    graph = Graph(1, [13, 11], [(4, 2), (8, 6), (5, 2)], {"high": 6}, {"enable": 1, "a.high": 3})
+    freed, at = graph.freed({3: 3})
+    assert (freed.inputs, len(freed.nexts)) == (2, 1)
+    assert at == {0: 0, 1: 1, 3: 2, 2: 3}
+    assert freed.names == {"enable": 1, "a.high": 2}
+    low, high, enable = 0b0011, 0b0101, 0b1111
+    registers, outputs = freed.compiled()([low], [enable, high], 0b1111)
+    assert outputs == [high]
+    assert registers == [enable ^ (~low & enable)]
+
+
+def test_what_an_output_reads():
+    """And a register whose next value still reads the other one."""
+    graph = Graph(1, [13, 11], [(4, 2), (8, 6), (5, 2)], {"high": 6, "both": 10}, {"enable": 1})
+    assert graph.read_by("high") == {3}
+    assert graph.read_by("both") == {1, 2, 3}
+    low, high, enable = 0b01, 0b10, 0b11
+    step = graph.following({3: 2}, unchanged={3}).compiled()
+    registers, _ = step([low, high], [enable], 0b11)
+    assert registers == [0b11 ^ (~low & enable), 0b11 ^ (low & high & enable)]
