@@ -13,10 +13,12 @@ from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .key_files import ask, first_line
 from .options import FAILED, Parser, add_folder, add_json, add_verb
-from .output import check_file, check_folder, print_json
+from .output import check_file, check_folder, print_json, report_work
 
 SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
+_TAKES = "building the module and its simulated engine: half a minute or more, the first time"
+"""Measured: 24 s of processor time, of which the engine's simulation takes 20."""
 _INDENT: Any = {"initial_indent": "  ", "subsequent_indent": "    "}
 
 
@@ -51,6 +53,7 @@ def add_options(parser: Parser) -> None:
 def _build(options: argparse.Namespace) -> None:
     """Build both files, and say where they are."""
     check_folder("-o", options.output)
+    report_work(_TAKES)
     for path in build_token(options.output):
         print(path)
 
