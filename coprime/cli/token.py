@@ -32,7 +32,9 @@ def add_options(parser: Parser) -> None:
     make.number("--slot", "number of the slot", 0)
     text = "file whose first line is the PIN of the security officer; it is asked for otherwise"
     make.path("--so-pin-file", help=text)
-    make.path("--pin-file", help="the same for the PIN of the user")
+    make.path(
+        "--pin-file", help="file whose first line is the PIN of the user; it is asked for otherwise"
+    )
     show = add_verb(verbs, "info", _info, "Show the slots, their tokens and mechanisms, and keys.")
     text = "file with the user's PIN: shows private and secret keys, too"
     show.path("--pin-file", help=text)
