@@ -46,7 +46,11 @@ def add_options(parser: Parser) -> None:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     keygen = add_verb(verbs, "keygen", _keygen, "Make a key pair.")
     keygen.add_argument(
-        "--curve", type=_curve_name, choices=list(keys.CURVES), default="X25519", help="(X25519)"
+        "--curve",
+        type=_curve_name,
+        choices=list(keys.CURVES),
+        default="X25519",
+        help="curve (default: X25519)",
     )
     keygen.path("-o", "--output", required=True)
     keygen.path("--public", help="write the public key too")
@@ -73,7 +77,7 @@ def add_options(parser: Parser) -> None:
     sign.choice(
         "--nonce",
         [_DETERMINISTIC, _RANDOM, _DEVICE],
-        f"from key and digest as in RFC 6979, random, or drawn by the device ({_DETERMINISTIC})",
+        f"nonce from key and digest, random, or drawn by the device (default: {_DETERMINISTIC})",
     )
     add_output(sign)
     add_device(sign, curves=True)
@@ -91,12 +95,12 @@ def _add_signature(parser: Parser, low_s: str) -> None:
     parser.choice(
         "--format",
         [_DER, _RAW, _RECOVERABLE],
-        f"of the signature; raw: r and s; recoverable: and a recovery number ({_DER})",
+        f"encoding; raw: r and s; recoverable: with a recovery number (default: {_DER})",
     )
     parser.flag("--low-s", low_s)
     parser.flag("--prehash", "Ed25519ph or Ed448ph, of the message's digest")
     parser.add_argument(
-        "--context", type=hexadecimal_bytes, metavar="HEX", help="of Ed25519ctx or Ed448 (empty)"
+        "--context", type=hexadecimal_bytes, metavar="HEX", help="context of Ed25519ctx or Ed448"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, NoReturn, TypeVar
 
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose, settings_for
@@ -27,8 +27,17 @@ STANDARD = "-"
 """Names standard input or standard output in place of a file."""
 
 
+_Added = TypeVar("_Added", bound=argparse.Action)
+
+
 class Parser(argparse.ArgumentParser):
-    """Reports an error in one line, without the usage."""
+    """Reports an error in one line, without the usage; its options' texts are sentences."""
+
+    def _add_action(self, action: _Added) -> _Added:
+        """Add an argument, also of a group, with its text as a sentence."""
+        if action.help and action.help != argparse.SUPPRESS:
+            action.help = sentence(action.help)
+        return super()._add_action(action)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         """Name the nearest choice, or all."""
@@ -55,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         kind: type[float] = int,
     ) -> None:
         """Add an option that is a number, whole by default; the help ends with its default."""
-        shown = text if default is None else f"{text} ({default:.12g})"
+        shown = text if default is None else f"{text} (default: {default:.12g})"
         self.add_argument(name, type=kind, default=default, metavar=metavar, help=shown)
 
     def choice(
@@ -67,6 +76,18 @@ class Parser(argparse.ArgumentParser):
     def path(self, *names: str, metavar: str = "FILE", **settings: Any) -> None:
         """Add an option that names a file or a folder."""
         self.add_argument(*names, type=location, metavar=metavar, **settings)
+
+
+_WORD = re.compile(r"[a-z]+(?=[ ,'.]|$)")
+"""At the beginning of a sentence, but not of a name such as max_bits or sim:FAMILY."""
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter, unless it begins with a name, and a full stop."""
+    begin = _WORD.match(text)
+    if begin:
+        text = text[0].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
 
 
 # --- The design ---------------------------------------------------------------------------------

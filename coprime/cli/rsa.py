@@ -88,12 +88,17 @@ def _add_keygen_options(parser: Parser) -> None:
 
 def _add_padding(parser: Parser, default: str) -> None:
     parser.add_argument(
-        "--padding", choices=[default, "pkcs1"], default=default, help=f"({default})"
+        "--padding",
+        choices=[default, "pkcs1"],
+        default=default,
+        help=f"padding (default: {default})",
     )
     add_hash(parser, "--hash", "hash function (sha256)")
     add_hash(parser, "--mgf-hash", "hash function of the mask (that of --hash)")
     if default == "oaep":
-        parser.add_argument("--label", type=hexadecimal_bytes, metavar="HEX", help="(empty)")
+        parser.add_argument(
+            "--label", type=hexadecimal_bytes, metavar="HEX", help="label of OAEP (default: empty)"
+        )
         return
     parser.add_argument(
         "--salt-length",

@@ -47,7 +47,7 @@ def add_options(parser: Parser) -> None:
         " (default: decrypt, remove the padding in software, and compare with software)"
     )
     parser.choice("--operation", ("encrypt", "decrypt", MODEXP), text)
-    text = "of modexp: worst, every bit of the exponent is 1; or random (default)"
+    text = "exponent of modexp: worst, of ones only, or random (default: random)"
     parser.choice("--exponents", EXPONENTS, text)
     text = "with --operation: padding in hardware (pkcs1; none for keys of up to 64 bits)"
     parser.choice("--padding", encryption.PADDINGS, text)

@@ -13,10 +13,12 @@ from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .key_files import ask, first_line
 from .options import FAILED, Parser, add_folder, add_json, add_verb
-from .output import check_file, check_folder, print_json
+from .output import check_file, check_folder, print_json, report_work
 
 SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
+_TAKES = "building the module and its simulated engine: half a minute or more, the first time"
+"""Measured: 24 s of processor time, of which the engine's simulation takes 20."""
 _INDENT: Any = {"initial_indent": "  ", "subsequent_indent": "    "}
 
 
@@ -30,7 +32,9 @@ def add_options(parser: Parser) -> None:
     make.number("--slot", "number of the slot", 0)
     text = "file whose first line is the PIN of the security officer; it is asked for otherwise"
     make.path("--so-pin-file", help=text)
-    make.path("--pin-file", help="the same for the PIN of the user")
+    make.path(
+        "--pin-file", help="file whose first line is the PIN of the user; it is asked for otherwise"
+    )
     show = add_verb(verbs, "info", _info, "Show the slots, their tokens and mechanisms, and keys.")
     text = "file with the user's PIN: shows private and secret keys, too"
     show.path("--pin-file", help=text)
@@ -51,6 +55,7 @@ def add_options(parser: Parser) -> None:
 def _build(options: argparse.Namespace) -> None:
     """Build both files, and say where they are."""
     check_folder("-o", options.output)
+    report_work(_TAKES)
     for path in build_token(options.output):
         print(path)
 

@@ -287,7 +287,9 @@ ECDSA_SIGN = curve_operation(
     ),
     key_inputs=(
         Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
-        Input(name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
+        Input(
+            name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of the public key"
+        ),
     ),
     reads=lambda arithmetic: _READS | ({Operand.POINT} if arithmetic.verifies else set()),
     is_right=is_signature,

@@ -110,7 +110,9 @@ ECDSA_VERIFY = curve_operation(
         Input(name="s", operand=Operand.X, upper=True, meaning="number s of the signature"),
         Input(name="z", operand=Operand.E, meaning="hash z, below n", public=True),
         Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
-        Input(name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
+        Input(
+            name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of the public key"
+        ),
         *BASE_AND_CURVE,
     ),
     result=verified,

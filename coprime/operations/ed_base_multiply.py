@@ -20,7 +20,7 @@ CURVE = (
 )
 BASE = (
     Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
-    Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
+    Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of the base point"),
 )
 edwards_operation = partial(
     Operation,

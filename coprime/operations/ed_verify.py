@@ -178,7 +178,9 @@ ED_VERIFY = edwards_operation(
         Input(name="xr", operand=Operand.X, meaning="coordinate x of R"),
         Input(name="yr", operand=Operand.X, upper=True, meaning="coordinate y of R"),
         Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
-        Input(name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of it"),
+        Input(
+            name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of the public key"
+        ),
         Input(name="s", operand=Operand.E, meaning="number S of the signature", public=True),
         Input(name="h", operand=Operand.E, meaning="hash h, below n", public=True),
         *BASE,

@@ -68,7 +68,7 @@ MODEXP = Operation(
     doc="X ** E mod M.",
     formula="x^e mod m",
     inputs=(
-        Input(name="x", operand=Operand.X, meaning="first factor, base or message"),
+        Input(name="x", operand=Operand.X, meaning="base"),
         Input(name="e", operand=Operand.E, meaning="exponent"),
         Input(name="m", operand=Operand.M, meaning="modulus"),
     ),

@@ -137,9 +137,9 @@ MODEXP2 = Operation(
     doc="X ** E * Y ** F mod M: the operand E has E in its even bits and F in its odd ones.",
     formula="x^e · y^f mod m",
     inputs=(
-        Input(name="x", operand=Operand.X, meaning="first factor, base or message"),
-        Input(name="e", operand=Operand.E, meaning="exponent", stride=2, offset=0),
-        Input(name="y", operand=Operand.Y, meaning="second factor"),
+        Input(name="x", operand=Operand.X, meaning="first base"),
+        Input(name="e", operand=Operand.E, meaning="first exponent", stride=2, offset=0),
+        Input(name="y", operand=Operand.Y, meaning="second base"),
         Input(name="f", operand=Operand.E, meaning="second exponent", stride=2, offset=1),
         Input(name="m", operand=Operand.M, meaning="modulus"),
     ),

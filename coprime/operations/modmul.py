@@ -63,7 +63,7 @@ MODMUL = Operation(
     doc="X * Y mod M.",
     formula="x · y mod m",
     inputs=(
-        Input(name="x", operand=Operand.X, meaning="first factor, base or message"),
+        Input(name="x", operand=Operand.X, meaning="first factor"),
         Input(name="y", operand=Operand.Y, meaning="second factor"),
         Input(name="m", operand=Operand.M, meaning="modulus"),
     ),

@@ -139,7 +139,7 @@ RSA_PRIVATE = Operation(
     doc="X ** D mod M from the Chinese Remainder Theorem's half-length exponents.",
     formula="x^d mod n from two primes (CRT), recombined in hardware: decrypt, sign",
     key=Key.PRIVATE,
-    inputs=(Input(name="x", operand=Operand.X, meaning="first factor, base or message"),),
+    inputs=(Input(name="x", operand=Operand.X, meaning="message"),),
     reads=operands,
     uses_up=frozenset({Operand.Y, Operand.M_POWER}),
     moduli=(Context.Q, Context.P),

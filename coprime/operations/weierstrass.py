@@ -67,11 +67,11 @@ CURVE = (
     Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve"),
     Input(name="b", operand=Operand.Y, upper=True, meaning="coefficient b of the curve"),
     Input(name="p", operand=Operand.P, meaning="prime modulus p of the curve"),
-    Input(name="n", operand=Operand.Q, meaning="prime order n of its points"),
+    Input(name="n", operand=Operand.Q, meaning="prime order n of the base point"),
 )
 BASE_AND_CURVE = (
     Input(name="gx", operand=Operand.TABLE_0, meaning="coordinate x of the base point"),
-    Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of it"),
+    Input(name="gy", operand=Operand.TABLE_0, upper=True, meaning="coordinate y of the base point"),
     *CURVE,
 )
 USED_UP = frozenset(

@@ -325,7 +325,7 @@ X_MULTIPLY = Operation(
     inputs=(
         Input(name="x", operand=Operand.X, meaning="coordinate u of the point"),
         Input(name="e", operand=Operand.E, meaning="scalar k", is_scalar=True),
-        Input(name="y", operand=Operand.Y, meaning="(A - 2) / 4 of the curve"),
+        Input(name="y", operand=Operand.Y, meaning="number (A - 2) / 4 of the curve"),
         Input(name="m", operand=Operand.M, meaning="prime modulus p"),
     ),
     result=ladder,

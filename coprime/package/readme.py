@@ -37,11 +37,11 @@ def files(own: Description, paths: Collection[str]) -> Mapping[str, str]:
 
     Raises ValueError for a path whose purpose is not known here.
     """
-    purposes = dict(_purpose(own, path) for path in paths)
+    purposes = dict(purpose(own, path) for path in paths)
     return {"README.md": filled("README.md.j2", own=own, paths=paths, purposes=purposes)}
 
 
-def _purpose(own: Description, path: str) -> tuple[str, str]:
+def purpose(own: Description, path: str) -> tuple[str, str]:
     """The file, or the folder that it is in, with what that is for."""
     folder, _, rest = path.partition("/")
     name = f"{folder}/" if rest else path

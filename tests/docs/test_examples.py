@@ -44,6 +44,8 @@ RUN = {
     ("cluster.md", "python"): 1,
     ("curves.md", "python"): 3,
     ("drivers.md", "c"): 5,  # besides here in tests/drivers/test_model.py and test_build.py
+    ("p256.md", "c"): 1,  # with the page, in test_site.py, as the next one
+    ("p256.md", "python"): 1,
     ("padding.md", "python"): 1,
     ("programmer.md", "python"): 1,  # with the page, in test_site.py
     ("python.md", "python"): 5,  # likewise

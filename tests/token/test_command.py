@@ -97,3 +97,19 @@ def test_a_missing_compiler_is_named(monkeypatch):
     monkeypatch.setenv("CC", "no-such-compiler")
     with pytest.raises(ToolError, match="apt-get install gcc"):
         build.build_module()
+
+
+def test_building_says_how_long_it_takes(capsys, tmp_path, monkeypatch):
+    """Before it begins: the simulated engine takes most of the time."""
+    said = []
+
+    def build(folder):
+        said.append(capsys.readouterr().err)
+        return []
+
+    monkeypatch.setattr("coprime.cli.token.build_token", build)
+    assert run(capsys, "token", "build", "-o", tmp_path) == (0, "", "")
+    assert said == [
+        "coprime: building the module and its simulated engine: half a minute or more, the first"
+        " time ...\n"
+    ]

@@ -1,8 +1,8 @@
 """Draw the pictures of the documentation, or check that they show today's hardware.
 
 Block diagrams are from the elaborated designs (`blocks.py`), schedules from simulations of the
-multipliers and from the model of `ring` (`slots.py`). `coprime.svg`, what Coprime is as a whole, is
-drawn by hand.
+multipliers and from the model of `ring` (`slots.py`). What there is as a whole is drawn from the
+catalogue, the boards' records and a package (`overview.py`).
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import blocks
 import layers
+import overview
 import slots
 from svg import Picture
 
@@ -137,6 +138,7 @@ _SETTINGS: Mapping[str, Mapping[str, int | str]] = {
 """Of the engines that are drawn, by family."""
 
 PICTURES: Mapping[str, Callable[[], Picture]] = {
+    **overview.PICTURES,
     **{family: partial(engine, family) for family in _SETTINGS},
     "accelerator": accelerator,
     "cluster": cluster,
