@@ -2,13 +2,14 @@
 
 import argparse
 import sys
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from coprime.ec import montgomery
 from coprime.ec.samples import AnyCurve, curves_of
 from coprime.engine.contract import Command
 from coprime.errors import hint
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
-from coprime.explore.on_curve import on_curve
+from coprime.explore.on_curve import Design, design_of, on_curve
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import shipped_points
@@ -60,11 +61,11 @@ def run(options: argparse.Namespace) -> None:
     curves = _curves(options)
     points, source = chosen_points(options, shipped_points)
     points = [point for point in points if point.target == options.target]
-    wanted = {}
+    wanted, able = {}, _able(points, curves, options.bits)
     for command, its in curves.items():
         wanted[command.name] = [one.p.bit_length() for one in its] or [options.bits]
         if command.operation.on_curve and its:
-            points = _on_curves(points, command, its)
+            points = _on_curves(points, command, its, able)
     best = choose(
         points,
         wanted=wanted,
@@ -86,12 +87,32 @@ def run(options: argparse.Namespace) -> None:
             print(f"    {area_command(chosen.point)}")
 
 
-def _on_curves(points: list[Point], command: Command, curves: list[_Curve]) -> list[Point]:
-    """The points, those of an operation on curves for these curves."""
+def _able(
+    points: Iterable[Point], curves: Mapping[Command, Sequence[_Curve]], bits: int | None
+) -> set[Design]:
+    """The designs that were measured with all of the operations: nothing is predicted of others.
+
+    Without such a design all of them, as the error says how many do each.
+    """
+    each: dict[Command, set[Design]] = {command: set() for command in curves}
+    every = set()
+    for point in points:
+        command = Command.__members__.get(point.operation)
+        every.add(design_of(point))
+        if command in each and (curves[command] or point.bits == bits):
+            each[command].add(design_of(point))
+    return set.intersection(*each.values()) or every
+
+
+def _on_curves(
+    points: list[Point], command: Command, curves: list[_Curve], able: Container[Design]
+) -> list[Point]:
+    """The points, those of an operation on curves for these curves, of the designs `able`."""
     others = [point for point in points if point.operation != command.name]
+    mine = [point for point in points if design_of(point) in able]
     for curve in curves:
         assert not isinstance(curve, montgomery.MontgomeryCurve)
-        others += on_curve(points, command, curve)
+        others += on_curve(mine, command, curve)
     return others
 
 
