@@ -33,7 +33,7 @@ $(READY): requirements.lock pyproject.toml
 	@sh tools/check_machine.sh $(PYTHON)
 	@echo "Setting up $(VENV) (once, about half a minute) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python tools/progress.py packages $(BIN)/python -m pip install --no-compile --disable-pip-version-check --progress-bar off --require-hashes -r requirements.lock
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -68,9 +68,10 @@ papers: $(READY)
 token: $(READY)
 	@$(BIN)/coprime token build -o build/token
 
-SPHINX := PYTHONWARNINGS=ignore $(BIN)/python -m sphinx -q -W --keep-going
+SPHINX := PYTHONWARNINGS=ignore $(BIN)/python tools/progress.py pages $(BIN)/python -m sphinx -W --keep-going --color
 
 docs: $(READY)
+	@echo "Making the site (a minute or two; a page that has not changed is kept) ..."
 	@$(SPHINX) -b html docs build/site
 	@echo "build/site/index.html"
 

@@ -2,28 +2,36 @@
 
 import argparse
 import sys
+from collections.abc import Container, Iterable, Mapping, Sequence
 
-from coprime.ec.samples import AnyCurve
+from coprime.ec import montgomery
+from coprime.ec.samples import AnyCurve, curves_of
 from coprime.engine.contract import Command
 from coprime.errors import hint
 from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
-from coprime.explore.on_curve import on_curve
+from coprime.explore.on_curve import Design, design_of, on_curve
+from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import shipped_points
 from coprime.flow.targets import DEVICES as ALL_DEVICES
 
-from .options import Parser, add_results, chosen_curve, chosen_points
+from .options import Parser, add_json, add_results, chosen_points
+from .output import print_json
 
 SUMMARY = "Find the best measured design under a budget."
 _DEFAULT = "RSA_PRIVATE"  # what is to be fast
+_Curve = AnyCurve | montgomery.MontgomeryCurve
 
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime choose`."""
     text = "length of the modulus; of an operation on a curve, of its field: 256 is P-256"
     parser.add_argument("--bits", type=int, metavar="N", help=text)
-    text = "curve of the operations on curves, such as P-256: cycles are predicted for it"
-    parser.add_argument("--curve", metavar="NAME", help=text)
+    text = (
+        "curves of the operations on curves, one or several with commas: P-256,Ed25519,X25519;"
+        " cycles are predicted where they were not measured"
+    )
+    parser.add_argument("--curve", type=_curve_names, metavar="NAMES", help=text)
     parser.add_argument("--target", choices=list(DEVICES), required=True)
     text = "operation to optimize for, or several with commas: RSA_PRIVATE,ECDSA_SIGN"
     text = f"{text} ({_DEFAULT})"
@@ -39,31 +47,37 @@ def add_options(parser: Parser) -> None:
     parser.choice(
         "--device", ALL_DEVICES, f"{text} (ecp5: {DEVICES['ecp5']}; others: the smallest)"
     )
+    text = "clock of your design, for a target that is not placed and routed here, such as xc7"
+    parser.number("--clock", text, metavar="MHZ", kind=float)
     parser.number("--max-dsp", "maximum number of DSP slices")
     parser.number("--max-lut", "maximum number of LUTs")
     parser.number("--max-ms", "maximum milliseconds of an operation", metavar="T", kind=float)
     add_results(parser)
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the best measured designs under a budget, each with the command that builds it."""
     curves = _curves(options)
     points, source = chosen_points(options, shipped_points)
-    wanted = {}
-    for command, curve in curves.items():
-        if curve is not None:
-            here = [point for point in points if point.target == options.target]
-            others = [point for point in here if point.operation != command.name]
-            points = [*others, *on_curve(here, command, curve)]
-        wanted[command.name] = options.bits if curve is None else curve.p.bit_length()
+    points = [point for point in points if point.target == options.target]
+    wanted, able = {}, _able(points, curves, options.bits)
+    for command, its in curves.items():
+        wanted[command.name] = [one.p.bit_length() for one in its] or [options.bits]
+        if command.operation.on_curve and its:
+            points = _on_curves(points, command, its, able)
     best = choose(
         points,
         wanted=wanted,
         target=options.target,
         part=options.part,
         device=options.device,
+        clock=options.clock,
         budget=Budget(options.max_dsp, options.max_lut, options.max_ms),
     )
+    if options.json:
+        print_json({"source": source, "designs": [chosen.record() for chosen in best]})
+        return
     print(source, file=sys.stderr)
     for chosen in best:
         print("\n".join(chosen.lines))
@@ -71,6 +85,35 @@ def run(options: argparse.Namespace) -> None:
         print(f"    {chosen.point.command}")
         if chosen.point.stamped:
             print(f"    {area_command(chosen.point)}")
+
+
+def _able(
+    points: Iterable[Point], curves: Mapping[Command, Sequence[_Curve]], bits: int | None
+) -> set[Design]:
+    """The designs that were measured with all of the operations: nothing is predicted of others.
+
+    Without such a design all of them, as the error says how many do each.
+    """
+    each: dict[Command, set[Design]] = {command: set() for command in curves}
+    every = set()
+    for point in points:
+        command = Command.__members__.get(point.operation)
+        every.add(design_of(point))
+        if command in each and (curves[command] or point.bits == bits):
+            each[command].add(design_of(point))
+    return set.intersection(*each.values()) or every
+
+
+def _on_curves(
+    points: list[Point], command: Command, curves: list[_Curve], able: Container[Design]
+) -> list[Point]:
+    """The points, those of an operation on curves for these curves, of the designs `able`."""
+    others = [point for point in points if point.operation != command.name]
+    mine = [point for point in points if design_of(point) in able]
+    for curve in curves:
+        assert not isinstance(curve, montgomery.MontgomeryCurve)
+        others += on_curve(mine, command, curve)
+    return others
 
 
 def _commands(text: str) -> list[Command]:
@@ -82,22 +125,53 @@ def _commands(text: str) -> list[Command]:
     return [Command[name] for name in text.split(",")]
 
 
-def _curves(options: argparse.Namespace) -> dict[Command, AnyCurve | None]:
-    """The operations, each with the curve of --curve, or with None: its size is that of --bits.
+def _curve_names(text: str) -> list[str]:
+    """Names of curves, in any case, with commas between them, as they are written."""
+    known = {
+        curve.name.lower(): curve.name
+        for command in Command
+        if command.operation.computes
+        for curve in _curves_of(command)
+    }
+    for name in text.split(","):
+        if name.lower() not in known:
+            nearest = hint(name, known.values())
+            raise argparse.ArgumentTypeError(f"there is no curve {name!r}; {nearest}")
+    return list(dict.fromkeys(known[name.lower()] for name in text.split(",")))
 
-    ValueError if a size is missing or is for none of them.
+
+def _curves_of(command: Command) -> tuple[_Curve, ...]:
+    """The curves that an operation works on; none for one that is not on named curves."""
+    if command is Command.X_MULTIPLY:
+        return montgomery.CURVES
+    return curves_of(command) if command.operation.on_curve else ()
+
+
+def _curves(options: argparse.Namespace) -> dict[Command, list[_Curve]]:
+    """The operations, each with its curves of --curve, or with none: its size is that of --bits.
+
+    ValueError if a size is missing or is for none of them, or a curve is for none.
     """
-    commands: list[Command] = options.operation
-    if options.curve is None or not any(one.operation.on_curve for one in commands):
-        curves = {one: chosen_curve(options, one) for one in commands}
-    else:
-        curves = {
-            one: chosen_curve(options, one) if one.operation.on_curve else None for one in commands
-        }
-    of_bits = [one.name for one, curve in curves.items() if curve is None]
+    names = options.curve or []
+    curves = {
+        command: [curve for curve in _curves_of(command) if curve.name in names]
+        for command in options.operation
+    }
+    of_bits = [command.name for command, its in curves.items() if not its]
+    for name in names:
+        if not any(name == curve.name for its in curves.values() for curve in its):
+            able = [one.name for one in Command if one.operation.computes and _has(one, name)]
+            what = " or ".join(command.name for command in curves)
+            raise ValueError(
+                f"{what} does not use the curve {name}; operations on it are {', '.join(able)}"
+            )
     if of_bits and options.bits is None:
-        curve = " or --curve" if all(Command[one].operation.on_curve for one in of_bits) else ""
+        curve = " or --curve" if all(_curves_of(Command[one]) for one in of_bits) else ""
         raise ValueError(f"name the length of {' and '.join(of_bits)}: --bits{curve}")
     if options.bits is not None and not of_bits:
         raise ValueError("--curve names the size of all these operations: leave --bits out")
     return curves
+
+
+def _has(command: Command, name: str) -> bool:
+    return any(curve.name == name for curve in _curves_of(command))

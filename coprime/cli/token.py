@@ -13,7 +13,7 @@ from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .key_files import ask, first_line
 from .options import FAILED, Parser, add_folder, add_json, add_verb
-from .output import check_file, check_folder, print_json, report_work
+from .output import check_file, check_folder, print_json, progress, report_work
 
 SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
 _FOLDER = Path("build") / "token"
@@ -56,7 +56,9 @@ def _build(options: argparse.Namespace) -> None:
     """Build both files, and say where they are."""
     check_folder("-o", options.output)
     report_work(_TAKES)
-    for path in build_token(options.output):
+    with progress("building the token"):
+        made = build_token(options.output)
+    for path in made:
         print(path)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, NODES, family_named
@@ -123,6 +124,36 @@ class Chosen:
         """What it occupies, in words."""
         return "; ".join(_area(one) for one in (self.point, self.beside) if one is not None)
 
+    def record(self) -> dict[str, Any]:
+        """What it is, and its figures, as JSON has them. Raises as `constant_time`."""
+        point = self.point
+        return {
+            "family": point.family,
+            "parameters": dict(point.parameters),
+            "bus": point.bus,
+            **point.of_the_cluster,
+            "stamped": point.stamped,
+            "constant_time": self._capabilities.constant_time,
+            "operations": [self._operation(one) for one in self.points],
+            "area": _area_record(point),
+            "other_area": self.beside and _area_record(self.beside),
+            "command": point.command,
+        }
+
+    def _operation(self, point: Point) -> dict[str, Any]:
+        routed = point.milliseconds is not None
+        return {
+            "operation": point.operation,
+            "bits": point.bits,
+            "cycles": _cycles(point),
+            "predicted": point.cycles is None,
+            "clock_mhz": point.fmax_mhz if routed else None,
+            "clock_assumed": routed and not DEVICES[point.target],
+            "milliseconds": point.milliseconds,
+            "per_second": 1000 / _time_of_one(point) if routed else None,
+            "result_checked": Command[point.operation] in self._capabilities.with_check,
+        }
+
     @property
     def _capabilities(self) -> Capabilities:
         settings = {name: str(value) for name, value in self.point.parameters.items()}
@@ -136,10 +167,11 @@ class Chosen:
 def choose(
     points: Sequence[Point],
     *,
-    wanted: Mapping[str, int],
+    wanted: Mapping[str, int | Sequence[int]],
     target: str,
     part: str = "accelerator",
     device: str | None = None,
+    clock: float | None = None,
     budget: Budget | None = None,
 ) -> list[Chosen]:
     """The designs under the budget that no other design beats, the fastest first.
@@ -154,14 +186,17 @@ def choose(
     ----------
     points : results of a sweep
     wanted : what is to be fast: each operation, with the length of its modulus, or of its curve's
-        field, in bits; at least one
+        field, in bits, or with several lengths; at least one
     target : not `generic`
     part : "engine", "accelerator" or "cluster": whose area and clock count
     device : the one that counts of those that the target was placed on; None is that of DEVICES
+    clock : MHz that all designs are assumed to reach, on a target that is not placed and routed
+        here; None compares clock cycles there
     budget : limits; None is none
 
     Raises ValueError if nothing was measured doing one or all of these on the target, or nothing is
-    within the budget: the text names the nearest that was.
+    within the budget: the text names the nearest that was. The same for a clock that is not over 0,
+    and for one on a target whose clocks are measured.
     """
     if target not in DEVICES:
         raise ValueError(f"target must be one of {', '.join(DEVICES)}, not {target!r}")
@@ -169,24 +204,32 @@ def choose(
         raise ValueError(f"part must be {', '.join(OTHER_PART)}, not {part!r}")
     budget = budget or Budget()
     device = DEVICES[target] if device is None else device
+    if clock is not None:
+        points = _at_clock(points, clock, target)
+    each_length = [
+        (operation, bits)
+        for operation, lengths in wanted.items()
+        for bits in ([lengths] if isinstance(lengths, int) else lengths)
+    ]
     here = [
         _measured_at(points, operation, bits, part, target, device)
-        for operation, bits in wanted.items()
+        for operation, bits in each_length
     ]
-    where = " and ".join(f"{operation} of {bits} bits" for operation, bits in wanted.items())
+    where = " and ".join(f"{operation} of {bits} bits" for operation, bits in each_length)
     where = f"{part} doing {where} on {target}"
     all_of_it = _together(here)
     if not all_of_it:
         each = ", ".join(
-            f"{operation} is done by {len(_slowest(found))}"
-            for operation, found in zip(wanted, here, strict=True)
+            f"{operation} of {bits} bits is done by {len(_slowest(found))}"
+            for (operation, bits), found in zip(each_length, here, strict=True)
         )
         raise ValueError(f"no measured {where}: {each}, and all by none")
     routed = _together([[one for one in found if one.milliseconds is not None] for found in here])
     if budget.max_ms is not None and not routed:
-        raise ValueError(f"no {where} is placed and routed: no time is known")
+        remedy = "" if DEVICES[target] else "; name the clock of your design: --clock MHZ"
+        raise ValueError(f"no {where} is placed and routed: no time is known{remedy}")
     designs = routed or all_of_it
-    first, bits = next(iter(wanted.items()))
+    first, bits = each_length[0]
     others = _measured(points, first, target, device)
     beside = _slowest(one for one in others if (one.bits, one.part) == (bits, OTHER_PART[part]))
 
@@ -212,6 +255,24 @@ def choose(
         )
     best = [design for design in within if not any(_beats(other, design) for other in within)]
     return [chosen(design) for design in sorted(best, key=_figures)]
+
+
+def _at_clock(points: Sequence[Point], clock: float, target: str) -> list[Point]:
+    """The points with the time that their cycles take at an assumed clock in MHz."""
+    if DEVICES[target]:
+        raise ValueError(
+            f"{target} is placed and routed here, so that the clock of each design is measured:"
+            " leave out --clock"
+        )
+    if not clock > 0:
+        raise ValueError(f"the clock must be over 0 MHz, not {clock:g}")
+    return [
+        point
+        if (cycles := _cycles(point)) is None
+        else replace(point, fmax_mhz=clock, milliseconds=cycles / clock / 1000, device=None)
+        for point in points
+        if point.target == target
+    ]
 
 
 def _measured_at(
@@ -275,6 +336,14 @@ def _design(point: Point) -> object:
     return (point.family, *chain, tuple(sorted(point.parameters.items())))
 
 
+_AREA = ("lut", "ff", "dsp", "bram")
+"""What `Chosen.record` shows of an area."""
+
+
+def _area_record(point: Point) -> dict[str, Any]:
+    return {"part": point.part, **{name: getattr(point, name) for name in _AREA}}
+
+
 def _area(point: Point) -> str:
     return (
         f"{point.part} {point.lut:,} LUTs, {point.ff:,} flip-flops, {point.dsp} DSP,"
@@ -288,7 +357,8 @@ def _time(point: Point) -> str:
     if point.milliseconds is None:
         return cycles
     each = f"{point.milliseconds:.3g} ms, {_rate(1000 / _time_of_one(point))} a second"
-    return f"{each}, {cycles} at {point.fmax_mhz:.1f} MHz"
+    assumed = "" if DEVICES[point.target] else ", assumed"
+    return f"{each}, {cycles} at {point.fmax_mhz:.1f} MHz{assumed}"
 
 
 def _rate(number: float) -> str:

@@ -8,6 +8,7 @@ from statistics import fmean
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
+from coprime.flow.fit import check_multipliers
 from coprime.flow.mapping import MappedDesign, Resources, map_design
 from coprime.flow.parts import PARTS, measured_verilog, part_verilog
 from coprime.flow.routing import RoutedDesign, route_design
@@ -120,6 +121,12 @@ class PartToMap:
         """The Verilog that is mapped."""
         return self._source[0]
 
+    def check_fit(self, device: str) -> None:
+        """Raise ToolError, before it is mapped, if a device of the target is too small for it."""
+        verilog, top, _ = self._source
+        flow = flow_of(self.target)
+        check_multipliers(flow, device_named(flow, device), verilog, top)
+
     def map(self, device: str = "") -> MappedDesign:
         """Map it, for a device of the target. Raises ToolError if Yosys fails."""
         verilog, top, repeated = self._source
@@ -181,6 +188,8 @@ def measure_area(
     else:
         family, part = choice.family.name, part or PARTS[0]
     source = PartToMap(choice, part, target, paddings, bus)
+    if route:
+        source.check_fit(device)
     mapped = source.map(device)
     routed: RoutedDesign | StampedDesign | None = None
     if route:

@@ -1,35 +1,50 @@
-"""Measured designs on a curve, whichever curve they were measured with."""
+"""Measured designs on a curve, whichever curve they were measured with.
 
-from collections.abc import Iterable
+A design's cycles on a curve are, in this order, those of its own measurement on that curve, those
+that come with Coprime (curve_cycles.json, which tools/curve_cycles.py writes), those that an
+earlier call has predicted, and else a prediction, which takes a second or two for each design.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache, lru_cache
+from pathlib import Path
 
 from coprime.catalog import family_named
 from coprime.device.accelerator import EngineError
-from coprime.ec.samples import AnyCurve
+from coprime.ec.samples import AnyCurve, curve_of_length
 from coprime.engine.contract import Command, Error
+from coprime.engine.design import Design as Hardware
 from coprime.explore.points import Point
+from coprime.flow.cache import cached
 from coprime.flow.long_work import long_work
+from coprime.flow.sources import sources
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import operands_on
 
 _SEED = 1
+SHIPPED_CYCLES = Path(__file__).parent / "curve_cycles.json"
+"""Predicted cycles of the shipped designs on the curves that they were not measured with."""
+
+Parameters = tuple[tuple[str, int | str], ...]
+Design = tuple[str, Parameters]
+"""A family and its parameters."""
 
 
 def on_curve(points: Iterable[Point], command: Command, curve: AnyCurve) -> list[Point]:
     """Points of a curve: of each design that was measured doing this operation on any curve.
 
-    Area and clock are the measured ones. Cycles are predicted, with numbers from a seed, and the
-    time follows from them. Designs whose numbers are too short for the curve are left out.
+    Area and clock are the measured ones. Cycles are measured or predicted, with numbers from a
+    seed, and the time follows from them. Designs whose numbers are too short for the curve are left
+    out.
 
     Raises ValueError if all of them are.
     """
     here = [one for one in points if (one.operation, one.status) == (command.name, "ok")]
-    work = f"predicting the cycles of {command.name} on {curve.name}"
-    with long_work(work):
-        designs = dict.fromkeys(map(_design, here))
-        cycles = {design: _cycles(*design, command, curve) for design in designs}
-    found = {
-        (_design(one), one.target, one.part, one.device): replace(
+    cycles = _cycles(here, command, curve)
+    found = [
+        replace(
             one,
             bits=curve.p.bit_length(),
             seed=_SEED,
@@ -40,26 +55,79 @@ def on_curve(points: Iterable[Point], command: Command, curve: AnyCurve) -> list
             area_time=None,
         )
         for one in here
-        if (count := cycles[_design(one)]) is not None
-    }
+        if (count := cycles[design_of(one)]) is not None
+    ]
     if here and not found:
         raise ValueError(f"no measured design that does {command.name} holds {curve.name}")
-    return list(found.values())
+    return list({one.identity: one for one in found}.values())
 
 
-_Parameters = tuple[tuple[str, int | str], ...]
-
-
-def _design(point: Point) -> tuple[str, _Parameters]:
+def design_of(point: Point) -> Design:
+    """What a point's cycles follow from."""
     return point.family, tuple(sorted(point.parameters.items()))
 
 
-def _cycles(family: str, parameters: _Parameters, command: Command, curve: AnyCurve) -> int | None:
+def measured_with(point: Point, curve: AnyCurve) -> bool:
+    """Whether a point of an operation on a curve is of this one: the first of its length."""
+    return curve_of_length(Command[point.operation], point.bits) is curve
+
+
+def predicted_cycles(design: Design, command: Command, curve: AnyCurve) -> int | None:
     """Those that are predicted; None for a design whose numbers are too short for the curve."""
-    design = family_named(family).choose({name: str(value) for name, value in parameters}).design
+    operands = operands_on(command, curve, _SEED)
     try:
-        return predict_operation(design, command, operands_on(command, curve, _SEED)).cycles
+        return predict_operation(_hardware(design), command, operands).cycles
     except EngineError as error:
         if error.code is not Error.LENGTH_OVER:
             raise
         return None
+
+
+@lru_cache(maxsize=1)  # callers ask for one design after another, with its programs
+def _hardware(design: Design) -> Hardware:
+    family, parameters = design
+    return family_named(family).choose({name: str(value) for name, value in parameters}).design
+
+
+def _cycles(
+    points: Iterable[Point], command: Command, curve: AnyCurve
+) -> Mapping[Design, int | None]:
+    found: dict[Design, int | None] = {}
+    for point in points:
+        count = point.cycles or point.predicted_cycles
+        if count is not None and measured_with(point, curve):
+            design = design_of(point)
+            found[design] = max(count, found.get(design) or 0)
+    with long_work(f"predicting the cycles of {command.name} on {curve.name}"):
+        for design in dict.fromkeys(map(design_of, points)):
+            if design not in found:
+                shipped = shipped_cycles().get((design, command.name), {})
+                found[design] = (
+                    shipped[curve.name]
+                    if curve.name in shipped
+                    else _kept_prediction(design, command, curve)
+                )
+    return found
+
+
+@cache
+def shipped_cycles() -> Mapping[tuple[Design, str], Mapping[str, int | None]]:
+    """Cycles by curve for each design and operation; None where it is too short for the curve."""
+    rows = json.loads(SHIPPED_CYCLES.read_text("utf-8"))
+    return {
+        ((row["family"], tuple(sorted(row["parameters"].items()))), operation): cycles
+        for row in rows
+        for operation, cycles in row["cycles"].items()
+    }
+
+
+def _kept_prediction(design: Design, command: Command, curve: AnyCurve) -> int | None:
+    """`predicted_cycles`, kept by content."""
+
+    def predict(folder: Path) -> None:
+        count = predicted_cycles(design, command, curve)
+        (folder / "cycles.json").write_text(json.dumps(count), encoding="utf-8")
+
+    key = (sources(), repr(design), command.name, repr((curve.name, curve.p)))
+    found: int | None = json.loads((cached("prediction", key, predict) / "cycles.json").read_text())
+    return found

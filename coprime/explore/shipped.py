@@ -1,4 +1,4 @@
-"""What comes with Coprime: specifications of sweeps, and what sweeps of four of them measured."""
+"""What comes with Coprime: specifications of sweeps, and what sweeps of five of them measured."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,15 +13,16 @@ SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
     "shipped": ("shipped",),
     "curves": ("curves",),
     "targets": ("targets",),
+    "combinations": ("combinations",),
     "papers": ("papers", "compression"),
     "compression": ("compression",),
-    "all": ("shipped", "curves", "families", "papers"),
-    "full": ("shipped", "curves", "families", "papers", "compression", "full"),
+    "all": ("shipped", "curves", "combinations", "families", "papers"),
+    "full": ("shipped", "curves", "combinations", "families", "papers", "compression", "full"),
 }
 """Specifications that come with Coprime, each with the files that it is made of."""
 SHIPPED = Path(__file__).parent / "measured.csv"
 """The results of the specifications TO_CHOOSE and of `papers`."""
-TO_CHOOSE = ("shipped", "curves", "targets")
+TO_CHOOSE = ("shipped", "curves", "targets", "combinations")
 """The specifications whose designs are there to choose among; those of `papers` are the papers'."""
 
 

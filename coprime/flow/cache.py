@@ -52,6 +52,7 @@ KINDS: Mapping[str, CacheKind] = {
     "run": CacheKind("simulated operations of sweeps", "simulating"),
     "faults": CacheKind("runs with faults", "keeping runs with faults"),
     "measurement": CacheKind("measurements of sweeps", "measuring"),
+    "prediction": CacheKind("predicted cycles on curves", "predicting cycles"),
 }
 """What is kept, by the name of its folder."""
 

@@ -15,6 +15,7 @@ from amaranth.lib import wiring
 from coprime.cells.target import Target
 
 from .cache import cached
+from .fit import check_multipliers, too_large
 from .mapping import map_cells, mapping_tools, verilog_of
 from .targets import Flow, FpgaDevice, device_named, flow_of
 from .tools import ToolCrashError, ToolError, run_tool, run_yosys, tool_version
@@ -202,6 +203,7 @@ def mapped_netlist(
     Modules named in `repeated` are mapped by themselves. Raises ToolError if a tool fails, or if
     the design does not fit, as soon as that is known. Results are cached by content.
     """
+    check_multipliers(flow, device, verilog, top)
     commands, check = flow.synthesis(top, name), partial(_check_state, flow, device)
     cells, folder = map_cells(verilog, top, commands, repeated=repeated, check=check)
     _check_fit(flow, cells, device)
@@ -217,7 +219,7 @@ def _check_state(flow: Flow, device: FpgaDevice, bits: int) -> None:
     memory = device.block_rams * flow.block_ram_bits + device.luts * flow.lut_memory_bits
     if bits > 2 * (flip_flops + memory):
         there = f"it has {flip_flops + memory:,}"
-        raise _too_large(flow, device, f"registers and memories of {bits:,} bits, and {there}")
+        raise too_large(flow, device, f"registers and memories of {bits:,} bits, and {there}")
 
 
 def _check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
@@ -231,13 +233,7 @@ def _check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None
         (used["dsp"], device.dsp_slices, "DSP slices"),
     ):
         if needed > there:
-            raise _too_large(flow, device, f"{needed:,} {what}, and it has {there:,}")
-
-
-def _too_large(flow: Flow, device: FpgaDevice, why: str) -> ToolError:
-    larger = [name for name, other in flow.devices.items() if other.luts > device.luts]
-    advice = f"the next larger device is {larger[0]}" if larger else "no larger device is known"
-    return ToolError(f"the design does not fit {device.title}: it needs {why}; {advice}")
+            raise too_large(flow, device, f"{needed:,} {what}, and it has {there:,}")
 
 
 def nextpnr(
@@ -283,7 +279,7 @@ def nextpnr(
             if found is None:
                 raise
             what = flow.words.get(found[1], found[1])
-            raise _too_large(flow, device, f"more {what} than nextpnr finds room for") from error
+            raise too_large(flow, device, f"more {what} than nextpnr finds room for") from error
         if bitstream:
             tool = flow.packer.partition(":")[2].removeprefix("run_")
             _run(tool, flow.packer, flow.pack(device), folder)

@@ -14,7 +14,9 @@ from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS
 from coprime.cells.target import Target
-from coprime.engine.contract import Command
+from coprime.ec import montgomery
+from coprime.ec.samples import curves_of
+from coprime.engine.contract import Capabilities, Command
 from coprime.flow.port_comments import BUS_PORTS
 from coprime.flow.targets import FLOWS, Units
 from coprime.parameters import AnyParameter
@@ -134,7 +136,7 @@ def _clock(own: Description) -> tuple[float | None, str]:
 
 
 def _whole(own: Description) -> PartFigures | None:
-    """The figures of what leaves the building: the accelerator, or the cluster."""
+    """The figures of the complete design: of the accelerator, or of the cluster."""
     return next((one for one in own.figures.parts if one.part != "engine"), None)
 
 
@@ -144,6 +146,9 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
     yield "operations", ", ".join(command.name for command in sorted(caps.required)), ""
     if caps.fixed_modulus is None:
         yield "modulus", f"{caps.min_length} to {caps.max_length} bits", ""
+        curves = _curves(caps)
+        if curves:
+            yield "curves", ", ".join(curves), ""
     else:
         yield "modulus", f"{own.core.values['modulus']}, {caps.max_length} bits", ""
     proved = any(one.assessment == "constant time" for one in own.figures.assessed)
@@ -161,7 +166,7 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
     if own.target is Target.GENERIC:
         yield part, "depends on the FPGA", "build with another --target"
     elif whole is None:
-        yield part, None, "built with `--measure`, it is measured"
+        yield part, None, "`--measure` measures it"
     else:
         area = whole.resources
         text = (
@@ -185,6 +190,19 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
         yield f"{one.operation}, {one.bits} bits", text, found
 
 
+def _curves(caps: Capabilities) -> list[str]:
+    """Names of the curves whose numbers the engine holds, of the operations that it has."""
+    names = [
+        curve.name
+        for command in caps.on_curve
+        for curve in curves_of(command)
+        if max(curve.p.bit_length(), curve.n.bit_length()) <= caps.max_prime_length
+    ]
+    if Command.X_MULTIPLY in caps.commands:
+        names += [one.name for one in montgomery.CURVES if one.p.bit_length() <= caps.max_length]
+    return list(dict.fromkeys(names))
+
+
 def _units(target: Target) -> Units:
     return FLOWS[target].units if target in FLOWS else _GENERIC
 
@@ -195,8 +213,8 @@ def _is_routed(target: Target) -> bool:
 
 def _no_clock(target: Target) -> str:
     if _is_routed(target):
-        return "built with `--measure`, it is measured; `--clock MHZ` names one"
-    return "depends on the device and its tools; `--clock MHZ` names one"
+        return "a build with `--measure` measures it, and `--clock MHZ` sets it"
+    return "it depends on the device and the vendor's tools; `--clock MHZ` sets it"
 
 
 _ROUTED = ("clock_mean_mhz", "clock_best_mhz", "seeds", "clock_found")
@@ -277,8 +295,7 @@ def _assessed(own: Description) -> list[dict[str, Cell]]:
 def _parameters(own: Description) -> list[tuple[str, str, str, str]]:
     """Name, value, range and meaning; values as text, for a length is no figure with thousands."""
     core = own.core
-    built = [one for one in core.family.operations if one.name in core.values]
-    known: list[AnyParameter] = [*core.family.parameters, *built]
+    known: list[AnyParameter] = [*core.family.parameters, *core.family.operations]
     rows = []
     if own.is_cluster:
         rows.append(("engine", core.family.name, "a family", "family of the cores"))
@@ -287,8 +304,10 @@ def _parameters(own: Description) -> list[tuple[str, str, str, str]]:
     rows += [
         (one.name, str(of.get(one.name, one.default)), _span(one), one.summary) for one in known
     ]
-    rows.append(("--target", own.target.value, _names(Target), "whose cells it is of"))
-    rows.append(("--bus", own.bus.value, _names(Bus), "bus of the registers"))
+    rows.append(
+        ("--target", own.target.value, _names(Target), "FPGA family whose cells are instantiated")
+    )
+    rows.append(("--bus", own.bus.value, _names(Bus), "bus that the registers are on"))
     return rows
 
 

@@ -23,7 +23,7 @@ _COMMENTS = {
     **dict.fromkeys((".v", ".vh", ".sv", ".vlt"), "// {}"),
     **dict.fromkeys((".c", ".h", ".cpp"), "/* {} */"),
     **dict.fromkeys((".md", ".svd", ".svg", ".xml"), "<!-- {} -->"),
-    **dict.fromkeys((".core", ".lpf", ".mk", ".sdc", ".tcl", ".toml", ".xdc", ""), "# {}"),
+    **dict.fromkeys((".core", ".lpf", ".mk", ".py", ".sdc", ".tcl", ".toml", ".xdc", ""), "# {}"),
     ".vhd": "-- {}",
 }
 _WITHOUT_COMMENTS = (".json", ".sha256", ".txt")

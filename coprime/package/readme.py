@@ -17,7 +17,7 @@ _PURPOSES = {
     "coprime_registers.h": "software in C: the register map",
     "drivers/": "the driver in C: bare metal, RTOS, Linux",
     "doc/": "the data sheet",
-    "sim/": "a self-checking testbench",
+    "sim/": "a self-checking testbench, and an example for cocotb",
     "component.xml": "Vivado: makes this folder an IP repository (IP-XACT, IEEE 1685-2009)",
     "*.xml": "other tools that assemble systems (IP-XACT, IEEE 1685-2014)",
     "*.svd": "debuggers, and generators of software such as svd2rust (CMSIS-SVD)",

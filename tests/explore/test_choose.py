@@ -119,8 +119,39 @@ def test_cycles_where_nothing_is_routed():
     assert quick.time == "quick: 500 cycles"
     assert small.time == "small: 2,000 predicted cycles"
     assert small.area == "accelerator 100 LUTs, 50 flip-flops, 1 DSP, 1 block RAM"
-    with pytest.raises(ValueError, match="placed and routed: no time is known"):
+    with pytest.raises(ValueError, match=r"no time is known; name the clock .*: --clock MHZ"):
         names(points, target="xc7", max_ms=1.0)
+
+
+def test_a_clock_that_is_assumed():
+    points = [
+        point("quick", None, 200, cycles=500, target="xc7"),
+        point("small", None, 100, cycles=None, predicted_cycles=2000, target="xc7"),
+    ]
+    settings = {"wanted": PRIVATE, "target": "xc7"}
+    (quick, small) = choose(points, clock=100.0, **settings)
+    assert quick.time == "quick: 0.005 ms, 200,000 a second, 500 cycles at 100.0 MHz, assumed"
+    assert small.point.milliseconds == 0.02
+    (only,) = choose(points, clock=100.0, budget=Budget(max_ms=0.01), **settings)
+    assert only.name == "quick"
+    with pytest.raises(ValueError, match="the clock must be over 0 MHz, not -1"):
+        choose(points, clock=-1.0, **settings)
+    with pytest.raises(ValueError, match=r"ecp5 is placed and routed here, .*leave out --clock"):
+        choose(POINTS, wanted=PRIVATE, target="ecp5", clock=100.0)
+
+
+def test_an_operation_of_several_lengths():
+    """A design must do both; the slower one does not hide behind the quicker one."""
+    points = [point("both", 1.0), point("both", 5.0, bits=2048), point("one", 0.5)]
+    (found,) = choose(points, wanted={"RSA_PRIVATE": [1024, 2048]}, target="ecp5")
+    assert [(one.bits, one.milliseconds) for one in found.points] == [(1024, 1.0), (2048, 5.0)]
+    with pytest.raises(ValueError, match="RSA_PRIVATE of 1024 bits and RSA_PRIVATE of 2048 bits"):
+        choose(
+            points,
+            wanted={"RSA_PRIVATE": [1024, 2048]},
+            target="ecp5",
+            budget=Budget(max_ms=2.0),
+        )
 
 
 def test_the_other_part_is_shown_beside():
@@ -330,7 +361,8 @@ def test_none_does_all():
     with pytest.raises(
         ValueError,
         match=r"^no measured accelerator doing RSA_PRIVATE of 1024 bits and ECDSA_SIGN of 256 bits"
-        r" on ecp5: RSA_PRIVATE is done by 2, ECDSA_SIGN is done by 1, and all by none$",
+        r" on ecp5: RSA_PRIVATE of 1024 bits is done by 2, ECDSA_SIGN of 256 bits is done by 1,"
+        r" and all by none$",
     ):
         both(rsa, does("rsa 2", 2.0, None), curves)
     with pytest.raises(ValueError, match="no accelerator doing ECDSA_SIGN on ecp5 is measured"):

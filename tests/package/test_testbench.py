@@ -206,6 +206,61 @@ def test_every_operation_on_curves_is_checked(curves):
     assert {one.error for one in vectors} - {Error.NONE} <= {Error.POINT, Error.SIGNATURE}
 
 
+@ICARUS
+def test_quick(tmp_path):
+    """It checks registers, an operation of each kind and a reset, and reports its progress."""
+    choice = choose("compact", {"max_bits": "64", "curves": "weierstrass"})
+    write_package(choice, Target.ECP5, tmp_path)
+    status, lines = simulate(tmp_path, QUICK=1)
+    assert status == 0, lines[-30:]
+    assert "PASS" in lines
+    found = [line for line in lines if line.startswith("PASS  ")]
+    for name in ("STATUS after reset", "MODMUL: ", "MODEXP: ", "RSA_PUBLIC: ", "RSA_PRIVATE"):
+        assert [line for line in found if line.startswith(f"PASS  {name}")]
+    assert [line for line in found if line.startswith("PASS  EC_")]
+    assert [line for line in found if "as after the first reset" in line]
+    (end,) = [line for line in lines if line.endswith(" ns")]
+    cycles, about = int(end.split()[-2]) // 10, expected_cycles(lines)
+    assert cycles < 200_000
+    assert about / 2 < cycles < 2 * about
+    assert [line for line in lines if re.fullmatch(r" +\d+ of about \d+ cycles, \d+ checks", line)]
+
+
+def expected_cycles(lines):
+    """What the testbench says that it takes, as it begins."""
+    (found,) = [
+        one for one in (re.fullmatch(r" +about (\d+) cycles", line) for line in lines) if one
+    ]
+    return int(found[1])
+
+
+@ICARUS
+@pytest.mark.parametrize("broken", ["counter", "result"])
+def test_quick_can_fail(tmp_path, broken):
+    choice = choose("compression", settings("compression"))
+    write_package(choice, Target.GENERIC, tmp_path)
+    if broken == "counter":
+        path, (right, wrong) = tmp_path / f"{choice.module_name}.v", BROKEN["counter"]
+        text = path.read_text()
+        path.write_text(text.replace(right, wrong))
+    else:
+        path = tmp_path / "sim" / "coprime_compression_tb.v"
+        before, quick, after = path.read_text().rpartition("`ifdef QUICK")
+        changed = re.sub(r'(expect_result\("MODMUL: .*?\'h)(\w)', r"\g<1>f", after, count=1)
+        assert changed != after
+        path.write_text(before + quick + changed)
+    status, lines = simulate(tmp_path, QUICK=1)
+    assert status != 0
+    assert "FAIL" in lines and "PASS" not in lines
+
+
+def test_quick_of_clusters_is_there():
+    for given in ({"engine": "fdfm", "cores": "2"}, {"node": "lean", "cores": "2"}):
+        text = text_of(CLUSTER, max_bits="64", **given)
+        quick = text.rpartition("`ifdef QUICK")[2].partition("`else")[0]
+        assert "expect_completion(" in quick and "expect_stored(" in quick
+
+
 def text_of(family, paddings=(), **own):
     own = describe(choose(family, {**settings(family), **own}), Target.GENERIC, paddings=paddings)
     return files(own)[f"sim/{own.name}_tb.v"]

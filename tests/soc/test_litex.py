@@ -38,6 +38,23 @@ endmodule
 """
 
 
+def test_the_example_of_the_page_runs_as_it_is(tmp_path):
+    """It makes a system with the accelerator at the address that it names."""
+    pytest.importorskip("litex", reason="needs LiteX: pip install litex")
+    page = Path(__file__).parents[2].joinpath("docs", "soc.md").read_text("utf-8")
+    section = page.partition("\n## In a LiteX system\n")[2]
+    example = section.partition("```python\n")[2].partition("```")[0]
+    (tmp_path / "example.py").write_text(example)
+    done = subprocess.run(
+        [sys.executable, "example.py"], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "build" / "litex"
+    assert "coprime_karatsuba coprime_karatsuba" in (folder / "system.v").read_text()
+    assert (folder / "coprime_karatsuba.v").is_file()
+    assert "0x90000000" in done.stderr + done.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("family", "paddings"), [("fdfm", ()), ("karatsuba", ("oaep",))])
 def test_decryption(tmp_path, family, paddings):

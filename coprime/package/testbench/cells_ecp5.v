@@ -38,8 +38,14 @@ module MULT18X18D (
 
   // 0 after configuration, as registers of slices are. An unknown bit would stay in an accumulator
   // for ever, as a LUT of CCU2C passes it on even where its other inputs mask it.
-  reg signed [17:0] a_kept = 0, b_kept = 0;
-  reg signed [35:0] middle_kept = 0, p_kept = 0;
+  reg signed [17:0] a_kept, b_kept;
+  reg signed [35:0] middle_kept, p_kept;
+  initial begin
+    a_kept = 0;
+    b_kept = 0;
+    middle_kept = 0;
+    p_kept = 0;
+  end
   wire signed [17:0] a_in = {A17, A16, A15, A14, A13, A12, A11, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1, A0};
   wire signed [17:0] b_in = {B17, B16, B15, B14, B13, B12, B11, B10, B9, B8, B7, B6, B5, B4, B3, B2, B1, B0};
   wire signed [17:0] a = A_KEPT ? a_kept : a_in;

@@ -53,19 +53,20 @@ def _vectors(own: Capabilities, command: Command, curve: AnyCurve) -> Iterator[V
         numbers = command.operation.without_key(numbers)
     has_result = command.operation.result is not None
     result = command.operation.expected(numbers, own.half_bits) if has_result else None
-    yield _vector(own, command, numbers, result, Error.NONE)
+    yield curve_vector(own, command, numbers, result)
     for one, name, error in _WRONG:
         if one is command:
-            yield _vector(own, command, numbers | {name: numbers[name] ^ 1}, None, error)
+            yield curve_vector(own, command, numbers | {name: numbers[name] ^ 1}, error=error)
 
 
-def _vector(
+def curve_vector(
     own: Capabilities,
     command: Command,
     numbers: Mapping[str, int],
-    result: int | None,
-    error: Error,
+    result: int | None = None,
+    error: Error = Error.NONE,
 ) -> Vector:
+    """An operation on these numbers, the inputs by their names, as the engine takes them."""
     operands, lengths = Radix.of(own).curve_operation(
         command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
     )

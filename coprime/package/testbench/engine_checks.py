@@ -62,6 +62,8 @@ class EngineChecks:
         """Words of the buffer, all of which a reset clears."""
         self.most_cycles = 0
         """Of the commands whose outcome was asked for."""
+        self.all_cycles = 0
+        """The sum of these."""
 
     def outcome(
         self,
@@ -76,6 +78,7 @@ class EngineChecks:
         values = {one: value for one, _, value in given}
         done = self.design.predict(command, {**values, Operand.X: x}, bits)
         self.most_cycles = max(self.most_cycles, done.cycles)
+        self.all_cycles += done.cycles
         front = front_end_cycles(self.engine, bits[Length.MODULUS], padding=bool(self.own.paddings))
         reads_x = Operand.X in self.engine.required.get(command, ())
         residue = None
@@ -159,6 +162,33 @@ class EngineChecks:
         """Commands with other numbers than the sample's, and with lengths that it refuses."""
         parts = (self.patterns(), self.exponents(), self.other_keys(), self.unfit_lengths())
         return [one for part in parts for one in part]
+
+    def quick(self, others: Sequence[Vector]) -> list[Vector]:
+        """An operation of each kind: a product, a short power, a private operation, and of the
+        `others`, such as those on curves, the quickest without an error of each form of curves."""
+        own, numbers = self.engine, self.numbers
+        found: list[Vector] = []
+        if not own.bare:
+            n, x, y, bits = numbers.n, numbers.x, numbers.y, numbers.bits
+            product = [*numbers.modulus_operands(), (Operand.Y, bits, y)]
+            lengths = {Length.MODULUS: bits}
+            found.append(Vector(numbers.product, lengths, product, x, x * y % n))
+            found += [self._power(2, 3, one) for one in (numbers.power, numbers.public)]
+        if numbers.key:
+            operands, lengths_of_key = numbers.private_operands()
+            x = pow(numbers.x, numbers.e, numbers.n)
+            found.append(Vector(own.private[0], lengths_of_key, operands, x, numbers.x))
+        forms: dict[str, list[Vector]] = {}
+        for one in others:
+            if one.error is Error.NONE:
+                forms.setdefault(one.command.operation.curve or one.command.name, []).append(one)
+        return found + [min(each, key=self._cycles) for each in forms.values()]
+
+    def _cycles(self, vector: Vector) -> int:
+        values = {one: value for one, _, value in vector.operands}
+        return self.design.predict(
+            vector.command, {**values, Operand.X: vector.x}, vector.lengths
+        ).cycles
 
     def other_lengths(self) -> Iterator[Vector]:
         """A multiplication for moduli of other lengths, as far as it is quick: about digits' ends,

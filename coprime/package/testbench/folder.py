@@ -9,6 +9,7 @@ from coprime.engine.contract import Command, Error, Operand
 
 from ..description import Description
 from ..templates import filled
+from . import example
 from .curve_vectors import curve_vectors
 from .engine_checks import EngineChecks
 from .padding_checks import SEED, PaddedNumbers
@@ -27,6 +28,7 @@ VERILATOR_OPTIONS = (
 _LIMIT = 20_000
 """Cycles for the accesses from one check to the next; there is twice the longest command, too, and
 200 cycles for each bit of a number, as operands are loaded."""
+_REGISTER_CYCLES = 10_000  # about; of the checks of all registers, and the resets among them
 _PADDED_LIMIT = 400_000  # for those of a private operation with padding
 _PRESET = {
     "s_axi_wstrb": "4'hf",
@@ -45,9 +47,11 @@ _WITH_CELLS = (Target.XC7, Target.ECP5)
 def files(own: Description) -> Mapping[str, str]:
     """Testbench, models of cells where the target's are instantiated, and a Makefile."""
     sources = simulation_sources(own)
+    cells = _cells(own.target) if own.target in _WITH_CELLS else None
     found = {f"sim/{top_module(own)}.v": _testbench(own)}
-    if own.target in _WITH_CELLS:
-        found[f"sim/{_cells(own.target)}"] = _text(_cells(own.target))
+    if cells:
+        found[f"sim/{cells}"] = _text(cells)
+    found |= example.files(own, cells)
     found["sim/Makefile"] = filled(
         "Makefile.j2",
         own=own,
@@ -97,20 +101,19 @@ def _testbench(own: Description) -> str:
         "number": number,
     }
     kind = "cluster" if own.is_cluster else "accelerator"
-    if numbers.own.bare:
-        kind = "lean_cluster"
-    checks = filled(
-        f"{kind}_checks.v.j2",
-        **parts,
-        vectors=vectors,
-        pow=pow,
-        status=registers.STATUS,
-        too_long=_TOO_LONG,
-        unknown=_UNKNOWN,
-    )
+    given = {
+        "vectors": vectors,
+        "pow": pow,
+        "status": registers.STATUS,
+        "too_long": _TOO_LONG,
+        "unknown": _UNKNOWN,
+    }
+    checks = filled(f"{'lean_cluster' if numbers.own.bare else kind}_checks.v.j2", **parts, **given)
     for one in vectors if own.is_cluster else ():
         engine.outcome_of(one)
     limit = _LIMIT + 2 * engine.most_cycles + 200 * longest
+    quick_engine = EngineChecks(own, numbers)
+    quick = filled(f"{kind}_quick.v.j2", **parts | {"engine": quick_engine}, **given)
     padded = PaddedNumbers(own, numbers.own)
     if padded.are_checked:
         checks += filled("padded_checks.v.j2", numbers=padded, number=number)
@@ -125,4 +128,13 @@ def _testbench(own: Description) -> str:
         preset=_PRESET,
         seed=SEED,
         checks=checks,
+        quick=quick,
+        expected_cycles=_expected_cycles(engine, 2),
+        quick_cycles=_expected_cycles(quick_engine, 1),
     )
+
+
+def _expected_cycles(engine: EngineChecks, share: int) -> int:
+    """About how many cycles checks take, in thousands: `share` times those of the commands whose
+    outcome was asked for, as there are accesses, refusals and resets, too; and the registers'."""
+    return max(1000, round(share * engine.all_cycles + _REGISTER_CYCLES, -3))
