@@ -134,6 +134,78 @@ class Gcm(Structure):
         super().__init__(places[0], len(iv), 8 * len(iv), places[1], len(data), tag_bits)
 
 
+class Ccm(Structure):
+    """The parameters of CCM: of the whole text it is the length that is given here."""
+
+    _fields_ = [("text_size", c_ulong), ("nonce", c_void_p), ("nonce_size", c_ulong)]
+    _fields_ += [("data", c_void_p), ("data_size", c_ulong), ("tag", c_ulong)]
+
+    def __init__(self, nonce, data, tag, text_size):
+        self.content = [ctypes.create_string_buffer(one, len(one)) for one in (nonce, data)]
+        places = [ctypes.cast(one, c_void_p) for one in self.content]
+        super().__init__(text_size, places[0], len(nonce), places[1], len(data), tag)
+
+
+class Chacha(Structure):
+    """The parameters of ChaCha20-Poly1305."""
+
+    _fields_ = [("nonce", c_void_p), ("nonce_size", c_ulong)]
+    _fields_ += [("data", c_void_p), ("data_size", c_ulong)]
+
+    def __init__(self, nonce, data):
+        self.content = [ctypes.create_string_buffer(one, len(one)) for one in (nonce, data)]
+        places = [ctypes.cast(one, c_void_p) for one in self.content]
+        super().__init__(places[0], len(nonce), places[1], len(data))
+
+
+NO_GENERATE, GENERATE, GENERATE_COUNTER, GENERATE_RANDOM = range(4)
+
+
+class _Message(Structure):
+    """The parameters of one message: its nonce and its tag are the caller's memory."""
+
+    def __init__(self, nonce, tag, *others):
+        self.nonce_bytes = ctypes.create_string_buffer(nonce, len(nonce))
+        self.tag_bytes = ctypes.create_string_buffer(tag, len(tag))
+        self.place = ctypes.cast(self.nonce_bytes, c_void_p)
+        self.tag_place = ctypes.cast(self.tag_bytes, c_void_p)
+        super().__init__(*others)
+
+
+class GcmMessage(_Message):
+    """Those of GCM."""
+
+    _fields_ = [("iv", c_void_p), ("iv_size", c_ulong), ("fixed", c_ulong), ("source", c_ulong)]
+    _fields_ += [("tag", c_void_p), ("tag_bits", c_ulong)]
+
+    def __init__(self, nonce, tag, *, fixed=0, source=NO_GENERATE):
+        super().__init__(nonce, tag)
+        self.iv, self.iv_size, self.fixed, self.source = self.place, len(nonce), fixed, source
+        self.tag, self.tag_bits = self.tag_place, 8 * len(tag)
+
+
+class CcmMessage(_Message):
+    """Those of CCM."""
+
+    _fields_ = [("text_size", c_ulong), ("iv", c_void_p), ("iv_size", c_ulong)]
+    _fields_ += [("fixed", c_ulong), ("source", c_ulong), ("tag", c_void_p), ("tag_size", c_ulong)]
+
+    def __init__(self, nonce, tag, text_size, *, fixed=0, source=NO_GENERATE):
+        super().__init__(nonce, tag)
+        self.iv, self.iv_size, self.fixed, self.source = self.place, len(nonce), fixed, source
+        self.text_size, self.tag, self.tag_size = text_size, self.tag_place, len(tag)
+
+
+class ChachaMessage(_Message):
+    """Those of ChaCha20-Poly1305."""
+
+    _fields_ = [("iv", c_void_p), ("iv_size", c_ulong), ("tag", c_void_p)]
+
+    def __init__(self, nonce, tag):
+        super().__init__(nonce, tag)
+        self.iv, self.iv_size, self.tag = self.place, len(nonce), self.tag_place
+
+
 class Ecdh(Structure):
     """The parameters of ECDH1: a key derivation function, what it is given, a public key."""
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "aes.h"
 #include "curve.h"
 #include "rsa_key.h"
 
@@ -16,7 +17,10 @@
 #define OTHER_CURVE(type, flags, key, scheme) \
     {type, {255, 448, CKF_HW | CKF_EC_NAMEDCURVE | (flags)}, key, scheme, NO_DIGEST}
 #define WRAPS (CKF_WRAP | CKF_UNWRAP)
-#define CIPHER(type, flags) {type, {16, 32, flags}, CKK_AES, AES, NO_DIGEST}
+#define ENCRYPTS (CKF_ENCRYPT | CKF_DECRYPT)
+#define AUTHENTICATES (ENCRYPTS | CKF_MESSAGE_ENCRYPT | CKF_MESSAGE_DECRYPT | CKF_MULTI_MESSAGE)
+#define AES(type, flags) {type, {16, 32, flags}, CKK_AES, CIPHER, NO_DIGEST}
+#define CHACHA(type, flags) {type, {CHACHA_KEY, CHACHA_KEY, flags}, CKK_CHACHA20, CIPHER, NO_DIGEST}
 #define MAC(type, digest) \
     {type, {1, MAX_MAC_KEY, SIGNS_ALONE}, CKK_GENERIC_SECRET, HMAC, digest}
 #define BLOCK_MAC(type) {type, {16, 32, SIGNS_ALONE}, CKK_AES, CMAC, NO_DIGEST}
@@ -64,14 +68,18 @@ static const struct mechanism mechanisms[] = {
     OTHER_CURVE(CKM_EDDSA, SIGNS, CKK_EC_EDWARDS, EDDSA),
     OTHER_CURVE(CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_MONTGOMERY,
                 NO_SCHEME),
-    CIPHER(CKM_AES_KEY_GEN, CKF_GENERATE),
-    CIPHER(CKM_AES_ECB, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_CBC, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_CTR, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_GCM, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_CBC_PAD, CKF_ENCRYPT | CKF_DECRYPT | WRAPS),
-    CIPHER(CKM_AES_KEY_WRAP, WRAPS),
-    CIPHER(CKM_AES_KEY_WRAP_KWP, WRAPS),
+    AES(CKM_AES_KEY_GEN, CKF_GENERATE),
+    AES(CKM_AES_ECB, ENCRYPTS),
+    AES(CKM_AES_CBC, ENCRYPTS),
+    AES(CKM_AES_CTR, ENCRYPTS),
+    AES(CKM_AES_GCM, AUTHENTICATES),
+    AES(CKM_AES_CCM, AUTHENTICATES),
+    AES(CKM_AES_CBC_PAD, ENCRYPTS | WRAPS),
+    AES(CKM_AES_KEY_WRAP, WRAPS),
+    AES(CKM_AES_KEY_WRAP_PAD, WRAPS),
+    AES(CKM_AES_KEY_WRAP_KWP, WRAPS),
+    CHACHA(CKM_CHACHA20_KEY_GEN, CKF_GENERATE),
+    CHACHA(CKM_CHACHA20_POLY1305, AUTHENTICATES),
     BLOCK_MAC(CKM_AES_CMAC),
     BLOCK_MAC(CKM_AES_CMAC_GENERAL),
     {CKM_GENERIC_SECRET_KEY_GEN, {1, MAX_MAC_KEY, CKF_GENERATE}, CKK_GENERIC_SECRET, NO_SCHEME,
@@ -148,7 +156,7 @@ bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type)
 
 bool mechanism_is_secret(const struct mechanism *mechanism)
 {
-    return mechanism->scheme == AES || mechanism->scheme == HMAC || mechanism->scheme == CMAC;
+    return mechanism->scheme == CIPHER || mechanism->scheme == HMAC || mechanism->scheme == CMAC;
 }
 
 static CK_RV read_pss(const struct mechanism *mechanism, const CK_MECHANISM *given,
@@ -236,81 +244,6 @@ static CK_RV read_eddsa(const CK_MECHANISM *given, struct eddsa_variant *variant
     return CKR_OK;
 }
 
-/* The parameters of GCM: the tag is 32 to 128 bits long; 96 or more should be taken. */
-static CK_RV read_gcm(const CK_MECHANISM *given, struct cipher_parameters *cipher)
-{
-    CK_GCM_PARAMS found;
-
-    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(&found, given->pParameter, sizeof found);
-    if (found.pIv == NULL || found.ulIvLen == 0 || found.ulIvLen > MAX_IV ||
-        found.ulTagBits < 32 || found.ulTagBits > 8 * MAX_TAG || found.ulTagBits % 8 ||
-        found.ulAADLen > 1 << 24 || (found.ulAADLen && found.pAAD == NULL)) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(cipher->iv, found.pIv, found.ulIvLen);
-    cipher->iv_size = found.ulIvLen;
-    cipher->tag_size = found.ulTagBits / 8;
-    cipher->data = found.pAAD;
-    cipher->data_size = found.ulAADLen;
-    return CKR_OK;
-}
-
-/* Blocks until a counter of so many bits overflows, of which the greatest number stands for more. */
-static uint64_t blocks_left(const CK_BYTE *block, CK_ULONG bits)
-{
-    uint64_t low = 0, mask;
-
-    for (size_t i = AES_BLOCK - sizeof low; i < AES_BLOCK; ++i) {
-        low = low << 8 | block[i];
-    }
-    if (bits >= 64) { /* 2^64 blocks are more than anybody gives */
-        return UINT64_MAX;
-    }
-    mask = ((uint64_t)1 << bits) - 1;
-    return mask - (low & mask) + 1;
-}
-
-/* The parameters of CTR. libcrypto counts in all of the block; nothing is given beyond the counter. */
-static CK_RV read_counter(const CK_MECHANISM *given, struct cipher_parameters *cipher)
-{
-    CK_AES_CTR_PARAMS found;
-
-    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(&found, given->pParameter, sizeof found);
-    if (found.ulCounterBits == 0 || found.ulCounterBits > 8 * AES_BLOCK) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(cipher->iv, found.cb, AES_BLOCK);
-    cipher->blocks = blocks_left(found.cb, found.ulCounterBits);
-    cipher->iv_size = AES_BLOCK;
-    return CKR_OK;
-}
-
-static CK_RV read_aes(const CK_MECHANISM *given, struct cipher_parameters *cipher)
-{
-    switch (given->mechanism) {
-    case CKM_AES_GCM:
-        return read_gcm(given, cipher);
-    case CKM_AES_CTR:
-        return read_counter(given, cipher);
-    case CKM_AES_CBC:
-    case CKM_AES_CBC_PAD:
-        if (given->pParameter == NULL || given->ulParameterLen != AES_BLOCK) {
-            return CKR_MECHANISM_PARAM_INVALID;
-        }
-        memcpy(cipher->iv, given->pParameter, AES_BLOCK);
-        cipher->iv_size = AES_BLOCK;
-        return CKR_OK;
-    default: /* another initial value is not taken */
-        return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
-    }
-}
-
 /* Whether the result of a MAC is as long as its parameter says. */
 static bool is_general(CK_MECHANISM_TYPE type)
 {
@@ -359,8 +292,8 @@ CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM
         return read_rsa_aes(given, parameters);
     case EDDSA:
         return read_eddsa(given, &parameters->variant);
-    case AES:
-        return read_aes(given, &parameters->cipher);
+    case CIPHER:
+        return cipher_parameters_read(given, &parameters->cipher);
     case HMAC:
     case CMAC:
         return read_mac(mechanism, given, &parameters->mac_size);

@@ -2,13 +2,15 @@
 #ifndef COPRIME_TOKEN_MECHANISM_H
 #define COPRIME_TOKEN_MECHANISM_H
 
-#include "aes.h"
+#include "cipher_parameters.h"
 #include "crypto.h"
 #include "cryptoki.h"
 #include "padding.h"
 
-/* What a mechanism does: a padding of RSA, something on curves, or AES. */
-enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, AES, HMAC, CMAC, HKDF };
+/* What a mechanism does: a padding of RSA, something on curves, or with secret keys. */
+enum scheme {
+    NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, CIPHER, HMAC, CMAC, HKDF
+};
 
 struct mechanism {
     CK_MECHANISM_TYPE type;
@@ -31,20 +33,8 @@ struct eddsa_variant {
     uint8_t context[MAX_CONTEXT];
 };
 
-/* What a mode of AES is given. */
-enum { MAX_IV = 128, MAX_TAG = 16 };
-
 /* The longest key of HMAC, in bytes. */
 enum { MAX_MAC_KEY = 1024 };
-
-struct cipher_parameters {
-    uint8_t iv[MAX_IV]; /* or a counter's first value */
-    size_t iv_size;
-    uint64_t blocks; /* of CTR: until the counter would overflow */
-    size_t tag_size; /* of an authentication tag; 0: there is none */
-    const uint8_t *data; /* the caller's, that is authenticated, too */
-    size_t data_size;
-};
 
 /* Parameters of one operation; those of OAEP and PSS are a `struct padding`. */
 struct parameters {

@@ -93,7 +93,7 @@ static bool is_trusted(const struct token *token, const struct attributes *unwra
 static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool wraps,
                           struct wrapper *wrapper)
 {
-    const bool is_aes = wrapper->mechanism->scheme == AES;
+    const bool is_aes = wrapper->mechanism->scheme == CIPHER;
     const CK_OBJECT_CLASS rsa_class = wraps ? CKO_PUBLIC_KEY : CKO_PRIVATE_KEY;
     struct object *object;
     struct value value;
@@ -186,6 +186,7 @@ static size_t wrapped_size(const struct wrapper *wrapper, size_t size)
     case CKM_AES_CBC_PAD:
         return (size / AES_BLOCK + 1) * AES_BLOCK;
     case CKM_AES_KEY_WRAP:
+    case CKM_AES_KEY_WRAP_PAD:
     case CKM_AES_KEY_WRAP_KWP:
         return padded;
     case CKM_RSA_AES_KEY_WRAP:
