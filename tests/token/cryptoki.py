@@ -236,6 +236,80 @@ class Hkdf(Structure):
         )
 
 
+class _Field(Structure):
+    """CK_PRF_DATA_PARAM."""
+
+    _fields_ = [("type", c_ulong), ("value", c_void_p), ("size", c_ulong)]
+
+
+class _Counter(Structure):
+    """CK_SP800_108_COUNTER_FORMAT."""
+
+    _fields_ = [("little_endian", c_ubyte), ("bits", c_ulong)]
+
+
+class _Length(Structure):
+    """CK_SP800_108_DKM_LENGTH_FORMAT."""
+
+    _fields_ = [("method", c_ulong), ("little_endian", c_ubyte), ("bits", c_ulong)]
+
+
+ITERATION, COUNTER, LENGTH, BYTES = range(1, 5)
+
+
+def field(kind, value=None):
+    """A field of SP 800-108: bytes, or of a counter its bits and whether it is little-endian, and
+    of a length also how it is counted (1: of the key, 2: of all blocks)."""
+    if isinstance(value, tuple):
+        content = (
+            _Length(value[2], value[1], value[0]) if kind == LENGTH else _Counter(*value[::-1])
+        )
+    else:
+        content = ctypes.create_string_buffer(value or b"", len(value or b""))
+    size = ctypes.sizeof(content)
+    made = _Field(kind, ctypes.cast(ctypes.byref(content), c_void_p) if size else None, size)
+    made.content = content
+    return made
+
+
+class Kbkdf(Structure):
+    """The parameters of SP 800-108's functions but for the feedback's."""
+
+    _fields_ = [("prf", c_ulong), ("count", c_ulong), ("fields", c_void_p)]
+    _fields_ += [("keys_count", c_ulong), ("keys", c_void_p)]
+
+    def __init__(self, prf, fields, keys=0):
+        self.content = (fields, (_Field * len(fields))(*fields))
+        place = ctypes.cast(self.content[1], c_void_p)
+        super().__init__(prf, len(fields), place, keys, None)
+
+
+class KbkdfFeedback(Structure):
+    """Those of the feedback."""
+
+    _fields_ = [("prf", c_ulong), ("count", c_ulong), ("fields", c_void_p)]
+    _fields_ += [("start_size", c_ulong), ("start", c_void_p)]
+    _fields_ += [("keys_count", c_ulong), ("keys", c_void_p)]
+
+    def __init__(self, prf, fields, start=b""):
+        data = ctypes.create_string_buffer(start, len(start))
+        self.content = (fields, (_Field * len(fields))(*fields), data)
+        place = ctypes.cast(self.content[1], c_void_p)
+        first = ctypes.cast(data, c_void_p) if start else None
+        super().__init__(prf, len(fields), place, len(start), first, 0, None)
+
+
+class EcdhAes(Structure):
+    """The parameters of CKM_ECDH_AES_KEY_WRAP."""
+
+    _fields_ = [("bits", c_ulong), ("kdf", c_ulong), ("shared_size", c_ulong), ("shared", c_void_p)]
+
+    def __init__(self, bits, kdf=NO_KDF, shared=b""):
+        self.content = ctypes.create_string_buffer(shared, len(shared))
+        place = ctypes.cast(self.content, c_void_p) if shared else None
+        super().__init__(bits, kdf, len(shared), place)
+
+
 class Session:
     """A session; errors are TokenError, with the standard's number as `code`."""
 

@@ -114,7 +114,7 @@ def peer(mechanism, value, tag):
 
 @pytest.mark.parametrize(("mechanism", "kind", "size", "nonce_size", "tag"), KINDS)
 def test_texts_with_a_tag(session, mechanism, kind, size, nonce_size, tag):
-    """In one call and in parts, with and without data beside it; nothing is shown of a wrong one."""
+    """In one call and in parts, with data beside it or none; nothing is shown of a wrong one."""
     value, nonce = os.urandom(size), os.urandom(nonce_size)
     key = import_key(session, kind, value)
     for length in (0, 1, 15, 16, 17, 1000):

@@ -24,6 +24,8 @@
 #define MAC(type, digest) \
     {type, {1, MAX_MAC_KEY, SIGNS_ALONE}, CKK_GENERIC_SECRET, HMAC, digest}
 #define BLOCK_MAC(type) {type, {16, 32, SIGNS_ALONE}, CKK_AES, CMAC, NO_DIGEST}
+#define DERIVES(type, scheme) \
+    {type, {1, MAX_MAC_KEY, CKF_DERIVE}, CKK_GENERIC_SECRET, scheme, NO_DIGEST}
 #define HASH(type) {type, {0, 0, CKF_DIGEST}, NO_KEY, NO_SCHEME, type}
 
 static const struct mechanism mechanisms[] = {
@@ -64,6 +66,7 @@ static const struct mechanism mechanisms[] = {
     CURVE(CKM_ECDSA_SHA3_512, SIGNS, ECDSA, CKM_SHA3_512),
     CURVE(CKM_ECDH1_DERIVE, CKF_DERIVE, ECDH, NO_DIGEST),
     CURVE(CKM_ECDH1_COFACTOR_DERIVE, CKF_DERIVE, ECDH, NO_DIGEST),
+    CURVE(CKM_ECDH_AES_KEY_WRAP, WRAPS, ECDH_AES, NO_DIGEST),
     OTHER_CURVE(CKM_EC_EDWARDS_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_EDWARDS, NO_SCHEME),
     OTHER_CURVE(CKM_EDDSA, SIGNS, CKK_EC_EDWARDS, EDDSA),
     OTHER_CURVE(CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_MONTGOMERY,
@@ -84,7 +87,11 @@ static const struct mechanism mechanisms[] = {
     BLOCK_MAC(CKM_AES_CMAC_GENERAL),
     {CKM_GENERIC_SECRET_KEY_GEN, {1, MAX_MAC_KEY, CKF_GENERATE}, CKK_GENERIC_SECRET, NO_SCHEME,
      NO_DIGEST},
-    {CKM_HKDF_DERIVE, {1, MAX_MAC_KEY, CKF_DERIVE}, CKK_GENERIC_SECRET, HKDF, NO_DIGEST},
+    DERIVES(CKM_HKDF_DERIVE, HKDF),
+    DERIVES(CKM_HKDF_DATA, HKDF),
+    DERIVES(CKM_SP800_108_COUNTER_KDF, KBKDF),
+    DERIVES(CKM_SP800_108_FEEDBACK_KDF, KBKDF),
+    DERIVES(CKM_SP800_108_DOUBLE_PIPELINE_KDF, KBKDF),
     MAC(CKM_SHA_1_HMAC, CKM_SHA_1),
     MAC(CKM_SHA224_HMAC, CKM_SHA224),
     MAC(CKM_SHA256_HMAC, CKM_SHA256),
@@ -149,14 +156,21 @@ static bool is_hmac_key(const struct mechanism *mechanism, CK_KEY_TYPE type)
 bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type)
 {
     return type == mechanism->key ||
-           (mechanism->type == CKM_ECDH1_DERIVE && type == CKK_EC_MONTGOMERY) ||
+           ((mechanism->type == CKM_ECDH1_DERIVE || mechanism->scheme == ECDH_AES) &&
+            type == CKK_EC_MONTGOMERY) ||
            (mechanism->scheme == HKDF && type == CKK_HKDF) ||
+           mechanism->scheme == KBKDF || /* as its pseudorandom function does */
            (mechanism->scheme == HMAC && is_hmac_key(mechanism, type));
 }
 
 bool mechanism_is_secret(const struct mechanism *mechanism)
 {
     return mechanism->scheme == CIPHER || mechanism->scheme == HMAC || mechanism->scheme == CMAC;
+}
+
+bool mechanism_derives_from_secret(const struct mechanism *mechanism)
+{
+    return mechanism->scheme == HKDF || mechanism->scheme == KBKDF;
 }
 
 static CK_RV read_pss(const struct mechanism *mechanism, const CK_MECHANISM *given,
@@ -220,6 +234,43 @@ static CK_RV read_rsa_aes(const CK_MECHANISM *given, struct parameters *paramete
     return read_oaep(found.pOAEPParams, sizeof *found.pOAEPParams, parameters);
 }
 
+bool mechanism_kdf(CK_EC_KDF_TYPE kdf, const struct digest **digest)
+{
+    static const struct {
+        CK_EC_KDF_TYPE kdf;
+        CK_MECHANISM_TYPE digest;
+    } functions[] = {
+        {CKD_SHA1_KDF, CKM_SHA_1},     {CKD_SHA224_KDF, CKM_SHA224}, {CKD_SHA256_KDF, CKM_SHA256},
+        {CKD_SHA384_KDF, CKM_SHA384}, {CKD_SHA512_KDF, CKM_SHA512},
+    };
+
+    *digest = NULL;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
+        if (functions[i].kdf == kdf) {
+            *digest = digest_of(functions[i].digest);
+        }
+    }
+    return *digest || kdf == CKD_NULL;
+}
+
+/* The parameters of CKM_ECDH_AES_KEY_WRAP: the temporary key's length, and how it is derived. */
+static CK_RV read_ecdh_aes(const CK_MECHANISM *given, struct parameters *parameters)
+{
+    CK_ECDH_AES_KEY_WRAP_PARAMS found;
+
+    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(&found, given->pParameter, sizeof found);
+    parameters->aes_size = found.ulAESKeyBits / 8;
+    parameters->shared = (struct value){found.pSharedData, found.ulSharedDataLen};
+    return found.ulAESKeyBits % 8 == 0 && aes_has_size(parameters->aes_size) &&
+                   mechanism_kdf(found.kdf, &parameters->kdf) && found.ulSharedDataLen <= MAX_SHARED &&
+                   (found.ulSharedDataLen == 0 || (found.pSharedData && parameters->kdf)) ?
+               CKR_OK :
+               CKR_MECHANISM_PARAM_INVALID;
+}
+
 /* The parameters of EdDSA; without any it is Ed25519, or Ed448 with an empty context. */
 static CK_RV read_eddsa(const CK_MECHANISM *given, struct eddsa_variant *variant)
 {
@@ -260,6 +311,12 @@ static bool is_general(CK_MECHANISM_TYPE type)
     }
 }
 
+bool mechanism_is_prf(const struct mechanism *mechanism)
+{
+    return (mechanism->scheme == HMAC || mechanism->scheme == CMAC) &&
+           !is_general(mechanism->type);
+}
+
 static CK_RV read_mac(const struct mechanism *mechanism, const CK_MECHANISM *given, size_t *size)
 {
     CK_MAC_GENERAL_PARAMS found;
@@ -290,6 +347,8 @@ CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM
         return read_oaep(given->pParameter, given->ulParameterLen, parameters);
     case RSA_AES:
         return read_rsa_aes(given, parameters);
+    case ECDH_AES:
+        return read_ecdh_aes(given, parameters);
     case EDDSA:
         return read_eddsa(given, &parameters->variant);
     case CIPHER:
