@@ -38,6 +38,7 @@ MECHANISMS = {
     0x104A: "ECDSA_SHA3_512",
     0x1050: "ECDH1_DERIVE",
     0x1051: "ECDH1_COFACTOR_DERIVE",
+    0x1053: "ECDH_AES_KEY_WRAP",
     0x1055: "EC_EDWARDS_KEY_PAIR_GEN",
     0x1057: "EDDSA",
     0x1056: "EC_MONTGOMERY_KEY_PAIR_GEN",
@@ -46,12 +47,20 @@ MECHANISMS = {
     0x1082: "AES_CBC",
     0x1086: "AES_CTR",
     0x1087: "AES_GCM",
+    0x1088: "AES_CCM",
     0x402A: "HKDF_DERIVE",
+    0x402B: "HKDF_DATA",
+    0x03AC: "SP800_108_COUNTER_KDF",
+    0x03AD: "SP800_108_FEEDBACK_KDF",
+    0x03AE: "SP800_108_DOUBLE_PIPELINE_KDF",
     0x108A: "AES_CMAC",
     0x108B: "AES_CMAC_GENERAL",
     0x1085: "AES_CBC_PAD",
     0x2109: "AES_KEY_WRAP",
+    0x210A: "AES_KEY_WRAP_PAD",
     0x210B: "AES_KEY_WRAP_KWP",
+    0x1225: "CHACHA20_KEY_GEN",
+    0x4021: "CHACHA20_POLY1305",
     0x0350: "GENERIC_SECRET_KEY_GEN",
     0x0221: "SHA_1_HMAC",
     0x0256: "SHA224_HMAC",
@@ -91,7 +100,7 @@ FLAGS = {
 }
 """Of CK_MECHANISM_INFO."""
 KEY_TYPES = {0x00: "RSA", 0x03: "EC", 0x10: "generic secret", 0x1F: "AES"}
-KEY_TYPES |= {0x40: "EC Edwards", 0x41: "EC Montgomery"}
+KEY_TYPES |= {0x33: "ChaCha20", 0x40: "EC Edwards", 0x41: "EC Montgomery"}
 CLASSES = {2: "public", 3: "private", 4: "secret"}
 """Of objects that are keys."""
 RIGHTS = {

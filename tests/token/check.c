@@ -369,10 +369,10 @@ static void test_fork_writing(unsigned long count)
         }
     }
     before = written;
-    for (int i = 0; i < 100 && written < before + 10; ++i) {
+    for (int i = 0; i < 1200 && written < before + 10; ++i) { /* a lock is given up after ten seconds */
         usleep(100000);
     }
-    CHECK(written >= before + 10); /* ten changes in ten seconds */
+    CHECK(written >= before + 10);
     stopping = true;
     (void)pthread_join(thread, NULL);
     for (unsigned long i = 0; i < count; ++i) {
@@ -918,7 +918,8 @@ static void start_generator(struct generator *generator, CK_ULONG bits)
 }
 
 /* The generation of a key of 4096 bits ends when its session is closed, and so on: at once, where the
-   generation itself would last for minutes, or in software for seconds. */
+   generation itself would last for minutes, or in software for seconds. Times are the processor's here and
+   below: what threads wait for is the work of others in this process, however busy the machine is. */
 static void test_cancel(const char *how)
 {
     CK_SESSION_HANDLE session = start();
@@ -928,7 +929,7 @@ static void test_cancel(const char *how)
 
     start_generator(&generator, 4096);
     usleep(100000);
-    begin = seconds();
+    begin = processor_seconds();
     if (strcmp(how, "finalize") == 0) {
         expected = CKR_CRYPTOKI_NOT_INITIALIZED;
         OK(p11->C_Finalize(NULL));
@@ -944,10 +945,10 @@ static void test_cancel(const char *how)
         OK(p11->C_CloseSession(generator.session));
     }
     (void)pthread_join(generator.thread, NULL);
-    printf("%s: the generation ends within %.3f s\n", how, seconds() - begin);
+    printf("%s: the generation ends within %.3f s\n", how, processor_seconds() - begin);
     CHECK(generator.made == 0);
     GIVES(generator.rv, expected);
-    CHECK(seconds() - begin < 10);
+    CHECK(processor_seconds() - begin < 10);
     if (strcmp(how, "finalize") != 0) {
         OK(p11->C_Finalize(NULL));
     }
@@ -967,15 +968,15 @@ static void test_logout(void)
         CHECK(pthread_create(&threads[i], NULL, sign_until_the_end, (void *)(i * KEYS)) == 0);
     }
     usleep(500000);
-    begin = seconds();
+    begin = processor_seconds();
     OK(p11->C_Logout(session));
-    printf("C_Logout: %.3f s", seconds() - begin);
-    CHECK(seconds() - begin < 5);
+    printf("C_Logout: %.3f s", processor_seconds() - begin);
+    CHECK(processor_seconds() - begin < 5);
     for (int i = 0; i < MANY; ++i) {
         (void)pthread_join(threads[i], NULL);
     }
-    printf(", the last thread ends within %.3f s\n", seconds() - begin);
-    CHECK(seconds() - begin < 5);
+    printf(", the last thread ends within %.3f s\n", processor_seconds() - begin);
+    CHECK(processor_seconds() - begin < 5);
     CHECK(failures == 0);
     OK(p11->C_Finalize(NULL));
 }
@@ -993,11 +994,11 @@ static void *sign_and_measure(void *argument)
 
     while ((number = atomic_fetch_add(&next, 1)) < limit) {
         const size_t key = number % KEYS;
-        const double begin = seconds();
+        const double begin = processor_seconds();
         double wait;
 
         OK(sign(session, privates[key], number, signature, &size));
-        wait = seconds() - begin;
+        wait = processor_seconds() - begin;
         longest[own] = wait > longest[own] ? wait : longest[own];
         OK(verify(session, publics[key], number, signature, size));
         atomic_fetch_add(&times[number], 1);
@@ -1023,18 +1024,18 @@ static void test_generation(unsigned long count, CK_ULONG bits, CK_ULONG limit_i
     }
     start_generator(&generator, bits);
     usleep(100000);
-    begin = seconds();
+    begin = processor_seconds();
     run_threads(sign_and_measure, threads);
     for (int i = 0; i < THREADS; ++i) {
         (void)pthread_join(threads[i], NULL);
         most = longest[i] > most ? longest[i] : most;
     }
     printf("%lu signatures in %.1f s while %lu keys are made; the longest wait %.3f s", count,
-           seconds() - begin, generator.made, most);
-    begin = seconds();
+           processor_seconds() - begin, generator.made, most);
+    begin = processor_seconds();
     OK(p11->C_Logout(session));
-    printf(", C_Logout %.3f s\n", seconds() - begin);
-    CHECK(seconds() - begin < 10);
+    printf(", C_Logout %.3f s\n", processor_seconds() - begin);
+    CHECK(processor_seconds() - begin < 10);
     (void)pthread_join(generator.thread, NULL);
     CHECK(generator.rv == CKR_USER_NOT_LOGGED_IN);
     for (unsigned long i = 0; i < count; ++i) {

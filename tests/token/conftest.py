@@ -1,5 +1,6 @@
 """The module, built once, and tokens for it."""
 
+import contextlib
 import os
 import shutil
 
@@ -84,13 +85,21 @@ def faulty(tmp_path_factory):
     return compile_faulty(tmp_path_factory.mktemp("faulty"))
 
 
+@contextlib.contextmanager
+def opened_session(module, ready, folder, device="sim"):
+    """A session of a token on a device, with the user logged in: in this process, one at a time."""
+    shutil.copytree(ready, folder)
+    token = Token(module, folder, {"COPRIME_TOKEN_DEVICE": device})
+    with running(token) as opened:
+        opened.login()
+        yield opened
+
+
 @pytest.fixture(scope="module")
 def session(module, ready, tmp_path_factory):
-    """A session of a token, with the user logged in: in this process, one at a time."""
+    """A session of a token on the simulated engine."""
     folder = tmp_path_factory.mktemp("session") / "token"
-    shutil.copytree(ready, folder)
-    with running(Token(module, folder)) as opened:
-        opened.login()
+    with opened_session(module, ready, folder) as opened:
         yield opened
 
 

@@ -134,6 +134,78 @@ class Gcm(Structure):
         super().__init__(places[0], len(iv), 8 * len(iv), places[1], len(data), tag_bits)
 
 
+class Ccm(Structure):
+    """The parameters of CCM: of the whole text it is the length that is given here."""
+
+    _fields_ = [("text_size", c_ulong), ("nonce", c_void_p), ("nonce_size", c_ulong)]
+    _fields_ += [("data", c_void_p), ("data_size", c_ulong), ("tag", c_ulong)]
+
+    def __init__(self, nonce, data, tag, text_size):
+        self.content = [ctypes.create_string_buffer(one, len(one)) for one in (nonce, data)]
+        places = [ctypes.cast(one, c_void_p) for one in self.content]
+        super().__init__(text_size, places[0], len(nonce), places[1], len(data), tag)
+
+
+class Chacha(Structure):
+    """The parameters of ChaCha20-Poly1305."""
+
+    _fields_ = [("nonce", c_void_p), ("nonce_size", c_ulong)]
+    _fields_ += [("data", c_void_p), ("data_size", c_ulong)]
+
+    def __init__(self, nonce, data):
+        self.content = [ctypes.create_string_buffer(one, len(one)) for one in (nonce, data)]
+        places = [ctypes.cast(one, c_void_p) for one in self.content]
+        super().__init__(places[0], len(nonce), places[1], len(data))
+
+
+NO_GENERATE, GENERATE, GENERATE_COUNTER, GENERATE_RANDOM = range(4)
+
+
+class _Message(Structure):
+    """The parameters of one message: its nonce and its tag are the caller's memory."""
+
+    def __init__(self, nonce, tag, *others):
+        self.nonce_bytes = ctypes.create_string_buffer(nonce, len(nonce))
+        self.tag_bytes = ctypes.create_string_buffer(tag, len(tag))
+        self.place = ctypes.cast(self.nonce_bytes, c_void_p)
+        self.tag_place = ctypes.cast(self.tag_bytes, c_void_p)
+        super().__init__(*others)
+
+
+class GcmMessage(_Message):
+    """Those of GCM."""
+
+    _fields_ = [("iv", c_void_p), ("iv_size", c_ulong), ("fixed", c_ulong), ("source", c_ulong)]
+    _fields_ += [("tag", c_void_p), ("tag_bits", c_ulong)]
+
+    def __init__(self, nonce, tag, *, fixed=0, source=NO_GENERATE):
+        super().__init__(nonce, tag)
+        self.iv, self.iv_size, self.fixed, self.source = self.place, len(nonce), fixed, source
+        self.tag, self.tag_bits = self.tag_place, 8 * len(tag)
+
+
+class CcmMessage(_Message):
+    """Those of CCM."""
+
+    _fields_ = [("text_size", c_ulong), ("iv", c_void_p), ("iv_size", c_ulong)]
+    _fields_ += [("fixed", c_ulong), ("source", c_ulong), ("tag", c_void_p), ("tag_size", c_ulong)]
+
+    def __init__(self, nonce, tag, text_size, *, fixed=0, source=NO_GENERATE):
+        super().__init__(nonce, tag)
+        self.iv, self.iv_size, self.fixed, self.source = self.place, len(nonce), fixed, source
+        self.text_size, self.tag, self.tag_size = text_size, self.tag_place, len(tag)
+
+
+class ChachaMessage(_Message):
+    """Those of ChaCha20-Poly1305."""
+
+    _fields_ = [("iv", c_void_p), ("iv_size", c_ulong), ("tag", c_void_p)]
+
+    def __init__(self, nonce, tag):
+        super().__init__(nonce, tag)
+        self.iv, self.iv_size, self.tag = self.place, len(nonce), self.tag_place
+
+
 class Ecdh(Structure):
     """The parameters of ECDH1: a key derivation function, what it is given, a public key."""
 
@@ -162,6 +234,80 @@ class Hkdf(Structure):
             *(extract, expand, digest, kind, places[0], len(data)),
             *(salt if kind == 4 else 0, places[1], len(info)),
         )
+
+
+class _Field(Structure):
+    """CK_PRF_DATA_PARAM."""
+
+    _fields_ = [("type", c_ulong), ("value", c_void_p), ("size", c_ulong)]
+
+
+class _Counter(Structure):
+    """CK_SP800_108_COUNTER_FORMAT."""
+
+    _fields_ = [("little_endian", c_ubyte), ("bits", c_ulong)]
+
+
+class _Length(Structure):
+    """CK_SP800_108_DKM_LENGTH_FORMAT."""
+
+    _fields_ = [("method", c_ulong), ("little_endian", c_ubyte), ("bits", c_ulong)]
+
+
+ITERATION, COUNTER, LENGTH, BYTES = range(1, 5)
+
+
+def field(kind, value=None):
+    """A field of SP 800-108: bytes, or of a counter its bits and whether it is little-endian, and
+    of a length also how it is counted (1: of the key, 2: of all blocks)."""
+    if isinstance(value, tuple):
+        content = (
+            _Length(value[2], value[1], value[0]) if kind == LENGTH else _Counter(*value[::-1])
+        )
+    else:
+        content = ctypes.create_string_buffer(value or b"", len(value or b""))
+    size = ctypes.sizeof(content)
+    made = _Field(kind, ctypes.cast(ctypes.byref(content), c_void_p) if size else None, size)
+    made.content = content
+    return made
+
+
+class Kbkdf(Structure):
+    """The parameters of SP 800-108's functions but for the feedback's."""
+
+    _fields_ = [("prf", c_ulong), ("count", c_ulong), ("fields", c_void_p)]
+    _fields_ += [("keys_count", c_ulong), ("keys", c_void_p)]
+
+    def __init__(self, prf, fields, keys=0):
+        self.content = (fields, (_Field * len(fields))(*fields))
+        place = ctypes.cast(self.content[1], c_void_p)
+        super().__init__(prf, len(fields), place, keys, None)
+
+
+class KbkdfFeedback(Structure):
+    """Those of the feedback."""
+
+    _fields_ = [("prf", c_ulong), ("count", c_ulong), ("fields", c_void_p)]
+    _fields_ += [("start_size", c_ulong), ("start", c_void_p)]
+    _fields_ += [("keys_count", c_ulong), ("keys", c_void_p)]
+
+    def __init__(self, prf, fields, start=b""):
+        data = ctypes.create_string_buffer(start, len(start))
+        self.content = (fields, (_Field * len(fields))(*fields), data)
+        place = ctypes.cast(self.content[1], c_void_p)
+        first = ctypes.cast(data, c_void_p) if start else None
+        super().__init__(prf, len(fields), place, len(start), first, 0, None)
+
+
+class EcdhAes(Structure):
+    """The parameters of CKM_ECDH_AES_KEY_WRAP."""
+
+    _fields_ = [("bits", c_ulong), ("kdf", c_ulong), ("shared_size", c_ulong), ("shared", c_void_p)]
+
+    def __init__(self, bits, kdf=NO_KDF, shared=b""):
+        self.content = ctypes.create_string_buffer(shared, len(shared))
+        place = ctypes.cast(self.content, c_void_p) if shared else None
+        super().__init__(bits, kdf, len(shared), place)
 
 
 class Session:

@@ -146,7 +146,7 @@ static const CK_ULONG types[] = {
 /* Numbers that mean something in a template, or nearly. */
 static const CK_ULONG values[] = {
     0, 1, 2, 3, 4, 16, 24, 32, 511, 512, 4097, CKK_AES, CKK_RSA, CKK_EC, CKK_EC_EDWARDS,
-    CKK_EC_MONTGOMERY, CKK_GENERIC_SECRET, CKO_PROFILE, CKM_RSA_PKCS, CKM_ECDSA, ~0UL,
+    CKK_EC_MONTGOMERY, CKK_GENERIC_SECRET, CKK_CHACHA20, CKO_PROFILE, CKM_RSA_PKCS, CKM_ECDSA, ~0UL,
 };
 
 /* Curves, as CKA_EC_PARAMS names them. */
@@ -239,12 +239,15 @@ static const CK_ULONG mechanisms[] = {
     CKM_RSA_X_509, CKM_RSA_PKCS, CKM_RSA_PKCS_OAEP, CKM_RSA_PKCS_PSS, CKM_SHA1_RSA_PKCS,
     CKM_SHA256_RSA_PKCS, CKM_SHA3_256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKM_SHA512_RSA_PKCS_PSS,
     CKM_RSA_AES_KEY_WRAP, CKM_AES_ECB, CKM_AES_CBC, CKM_AES_CBC_PAD, CKM_AES_CTR, CKM_AES_GCM,
-    CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA3_512,
-    CKM_EDDSA, CKM_ECDH1_DERIVE, CKM_ECDH1_COFACTOR_DERIVE, CKM_HKDF_DERIVE, CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
+    CKM_AES_CCM, CKM_CHACHA20_POLY1305, CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_AES_KEY_WRAP_PAD,
+    CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA3_512, CKM_EDDSA, CKM_ECDH1_DERIVE,
+    CKM_ECDH1_COFACTOR_DERIVE, CKM_ECDH_AES_KEY_WRAP, CKM_HKDF_DERIVE, CKM_HKDF_DATA,
+    CKM_SP800_108_COUNTER_KDF, CKM_SP800_108_FEEDBACK_KDF, CKM_SP800_108_DOUBLE_PIPELINE_KDF,
+    CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
     CKM_SHA512_HMAC_GENERAL, CKM_SHA3_256_HMAC, CKM_AES_CMAC, CKM_AES_CMAC_GENERAL, CKM_SHA_1, CKM_SHA256, CKM_SHA512, CKM_SHA3_384,
 };
 static const CK_ULONG generations[] = {
-    CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN,
+    CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_CHACHA20_KEY_GEN, CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN,
     CKM_EC_EDWARDS_KEY_PAIR_GEN, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
 };
 static const CK_ULONG digests[] = {CKM_SHA_1, CKM_SHA224, CKM_SHA256, CKM_SHA384, CKM_SHA512};
@@ -299,6 +302,26 @@ static CK_GCM_PARAMS *take_gcm(void)
     return made;
 }
 
+static CK_CCM_PARAMS *take_ccm(void)
+{
+    CK_CCM_PARAMS *const made = allocate(sizeof *made);
+
+    made->ulDataLen = take() < 240 ? take() : take_number();
+    made->pNonce = take_pointer(&made->ulNonceLen);
+    made->pAAD = take_pointer(&made->ulAADLen);
+    made->ulMACLen = TAKE_OF(values);
+    return made;
+}
+
+static CK_SALSA20_CHACHA20_POLY1305_PARAMS *take_chacha(void)
+{
+    CK_SALSA20_CHACHA20_POLY1305_PARAMS *const made = allocate(sizeof *made);
+
+    made->pNonce = take_pointer(&made->ulNonceLen);
+    made->pAAD = take_pointer(&made->ulAADLen);
+    return made;
+}
+
 static CK_AES_CTR_PARAMS *take_counter(void)
 {
     CK_AES_CTR_PARAMS *const made = allocate(sizeof *made);
@@ -317,10 +340,21 @@ static CK_EDDSA_PARAMS *take_eddsa(void)
     return made;
 }
 
+static const CK_ULONG kdfs[] = {CKD_NULL, CKD_SHA1_KDF, CKD_SHA256_KDF, CKD_SHA512_KDF};
+
+static CK_ECDH_AES_KEY_WRAP_PARAMS *take_ecdh_aes(void)
+{
+    CK_ECDH_AES_KEY_WRAP_PARAMS *const made = allocate(sizeof *made);
+
+    made->ulAESKeyBits = TAKE_OF(values) * 8;
+    made->kdf = TAKE_OF(kdfs);
+    made->pSharedData = take_pointer(&made->ulSharedDataLen);
+    return made;
+}
+
 /* A public key is that of an object, or any bytes. */
 static CK_ECDH1_DERIVE_PARAMS *take_ecdh(void)
 {
-    static const CK_ULONG kdfs[] = {CKD_NULL, CKD_SHA1_KDF, CKD_SHA256_KDF, CKD_SHA512_KDF};
     CK_ECDH1_DERIVE_PARAMS *const made = allocate(sizeof *made);
     CK_ATTRIBUTE point = {CKA_EC_POINT, allocate(160), 160};
 
@@ -349,10 +383,65 @@ static CK_HKDF_PARAMS *take_hkdf(void)
     return made;
 }
 
+/* A field of SP 800-108: often one with a format. */
+static void take_field(CK_PRF_DATA_PARAM *field)
+{
+    static const CK_ULONG kinds[] = {CK_SP800_108_ITERATION_VARIABLE, CK_SP800_108_COUNTER,
+                                     CK_SP800_108_DKM_LENGTH, CK_SP800_108_BYTE_ARRAY};
+
+    field->type = TAKE_OF(kinds);
+    if (take() < 64) {
+        field->pValue = take_pointer(&field->ulValueLen);
+    } else if (field->type == CK_SP800_108_DKM_LENGTH) {
+        CK_SP800_108_DKM_LENGTH_FORMAT *const made = allocate(sizeof *made);
+
+        *made = (CK_SP800_108_DKM_LENGTH_FORMAT){take() % 4, take() % 2, 8 * (take() % 10)};
+        field->pValue = made;
+        field->ulValueLen = sizeof *made;
+    } else if (field->type != CK_SP800_108_BYTE_ARRAY && take() < 192) {
+        CK_SP800_108_COUNTER_FORMAT *const made = allocate(sizeof *made);
+
+        *made = (CK_SP800_108_COUNTER_FORMAT){take() % 2, 8 * (take() % 6)};
+        field->pValue = made;
+        field->ulValueLen = sizeof *made;
+    }
+}
+
+/* Those of all its modes: the feedback has two members more. */
+static void take_kbkdf(CK_SP800_108_FEEDBACK_KDF_PARAMS *made)
+{
+    static const CK_ULONG functions[] = {CKM_SHA_1_HMAC, CKM_SHA256_HMAC, CKM_SHA3_512_HMAC,
+                                         CKM_AES_CMAC};
+
+    made->prfType = TAKE_OF(functions);
+    made->ulNumberOfDataParams = take() % 20;
+    made->pDataParams = allocate(made->ulNumberOfDataParams * sizeof *made->pDataParams);
+    for (CK_ULONG i = 0; i < made->ulNumberOfDataParams; ++i) {
+        take_field(&made->pDataParams[i]);
+    }
+    made->pIV = take_pointer(&made->ulIVLen);
+    made->ulAdditionalDerivedKeys = take() < 240 ? 0 : take();
+}
+
 static void set_parameter(CK_MECHANISM *mechanism, void *parameter, CK_ULONG size)
 {
     mechanism->pParameter = parameter;
     mechanism->ulParameterLen = size;
+}
+
+static void set_kbkdf(CK_MECHANISM *mechanism)
+{
+    CK_SP800_108_FEEDBACK_KDF_PARAMS *const made = allocate(sizeof *made);
+    CK_SP800_108_KDF_PARAMS *const plain = allocate(sizeof *plain);
+
+    take_kbkdf(made);
+    *plain = (CK_SP800_108_KDF_PARAMS){made->prfType, made->ulNumberOfDataParams, made->pDataParams,
+                                       made->ulAdditionalDerivedKeys, NULL};
+    if (mechanism->mechanism == CKM_SP800_108_FEEDBACK_KDF) {
+        set_parameter(mechanism, made, sizeof *made);
+    } else {
+        set_parameter(mechanism, plain, sizeof *plain);
+    }
 }
 
 /* The parameters that a mechanism has: those with pointers are of no other one. */
@@ -370,6 +459,20 @@ static void take_own_parameter(CK_MECHANISM *mechanism)
     case CKM_AES_GCM:
         set_parameter(mechanism, take_gcm(), sizeof(CK_GCM_PARAMS));
         break;
+    case CKM_AES_CCM:
+        set_parameter(mechanism, take_ccm(), sizeof(CK_CCM_PARAMS));
+        break;
+    case CKM_CHACHA20_POLY1305:
+        set_parameter(mechanism, take_chacha(), sizeof(CK_SALSA20_CHACHA20_POLY1305_PARAMS));
+        break;
+    case CKM_ECDH_AES_KEY_WRAP:
+        set_parameter(mechanism, take_ecdh_aes(), sizeof(CK_ECDH_AES_KEY_WRAP_PARAMS));
+        break;
+    case CKM_SP800_108_COUNTER_KDF:
+    case CKM_SP800_108_FEEDBACK_KDF:
+    case CKM_SP800_108_DOUBLE_PIPELINE_KDF:
+        set_kbkdf(mechanism);
+        break;
     case CKM_AES_CTR:
         set_parameter(mechanism, take_counter(), sizeof(CK_AES_CTR_PARAMS));
         break;
@@ -385,6 +488,7 @@ static void take_own_parameter(CK_MECHANISM *mechanism)
         set_parameter(mechanism, take_ecdh(), sizeof(CK_ECDH1_DERIVE_PARAMS));
         break;
     case CKM_HKDF_DERIVE:
+    case CKM_HKDF_DATA:
         set_parameter(mechanism, take_hkdf(), sizeof(CK_HKDF_PARAMS));
         break;
     case CKM_SHA512_HMAC_GENERAL:
@@ -419,6 +523,67 @@ static CK_MECHANISM *take_mechanism(void)
         set_parameter(mechanism, take_bytes(size), size);
     }
     return mechanism;
+}
+
+/* The parameter of a message, whose nonce and tag are as long as it says; null if the mechanism has
+   none. */
+static void *take_message(CK_MECHANISM_TYPE type, CK_ULONG text_size, CK_ULONG *size)
+{
+    const CK_ULONG nonce_size = take() < 192 ? 12 : take() % 64, tag_size = take() % 20;
+    uint8_t *const nonce = take_bytes(nonce_size), *const tag = take_bytes(16 > tag_size ? 16 : tag_size);
+    CK_GCM_MESSAGE_PARAMS *const gcm = allocate(sizeof *gcm);
+    CK_CCM_MESSAGE_PARAMS *const ccm = allocate(sizeof *ccm);
+    CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS *const chacha = allocate(sizeof *chacha);
+
+    switch (type) {
+    case CKM_AES_GCM:
+        *gcm = (CK_GCM_MESSAGE_PARAMS){nonce, nonce_size, take(), take() % 6, tag, 8 * tag_size};
+        *size = sizeof *gcm;
+        return gcm;
+    case CKM_AES_CCM:
+        *ccm = (CK_CCM_MESSAGE_PARAMS){text_size, nonce, nonce_size, take(), take() % 6, tag, tag_size};
+        *size = sizeof *ccm;
+        return ccm;
+    default:
+        *chacha = (CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS){nonce, nonce_size, tag};
+        *size = sizeof *chacha;
+        return chacha;
+    }
+}
+
+static const CK_ULONG authenticated[] = {CKM_AES_GCM, CKM_AES_CCM, CKM_CHACHA20_POLY1305};
+
+/* A call with messages that are enciphered, in any order. */
+static void encipher_messages(void)
+{
+    CK_MECHANISM mechanism = {TAKE_OF(authenticated), NULL, 0};
+    CK_ULONG size = take(), data_size = take() % 32, parameter_size = 0, output_size = take();
+    uint8_t *const text = take_bytes(size), *const data = take_bytes(data_size);
+    uint8_t *const output = take() < 240 ? allocate(output_size) : NULL;
+    void *const given = take_message(mechanism.mechanism, take() < 128 ? size : take(), &parameter_size);
+    const bool encrypts = take() % 2;
+
+    switch (take() % 6) {
+    case 0:
+        (void)(encrypts ? C_MessageEncryptInit : C_MessageDecryptInit)(session, &mechanism,
+                                                                       take_handle());
+        break;
+    case 1:
+        (void)(encrypts ? C_EncryptMessage : C_DecryptMessage)(
+            session, given, parameter_size, data, data_size, text, size, output, &output_size);
+        break;
+    case 2:
+        (void)(encrypts ? C_EncryptMessageBegin : C_DecryptMessageBegin)(
+            session, given, parameter_size, data, data_size);
+        break;
+    case 3:
+    case 4:
+        (void)(encrypts ? C_EncryptMessageNext : C_DecryptMessageNext)(
+            session, given, parameter_size, text, size, output, &output_size, take() % 4);
+        break;
+    default:
+        (void)(encrypts ? C_MessageEncryptFinal : C_MessageDecryptFinal)(session);
+    }
 }
 
 static void begin(void)
@@ -514,7 +679,7 @@ static void make(void)
         keep_handle(C_DeriveKey(session, mechanism, take_handle(), template, count, &made), made);
         break;
     default:
-        if (generate.mechanism == CKM_AES_KEY_GEN ||
+        if (generate.mechanism == CKM_AES_KEY_GEN || generate.mechanism == CKM_CHACHA20_KEY_GEN ||
             generate.mechanism == CKM_GENERIC_SECRET_KEY_GEN) {
             keep_handle(C_GenerateKey(session, &generate, template, count, &made), made);
             break;
@@ -650,6 +815,9 @@ static void make_pairs_on_curves(void)
     }
 }
 
+/* Where the key of ChaCha20 is. */
+enum { CHACHA = 4 };
+
 /* Keys that every input finds: pairs, and secret keys, which may all do everything. */
 static void make_keys(void)
 {
@@ -672,23 +840,27 @@ static void make_keys(void)
     CK_ATTRIBUTE shared[] = {{CKA_VALUE_LEN, &length, sizeof length}};
     CK_MECHANISM pair = {CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0}, aes = {CKM_AES_KEY_GEN, NULL, 0};
     CK_MECHANISM generic = {CKM_GENERIC_SECRET_KEY_GEN, NULL, 0};
+    CK_MECHANISM chacha = {CKM_CHACHA20_KEY_GEN, NULL, 0};
 
     must(C_GenerateKeyPair(keeper, &pair, public, 2, private, 4, &handles[0], &handles[1]));
     must(C_GenerateKey(keeper, &aes, secret, sizeof secret / sizeof *secret, &handles[2]));
     must(C_GenerateKey(keeper, &generic, shared, 1, &handles[3]));
-    kept_count = 4;
+    must(C_GenerateKey(keeper, &chacha, NULL, 0, &handles[CHACHA]));
+    kept_count = 5;
     make_pairs_on_curves();
 }
 
 /* Texts, keys and secrets that go and come back: each call succeeds, and gives what is right. */
 
-/* The parameter of a mode, as it is allowed. */
-static void take_mode(CK_MECHANISM *mode)
+/* The parameter of a mode, as it is allowed for a text of this length. */
+static void take_mode(CK_MECHANISM *mode, CK_ULONG size)
 {
     static const CK_ULONG modes[] = {CKM_AES_ECB, CKM_AES_CBC, CKM_AES_CBC_PAD, CKM_AES_CTR,
-                                     CKM_AES_GCM};
+                                     CKM_AES_GCM, CKM_AES_CCM, CKM_CHACHA20_POLY1305};
+    CK_SALSA20_CHACHA20_POLY1305_PARAMS *chacha;
     CK_AES_CTR_PARAMS *counter;
     CK_GCM_PARAMS *gcm;
+    CK_CCM_PARAMS *ccm;
 
     *mode = (CK_MECHANISM){modes[take() % (sizeof modes / sizeof *modes)], NULL, 0};
     take_own_parameter(mode);
@@ -702,6 +874,18 @@ static void take_mode(CK_MECHANISM *mode)
         gcm->pIv = take_bytes(gcm->ulIvLen);
         gcm->ulAADLen = gcm->pAAD ? gcm->ulAADLen : 0;
         gcm->ulTagBits = 32 + gcm->ulTagBits % 13 * 8;
+    } else if (mode->mechanism == CKM_AES_CCM) {
+        ccm = mode->pParameter;
+        ccm->ulDataLen = size;
+        ccm->ulNonceLen = 7 + ccm->ulNonceLen % 7;
+        ccm->pNonce = take_bytes(ccm->ulNonceLen);
+        ccm->ulAADLen = ccm->pAAD ? ccm->ulAADLen : 0;
+        ccm->ulMACLen = 4 + ccm->ulMACLen % 7 * 2;
+    } else if (mode->mechanism == CKM_CHACHA20_POLY1305) {
+        chacha = mode->pParameter;
+        chacha->ulNonceLen = 12;
+        chacha->pNonce = take_bytes(12);
+        chacha->ulAADLen = chacha->pAAD ? chacha->ulAADLen : 0;
     }
 }
 
@@ -743,15 +927,17 @@ static void encrypt_and_decrypt(void)
     CK_MECHANISM mode;
     CK_ULONG size = take(), room = size + 64, made;
     CK_BYTE *const text = allocate(room), *before;
+    CK_OBJECT_HANDLE key;
 
-    take_mode(&mode);
+    take_mode(&mode, size);
+    key = handles[mode.mechanism == CKM_CHACHA20_POLY1305 ? CHACHA : 2];
     size -= mode.mechanism == CKM_AES_ECB || mode.mechanism == CKM_AES_CBC ? size % 16 : 0;
     before = take_bytes(size);
     memcpy(text, before, size);
-    must(C_EncryptInit(session, &mode, handles[2]));
+    must(C_EncryptInit(session, &mode, key));
     made = pass(C_Encrypt, C_EncryptUpdate, C_EncryptFinal, text, size, room);
     (void)note(ENCRYPTIONS, CKR_OK);
-    must(C_DecryptInit(session, &mode, handles[2]));
+    must(C_DecryptInit(session, &mode, key));
     made = pass(C_Decrypt, C_DecryptUpdate, C_DecryptFinal, text, made, room);
     (void)note(DECRYPTIONS, CKR_OK);
     if (made != size || memcmp(text, before, size) != 0) {
@@ -762,7 +948,8 @@ static void encrypt_and_decrypt(void)
 /* A key that is shown, wrapped and unwrapped. */
 static void wrap_and_unwrap(void)
 {
-    static const CK_ULONG wraps[] = {CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_AES_CBC_PAD};
+    static const CK_ULONG wraps[] = {CKM_AES_KEY_WRAP, CKM_AES_KEY_WRAP_KWP, CKM_AES_KEY_WRAP_PAD,
+                                     CKM_AES_CBC_PAD};
     static CK_OBJECT_CLASS class = CKO_SECRET_KEY;
     static CK_KEY_TYPE type = CKK_GENERIC_SECRET;
     static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
@@ -773,7 +960,7 @@ static void wrap_and_unwrap(void)
                                {CKA_SENSITIVE, &no, 1},           {CKA_EXTRACTABLE, &yes, 1},
                                {CKA_VALUE, value, size}};
     CK_ATTRIBUTE wanted = {CKA_VALUE, found, length};
-    CK_MECHANISM mechanism = {wraps[take() % 3], NULL, 0};
+    CK_MECHANISM mechanism = {wraps[take() % 4], NULL, 0};
     CK_OBJECT_HANDLE key, back;
 
     size = template[4].ulValueLen = size < length ? size : length;
@@ -857,15 +1044,95 @@ static void derive_from_both_sides(void)
     }
 }
 
+/* A message, whole or in parts; a changed one is not decrypted. */
+static void seal_and_open(void)
+{
+    CK_MECHANISM mechanism = {authenticated[take() % 3], NULL, 0};
+    const CK_OBJECT_HANDLE key = handles[mechanism.mechanism == CKM_CHACHA20_POLY1305 ? CHACHA : 2];
+    const CK_ULONG size = take(), data_size = take() % 32, first = size ? take() % size : 0;
+    uint8_t *const text = take_bytes(size), *const data = take_bytes(data_size);
+    uint8_t *const sealed = allocate(size), *const back = allocate(size), nonce[12] = {take()}, tag[16];
+    CK_GCM_MESSAGE_PARAMS gcm = {nonce, 12, 0, take() % 2, tag, 128};
+    CK_CCM_MESSAGE_PARAMS ccm = {size, nonce, 12, 0, take() % 2, tag, 16};
+    CK_SALSA20_CHACHA20_POLY1305_MSG_PARAMS chacha = {nonce, 12, tag};
+    const bool is_gcm = mechanism.mechanism == CKM_AES_GCM, is_ccm = mechanism.mechanism == CKM_AES_CCM;
+    void *const given = is_gcm ? (void *)&gcm : is_ccm ? (void *)&ccm : &chacha;
+    const CK_ULONG given_size = is_gcm ? sizeof gcm : is_ccm ? sizeof ccm : sizeof chacha;
+    CK_ULONG made = size, length = size;
+
+    must(C_MessageEncryptInit(session, &mechanism, key));
+    must(C_MessageDecryptInit(session, &mechanism, key));
+    if (take() % 2) {
+        must(C_EncryptMessage(session, given, given_size, data, data_size, text, size, sealed, &made));
+    } else {
+        must(C_EncryptMessageBegin(session, given, given_size, data, data_size));
+        must(C_EncryptMessageNext(session, given, given_size, text, first, sealed, &made, 0));
+        length = size - made;
+        must(C_EncryptMessageNext(session, given, given_size, text + first, size - first, sealed + made,
+                                  &length, CKF_END_OF_MESSAGE));
+        made += length;
+    }
+    (void)note(ENCRYPTIONS, made == size ? CKR_OK : CKR_GENERAL_ERROR);
+    length = size;
+    must(note(DECRYPTIONS, C_DecryptMessage(session, given, given_size, data, data_size, sealed, made,
+                                            back, &length)));
+    if (made != size || length != size || memcmp(text, back, size) != 0) {
+        abort();
+    }
+    tag[take() % 16] ^= 1;
+    if (C_DecryptMessage(session, given, given_size, data, data_size, sealed, made, back, &length) !=
+        CKR_ENCRYPTED_DATA_INVALID) {
+        abort();
+    }
+}
+
+/* A key under one that both sides agree on; an engine, or the device `software`, agrees. */
+static void wrap_by_agreement(void)
+{
+    static const CK_MECHANISM_TYPE kinds[] = {CKM_EC_KEY_PAIR_GEN, CKM_EC_MONTGOMERY_KEY_PAIR_GEN};
+    static CK_OBJECT_CLASS class = CKO_SECRET_KEY;
+    static CK_KEY_TYPE type = CKK_GENERIC_SECRET;
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+    const unsigned which = take() % 2;
+    CK_ULONG size = 1 + take() % 64, room = 256;
+    CK_BYTE *const value = take_bytes(size), *const wrapped = allocate(room), found[64];
+    CK_ATTRIBUTE public[] = {{CKA_EC_PARAMS, (void *)curves[3 * which].bytes, curves[3 * which].size},
+                             {CKA_WRAP, &yes, 1}};
+    CK_ATTRIBUTE private[] = {{CKA_UNWRAP, &yes, 1}, {CKA_DERIVE, &yes, 1}};
+    CK_ATTRIBUTE template[] = {{CKA_CLASS, &class, sizeof class}, {CKA_KEY_TYPE, &type, sizeof type},
+                               {CKA_SENSITIVE, &no, 1},           {CKA_EXTRACTABLE, &yes, 1},
+                               {CKA_VALUE, value, size}};
+    CK_ATTRIBUTE wanted = {CKA_VALUE, found, sizeof found};
+    CK_ECDH_AES_KEY_WRAP_PARAMS *const given = take_ecdh_aes();
+    CK_MECHANISM generate = {kinds[which], NULL, 0};
+    CK_MECHANISM mechanism = {CKM_ECDH_AES_KEY_WRAP, given, sizeof *given};
+    CK_OBJECT_HANDLE wraps, unwraps, key, back;
+
+    if (getenv("FUZZ_ENGINE") == NULL) {
+        return;
+    }
+    given->ulAESKeyBits = 128 + take() % 3 * 64;
+    given->kdf = CKD_SHA256_KDF;
+    given->ulSharedDataLen = given->pSharedData ? given->ulSharedDataLen : 0;
+    must(C_GenerateKeyPair(session, &generate, public, 2, private, 2, &wraps, &unwraps));
+    must(C_CreateObject(session, template, 5, &key));
+    must(note(WRAPS, C_WrapKey(session, &mechanism, wraps, key, wrapped, &room)));
+    must(note(UNWRAPS, C_UnwrapKey(session, &mechanism, unwraps, wrapped, room, template, 4, &back)));
+    must(C_GetAttributeValue(session, back, &wanted, 1));
+    if (wanted.ulValueLen != size || memcmp(found, value, size) != 0) {
+        abort();
+    }
+}
+
 /* In a session of its own, where no operation is under way. */
 static void go_and_come_back(void)
 {
     static void (*const ways[])(void) = {encrypt_and_decrypt, wrap_and_unwrap, derive_twice,
-                                         derive_from_both_sides};
+                                         derive_from_both_sides, seal_and_open, wrap_by_agreement};
     const CK_SESSION_HANDLE before = session;
 
     open_session(&session);
-    ways[take() % 4]();
+    ways[take() % (sizeof ways / sizeof *ways)]();
     must(C_CloseSession(session));
     session = before;
 }
@@ -873,7 +1140,7 @@ static void go_and_come_back(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const steps[])(void) = {begin, finish, make, read_or_change, parse,
-                                    plant, go_and_come_back};
+                                    plant, go_and_come_back, encipher_messages};
 
     if (keeper == 0) {
         must(C_Initialize(NULL));

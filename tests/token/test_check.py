@@ -96,7 +96,7 @@ def test_a_generation_ends_with_its_session(sanitized, token, keygen, how):
     """By closing it, or all sessions; logging out in another one, or in its own; or C_Finalize."""
     program, module = sanitized
     environment = one_engine(token, keygen)
-    print(token.run(program, module, "cancel", how, environment=environment, timeout=120))
+    print(token.run(program, module, "cancel", how, environment=environment))
 
 
 @pytest.mark.slow

@@ -75,20 +75,21 @@ def fails(code):
     return pytest.raises(TokenError, check=is_it)
 
 
-def import_pair(session, kind, parameters, private, point, **others):
+def import_pair(session, kind, parameters, private, point, *, derives=True):
     common = {KEY_TYPE: kind, EC_PARAMS: bytes.fromhex(parameters)}
-    derives = {cryptoki.DERIVE: kind != cryptoki.EC_EDWARDS}
+    derives = {cryptoki.DERIVE: derives and kind != cryptoki.EC_EDWARDS}
     return (
         session.create({CLASS: cryptoki.PUBLIC_KEY, **common, EC_POINT: point}),
         session.create({CLASS: cryptoki.PRIVATE_KEY, **common, VALUE: private, **derives}),
     )
 
 
-def import_weierstrass(session, key):
+def import_weierstrass(session, key, **others):
     return import_pair(
         *(session, cryptoki.EC, WEIERSTRASS[type(key.curve)]),
         bytes_of(key.private_numbers().private_value),
         octets(key.public_key().public_bytes(*POINT)),
+        **others,
     )
 
 
@@ -352,7 +353,9 @@ def test_refused_derivations(session):
         session.derive(private, point, {KEY_TYPE: cryptoki.AES})
     with fails(cryptoki.TEMPLATE_INCONSISTENT):  # it could be derived again, and shown
         session.derive(private, point, {cryptoki.WRAP: True})
-    session.set(private, cryptoki.DERIVE, False)
+    with fails(cryptoki.ATTRIBUTE_READ_ONLY):
+        session.set(private, cryptoki.DERIVE, False)
+    _, private = import_weierstrass(session, key, derives=False)
     with fails(cryptoki.KEY_FUNCTION_NOT_PERMITTED):
         session.derive(private, point)
 

@@ -61,17 +61,18 @@ def fuzzer(request, module, tmp_path_factory):
     return program
 
 
-@pytest.mark.parametrize("engine", [False, True], ids=["without an engine", "with an engine"])
-def test_no_input_does_harm(token, fuzzer, tmp_path, engine):
+@pytest.mark.parametrize("device", ["none", "software", "sim"])
+def test_no_input_does_harm(token, fuzzer, tmp_path, device):
     """What is encrypted, wrapped and derived comes back right, and many of these calls succeed."""
     (tmp_path / "corpus").mkdir()
     for number, seed in enumerate(seeds()):
         (tmp_path / "corpus" / str(number)).write_bytes(seed)
-    seconds = 600 if engine else 60  # for one input: the engine is simulated
+    seconds = 600 if device == "sim" else 60  # for one input: the engine is simulated
     limits = (f"-max_total_time={SECONDS}", "-max_len=1024", f"-timeout={seconds}")
-    library = token.module.with_name(build.SIMULATION) if engine else "/no/such/library.so"
-    environment = {"COPRIME_TOKEN_DEVICE": f"sim:{library}"}
-    if engine:
+    devices = {"none": "sim:/no/such/library.so", "software": "software"}
+    devices["sim"] = f"sim:{token.module.with_name(build.SIMULATION)}"
+    environment = {"COPRIME_TOKEN_DEVICE": devices[device]}
+    if device != "none":
         environment["FUZZ_ENGINE"] = "1"
     said = token.run(
         fuzzer,

@@ -80,6 +80,7 @@ def suite(tmp_path_factory):
 def test_no_failure(token, suite):
     folder, python = suite
     settings = {
+        "COPRIME_TOKEN_DEVICE": "software",
         "PKCS11_MODULE": str(token.module),
         "PKCS11_TOKEN_LABEL": "t1",
         "PKCS11_TOKEN_PIN": PIN,

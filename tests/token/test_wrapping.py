@@ -340,3 +340,27 @@ def test_an_unwrapped_key_does_not_wrap(session):
         else:
             with refused(cryptoki.TEMPLATE_INCONSISTENT):
                 session.unwrap(KWP, unwrapping, wrapped, OF_AES | {WRAP: True})
+
+
+AES_KEY_WRAP_PAD = 0x210A
+
+# Of RFC 5649, section 6.
+OF_RFC_5649 = [
+    (
+        "c37b7e6492584340bed12207808941155068f738",
+        "138bdeaa9b8fa7fc61f97742e72248ee5ae6ae5360d1ae6a5f54f373fa543b6a",
+    ),
+    ("466f7250617369", "afbeb0f07dfbf5419200f2ccb50bb24f"),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), OF_RFC_5649)
+@pytest.mark.parametrize("mechanism", [AES_KEY_WRAP_PAD, cryptoki.AES_KEY_WRAP_KWP])
+def test_keys_that_are_padded(session, mechanism, value, expected):
+    secret = bytes.fromhex("5840df6e29b02af1ab493b705bf16ea1ae8338f4dcc176a8")
+    both = {WRAP: True, UNWRAP: True, DECRYPT: True}
+    wrapping = session.create(OF_AES | {cryptoki.VALUE: secret} | both)
+    key = session.create(AS_BYTES | OPEN | {cryptoki.VALUE: bytes.fromhex(value)})
+    assert session.wrap(mechanism, wrapping, key).hex() == expected
+    back = session.unwrap(mechanism, wrapping, bytes.fromhex(expected), AS_BYTES | OPEN)
+    assert session.get(back, cryptoki.VALUE).hex() == value

@@ -3,9 +3,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include <openssl/core_names.h>
-#include <openssl/params.h>
-
 bool aes_has_size(size_t size)
 {
     return size == 16 || size == 24 || size == 32;
@@ -23,6 +20,8 @@ static const char *mode_of(CK_MECHANISM_TYPE type)
         return "CTR";
     case CKM_AES_GCM:
         return "GCM";
+    case CKM_AES_CCM:
+        return "CCM";
     case CKM_AES_KEY_WRAP:
         return "WRAP";
     default:
@@ -30,28 +29,38 @@ static const char *mode_of(CK_MECHANISM_TYPE type)
     }
 }
 
-EVP_CIPHER_CTX *aes_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type, const uint8_t *key,
-                          size_t key_size, const uint8_t *iv, size_t iv_size, bool encrypts)
+/* Set the lengths that a mode with an authentication tag has to know before its key: all of the initial
+   value's, and CCM the tag's. */
+static bool set_sizes(EVP_CIPHER_CTX *context, CK_MECHANISM_TYPE type, size_t iv_size,
+                      size_t tag_size)
 {
-    size_t length = iv_size;
-    const OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_AEAD_IVLEN, &length),
-        OSSL_PARAM_construct_end(),
-    };
+    return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, (int)iv_size, NULL) == 1 &&
+           (type != CKM_AES_CCM ||
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, (int)tag_size, NULL) == 1);
+}
+
+EVP_CIPHER_CTX *aes_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type, const uint8_t *key,
+                          size_t key_size, const uint8_t *iv, size_t iv_size, size_t tag_size,
+                          bool encrypts)
+{
+    const bool is_chacha = type == CKM_CHACHA20_POLY1305;
     EVP_CIPHER_CTX *context = NULL;
     EVP_CIPHER *cipher;
-    char name[32];
+    char name[32] = "ChaCha20-Poly1305";
 
-    if (!aes_has_size(key_size)) {
+    if (is_chacha ? key_size != CHACHA_KEY : !aes_has_size(key_size)) {
         return NULL;
     }
-    (void)snprintf(name, sizeof name, "AES-%zu-%s", 8 * key_size, mode_of(type));
+    if (!is_chacha) {
+        (void)snprintf(name, sizeof name, "AES-%zu-%s", 8 * key_size, mode_of(type));
+    }
     cipher = EVP_CIPHER_fetch(crypto->context, name, NULL);
     context = cipher ? EVP_CIPHER_CTX_new() : NULL;
     if (context) {
         EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW);
-        if (EVP_CipherInit_ex2(context, cipher, key, iv, encrypts,
-                               type == CKM_AES_GCM ? parameters : NULL) != 1) {
+        if (EVP_CipherInit_ex2(context, cipher, NULL, NULL, encrypts, NULL) != 1 ||
+            (tag_size && !set_sizes(context, type, iv_size, tag_size)) ||
+            EVP_CipherInit_ex2(context, NULL, key, iv, encrypts, NULL) != 1) {
             EVP_CIPHER_CTX_free(context);
             context = NULL;
         }
@@ -66,7 +75,7 @@ bool aes_wrap(const struct crypto *crypto, CK_MECHANISM_TYPE type, const uint8_t
 {
     const uint8_t *const used = type == CKM_AES_CBC_PAD ? iv : NULL;
     EVP_CIPHER_CTX *const context =
-        aes_begin(crypto, type, key, key_size, used, used ? AES_BLOCK : 0, wraps);
+        aes_begin(crypto, type, key, key_size, used, used ? AES_BLOCK : 0, 0, wraps);
     int first = 0, last = 0;
     const bool done = context && size > 0 && size < INT_MAX - 2 * AES_BLOCK &&
                       EVP_CipherUpdate(context, output, &first, input, (int)size) == 1 &&

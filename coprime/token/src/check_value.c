@@ -13,7 +13,7 @@ static bool encrypt_zeros(const struct crypto *crypto, struct value key, uint8_t
 {
     static const uint8_t zeros[AES_BLOCK];
     EVP_CIPHER_CTX *const context =
-        aes_begin(crypto, CKM_AES_ECB, key.bytes, key.size, NULL, 0, true);
+        aes_begin(crypto, CKM_AES_ECB, key.bytes, key.size, NULL, 0, 0, true);
     int written = 0;
     const bool done =
         context && EVP_CipherUpdate(context, block, &written, zeros, AES_BLOCK) == 1;

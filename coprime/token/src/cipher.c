@@ -16,18 +16,38 @@ enum { MAX_COLLECTED = 1 << 24 };
 struct cipher {
     EVP_CIPHER_CTX *context;
     bool encrypts, padded;
+    bool at_once; /* CCM: libcrypto takes all of the text in one call, */
+    size_t text_size; /* and knows its length before */
     size_t block; /* bytes that the mode takes at once; 1 of a stream */
     uint64_t blocks; /* that may be taken in all; 0: any number */
-    size_t tag; /* bytes behind the text; 0: there is none */
+    size_t tag_size; /* 0: there is no tag */
+    uint8_t *tag; /* the caller's; null: it is behind the text */
     size_t entered; /* bytes of input, in parts */
-    uint8_t *collected; /* of a text with a tag that is decrypted; its room is a power of two */
+    uint8_t *collected; /* of a text that is kept until its end; its room is a power of two */
     size_t room;
 };
 
 /* Whether nothing is given before the end. */
 static bool collects(const struct cipher *cipher)
 {
-    return cipher->tag && !cipher->encrypts;
+    return cipher->at_once || (cipher->tag_size && !cipher->encrypts);
+}
+
+/* Bytes of a tag behind the input, and behind the output. */
+static size_t tag_in(const struct cipher *cipher)
+{
+    return cipher->encrypts || cipher->tag ? 0 : cipher->tag_size;
+}
+
+static size_t tag_out(const struct cipher *cipher)
+{
+    return cipher->encrypts && cipher->tag == NULL ? cipher->tag_size : 0;
+}
+
+/* A text of the wrong length. */
+static CK_RV wrong_size(const struct cipher *cipher)
+{
+    return cipher->encrypts ? CKR_DATA_LEN_RANGE : CKR_ENCRYPTED_DATA_LEN_RANGE;
 }
 
 void cipher_end(struct cipher *cipher)
@@ -44,6 +64,7 @@ struct cipher *cipher_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type,
                             const struct cipher_parameters *parameters, bool encrypts)
 {
     struct cipher *const cipher = calloc(1, sizeof *cipher);
+    int written = 0;
     bool done;
 
     if (cipher == NULL) {
@@ -51,15 +72,19 @@ struct cipher *cipher_begin(const struct crypto *crypto, CK_MECHANISM_TYPE type,
     }
     cipher->encrypts = encrypts;
     cipher->padded = type == CKM_AES_CBC_PAD;
-    cipher->block = type == CKM_AES_CTR || type == CKM_AES_GCM ? 1 : AES_BLOCK;
+    cipher->at_once = type == CKM_AES_CCM;
+    cipher->text_size = parameters->text_size;
+    cipher->block = type == CKM_AES_CTR || parameters->tag_size ? 1 : AES_BLOCK;
     cipher->blocks = parameters->blocks;
-    cipher->tag = parameters->tag_size;
+    cipher->tag_size = parameters->tag_size;
+    cipher->tag = parameters->tag;
     cipher->context = aes_begin(crypto, type, key, key_size, parameters->iv, parameters->iv_size,
-                                encrypts);
+                                parameters->tag_size, encrypts);
     done = cipher->context && EVP_CIPHER_CTX_set_padding(cipher->context, cipher->padded) == 1;
+    if (done && cipher->at_once) {
+        done = EVP_CipherUpdate(cipher->context, NULL, &written, NULL, (int)cipher->text_size) == 1;
+    }
     if (done && parameters->data_size) {
-        int written = 0;
-
         done = EVP_CipherUpdate(cipher->context, NULL, &written, parameters->data,
                                 (int)parameters->data_size) == 1;
     }
@@ -87,14 +112,14 @@ static bool is_beyond(const struct cipher *cipher, size_t size)
     return cipher->blocks && (size + AES_BLOCK - 1) / AES_BLOCK > cipher->blocks;
 }
 
-/* Keep a part of a text with a tag. */
+/* Keep a part of a text. */
 static CK_RV collect(struct cipher *cipher, const uint8_t *input, size_t size)
 {
     size_t room = cipher->room ? cipher->room : 4096;
     uint8_t *larger;
 
     if (size > MAX_COLLECTED - cipher->entered) {
-        return CKR_ENCRYPTED_DATA_LEN_RANGE;
+        return wrong_size(cipher);
     }
     while (room < cipher->entered + size) {
         room *= 2;
@@ -150,7 +175,7 @@ CK_RV cipher_update(struct cipher *cipher, const uint8_t *input, size_t size, ui
         return CKR_ARGUMENTS_BAD;
     }
     if (is_beyond(cipher, cipher->entered + size)) {
-        return cipher->encrypts ? CKR_DATA_LEN_RANGE : CKR_ENCRYPTED_DATA_LEN_RANGE;
+        return wrong_size(cipher);
     }
     if (output == NULL || *output_size < wanted) {
         const bool asked = output == NULL;
@@ -167,26 +192,30 @@ CK_RV cipher_update(struct cipher *cipher, const uint8_t *input, size_t size, ui
 static CK_RV finish(const struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *text,
                     size_t *text_size)
 {
-    const size_t tag = collects(cipher) ? cipher->tag : 0;
+    static const uint8_t nothing[1]; /* libcrypto takes null for the end */
+    const uint8_t *const from = input ? input : nothing;
+    const size_t length = size - tag_in(cipher);
+    const uint8_t *const tag = cipher->tag ? cipher->tag : from + length;
+    const bool compares = cipher->tag_size && !cipher->encrypts;
     EVP_CIPHER_CTX *const copy = EVP_CIPHER_CTX_new();
     int first = 0, last = 0;
     CK_RV rv = CKR_ENCRYPTED_DATA_INVALID;
 
     if (copy == NULL || EVP_CIPHER_CTX_copy(copy, cipher->context) != 1) {
         rv = CKR_HOST_MEMORY;
-    } else if ((!tag || EVP_CIPHER_CTX_ctrl(copy, EVP_CTRL_AEAD_SET_TAG, (int)tag,
-                                            (void *)(input + size - tag)) == 1) &&
-               EVP_CipherUpdate(copy, text, &first, input, (int)(size - tag)) == 1 &&
+    } else if ((!compares || EVP_CIPHER_CTX_ctrl(copy, EVP_CTRL_AEAD_SET_TAG,
+                                                 (int)cipher->tag_size, (void *)tag) == 1) &&
+               EVP_CipherUpdate(copy, text, &first, from, (int)length) == 1 &&
                EVP_CipherFinal_ex(copy, text + first, &last) == 1) {
         *text_size = (size_t)first + (size_t)last;
         rv = CKR_OK;
     }
-    if (rv == CKR_OK && cipher->tag && cipher->encrypts) {
-        rv = EVP_CIPHER_CTX_ctrl(copy, EVP_CTRL_AEAD_GET_TAG, (int)cipher->tag,
-                                 text + *text_size) == 1 ?
+    if (rv == CKR_OK && cipher->tag_size && cipher->encrypts) {
+        rv = EVP_CIPHER_CTX_ctrl(copy, EVP_CTRL_AEAD_GET_TAG, (int)cipher->tag_size,
+                                 cipher->tag ? cipher->tag : text + *text_size) == 1 ?
                  CKR_OK :
                  CKR_FUNCTION_FAILED;
-        *text_size += cipher->tag;
+        *text_size += tag_out(cipher);
     }
     EVP_CIPHER_CTX_free(copy);
     return rv;
@@ -198,8 +227,9 @@ static CK_RV check_size(const struct cipher *cipher, size_t size)
     const bool padded = cipher->padded && cipher->encrypts;
 
     if (size > INT_MAX / 2 || is_beyond(cipher, size) || (!padded && size % cipher->block) ||
-        (collects(cipher) && size < cipher->tag)) {
-        return cipher->encrypts ? CKR_DATA_LEN_RANGE : CKR_ENCRYPTED_DATA_LEN_RANGE;
+        size < tag_in(cipher) ||
+        (cipher->at_once && size != cipher->text_size + tag_in(cipher))) {
+        return wrong_size(cipher);
     }
     return CKR_OK;
 }
@@ -210,7 +240,7 @@ static size_t most(const struct cipher *cipher, size_t size)
     if (cipher->padded && cipher->encrypts) {
         return (size / AES_BLOCK + 1) * AES_BLOCK;
     }
-    return cipher->encrypts ? size + cipher->tag : size - cipher->tag;
+    return size + tag_out(cipher) - tag_in(cipher);
 }
 
 /* Make the rest of the text in memory of ours, and give it if there is room. */
@@ -253,7 +283,9 @@ CK_RV cipher_finish(const struct cipher *cipher, uint8_t *output, CK_ULONG *outp
     const CK_RV rv = check_size(cipher, cipher->entered);
 
     if (output == NULL) { /* more parts may follow */
-        *output_size = all ? cipher->entered : cipher->padded ? AES_BLOCK : cipher->tag;
+        *output_size = all ? cipher->entered + tag_out(cipher) :
+                       cipher->padded ? AES_BLOCK :
+                                        cipher->tag_size;
         return CKR_OK;
     }
     if (rv != CKR_OK) {
@@ -262,4 +294,31 @@ CK_RV cipher_finish(const struct cipher *cipher, uint8_t *output, CK_ULONG *outp
     }
     return give(cipher, all ? cipher->collected : NULL, all ? cipher->entered : 0, output,
                 output_size);
+}
+
+void cipher_set_tag(struct cipher *cipher, uint8_t *tag)
+{
+    cipher->tag = tag;
+}
+
+CK_RV cipher_last(struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
+                  CK_ULONG *output_size)
+{
+    const bool all = collects(cipher) && cipher->entered;
+    const size_t whole = all ? cipher->entered + size : size;
+    CK_RV rv = check_size(cipher, whole);
+
+    if (rv == CKR_OK && output && *output_size < whole) {
+        *output_size = whole;
+        return CKR_BUFFER_TOO_SMALL;
+    }
+    if (rv == CKR_OK && output == NULL) {
+        *output_size = whole;
+        return CKR_OK;
+    }
+    if (rv != CKR_OK || !all) {
+        return rv == CKR_OK ? give(cipher, input, size, output, output_size) : rv;
+    }
+    rv = collect(cipher, input, size);
+    return rv == CKR_OK ? give(cipher, cipher->collected, whole, output, output_size) : rv;
 }

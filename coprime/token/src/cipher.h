@@ -1,4 +1,5 @@
-/* AES as an operation of a session: its modes, in one call or in parts. */
+/* AES and ChaCha20-Poly1305 as operations of a session: in one call, in parts, or as a message whose tag
+   is apart from it. */
 #ifndef COPRIME_TOKEN_CIPHER_H
 #define COPRIME_TOKEN_CIPHER_H
 
@@ -32,5 +33,11 @@ CK_RV cipher_update(struct cipher *cipher, const uint8_t *input, size_t size, ui
 CK_RV cipher_whole(const struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
                    CK_ULONG *output_size);
 CK_RV cipher_finish(const struct cipher *cipher, uint8_t *output, CK_ULONG *output_size);
+
+/* The last part of a message, which may be all of it, where the tag is apart; else as above. */
+CK_RV cipher_last(struct cipher *cipher, const uint8_t *input, size_t size, uint8_t *output,
+                  CK_ULONG *output_size);
+/* Where the tag is or will be, in the caller's memory. */
+void cipher_set_tag(struct cipher *cipher, uint8_t *tag);
 
 #endif

@@ -17,6 +17,8 @@ static const struct {
     [DECRYPT] = {CKO_PRIVATE_KEY, CKA_DECRYPT},
     [SIGN_MESSAGES] = {CKO_PRIVATE_KEY, CKA_SIGN},
     [VERIFY_MESSAGES] = {CKO_PUBLIC_KEY, CKA_VERIFY},
+    [ENCRYPT_MESSAGES] = {CKO_PUBLIC_KEY, CKA_ENCRYPT},
+    [DECRYPT_MESSAGES] = {CKO_PRIVATE_KEY, CKA_DECRYPT},
 };
 
 static struct context context_of(const struct session *session)
@@ -402,4 +404,203 @@ CK_RV C_VerifyMessage(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter, CK_ULO
 CK_RV C_MessageVerifyFinal(CK_SESSION_HANDLE hSession)
 {
     return end_messages(hSession, VERIFY_MESSAGES);
+}
+
+/* Messages that are enciphered: each has a nonce, a tag apart from the text, and data beside it, in one
+   call or in parts. */
+
+/* What a call has of a message. */
+struct message {
+    struct value parameter, data, text;
+    CK_BYTE *output;
+    CK_ULONG *output_size;
+};
+
+/* Begin a call with a message: none may be under way, in parts. */
+static CK_RV begin_cipher(CK_SESSION_HANDLE handle, enum operation_kind kind,
+                          const struct message *message, struct session **session,
+                          struct operation **messages, struct cipher **cipher)
+{
+    struct context context;
+    CK_RV rv = go_on(handle, kind, session, messages);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    context = context_of(*session);
+    rv = (*messages)->cipher ? CKR_OPERATION_ACTIVE :
+                               operation_begin_cipher(&context, *messages, kind == ENCRYPT_MESSAGES,
+                                                      &message->parameter, &message->data, cipher);
+    if (rv != CKR_OK) {
+        session_end(*session);
+    }
+    return rv;
+}
+
+static bool has_text(const struct message *message)
+{
+    return message->output_size && (message->text.bytes || message->text.size == 0);
+}
+
+static CK_RV encipher(CK_SESSION_HANDLE handle, enum operation_kind kind,
+                      const struct message *message)
+{
+    struct operation *messages;
+    struct session *session;
+    struct cipher *cipher;
+    CK_RV rv;
+
+    if (!has_text(message)) {
+        return CKR_ARGUMENTS_BAD;
+    }
+    rv = begin_cipher(handle, kind, message, &session, &messages, &cipher);
+    if (rv == CKR_OK) {
+        rv = cipher_last(cipher, message->text.bytes, message->text.size, message->output,
+                         message->output_size);
+        cipher_end(cipher);
+        session_end(session);
+    }
+    return rv;
+}
+
+static CK_RV encipher_begin(CK_SESSION_HANDLE handle, enum operation_kind kind,
+                            const struct message *message)
+{
+    struct operation *messages;
+    struct session *session;
+    struct cipher *cipher;
+    const CK_RV rv = begin_cipher(handle, kind, message, &session, &messages, &cipher);
+
+    if (rv == CKR_OK) {
+        messages->cipher = cipher;
+        session_end(session);
+    }
+    return rv;
+}
+
+/* A part; after the last one, or an error, the message has ended. The tag is where this call has it. */
+static CK_RV encipher_next(CK_SESSION_HANDLE handle, enum operation_kind kind,
+                           const struct message *message, bool is_last)
+{
+    struct cipher_parameters parameters;
+    struct operation *messages;
+    struct session *session;
+    CK_RV rv = go_on(handle, kind, &session, &messages);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (messages->cipher == NULL) {
+        session_end(session);
+        return CKR_OPERATION_NOT_INITIALIZED;
+    }
+    rv = has_text(message) ?
+             cipher_parameters_of_message(session->token->crypto, messages->mechanism->type,
+                                          message->parameter.bytes, message->parameter.size, false,
+                                          &parameters) :
+             CKR_ARGUMENTS_BAD;
+    if (rv == CKR_OK) {
+        cipher_set_tag(messages->cipher, parameters.tag);
+        rv = (is_last ? cipher_last : cipher_update)(messages->cipher, message->text.bytes,
+                                                     message->text.size, message->output,
+                                                     message->output_size);
+    }
+    if (rv == CKR_OK ? is_last && message->output : rv != CKR_BUFFER_TOO_SMALL) {
+        cipher_end(messages->cipher);
+        messages->cipher = NULL;
+    }
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_MessageEncryptInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                           CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, ENCRYPT_MESSAGES, pMechanism, hKey);
+}
+
+CK_RV C_EncryptMessage(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter, CK_ULONG ulParameterLen,
+                       CK_BYTE_PTR pAssociatedData, CK_ULONG ulAssociatedDataLen,
+                       CK_BYTE_PTR pPlaintext, CK_ULONG ulPlaintextLen, CK_BYTE_PTR pCiphertext,
+                       CK_ULONG_PTR pulCiphertextLen)
+{
+    return encipher(hSession, ENCRYPT_MESSAGES,
+                    &(struct message){{pParameter, ulParameterLen},
+                                      {pAssociatedData, ulAssociatedDataLen},
+                                      {pPlaintext, ulPlaintextLen},
+                                      pCiphertext,
+                                      pulCiphertextLen});
+}
+
+CK_RV C_EncryptMessageBegin(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter,
+                            CK_ULONG ulParameterLen, CK_BYTE_PTR pAssociatedData,
+                            CK_ULONG ulAssociatedDataLen)
+{
+    return encipher_begin(hSession, ENCRYPT_MESSAGES,
+                          &(struct message){.parameter = {pParameter, ulParameterLen},
+                                            .data = {pAssociatedData, ulAssociatedDataLen}});
+}
+
+CK_RV C_EncryptMessageNext(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter,
+                           CK_ULONG ulParameterLen, CK_BYTE_PTR pPlaintextPart,
+                           CK_ULONG ulPlaintextPartLen, CK_BYTE_PTR pCiphertextPart,
+                           CK_ULONG_PTR pulCiphertextPartLen, CK_FLAGS flags)
+{
+    return encipher_next(hSession, ENCRYPT_MESSAGES,
+                         &(struct message){.parameter = {pParameter, ulParameterLen},
+                                           .text = {pPlaintextPart, ulPlaintextPartLen},
+                                           .output = pCiphertextPart,
+                                           .output_size = pulCiphertextPartLen},
+                         flags & CKF_END_OF_MESSAGE);
+}
+
+CK_RV C_MessageEncryptFinal(CK_SESSION_HANDLE hSession)
+{
+    return end_messages(hSession, ENCRYPT_MESSAGES);
+}
+
+CK_RV C_MessageDecryptInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                           CK_OBJECT_HANDLE hKey)
+{
+    return init(hSession, DECRYPT_MESSAGES, pMechanism, hKey);
+}
+
+CK_RV C_DecryptMessage(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter, CK_ULONG ulParameterLen,
+                       CK_BYTE_PTR pAssociatedData, CK_ULONG ulAssociatedDataLen,
+                       CK_BYTE_PTR pCiphertext, CK_ULONG ulCiphertextLen, CK_BYTE_PTR pPlaintext,
+                       CK_ULONG_PTR pulPlaintextLen)
+{
+    return encipher(hSession, DECRYPT_MESSAGES,
+                    &(struct message){{pParameter, ulParameterLen},
+                                      {pAssociatedData, ulAssociatedDataLen},
+                                      {pCiphertext, ulCiphertextLen},
+                                      pPlaintext,
+                                      pulPlaintextLen});
+}
+
+CK_RV C_DecryptMessageBegin(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter,
+                            CK_ULONG ulParameterLen, CK_BYTE_PTR pAssociatedData,
+                            CK_ULONG ulAssociatedDataLen)
+{
+    return encipher_begin(hSession, DECRYPT_MESSAGES,
+                          &(struct message){.parameter = {pParameter, ulParameterLen},
+                                            .data = {pAssociatedData, ulAssociatedDataLen}});
+}
+
+CK_RV C_DecryptMessageNext(CK_SESSION_HANDLE hSession, CK_VOID_PTR pParameter,
+                           CK_ULONG ulParameterLen, CK_BYTE_PTR pCiphertextPart,
+                           CK_ULONG ulCiphertextPartLen, CK_BYTE_PTR pPlaintextPart,
+                           CK_ULONG_PTR pulPlaintextPartLen, CK_FLAGS flags)
+{
+    return encipher_next(hSession, DECRYPT_MESSAGES,
+                         &(struct message){.parameter = {pParameter, ulParameterLen},
+                                           .text = {pCiphertextPart, ulCiphertextPartLen},
+                                           .output = pPlaintextPart,
+                                           .output_size = pulPlaintextPartLen},
+                         flags & CKF_END_OF_MESSAGE);
+}
+
+CK_RV C_MessageDecryptFinal(CK_SESSION_HANDLE hSession)
+{
+    return end_messages(hSession, DECRYPT_MESSAGES);
 }

@@ -8,47 +8,29 @@
 
 #include "aes.h"
 #include "ecdh.h"
+#include "kbkdf.h"
 #include "mechanism.h"
 #include "module.h"
 #include "objects.h"
 #include "rules.h"
 #include "secret.h"
 
-/* The longest derived key, and what may be shared beside the key, in bytes. */
-enum { MAX_DERIVED = 1024, MAX_SHARED = 4096 };
+/* The longest derived key, in bytes. */
+enum { MAX_DERIVED = 1024 };
 
 /* A derivation that was asked for: from a private key on a curve and a point, or from a secret key. */
 struct derivation_wanted {
     const struct mechanism *mechanism;
     CK_ECDH1_DERIVE_PARAMS given;
     CK_HKDF_PARAMS hkdf;
+    struct kbkdf kbkdf;
     const struct digest *digest; /* of the key derivation function; null: there is none */
     struct curve_key *key;
-    /* Of HKDF: the secret key's value, and the salt's if that is a key; in secret memory. */
+    /* The secret key's value, and that of HKDF's salt if it is a key; in secret memory. */
     uint8_t *secret, *salt;
     size_t secret_size, salt_size;
     bool always_sensitive, never_extractable; /* of the key from which another is derived */
 };
-
-/* The hash function of a key derivation function; false if it is none that is known. */
-static bool read_function(CK_EC_KDF_TYPE kdf, const struct digest **digest)
-{
-    static const struct {
-        CK_EC_KDF_TYPE kdf;
-        CK_MECHANISM_TYPE digest;
-    } functions[] = {
-        {CKD_SHA1_KDF, CKM_SHA_1},     {CKD_SHA224_KDF, CKM_SHA224}, {CKD_SHA256_KDF, CKM_SHA256},
-        {CKD_SHA384_KDF, CKM_SHA384}, {CKD_SHA512_KDF, CKM_SHA512},
-    };
-
-    *digest = NULL;
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
-        if (functions[i].kdf == kdf) {
-            *digest = digest_of(functions[i].digest);
-        }
-    }
-    return *digest || kdf == CKD_NULL;
-}
 
 /* The parameters of HKDF (RFC 5869). */
 static CK_RV read_hkdf(const CK_MECHANISM *given, struct derivation_wanted *wanted)
@@ -94,11 +76,14 @@ static CK_RV read_mechanism(const CK_MECHANISM *given, struct derivation_wanted 
     if (wanted->mechanism->scheme == HKDF) {
         return read_hkdf(given, wanted);
     }
+    if (wanted->mechanism->scheme == KBKDF) {
+        return kbkdf_read(given, &wanted->kbkdf);
+    }
     if (given->pParameter == NULL || given->ulParameterLen != sizeof *found) {
         return CKR_MECHANISM_PARAM_INVALID;
     }
     memcpy(found, given->pParameter, sizeof *found);
-    if (!read_function(found->kdf, &wanted->digest) || found->pPublicData == NULL ||
+    if (!mechanism_kdf(found->kdf, &wanted->digest) || found->pPublicData == NULL ||
         found->ulPublicDataLen == 0 || found->ulPublicDataLen > MAX_ENCODED_POINT ||
         found->ulSharedDataLen > MAX_SHARED ||
         (found->ulSharedDataLen && (found->pSharedData == NULL || wanted->digest == NULL))) {
@@ -107,13 +92,15 @@ static CK_RV read_mechanism(const CK_MECHANISM *given, struct derivation_wanted 
     return CKR_OK;
 }
 
-/* The attributes of the new key, all but its value and its length. */
-static CK_RV begin_derived(const struct session *session, struct attributes *made,
-                           const CK_ATTRIBUTE *template, CK_ULONG count)
+/* The attributes of the new key, or of the data that CKM_HKDF_DATA makes: all but its value and its
+   length. */
+static CK_RV begin_derived(const struct session *session, CK_OBJECT_CLASS class,
+                           struct attributes *made, const CK_ATTRIBUTE *template, CK_ULONG count)
 {
-    CK_RV rv = rules_apply(made, CKO_SECRET_KEY, DERIVED, template, count);
+    CK_RV rv = rules_apply(made, class, DERIVED, template, count);
 
-    if (rv == CKR_OK && attributes_ulong(made, CKA_CLASS, CKO_SECRET_KEY) != CKO_SECRET_KEY) {
+    if (rv == CKR_OK && (attributes_ulong(made, CKA_CLASS, class) != class ||
+                         attributes_get(made, CKA_VALUE).bytes)) {
         rv = CKR_TEMPLATE_INCONSISTENT;
     }
     if (rv == CKR_OK && attributes_bool(made, CKA_WRAP, false) &&
@@ -123,9 +110,10 @@ static CK_RV begin_derived(const struct session *session, struct attributes *mad
     if (rv != CKR_OK) {
         return rv;
     }
-    if (!attributes_set_ulong(made, CKA_CLASS, CKO_SECRET_KEY) ||
-        !attributes_set_ulong(made, CKA_KEY_TYPE,
-                              attributes_ulong(made, CKA_KEY_TYPE, CKK_GENERIC_SECRET))) {
+    if (!attributes_set_ulong(made, CKA_CLASS, class) ||
+        (class == CKO_SECRET_KEY &&
+         !attributes_set_ulong(made, CKA_KEY_TYPE,
+                               attributes_ulong(made, CKA_KEY_TYPE, CKK_GENERIC_SECRET)))) {
         return CKR_HOST_MEMORY;
     }
     return objects_finish(session, made, false, CK_UNAVAILABLE_INFORMATION);
@@ -144,15 +132,25 @@ static uint8_t *copy_value(const struct attributes *attributes, size_t *size)
     return copy;
 }
 
+/* Whether a key is one of the pseudorandom function's. */
+static bool takes(const struct derivation_wanted *wanted, const struct attributes *key)
+{
+    return wanted->mechanism->scheme != KBKDF ||
+           mechanism_takes(wanted->kbkdf.prf, attributes_ulong(key, CKA_KEY_TYPE, NO_KEY));
+}
+
 /* Find the key, and of HKDF also the one that is the salt. With the module's lock. */
 static CK_RV find_key(struct session *session, CK_OBJECT_HANDLE handle,
                       struct derivation_wanted *wanted)
 {
-    const bool is_secret = wanted->mechanism->scheme == HKDF;
+    const bool is_secret = mechanism_derives_from_secret(wanted->mechanism);
     struct object *object, *salt;
     CK_RV rv = objects_find_key(session, handle, is_secret ? CKO_SECRET_KEY : CKO_PRIVATE_KEY,
                                 CKA_DERIVE, wanted->mechanism->type, &object);
 
+    if (rv == CKR_OK && !takes(wanted, &object->attributes)) {
+        rv = CKR_KEY_TYPE_INCONSISTENT;
+    }
     if (rv == CKR_OK && is_secret && wanted->hkdf.ulSaltType == CKF_HKDF_SALT_KEY) {
         rv = objects_find_key(session, wanted->hkdf.hSaltKey, CKO_SECRET_KEY, CKA_DERIVE,
                               wanted->mechanism->type, &salt);
@@ -185,6 +183,9 @@ static size_t only_size(const struct derivation_wanted *wanted)
     if (wanted->mechanism->scheme == HKDF) {
         return wanted->hkdf.bExpand ? 0 : wanted->digest->size;
     }
+    if (wanted->mechanism->scheme == KBKDF) {
+        return 0;
+    }
     return wanted->digest ? 0 : wanted->key->curve->bytes;
 }
 
@@ -203,26 +204,6 @@ static CK_RV read_length(const struct attributes *made, const struct derivation_
         *size = only;
     }
     return *size > most || (is_aes && !aes_has_size(*size)) ? CKR_KEY_SIZE_RANGE : CKR_OK;
-}
-
-/* The function of ANSI X9.63, of the secret and what is shared beside it. */
-static bool apply_function(const struct crypto *crypto, const struct derivation_wanted *wanted,
-                           uint8_t *secret, size_t secret_size, uint8_t *value, size_t size)
-{
-    EVP_KDF *const kdf = EVP_KDF_fetch(crypto->context, OSSL_KDF_NAME_X963KDF, NULL);
-    EVP_KDF_CTX *const context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
-    const OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)wanted->digest->name, 0),
-        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, secret, secret_size),
-        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, wanted->given.pSharedData,
-                                          wanted->given.ulSharedDataLen),
-        OSSL_PARAM_construct_end(),
-    };
-    const bool done = context && EVP_KDF_derive(context, value, size, parameters) == 1;
-
-    EVP_KDF_CTX_free(context);
-    EVP_KDF_free(kdf);
-    return done;
 }
 
 /* HKDF: to extract, to expand, or both. The value has room for a digest. */
@@ -272,8 +253,9 @@ static CK_RV share_point(const struct token *token, const struct derivation_want
         return CKR_OK;
     }
     *value = secret + MAX_CURVE_BYTES;
-    return apply_function(token->crypto, wanted, secret, secret_size, secret + MAX_CURVE_BYTES,
-                          size) ?
+    return ecdh_expand(token->crypto, wanted->digest, (struct value){secret, secret_size},
+                       (struct value){wanted->given.pSharedData, wanted->given.ulSharedDataLen},
+                       secret + MAX_CURVE_BYTES, size) ?
                CKR_OK :
                CKR_FUNCTION_FAILED;
 }
@@ -289,6 +271,9 @@ static CK_RV derive(const struct token *token, const struct derivation_wanted *w
 
     if (rv == CKR_OK && wanted->mechanism->scheme == HKDF) {
         rv = apply_hkdf(token->crypto, wanted, secret, size) ? CKR_OK : CKR_FUNCTION_FAILED;
+    } else if (rv == CKR_OK && wanted->mechanism->scheme == KBKDF) {
+        rv = kbkdf_derive(token->crypto, &wanted->kbkdf,
+                          (struct value){wanted->secret, wanted->secret_size}, secret, size);
     } else if (rv == CKR_OK) {
         rv = share_point(token, wanted, secret, size, &value);
     }
@@ -309,6 +294,12 @@ static bool set_history(const struct derivation_wanted *wanted, struct attribute
            attributes_set_bool(made, CKA_NEVER_EXTRACTABLE,
                                wanted->never_extractable &&
                                    !attributes_bool(made, CKA_EXTRACTABLE, true));
+}
+
+/* What is made: a key, or data that everybody sees who sees the object. */
+static CK_OBJECT_CLASS class_of(const struct mechanism *mechanism)
+{
+    return mechanism->type == CKM_HKDF_DATA ? CKO_DATA : CKO_SECRET_KEY;
 }
 
 CK_RV C_DeriveKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
@@ -334,9 +325,9 @@ CK_RV C_DeriveKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
         module_unlock();
     }
     if (rv == CKR_OK) {
-        rv = begin_derived(session, &made, pTemplate, ulAttributeCount);
+        rv = begin_derived(session, class_of(wanted.mechanism), &made, pTemplate, ulAttributeCount);
     }
-    if (rv == CKR_OK && !set_history(&wanted, &made)) {
+    if (rv == CKR_OK && class_of(wanted.mechanism) == CKO_SECRET_KEY && !set_history(&wanted, &made)) {
         rv = CKR_HOST_MEMORY;
     }
     if (rv == CKR_OK) {

@@ -34,6 +34,7 @@ struct device {
     struct waiter *first; /* who came first has the first engine that is free */
     unsigned forgetting; /* threads that wait until nobody has an engine: nobody takes one */
     bool stopped;
+    bool software; /* it has no engine */
     struct curve_constants curves;
     unsigned count;
     struct place places[];
@@ -75,7 +76,8 @@ static unsigned count_of(const char *names)
 struct device *device_new(const char *names)
 {
     const bool only_sim = strcmp(names, simulated_engine.name) == 0;
-    const unsigned count = only_sim ? simulated_engines() : count_of(names);
+    const bool software = strcmp(names, "software") == 0;
+    const unsigned count = software ? 0 : only_sim ? simulated_engines() : count_of(names);
     struct device *const device = calloc(1, sizeof *device + count * sizeof *device->places);
     bool right = true;
 
@@ -85,6 +87,7 @@ struct device *device_new(const char *names)
     (void)pthread_mutex_init(&device->lock, NULL);
     (void)pthread_cond_init(&device->changed, NULL);
     curve_constants_begin(&device->curves);
+    device->software = software;
     for (; device->count < count && right; ++device->count) {
         const size_t length = name_length(names);
 
@@ -131,6 +134,11 @@ bool device_is_simulated(const struct device *device)
         simulated = simulated && device->places[i].kind == &simulated_engine;
     }
     return simulated;
+}
+
+bool device_is_software(const struct device *device)
+{
+    return device->software;
 }
 
 /* Sharing the engines. */
@@ -434,6 +442,15 @@ static CK_RV reason_of_key(const void *context)
     return atomic_load(&key->revoked) ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
 }
 
+/* Work without an engine, unless somebody has logged out. */
+static CK_RV work_here(const struct key *key, int (*work)(struct engine *engine, void *context),
+                       void *context)
+{
+    const CK_RV rv = reason_of_key(key);
+
+    return rv == CKR_OK ? result_of(work(NULL, context)) : rv;
+}
+
 /* Have an engine do work with a key. One that refuses is asked again after opening it anew: a disturbed
    one may say anything. */
 static CK_RV work_with(struct device *device, const struct key *key,
@@ -442,6 +459,9 @@ static CK_RV work_with(struct device *device, const struct key *key,
     const struct cancel cancel = {reason_of_key, key};
     CK_RV rv = CKR_DEVICE_ERROR;
 
+    if (device->software) {
+        return work_here(key, work, context);
+    }
     for (int attempt = 0; attempt < 2; ++attempt) {
         struct engine *engine;
         int error;
@@ -473,6 +493,12 @@ static int exponentiate_on(struct engine *engine, void *context)
 {
     const struct exponentiation *const wanted = context;
 
+    if (engine == NULL) {
+        return rsa_private_in_software(wanted->key, wanted->input, wanted->result) &&
+                       is_right(wanted->key, wanted->input, wanted->result) ?
+                   COPRIME_ERROR_NONE :
+                   COPRIME_ERROR_MEMORY;
+    }
     return exponentiate(engine, wanted->key, wanted->input, wanted->result);
 }
 
@@ -503,6 +529,9 @@ static int multiply_on(struct engine *engine, void *context)
     const struct coprime_curve_constants *constants;
     int error;
 
+    if (engine == NULL) {
+        return wanted->work(NULL, NULL, wanted->context);
+    }
     engine->loaded = 0; /* nothing stays loaded that another operation could use */
     error = curve_constants_find(wanted->constants, wanted->crypto, engine->driver, wanted->curve,
                                  &constants);

@@ -21,6 +21,8 @@ struct device;
      serial:PATH[,BAUD]   a board at a serial port, for this process only
      uio:PATH             hardware under Linux, which other processes may use, too
 
+   or, alone, `software`: no engine at all. libcrypto computes everything, for tests of clients.
+
    Behind a path there may be a cluster: each of its cores is an engine then.
 
    Nothing is opened before it is used. Null without memory, or if this names no device. */
@@ -31,8 +33,9 @@ void device_free(struct device *device); /* null is allowed */
    there may hold it, and the device's memory is not returned. */
 void device_abandon(struct device *device);
 
-/* Whether all its engines are simulated. */
+/* Whether all its engines are simulated; and whether it has none. */
 bool device_is_simulated(const struct device *device);
+bool device_is_software(const struct device *device);
 
 /* result = input^d mod n, both as long as the modulus; the input is below the modulus. Waits until
    an engine is free: who came first has it first. The result was checked with the public exponent,
@@ -45,7 +48,8 @@ bool device_is_simulated(const struct device *device);
 CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
                      uint8_t *result);
 
-/* What an engine does with a key on a curve: an error of the driver. */
+/* What an engine does with a key on a curve: an error of the driver. On the device `software`, driver
+   and constants are null, and it is done here. */
 typedef int curve_work(struct coprime *driver, const struct coprime_curve_constants *curve,
                        void *context);
 

@@ -2,16 +2,19 @@
 
 #include <string.h>
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
 
 #include "secret.h"
 
 /* A product, and what it is made of, in secret memory. */
 struct multiplication {
     const struct curve_key *key;
-    const struct curve_key *other; /* somebody's public key */
+    struct curve_key *other; /* somebody's public key */
     uint8_t secret[MAX_CURVE_BYTES], expected[MAX_CURVE_BYTES];
 };
 
@@ -36,7 +39,8 @@ static bool expect_coordinate(const struct crypto *crypto, struct multiplication
 /* The same on a Weierstrass curve: libcrypto's ladder takes the same time for every scalar. */
 static bool expect_x(const struct crypto *crypto, struct multiplication *wanted)
 {
-    const struct curve_key *const key = wanted->key, *const other = wanted->other;
+    const struct curve_key *const key = wanted->key;
+    const struct curve_key *const other = wanted->other;
     BN_CTX *const context = BN_CTX_secure_new_ex(crypto->context);
     BIGNUM *const d = BN_secure_new(), *const x = BN_secure_new();
     EC_POINT *const product = EC_POINT_new(other->group);
@@ -96,27 +100,88 @@ static int multiply_coordinate(struct coprime *driver, const struct coprime_curv
     return error ? error : compare(wanted);
 }
 
+static int multiply(struct coprime *driver, const struct coprime_curve_constants *curve,
+                    void *context)
+{
+    struct multiplication *const wanted = context;
+
+    if (driver == NULL) {
+        memcpy(wanted->secret, wanted->expected, sizeof wanted->secret);
+        return COPRIME_ERROR_NONE;
+    }
+    return (wanted->key->curve->type == CKK_EC ? multiply_point : multiply_coordinate)(
+        driver, curve, context);
+}
+
+/* Begin, with what libcrypto finds, which refuses points of low order. */
+static CK_RV begin(const struct crypto *crypto, const struct curve_key *key, struct value point,
+                   struct multiplication **wanted)
+{
+    struct curve_key *const other = curve_key_public(crypto, key->curve, point);
+
+    *wanted = secret_allocate(sizeof **wanted);
+    if (*wanted == NULL || other == NULL) {
+        key_release(other ? &other->base : NULL);
+        return *wanted ? CKR_MECHANISM_PARAM_INVALID : CKR_HOST_MEMORY;
+    }
+    (*wanted)->key = key;
+    (*wanted)->other = other;
+    return (key->curve->type == CKK_EC ? expect_x : expect_coordinate)(crypto, *wanted) ?
+               CKR_OK :
+               CKR_MECHANISM_PARAM_INVALID;
+}
+
+static void end(struct multiplication *wanted)
+{
+    if (wanted) {
+        key_release(wanted->other ? &wanted->other->base : NULL);
+    }
+    secret_free(wanted);
+}
+
 CK_RV ecdh(const struct crypto *crypto, struct device *device, struct curve_key *key,
            struct value point, uint8_t *secret)
 {
-    const bool has_points = key->curve->type == CKK_EC;
-    struct curve_key *const other = curve_key_public(crypto, key->curve, point);
-    struct multiplication *const wanted = secret_allocate(sizeof *wanted);
-    CK_RV rv = wanted ? CKR_MECHANISM_PARAM_INVALID : CKR_HOST_MEMORY;
+    struct multiplication *wanted;
+    CK_RV rv = begin(crypto, key, point, &wanted);
 
-    if (other && wanted) {
-        wanted->key = key;
-        wanted->other = other;
-        /* libcrypto refuses points of low order. */
-        if ((has_points ? expect_x : expect_coordinate)(crypto, wanted)) {
-            rv = device_curve(device, crypto, key,
-                              has_points ? multiply_point : multiply_coordinate, wanted);
-        }
+    if (rv == CKR_OK) {
+        rv = device_curve(device, crypto, key, multiply, wanted);
     }
     if (rv == CKR_OK) {
         memcpy(secret, wanted->secret, key->curve->bytes);
     }
-    key_release(other ? &other->base : NULL);
-    secret_free(wanted);
+    end(wanted);
     return rv;
+}
+
+CK_RV ecdh_in_software(const struct crypto *crypto, struct curve_key *key, struct value point,
+                       uint8_t *secret)
+{
+    struct multiplication *wanted;
+    const CK_RV rv = begin(crypto, key, point, &wanted);
+
+    if (rv == CKR_OK) {
+        memcpy(secret, wanted->expected, key->curve->bytes);
+    }
+    end(wanted);
+    return rv;
+}
+
+bool ecdh_expand(const struct crypto *crypto, const struct digest *digest, struct value secret,
+                 struct value shared, uint8_t *result, size_t size)
+{
+    EVP_KDF *const kdf = EVP_KDF_fetch(crypto->context, OSSL_KDF_NAME_X963KDF, NULL);
+    EVP_KDF_CTX *const context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+    const OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)digest->name, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, (void *)secret.bytes, secret.size),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)shared.bytes, shared.size),
+        OSSL_PARAM_construct_end(),
+    };
+    const bool done = context && EVP_KDF_derive(context, result, size, parameters) == 1;
+
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    return done;
 }

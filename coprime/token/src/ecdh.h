@@ -13,4 +13,12 @@
 CK_RV ecdh(const struct crypto *crypto, struct device *device, struct curve_key *key,
            struct value point, uint8_t *secret);
 
+/* The same in software. */
+CK_RV ecdh_in_software(const struct crypto *crypto, struct curve_key *key, struct value point,
+                       uint8_t *secret);
+
+/* The key derivation function of ANSI X9.63, of the secret and what is shared beside it. */
+bool ecdh_expand(const struct crypto *crypto, const struct digest *digest, struct value secret,
+                 struct value shared, uint8_t *result, size_t size);
+
 #endif

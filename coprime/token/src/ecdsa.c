@@ -153,6 +153,47 @@ static int sign_once(struct coprime *driver, const struct coprime_curve_constant
                                    signing->s);
 }
 
+/* A number of the driver's in secret memory; null without any. */
+static BIGNUM *secret_number(const struct curve *curve, const uint32_t *words)
+{
+    BIGNUM *const number = curve_number(curve, words);
+
+    if (number) {
+        BN_set_flags(number, BN_FLG_CONSTTIME);
+    }
+    return number;
+}
+
+/* r and s by libcrypto's numbers (FIPS 186-5, 6.4.1), with a nonce of ours: (r d + z) / k. */
+static int sign_in_software(struct signing *signing)
+{
+    const struct curve_key *const key = signing->key;
+    const BIGNUM *const n = EC_GROUP_get0_order(key->group);
+    BN_CTX *const context = BN_CTX_secure_new_ex(signing->crypto->context);
+    BIGNUM *const d = secret_number(key->curve, key->secret->scalar);
+    BIGNUM *const k = draw(signing) ? secret_number(key->curve, signing->k) : NULL;
+    BIGNUM *const r = BN_new(), *const s = BN_secure_new(), *const z = BN_new();
+    EC_POINT *const point = EC_POINT_new(key->group);
+    const bool done =
+        context && d && k && r && s && z && point &&
+        read_digest(n, signing->digest, signing->size, z) &&
+        EC_POINT_mul(key->group, point, k, NULL, NULL, context) == 1 &&
+        EC_POINT_get_affine_coordinates(key->group, point, r, NULL, context) == 1 &&
+        BN_nnmod(r, r, n, context) && BN_mod_mul(s, r, d, n, context) &&
+        BN_mod_add(s, s, z, n, context) && BN_mod_inverse(k, k, n, context) &&
+        BN_mod_mul(s, s, k, n, context) && curve_words(key->curve, r, signing->r) &&
+        curve_words(key->curve, s, signing->s);
+
+    EC_POINT_clear_free(point);
+    BN_clear_free(d);
+    BN_clear_free(k);
+    BN_free(r);
+    BN_clear_free(s);
+    BN_free(z);
+    BN_CTX_free(context);
+    return done ? COPRIME_ERROR_NONE : COPRIME_ERROR_MEMORY;
+}
+
 static int sign_on_engine(struct coprime *driver, const struct coprime_curve_constants *curve,
                           void *context)
 {
@@ -161,9 +202,11 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
     const size_t half = own->signature / 2, count = COPRIME_WORDS(own->bits);
     int error = COPRIME_ERROR_OPERAND_RANGE;
 
-    coprime_ecdsa_hash(curve, signing->digest, signing->size, signing->z);
+    if (driver) {
+        coprime_ecdsa_hash(curve, signing->digest, signing->size, signing->z);
+    }
     for (int i = 0; i < DRAWS && error == COPRIME_ERROR_OPERAND_RANGE; ++i) {
-        error = sign_once(driver, curve, signing);
+        error = driver ? sign_once(driver, curve, signing) : sign_in_software(signing);
     }
     if (error) {
         return error;

@@ -239,12 +239,53 @@ static CK_RV check(const struct signing *signing)
     return rv;
 }
 
+/* On the device `software`, by numbers of libcrypto whose time depends on them: R = r B. */
+static int multiply_in_software(struct signing *signing)
+{
+    const struct curve *const curve = signing->key->curve;
+    BIGNUM *const r = curve_number(curve, signing->r);
+    struct edwards edwards;
+    bool done = edwards_begin(&edwards, curve, signing->crypto->context) && r;
+
+    if (done) {
+        const struct edwards_point base = edwards_new(&edwards), product = edwards_new(&edwards);
+
+        done = product.y && edwards_set_base(&edwards, &base) &&
+               edwards_multiply(&edwards, &product, r, &base) &&
+               curve_words(curve, product.x, signing->x) &&
+               curve_words(curve, product.y, signing->y);
+    }
+    edwards_end(&edwards);
+    BN_clear_free(r);
+    return done ? COPRIME_ERROR_NONE : COPRIME_ERROR_MEMORY;
+}
+
+/* The same: S = r + h a. */
+static int finish_in_software(struct signing *signing)
+{
+    const struct curve *const curve = signing->key->curve;
+    BN_CTX *const context = BN_CTX_secure_new_ex(signing->crypto->context);
+    BIGNUM *const n = curve_number(curve, curve->engine->n), *const r = curve_number(curve, signing->r);
+    BIGNUM *const h = curve_number(curve, signing->h);
+    BIGNUM *const a = curve_number(curve, signing->key->secret->scalar);
+    const bool done = context && n && r && h && a && BN_mod_mul(a, h, a, n, context) &&
+                      BN_mod_add(a, a, r, n, context) && curve_words(curve, a, signing->s);
+
+    BN_free(n);
+    BN_clear_free(r);
+    BN_free(h);
+    BN_clear_free(a);
+    BN_CTX_free(context);
+    return done ? COPRIME_ERROR_NONE : COPRIME_ERROR_MEMORY;
+}
+
 static int sign_on_engine(struct coprime *driver, const struct coprime_curve_constants *curve,
                           void *context)
 {
     struct signing *const signing = context;
     const struct curve *const own = signing->key->curve;
-    int error = coprime_ed_base_multiply(driver, curve, signing->r, signing->x, signing->y);
+    int error = driver ? coprime_ed_base_multiply(driver, curve, signing->r, signing->x, signing->y) :
+                         multiply_in_software(signing);
 
     if (error) {
         return error;
@@ -254,8 +295,9 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
     if (!hash_all(signing, signing->signature)) {
         return COPRIME_ERROR_MEMORY;
     }
-    error = coprime_ed_finish(driver, curve, signing->r, signing->h, signing->key->secret->scalar,
-                              signing->s);
+    error = driver ? coprime_ed_finish(driver, curve, signing->r, signing->h,
+                                       signing->key->secret->scalar, signing->s) :
+                     finish_in_software(signing);
     if (!error) {
         encode(own, signing->s, signing->signature + own->bytes);
         error = device_error_of(check(signing));

@@ -209,7 +209,17 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
 /* Whether a secret key that the mechanism generates can have so many bytes. */
 static bool has_size(const struct mechanism *mechanism, CK_ULONG size)
 {
-    return mechanism->key == CKK_AES ? aes_has_size(size) : size <= mechanism->info.ulMaxKeySize;
+    return mechanism->key == CKK_AES ? aes_has_size(size) :
+                                       size >= mechanism->info.ulMinKeySize &&
+                                           size <= mechanism->info.ulMaxKeySize;
+}
+
+/* The bytes that it has if the template does not say it; 0: the template has to. */
+static CK_ULONG only_size(const struct mechanism *mechanism)
+{
+    const CK_MECHANISM_INFO *const info = &mechanism->info;
+
+    return info->ulMinKeySize == info->ulMaxKeySize ? info->ulMaxKeySize : 0;
 }
 
 /* The attributes of a new secret key, all but its value. */
@@ -226,12 +236,13 @@ static CK_RV begin_secret(const struct session *session, const struct mechanism 
         attributes_ulong(made, CKA_KEY_TYPE, mechanism->key) != mechanism->key) {
         return CKR_TEMPLATE_INCONSISTENT;
     }
-    size = attributes_ulong(made, CKA_VALUE_LEN, 0);
+    size = attributes_ulong(made, CKA_VALUE_LEN, only_size(mechanism));
     if (size == 0 || !has_size(mechanism, size)) {
         return size ? CKR_KEY_SIZE_RANGE : CKR_TEMPLATE_INCOMPLETE;
     }
     if (!attributes_set_ulong(made, CKA_CLASS, CKO_SECRET_KEY) ||
-        !attributes_set_ulong(made, CKA_KEY_TYPE, mechanism->key)) {
+        !attributes_set_ulong(made, CKA_KEY_TYPE, mechanism->key) ||
+        !attributes_set_ulong(made, CKA_VALUE_LEN, size)) {
         return CKR_HOST_MEMORY;
     }
     rv = objects_finish(session, made, true, mechanism->type);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "aes.h"
 #include "curve.h"
 #include "rsa_key.h"
 
@@ -16,10 +17,15 @@
 #define OTHER_CURVE(type, flags, key, scheme) \
     {type, {255, 448, CKF_HW | CKF_EC_NAMEDCURVE | (flags)}, key, scheme, NO_DIGEST}
 #define WRAPS (CKF_WRAP | CKF_UNWRAP)
-#define CIPHER(type, flags) {type, {16, 32, flags}, CKK_AES, AES, NO_DIGEST}
+#define ENCRYPTS (CKF_ENCRYPT | CKF_DECRYPT)
+#define AUTHENTICATES (ENCRYPTS | CKF_MESSAGE_ENCRYPT | CKF_MESSAGE_DECRYPT | CKF_MULTI_MESSAGE)
+#define AES(type, flags) {type, {16, 32, flags}, CKK_AES, CIPHER, NO_DIGEST}
+#define CHACHA(type, flags) {type, {CHACHA_KEY, CHACHA_KEY, flags}, CKK_CHACHA20, CIPHER, NO_DIGEST}
 #define MAC(type, digest) \
     {type, {1, MAX_MAC_KEY, SIGNS_ALONE}, CKK_GENERIC_SECRET, HMAC, digest}
 #define BLOCK_MAC(type) {type, {16, 32, SIGNS_ALONE}, CKK_AES, CMAC, NO_DIGEST}
+#define DERIVES(type, scheme) \
+    {type, {1, MAX_MAC_KEY, CKF_DERIVE}, CKK_GENERIC_SECRET, scheme, NO_DIGEST}
 #define HASH(type) {type, {0, 0, CKF_DIGEST}, NO_KEY, NO_SCHEME, type}
 
 static const struct mechanism mechanisms[] = {
@@ -60,23 +66,32 @@ static const struct mechanism mechanisms[] = {
     CURVE(CKM_ECDSA_SHA3_512, SIGNS, ECDSA, CKM_SHA3_512),
     CURVE(CKM_ECDH1_DERIVE, CKF_DERIVE, ECDH, NO_DIGEST),
     CURVE(CKM_ECDH1_COFACTOR_DERIVE, CKF_DERIVE, ECDH, NO_DIGEST),
+    CURVE(CKM_ECDH_AES_KEY_WRAP, WRAPS, ECDH_AES, NO_DIGEST),
     OTHER_CURVE(CKM_EC_EDWARDS_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_EDWARDS, NO_SCHEME),
     OTHER_CURVE(CKM_EDDSA, SIGNS, CKK_EC_EDWARDS, EDDSA),
     OTHER_CURVE(CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_MONTGOMERY,
                 NO_SCHEME),
-    CIPHER(CKM_AES_KEY_GEN, CKF_GENERATE),
-    CIPHER(CKM_AES_ECB, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_CBC, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_CTR, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_GCM, CKF_ENCRYPT | CKF_DECRYPT),
-    CIPHER(CKM_AES_CBC_PAD, CKF_ENCRYPT | CKF_DECRYPT | WRAPS),
-    CIPHER(CKM_AES_KEY_WRAP, WRAPS),
-    CIPHER(CKM_AES_KEY_WRAP_KWP, WRAPS),
+    AES(CKM_AES_KEY_GEN, CKF_GENERATE),
+    AES(CKM_AES_ECB, ENCRYPTS),
+    AES(CKM_AES_CBC, ENCRYPTS),
+    AES(CKM_AES_CTR, ENCRYPTS),
+    AES(CKM_AES_GCM, AUTHENTICATES),
+    AES(CKM_AES_CCM, AUTHENTICATES),
+    AES(CKM_AES_CBC_PAD, ENCRYPTS | WRAPS),
+    AES(CKM_AES_KEY_WRAP, WRAPS),
+    AES(CKM_AES_KEY_WRAP_PAD, WRAPS),
+    AES(CKM_AES_KEY_WRAP_KWP, WRAPS),
+    CHACHA(CKM_CHACHA20_KEY_GEN, CKF_GENERATE),
+    CHACHA(CKM_CHACHA20_POLY1305, AUTHENTICATES),
     BLOCK_MAC(CKM_AES_CMAC),
     BLOCK_MAC(CKM_AES_CMAC_GENERAL),
     {CKM_GENERIC_SECRET_KEY_GEN, {1, MAX_MAC_KEY, CKF_GENERATE}, CKK_GENERIC_SECRET, NO_SCHEME,
      NO_DIGEST},
-    {CKM_HKDF_DERIVE, {1, MAX_MAC_KEY, CKF_DERIVE}, CKK_GENERIC_SECRET, HKDF, NO_DIGEST},
+    DERIVES(CKM_HKDF_DERIVE, HKDF),
+    DERIVES(CKM_HKDF_DATA, HKDF),
+    DERIVES(CKM_SP800_108_COUNTER_KDF, KBKDF),
+    DERIVES(CKM_SP800_108_FEEDBACK_KDF, KBKDF),
+    DERIVES(CKM_SP800_108_DOUBLE_PIPELINE_KDF, KBKDF),
     MAC(CKM_SHA_1_HMAC, CKM_SHA_1),
     MAC(CKM_SHA224_HMAC, CKM_SHA224),
     MAC(CKM_SHA256_HMAC, CKM_SHA256),
@@ -141,14 +156,21 @@ static bool is_hmac_key(const struct mechanism *mechanism, CK_KEY_TYPE type)
 bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type)
 {
     return type == mechanism->key ||
-           (mechanism->type == CKM_ECDH1_DERIVE && type == CKK_EC_MONTGOMERY) ||
+           ((mechanism->type == CKM_ECDH1_DERIVE || mechanism->scheme == ECDH_AES) &&
+            type == CKK_EC_MONTGOMERY) ||
            (mechanism->scheme == HKDF && type == CKK_HKDF) ||
+           mechanism->scheme == KBKDF || /* as its pseudorandom function does */
            (mechanism->scheme == HMAC && is_hmac_key(mechanism, type));
 }
 
 bool mechanism_is_secret(const struct mechanism *mechanism)
 {
-    return mechanism->scheme == AES || mechanism->scheme == HMAC || mechanism->scheme == CMAC;
+    return mechanism->scheme == CIPHER || mechanism->scheme == HMAC || mechanism->scheme == CMAC;
+}
+
+bool mechanism_derives_from_secret(const struct mechanism *mechanism)
+{
+    return mechanism->scheme == HKDF || mechanism->scheme == KBKDF;
 }
 
 static CK_RV read_pss(const struct mechanism *mechanism, const CK_MECHANISM *given,
@@ -212,6 +234,43 @@ static CK_RV read_rsa_aes(const CK_MECHANISM *given, struct parameters *paramete
     return read_oaep(found.pOAEPParams, sizeof *found.pOAEPParams, parameters);
 }
 
+bool mechanism_kdf(CK_EC_KDF_TYPE kdf, const struct digest **digest)
+{
+    static const struct {
+        CK_EC_KDF_TYPE kdf;
+        CK_MECHANISM_TYPE digest;
+    } functions[] = {
+        {CKD_SHA1_KDF, CKM_SHA_1},     {CKD_SHA224_KDF, CKM_SHA224}, {CKD_SHA256_KDF, CKM_SHA256},
+        {CKD_SHA384_KDF, CKM_SHA384}, {CKD_SHA512_KDF, CKM_SHA512},
+    };
+
+    *digest = NULL;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
+        if (functions[i].kdf == kdf) {
+            *digest = digest_of(functions[i].digest);
+        }
+    }
+    return *digest || kdf == CKD_NULL;
+}
+
+/* The parameters of CKM_ECDH_AES_KEY_WRAP: the temporary key's length, and how it is derived. */
+static CK_RV read_ecdh_aes(const CK_MECHANISM *given, struct parameters *parameters)
+{
+    CK_ECDH_AES_KEY_WRAP_PARAMS found;
+
+    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(&found, given->pParameter, sizeof found);
+    parameters->aes_size = found.ulAESKeyBits / 8;
+    parameters->shared = (struct value){found.pSharedData, found.ulSharedDataLen};
+    return found.ulAESKeyBits % 8 == 0 && aes_has_size(parameters->aes_size) &&
+                   mechanism_kdf(found.kdf, &parameters->kdf) && found.ulSharedDataLen <= MAX_SHARED &&
+                   (found.ulSharedDataLen == 0 || (found.pSharedData && parameters->kdf)) ?
+               CKR_OK :
+               CKR_MECHANISM_PARAM_INVALID;
+}
+
 /* The parameters of EdDSA; without any it is Ed25519, or Ed448 with an empty context. */
 static CK_RV read_eddsa(const CK_MECHANISM *given, struct eddsa_variant *variant)
 {
@@ -236,81 +295,6 @@ static CK_RV read_eddsa(const CK_MECHANISM *given, struct eddsa_variant *variant
     return CKR_OK;
 }
 
-/* The parameters of GCM: the tag is 32 to 128 bits long; 96 or more should be taken. */
-static CK_RV read_gcm(const CK_MECHANISM *given, struct cipher_parameters *cipher)
-{
-    CK_GCM_PARAMS found;
-
-    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(&found, given->pParameter, sizeof found);
-    if (found.pIv == NULL || found.ulIvLen == 0 || found.ulIvLen > MAX_IV ||
-        found.ulTagBits < 32 || found.ulTagBits > 8 * MAX_TAG || found.ulTagBits % 8 ||
-        found.ulAADLen > 1 << 24 || (found.ulAADLen && found.pAAD == NULL)) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(cipher->iv, found.pIv, found.ulIvLen);
-    cipher->iv_size = found.ulIvLen;
-    cipher->tag_size = found.ulTagBits / 8;
-    cipher->data = found.pAAD;
-    cipher->data_size = found.ulAADLen;
-    return CKR_OK;
-}
-
-/* Blocks until a counter of so many bits overflows, of which the greatest number stands for more. */
-static uint64_t blocks_left(const CK_BYTE *block, CK_ULONG bits)
-{
-    uint64_t low = 0, mask;
-
-    for (size_t i = AES_BLOCK - sizeof low; i < AES_BLOCK; ++i) {
-        low = low << 8 | block[i];
-    }
-    if (bits >= 64) { /* 2^64 blocks are more than anybody gives */
-        return UINT64_MAX;
-    }
-    mask = ((uint64_t)1 << bits) - 1;
-    return mask - (low & mask) + 1;
-}
-
-/* The parameters of CTR. libcrypto counts in all of the block; nothing is given beyond the counter. */
-static CK_RV read_counter(const CK_MECHANISM *given, struct cipher_parameters *cipher)
-{
-    CK_AES_CTR_PARAMS found;
-
-    if (given->pParameter == NULL || given->ulParameterLen != sizeof found) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(&found, given->pParameter, sizeof found);
-    if (found.ulCounterBits == 0 || found.ulCounterBits > 8 * AES_BLOCK) {
-        return CKR_MECHANISM_PARAM_INVALID;
-    }
-    memcpy(cipher->iv, found.cb, AES_BLOCK);
-    cipher->blocks = blocks_left(found.cb, found.ulCounterBits);
-    cipher->iv_size = AES_BLOCK;
-    return CKR_OK;
-}
-
-static CK_RV read_aes(const CK_MECHANISM *given, struct cipher_parameters *cipher)
-{
-    switch (given->mechanism) {
-    case CKM_AES_GCM:
-        return read_gcm(given, cipher);
-    case CKM_AES_CTR:
-        return read_counter(given, cipher);
-    case CKM_AES_CBC:
-    case CKM_AES_CBC_PAD:
-        if (given->pParameter == NULL || given->ulParameterLen != AES_BLOCK) {
-            return CKR_MECHANISM_PARAM_INVALID;
-        }
-        memcpy(cipher->iv, given->pParameter, AES_BLOCK);
-        cipher->iv_size = AES_BLOCK;
-        return CKR_OK;
-    default: /* another initial value is not taken */
-        return given->ulParameterLen ? CKR_MECHANISM_PARAM_INVALID : CKR_OK;
-    }
-}
-
 /* Whether the result of a MAC is as long as its parameter says. */
 static bool is_general(CK_MECHANISM_TYPE type)
 {
@@ -325,6 +309,12 @@ static bool is_general(CK_MECHANISM_TYPE type)
     default:
         return false;
     }
+}
+
+bool mechanism_is_prf(const struct mechanism *mechanism)
+{
+    return (mechanism->scheme == HMAC || mechanism->scheme == CMAC) &&
+           !is_general(mechanism->type);
 }
 
 static CK_RV read_mac(const struct mechanism *mechanism, const CK_MECHANISM *given, size_t *size)
@@ -357,10 +347,12 @@ CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM
         return read_oaep(given->pParameter, given->ulParameterLen, parameters);
     case RSA_AES:
         return read_rsa_aes(given, parameters);
+    case ECDH_AES:
+        return read_ecdh_aes(given, parameters);
     case EDDSA:
         return read_eddsa(given, &parameters->variant);
-    case AES:
-        return read_aes(given, &parameters->cipher);
+    case CIPHER:
+        return cipher_parameters_read(given, &parameters->cipher);
     case HMAC:
     case CMAC:
         return read_mac(mechanism, given, &parameters->mac_size);

@@ -2,13 +2,17 @@
 #ifndef COPRIME_TOKEN_MECHANISM_H
 #define COPRIME_TOKEN_MECHANISM_H
 
-#include "aes.h"
+#include "attributes.h"
+#include "cipher_parameters.h"
 #include "crypto.h"
 #include "cryptoki.h"
 #include "padding.h"
 
-/* What a mechanism does: a padding of RSA, something on curves, or AES. */
-enum scheme { NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, AES, HMAC, CMAC, HKDF };
+/* What a mechanism does: a padding of RSA, something on curves, or with secret keys. */
+enum scheme {
+    NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, ECDH_AES, CIPHER, HMAC, CMAC, HKDF,
+    KBKDF
+};
 
 struct mechanism {
     CK_MECHANISM_TYPE type;
@@ -24,6 +28,9 @@ struct mechanism {
 /* Longest label of OAEP, and context of EdDSA, in bytes. */
 enum { MAX_LABEL = 1024, MAX_CONTEXT = 255 };
 
+/* What may be shared beside a key that is derived, in bytes. */
+enum { MAX_SHARED = 4096 };
+
 /* What EdDSA signs: Ed25519, or Ed448 with an empty context, unless something is set. */
 struct eddsa_variant {
     bool prehashed; /* Ed25519ph, Ed448ph */
@@ -31,20 +38,8 @@ struct eddsa_variant {
     uint8_t context[MAX_CONTEXT];
 };
 
-/* What a mode of AES is given. */
-enum { MAX_IV = 128, MAX_TAG = 16 };
-
 /* The longest key of HMAC, in bytes. */
 enum { MAX_MAC_KEY = 1024 };
-
-struct cipher_parameters {
-    uint8_t iv[MAX_IV]; /* or a counter's first value */
-    size_t iv_size;
-    uint64_t blocks; /* of CTR: until the counter would overflow */
-    size_t tag_size; /* of an authentication tag; 0: there is none */
-    const uint8_t *data; /* the caller's, that is authenticated, too */
-    size_t data_size;
-};
 
 /* Parameters of one operation; those of OAEP and PSS are a `struct padding`. */
 struct parameters {
@@ -53,7 +48,11 @@ struct parameters {
     struct eddsa_variant variant;
     struct cipher_parameters cipher;
     size_t mac_size; /* of HMAC and CMAC: bytes of the result */
-    size_t aes_size; /* bytes of the temporary key of CKM_RSA_AES_KEY_WRAP */
+    /* Of CKM_RSA_AES_KEY_WRAP and CKM_ECDH_AES_KEY_WRAP: bytes of the temporary key; of the latter also
+       the hash of its derivation, null without one, and what the caller has beside the secret. */
+    size_t aes_size;
+    const struct digest *kdf;
+    struct value shared;
 };
 
 const struct mechanism *mechanism_find(CK_MECHANISM_TYPE type);
@@ -65,6 +64,15 @@ bool mechanism_takes(const struct mechanism *mechanism, CK_KEY_TYPE type);
 
 /* Whether the mechanism takes the bytes of a secret key. */
 bool mechanism_is_secret(const struct mechanism *mechanism);
+
+/* Whether the mechanism derives keys from a secret key. */
+bool mechanism_derives_from_secret(const struct mechanism *mechanism);
+
+/* Whether it is a MAC of the full length: a pseudorandom function. */
+bool mechanism_is_prf(const struct mechanism *mechanism);
+
+/* The hash of a key derivation function of ECDH, null for none of them; false if it is unknown. */
+bool mechanism_kdf(CK_EC_KDF_TYPE kdf, const struct digest **digest);
 
 /* Read the parameters that a caller gave. CKR_MECHANISM_PARAM_INVALID. */
 CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM *given,

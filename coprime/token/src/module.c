@@ -95,8 +95,10 @@ static bool add_slot(void *context, const struct slot *slot)
     if (token->device == NULL || !profiles_add(token)) {
         return false;
     }
-    token->device_generates = slot->keygen == ON_DEVICE ||
-                              (slot->keygen == BY_KIND && !device_is_simulated(token->device));
+    token->device_generates =
+        !device_is_software(token->device) &&
+        (slot->keygen == ON_DEVICE ||
+         (slot->keygen == BY_KIND && !device_is_simulated(token->device)));
     return true;
 }
 

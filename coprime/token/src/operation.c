@@ -15,6 +15,7 @@ static const CK_FLAGS flags_of[OPERATIONS] = {
     [SIGN] = CKF_SIGN,       [VERIFY] = CKF_VERIFY, [ENCRYPT] = CKF_ENCRYPT,
     [DECRYPT] = CKF_DECRYPT, [DIGEST] = CKF_DIGEST,
     [SIGN_MESSAGES] = CKF_MESSAGE_SIGN, [VERIFY_MESSAGES] = CKF_MESSAGE_VERIFY,
+    [ENCRYPT_MESSAGES] = CKF_MESSAGE_ENCRYPT, [DECRYPT_MESSAGES] = CKF_MESSAGE_DECRYPT,
 };
 
 void operation_end(struct operation *operation)
@@ -23,6 +24,7 @@ void operation_end(struct operation *operation)
     EVP_MD_CTX_free(operation->digest);
     cipher_end(operation->cipher);
     EVP_MAC_CTX_free(operation->mac);
+    secret_free(operation->message_key);
     secret_free(operation->collected);
     memset(operation, 0, sizeof *operation);
 }
@@ -55,6 +57,44 @@ static CK_RV begin_mac(const struct crypto *crypto, struct operation *operation,
     return operation->mac ? CKR_OK : CKR_HOST_MEMORY;
 }
 
+/* Whether the mechanism's cipher has keys of this many bytes. */
+static bool has_key_size(const struct mechanism *mechanism, size_t size)
+{
+    return aes_has_size(size) && size >= mechanism->info.ulMinKeySize;
+}
+
+static CK_RV begin_cipher(const struct crypto *crypto, const struct operation *operation,
+                          const struct cipher_parameters *parameters, struct value key,
+                          bool encrypts, struct cipher **cipher)
+{
+    if (!has_key_size(operation->mechanism, key.size)) {
+        return CKR_KEY_SIZE_RANGE;
+    }
+    *cipher = cipher_begin(crypto, operation->mechanism->type, key.bytes, key.size, parameters,
+                           encrypts);
+    return *cipher ? CKR_OK : CKR_HOST_MEMORY;
+}
+
+/* Messages have parameters of their own, and begin later. */
+static CK_RV begin_messages(struct operation *operation, struct value key)
+{
+    if (!has_key_size(operation->mechanism, key.size)) {
+        return CKR_KEY_SIZE_RANGE;
+    }
+    operation->message_key = secret_allocate(key.size);
+    if (operation->message_key == NULL) {
+        return CKR_HOST_MEMORY;
+    }
+    memcpy(operation->message_key, key.bytes, key.size);
+    operation->message_key_size = key.size;
+    return CKR_OK;
+}
+
+static bool enciphers_messages(enum operation_kind kind)
+{
+    return kind == ENCRYPT_MESSAGES || kind == DECRYPT_MESSAGES;
+}
+
 CK_RV operation_begin(const struct context *context, struct operation *operation,
                       enum operation_kind kind, const CK_MECHANISM *mechanism,
                       const struct operation_key *key)
@@ -68,18 +108,16 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
     }
     if (rv == CKR_OK) {
         operation->mechanism = found;
-        rv = mechanism_parameters(found, mechanism, &operation->parameters);
+        rv = enciphers_messages(kind) ?
+                 begin_messages(operation, key->secret) :
+                 mechanism_parameters(found, mechanism, &operation->parameters);
     }
     if (rv == CKR_OK && key->shared && key->shared->type == CKK_RSA) {
         rv = rsa_check(operation);
     }
-    if (rv == CKR_OK && found->scheme == AES) {
-        operation->cipher =
-            cipher_begin(context->crypto, found->type, key->secret.bytes, key->secret.size,
-                         &operation->parameters.cipher, kind == ENCRYPT);
-        rv = operation->cipher                     ? CKR_OK :
-             aes_has_size(key->secret.size) ? CKR_HOST_MEMORY :
-                                              CKR_KEY_SIZE_RANGE;
+    if (rv == CKR_OK && found->scheme == CIPHER && !enciphers_messages(kind)) {
+        rv = begin_cipher(context->crypto, operation, &operation->parameters.cipher, key->secret,
+                          kind == ENCRYPT, &operation->cipher);
     }
     if (rv == CKR_OK && (found->scheme == HMAC || found->scheme == CMAC)) {
         rv = begin_mac(context->crypto, operation, key->secret);
@@ -108,6 +146,26 @@ CK_RV operation_begin_message(const struct context *context, const struct operat
         rv = begin_digest(context->crypto, operation);
     }
     return rv;
+}
+
+CK_RV operation_begin_cipher(const struct context *context, const struct operation *messages,
+                             bool encrypts, const struct value *parameter, const struct value *data,
+                             struct cipher **cipher)
+{
+    const struct value key = {messages->message_key, messages->message_key_size};
+    struct cipher_parameters parameters;
+    CK_RV rv;
+
+    if (data->size > MAX_DATA || (data->bytes == NULL && data->size)) {
+        return CKR_ARGUMENTS_BAD;
+    }
+    rv = cipher_parameters_of_message(context->crypto, messages->mechanism->type, parameter->bytes,
+                                      parameter->size, encrypts, &parameters);
+    parameters.data = data->bytes;
+    parameters.data_size = data->size;
+    return rv == CKR_OK ?
+               begin_cipher(context->crypto, messages, &parameters, key, encrypts, cipher) :
+               rv;
 }
 
 /* The longest message of EdDSA that may come in parts: it is hashed twice. */

@@ -15,9 +15,10 @@
 #include "key.h"
 #include "mechanism.h"
 
-/* Those of messages sign or verify one message after the other, and end when they are told to. */
+/* Those of messages take one message after the other, and end when they are told to. */
 enum operation_kind {
-    SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, SIGN_MESSAGES, VERIFY_MESSAGES, OPERATIONS
+    SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, SIGN_MESSAGES, VERIFY_MESSAGES, ENCRYPT_MESSAGES,
+    DECRYPT_MESSAGES, OPERATIONS
 };
 
 /* How the input comes: the first call decides, also one that only asks for a length. */
@@ -32,8 +33,10 @@ struct operation {
     bool needs_login; /* and it has not been given yet */
     uint64_t begun; /* greater for an operation that was begun later */
     EVP_MD_CTX *digest;
-    struct cipher *cipher;
+    struct cipher *cipher; /* of messages: of the one that is under way in parts */
     EVP_MAC_CTX *mac;
+    uint8_t *message_key; /* of messages that are enciphered, in secret memory; or null */
+    size_t message_key_size;
     /* What was given in parts, of what is neither hashed nor enciphered as it comes. */
     uint8_t *collected;
     size_t collected_size, collected_room;
@@ -60,6 +63,12 @@ void operation_end(struct operation *operation);
 /* An operation on one message, as one that goes on for many has been begun; the caller ends it. */
 CK_RV operation_begin_message(const struct context *context, const struct operation *messages,
                               struct operation *operation);
+
+/* Begin a cipher on one message of many that are enciphered, with its own parameter and the data that is
+   authenticated beside it; cipher_end is the caller's. */
+CK_RV operation_begin_cipher(const struct context *context, const struct operation *messages,
+                             bool encrypts, const struct value *parameter, const struct value *data,
+                             struct cipher **cipher);
 
 /* More input. A cipher gives output, for which `*output_size` is the room, and becomes the length;
    a null `output` asks for the length only. CKR_BUFFER_TOO_SMALL as in operation_finish. All else

@@ -284,6 +284,27 @@ bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result
     return done;
 }
 
+bool rsa_private_in_software(const struct rsa_key *key, const uint8_t *input, uint8_t *result)
+{
+    BN_CTX *const context = BN_CTX_secure_new();
+    BIGNUM *const x = BN_bin2bn(input, (int)key->bytes, NULL);
+    BIGNUM *const d = BN_secure_new(), *const y = BN_secure_new();
+    uint8_t bytes[MAX_RSA_BYTES];
+    const bool done =
+        context && x && d && y &&
+        coprime_to_bytes(bytes, key->bytes, key->secret->key.d, COPRIME_WORDS(key->bits)) == 0 &&
+        BN_bin2bn(bytes, (int)key->bytes, d) &&
+        BN_mod_exp_mont_consttime(y, x, d, key->n, context, NULL) == 1 &&
+        BN_bn2binpad(y, result, (int)key->bytes) >= 0;
+
+    OPENSSL_cleanse(bytes, sizeof bytes);
+    BN_clear_free(x);
+    BN_clear_free(d);
+    BN_clear_free(y);
+    BN_CTX_free(context);
+    return done;
+}
+
 static bool allows_bits(uint32_t bits)
 {
     return bits >= (uint32_t)(module_allows(ALLOW_WEAK_RSA) ? MIN_RSA_BITS : STRONG_RSA_BITS) &&

@@ -59,6 +59,9 @@ static inline struct rsa_key *rsa_key_of(struct key *key)
 /* result = input^e mod n, both `bytes` long; false if the input is not below the modulus. */
 bool rsa_public(const struct rsa_key *key, const uint8_t *input, uint8_t *result);
 
+/* result = input^d mod n by libcrypto, for the device `software`; false without memory. */
+bool rsa_private_in_software(const struct rsa_key *key, const uint8_t *input, uint8_t *result);
+
 /* Whether the input is below the modulus. The time is the same for every input. */
 bool rsa_is_below_modulus(const struct rsa_key *key, const uint8_t *input);
 

@@ -58,6 +58,7 @@ static const struct rule rules[] = {
     {CKA_APPLICATION, DATA, ANYWHERE, BYTES, EMPTY, false},
     {CKA_OBJECT_ID, DATA, ANYWHERE, BYTES, EMPTY, false},
     {CKA_VALUE, DATA, ANYWHERE, BYTES, EMPTY, false},
+    {CKA_VALUE_LEN, DATA, DERIVED, NUMBER, NOTHING, false},
 
     {CKA_CERTIFICATE_TYPE, CERTIFICATE, IMPORTED, NUMBER, NOTHING, false},
     {CKA_CERTIFICATE_CATEGORY, CERTIFICATE, IMPORTED, NUMBER, NO, false},
@@ -79,7 +80,7 @@ static const struct rule rules[] = {
     {CKA_ID, CERTIFICATE | KEYS, ANYWHERE, BYTES, EMPTY, false},
 
     {CKA_KEY_TYPE, KEYS, MADE, NUMBER, NOTHING, false},
-    {CKA_DERIVE, KEYS, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_DERIVE, PUBLIC | SECRET, ANYWHERE, BOOLEAN, NO, false},
     {CKA_LOCAL, KEYS, NOWHERE, BOOLEAN, NO, false},
     {CKA_KEY_GEN_MECHANISM, KEYS, NOWHERE, NUMBER, NOTHING, false},
     {CKA_ALLOWED_MECHANISMS, KEYS, MADE, NUMBERS, NOTHING, false},
@@ -90,6 +91,7 @@ static const struct rule rules[] = {
     /* What a key that wraps or unwraps keys is trusted with depends on these: they never change. */
     {CKA_WRAP, SECRET, MADE, BOOLEAN, NO, false},
     {CKA_DECRYPT, HIDEABLE, MADE, BOOLEAN, YES, false},
+    {CKA_DERIVE, PRIVATE, MADE, BOOLEAN, NO, false},
     {CKA_SIGN, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
     {CKA_SIGN_RECOVER, PRIVATE, ANYWHERE, BOOLEAN, NO, false},
     {CKA_UNWRAP, SECRET, ANYWHERE, BOOLEAN, NO, false},
@@ -378,6 +380,20 @@ static bool has_foreign(const struct attributes *attributes, unsigned class)
     return found;
 }
 
+static bool is_on_curve(CK_KEY_TYPE type)
+{
+    return type == CKK_EC || type == CKK_EC_EDWARDS || type == CKK_EC_MONTGOMERY;
+}
+
+bool rules_reads(const struct attributes *key, bool otherwise)
+{
+    return attributes_bool(key,
+                           is_on_curve(attributes_ulong(key, CKA_KEY_TYPE, UNAVAILABLE)) ?
+                               CKA_DERIVE :
+                               CKA_DECRYPT,
+                           otherwise);
+}
+
 /* What a boolean is by default. Who can decrypt with a key that wraps reads what it wraps, and who can
    encrypt with one that unwraps chooses what it unwraps: no template gets that without asking. */
 static bool boolean_by_default(const struct attributes *attributes, const struct rule *rule,
@@ -385,7 +401,7 @@ static bool boolean_by_default(const struct attributes *attributes, const struct
 {
     const bool unwraps = attributes_bool(attributes, CKA_UNWRAP, false);
     const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
-    const bool on_curve = type == CKK_EC || type == CKK_EC_EDWARDS || type == CKK_EC_MONTGOMERY;
+    const bool on_curve = is_on_curve(type);
 
     switch (rule->type) {
     case CKA_DECRYPT:
@@ -397,7 +413,7 @@ static bool boolean_by_default(const struct attributes *attributes, const struct
         return type != CKK_EC_MONTGOMERY &&
                (class != SECRET || !(unwraps || attributes_bool(attributes, CKA_WRAP, false)));
     case CKA_DERIVE:
-        return class == PRIVATE && type == CKK_EC_MONTGOMERY;
+        return class == PRIVATE && type == CKK_EC_MONTGOMERY && !unwraps;
     default:
         return rule->otherwise == YES;
     }
@@ -528,7 +544,7 @@ bool rules_bind(const struct attributes *key)
         bound = bound || attributes_get(key, lists[i]).bytes;
     }
     return bound || ((is_private ? attributes_bool(key, CKA_UNWRAP, false) : is_aes) &&
-                     !attributes_bool(key, CKA_DECRYPT, false));
+                     !rules_reads(key, false));
 }
 
 /* Whether a stored template is that of a caller. */

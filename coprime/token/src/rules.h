@@ -31,6 +31,10 @@ bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class);
 /* Whether an attribute may not be shown, of this object. */
 bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type);
 
+/* Whether the user of a key can read what is wrapped for it: it decrypts, or on a curve it derives the key
+   of CKM_ECDH_AES_KEY_WRAP. `otherwise` if the attribute is not there. */
+bool rules_reads(const struct attributes *key, bool otherwise);
+
 /* Whether a key is bound by a rule that whoever unwraps it would leave out: its list of mechanisms or
    one of its templates; the PIN for each operation; or that it does not decrypt, if it is one of AES, or
    a private key that unwraps. */

@@ -286,6 +286,7 @@ CK_RV C_SessionCancel(CK_SESSION_HANDLE hSession, CK_FLAGS flags)
         [SIGN] = CKF_SIGN,       [VERIFY] = CKF_VERIFY, [ENCRYPT] = CKF_ENCRYPT,
         [DECRYPT] = CKF_DECRYPT, [DIGEST] = CKF_DIGEST,
         [SIGN_MESSAGES] = CKF_MESSAGE_SIGN, [VERIFY_MESSAGES] = CKF_MESSAGE_VERIFY,
+        [ENCRYPT_MESSAGES] = CKF_MESSAGE_ENCRYPT, [DECRYPT_MESSAGES] = CKF_MESSAGE_DECRYPT,
     };
     struct session *session;
     const CK_RV rv = session_begin(hSession, &session);

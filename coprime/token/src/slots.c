@@ -91,7 +91,8 @@ static void token_info(const struct token *token, CK_TOKEN_INFO *info)
     text_pad(info->label, sizeof info->label, "");
     text_pad(info->serialNumber, sizeof info->serialNumber, "");
     text_pad(info->manufacturerID, sizeof info->manufacturerID, "Coprime");
-    text_pad(info->model, sizeof info->model, "Coprime");
+    text_pad(info->model, sizeof info->model,
+             device_is_software(token->device) ? "Coprime software" : "Coprime");
     info->flags = CKF_RNG | CKF_LOGIN_REQUIRED;
     if (!store_is_writable(&token->store)) {
         info->flags |= CKF_WRITE_PROTECTED;

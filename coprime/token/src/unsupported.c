@@ -28,20 +28,6 @@ UNSUPPORTED(C_DecryptDigestUpdate, session s, bytes b, length n, bytes to, lengt
 UNSUPPORTED(C_SignEncryptUpdate, session s, bytes b, length n, bytes to, lengths m)
 UNSUPPORTED(C_DecryptVerifyUpdate, session s, bytes b, length n, bytes to, lengths m)
 
-UNSUPPORTED(C_MessageEncryptInit, session s, mechanism m, object k)
-UNSUPPORTED(C_EncryptMessage, session s, parameter p, length n, bytes a, length c, bytes b,
-            length d, bytes to, lengths e)
-UNSUPPORTED(C_EncryptMessageBegin, session s, parameter p, length n, bytes a, length c)
-UNSUPPORTED(C_EncryptMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
-            lengths d, CK_FLAGS f)
-UNSUPPORTED(C_MessageEncryptFinal, session s)
-UNSUPPORTED(C_MessageDecryptInit, session s, mechanism m, object k)
-UNSUPPORTED(C_DecryptMessage, session s, parameter p, length n, bytes a, length c, bytes b,
-            length d, bytes to, lengths e)
-UNSUPPORTED(C_DecryptMessageBegin, session s, parameter p, length n, bytes a, length c)
-UNSUPPORTED(C_DecryptMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
-            lengths d, CK_FLAGS f)
-UNSUPPORTED(C_MessageDecryptFinal, session s)
 UNSUPPORTED(C_SignMessageBegin, session s, parameter p, length n)
 UNSUPPORTED(C_SignMessageNext, session s, parameter p, length n, bytes b, length c, bytes to,
             lengths d)

@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 
 #include "aes.h"
+#include "ecdh.h"
 #include "module.h"
 #include "objects.h"
 #include "operation.h"
@@ -16,7 +17,7 @@ struct wrapper {
     const struct mechanism *mechanism;
     struct parameters parameters;
     CK_MECHANISM rsa_mechanism; /* that of the RSA operation, if there is one */
-    struct rsa_key *rsa;
+    struct key *pair; /* a half of one; or null */
     uint8_t key[32];
     size_t key_size;
     bool trusted; /* it wraps what only such keys may, or unwraps it */
@@ -27,7 +28,7 @@ struct wrapper {
 static void wrapper_end(struct wrapper *wrapper)
 {
     attributes_free(&wrapper->template.list);
-    key_release(wrapper->rsa ? &wrapper->rsa->base : NULL);
+    key_release(wrapper->pair);
     secret_free(wrapper);
 }
 
@@ -42,13 +43,20 @@ static bool has_same(const struct attributes *a, const struct attributes *b,
 }
 
 /* Whether a key decrypts for its user, or is shown to its user, who then decrypts elsewhere. A private
-   key can also sign, which is the same operation, unless it is one that unwraps: those do not sign
+   key of RSA can also sign, which is the same operation, unless it is one that unwraps: those do not sign
    without padding. */
 static bool decrypts(const struct attributes *key, bool is_private)
 {
-    return attributes_bool(key, CKA_DECRYPT, true) ||
-           !rules_hides(key, is_private ? CKA_PRIVATE_EXPONENT : CKA_VALUE) ||
-           (is_private && !attributes_bool(key, CKA_UNWRAP, false));
+    const bool is_rsa = is_private && attributes_ulong(key, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA;
+
+    return rules_reads(key, true) || !rules_hides(key, is_rsa ? CKA_PRIVATE_EXPONENT : CKA_VALUE) ||
+           (is_rsa && !attributes_bool(key, CKA_UNWRAP, false));
+}
+
+/* Whether these are halves of one pair. */
+static bool is_pair(const struct attributes *a, const struct attributes *b)
+{
+    return has_same(a, b, CKA_MODULUS) || has_same(a, b, CKA_EC_POINT);
 }
 
 /* Whether what a key wraps can be decrypted by means of the token: with the key itself or a copy of it,
@@ -62,7 +70,7 @@ static bool is_read_here(const struct token *token, const struct attributes *wra
         const struct attributes *const other = &object->attributes;
 
         if (attributes_ulong(other, CKA_CLASS, CKO_DATA) == class &&
-            has_same(wrapping, other, is_public ? CKA_MODULUS : CKA_VALUE) &&
+            (is_public ? is_pair(wrapping, other) : has_same(wrapping, other, CKA_VALUE)) &&
             decrypts(other, is_public)) {
             return true;
         }
@@ -81,7 +89,7 @@ static bool is_trusted(const struct token *token, const struct attributes *unwra
         const struct attributes *const other = &object->attributes;
 
         if (attributes_ulong(other, CKA_CLASS, CKO_DATA) == class &&
-            has_same(unwrapping, other, is_private ? CKA_MODULUS : CKA_VALUE) &&
+            (is_private ? is_pair(unwrapping, other) : has_same(unwrapping, other, CKA_VALUE)) &&
             attributes_bool(other, CKA_TRUSTED, false)) {
             return true;
         }
@@ -93,11 +101,11 @@ static bool is_trusted(const struct token *token, const struct attributes *unwra
 static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool wraps,
                           struct wrapper *wrapper)
 {
-    const bool is_aes = wrapper->mechanism->scheme == AES;
-    const CK_OBJECT_CLASS rsa_class = wraps ? CKO_PUBLIC_KEY : CKO_PRIVATE_KEY;
+    const bool is_aes = wrapper->mechanism->scheme == CIPHER;
+    const CK_OBJECT_CLASS half = wraps ? CKO_PUBLIC_KEY : CKO_PRIVATE_KEY;
     struct object *object;
     struct value value;
-    CK_RV rv = objects_find_key(session, handle, is_aes ? CKO_SECRET_KEY : rsa_class,
+    CK_RV rv = objects_find_key(session, handle, is_aes ? CKO_SECRET_KEY : half,
                                 wraps ? CKA_WRAP : CKA_UNWRAP, wrapper->mechanism->type, &object);
 
     if (rv == CKR_KEY_HANDLE_INVALID) {
@@ -112,7 +120,7 @@ static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool
     wrapper->trusted = wraps ? attributes_bool(&object->attributes, CKA_TRUSTED, false) :
                                is_trusted(session->token, &object->attributes);
     wrapper->decrypts = wraps ? is_read_here(session->token, &object->attributes) :
-                                attributes_bool(&object->attributes, CKA_DECRYPT, false);
+                                rules_reads(&object->attributes, false);
     if (!nested_read(&wrapper->template, &object->attributes,
                      wraps ? CKA_WRAP_TEMPLATE : CKA_UNWRAP_TEMPLATE)) {
         return CKR_HOST_MEMORY;
@@ -121,8 +129,8 @@ static CK_RV find_wrapper(struct session *session, CK_OBJECT_HANDLE handle, bool
         if (attributes_bool(&object->attributes, CKA_ALWAYS_AUTHENTICATE, false)) {
             return CKR_USER_NOT_LOGGED_IN; /* there is no call in which the PIN could be given */
         }
-        wrapper->rsa = rsa_key_of(object_key(session->token->crypto, object));
-        if (wrapper->rsa == NULL) {
+        wrapper->pair = object_key(session->token->crypto, object);
+        if (wrapper->pair == NULL) {
             return wraps ? CKR_WRAPPING_KEY_TYPE_INCONSISTENT : CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT;
         }
         return CKR_OK;
@@ -166,7 +174,7 @@ static CK_RV rsa_once(const struct context *context, const struct wrapper *wrapp
                       enum operation_kind kind, const uint8_t *input, size_t size, uint8_t *output,
                       CK_ULONG *output_size)
 {
-    const struct operation_key key = {key_share(&wrapper->rsa->base), {NULL, 0}};
+    const struct operation_key key = {key_share(wrapper->pair), {NULL, 0}};
     struct operation operation = {0};
     CK_RV rv = operation_begin(context, &operation, kind, &wrapper->rsa_mechanism, &key);
 
@@ -175,6 +183,20 @@ static CK_RV rsa_once(const struct context *context, const struct wrapper *wrapp
     }
     operation_end(&operation);
     return rv;
+}
+
+/* Bytes in front of the wrapped key: the temporary key, encrypted, or the public key of the pair that it
+   was agreed with. 0: there is no temporary key. */
+static size_t head_size(const struct wrapper *wrapper)
+{
+    switch (wrapper->mechanism->scheme) {
+    case RSA_AES:
+        return rsa_key_of(wrapper->pair)->bytes;
+    case ECDH_AES:
+        return curve_key_of(wrapper->pair)->point_size;
+    default:
+        return 0;
+    }
 }
 
 /* Bytes of a key of `size` bytes when it is wrapped. */
@@ -186,21 +208,104 @@ static size_t wrapped_size(const struct wrapper *wrapper, size_t size)
     case CKM_AES_CBC_PAD:
         return (size / AES_BLOCK + 1) * AES_BLOCK;
     case CKM_AES_KEY_WRAP:
+    case CKM_AES_KEY_WRAP_PAD:
     case CKM_AES_KEY_WRAP_KWP:
         return padded;
     case CKM_RSA_AES_KEY_WRAP:
-        return wrapper->rsa->bytes + padded;
+    case CKM_ECDH_AES_KEY_WRAP:
+        return head_size(wrapper) + padded;
     default:
-        return wrapper->rsa->bytes;
+        return rsa_key_of(wrapper->pair)->bytes;
     }
 }
 
-/* Wrap: RSA, AES, or a temporary key of AES with RSA and the key with that. */
+/* The temporary key of CKM_ECDH_AES_KEY_WRAP. Without a key derivation function it is the secret, which
+   must have its length: the standard and its own derivation of keys take different ends of a longer one. */
+static CK_RV agree(const struct context *context, struct wrapper *wrapper, struct value secret)
+{
+    const struct parameters *const given = &wrapper->parameters;
+
+    wrapper->key_size = given->aes_size;
+    if (given->kdf == NULL) {
+        if (secret.size != wrapper->key_size) {
+            return CKR_MECHANISM_PARAM_INVALID;
+        }
+        memcpy(wrapper->key, secret.bytes, secret.size);
+        return CKR_OK;
+    }
+    return ecdh_expand(context->crypto, given->kdf, secret, given->shared, wrapper->key,
+                       wrapper->key_size) ?
+               CKR_OK :
+               CKR_FUNCTION_FAILED;
+}
+
+/* Agree on the temporary key with a new pair, whose public key is given. */
+static CK_RV send_point(const struct context *context, struct wrapper *wrapper, uint8_t *point)
+{
+    const struct curve_key *const other = curve_key_of(wrapper->pair);
+    struct attributes numbers = {.secret = true};
+    struct curve_key *sender = NULL;
+    uint8_t *const secret = secret_allocate(MAX_CURVE_BYTES);
+    CK_RV rv = secret && curve_set_parameters(other->curve, &numbers) &&
+                       attributes_set_ulong(&numbers, CKA_KEY_TYPE, other->curve->type) ?
+                   CKR_OK :
+                   CKR_HOST_MEMORY;
+
+    if (rv == CKR_OK) {
+        rv = curve_generate(context->crypto, other->curve, &numbers);
+    }
+    if (rv == CKR_OK) {
+        sender = curve_key_of(curve_key_new(context->crypto, &numbers, true));
+        rv = sender ? ecdh_in_software(context->crypto, sender,
+                                       (struct value){other->point, other->point_size}, secret) :
+                      CKR_HOST_MEMORY;
+    }
+    if (rv == CKR_OK) {
+        memcpy(point, sender->point, sender->point_size);
+        rv = agree(context, wrapper, (struct value){secret, other->curve->bytes});
+    }
+    key_release(sender ? &sender->base : NULL);
+    attributes_free(&numbers);
+    secret_free(secret);
+    return rv;
+}
+
+/* Agree on it with a point that came. */
+static CK_RV receive_point(const struct context *context, struct wrapper *wrapper,
+                           const uint8_t *point)
+{
+    struct curve_key *const own = curve_key_of(wrapper->pair);
+    uint8_t *const secret = secret_allocate(MAX_CURVE_BYTES);
+    CK_RV rv = secret ? ecdh(context->crypto, context->device, own,
+                             (struct value){point, own->point_size}, secret) :
+                        CKR_HOST_MEMORY;
+
+    if (rv == CKR_OK) {
+        rv = agree(context, wrapper, (struct value){secret, own->curve->bytes});
+    } else if (rv == CKR_MECHANISM_PARAM_INVALID) {
+        rv = CKR_WRAPPED_KEY_INVALID;
+    }
+    secret_free(secret);
+    return rv;
+}
+
+/* Draw the temporary key of CKM_RSA_AES_KEY_WRAP, and encrypt it. */
+static CK_RV send_key(const struct context *context, struct wrapper *wrapper, uint8_t *output)
+{
+    CK_ULONG size = head_size(wrapper);
+
+    wrapper->key_size = wrapper->parameters.aes_size;
+    return crypto_random(context->crypto, wrapper->key, wrapper->key_size) ?
+               rsa_once(context, wrapper, ENCRYPT, wrapper->key, wrapper->key_size, output, &size) :
+               CKR_FUNCTION_FAILED;
+}
+
+/* Wrap: RSA, AES, or with a temporary key of AES. */
 static CK_RV wrap(const struct context *context, struct wrapper *wrapper, const uint8_t *plain,
                   size_t size, uint8_t *output, CK_ULONG *output_size)
 {
     const CK_MECHANISM_TYPE type = wrapper->mechanism->type;
-    CK_ULONG head = 0;
+    const size_t head = head_size(wrapper);
     size_t written = 0;
     CK_RV rv = CKR_OK;
 
@@ -208,13 +313,8 @@ static CK_RV wrap(const struct context *context, struct wrapper *wrapper, const 
         rv = rsa_once(context, wrapper, ENCRYPT, plain, size, output, output_size);
         return rv == CKR_DATA_LEN_RANGE ? CKR_KEY_SIZE_RANGE : rv;
     }
-    if (type == CKM_RSA_AES_KEY_WRAP) {
-        head = wrapper->rsa->bytes;
-        wrapper->key_size = wrapper->parameters.aes_size;
-        if (!crypto_random(context->crypto, wrapper->key, wrapper->key_size)) {
-            return CKR_FUNCTION_FAILED;
-        }
-        rv = rsa_once(context, wrapper, ENCRYPT, wrapper->key, wrapper->key_size, output, &head);
+    if (head) {
+        rv = (type == CKM_RSA_AES_KEY_WRAP ? send_key : send_point)(context, wrapper, output);
     }
     if (rv == CKR_OK && !aes_wrap(context->crypto, head ? CKM_AES_KEY_WRAP_KWP : type,
                                   wrapper->key, wrapper->key_size, wrapper->parameters.cipher.iv, true,
@@ -336,18 +436,21 @@ static CK_RV unwrap(const struct context *context, struct wrapper *wrapper, cons
                     size_t size, uint8_t *plain, size_t *plain_size)
 {
     const CK_MECHANISM_TYPE type = wrapper->mechanism->type;
+    const size_t head = head_size(wrapper);
     CK_ULONG length = MAX_RSA_BYTES;
-    size_t head = 0;
     CK_RV rv = CKR_OK;
 
     if (wrapper->mechanism->scheme == PKCS1 || wrapper->mechanism->scheme == OAEP) {
         rv = rsa_once(context, wrapper, DECRYPT, input, size, plain, &length);
         *plain_size = length;
     } else {
-        if (type == CKM_RSA_AES_KEY_WRAP) {
-            head = wrapper->rsa->bytes;
-            rv = size > head ? rsa_once(context, wrapper, DECRYPT, input, head, plain, &length) :
-                               CKR_ENCRYPTED_DATA_LEN_RANGE;
+        if (head && size <= head) {
+            return CKR_WRAPPED_KEY_LEN_RANGE;
+        }
+        if (type == CKM_ECDH_AES_KEY_WRAP) {
+            rv = receive_point(context, wrapper, input);
+        } else if (head) {
+            rv = rsa_once(context, wrapper, DECRYPT, input, head, plain, &length);
             if (rv == CKR_OK) {
                 wrapper->key_size = length <= sizeof wrapper->key ? length : 0;
                 memcpy(wrapper->key, plain, wrapper->key_size);
