@@ -802,14 +802,15 @@ static void make_pairs_on_curves(void)
     static const CK_MECHANISM_TYPE kinds[NAMED] = {
         CKM_EC_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN, CKM_EC_EDWARDS_KEY_PAIR_GEN,
         CKM_EC_MONTGOMERY_KEY_PAIR_GEN};
-    static CK_BBOOL yes = CK_TRUE;
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
 
     for (int i = 0; i < NAMED; ++i) {
-        CK_ATTRIBUTE public = {CKA_EC_PARAMS, (void *)curves[i].bytes, curves[i].size};
-        CK_ATTRIBUTE private = {CKA_DERIVE, &yes, 1};
+        CK_ATTRIBUTE public[] = {{CKA_EC_PARAMS, (void *)curves[i].bytes, curves[i].size},
+                                 {CKA_MODIFIABLE, &no, 1}};
+        CK_ATTRIBUTE private[] = {{CKA_DERIVE, &yes, 1}, {CKA_MODIFIABLE, &no, 1}};
         CK_MECHANISM mechanism = {kinds[i], NULL, 0};
 
-        must(C_GenerateKeyPair(keeper, &mechanism, &public, 1, &private, 1, &handles[kept_count],
+        must(C_GenerateKeyPair(keeper, &mechanism, public, 2, private, 2, &handles[kept_count],
                                &handles[kept_count + 1]));
         kept_count += 2;
     }
@@ -818,18 +819,23 @@ static void make_pairs_on_curves(void)
 /* Where the key of ChaCha20 is. */
 enum { CHACHA = 4 };
 
-/* Keys that every input finds: pairs, and secret keys, which may all do everything. */
+/* Keys that every input finds: pairs, and secret keys, which may all do everything. No input changes
+   them, so that later ones can use them. */
 static void make_keys(void)
 {
     static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
     static CK_ULONG bits = 512, length = 16;
-    CK_ATTRIBUTE public[] = {{CKA_MODULUS_BITS, &bits, sizeof bits}, {CKA_WRAP, &yes, 1}};
+    CK_ATTRIBUTE public[] = {{CKA_MODULUS_BITS, &bits, sizeof bits},
+                             {CKA_MODIFIABLE, &no, 1},
+                             {CKA_WRAP, &yes, 1}};
     CK_ATTRIBUTE private[] = {{CKA_UNWRAP, &yes, 1},
+                              {CKA_MODIFIABLE, &no, 1},
                               {CKA_DECRYPT, &yes, 1},
                               {CKA_EXTRACTABLE, &yes, 1},
                               {CKA_SENSITIVE, &no, 1}};
     CK_ATTRIBUTE items[] = {{CKA_EXTRACTABLE, &yes, 1}};
     CK_ATTRIBUTE secret[] = {{CKA_VALUE_LEN, &length, sizeof length},
+                             {CKA_MODIFIABLE, &no, 1},
                              {CKA_WRAP, &yes, 1},
                              {CKA_UNWRAP, &yes, 1},
                              {CKA_ENCRYPT, &yes, 1},
@@ -837,15 +843,15 @@ static void make_keys(void)
                              {CKA_EXTRACTABLE, &yes, 1},
                              {CKA_WRAP_TEMPLATE, items, sizeof items},
                              {CKA_UNWRAP_TEMPLATE, items, sizeof items}};
-    CK_ATTRIBUTE shared[] = {{CKA_VALUE_LEN, &length, sizeof length}};
+    CK_ATTRIBUTE shared[] = {{CKA_VALUE_LEN, &length, sizeof length}, {CKA_MODIFIABLE, &no, 1}};
     CK_MECHANISM pair = {CKM_RSA_PKCS_KEY_PAIR_GEN, NULL, 0}, aes = {CKM_AES_KEY_GEN, NULL, 0};
     CK_MECHANISM generic = {CKM_GENERIC_SECRET_KEY_GEN, NULL, 0};
     CK_MECHANISM chacha = {CKM_CHACHA20_KEY_GEN, NULL, 0};
 
-    must(C_GenerateKeyPair(keeper, &pair, public, 2, private, 4, &handles[0], &handles[1]));
+    must(C_GenerateKeyPair(keeper, &pair, public, 3, private, 5, &handles[0], &handles[1]));
     must(C_GenerateKey(keeper, &aes, secret, sizeof secret / sizeof *secret, &handles[2]));
-    must(C_GenerateKey(keeper, &generic, shared, 1, &handles[3]));
-    must(C_GenerateKey(keeper, &chacha, NULL, 0, &handles[CHACHA]));
+    must(C_GenerateKey(keeper, &generic, shared, 2, &handles[3]));
+    must(C_GenerateKey(keeper, &chacha, &shared[1], 1, &handles[CHACHA]));
     kept_count = 5;
     make_pairs_on_curves();
 }
