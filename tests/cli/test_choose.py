@@ -147,12 +147,6 @@ def test_nothing_is_predicted_that_was_measured(capsys, monkeypatch):
     assert status == 0 and "compact " in out and "ring " in out
 
 
-UNFINISHED = pytest.mark.xfail(
-    reason="`python tools/curve_cycles.py` has not been run to its end", strict=True
-)
-
-
-@UNFINISHED
 def test_cycles_on_other_curves_come_with_coprime(capsys, monkeypatch):
     monkeypatch.setattr(on_curve, "predict_operation", None)
     for target in ("xc7", "ecp5"):
@@ -161,7 +155,6 @@ def test_cycles_on_other_curves_come_with_coprime(capsys, monkeypatch):
         assert status == 0 and "compact " in out and "ring " in out
 
 
-@UNFINISHED
 def test_every_shipped_design_has_its_cycles_on_every_curve():
     missing = [
         (point.family, point.parameters, point.operation, curve.name)
@@ -187,7 +180,6 @@ KNOWN = {
 }
 
 
-@UNFINISHED
 @pytest.mark.parametrize(
     ("operation", "curve"), [("ECDSA_VERIFY", "secp256k1"), ("EC_CHECK", "brainpoolP512r1")]
 )
@@ -204,7 +196,6 @@ def test_shipped_cycles_are_those_that_are_predicted(operation, curve):
 COMPACT = ("compact", (("blinding", "none"), ("curves", "weierstrass"), ("max_bits", 512)))
 
 
-@UNFINISHED
 @pytest.mark.slow
 def test_all_shipped_cycles_are_those_that_are_predicted():
     compare(on_curve.shipped_cycles())
