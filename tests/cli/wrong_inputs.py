@@ -234,7 +234,7 @@ WRONG = {
         "rsa sign --key key.pem --in text.txt --salt-length lots",
         "rsa sign --key key.pem --in text.txt --salt-length 500",
         "rsa sign --key key.pem --in text.txt --padding pkcs1 --salt-length 5",
-        "rsa sign --key key.pem --in text.txt --prehashed",
+        "rsa sign --key key.pem --in text.txt --digest",
         "rsa sign --key key.pem --in text.txt --device fdfm",
         "rsa sign --key key.pem --in text.txt --device sim:compact,max_bits=512",
         "rsa sign --key key.pem --in text.txt --device sim:compact,blinding",
