@@ -13,6 +13,7 @@ from coprime.encodings import der, key_files
 from coprime.encodings.errors import KeyFileError, PassphraseMissingError
 from coprime.encodings.key_info import NULL, RSA, RSA_PSS, PrivateKeyInfo, PublicKeyInfo
 from coprime.engine.lengths import Lengths
+from coprime.rsa.missing_numbers import complete
 from coprime.rsa.primes import is_prime, random_prime
 
 __all__ = [
@@ -268,8 +269,6 @@ def secret_bytes(passphrase: str | bytes | None) -> bytes | None:
 
 def _private_of(info: PrivateKeyInfo) -> RsaPrivateKey:
     """The RSA key. KeyFileError if it is none, or has more than two primes, or wrong numbers."""
-    from .missing_numbers import complete  # which makes keys of this module
-
     if info.algorithm not in (RSA, RSA_PSS):
         raise KeyFileError("the file holds a private key that is not an RSA key")
     try:
@@ -284,7 +283,7 @@ def _private_of(info: PrivateKeyInfo) -> RsaPrivateKey:
     if numbers[0].bit_length() > MAX_BITS:
         raise KeyFileError(f"the modulus has {numbers[0].bit_length():,} bits: no family takes it")
     try:
-        result = complete(*numbers)
+        result = RsaPrivateKey(*complete(*numbers))
         for name, prime in (("p", result.p), ("q", result.q)):
             _require(is_prime(prime, _LOAD_ROUNDS), f"{name} is prime")
     except ValueError as error:

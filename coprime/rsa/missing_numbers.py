@@ -7,8 +7,6 @@ import math
 import secrets
 from collections.abc import Iterator
 
-from .keys import RsaPrivateKey
-
 _DRAWS = 100
 """Times that a number is drawn to find the primes: each fails with a probability of 1/2 or less."""
 _GREATEST_E = 1 << 17
@@ -25,10 +23,12 @@ def complete(
     dp: int = 0,
     dq: int = 0,
     qinv: int = 0,
-) -> RsaPrivateKey:
-    """The key of these numbers, where 0 is one that is not known.
+) -> tuple[int, int, int, int, int, int, int, int]:
+    """All numbers of the key that has these, where 0 is one that is not known.
 
-    Raises ValueError if they contradict each other, or are too few: n, and a prime or d.
+    Those that are known are not changed: whether they contradict each other is the key's to check.
+    Raises ValueError if they are too few: n, and d or a prime with an exponent; or if there is no
+    such key.
     """
     for name, exponent in (("d", d), ("e", e)):
         if exponent >= n:
@@ -42,7 +42,7 @@ def complete(
     if not e and not d:
         raise ValueError("both exponents are missing")
     e, d = e or _inverse(d, order), d or _inverse(e, order)
-    return RsaPrivateKey(n, e, d, p, q, dp or d % (p - 1), dq or d % (q - 1), qinv or pow(q, -1, p))
+    return n, e, d, p, q, dp or d % (p - 1), dq or d % (q - 1), qinv or pow(q, -1, p)
 
 
 def _inverse(exponent: int, order: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import astuple
 
 import pytest
 
-from coprime.rsa.keys import KeyFileError, generate, parse_private, parse_public
+from coprime.rsa.keys import KeyFileError, RsaPrivateKey, generate, parse_private, parse_public
 from coprime.rsa.missing_numbers import complete
 from tests.encodings import by_hand
 from tests.encodings.by_hand import element, number, pem, pkcs8, sequence
@@ -66,7 +66,7 @@ def test_the_rest_is_computed(names):
         found = parse_private(data, by_hand.SECRET)
         assert same(found)
         assert parse_public(data, by_hand.SECRET) == KEY.public
-    assert same(complete(**{name: ALL[name] for name in names.split()}))
+    assert same(RsaPrivateKey(*complete(**{name: ALL[name] for name in names.split()})))
 
 
 @pytest.mark.parametrize("e", [3, 5, 17, 257, 65537, 65539, 131071])
