@@ -100,7 +100,7 @@ def test_a_public_exponent_that_is_not_found():
         ("n", "the private exponent and both primes are missing"),
         ("n e", "the private exponent and both primes are missing"),
         ("n p q", "both exponents are missing"),
-        ("p q", "both exponents are missing"),
+        ("p q", "d is below the modulus"),
         ("e d p q", "d is below the modulus|e is below the modulus"),
     ],
 )
