@@ -210,13 +210,18 @@ def _algorithm(curve: Curve) -> tuple[str, der.Element | None]:
 
 
 def _curve_of(parameters: der.Element | None) -> WeierstrassCurve | None:
-    """The curve of EC parameters, named or explicit; None if it is none that is known here."""
+    """The curve of EC parameters, named or explicit; None if its name is not known here."""
+    if parameters is None:
+        return None
     try:
-        if parameters is None or parameters.tag == der.SEQUENCE:
-            return None if parameters is None else match(parameters, WEIERSTRASS_CURVES)
-        return _OBJECT_IDENTIFIERS.get(parameters.name())
+        if parameters.tag != der.SEQUENCE:
+            return _OBJECT_IDENTIFIERS.get(parameters.name())
+        found = match(parameters, WEIERSTRASS_CURVES)
     except ValueError as error:
         raise KeyFileError(f"the file names no curve: {error}") from None
+    if found is None:
+        raise KeyFileError("the explicit parameters in the file are not those of a known curve")
+    return found
 
 
 def _private_of(info: PrivateKeyInfo) -> CurvePrivateKey:

@@ -24,8 +24,12 @@ def test_rsa(capsys, folder, on):
     words = "rsa keygen --bits 1024 --seed 1 -o key --public public"
     key = keys.generate(1024, seed=1)
     assert run_json(capsys, *words.split()) == {
-        "bits": 1024, "exponent": 65537, "modulus": f"{key.n:x}", "encrypted": False,
-        "output": "key", "public": "public",
+        "bits": 1024,
+        "exponent": 65537,
+        "modulus": f"{key.n:x}",
+        "encrypted": False,
+        "output": "key",
+        "public": "public",
     }
     for padding, named in (("pkcs1", None), ("oaep", "sha256")):
         about = {"bits": 1024, "padding": padding, "hash": named}
@@ -36,10 +40,16 @@ def test_rsa(capsys, folder, on):
         Path("ciphertext").write_bytes(ciphertext)
         words = f"rsa decrypt --key key --in ciphertext --padding {padding}"
         assert run_json(capsys, *words.split()) == {
-            "operation": "decrypt", **about, "message": b"a message".hex(), "output": None
+            "operation": "decrypt",
+            **about,
+            "message": b"a message".hex(),
+            "output": None,
         }
         assert run_json(capsys, *words.split(), "-o", "plain") == {
-            "operation": "decrypt", **about, "message": None, "output": "plain"
+            "operation": "decrypt",
+            **about,
+            "message": None,
+            "output": "plain",
         }
         assert Path("plain").read_bytes() == b"a message"
     made = run_json(capsys, *"rsa sign --key key --in message -o signature".split())
@@ -63,7 +73,10 @@ def test_ec(capsys, folder, on, name):
     on(IntegerCurves())
     words = f"ec keygen --curve {name.lower()} -o key --public public"
     assert run_json(capsys, *words.split()) == {
-        "curve": name, "encrypted": False, "output": "key", "public": "public"
+        "curve": name,
+        "encrypted": False,
+        "output": "key",
+        "public": "public",
     }
     public = curve_keys.load_public("public")
     made = run_json(capsys, *"ec public --key key --der".split())
@@ -72,7 +85,9 @@ def test_ec(capsys, folder, on, name):
     if name != "Ed25519":
         words = "ec derive --key key --peer public -o secret"
         assert run_json(capsys, *words.split()) == {
-            "curve": name, "secret": None, "output": "secret"
+            "curve": name,
+            "secret": None,
+            "output": "secret",
         }
         assert len(Path("secret").read_bytes()) == public.curve.size
     if name == "X25519":

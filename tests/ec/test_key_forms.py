@@ -299,10 +299,9 @@ def test_other_parameters_are_refused():
     )
     for change in changes:
         private, public = both(explicit(curve, **change))
-        with pytest.raises(KeyFileError, match="a private key that is not of X25519"):
-            keys.parse_private(private)
-        with pytest.raises(KeyFileError, match="a public key that is not of X25519"):
-            keys.parse_public(public)
+        for parse, data in ((keys.parse_private, private), (keys.parse_public, public)):
+            with pytest.raises(KeyFileError, match=r"explicit parameters .* not those of a known"):
+                parse(data)
     for wrong in (sequence(), sequence(number(1)), sequence(number(4), *[sequence()] * 4)):
         private, public = both(wrong)
         with pytest.raises(KeyFileError, match="the file names no curve: "):
