@@ -7,6 +7,7 @@ from coprime.encodings import der
 from .weierstrass import WeierstrassCurve
 
 _PRIME_FIELD = "1.2.840.10045.1.1"
+_COFACTOR = 1  # of all curves that are known here
 
 
 def match(parameters: der.Element, curves: Iterable[WeierstrassCurve]) -> WeierstrassCurve | None:
@@ -15,7 +16,7 @@ def match(parameters: der.Element, curves: Iterable[WeierstrassCurve]) -> Weiers
     A key with any other parameters, such as a base point that an attacker has chosen, is of none.
     Raises ValueError for what are no parameters.
     """
-    version, field, coefficients, base, order, *cofactor = parameters.parts()
+    version, field, coefficients, base, order, *others = parameters.parts()
     if not 1 <= version.number() <= 3:
         raise ValueError("the version of ECParameters is 1, 2 or 3")
     kind, prime = field.parts()
@@ -23,7 +24,7 @@ def match(parameters: der.Element, curves: Iterable[WeierstrassCurve]) -> Weiers
         return None
     a, b = (int.from_bytes(one.octets()) for one in coefficients.parts()[:2])
     numbers = {"a": a, "b": b, "p": prime.number(), "n": order.number()}
-    if cofactor and cofactor[0].tag == der.INTEGER and cofactor[0].number() != 1:
+    if [one.encoded for one in others] != [der.integer(_COFACTOR)]:
         return None
     for curve in curves:
         if curve.numbers == numbers:

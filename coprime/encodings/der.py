@@ -2,8 +2,8 @@
 
     read(sequence(integer(1), octet_string(b"abc")))  # Element(tag=48, ...)
 
-Numbers of keys are not negative, so an INTEGER is read as its bytes, the highest first, whether or
-not a zero for the sign is missing or one too many: programs write both, and OpenSSL reads them.
+Numbers of RSA keys are not negative: `unsigned` reads them whether or not a zero for the sign is
+missing or one too many, since programs write both, and OpenSSL reads them.
 """
 
 from dataclasses import dataclass, field
@@ -40,7 +40,14 @@ class Element:
         return content[1:]
 
     def number(self) -> int:
-        """The value of an INTEGER, without a sign. ValueError for another element."""
+        """The value of an INTEGER of 0 or more. ValueError for another element."""
+        content = self._of(INTEGER, "an INTEGER")
+        if content != _minimal(content):
+            raise ValueError("an INTEGER of 0 or more has a sign, or zeros in front of it")
+        return int.from_bytes(content)
+
+    def unsigned(self) -> int:
+        """The value of an INTEGER that is known to have no sign, with any zeros in front of it."""
         return int.from_bytes(self._of(INTEGER, "an INTEGER"))
 
     def name(self) -> str:
@@ -50,6 +57,8 @@ class Element:
             raise ValueError("an OBJECT IDENTIFIER ends within a number")
         arcs, value = [], 0
         for byte in content:
+            if value == 0 and byte == 0x80:
+                raise ValueError("an OBJECT IDENTIFIER has a number with zeros in front of it")
             value = value << 7 | byte & 0x7F
             if not byte & 0x80:
                 arcs.append(value)
@@ -88,11 +97,19 @@ def elements(data: bytes) -> list[Element]:
             if not 1 <= count <= _LONGEST_LENGTH or end - begin < count:
                 raise ValueError("an element has no definite length")
             length, begin = int.from_bytes(data[begin : begin + count]), begin + count
+            if length < max(0x80, 1 << 8 * (count - 1)):
+                raise ValueError("a length has more bytes than it needs")
         if end - begin < length:
             raise ValueError("an element is longer than what contains it")
         start = begin + length
         found.append(Element(tag, data[begin:start]))
     return found
+
+
+def _minimal(content: bytes) -> bytes:
+    """The shortest content of an INTEGER of 0 or more with this value."""
+    value = int.from_bytes(content)
+    return value.to_bytes(value.bit_length() // 8 + 1)
 
 
 # --- Writing ------------------------------------------------------------------------------------

@@ -276,7 +276,8 @@ def explicit(curve: WeierstrassCurve, **changes):
     field = sequence(bytes.fromhex("06072a8648ce3d0101"), number(values["p"]))
     coefficients = sequence(*(octets(values[one].to_bytes(size)) for one in "ab"))
     base = octets(curve.encode_point(values["base"]))
-    return sequence(number(1), field, coefficients, base, number(values["n"]), number(values["h"]))
+    fields = (number(1), field, coefficients, base, number(values["n"]))
+    return sequence(*fields, *([] if values["h"] is None else [number(values["h"])]))
 
 
 def test_other_parameters_are_refused():
@@ -294,7 +295,7 @@ def test_other_parameters_are_refused():
     assert keys.parse_private(private) == key
     assert keys.parse_public(public) == key.software_public()
     changes = (
-        *({"base": doubled}, {"h": 2}, {"n": curve.n + 2}, {"a": curve.a + 1}),
+        *({"base": doubled}, {"h": 2}, {"h": None}, {"n": curve.n + 2}, {"a": curve.a + 1}),
         *({"b": curve.b + 1}, {"p": curve.p - 2}),
     )
     for change in changes:
