@@ -95,7 +95,7 @@ class BudgetParameter:
 
     Parameters
     ----------
-    picks : names of the parameters that it stands for
+    picks : names of the parameters that it stands for, unless they are set as well
     """
 
     name: str

@@ -34,6 +34,7 @@ LAYERS = [
     "cells",
     "parameters",
     "model",
+    "encodings",
     "errors",
 ]
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -43,8 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     # The other commands' modules take longer to import than many a command to run.
     asked = words[:1] if words and words[0] in COMMANDS else COMMANDS
-    options = parser(asked).parse_args(words)
     try:
+        options = parser(asked).parse_args(words)
         with reporting(report_work):
             status = int(options.run(options) or 0)
         with naming(STANDARD_OUTPUT):
@@ -69,9 +69,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _complain(error: Exception, status: int) -> int:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename or STANDARD_OUTPUT}: {error.strerror}"
+        text = f"{error.filename or _unnamed()}: {error.strerror}"
     print(f"coprime: {text}", file=sys.stderr)
     return status
+
+
+def _unnamed() -> str:
+    """What an error without a name is of: standard output, if what is left cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return STANDARD_OUTPUT
+    return "a file could not be read or written"
 
 
 def parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from coprime.ec import montgomery
+from coprime.ec.names import find_curve
 from coprime.ec.samples import AnyCurve, curves_of
 from coprime.engine.contract import Command
 from coprime.errors import hint
@@ -20,7 +20,6 @@ from .output import print_json
 
 SUMMARY = "Find the best measured design under a budget."
 _DEFAULT = "RSA_PRIVATE"  # what is to be fast
-_Curve = AnyCurve | montgomery.MontgomeryCurve
 
 
 def add_options(parser: Parser) -> None:
@@ -88,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _able(
-    points: Iterable[Point], curves: Mapping[Command, Sequence[_Curve]], bits: int | None
+    points: Iterable[Point], curves: Mapping[Command, Sequence[AnyCurve]], bits: int | None
 ) -> set[Design]:
     """The designs that were measured with all of the operations: nothing is predicted of others.
 
@@ -105,13 +104,12 @@ def _able(
 
 
 def _on_curves(
-    points: list[Point], command: Command, curves: list[_Curve], able: Container[Design]
+    points: list[Point], command: Command, curves: list[AnyCurve], able: Container[Design]
 ) -> list[Point]:
     """The points, those of an operation on curves for these curves, of the designs `able`."""
     others = [point for point in points if point.operation != command.name]
     mine = [point for point in points if design_of(point) in able]
     for curve in curves:
-        assert not isinstance(curve, montgomery.MontgomeryCurve)
         others += on_curve(mine, command, curve)
     return others
 
@@ -126,35 +124,28 @@ def _commands(text: str) -> list[Command]:
 
 
 def _curve_names(text: str) -> list[str]:
-    """Names of curves, in any case, with commas between them, as they are written."""
-    known = {
-        curve.name.lower(): curve.name
-        for command in Command
-        if command.operation.computes
-        for curve in _curves_of(command)
-    }
+    """Names of curves, as `find_curve` finds them, with commas between them."""
+    known = [
+        curve for command in Command if command.operation.computes for curve in curves_of(command)
+    ]
+    found = []
     for name in text.split(","):
-        if name.lower() not in known:
-            nearest = hint(name, known.values())
+        curve = find_curve(name, known)
+        if curve is None:
+            nearest = hint(name, dict.fromkeys(one.name for one in known))
             raise argparse.ArgumentTypeError(f"there is no curve {name!r}; {nearest}")
-    return list(dict.fromkeys(known[name.lower()] for name in text.split(",")))
+        found.append(curve.name)
+    return list(dict.fromkeys(found))
 
 
-def _curves_of(command: Command) -> tuple[_Curve, ...]:
-    """The curves that an operation works on; none for one that is not on named curves."""
-    if command is Command.X_MULTIPLY:
-        return montgomery.CURVES
-    return curves_of(command) if command.operation.on_curve else ()
-
-
-def _curves(options: argparse.Namespace) -> dict[Command, list[_Curve]]:
+def _curves(options: argparse.Namespace) -> dict[Command, list[AnyCurve]]:
     """The operations, each with its curves of --curve, or with none: its size is that of --bits.
 
     ValueError if a size is missing or is for none of them, or a curve is for none.
     """
     names = options.curve or []
     curves = {
-        command: [curve for curve in _curves_of(command) if curve.name in names]
+        command: [curve for curve in curves_of(command) if curve.name in names]
         for command in options.operation
     }
     of_bits = [command.name for command, its in curves.items() if not its]
@@ -166,7 +157,7 @@ def _curves(options: argparse.Namespace) -> dict[Command, list[_Curve]]:
                 f"{what} does not use the curve {name}; operations on it are {', '.join(able)}"
             )
     if of_bits and options.bits is None:
-        curve = " or --curve" if all(_curves_of(Command[one]) for one in of_bits) else ""
+        curve = " or --curve" if all(curves_of(Command[one]) for one in of_bits) else ""
         raise ValueError(f"name the length of {' and '.join(of_bits)}: --bits{curve}")
     if options.bits is not None and not of_bits:
         raise ValueError("--curve names the size of all these operations: leave --bits out")
@@ -174,4 +165,4 @@ def _curves(options: argparse.Namespace) -> dict[Command, list[_Curve]]:
 
 
 def _has(command: Command, name: str) -> bool:
-    return any(curve.name == name for curve in _curves_of(command))
+    return any(curve.name == name for curve in curves_of(command))

@@ -1,7 +1,6 @@
 """`coprime ec`: keys, shared secrets and signatures of elliptic curves on any device."""
 
 import argparse
-import sys
 from functools import partial
 
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -9,8 +8,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from coprime.ec import ecdsa, eddsa, exchange, keys
 from coprime.ec.eddsa import EdwardsCurve, Variant
 from coprime.ec.montgomery import MontgomeryCurve
+from coprime.ec.names import find_curve
 from coprime.ec.weierstrass import WeierstrassCurve
-from coprime.flow.files import create_file, write_file
+from coprime.flow.files import create_file
 
 from .devices import NamedDevice, add_device, device_for
 from .key_files import (
@@ -23,15 +23,17 @@ from .key_files import (
 )
 from .options import (
     Parser,
+    add_digest,
     add_hash,
     add_input,
+    add_json,
     add_output,
     add_verb,
     hexadecimal_bytes,
     open_input,
     read_digest,
 )
-from .output import write_output
+from .output import deliver, print_json, report_validity
 
 SUMMARY = "Keys, shared secrets and signatures of elliptic curves on any device."
 _DER, _RAW, _RECOVERABLE = "der", "raw", "recoverable"
@@ -58,18 +60,21 @@ def add_options(parser: Parser) -> None:
     keygen.flag("--encrypt", "encrypt the key; asks for a passphrase")
     add_passphrase(keygen)
     add_device(keygen, optional=True, curves=True)
+    add_json(keygen)
     public = add_verb(verbs, "public", _public, "Compute the public key of a private key.")
     add_key(public, "private key, PEM or DER", required=True)
     add_passphrase(public)
     public.flag("--der", "write DER, not PEM")
     add_output(public)
     add_device(public, curves=True)
+    add_json(public)
     derive = add_verb(verbs, "derive", _derive, "Compute the secret that two keys share.")
     add_key(derive, "own private key, PEM or DER", required=True)
     add_passphrase(derive)
     derive.path("--peer", required=True, help="the other's public key, PEM or DER")
     derive.path("-o", "--output", required=True, help="the shared secret: a coordinate's bytes")
     add_device(derive, curves=True)
+    add_json(derive)
     sign = add_verb(verbs, "sign", _sign, "Sign a message with a private key: ECDSA or EdDSA.")
     add_key(sign, "private key, PEM or DER", required=True)
     add_passphrase(sign)
@@ -81,33 +86,35 @@ def add_options(parser: Parser) -> None:
     )
     add_output(sign)
     add_device(sign, curves=True)
+    add_json(sign)
     verify = add_verb(verbs, "verify", _verify, "Check a signature with a public key.")
     add_key(verify, "public key, PEM or DER", required=True)
     _add_signature(verify, "refuse the higher one of s and n - s")
     verify.path("--signature", required=True)
     add_device(verify, curves=True)
+    add_json(verify)
 
 
 def _add_signature(parser: Parser, low_s: str) -> None:
     add_input(parser)
     add_hash(parser, "--hash", "hash function (sha256)")
-    parser.flag("--digest", "the input is the message's digest, in bytes")
+    add_digest(parser)
     parser.choice(
         "--format",
         [_DER, _RAW, _RECOVERABLE],
         f"encoding; raw: r and s; recoverable: with a recovery number (default: {_DER})",
     )
     parser.flag("--low-s", low_s)
-    parser.flag("--prehash", "Ed25519ph or Ed448ph, of the message's digest")
+    parser.flag("--prehash", "sign as Ed25519ph or Ed448ph, which hash the message first")
     parser.add_argument(
         "--context", type=hexadecimal_bytes, metavar="HEX", help="context of Ed25519ctx or Ed448"
     )
 
 
 def _curve_name(text: str) -> str:
-    """The name of a curve in any case, and without its dash: p256."""
-    plain = text.lower().replace("-", "")
-    return next((name for name in keys.CURVES if name.lower().replace("-", "") == plain), text)
+    """The name of a curve, as `find_curve` finds it: p256, prime256v1."""
+    found = find_curve(text, keys.CURVES.values())
+    return text if found is None else found.name
 
 
 def _encoding(options: argparse.Namespace) -> Encoding:
@@ -129,13 +136,23 @@ def _keygen(options: argparse.Namespace) -> None:
             public = _public_on(options.device, key)
         create_file(options.public, public.encode(_encoding(options)))
     create_file(options.output, key.encode(secret, _encoding(options)), secret=True)
+    if options.json:
+        print_json(
+            {
+                "curve": options.curve,
+                "encrypted": secret is not None,
+                "output": str(options.output),
+                "public": None if options.public is None else str(options.public),
+            }
+        )
 
 
 def _public(options: argparse.Namespace) -> None:
     check_output(options.output, key=options.key)
     key = load_key(keys.parse_private, options)
     public = _public_on(device_for(options, key.curve.command), key)
-    write_output(options.output, public.encode(_encoding(options)))
+    record = {"curve": key.curve.name, "point": public.point.hex()}
+    deliver(options, "public", public.encode(_encoding(options)), record)
 
 
 def _derive(options: argparse.Namespace) -> None:
@@ -147,7 +164,7 @@ def _derive(options: argparse.Namespace) -> None:
     command = own.curve.command
     with device_for(options, command).open(own.curve, command) as accelerator:
         secret = exchange.shared_secret(accelerator, own, peer)
-    write_file(options.output, secret, secret=True)
+    deliver(options, "secret", secret, {"curve": own.curve.name}, secret=True)
 
 
 def _public_on(device: NamedDevice, key: keys.CurvePrivateKey) -> keys.CurvePublicKey:
@@ -167,7 +184,7 @@ def _sign(options: argparse.Namespace) -> None:
     key = load_key(keys.parse_private, options)
     curve = _signing_curve(options, key)
     of_curve = _sign_eddsa if isinstance(curve, EdwardsCurve) else _sign_ecdsa
-    write_output(options.output, of_curve(options, key))
+    deliver(options, "signature", of_curve(options, key), _record(options, curve))
 
 
 def _sign_ecdsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes:
@@ -201,12 +218,23 @@ def _sign_eddsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes
         return eddsa.sign(accelerator, curve, key.scalar, message, kind, public=public)
 
 
-def _verify(options: argparse.Namespace) -> None:
+def _verify(options: argparse.Namespace) -> int:
     key = _load_public(options)
     curve = _signing_curve(options, key)
     of_curve = _verify_eddsa if isinstance(curve, EdwardsCurve) else _verify_ecdsa
-    of_curve(options, key, options.signature.read_bytes())
-    print("the signature is valid", file=sys.stderr)
+    encoded = options.signature.read_bytes()
+    check = partial(of_curve, options, key, encoded)
+    return report_validity(options, _record(options, curve), check)
+
+
+def _record(
+    options: argparse.Namespace, curve: WeierstrassCurve | EdwardsCurve
+) -> dict[str, object]:
+    """What --json says of a signature."""
+    if isinstance(curve, EdwardsCurve):
+        kind = _variant(options)
+        return {"curve": curve.name, "prehashed": kind.prehashed, "context": kind.context.hex()}
+    return {"curve": curve.name, "hash": _hash(options), "format": options.format or _DER}
 
 
 def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded: bytes) -> None:

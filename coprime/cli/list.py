@@ -96,5 +96,5 @@ def _span(parameter: dict[str, Any]) -> str:
 def _default(parameter: dict[str, Any]) -> str:
     """What is taken if the parameter is not set."""
     if parameter["type"] == "budget":
-        return f"instead of {', '.join(parameter['picks'])}"
+        return f"picks those of {', '.join(parameter['picks'])} that are not set"
     return f"default {parameter['default']}"

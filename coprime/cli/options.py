@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NoReturn, TypeVar
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose, settings_for
 from coprime.cells.target import Target
-from coprime.ec.samples import AnyCurve, curve_for
+from coprime.ec.samples import AnyCurve, curve_for, curves_of
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.errors import hint
@@ -157,7 +157,7 @@ def chosen_curve(options: argparse.Namespace, command: Command) -> AnyCurve | No
     """
     if options.curve is None:
         return None
-    if not command.operation.on_curve:
+    if not curves_of(command):
         raise ValueError(f"--curve is for operations on named curves, not for {command.name}")
     return curve_for(command, options.curve)
 
@@ -249,6 +249,11 @@ def read_digest(options: argparse.Namespace, name: str, *, given: bool) -> bytes
     if len(data) != size:
         raise ValueError(f"a digest of {name} has {size} bytes, and the input {len(data)}")
     return data
+
+
+def add_digest(parser: Parser) -> None:
+    """Add --digest, which `read_digest` is `given`."""
+    parser.flag("--digest", "the input is the message's digest, in bytes")
 
 
 def add_output(parser: Parser) -> None:

@@ -1,5 +1,6 @@
 """What commands print and where they write: JSON, tables, progress, checks of -o."""
 
+import argparse
 import errno
 import json
 import sys
@@ -15,6 +16,9 @@ from coprime.catalog import Choice, ClusterChoice
 from coprime.explore.explain import tree_gates
 from coprime.flow.files import check_writable, naming, write_file
 from coprime.flow.long_work import long_work
+from coprime.rsa.operations import InvalidSignatureError
+
+from .options import FAILED
 
 
 class _Recorded(Protocol):
@@ -74,6 +78,46 @@ def write_output(name: str, data: bytes, *, secret: bool = False) -> None:
             sys.stdout.buffer.flush()
     else:
         write_file(Path(name), data, secret=secret)
+
+
+def deliver(
+    options: argparse.Namespace,
+    name: str,
+    data: bytes,
+    record: Mapping[str, object],
+    *,
+    secret: bool = False,
+) -> None:
+    """Write what a command has made to -o; with --json print a record of it, too.
+
+    In the record it is called `name`, in hexadecimal digits, unless -o names a file.
+    """
+    to_file = str(options.output) != "-"
+    if to_file or not options.json:
+        write_output(str(options.output), data, secret=secret)
+    if options.json:
+        place = str(options.output) if to_file else None
+        print_json({**record, name: None if to_file else data.hex(), "output": place})
+
+
+def report_validity(
+    options: argparse.Namespace, record: Mapping[str, object], check: Callable[[], None]
+) -> int:
+    """Say whether a signature is valid: what `check` raises if it is not. Gives an exit status.
+
+    With --json it is in a record; else InvalidSignatureError is raised.
+    """
+    if not options.json:
+        check()
+        print("the signature is valid", file=sys.stderr)
+        return 0
+    reason = None
+    try:
+        check()
+    except InvalidSignatureError as error:
+        reason = str(error)
+    print_json({**record, "valid": reason is None, "reason": reason})
+    return 0 if reason is None else FAILED
 
 
 # --- Text ---------------------------------------------------------------------------------------

@@ -34,15 +34,17 @@ from .key_files import (
 )
 from .options import (
     Parser,
+    add_digest,
     add_hash,
     add_input,
+    add_json,
     add_output,
     add_verb,
     hexadecimal_bytes,
     read_digest,
     read_input,
 )
-from .output import report_work, write_output
+from .output import deliver, print_json, report_validity, report_work
 
 SHORT = 1024
 """Keys of fewer bits are warned of: one of 829 bits has been factored (RSA-250, 2020)."""
@@ -69,6 +71,7 @@ def add_options(parser: Parser) -> None:
         else:
             add_output(added)
         add_device(added)
+        add_json(added)
 
 
 # --- Options ------------------------------------------------------------------------------------
@@ -84,6 +87,7 @@ def _add_keygen_options(parser: Parser) -> None:
     parser.flag("--encrypt", "encrypt the key; asks for a passphrase")
     add_passphrase(parser)
     add_device(parser, optional=True)
+    add_json(parser)
 
 
 def _add_padding(parser: Parser, default: str) -> None:
@@ -107,7 +111,7 @@ def _add_padding(parser: Parser, default: str) -> None:
         help="bytes of PSS's salt: a number; as many as the digest has; as many as fit; auto: any"
         " for verification, and digest for signing (auto)",
     )
-    parser.flag("--prehashed", "the input is the message's digest, in bytes")
+    add_digest(parser)
 
 
 def _salt_length(text: str) -> int | str:
@@ -146,7 +150,7 @@ def _hash(options: argparse.Namespace) -> str:
 
 
 def _digest(options: argparse.Namespace) -> bytes:
-    return read_digest(options, _hash(options), given=options.prehashed)
+    return read_digest(options, _hash(options), given=options.digest)
 
 
 def _refuse(options: argparse.Namespace, *names: str) -> None:
@@ -181,6 +185,17 @@ def _keygen(options: argparse.Namespace) -> None:
     if options.public is not None:
         create_file(options.public, keys.public_pem(key.public))
     create_file(options.output, keys.private_pem(key, secret), secret=True)
+    if options.json:
+        print_json(
+            {
+                "bits": key.bits,
+                "exponent": key.e,
+                "modulus": f"{key.n:x}",
+                "encrypted": secret is not None,
+                "output": str(options.output),
+                "public": None if options.public is None else str(options.public),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -239,14 +254,31 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
         padding.encode(data, key.bits)
     with options.device.open(key) as accelerator:
         result = getattr(operations, verb)(accelerator, key, data, padding)
-    write_output(options.output, result, secret=decodes)
+    record = _record(options, verb, key)
+    deliver(options, _RESULTS[verb], result, record, secret=decodes)
 
 
-def _verify(options: argparse.Namespace) -> None:
+_RESULTS = {"encrypt": "ciphertext", "decrypt": "message", "sign": "signature"}
+"""What each verb makes."""
+
+
+def _record(options: argparse.Namespace, verb: str, key: keys.RsaPublicKey) -> dict[str, object]:
+    """What --json says of an operation."""
+    named = None if (options.padding, verb) in _WITHOUT_HASH else _hash(options)
+    return {"operation": verb, "bits": key.bits, "padding": options.padding, "hash": named}
+
+
+_WITHOUT_HASH = [("pkcs1", "encrypt"), ("pkcs1", "decrypt")]
+
+
+def _verify(options: argparse.Namespace) -> int:
     padding = _signature_padding(options)
     key, signature = load_public(options), options.signature.read_bytes()
     value = _digest(options)
-    operations.check_signature(signature, key)
-    with options.device.open(key) as accelerator:
-        operations.verify(accelerator, key, value, signature, padding)
-    print("the signature is valid", file=sys.stderr)
+
+    def check() -> None:
+        operations.check_signature(signature, key)
+        with options.device.open(key) as accelerator:
+            operations.verify(accelerator, key, value, signature, padding)
+
+    return report_validity(options, _record(options, "verify", key), check)

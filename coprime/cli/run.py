@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
-from coprime.ec.samples import AnyCurve
+from coprime.ec.samples import AnyCurve, curves_of
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
@@ -365,7 +365,7 @@ def _operands(
     missing = [f"--{name}" for name in needed if raw[name] is None]
     if missing:
         wanted = " ".join(f"--{name}" for name in needed)
-        others = "--curve, or --bits" if command.operation.on_curve else "--bits"
+        others = "--curve, or --bits" if curves_of(command) else "--bits"
         raise ValueError(f"{command.name} needs {wanted} (or {others}); {missing[0]} is missing")
     taken = [one.name for one in command.operation.every_input]
     surplus = [name for name in given if name.removeprefix("--") not in taken]

@@ -156,7 +156,7 @@ def _info(options: argparse.Namespace) -> int | None:
         with module.running():
             slots = [_slot_of(module, slot, pin) for slot in module.slots()]
     except TokenError as error:
-        print(f"coprime: {error}")
+        print(f"coprime: {error}", file=sys.stderr)
         return FAILED
     if options.json:
         print_json({"module": str(options.module.resolve()), "slots": slots})

@@ -4,49 +4,45 @@ Written are PKCS #8 and SubjectPublicKeyInfo (RFC 8410 for X25519, X448, Ed25519
 and 5480 for the others); read are those of SEC 1 and OpenSSH, too.
 """
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey, Ed448PublicKey
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
-from cryptography.hazmat.primitives.asymmetric.x448 import X448PrivateKey, X448PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.serialization import Encoding, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.asymmetric.ed448 import Ed448PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x448 import X448PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding
 
-from coprime.rsa.keys import (
-    KeyFileError,
-    encryption,
-    library_private,
-    library_public,
-    no_key,
-    read_key_file,
-)
+from coprime.encodings import der, key_files
+from coprime.encodings.errors import KeyFileError
+from coprime.encodings.key_info import EC, EcPrivateKey, PrivateKeyInfo, PublicKeyInfo, named
+from coprime.model.curve_points import multiple
+from coprime.rsa.keys import read_key_file, secret_bytes
 
 from .eddsa import ED448, ED25519, EdwardsCurve
+from .explicit_parameters import match
 from .montgomery import X448, X25519, MontgomeryCurve
+from .weierstrass import CURVES as WEIERSTRASS_CURVES
 from .weierstrass import WeierstrassCurve, curve_named
 
 Curve = MontgomeryCurve | EdwardsCurve | WeierstrassCurve
-_BytesPrivate = X25519PrivateKey | X448PrivateKey | Ed25519PrivateKey | Ed448PrivateKey
-_BytesPublic = X25519PublicKey | X448PublicKey | Ed25519PublicKey | Ed448PublicKey
+_ByteCurve = MontgomeryCurve | EdwardsCurve
+"""Its keys are bytes (RFC 8410), and not numbers."""
 
-_PRIVATE: Mapping[MontgomeryCurve | EdwardsCurve, type[_BytesPrivate]] = {
+_PRIVATE: Mapping[
+    _ByteCurve, type[X25519PrivateKey | X448PrivateKey | Ed25519PrivateKey | Ed448PrivateKey]
+] = {
     X25519: X25519PrivateKey,
     X448: X448PrivateKey,
     ED25519: Ed25519PrivateKey,
     ED448: Ed448PrivateKey,
 }
-_PUBLIC: Mapping[MontgomeryCurve | EdwardsCurve, type[_BytesPublic]] = {
-    X25519: X25519PublicKey,
-    X448: X448PublicKey,
-    ED25519: Ed25519PublicKey,
-    ED448: Ed448PublicKey,
-}
-_NAMED: Mapping[WeierstrassCurve, ec.EllipticCurve] = {
+"""Classes of the library that compute public keys."""
+_LIBRARY: Mapping[WeierstrassCurve, ec.EllipticCurve] = {
     curve_named("P-224"): ec.SECP224R1(),
     curve_named("P-256"): ec.SECP256R1(),
     curve_named("P-384"): ec.SECP384R1(),
@@ -56,8 +52,28 @@ _NAMED: Mapping[WeierstrassCurve, ec.EllipticCurve] = {
     curve_named("brainpoolP384r1"): ec.BrainpoolP384R1(),
     curve_named("brainpoolP512r1"): ec.BrainpoolP512R1(),
 }
-_BY_LIBRARY_NAME = {named.name: curve for curve, named in _NAMED.items()}
-_CURVES: tuple[Curve, ...] = (*_PRIVATE, *_NAMED)
+"""Curves of the library; it has no others."""
+_ALGORITHMS: Mapping[str, _ByteCurve] = {
+    "1.3.101.110": X25519,
+    "1.3.101.111": X448,
+    "1.3.101.112": ED25519,
+    "1.3.101.113": ED448,
+}
+_OBJECT_IDENTIFIERS: Mapping[str, WeierstrassCurve] = {
+    "1.3.132.0.33": curve_named("P-224"),
+    "1.2.840.10045.3.1.7": curve_named("P-256"),
+    "1.3.132.0.34": curve_named("P-384"),
+    "1.3.132.0.35": curve_named("P-521"),
+    "1.3.132.0.10": curve_named("secp256k1"),
+    "1.3.36.3.3.2.8.1.1.5": curve_named("brainpoolP224r1"),
+    "1.3.36.3.3.2.8.1.1.7": curve_named("brainpoolP256r1"),
+    "1.3.36.3.3.2.8.1.1.9": curve_named("brainpoolP320r1"),
+    "1.3.36.3.3.2.8.1.1.11": curve_named("brainpoolP384r1"),
+    "1.3.36.3.3.2.8.1.1.13": curve_named("brainpoolP512r1"),
+}
+_ALGORITHM_OF = {curve: name for name, curve in _ALGORITHMS.items()}
+_IDENTIFIER_OF = {curve: name for name, curve in _OBJECT_IDENTIFIERS.items()}
+_CURVES: tuple[Curve, ...] = (*_PRIVATE, *WEIERSTRASS_CURVES)
 CURVES: Mapping[str, Curve] = {curve.name: curve for curve in _CURVES}
 """The curves of key files, by name."""
 _KINDS = f"{', '.join(list(CURVES)[:-1])} or {list(CURVES)[-1]}"
@@ -81,13 +97,8 @@ class CurvePublicKey:
 
     def encode(self, encoding: Encoding = Encoding.PEM) -> bytes:
         """As SubjectPublicKeyInfo, in PEM or DER."""
-        return self._library().public_bytes(encoding, PublicFormat.SubjectPublicKeyInfo)
-
-    def _library(self) -> _BytesPublic | ec.EllipticCurvePublicKey:
-        if not isinstance(self.curve, WeierstrassCurve):
-            return _PUBLIC[self.curve].from_public_bytes(self.point)
-        named = _NAMED[self.curve]
-        return ec.EllipticCurvePublicKey.from_encoded_point(named, self.point)
+        info = PublicKeyInfo(*_algorithm(self.curve), self.point)
+        return key_files.write_public(info, is_pem=encoding is Encoding.PEM)
 
 
 @dataclass(frozen=True)
@@ -109,11 +120,10 @@ class CurvePrivateKey:
 
     @classmethod
     def generate(cls, curve: Curve) -> Self:
-        """A new key, of the library's random bytes."""
-        if not isinstance(curve, WeierstrassCurve):
-            return cls(curve, _PRIVATE[curve].generate().private_bytes_raw())
-        key = ec.generate_private_key(_NAMED[curve])
-        return cls(curve, curve.encode_scalar(key.private_numbers().private_value))
+        """A new key, of random bytes of the operating system."""
+        if isinstance(curve, WeierstrassCurve):
+            return cls(curve, curve.encode_scalar(1 + secrets.randbelow(curve.n - 1)))
+        return cls(curve, secrets.token_bytes(curve.size))
 
     def encode(
         self, passphrase: str | bytes | None = None, encoding: Encoding = Encoding.PEM
@@ -122,19 +132,32 @@ class CurvePrivateKey:
 
         ValueError if the passphrase is empty.
         """
-        key = self._library()
-        return key.private_bytes(encoding, PrivateFormat.PKCS8, encryption(passphrase))
+        if isinstance(self.curve, WeierstrassCurve):
+            public = der.tagged(1, der.bit_string(self.software_public().point))
+            key = der.sequence(der.integer(1), der.octet_string(self.scalar), public)
+        else:
+            key = der.octet_string(self.scalar)
+        info = PrivateKeyInfo(*_algorithm(self.curve), key)
+        secret = secret_bytes(passphrase)
+        return key_files.write_private(info, secret, is_pem=encoding is Encoding.PEM)
 
     def software_public(self) -> CurvePublicKey:
-        """Its public key, which the library computes without an accelerator."""
-        key = _own_public(self._library().public_key())
-        assert key is not None
-        return key
+        """Its public key, without an accelerator.
 
-    def _library(self) -> _BytesPrivate | ec.EllipticCurvePrivateKey:
-        if not isinstance(self.curve, WeierstrassCurve):
-            return _PRIVATE[self.curve].from_private_bytes(self.scalar)
-        return ec.derive_private_key(self.curve.decode_scalar(self.scalar), _NAMED[self.curve])
+        The library computes it; on a curve that it does not have, Python's integers do, in a time
+        that depends on the key.
+        """
+        curve = self.curve
+        if not isinstance(curve, WeierstrassCurve):
+            library = _PRIVATE[curve].from_private_bytes(self.scalar)
+            return CurvePublicKey(curve, library.public_key().public_bytes_raw())
+        scalar = curve.decode_scalar(self.scalar)
+        if curve in _LIBRARY:
+            numbers = ec.derive_private_key(scalar, _LIBRARY[curve]).public_key().public_numbers()
+            point = numbers.x, numbers.y
+        else:
+            point = multiple(*curve.base, scalar, **curve.numbers)
+        return CurvePublicKey(curve, curve.encode_point(point))
 
 
 def load_private(path: Path | str, passphrase: str | bytes | None = None) -> CurvePrivateKey:
@@ -148,20 +171,18 @@ def load_public(path: Path | str) -> CurvePublicKey:
 
 
 def parse_private(data: bytes, passphrase: str | bytes | None = None) -> CurvePrivateKey:
-    """The private key in PEM or DER, PKCS #8 or SEC 1, encrypted or not, or OpenSSH's.
+    """The private key in PEM or DER, PKCS #8 or SEC 1, or OpenSSH's, encrypted or not.
 
-    A passphrase that is not needed is ignored. Raises KeyFileError: not a key file, another kind of
-    key, only a public key, passphrase wrong or missing.
+    Numbers may have zeros in front of them, or lack them. A passphrase that is not needed is
+    ignored. Raises KeyFileError: not a key file, another kind of key, only a public key, passphrase
+    wrong or missing, a public key in the file that is another one's.
     """
-    key = library_private(data, passphrase)
-    own = _own_private(key)
-    if own is not None:
-        return own
-    if key is not None:
-        raise KeyFileError(f"the file holds a private key that is not of {_KINDS}")
-    if library_public(data) is not None:
+    info = key_files.read_private(data, secret_bytes(passphrase))
+    if info is not None:
+        return _private_of(info)
+    if key_files.read_public(data) is not None:
         raise KeyFileError("the file holds only a public key, and a private key is needed")
-    raise no_key(data, "private")
+    raise key_files.no_key(data, "private")
 
 
 def parse_public(data: bytes) -> CurvePublicKey:
@@ -170,51 +191,83 @@ def parse_public(data: bytes) -> CurvePublicKey:
     Raises KeyFileError: not a key file, another kind of key, or a private key, which is not turned
     into a public one here.
     """
-    key = library_public(data)
-    own = _own_public(key)
-    if own is not None:
-        return own
-    if key is not None:
-        raise KeyFileError(f"the file holds a public key that is not of {_KINDS}")
+    info = key_files.read_public(data)
+    if info is not None:
+        return _public_of(info)
     if b"PRIVATE KEY-----" in data:
         raise KeyFileError(
             "the file holds a private key, and a public key is needed: write it with"
             " coprime ec public --key FILE -o NEW"
         )
-    raise no_key(data, "public")
+    raise key_files.no_key(data, "public")
 
 
-def _own_private(key: PrivateKeyTypes | None) -> CurvePrivateKey | None:
-    """A key of the library; None if it is of no curve that is known here."""
-    if isinstance(key, ec.EllipticCurvePrivateKey):
-        curve = _BY_LIBRARY_NAME.get(key.curve.name)
-        if curve is None:
-            return None
-        return CurvePrivateKey(curve, curve.encode_scalar(key.private_numbers().private_value))
-    for of_bytes, kind in _PRIVATE.items():
-        if isinstance(key, kind):
-            return CurvePrivateKey(of_bytes, key.private_bytes_raw())
-    return None
+def _algorithm(curve: Curve) -> tuple[str, der.Element | None]:
+    """A curve's algorithm in key files, and the parameters of that."""
+    if isinstance(curve, WeierstrassCurve):
+        return EC, named(_IDENTIFIER_OF[curve])
+    return _ALGORITHM_OF[curve], None
 
 
-def _own_public(key: PublicKeyTypes | None) -> CurvePublicKey | None:
-    """A key of the library; None if it is of no curve that is known here.
+def _curve_of(parameters: der.Element | None) -> WeierstrassCurve | None:
+    """The curve of EC parameters, named or explicit; None if its name is not known here."""
+    if parameters is None:
+        return None
+    try:
+        if parameters.tag != der.SEQUENCE:
+            return _OBJECT_IDENTIFIERS.get(parameters.name())
+        found = match(parameters, WEIERSTRASS_CURVES)
+    except ValueError as error:
+        raise KeyFileError(f"the file names no curve: {error}") from None
+    if found is None:
+        raise KeyFileError("the explicit parameters in the file are not those of a known curve")
+    return found
 
-    KeyFileError if the library has not noticed that it is no point of its curve.
-    """
-    if isinstance(key, ec.EllipticCurvePublicKey):
-        curve = _BY_LIBRARY_NAME.get(key.curve.name)
-        if curve is None:
-            return None
-        numbers = key.public_numbers()
-        return CurvePublicKey(curve, curve.encode_point((numbers.x, numbers.y)))
-    for of_bytes, kind in _PUBLIC.items():
-        if isinstance(key, kind):
-            try:
-                return CurvePublicKey(of_bytes, key.public_bytes_raw())
-            except ValueError as error:
-                raise KeyFileError(f"the file holds no public key: {error}") from None
-    return None
+
+def _private_of(info: PrivateKeyInfo) -> CurvePrivateKey:
+    """The key of a curve. KeyFileError if it is none."""
+    other = KeyFileError(f"the file holds a private key that is not of {_KINDS}")
+    curve: Curve | None = _ALGORITHMS.get(info.algorithm)
+    public = info.public
+    try:
+        if curve is not None:
+            key = CurvePrivateKey(curve, der.read(info.key).octets())
+        elif info.algorithm == EC:
+            found = EcPrivateKey.read(info.key)
+            curve = _curve_of(info.parameters or found.curve)
+            if curve is None:
+                raise other
+            if info.parameters and found.curve and _curve_of(found.curve) is not curve:
+                raise KeyFileError("the private key in the file is of two curves")
+            key = CurvePrivateKey(curve, curve.encode_scalar(curve.check_scalar(found.number)))
+            public = found.public or public
+        else:
+            raise other
+    except ValueError as error:
+        raise KeyFileError(f"the file holds no private key: {error}") from None
+    if public is not None and _public_on(key.curve, public) != key.software_public():
+        raise KeyFileError("the private and the public key in the file are not one key's")
+    return key
+
+
+def _public_of(info: PublicKeyInfo) -> CurvePublicKey:
+    """The key of a curve. KeyFileError if it is none."""
+    curve: Curve | None = _ALGORITHMS.get(info.algorithm)
+    if info.algorithm == EC:
+        curve = _curve_of(info.parameters)
+    if curve is None:
+        raise KeyFileError(f"the file holds a public key that is not of {_KINDS}")
+    return _public_on(curve, info.key)
+
+
+def _public_on(curve: Curve, point: bytes) -> CurvePublicKey:
+    """A public key, compressed or not. KeyFileError if it is none of the curve."""
+    try:
+        if isinstance(curve, WeierstrassCurve):
+            point = curve.encode_point(curve.decode_any_point(point))
+        return CurvePublicKey(curve, point)
+    except ValueError as error:
+        raise KeyFileError(f"the file holds no public key: {error}") from None
 
 
 def check_agreement(own: CurvePrivateKey, other: CurvePublicKey) -> None:

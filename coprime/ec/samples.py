@@ -4,7 +4,6 @@ import random
 from collections.abc import Mapping
 
 from coprime.engine.contract import Command
-from coprime.errors import hint
 from coprime.model import edwards_points
 from coprime.model.curve_points import multiple
 from coprime.operations.curve_form import EDWARDS, WEIERSTRASS
@@ -12,6 +11,9 @@ from coprime.operations.ecdsa_sign_with import signature
 
 from .eddsa import CURVES as EDWARDS_CURVES
 from .eddsa import EdwardsCurve
+from .montgomery import CURVES as MONTGOMERY_CURVES
+from .montgomery import MontgomeryCurve
+from .names import find_curve, hint_curve
 from .weierstrass import CURVES, WeierstrassCurve
 
 SHORT_WEIERSTRASS = WeierstrassCurve(
@@ -39,9 +41,11 @@ SHORT_EDWARDS = EdwardsCurve(
     always=False,
 )
 """The same, with points counted by baby steps and giant steps."""
-AnyCurve = WeierstrassCurve | EdwardsCurve
+PointCurve = WeierstrassCurve | EdwardsCurve
+"""Has points with both coordinates."""
+AnyCurve = MontgomeryCurve | PointCurve
 
-SHORT_CURVES: Mapping[str, tuple[AnyCurve, ...]] = {
+SHORT_CURVES: Mapping[str, tuple[PointCurve, ...]] = {
     WEIERSTRASS.name: (
         SHORT_WEIERSTRASS,
         WeierstrassCurve("7 bits", p=127, a=124, b=72, n=137, base=(126, 70)),
@@ -54,24 +58,34 @@ SHORT_CURVES: Mapping[str, tuple[AnyCurve, ...]] = {
 """By the form of curves, the longest one first."""
 
 
+_NAMED: Mapping[str, tuple[AnyCurve, ...]] = {
+    "montgomery": MONTGOMERY_CURVES,
+    WEIERSTRASS.name: CURVES,
+    EDWARDS.name: EDWARDS_CURVES,
+}
+"""By the value of the parameter `curves` that operations on them need."""
+
+
 def curves_of(command: Command) -> tuple[AnyCurve, ...]:
-    """The curves that an operation works on."""
-    return EDWARDS_CURVES if command.operation.curve == EDWARDS.name else CURVES
+    """The curves that an operation works on; none for an operation that is for no curve."""
+    name, form = command.operation.setting or ("", "")
+    return _NAMED[form] if name == "curves" else ()
 
 
 def curve_for(command: Command, name: str) -> AnyCurve:
-    """Look a curve up, in any case; ValueError that names those that the operation works on."""
+    """Look a curve up, as `find_curve`; ValueError that names those that the operation works on."""
     curves = curves_of(command)
-    for one in curves:
-        if one.name.lower() == name.lower():
-            return one
-    nearest = hint(name, (one.name for one in curves))
-    raise ValueError(f"{command.name} has no curve that is called {name!r}; {nearest}")
+    found = find_curve(name, curves)
+    if found is None:
+        nearest = hint_curve(name, curves)
+        raise ValueError(f"{command.name} has no curve that is called {name!r}; {nearest}")
+    return found
 
 
 def curve_of_length(command: Command, bits: int) -> AnyCurve:
     """The first curve over a field of so many bits; ValueError if there is none."""
-    short = SHORT_EDWARDS if command.operation.curve == EDWARDS.name else SHORT_WEIERSTRASS
+    is_edwards = command.operation.curve == EDWARDS.name
+    short: AnyCurve = SHORT_EDWARDS if is_edwards else SHORT_WEIERSTRASS
     lengths = {one.p.bit_length(): one for one in (*reversed(curves_of(command)), short)}
     if bits not in lengths:
         known = ", ".join(map(str, sorted(lengths)))
@@ -81,6 +95,9 @@ def curve_of_length(command: Command, bits: int) -> AnyCurve:
 
 def curve_numbers(command: Command, curve: AnyCurve, generator: random.Random) -> dict[str, int]:
     """The inputs of an operation on a curve, from a generator that is for measurements only."""
+    if isinstance(curve, MontgomeryCurve):
+        scalar, u = generator.randbytes(curve.size), generator.randrange(curve.p)
+        return {"x": u, "e": curve.decode_scalar(scalar), "y": curve.a24, "m": curve.p}
     if isinstance(curve, EdwardsCurve):
         return _edwards_numbers(command, curve, generator)
     d, k = (generator.randrange(1, curve.n) for _ in range(2))

@@ -11,7 +11,10 @@ from typing import Protocol
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.model.curve_points import on_curve
+from coprime.model.roots import square_root
 from coprime.rsa.operations import HasValue
+
+from .names import find_curve
 
 
 class CurveAccelerator(Protocol):
@@ -109,6 +112,25 @@ class WeierstrassCurve:
             )
         x, y = (int.from_bytes(one) for one in (point[1 : 1 + self.size], point[1 + self.size :]))
         return self.check_point((x, y))
+
+    def decode_any_point(self, point: bytes) -> Point:
+        """The point of any encoding (SEC 1, 2.3.4; X9.62, 4.3.7): compressed and hybrid ones, too.
+
+        Raises ValueError for bytes that are none, and unless the point is on the curve.
+        """
+        kind, size = point[:1], self.size
+        if kind in (b"\2", b"\3") and len(point) == 1 + size:
+            x = int.from_bytes(point[1:])
+            y = square_root((x * x * x + self.a * x + self.b) % self.p, self.p)
+            if y is None or (y == 0 and kind == b"\3"):
+                raise ValueError(f"the point is not on {self.name}")
+            return self.check_point((x, self.p - y if y % 2 != kind[0] % 2 else y))
+        if kind in (b"\6", b"\7"):
+            x, y = self.decode_point(bytes([_UNCOMPRESSED]) + point[1:])
+            if y % 2 != kind[0] % 2:
+                raise ValueError(f"the point is not on {self.name}")
+            return x, y
+        return self.decode_point(point)
 
     def check_point(self, point: Point) -> Point:
         """The point. Raises ValueError unless it is on the curve."""
@@ -256,11 +278,11 @@ CURVES_BY_NAME = {one.name: one for one in CURVES}
 
 
 def curve_named(name: str) -> WeierstrassCurve:
-    """Look a curve up, in any case; ValueError that names all if there is none."""
-    for one in CURVES:
-        if one.name.lower() == name.lower():
-            return one
-    raise ValueError(f"no curve is called {name!r}; there are {', '.join(CURVES_BY_NAME)}")
+    """Look a curve up, as `find_curve`; ValueError that names all if there is none."""
+    found = find_curve(name, CURVES)
+    if found is None:
+        raise ValueError(f"no curve is called {name!r}; there are {', '.join(CURVES_BY_NAME)}")
+    return found
 
 
 def multiply(

@@ -180,7 +180,7 @@ RING = Family(
     budget=SliceBudget(
         BudgetParameter(
             *("dsp", 1, 2 * 2 * max(TILES[name].SLICES for name in RING_TILES), tuple(_PICKED)),
-            "maximum number of DSP slices: selects the fastest design",
+            "maximum number of DSP slices: selects the fastest design that has what is set",
         ),
         _PICKED,
         _slices,

@@ -6,6 +6,7 @@ described with examples in docs/sweeps.md.
 """
 
 import itertools
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -160,8 +161,17 @@ def parse_specification(text: str) -> list[PlannedPoint]:
     Raises ValueError, in one sentence, for what is not TOML, an unknown key, family, parameter,
     operation or target, or a value out of its range.
     """
-    document = tomllib.loads(text)
-    _check_keys("the file", document, ("sweep",))
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        last = len(text.splitlines())
+        raise ValueError(
+            str(error).replace("at end of document", f"at its end, line {last}")
+        ) from None
+    try:
+        _check_keys("the file", document, ("sweep",))
+    except _KeyError as error:
+        raise ValueError(f"{error} (line {_line_of(text, 0, error.key)})") from None
     tables = document.get("sweep")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ValueError("there must be at least one table [[sweep]]")
@@ -171,9 +181,37 @@ def parse_specification(text: str) -> list[PlannedPoint]:
             for part in _listed(table.get("part", PARTS[0])):
                 points |= dict.fromkeys(_points(_validated(_Sweep, {**table, "part": part})))
         except ValueError as error:
-            where = f" (table {number} of {len(tables)})" if len(tables) > 1 else ""
-            raise ValueError(f"{error}{where}") from error
+            key = error.key if isinstance(error, _KeyError) else ""
+            raise ValueError(f"{error} (line {_line_of(text, number, key)})") from error
     return list(points)
+
+
+class _KeyError(ValueError):
+    """What is wrong with the value of a key, or with its name."""
+
+    def __init__(self, message: str, key: str):
+        super().__init__(message)
+        self.key = key
+
+
+def _line_of(text: str, number: int, key: str) -> int:
+    """The line of a key in the table [[sweep]] of this number, 0 for what is before the first one.
+
+    Of the table if the key is not in it, as where it is missing.
+    """
+    named = re.escape(key)
+    wanted = re.compile(rf"(?:^|[\s,{{.\"']){named}[\"']?\s*=|^\s*\[+\s*(?:sweep\.)?{named}\s*\]")
+    found, table = 1, 0
+    for line, content in enumerate(text.splitlines(), 1):
+        if _TABLE.match(content):
+            table += 1
+            found = line if table == number else found
+        if key and table == number and wanted.search(content.partition("#")[0]):
+            return line
+    return found
+
+
+_TABLE = re.compile(r"\s*\[\[\s*sweep\s*\]\]")
 
 
 # --- The shape of a table -----------------------------------------------------------------------
@@ -324,7 +362,8 @@ def _validated(kind: Any, value: object, key: str = "") -> Any:
         # An unknown key comes first, since it may be the reason that another is missing.
         found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     path = [key, *found["loc"]] if key else list(found["loc"])
-    raise ValueError(_sentence(found["type"], path, found["input"], found.get("ctx", {})))
+    sentence = _sentence(found["type"], path, found["input"], found.get("ctx", {}))
+    raise _KeyError(sentence, str(path[0]) if path else "")
 
 
 def _sentence(
@@ -360,7 +399,7 @@ def _sentence(
 def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in table:
         if key not in known:
-            raise ValueError(_unknown_key(where, key, known))
+            raise _KeyError(_unknown_key(where, key, known), key)
 
 
 def _unknown_key(where: str, key: str, known: Sequence[str]) -> str:

@@ -4,12 +4,17 @@ An entry is a folder KIND/HASH; its time of modification is when it was used las
 take no more space than `cache_limit`: once they do, those that were not used for the longest time
 go, but none that was used within `RECENT` seconds, since somebody may be at it still.
 
+A run goes on without the cache if nothing can be written there, as on a full disk: what it builds
+is then in a folder of its own, which goes with the process.
+
 Processes share the cache. Whoever builds an entry holds the lock of that entry; the lock of the
 whole cache is held while an entry is marked as used, and while entries are taken out of it, which
 therefore never takes what has just been given to somebody. A file that is open stays readable.
 """
 
+import atexit
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -23,7 +28,7 @@ from pathlib import Path
 
 import platformdirs
 
-from .long_work import long_work
+from .long_work import long_work, report
 from .tools import ToolError
 
 
@@ -91,44 +96,126 @@ def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path
 
     `kind` names the folder above. `build` gets a new empty folder; it appears in the cache in one
     step, so that nobody sees a half-made folder. While one process builds, others that want the
-    same wait for it. Raises ToolError if the cache cannot be written, ValueError as `cache_limit`.
+    same wait for it. If the cache cannot be written, that is reported, and the folder is one that
+    is removed as the process ends. Raises ToolError if there is no room for that either, ValueError
+    as `cache_limit`.
     """
     folder = _entry_folder(kind, key)
-    parent = folder.parent
     if _use(folder):
         return folder
+    if folder in _uncached:
+        return _uncached[folder]
     limit = cache_limit()
+    work = KINDS[kind].work if kind in KINDS else kind
+    try:
+        size = _build_entry(folder, build, work)
+    except _UnwritableError as error:
+        return _build_outside(folder, build, work, error)
+    _make_room(size, limit)
+    return folder
+
+
+class _UnwritableError(Exception):
+    """Nothing can be written into the cache; the text is the system's reason."""
+
+
+def _build_entry(folder: Path, build: Callable[[Path], None], work: str) -> int:
+    """Build an entry, unless another process does; its bytes, 0 if it was there already.
+
+    Raises _UnwritableError, and leaves nothing, if the cache cannot be written.
+    """
+    parent = folder.parent
     try:
         parent.mkdir(parents=True, exist_ok=True)
         lock = _lock(_entry_lock(folder))
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=parent))
     except OSError as error:
-        raise ToolError(
-            f"the cache folder {parent} cannot be written ({error.strerror}); COPRIME_CACHE may"
-            " name another one"
-        ) from error
+        raise _UnwritableError(error.strerror) from error
     with lock:
         try:
             if _use(folder):
-                return folder
-            with long_work(KINDS[kind].work if kind in KINDS else kind):
+                return 0
+            with long_work(work), _noticing_full_disk(fresh):
                 build(fresh)
             size = _size(fresh)
             try:
                 fresh.rename(folder)
-            except OSError:
+            except OSError as error:
                 if not _use(folder):  # else another process was faster, with the same content
-                    raise
+                    raise _UnwritableError(error.strerror) from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
-    _make_room(size, limit)
-    return folder
+    return size
+
+
+@contextlib.contextmanager
+def _noticing_full_disk(folder: Path) -> Iterator[None]:
+    """Turn an error in the block into _UnwritableError if the disk of a folder is full.
+
+    A tool, such as a compiler, reports that in its own words; the disk itself is asked, too, unless
+    what was half written has been removed.
+    """
+    try:
+        yield
+    except OSError as error:
+        elsewhere = error.filename and folder not in Path(error.filename).parents
+        if error.errno not in _FULL or elsewhere:
+            raise
+        raise _UnwritableError(error.strerror) from error
+    except ToolError as error:
+        told = os.strerror(errno.ENOSPC) in str(error) and not _is_full(Path(tempfile.gettempdir()))
+        if not told and not _is_full(folder):
+            raise
+        raise _UnwritableError(os.strerror(errno.ENOSPC)) from error
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether a small file can no longer be written there."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_SMALL))
+    except OSError as error:
+        return error.errno in _FULL
+    return False
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SMALL = 1 << 20
+"""Bytes that a disk with room has place for."""
+_uncached: dict[Path, Path] = {}
+"""What this process has built outside the cache, by the folder that it would have there."""
+
+
+def _build_outside(
+    folder: Path, build: Callable[[Path], None], work: str, reason: _UnwritableError
+) -> Path:
+    """Build an entry in a folder that is removed as the process ends."""
+    remedy = (
+        f"the cache folder {cache_folder()} cannot be written ({reason}): make room there, for"
+        " which `coprime cache clear` removes what can be built again, or name another folder in"
+        " COPRIME_CACHE"
+    )
+    if not _uncached:
+        report(f"{remedy}; this run goes on without it")
+    try:
+        fresh = Path(tempfile.mkdtemp(prefix="coprime-"))
+        atexit.register(shutil.rmtree, fresh, ignore_errors=True)
+        with long_work(work), _noticing_full_disk(fresh):
+            build(fresh)
+    except (OSError, _UnwritableError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ToolError(
+            f"{remedy}; the folder for temporary files, {tempfile.gettempdir()}, cannot be written"
+            f" either ({why}): TMPDIR may name another one"
+        ) from error
+    _uncached[folder] = fresh
+    return fresh
 
 
 def find_cached(kind: str, key: Sequence[str]) -> Path | None:
     """The folder that `cached` has made; None if there is none."""
     folder = _entry_folder(kind, key)
-    return folder if _use(folder) else None
+    return folder if _use(folder) else _uncached.get(folder)
 
 
 def _entry_folder(kind: str, key: Sequence[str]) -> Path:

@@ -25,6 +25,13 @@ def reporting(report: Callable[[str], None]) -> Iterator[None]:
         _report.reset(token)
 
 
+def report(what: str) -> None:
+    """Report what happens at once, if anybody listens."""
+    tell = _report.get()
+    if tell is not None:
+        tell(what)
+
+
 @contextmanager
 def long_work(what: str) -> Iterator[None]:
     """Report `what` if the block takes long, without what is reported inside of it."""

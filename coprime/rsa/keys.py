@@ -1,24 +1,19 @@
 """RSA keys: their numbers, reading and writing key files, and generating new keys."""
 
-import base64
 import math
 import random
-import re
 import secrets
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes, PublicKeyTypes
 
+from coprime.encodings import der, key_files
+from coprime.encodings.errors import KeyFileError, PassphraseMissingError
+from coprime.encodings.key_info import NULL, RSA, RSA_PSS, PrivateKeyInfo, PublicKeyInfo
 from coprime.engine.lengths import Lengths
-from coprime.errors import CoprimeError
-from coprime.rsa.other_files import reason
+from coprime.rsa.missing_numbers import complete
 from coprime.rsa.primes import is_prime, random_prime
 
 __all__ = [
@@ -28,19 +23,16 @@ __all__ = [
     "RsaPrivateKey",
     "RsaPublicKey",
     "check_ints",
-    "encryption",
     "generate",
     "library_key",
-    "library_private",
-    "library_public",
     "load_private",
     "load_public",
-    "no_key",
     "parse_private",
     "parse_public",
     "private_pem",
     "public_pem",
     "read_key_file",
+    "secret_bytes",
 ]
 
 MIN_BITS = 64
@@ -48,27 +40,8 @@ MIN_BITS = 64
 MAX_BITS = 65535
 _LOAD_ROUNDS = 8
 """Miller-Rabin rounds for a prime of a loaded key, whose other numbers must be consistent too."""
-_INTEGER, _OCTET_STRING = 0x02, 0x04
-"""Tags of DER."""
 _LONGEST_FILE = 1 << 20  # bytes; a key of 8192 bits takes some 6,000
-_MULTI_PRIME = "has more than two primes; keys of two primes are supported"
-_OPENSSH = b"-----BEGIN OPENSSH PRIVATE KEY-----"
-_OPENSSH_PUBLIC = (b"ssh-", b"ecdsa-sha2-", b"sk-")
-_CERTIFICATE = b"-----BEGIN CERTIFICATE-----"
-_OPENSSH_ENCRYPTED = (
-    "an encrypted key of OpenSSH needs the package bcrypt; write it as PKCS #8 with"
-    " ssh-keygen -p -m PKCS8 -f FILE"
-)
-_REFUSED = "Invalid key"
-"""The library's error about a key that it has decrypted."""
-
-
-class KeyFileError(CoprimeError):
-    """A key file cannot be used; the message gives the reason in one sentence."""
-
-
-class PassphraseMissingError(KeyFileError):
-    """The key is encrypted, and no passphrase was given."""
+_MULTI_PRIME = "the key has more than two primes; keys of two primes are supported"
 
 
 @dataclass(frozen=True)
@@ -179,17 +152,20 @@ def load_public(path: Path | str, passphrase: str | bytes | None = None) -> RsaP
 
 
 def parse_private(data: bytes, passphrase: str | bytes | None = None) -> RsaPrivateKey:
-    """Return the private key in PEM or DER, PKCS #1 or PKCS #8, encrypted or not.
+    """Return the private key in PEM or DER, PKCS #1 or PKCS #8, or OpenSSH's, encrypted or not.
 
-    A passphrase that is not needed is ignored. Raises KeyFileError: not a key file, not RSA, more
-    than two primes, only a public key, passphrase wrong or missing, or inconsistent numbers.
+    Numbers that are 0 in the file are computed from the others, as from n and d alone. A passphrase
+    that is not needed is ignored. Raises KeyFileError: not a key file, not RSA, more than two
+    primes, only a public key, passphrase wrong or missing, or inconsistent numbers.
     """
-    key = _parse_private(data, passphrase)
-    if key is not None:
-        return key
-    if _parse_public(data) is not None:
+    info = key_files.read_private(data, secret_bytes(passphrase))
+    if info is not None:
+        return _private_of(info)
+    public = key_files.read_public(data)
+    if public is not None:
+        _public_of(public)
         raise KeyFileError("the file holds only a public key, and a private key is needed")
-    raise no_key(data, "private")
+    raise key_files.no_key(data, "private")
 
 
 def parse_public(data: bytes, passphrase: str | bytes | None = None) -> RsaPublicKey:
@@ -197,13 +173,13 @@ def parse_public(data: bytes, passphrase: str | bytes | None = None) -> RsaPubli
 
     Raises KeyFileError as `parse_private` does.
     """
-    key = _parse_public(data)
-    if key is not None:
-        return key
-    private = _parse_private(data, passphrase)
+    info = key_files.read_public(data)
+    if info is not None:
+        return _public_of(info)
+    private = key_files.read_private(data, secret_bytes(passphrase))
     if private is not None:
-        return private.public
-    raise no_key(data, "public")
+        return _private_of(private).public
+    raise key_files.no_key(data, "public")
 
 
 def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> bytes:
@@ -211,19 +187,9 @@ def private_pem(key: RsaPrivateKey, passphrase: str | bytes | None = None) -> by
 
     Raises ValueError if the passphrase is empty.
     """
-    return library_key(key).private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption(passphrase)
-    )
-
-
-def encryption(passphrase: str | bytes | None) -> serialization.KeySerializationEncryption:
-    """How a private key is written; None: not encrypted. ValueError if the passphrase is empty."""
-    secret = _secret(passphrase)
-    if secret == b"":
-        raise ValueError("the passphrase must not be empty")
-    if secret is None:
-        return serialization.NoEncryption()
-    return serialization.BestAvailableEncryption(secret)
+    numbers = (0, key.n, key.e, key.d, key.p, key.q, key.dp, key.dq, key.qinv)
+    info = PrivateKeyInfo(RSA, NULL, der.sequence(*map(der.integer, numbers)))
+    return key_files.write_private(info, secret_bytes(passphrase), is_pem=True)
 
 
 def library_key(key: RsaPrivateKey) -> rsa.RSAPrivateKey:
@@ -235,11 +201,8 @@ def library_key(key: RsaPrivateKey) -> rsa.RSAPrivateKey:
 
 def public_pem(key: RsaPublicKey) -> bytes:
     """Write a public key as SubjectPublicKeyInfo in PEM."""
-    return (
-        rsa.RSAPublicNumbers(key.e, key.n)
-        .public_key()
-        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    )
+    info = PublicKeyInfo(RSA, NULL, der.sequence(der.integer(key.n), der.integer(key.e)))
+    return key_files.write_public(info, is_pem=True)
 
 
 def generate(
@@ -299,62 +262,28 @@ def read_key_file(path: Path | str) -> bytes:
     return data
 
 
-def library_private(data: bytes, passphrase: str | bytes | None = None) -> PrivateKeyTypes | None:
-    """The private key of any kind in PEM or DER, as the library has it; None if there is none.
-
-    OpenSSH's form is one of PEM here. Raises KeyFileError: of an unknown kind, more than two
-    primes, passphrase wrong or missing.
-    """
-    openssh = _OPENSSH in data
-    load: Callable[..., PrivateKeyTypes] = serialization.load_der_private_key
-    if openssh:
-        load = _load_openssh
-    elif _is_pem(data):
-        load = serialization.load_pem_private_key
-    secret = _secret(passphrase)
-    _check_legacy_header(data)
-    encrypted = False
-    try:
-        try:
-            return load(data, None, unsafe_skip_rsa_key_validation=True)
-        except TypeError:  # it is encrypted
-            encrypted = True
-            if not secret:
-                raise PassphraseMissingError(
-                    "the key is encrypted, and there is no passphrase"
-                ) from None
-            return load(data, secret, unsafe_skip_rsa_key_validation=True)
-    except UnsupportedAlgorithm as error:
-        if openssh and encrypted:
-            raise KeyFileError(_OPENSSH_ENCRYPTED) from error
-        raise KeyFileError("the file holds a key of an unknown kind") from error
-    except ValueError as error:
-        if _is_multi_prime(data):
-            raise KeyFileError(f"the key {_MULTI_PRIME}") from error
-        if encrypted and str(error) == _REFUSED:
-            raise KeyFileError(f"the encrypted key is corrupt, or {_MULTI_PRIME}") from error
-        if encrypted:
-            raise KeyFileError(
-                "the passphrase is wrong, or the encrypted key is corrupt"
-            ) from error
-        return None
+def secret_bytes(passphrase: str | bytes | None) -> bytes | None:
+    """A passphrase as bytes, a text as UTF-8."""
+    return passphrase.encode() if isinstance(passphrase, str) else passphrase
 
 
-def _load_openssh(data: bytes, password: bytes | None, **options: bool) -> PrivateKeyTypes:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of DSA, whose keys are refused
-        return serialization.load_ssh_private_key(data, password, **options)
-
-
-def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey | None:
-    """Return the private key in `data`; None if there is none."""
-    key = library_private(data, passphrase)
-    if key is None:
-        return None
-    if not isinstance(key, rsa.RSAPrivateKey):
+def _private_of(info: PrivateKeyInfo) -> RsaPrivateKey:
+    """The RSA key. KeyFileError if it is none, or has more than two primes, or wrong numbers."""
+    if info.algorithm not in (RSA, RSA_PSS):
         raise KeyFileError("the file holds a private key that is not an RSA key")
     try:
-        result = _key(key)
+        version, *fields = der.read(info.key).parts()
+        numbers = [one.unsigned() for one in fields[:8]]
+        if len(numbers) < 8 or version.number() > 1:
+            raise ValueError("it has fewer than eight numbers")
+    except ValueError as error:
+        raise KeyFileError(f"the file holds no RSA key: {error}") from error
+    if version.number() or len(fields) > 8:
+        raise KeyFileError(_MULTI_PRIME)
+    if numbers[0].bit_length() > MAX_BITS:
+        raise KeyFileError(f"the modulus has {numbers[0].bit_length():,} bits: no family takes it")
+    try:
+        result = RsaPrivateKey(*complete(*numbers))
         for name, prime in (("p", result.p), ("q", result.q)):
             _require(is_prime(prime, _LOAD_ROUNDS), f"{name} is prime")
     except ValueError as error:
@@ -362,55 +291,18 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> RsaPrivateKey
     return result
 
 
-def _is_multi_prime(data: bytes) -> bool:
-    """Whether it is an RSA key with otherPrimeInfos (RFC 8017, A.1.2), alone or in PKCS #8."""
+def _public_of(info: PublicKeyInfo) -> RsaPublicKey:
+    """The RSA key. KeyFileError if it is none, or has wrong numbers."""
+    if info.algorithm not in (RSA, RSA_PSS):
+        raise KeyFileError("the file holds a public key that is not an RSA key")
     try:
-        if _is_pem(data):
-            data = base64.b64decode(data.split(b"-----")[2])
-        ((_, content),) = _elements(data)
-        fields = _elements(content)
-        if len(fields) > 2 and fields[2][0] == _OCTET_STRING:
-            ((_, content),) = _elements(fields[2][1])
-            fields = _elements(content)
-    except (ValueError, IndexError):
-        return False
-    return len(fields) == 10 and fields[0] == (_INTEGER, b"\1")
-
-
-def _elements(data: bytes) -> list[tuple[int, bytes]]:
-    """Tags and contents of the DER elements (ITU-T X.690) that `data` consists of.
-
-    Raises ValueError if it does not consist of elements with tags and lengths of one byte, or
-    lengths of up to four bytes after their count.
-    """
-    found = []
-    while data:
-        if len(data) < 2:
-            raise ValueError("an element ends within its length")
-        tag, length, start = data[0], data[1], 2
-        if length >= 0x80:
-            count = length - 0x80
-            start += count
-            if not 1 <= count <= 4 or len(data) < start:
-                raise ValueError("an element has no definite length")
-            length = int.from_bytes(data[2:start])
-        if len(data) < start + length:
-            raise ValueError("an element is longer than what contains it")
-        found.append((tag, data[start : start + length]))
-        data = data[start + length :]
-    return found
-
-
-def _check_legacy_header(data: bytes) -> None:
-    """Reject an encrypted PKCS #1 file whose initial vector has a wrong length.
-
-    The library does not handle those properly.
-    """
-    found = re.search(rb"^DEK-Info:\s*([^,\s]*),?(\S*)", data, re.MULTILINE)
-    if found is not None:
-        digits = 16 if found[1].startswith(b"DES") else 32
-        if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % digits, found[2]):
-            raise KeyFileError("the passphrase is wrong, or the encrypted key is corrupt")
+        n, e = (one.unsigned() for one in der.read(info.key).parts())
+    except ValueError as error:
+        raise KeyFileError(f"the file holds no RSA key: {error}") from error
+    try:
+        return RsaPublicKey(n, e)
+    except ValueError as error:
+        raise KeyFileError(f"the numbers of the public key are inconsistent: {error}") from error
 
 
 def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
@@ -418,73 +310,6 @@ def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
     own = key.private_numbers()
     public = own.public_numbers
     return RsaPrivateKey(public.n, public.e, own.d, own.p, own.q, own.dmp1, own.dmq1, own.iqmp)
-
-
-def library_public(data: bytes) -> PublicKeyTypes | None:
-    """The public key of any kind in PEM or DER, or a line of OpenSSH, as the library has it; None
-    if there is none.
-
-    A certificate's key is read, of X.509 and of OpenSSH; who has signed it is not checked. Raises
-    KeyFileError: of an unknown kind.
-    """
-    loads: list[Callable[[bytes], PublicKeyTypes]]
-    if data.startswith(_OPENSSH_PUBLIC):
-        loads = [_load_openssh_public]
-    elif _CERTIFICATE in data:
-        loads = [_load_certificate]
-    elif _is_pem(data):
-        loads = [serialization.load_pem_public_key]
-    else:
-        loads = [serialization.load_der_public_key, _load_certificate]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of DSA, and of certificates that others have made wrongly
-        for load in loads:
-            try:
-                return load(data)
-            except UnsupportedAlgorithm as error:
-                raise KeyFileError("the file holds a key of an unknown kind") from error
-            except ValueError:
-                continue
-    return None
-
-
-def _load_certificate(data: bytes) -> PublicKeyTypes:
-    from cryptography import x509  # few keys are in certificates, and its import takes long
-
-    load = x509.load_pem_x509_certificate if _is_pem(data) else x509.load_der_x509_certificate
-    return load(data).public_key()
-
-
-def _load_openssh_public(line: bytes) -> PublicKeyTypes:
-    found = serialization.load_ssh_public_identity(line)
-    return found.public_key() if isinstance(found, serialization.SSHCertificate) else found
-
-
-def _parse_public(data: bytes) -> RsaPublicKey | None:
-    """Return the public key in `data`; None if there is none."""
-    key = library_public(data)
-    if key is None:
-        return None
-    if not isinstance(key, rsa.RSAPublicKey):
-        raise KeyFileError("the file holds a public key that is not an RSA key")
-    numbers = key.public_numbers()
-    try:
-        return RsaPublicKey(numbers.n, numbers.e)
-    except ValueError as error:
-        raise KeyFileError(f"the numbers of the public key are inconsistent: {error}") from error
-
-
-def no_key(data: bytes, kind: str) -> KeyFileError:
-    """The error about data in which there is no key of this kind: private or public."""
-    return KeyFileError(reason(data, kind))
-
-
-def _is_pem(data: bytes) -> bool:
-    return b"-----BEGIN" in data
-
-
-def _secret(passphrase: str | bytes | None) -> bytes | None:
-    return passphrase.encode() if isinstance(passphrase, str) else passphrase
 
 
 def _require(holds: bool, relation: str) -> None:

@@ -42,7 +42,7 @@ class Case:
             ("--label", self.label),
         ):
             options += [name, value] if value else []
-        return options + ["--prehashed"] * self.prehashed
+        return options + ["--digest"] * self.prehashed
 
     def openssl(self, option):
         """The same for OpenSSL, where `option` takes a setting: -sigopt or -pkeyopt."""

@@ -211,13 +211,13 @@ def test_a_digest_is_signed_as_its_message(capsys, tmp_path, monkeypatch, intege
     (tmp_path / "digest").write_bytes(hashlib.new("sha512_256", b"hello").digest())
     for pad in ("pss", "pkcs1"):
         options = f"--key {key_file} --padding {pad} --hash SHA-512/256"
-        command = f"rsa sign {options} --prehashed --in digest -o s"
+        command = f"rsa sign {options} --digest --in digest -o s"
         assert run(capsys, *command.split()) == (0, "", "")
-        for source in ("--in message", "--in digest --prehashed"):
+        for source in ("--in message", "--in digest --digest"):
             command = f"rsa verify {options} {source} --signature s"
             assert run(capsys, *command.split()) == (0, "", "the signature is valid\n")
         for command in ("sign", "verify --signature s"):
-            command = f"rsa {command} {options} --prehashed --in message --device uio:none"
+            command = f"rsa {command} {options} --digest --in message --device uio:none"
             assert run(capsys, *command.split()) == (
                 2,
                 "",

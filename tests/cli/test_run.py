@@ -1,13 +1,48 @@
 """`coprime run`: results, and keys from files."""
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
+from coprime.cli import ec as keys_cli
 from coprime.cli import parser
 from coprime.cli.run import predicted
 from coprime.device.accelerator import Result
+from coprime.ec.montgomery import X25519
+from coprime.ec.samples import curve_for
+from coprime.engine.contract import Command
 from coprime.rsa import keys
-from coprime.runs.numbers import Operands
+from coprime.runs.numbers import Operands, operands_on
 from tests.cli.command import RUN_FIELDS, run, run_json
+
+
+@pytest.mark.parametrize(
+    ("operation", "names"),
+    [
+        ("X_MULTIPLY", ["X25519", "x25519", "curve25519"]),
+        ("X_MULTIPLY", ["X448", "Curve448"]),
+        ("ECDSA_VERIFY", ["P-256", "p256", "prime256v1", "secp256r1", "nistp256"]),
+        ("ECDSA_VERIFY", ["brainpoolP320r1", "brainpoolp320R1"]),
+        ("ED_VERIFY", ["Ed25519", "ed25519", "edwards25519"]),
+    ],
+)
+def test_curves_have_their_names_everywhere(operation, names):
+    """Of Montgomery curves, too; and those that OpenSSL and OpenSSH have."""
+    (curve,) = {curve_for(Command[operation], name) for name in names}
+    assert curve.name == names[0]
+    assert keys_cli._curve_name(names[-1]) == names[0]
+
+
+def test_an_operation_on_a_montgomery_curve():
+    words = "run ring X_MULTIPLY --curve X25519".split()
+    assert predicted(parser(["run"]).parse_args(words))[0] == 250_604
+
+
+def test_numbers_of_a_montgomery_curve():
+    numbers = operands_on(Command.X_MULTIPLY, X25519, 1).numbers
+    theirs = X25519PrivateKey.from_private_bytes(numbers["e"].to_bytes(32, "little"))
+    point = X25519PublicKey.from_public_bytes(X25519.encode_point(numbers["x"]))
+    expected = Command.X_MULTIPLY.operation.expected(numbers, 0)
+    assert X25519.encode_point(expected) == theirs.exchange(point)
 
 
 def test_run_raw_integers(capsys):

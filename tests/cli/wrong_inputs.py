@@ -7,6 +7,7 @@ the test runs the commands again and compares.
 """
 
 import contextlib
+import dataclasses
 import io
 import os
 import shlex
@@ -32,8 +33,10 @@ from coprime.ec.montgomery import CURVES
 from coprime.ec.weierstrass import curve_named
 from coprime.rsa import keys
 from tests.certificates import certificate
+from tests.encodings import by_hand
 
 P256 = curve_named("P-256")
+_NAMED_P256 = bytes.fromhex("06082a8648ce3d030107")
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 
 WRONG = {
@@ -205,6 +208,9 @@ WRONG = {
         "rsa decrypt --key -",
         "rsa sign --key encrypted.pem --passphrase-file text.txt --in text.txt",
         "rsa sign --key encrypted.pem --passphrase-file none --in text.txt",
+        "rsa sign --key without_d.pem --in text.txt",
+        "rsa sign --key three_primes.pem --in text.txt",
+        "rsa sign --key rc2.der --passphrase-file text.txt --in text.txt",
         "rsa keygen --bits 15 -o new.pem",
         "rsa keygen --bits 63 -o new.pem",
         "rsa keygen --bits 8193 -o new.pem",
@@ -234,7 +240,7 @@ WRONG = {
         "rsa sign --key key.pem --in text.txt --salt-length lots",
         "rsa sign --key key.pem --in text.txt --salt-length 500",
         "rsa sign --key key.pem --in text.txt --padding pkcs1 --salt-length 5",
-        "rsa sign --key key.pem --in text.txt --prehashed",
+        "rsa sign --key key.pem --in text.txt --digest",
         "rsa sign --key key.pem --in text.txt --device fdfm",
         "rsa sign --key key.pem --in text.txt --device sim:compact,max_bits=512",
         "rsa sign --key key.pem --in text.txt --device sim:compact,blinding",
@@ -298,6 +304,10 @@ WRONG = {
         "ec keygen -o new.pem --device sim:compact,curves=montgomery",
         "ec public --key key.pem",
         "ec public --key p192.pem",
+        "ec public --key short_x448.pem",
+        "ec public --key zero.pem --passphrase-file secret",
+        "ec public --key other_public.pem",
+        "ec public --key other_base.pem",
         "ec public --key x25519_public.pem",
         "ec public --key x25519.pem -o x25519.pem",
         "ec public --key x25519.pem --device sim:compact",
@@ -347,6 +357,9 @@ WRONG = {
         "build montgomery-2csa -p curves=montgomery -o x",
         "run montgomery-2csa X_MULTIPLY --bits 255",
         "run karatsuba ECDSA_SIGN --curve P-256",
+        "run ring X_MULTIPLY --curve P-256",
+        "run ring X_MULTIPLY",
+        "run compact MODMUL --curve P-256",
         "run compact ECDSA_VERIFY --curve P-256 -p curves=montgomery+edwards",
         "run compact ECDSA_SIGN --curve P-256 -p nonce=host",
         "build ring -p curves=weierstrass -p multipliers=2 -o x",
@@ -438,6 +451,22 @@ def prepare(folder: Path) -> None:
         "archive.p12": pkcs12.serialize_key_and_certificates(
             None, keys.library_key(key), None, None, BestAvailableEncryption(b"secret")
         ),
+        "without_d.pem": by_hand.pem("RSA PRIVATE KEY", _pkcs1(0, key.n, key.e)),
+        "three_primes.pem": by_hand.pem("RSA PRIVATE KEY", _pkcs1(1, *dataclasses.astuple(key))),
+        "rc2.der": by_hand.sequence(
+            by_hand.sequence(
+                by_hand.element(6, bytes.fromhex("2a864886f70d010c0106")),  # with SHA-1 and RC2-40
+                by_hand.sequence(by_hand.octets(bytes(8)), by_hand.number(2048)),
+            ),
+            by_hand.octets(bytes(16)),
+        ),
+        "short_x448.pem": by_hand.pem("PRIVATE KEY", by_hand.pkcs8("06032b656f", b"\4\0")),
+        "zero.pem": by_hand.with_header("EC PRIVATE KEY", _sec1(bytes(32))),
+        "other_public.pem": by_hand.pem(
+            "EC PRIVATE KEY", _sec1(P256.encode_scalar(2), P256.encode_point(P256.base))
+        ),
+        "other_base.pem": by_hand.pem("EC PRIVATE KEY", _sec1(bytes([1]), named=_other_base())),
+        "secret": by_hand.SECRET,
         "rsa.ppk": b"PuTTY-User-Key-File-3: ssh-rsa\n",
         "rfc4716.pub": b"---- BEGIN SSH2 PUBLIC KEY ----\nAAAA\n---- END SSH2 PUBLIC KEY ----\n",
         "ssh.pub": line,
@@ -462,6 +491,29 @@ def prepare(folder: Path) -> None:
     for name, content in files.items():
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
+
+
+def _pkcs1(version: int, *numbers: int) -> bytes:
+    """RSAPrivateKey, with zeros for numbers that are left out."""
+    filled = (version, *numbers, *[0] * (8 - len(numbers)))
+    return by_hand.sequence(*map(by_hand.number, filled))
+
+
+def _sec1(number: bytes, point: bytes = b"", named: bytes = _NAMED_P256) -> bytes:
+    """ECPrivateKey of P-256."""
+    public = [by_hand.element(0xA1, by_hand.element(3, b"\0" + point))] if point else []
+    fields = (by_hand.number(1), by_hand.octets(number), by_hand.element(0xA0, named))
+    return by_hand.sequence(*fields, *public)
+
+
+def _other_base() -> bytes:
+    """Explicit parameters of P-256 with another base point."""
+    two = curve_keys.CurvePrivateKey(P256, P256.encode_scalar(2)).software_public()
+    a, b = (by_hand.octets(one.to_bytes(32)) for one in (P256.a, P256.b))
+    field = by_hand.sequence(bytes.fromhex("06072a8648ce3d0101"), by_hand.number(P256.p))
+    base, order = by_hand.octets(two.point), by_hand.number(P256.n)
+    version, cofactor = by_hand.number(1), by_hand.number(1)
+    return by_hand.sequence(version, field, by_hand.sequence(a, b), base, order, cofactor)
 
 
 def answer(command: str, folder: Path) -> tuple[int, str, str]:

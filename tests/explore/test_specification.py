@@ -509,6 +509,47 @@ def test_bad_files(tmp_path, text, message):
     assert str(caught.value).startswith(f"{path}: ")
 
 
+LINES = """# two tables
+[[sweep]]
+families = "compact"
+bits = 64
+operations = "MODMUL"
+targets = "xc7"
+
+[[sweep]]  # the second one
+families = "ring"  # targets = "none"
+bits = 64
+operations = "MODMUL"
+targets = "xc7"
+parameters = { max_bits = 64, window = 4 }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('operations = "MODMUL"\ntargets = "xc7"\n\n', 'operations = "MODML"\n\n', 5),
+        ('bits = 64\noperations = "MODMUL"\ntargets = "xc7"\nparam', "bits = 0\nparam", 10),
+        ('targets = "xc7"\nparameters', 'targets = "xc8"\nparameters', 12),
+        ("window = 4", "windw = 4", 13),
+        ("max_bits = 64", 'max_bits = "many"', 13),
+        ("parameters = { max_bits = 64, window = 4 }", "[sweep.parameters]\nwindw = 4", 14),
+        ("parameters = { max_bits = 64, window = 4 }", "bit = 5", 13),
+        ("max_bits = 64", "max_bits = 9999999", 8),  # the table, as no key alone is wrong
+        ('targets = "xc7"\nparameters', "parameters", 8),  # as the key is missing
+        ("# two tables", "[[sweeps]]", 1),
+        ("# two tables", "\nstamp = true", 2),
+        ("window = 4 }", "window = }", 13),
+        ("window = 4 }", "window = 4", 13),
+    ],
+)
+def test_an_error_names_its_line(old, new, line):
+    assert LINES.count(old) == 1
+    with pytest.raises(ValueError, match=rf"line {line}\b"):
+        parse_specification(LINES.replace(old, new))
+    assert parse_specification(LINES)
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_specification(str(tmp_path / "none.toml"))

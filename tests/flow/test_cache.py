@@ -1,7 +1,9 @@
+import errno
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -9,14 +11,17 @@ from pathlib import Path
 import pytest
 
 import coprime
+from coprime.flow import cache as cache_module
 from coprime.flow.cache import (
     KINDS,
     cache_folder,
     cache_limit,
     cached,
     clear_cache,
+    find_cached,
     kept_in_cache,
 )
+from coprime.flow.long_work import reporting
 from coprime.flow.tools import ToolError
 
 
@@ -24,6 +29,11 @@ from coprime.flow.tools import ToolError
 def cache(monkeypatch, tmp_path):
     monkeypatch.setenv("COPRIME_CACHE", str(tmp_path))
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def _nothing_outside(monkeypatch):
+    monkeypatch.setattr(cache_module, "_uncached", {})
 
 
 def test_cache_folder(monkeypatch, cache):
@@ -57,6 +67,99 @@ def test_cached_leaves_nothing_after_a_failure(cache):
     with pytest.raises(ToolError, match="broken"):
         cached("kind", ("key",), fail)
     assert list((cache / "kind").iterdir()) == []
+
+
+@pytest.fixture
+def reported():
+    """What was reported to the user."""
+    said = []
+    with reporting(said.append):
+        yield said
+
+
+@pytest.fixture
+def on_a_full_disk(cache):
+    """Builds an entry, but not below the cache."""
+
+    def build(folder):
+        (folder / "half").write_text("half of it")
+        if cache in folder.parents:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a write without a name
+        (folder / "made").write_text("content")
+
+    return build
+
+
+def test_a_full_disk_is_not_in_the_way(cache, reported, on_a_full_disk):
+    """The run goes on, and what is built is not built again in it."""
+    first = cached("kind", ("full",), on_a_full_disk)
+    assert (first / "made").read_text() == "content"
+    assert cache not in first.parents
+    assert list((cache / "kind").iterdir()) == []
+    assert cached("kind", ("full",), None) == first == find_cached("kind", ("full",))
+    (said,) = reported
+    assert said.startswith(
+        f"the cache folder {cache} cannot be written (No space left on device): make room there,"
+        " for which `coprime cache clear`"
+    )
+    assert said.endswith("in COPRIME_CACHE; this run goes on without it")
+    assert cached("kind", ("other",), on_a_full_disk) != first
+    assert len(reported) == 1  # once
+
+
+def test_a_tool_that_fails_on_a_full_disk(cache, monkeypatch):
+    """It says so in its own words; where the disk is not full, they are all that there is."""
+
+    def build(folder):
+        if cache in folder.parents:
+            raise ToolError("c++: cannot write")
+        (folder / "made").touch()
+
+    with pytest.raises(ToolError, match="cannot write"):
+        cached("kind", ("tool",), build)
+    monkeypatch.setattr(cache_module, "_is_full", lambda folder: True)
+    assert (cached("kind", ("tool",), build) / "made").exists()
+
+
+def test_another_disk_is_not_taken_for_the_cache(cache):
+    def build(folder):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/elsewhere/file")
+
+    with pytest.raises(OSError, match="No space left on device: '/elsewhere/file'"):
+        cached("kind", ("elsewhere",), build)
+
+
+def test_no_room_anywhere(cache, monkeypatch, tmp_path_factory):
+    place = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+
+    def build(folder):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(ToolError, match=rf"cache folder {cache} .*; .* {place}, cannot .*: TMPDIR"):
+        cached("kind", ("nowhere",), build)
+
+
+def test_a_cache_that_cannot_be_made(monkeypatch, tmp_path, reported):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COPRIME_CACHE", str(tmp_path / "file"))
+    found = cached("kind", ("unmade",), lambda folder: (folder / "made").touch())
+    assert (found / "made").exists()
+    assert "cannot be written (Not a directory)" in reported[0]
+
+
+def test_what_is_outside_the_cache_goes_with_the_process(tmp_path):
+    program = (
+        "from coprime.flow.cache import cached\n"
+        "print(cached('kind', ('gone',), lambda folder: (folder / 'made').touch()))"
+    )
+    (tmp_path / "file").touch()
+    environment = os.environ | {"COPRIME_CACHE": str(tmp_path / "file")}
+    folder = subprocess.run(
+        [sys.executable, "-c", program], env=environment, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    assert Path(folder).name.startswith("coprime-")
+    assert not Path(folder).exists()
 
 
 def test_cached_when_two_build_at_once(cache):

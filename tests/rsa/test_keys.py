@@ -348,19 +348,19 @@ def test_more_than_two_primes(tmp_path):
     path, secret = tmp_path / "key", ("-passout", "pass:secret")
     options = ("-pkeyopt", "rsa_keygen_primes:3", "-out", path)
     openssl("genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024", *options)
+    other = tmp_path / "other"
     for command in (
         "pkey",
         "rsa -traditional",
         "pkey -outform DER",
         "rsa -traditional -outform DER",
     ):
-        other = tmp_path / "other"
         openssl(*command.split(), "-in", path, "-out", other)
         with pytest.raises(KeyFileError, match=f"^the key {MULTI_PRIME}"):
             load_private(other)
     for command in ("pkey -aes128", "rsa -traditional -aes128"):
         openssl(*command.split(), "-in", path, "-out", other, *secret)
-        with pytest.raises(KeyFileError, match=f"^the encrypted key is corrupt, or {MULTI_PRIME}"):
+        with pytest.raises(KeyFileError, match=f"^the key {MULTI_PRIME}"):
             load_private(other, "secret")
         with pytest.raises(KeyFileError, match=r"^the passphrase is wrong, or the encrypted key"):
             load_private(other, "guess")

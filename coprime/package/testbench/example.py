@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from coprime.bus.axi_accelerator import Bus
-from coprime.ec.samples import curve_for
+from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command, Error, Length, Operand
 
 from ..description import Description
@@ -18,7 +18,7 @@ from .vectors import SampleNumbers, Vector, numbers_of
 NAME = "sim/cocotb_example.py"
 LONGEST = 100_000
 """Cycles of an operation that Icarus Verilog simulates in less than a minute under cocotb."""
-_P256 = curve_for(Command.EC_MULTIPLY, "P-256")
+_P256 = curve_named("P-256")
 _CYCLE_US = 0.01  # of the example's clock
 _USED = {
     *("IDENTIFICATION", "COMMAND", "ERROR", "INTERRUPT_ENABLE", "INTERRUPT_STATUS"),
