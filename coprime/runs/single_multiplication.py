@@ -5,10 +5,12 @@ The simulation is Amaranth's own; a memory in Python answers the multiplier as t
 
 import math
 import random
+import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from amaranth.lib.wiring import Component
 from amaranth.sim import Simulator, SimulatorContext
 
 from coprime.catalog import Choice
@@ -26,6 +28,7 @@ ALONE: Mapping[str, str] = {
     "word-multiplier": "WORD_MULTIPLICATION",
 }
 """The parts that have one operation only, with its name."""
+Testbench = Callable[[SimulatorContext], Awaitable[None]]
 _WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 
 
@@ -129,10 +132,7 @@ def simulate_multiplication(
         raise ValueError(f"a multiplication of {own.family} is measured in its engine only")
     multiplier = design.multiplier_hardware()
     bench = _Bench(multiplier, memory, digits, rounds)
-    simulator = Simulator(multiplier)
-    simulator.add_clock(1e-8)
-    simulator.add_testbench(bench.run)
-    simulator.run()
+    _simulate(multiplier, bench.run)
 
     value = sum(digit << width * index for index, digit in bench.result.items()) >> shift
     expected = x * y * pow(2, -own.radix_bits * rounds, m) % m
@@ -168,11 +168,25 @@ def _simulate_product(
             await context.tick()
             cycles, value = cycles + 1, context.get(product.result)
 
-    simulator = Simulator(product)
-    simulator.add_clock(1e-8)
-    simulator.add_testbench(run)
-    simulator.run()
+    _simulate(product, run)
     return MultiplicationRun(cycles, 1, value == expected)
+
+
+def _simulate(component: Component, testbench: Testbench) -> None:
+    """Simulate until the testbench ends.
+
+    Amaranth's simulator is a program in Python, whose constants are in decimal: those of the tree
+    for a product of 127 bits have more digits than Python reads by default.
+    """
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        simulator = Simulator(component)
+        simulator.add_clock(1e-8)
+        simulator.add_testbench(testbench)
+        simulator.run()
+    finally:
+        sys.set_int_max_str_digits(limit)
 
 
 def _lengths(capabilities: Capabilities, bits: int) -> tuple[int, int]:

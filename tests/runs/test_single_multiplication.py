@@ -1,15 +1,20 @@
 """Single multiplications, simulated on a multiplier by itself."""
 
 import dataclasses
+import sys
 
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib import wiring
 
-from coprime.catalog import FAMILIES, family_named
+from coprime.catalog import FAMILIES, choose, family_named
 from coprime.multipliers.contract import MultiplierSignature
 from coprime.multipliers.fdfm import FdfmMultiplication
-from coprime.runs.single_multiplication import predict_multiplication, simulate_multiplication
+from coprime.runs.single_multiplication import (
+    predict_multiplication,
+    run_alone,
+    simulate_multiplication,
+)
 
 
 def design(family, bits, **settings):
@@ -125,3 +130,12 @@ def test_a_wrong_result_is_told():
     idle = dataclasses.replace(design("fdfm", 64), make_multiplier=Idler)
     done = simulate_multiplication(idle, 64, 1)
     assert (done.cycles, done.products, done.right) == (1, 0, False)
+
+
+@pytest.mark.slow
+def test_a_product_whose_tree_has_constants_of_many_digits():
+    """Of more decimal digits than Python converts by default, and it does not by the way."""
+    limit = sys.get_int_max_str_digits()
+    choice = choose("compression", {"modulus": "vassoler-126", "multipliers": 1})
+    assert run_alone(choice, "MULTIPLICATION", 127, 1).ok
+    assert sys.get_int_max_str_digits() == limit
