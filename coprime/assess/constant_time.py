@@ -272,9 +272,12 @@ class RandomRuns:
         public = {k for name, k in self.names.items() if not re.match("digit_|random_[ab]", name)}
         self.secret = sorted({*range(graph.inputs)} - public)
         self.differing: set[str] = set()
+        self.wrong_in: int | None = None
+        """Cycles after a reset in which the outputs differed in one of the runs; None: in none."""
+        self._cycles_of = [0] * self.RUNS
 
     def run(self, cycles: int) -> set[str]:
-        """Bits that ever differ, in so many cycles of each command."""
+        """Bits that ever differ, in so many cycles of each command, or until outputs do."""
         own = self.capabilities
         count = dict.fromkeys(Length, own.max_length)
         primes = min(own.max_prime_length, math.ceil(own.max_length / 2))
@@ -292,8 +295,11 @@ class RandomRuns:
                 self._cycle({**public, **written})
         for command in own.required:
             self.comparison.restart(self.comparison.ones)
+            self._cycles_of = [0] * self.RUNS
             for _ in range(cycles):
                 self._cycle({**public, "command": command, "start": 1})
+                if self.wrong_in is not None:
+                    return self.differing
         return self.differing
 
     def _cycle(self, public: Mapping[str, int]) -> None:
@@ -315,9 +321,14 @@ class RandomRuns:
                 if f"{name}[{k}]" in self.names:
                     bit = self.comparison.ones if value >> k & 1 else 0
                     inputs[self.names[f"{name}[{k}]"]] = bit
-        differing, comparable, _ = self.comparison.step(inputs)
+        differing, comparable, wrong = self.comparison.step(inputs)
         self.differing |= differing
+        if wrong:
+            self.wrong_in = self._cycles_of[wrong.bit_length() - 1]
         self.comparison.restart(self.comparison.ones ^ comparable)
+        self._cycles_of = [
+            one + 1 if comparable >> k & 1 else 0 for k, one in enumerate(self._cycles_of)
+        ]
 
 
 class Registers:
@@ -416,7 +427,11 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingPr
         (folder / "two.v").write_text(verilog, encoding="utf-8")
         run_yosys(["read_verilog two.v", *_YOSYS], folder)
         graph = Graph.read(folder / "two.aag")
-        registers = Registers(graph, RandomRuns(graph, design.capabilities).run(cycles))
+        runs = RandomRuns(graph, design.capabilities)
+        registers = Registers(graph, runs.run(cycles))
+        if runs.wrong_in is not None:
+            other = registers.bits.keys() - registers.same
+            return TimingProof.of(registers.bits, other, cycle=runs.wrong_in)
         registers.settle(folder, seconds)
         shared = registers.with_shared_state()
         shared.asserting_equal((), "comparable", "wrong").write(folder / "equal.aig")

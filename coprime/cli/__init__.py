@@ -75,8 +75,12 @@ def _complain(error: Exception, status: int) -> int:
 
 
 def _unnamed() -> str:
-    """What an error without a name is of: standard output, if what is left cannot be written."""
+    """What an error without a name is of: standard output, if no further line can be written there.
+
+    A flush does not tell: what could not be written is no longer in the buffer.
+    """
     try:
+        sys.stdout.write("\n")
         sys.stdout.flush()
     except OSError:
         return STANDARD_OUTPUT

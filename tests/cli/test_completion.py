@@ -84,6 +84,7 @@ def test_files_and_folders(complete):
             "full",
             "compression",
             "curves",
+            "combinations",
             "targets",
             "key.pem",
             "own.toml",

@@ -65,6 +65,7 @@ def secret_of(own, other):
             curve, der, marks=[pytest.mark.slow] * (curve.name not in QUICK and k % 2 == der)
         )
         for k, curve in enumerate(CURVES)
+        if isinstance(curve, MontgomeryCurve) or curve in keys._LIBRARY
         for der in (False, True)
     ],
     ids=lambda one: getattr(one, "name", None),

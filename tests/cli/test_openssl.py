@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa as theirs
 
 from coprime.device.accelerator import Accelerator
@@ -164,9 +165,9 @@ def key_of():
             generated = theirs.generate_private_key(65537, bits)
             made[bits] = keys.parse_private(
                 generated.private_bytes(
-                    keys.serialization.Encoding.PEM,
-                    keys.serialization.PrivateFormat.PKCS8,
-                    keys.serialization.NoEncryption(),
+                    serialization.Encoding.PEM,
+                    serialization.PrivateFormat.PKCS8,
+                    serialization.NoEncryption(),
                 )
             )
         return made[bits]

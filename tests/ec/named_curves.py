@@ -1,11 +1,10 @@
-"""The Weierstrass curves of key files, as parameters of tests."""
+"""The Weierstrass curves of key files that `cryptography` has, too, as parameters of tests."""
 
 import pytest
 
 from coprime.ec import keys
-from coprime.ec.weierstrass import CURVES_BY_NAME
 
-KEY_CURVES = [name for name in keys.CURVES if name in CURVES_BY_NAME]
+KEY_CURVES = [name for name, curve in keys.CURVES.items() if curve in keys._LIBRARY]
 """By name."""
 
 

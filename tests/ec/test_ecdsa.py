@@ -120,7 +120,7 @@ def test_both_directions_with_cryptography(weierstrass, name):
     curve = curve_named(name)
     key = keys.CurvePrivateKey.generate(curve)
     d, point = int.from_bytes(key.scalar), curve.decode_point(key.software_public().point)
-    theirs, data = ec.derive_private_key(d, keys._NAMED[curve]), digest("sha384", MESSAGE)
+    theirs, data = ec.derive_private_key(d, keys._LIBRARY[curve]), digest("sha384", MESSAGE)
     known = ec.ECDSA(Prehashed(hashes.SHA384()))
     ours = ecdsa.sign(weierstrass, curve, d, data)
     theirs.public_key().verify(ours.der(), data, known)
@@ -138,7 +138,7 @@ def test_wrong_signatures_of_every_curve(weierstrass, name):
     with pytest.raises(ecdsa.InvalidSignatureError):
         ecdsa.verify(weierstrass, curve, point, digest("sha256", b"another"), made)
     with pytest.raises(InvalidSignature):
-        ec.derive_private_key(d, keys._NAMED[curve]).public_key().verify(
+        ec.derive_private_key(d, keys._LIBRARY[curve]).public_key().verify(
             made.der(), b"another", ec.ECDSA(hashes.SHA256())
         )
 

@@ -43,7 +43,7 @@ def test_both_directions_with_cryptography(weierstrass, name):
     public = exchange.public_key(weierstrass, own)
     assert public == own.software_public()
     secret = exchange.shared_secret(weierstrass, own, theirs.software_public())
-    library = ec.derive_private_key(int.from_bytes(theirs.scalar), keys._NAMED[keys.CURVES[name]])
+    library = ec.derive_private_key(int.from_bytes(theirs.scalar), keys._LIBRARY[keys.CURVES[name]])
     ours = ec.EllipticCurvePublicKey.from_encoded_point(library.curve, public.point)
     assert secret == library.exchange(ec.ECDH(), ours)
 
@@ -78,7 +78,7 @@ def test_the_curves_are_those_of_cryptography():
     """Prime and order, by the base point: OpenSSL knows both."""
     for name in KEY_CURVES:
         curve = curve_named(name)
-        named = keys._NAMED[curve]
+        named = keys._LIBRARY[curve]
         base = ec.derive_private_key(1, named).public_key().public_numbers()
         assert (base.x, base.y) == curve.base
         assert curve.has(curve.base)
