@@ -30,7 +30,7 @@ from coprime.runs.numbers import random_operands
 from coprime.runs.single_multiplication import ALONE, predict_multiplication
 from tests.cli.command import run_json
 
-UNFINISHED = {"papers", "combinations"}
+UNFINISHED = {"combinations"}
 """Specifications of which not all has been measured yet."""
 FOUR = ("FDFM", "BITSERIAL", "COMPRESSION", "KARATSUBA")
 
@@ -54,8 +54,7 @@ def on_curves(point):
 def test_it_has_what_its_specifications_ask_for():
     """Each row names those that ask for it, and nobody asks for a row that is not there.
 
-    Of those that are UNFINISHED a row may be missing: `test_no_combination_is_missing` and
-    `test_no_figure_of_the_four_papers_is_missing` say which.
+    Of those that are UNFINISHED a row may be missing: `test_no_combination_is_missing` says which.
     """
     asked = {}
     for name in (*TO_CHOOSE, "papers"):
@@ -74,7 +73,7 @@ def test_it_has_what_its_specifications_ask_for():
 def test_what_is_measured_for_the_papers_is_not_chosen():
     """Their designs are the papers', and no better than ours: `choose` proposes none of them."""
     of_papers = [p for p in measured_points() if p.specifications == "papers"]
-    assert of_papers
+    assert len(of_papers) > 200
     assert not {*map(id, of_papers)} & {*map(id, shipped_points())}
     planned = [one for name in TO_CHOOSE for one in read_specification(name)]
     assert {point.request for point in shipped_points()} <= {*map(request_of, planned)}
@@ -99,7 +98,6 @@ def test_rsa_2048_and_curves_in_one_accelerator_on_xc7(family, operation):
     assert found and {one.point.parameters["max_bits"] for one in found} == {2048}
 
 
-@pytest.mark.xfail(reason="`make papers` has not been run to its end", strict=True)
 def test_no_figure_of_the_four_papers_is_missing():
     """Each one that rests on a measurement is there, in what comes with Coprime."""
     missing = [
