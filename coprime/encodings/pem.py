@@ -12,7 +12,7 @@ _LINE = 64  # characters
 
 
 @dataclass(frozen=True)
-class Block:
+class PemBlock:
     """One block of a file; its repr shows no contents.
 
     Parameters
@@ -32,7 +32,7 @@ def is_pem(data: bytes) -> bool:
     return b"-----BEGIN" in data
 
 
-def blocks(data: bytes) -> list[Block]:
+def blocks(data: bytes) -> list[PemBlock]:
     """The blocks of a file, up to the first one without an end."""
     found, start = [], 0
     while (begin := _BEGIN.search(data, start)) is not None:
@@ -44,7 +44,7 @@ def blocks(data: bytes) -> list[Block]:
     return found
 
 
-def _block(label: str, body: bytes) -> Block:
+def _block(label: str, body: bytes) -> PemBlock:
     found = _HEADERS.match(body)
     headers = {}
     if found is not None:
@@ -57,7 +57,7 @@ def _block(label: str, body: bytes) -> Block:
         content = base64.b64decode(b"".join(body.split()), validate=True)
     except binascii.Error:
         content = b""
-    return Block(label, headers, content)
+    return PemBlock(label, headers, content)
 
 
 def write(label: str, content: bytes) -> bytes:

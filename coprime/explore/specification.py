@@ -170,7 +170,7 @@ def parse_specification(text: str) -> list[PlannedPoint]:
         ) from None
     try:
         _check_keys("the file", document, ("sweep",))
-    except _KeyError as error:
+    except _WrongKey as error:
         raise ValueError(f"{error} (line {_line_of(text, 0, error.key)})") from None
     tables = document.get("sweep")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -181,12 +181,12 @@ def parse_specification(text: str) -> list[PlannedPoint]:
             for part in _listed(table.get("part", PARTS[0])):
                 points |= dict.fromkeys(_points(_validated(_Sweep, {**table, "part": part})))
         except ValueError as error:
-            key = error.key if isinstance(error, _KeyError) else ""
+            key = error.key if isinstance(error, _WrongKey) else ""
             raise ValueError(f"{error} (line {_line_of(text, number, key)})") from error
     return list(points)
 
 
-class _KeyError(ValueError):
+class _WrongKey(ValueError):  # noqa: N818
     """What is wrong with the value of a key, or with its name."""
 
     def __init__(self, message: str, key: str):
@@ -363,7 +363,7 @@ def _validated(kind: Any, value: object, key: str = "") -> Any:
         found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     path = [key, *found["loc"]] if key else list(found["loc"])
     sentence = _sentence(found["type"], path, found["input"], found.get("ctx", {}))
-    raise _KeyError(sentence, str(path[0]) if path else "")
+    raise _WrongKey(sentence, str(path[0]) if path else "")
 
 
 def _sentence(
@@ -399,7 +399,7 @@ def _sentence(
 def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in table:
         if key not in known:
-            raise _KeyError(_unknown_key(where, key, known), key)
+            raise _WrongKey(_unknown_key(where, key, known), key)
 
 
 def _unknown_key(where: str, key: str, known: Sequence[str]) -> str:

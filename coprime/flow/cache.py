@@ -109,20 +109,20 @@ def cached(kind: str, key: Sequence[str], build: Callable[[Path], None]) -> Path
     work = KINDS[kind].work if kind in KINDS else kind
     try:
         size = _build_entry(folder, build, work)
-    except _UnwritableError as error:
+    except _Unwritable as error:
         return _build_outside(folder, build, work, error)
     _make_room(size, limit)
     return folder
 
 
-class _UnwritableError(Exception):
+class _Unwritable(Exception):  # noqa: N818
     """Nothing can be written into the cache; the text is the system's reason."""
 
 
 def _build_entry(folder: Path, build: Callable[[Path], None], work: str) -> int:
     """Build an entry, unless another process does; its bytes, 0 if it was there already.
 
-    Raises _UnwritableError, and leaves nothing, if the cache cannot be written.
+    Raises _Unwritable, and leaves nothing, if the cache cannot be written.
     """
     parent = folder.parent
     try:
@@ -130,7 +130,7 @@ def _build_entry(folder: Path, build: Callable[[Path], None], work: str) -> int:
         lock = _lock(_entry_lock(folder))
         fresh = Path(tempfile.mkdtemp(prefix=".", dir=parent))
     except OSError as error:
-        raise _UnwritableError(error.strerror) from error
+        raise _Unwritable(error.strerror) from error
     with lock:
         try:
             if _use(folder):
@@ -142,7 +142,7 @@ def _build_entry(folder: Path, build: Callable[[Path], None], work: str) -> int:
                 fresh.rename(folder)
             except OSError as error:
                 if not _use(folder):  # else another process was faster, with the same content
-                    raise _UnwritableError(error.strerror) from error
+                    raise _Unwritable(error.strerror) from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
     return size
@@ -150,7 +150,7 @@ def _build_entry(folder: Path, build: Callable[[Path], None], work: str) -> int:
 
 @contextlib.contextmanager
 def _noticing_full_disk(folder: Path) -> Iterator[None]:
-    """Turn an error in the block into _UnwritableError if the disk of a folder is full.
+    """Turn an error in the block into _Unwritable if the disk of a folder is full.
 
     A tool, such as a compiler, reports that in its own words; the disk itself is asked, too, unless
     what was half written has been removed.
@@ -161,12 +161,12 @@ def _noticing_full_disk(folder: Path) -> Iterator[None]:
         elsewhere = error.filename and folder not in Path(error.filename).parents
         if error.errno not in _FULL or elsewhere:
             raise
-        raise _UnwritableError(error.strerror) from error
+        raise _Unwritable(error.strerror) from error
     except ToolError as error:
         told = os.strerror(errno.ENOSPC) in str(error) and not _is_full(Path(tempfile.gettempdir()))
         if not told and not _is_full(folder):
             raise
-        raise _UnwritableError(os.strerror(errno.ENOSPC)) from error
+        raise _Unwritable(os.strerror(errno.ENOSPC)) from error
 
 
 def _is_full(folder: Path) -> bool:
@@ -187,7 +187,7 @@ _uncached: dict[Path, Path] = {}
 
 
 def _build_outside(
-    folder: Path, build: Callable[[Path], None], work: str, reason: _UnwritableError
+    folder: Path, build: Callable[[Path], None], work: str, reason: _Unwritable
 ) -> Path:
     """Build an entry in a folder that is removed as the process ends."""
     remedy = (
@@ -202,7 +202,7 @@ def _build_outside(
         atexit.register(shutil.rmtree, fresh, ignore_errors=True)
         with long_work(work), _noticing_full_disk(fresh):
             build(fresh)
-    except (OSError, _UnwritableError) as error:
+    except (OSError, _Unwritable) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise ToolError(
             f"{remedy}; the folder for temporary files, {tempfile.gettempdir()}, cannot be written"

@@ -16,7 +16,7 @@ from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS
 from coprime.cells.target import Target
 from coprime.ec import montgomery
 from coprime.ec.samples import curves_of
-from coprime.engine.contract import Capabilities, Command
+from coprime.engine.contract import Capabilities
 from coprime.flow.port_comments import BUS_PORTS
 from coprime.flow.targets import FLOWS, Units
 from coprime.parameters import AnyParameter
@@ -159,7 +159,7 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
         blinding = caps.scalar_blinding
         bits = "half the order's length in" if blinding.half else blinding.name
         names = ", ".join(command.name for command in caps.blinded)
-        others = "not X_MULTIPLY" if Command.X_MULTIPLY in caps.commands else ""
+        others = "not X_MULTIPLY" if _has_montgomery_curves(caps) else ""
         yield "scalars blinded", f"{names}: {bits} random bits", others
     whole = _whole(own)
     part = f"area of the {'cluster' if own.is_cluster else 'accelerator'}"
@@ -198,7 +198,7 @@ def _curves(caps: Capabilities) -> list[str]:
         for curve in curves_of(command)
         if max(curve.p.bit_length(), curve.n.bit_length()) <= caps.max_prime_length
     ]
-    if Command.X_MULTIPLY in caps.commands:
+    if _has_montgomery_curves(caps):
         names += [one.name for one in montgomery.CURVES if one.p.bit_length() <= caps.max_length]
     return list(dict.fromkeys(names))
 
@@ -336,3 +336,7 @@ def _address(register: Register) -> str:
     if isinstance(register, Window):
         return f"{first} to 0x{register.address + 4 * register.words - 4:03X}"
     return first
+
+
+def _has_montgomery_curves(caps: Capabilities) -> bool:
+    return any(one.operation.setting == ("curves", "montgomery") for one in caps.commands)

@@ -42,7 +42,10 @@ def files(own: Description, paths: Collection[str]) -> Mapping[str, str]:
 
 
 def purpose(own: Description, path: str) -> tuple[str, str]:
-    """The file, or the folder that it is in, with what that is for."""
+    """The file, or the folder that it is in, with what that is for.
+
+    Raises ValueError if that is not known here.
+    """
     folder, _, rest = path.partition("/")
     name = f"{folder}/" if rest else path
     for pattern, purpose in _PURPOSES.items():

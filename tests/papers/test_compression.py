@@ -163,7 +163,8 @@ def test_what_is_built_is_measured(number):
                 if isinstance(part, Measured)
             ]
             assert bool(parts) is (circuit not in row.reasons)
-            assert parts or circuit not in (MM, MM_PSEUDO)
+            mapped_only = row.x == 1024 and number not in (7, 13)
+            assert parts or mapped_only or circuit not in (MM, MM_PSEUDO)
             for part in parts:
                 own = part.parameters
                 if circuit in (MM, MM_PSEUDO):

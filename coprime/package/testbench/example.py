@@ -19,6 +19,7 @@ NAME = "sim/cocotb_example.py"
 LONGEST = 100_000
 """Cycles of an operation that Icarus Verilog simulates in less than a minute under cocotb."""
 _P256 = curve_named("P-256")
+_CHECK, _MULTIPLY = Command.EC_CHECK, Command.EC_MULTIPLY
 _CYCLE_US = 0.01  # of the example's clock
 _USED = {
     *("IDENTIFICATION", "COMMAND", "ERROR", "INTERRUPT_ENABLE", "INTERRUPT_STATUS"),
@@ -40,7 +41,7 @@ def files(own: Description, cells: str | None) -> Mapping[str, str]:
     cycles = engine.outcome_of(rsa).cycles
     if _has_p256(own):
         k = random.Random(256).randrange(1, _P256.n)
-        check, multiply = (_on_p256(own, one, k) for one in (Command.EC_CHECK, Command.EC_MULTIPLY))
+        check, multiply = (_on_p256(own, one, k) for one in (_CHECK, _MULTIPLY))
         multiply_cycles = engine.outcome_of(multiply).cycles
         values = {"check": check, "multiply": multiply, "k": k, "multiply_cycles": multiply_cycles}
         cycles = max(cycles, multiply_cycles)
@@ -84,9 +85,7 @@ def _rsa(numbers: SampleNumbers) -> tuple[Vector, int]:
 
 def _has_p256(own: Description) -> bool:
     engine = own.core.design.capabilities
-    return Command.EC_MULTIPLY in engine.commands and (
-        engine.max_prime_length >= _P256.p.bit_length()
-    )
+    return _MULTIPLY in engine.commands and (engine.max_prime_length >= _P256.p.bit_length())
 
 
 def _on_p256(own: Description, command: Command, k: int) -> Vector:
