@@ -34,6 +34,7 @@ def until_python_runs():
     return 2 * (time.monotonic() - start)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0, 0.3, 0.6, 0.9])
 def test_while_modules_are_imported(part):
     """And a little later, where at most what takes long has been said."""

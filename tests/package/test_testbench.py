@@ -308,9 +308,8 @@ def test_it_can_fail(tmp_path, broken):
             r'(expect_result\("MODMUL: .*?\'h)(\w)',
             lambda found: found[1] + f"{int(found[2], 16) ^ 1:x}",
             bench.read_text(),
-            count=1,
         )
-        assert count == 1
+        assert count >= 2  # of the quick checks, and of all of them
         bench.write_text(text)
     elif broken == "design":
         text, count = re.subn(r"assign irq = .*;", "assign irq = 1'b1;", design.read_text())
