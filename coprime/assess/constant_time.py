@@ -44,6 +44,8 @@ from coprime.program.steps import StepKind
 from .aiger import Graph
 
 _TOP = "coprime_two"
+_EMPTY = re.compile(r"lat =\s+0\s+and =\s+0\s")
+"""What ABC prints of a graph without registers and gates."""
 _SHORT = 20  # part of the solver's time that the first tries have
 _HELD = ("command", "counts", "lengths")
 _YOSYS = (
@@ -453,10 +455,11 @@ def _counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
     # Some questions take seconds with the sweep `scorr` and hours without it, some the other way
     # round: each way has a short try first.
     for limit, sweep in product((math.ceil(seconds / _SHORT), seconds), ("scorr; ", "")):
-        commands = f"read_aiger equal.aig; {sweep}dc2; pdr -T {limit}; write_cex -a {trace.name}"
+        commands = f"read_aiger equal.aig; {sweep}dc2; print_stats; pdr -T {limit}"
+        commands += f"; write_cex -a {trace.name}"
         log = run_tool("ABC", [abc, "-s", "-c", commands], folder=folder)
-        # Without a register left there is nothing to prove.
-        if "Property proved." in log or "All outputs solved" in log:
+        # Of an output that is simplified to the constant 0 there is nothing left to prove.
+        if "Property proved." in log or ("All outputs solved" in log and _EMPTY.search(log)):
             return None
         if "was asserted in frame" in log:
             lines = trace.read_text("ascii").splitlines()

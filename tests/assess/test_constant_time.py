@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from coprime.assess.aiger import Graph
-from coprime.assess.constant_time import prove
+from coprime.assess.constant_time import _counterexample, prove
 from coprime.catalog import FAMILIES, choose
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.parameters import ChoiceParameter
@@ -197,3 +197,22 @@ def test_what_an_output_reads():
     step = graph.following({3: 2}, unchanged={3}).compiled()
     registers, _ = step([low, high], [enable], 0b11)
     assert registers == [0b11 ^ (~low & enable), 0b11 ^ (low & high & enable)]
+
+
+@pytest.mark.parametrize(
+    ("nexts", "gates", "wrong", "cycles"),
+    [
+        ([], [], 0, None),  # nothing is left to prove
+        ([2], [], 0, None),
+        ([3], [(4, 5)], 6, None),  # a register and its inverse
+        ([], [], 1, 1),
+        ([], [], 2, 1),
+        ([2], [], 4, 2),
+        ([2], [(2, 4)], 6, 2),
+    ],
+)
+def test_what_the_solver_says(tmp_path, nexts, gates, wrong, cycles):
+    """The cycles of inputs after which the output is 1; None if it never is."""
+    Graph(1, nexts, gates, {"wrong": wrong}, {}).write(tmp_path / "equal.aig")
+    found = _counterexample(tmp_path, 20)
+    assert (found and len(found)) == cycles
