@@ -20,6 +20,8 @@ from coprime.flow.tools import EXTRAS, is_optional
 pytestmark = pytest.mark.xdist_group("distribution")
 
 ROOT = Path(__file__).parents[1]
+WRITER = "packages/readable-verilog/src/"
+"""Its package is part of the wheel."""
 BUILD = """
 import sys
 from setuptools import build_meta
@@ -31,7 +33,11 @@ print(build_meta.build_sdist(folder), build_meta.build_wheel(folder))
 def in_tree():
     """The tracked files of the package, by their path."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "coprime"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "ls-files", "-z", "coprime", WRITER],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if listed.returncode:
         pytest.skip("this is no git checkout")
@@ -57,8 +63,8 @@ def build(source, made):
 def test_the_wheel_has_every_file_of_the_package(built):
     _, wheel = built
     with zipfile.ZipFile(wheel) as archive:
-        packed = {name for name in archive.namelist() if name.startswith("coprime/")}
-    assert packed == in_tree()
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert packed == {path.removeprefix(WRITER) for path in in_tree()}
     assert wheel.name == f"coprime-{__version__}-py3-none-any.whl"
 
 

@@ -4,6 +4,7 @@ import hashlib
 import time
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[1]
@@ -19,7 +20,8 @@ def sources() -> str:
     digest = hashlib.sha256()
     for path in _files():
         content = path.read_bytes()
-        digest.update(f"{path.relative_to(_ROOT).as_posix()}\0{len(content)}\0".encode())
+        name = path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name
+        digest.update(f"{name}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
 
@@ -31,6 +33,9 @@ def sources_changed() -> bool:
 
 
 def _files() -> Iterator[Path]:
-    for path in sorted(_ROOT.rglob("*")):
+    """Those of Coprime, and of what writes its Verilog."""
+    writer = find_spec("readable_verilog")
+    assert writer and writer.origin
+    for path in sorted([*_ROOT.rglob("*"), *Path(writer.origin).parent.rglob("*")]):
         if path.is_file() and path.parent.name != _COMPILED and path != _RESULTS:
             yield path

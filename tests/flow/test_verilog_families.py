@@ -9,13 +9,13 @@ import re
 
 import pytest
 from amaranth.back import rtlil
+from readable_verilog import writers_of
+from readable_verilog.netlist import read
 
 from coprime.bus.axi_accelerator import AxiAccelerator, Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
-from coprime.flow.rtlil import read
 from coprime.flow.tools import ToolError, run_yosys
-from coprime.flow.verilog import writers_of
 from coprime.padding.scheme import Padding
 
 pytestmark = pytest.mark.slow

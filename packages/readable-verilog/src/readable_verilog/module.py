@@ -1,134 +1,68 @@
 """One module of a netlist as Verilog."""
 
-import re
-import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from itertools import count, groupby
 
-from .rtlil import Assign, Body, Case, Cell, NetlistModule, Part, Switch, Value, Wire, merged
-from .verilog_words import RESERVED
+from .expressions import (
+    ARITHMETIC,
+    BITWISE,
+    COMPARISONS,
+    EXACT,
+    LOW_BITS,
+    OPERATORS,
+    OWN,
+    REDUCTIONS,
+    SHIFTS,
+    UNARY,
+    WHOLE,
+    WIDER,
+    Expression,
+)
+from .names import Names
+from .netlist import (
+    Assign,
+    Body,
+    Cell,
+    NetlistModule,
+    Part,
+    Switch,
+    Value,
+    Wire,
+)
+from .text import (
+    KEPT_ATTRIBUTES,
+    LONGEST_PART,
+    attributes_of,
+    block,
+    controlled,
+    identifier,
+    indented,
+    inverse_of,
+    is_simple,
+    listed,
+    meanings_of,
+    number,
+    pattern,
+    range_of,
+    wrap,
+)
+from .values import (
+    bits_of,
+    constant_of,
+    first_of,
+    lows_of,
+    retargeted,
+    simplified,
+    values_in,
+    width_of,
+)
 
-_KEPT_ATTRIBUTES = ("keep", "no_rw_check", "ram_style")
-_COLUMNS = 100
-_LONGEST_PART = 72  # characters of an expression from which on it has a wire of its own
 _MOST_CHOICES = 2
 """Conditions from which on a choice is a block, not a conditional expression. Yosys maps blocks to
-fewer LUTs than nested expressions (`compact`: 664 for 680 with up to three conditions)."""
+fewer LUTs than nested expressions (a modular multiplier: 664 LUTs in place of 680 with up to three
+conditions)."""
 _FEWEST_WORDS = 4  # equal words of a memory in a row that are written as a loop
-
-
-class Names:
-    """The identifiers of one scope."""
-
-    def __init__(self) -> None:
-        self.given: dict[str, str] = {}
-        self._taken: set[str] = set()
-
-    def add(self, key: str, wanted: str) -> str:
-        """Give `key` the identifier `wanted`, or with a number after it where that is taken."""
-        name, count = wanted, 1
-        while name in self._taken:
-            count += 1
-            name = f"{wanted}_{count}"
-        self._taken.add(name)
-        plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name not in RESERVED
-        self.given[key] = name if plain else f"\\{name} "
-        return self.given[key]
-
-
-# Where an expression may be used as it is. Verilog computes with the width of the whole context,
-# and extends operands before it computes; each place asks for at least one of these.
-_WHOLE = 0  # only as a whole right-hand side: signed arithmetic
-_EXACT = 1  # where the context has the result's width
-_OWN = 2  # also where the expression alone sets the width: as part of a concatenation, as an index
-_WIDER = 3  # also where the context is wider and the result is extended by zeros
-
-
-@dataclass(frozen=True)
-class _Expression:
-    text: str
-    operator: str = ""  # the outermost one; none for names, numbers, and what is in brackets
-    use: int = _WIDER
-
-    def inside(self, operator: str) -> str:
-        """The text as an operand of `operator`."""
-        same = operator == self.operator and operator in ("&", "|", "^")
-        inverse = self.operator == "!" and operator not in _PREFIXES
-        return self.text if same or inverse or not self.operator else f"({self.text})"
-
-
-_PREFIXES = ("!", "~")
-_ARITHMETIC = {"$add": "+", "$sub": "-", "$mul": "*", "$divfloor": "/", "$modfloor": "%"}
-_BITWISE = {"$and": "&", "$or": "|", "$xor": "^"}
-_COMPARISONS = {"$eq": "==", "$ne": "!=", "$lt": "<", "$le": "<=", "$gt": ">", "$ge": ">="}
-_REDUCTIONS = {"$reduce_and": "&", "$reduce_or": "|", "$reduce_bool": "|", "$reduce_xor": "^"}
-_SHIFTS = {"$shl": "<<", "$shr": ">>", "$shift": ">>", "$sshr": ">>>"}
-_UNARY = {"$not": "~", "$neg": "-"}
-_LOW_BITS = {"$add", "$sub", "$mul", *_BITWISE, *_UNARY}
-"""Operators whose lowest bits depend on the lowest bits of their operands only."""
-_OPERATORS = {"$mux", *_ARITHMETIC, *_BITWISE, *_COMPARISONS, *_REDUCTIONS, *_SHIFTS, *_UNARY}
-
-
-def _number(bits: str, *, signed: bool = False) -> str:
-    sign = "s" if signed else ""
-    if "x" in bits:
-        return f"{len(bits)}'{sign}b{bits}"
-    return f"{len(bits)}'{sign}h{int(bits, 2):0{(len(bits) + 3) // 4}x}"
-
-
-def _width(value: Value) -> int:
-    return sum(part.width for part in value)
-
-
-def _constant(value: Value) -> str | None:
-    """The digits of a constant, `0` for one without bits; None for what is none."""
-    if len(value) > 1 or (value and value[0].wire):
-        return None
-    return value[0].bits if value else "0"
-
-
-def _bits(value: Value, low: int, width: int) -> Value:
-    """`width` bits of a value from bit `low` on."""
-    found: list[Part] = []
-    for part in value:
-        first, last = max(low, 0), min(low + width, part.width)
-        if first < last:
-            digits = part.bits[part.width - last : part.width - first]
-            found.append(Part(part.wire, part.low + first, last - first, digits))
-        low -= part.width
-    return tuple(found)
-
-
-def _attributes(attributes: Mapping[str, str], kept: Iterable[str] = _KEPT_ATTRIBUTES) -> list[str]:
-    return [f"(* {name} = {attributes[name]} *)" for name in kept if name in attributes]
-
-
-def _range(width: int) -> str:
-    return f"[{width - 1}:0] " if width > 1 else ""
-
-
-def _wrap(line: str) -> list[str]:
-    """A line, or several where it is too long."""
-    if len(line) <= _COLUMNS:
-        return [line]
-    indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.wrap(
-        line,
-        _COLUMNS,
-        subsequent_indent=indent + "    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return [f"  {line}" for line in lines]
-
-
-def _block(head: str, body: list[str]) -> list[str]:
-    return [f"{head} begin", *_indented(body), "end"]
 
 
 class Writer:
@@ -156,7 +90,7 @@ class Writer:
             for part in value:
                 used[part.wire] = max(used.get(part.wire, 0), part.low + part.width)
         for cell in self._cells():
-            if cell.kind in _OPERATORS:
+            if cell.kind in OPERATORS:
                 wire = self.module.wires[cell.ports["Y"][0].wire]
                 if wire.name.startswith("$"):
                     wire.width = min(wire.width, used.get(wire.name, wire.width))
@@ -170,7 +104,7 @@ class Writer:
             if isinstance(content, Cell):
                 yield from (value for port, value in content.ports.items() if port != "Y")
             else:
-                yield from _values(content)
+                yield from values_in(content)
 
     def _count_uses(self) -> None:
         """Find what drives each wire, and how often it is used; a part of it counts twice."""
@@ -183,7 +117,7 @@ class Writer:
         for content in self.module.contents:
             if not isinstance(content, Cell):
                 self._count_body(content)
-                self.processes[_first(content).target[0].wire] = content
+                self.processes[first_of(content).target[0].wire] = content
                 continue
             output = {"$memrd_v2": "DATA", "$dff": "Q"}.get(content.kind, "Y")
             for port, value in content.ports.items():
@@ -229,15 +163,15 @@ class Writer:
         instances = [cell.name for cell in self._cells() if not cell.kind.startswith("$")]
         for key in [*ports, *self.module.memories, *signals, *instances]:
             if "$" not in key and key not in names.given:
-                names.add(key, _identifier(key))
+                names.add(key, identifier(key))
         # Values without a good name of their own have that of a port or a signal that they make.
         for one in sorted(aliases, key=lambda one: "." in one.target[0].wire):
             alias, whole = one.target[0].wire, self._whole(one.value)
             if whole and "$" not in alias and "$" in whole and whole not in names.given:
-                names.add(whole, _identifier(alias))
+                names.add(whole, identifier(alias))
         for key in ports:
             if key not in names.given:
-                name = _identifier(key.partition("$")[0])
+                name = identifier(key.partition("$")[0])
                 names.add(key, hints.get(key, name) if name in ("port", "") else name)
         self.merged: dict[str, str] = {}
         for one in outputs:
@@ -249,14 +183,14 @@ class Writer:
         self.parts: dict[str, str] = {}
         for one in aliases:
             alias = one.target[0].wire
-            if "$" not in alias and not self._whole(one.value) and _constant(one.value) is None:
+            if "$" not in alias and not self._whole(one.value) and constant_of(one.value) is None:
                 self.aliases.setdefault(one.value, alias)
-                for low, part in zip(_lows(one.value), one.value, strict=True):
+                for low, part in zip(lows_of(one.value), one.value, strict=True):
                     if self._whole((part,)):
-                        self.parts.setdefault(part.wire, f"{_identifier(alias)}_{low}")
+                        self.parts.setdefault(part.wire, f"{identifier(alias)}_{low}")
         for key in [*self.module.memories, *signals, *instances]:
             if key not in names.given:
-                name = _identifier(key.partition("$")[0])
+                name = identifier(key.partition("$")[0])
                 names.add(key, name or self.parts.get(key, "signal"))
 
     def _cells(self) -> list[Cell]:
@@ -277,50 +211,50 @@ class Writer:
         if wire not in self.names.given:
             self.names.add(wire, self.parts.get(wire, "") or f"n{next(self._numbers)}")
         driver = self.drivers.get(wire)
-        if driver and driver.kind in _OPERATORS and wire not in self._written:
+        if driver and driver.kind in OPERATORS and wire not in self._written:
             self._written.add(wire)
             self._pending.append(driver)
         return self.names.given[wire]
 
     # Expressions
 
-    def _value(self, value: Value, use: int) -> _Expression:
+    def _value(self, value: Value, use: int) -> Expression:
         """What a value is in Verilog, as it may be used in such a place."""
         whole = self._whole(value)
         if whole and whole not in self.names.given and whole in self.drivers:
             cell = self.drivers[whole]
             inverse = cell.kind == "$not" and self._whole(cell.ports["A"]) in self.names.given
-            if cell.kind in _OPERATORS and (self.uses[whole] == 1 or (inverse and len(value) == 1)):
+            if cell.kind in OPERATORS and (self.uses[whole] == 1 or (inverse and len(value) == 1)):
                 found = self._operator(cell)
-                if found.use >= use and (use == _WHOLE or len(found.text) <= _LONGEST_PART):
+                if found.use >= use and (use == WHOLE or len(found.text) <= LONGEST_PART):
                     return found
         if value in self.aliases:
             alias = self.aliases[value]
             if alias not in self.names.given:
-                self.names.add(alias, _identifier(alias))
+                self.names.add(alias, identifier(alias))
                 self._pending_aliases.append((value, alias))
-            return _Expression(self.names.given[alias])
+            return Expression(self.names.given[alias])
         return self._concatenation(value)
 
-    def _concatenation(self, value: Value) -> _Expression:
+    def _concatenation(self, value: Value) -> Expression:
         if not value:
-            return _Expression("1'h0")
+            return Expression("1'h0")
         if len(value) == 1:  # what may not be used as it is
-            return _Expression(self._target(value) if value[0].wire else _number(value[0].bits))
+            return Expression(self._target(value) if value[0].wire else number(value[0].bits))
         texts = [self._part(part) for part in reversed(value)]
         runs = [(text, len(list(run))) for text, run in groupby(texts)]
         items = [text if count == 1 else f"{{{count}{{{text}}}}}" for text, count in runs]
-        return _Expression(items[0] if len(items) == 1 else f"{{{', '.join(items)}}}")
+        return Expression(items[0] if len(items) == 1 else f"{{{', '.join(items)}}}")
 
     def _part(self, part: Part) -> str:
         if not part.wire:
-            return _number(part.bits)
+            return number(part.bits)
         if self._whole((part,)):
             if part.wire in self.drivers and part.wire not in self.names.given:
                 cell = self.drivers[part.wire]
-                if cell.kind in _OPERATORS and self.uses[part.wire] == 1:
+                if cell.kind in OPERATORS and self.uses[part.wire] == 1:
                     found = self._operator(cell)
-                    if found.use >= _OWN and len(found.text) <= _LONGEST_PART:
+                    if found.use >= OWN and len(found.text) <= LONGEST_PART:
                         return found.text
             return self._name(part.wire)
         return self._target((part,))
@@ -336,69 +270,69 @@ class Writer:
             texts.append(self._name(part.wire) + place)
         return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
 
-    def _operator(self, cell: Cell) -> _Expression:
+    def _operator(self, cell: Cell) -> Expression:
         """What an operator computes."""
-        kind, width = cell.kind, _width(cell.ports["Y"])
+        kind, width = cell.kind, width_of(cell.ports["Y"])
         if kind == "$mux":
-            choice = self._value(cell.ports["S"], _OWN).inside("?")
-            arms = [self._value(_bits(cell.ports[port], 0, width), _EXACT) for port in "BA"]
+            choice = self._value(cell.ports["S"], OWN).inside("?")
+            arms = [self._value(bits_of(cell.ports[port], 0, width), EXACT) for port in "BA"]
             first, second = (arm.inside("?") for arm in arms)
-            return _Expression(f"{choice} ? {first} : {second}", "?", min(arm.use for arm in arms))
+            return Expression(f"{choice} ? {first} : {second}", "?", min(arm.use for arm in arms))
         operands = [cell.ports[port] for port in "AB" if port in cell.ports]
-        if kind in _LOW_BITS:
-            operands = [_bits(operand, 0, width) for operand in operands]
-        widths = [max(1, _width(operand)) for operand in operands]
+        if kind in LOW_BITS:
+            operands = [bits_of(operand, 0, width) for operand in operands]
+        widths = [max(1, width_of(operand)) for operand in operands]
         signed = cell.parameters["A_SIGNED"] == "1"
-        if kind in _COMPARISONS:
+        if kind in COMPARISONS:
             a, b = self._compared(operands, signed)
-            symbol = _COMPARISONS[kind]
-            return _Expression(f"{a.inside(symbol)} {symbol} {b.inside(symbol)}", symbol)
-        if kind in _REDUCTIONS:
-            symbol = _REDUCTIONS[kind]
-            return _Expression(symbol + self._value(operands[0], _OWN).inside("~"), "~")
+            symbol = COMPARISONS[kind]
+            return Expression(f"{a.inside(symbol)} {symbol} {b.inside(symbol)}", symbol)
+        if kind in REDUCTIONS:
+            symbol = REDUCTIONS[kind]
+            return Expression(symbol + self._value(operands[0], OWN).inside("~"), "~")
         if kind == "$not" and widths == [1] and width == 1:
-            return _Expression("!" + self._value(operands[0], _OWN).inside("!"), "!")
-        use = _OWN if max(widths[:1] if kind in _SHIFTS else widths) == width else _EXACT
+            return Expression("!" + self._value(operands[0], OWN).inside("!"), "!")
+        use = OWN if max(widths[:1] if kind in SHIFTS else widths) == width else EXACT
         if signed:
             if kind in ("$divfloor", "$modfloor", "$shift"):
                 raise NotImplementedError(f"{kind} of signed numbers")
             texts = [self._signed(operand) for operand in operands]
-            use = _WHOLE
+            use = WHOLE
         else:
-            if kind in _SHIFTS:
-                places = [_WIDER, _OWN]
+            if kind in SHIFTS:
+                places = [WIDER, OWN]
             else:
                 exact = kind not in ("$divfloor", "$modfloor")
-                places = [_EXACT if exact and one == width else _WIDER for one in widths]
+                places = [EXACT if exact and one == width else WIDER for one in widths]
             inner = [self._value(*pair) for pair in zip(operands, places, strict=True)]
-            symbol = "~" if kind in _UNARY else (_ARITHMETIC | _BITWISE | _SHIFTS)[kind]
+            symbol = "~" if kind in UNARY else (ARITHMETIC | BITWISE | SHIFTS)[kind]
             texts = [one.inside(symbol) for one in inner]
-            if use == _OWN and (kind in _BITWISE or kind == "$shr"):
-                use = _WIDER
-            use = min([use, *(one.use for one in inner[: 1 if kind in _SHIFTS else 2])])
-        if kind in _UNARY:
-            return _Expression(_UNARY[kind] + texts[0], "~", use)
-        symbol = (_ARITHMETIC | _BITWISE | _SHIFTS)[kind]
-        if signed and kind in _SHIFTS:
-            texts[1] = self._value(operands[1], _OWN).inside(symbol)
-        return _Expression(f"{texts[0]} {symbol} {texts[1]}", symbol, use)
+            if use == OWN and (kind in BITWISE or kind == "$shr"):
+                use = WIDER
+            use = min([use, *(one.use for one in inner[: 1 if kind in SHIFTS else 2])])
+        if kind in UNARY:
+            return Expression(UNARY[kind] + texts[0], "~", use)
+        symbol = (ARITHMETIC | BITWISE | SHIFTS)[kind]
+        if signed and kind in SHIFTS:
+            texts[1] = self._value(operands[1], OWN).inside(symbol)
+        return Expression(f"{texts[0]} {symbol} {texts[1]}", symbol, use)
 
-    def _compared(self, operands: list[Value], signed: bool) -> list[_Expression]:
+    def _compared(self, operands: list[Value], signed: bool) -> list[Expression]:
         if signed:
-            return [_Expression(self._signed(operand)) for operand in operands]
-        widest = max(map(_width, operands))
+            return [Expression(self._signed(operand)) for operand in operands]
+        widest = max(map(width_of, operands))
         return [
-            _Expression(_number(digits.zfill(widest)))
-            if (digits := _constant(operand))
-            else self._value(operand, _OWN if _width(operand) == widest else _WIDER)
+            Expression(number(digits.zfill(widest)))
+            if (digits := constant_of(operand))
+            else self._value(operand, OWN if width_of(operand) == widest else WIDER)
             for operand in operands
         ]
 
     def _signed(self, operand: Value) -> str:
-        digits = _constant(operand)
+        digits = constant_of(operand)
         if digits is not None:
-            return _number(digits, signed=True)
-        return f"$signed({self._value(operand, _OWN).text})"
+            return number(digits, signed=True)
+        return f"$signed({self._value(operand, OWN).text})"
 
     # Statements
 
@@ -408,12 +342,12 @@ class Writer:
             if isinstance(one, Switch):
                 lines += self._switch(one, symbol)
             else:
-                value = self._value(one.value, _WHOLE).text
+                value = self._value(one.value, WHOLE).text
                 lines.append(f"{self._target(one.target)} {symbol} {value};")
         return lines
 
     def _switch(self, switch: Switch, symbol: str) -> list[str]:
-        switch = _simplified(switch)
+        switch = simplified(switch)
         if not switch.value:
             return self._body(switch.cases[0].body, symbol) if switch.cases else []
         arms = self._arms(switch)
@@ -423,14 +357,14 @@ class Writer:
         while bodies and not bodies[-1][1]:
             bodies.pop()
         if len(bodies) == 2 and not bodies[0][1] and not bodies[1][0]:
-            bodies = [(_inverse(bodies[0][0]), bodies[1][1])]
+            bodies = [(inverse_of(bodies[0][0]), bodies[1][1])]
         lines: list[str] = []
         for condition, body in bodies:
             head = f"if ({condition})" if condition else ""
             if lines:
                 end = f"{lines.pop()} " if lines[-1] == "end" else ""
                 head = f"{end}else {head}".rstrip()
-            lines += _controlled(head, body)
+            lines += controlled(head, body)
         return lines
 
     def _arms(self, switch: Switch) -> list[tuple[str, Body]] | None:
@@ -451,7 +385,7 @@ class Writer:
                 break
             bit, digit = tested[0]
             seen.add((bit, digit))
-            condition = self._value(_bits(switch.value, bit, 1), _OWN)
+            condition = self._value(bits_of(switch.value, bit, 1), OWN)
             arms.append(
                 (condition.text if digit == "1" else f"!{condition.inside('!')}", case.body)
             )
@@ -461,7 +395,7 @@ class Writer:
         wild = any("-" in pattern for case in switch.cases for pattern in case.patterns)
         arms: list[tuple[tuple[str, ...], list[str]]] = []
         for case in switch.cases:
-            patterns = (_number(one) if not wild else _pattern(one) for one in case.patterns)
+            patterns = (number(one) if not wild else pattern(one) for one in case.patterns)
             arms.append((tuple(patterns), self._body(case.body, symbol)))
         while arms and not arms[-1][1]:
             arms.pop()
@@ -469,24 +403,24 @@ class Writer:
             arms = [(patterns, body) for patterns, body in arms if body]
         if not arms:
             return []
-        value = self._value(switch.value, _OWN)
+        value = self._value(switch.value, OWN)
         if len(arms) == 1 and len(arms[0][0]) == 1 and not wild:
-            return _controlled(f"if ({value.inside('==')} == {arms[0][0][0]})", arms[0][1])
+            return controlled(f"if ({value.inside('==')} == {arms[0][0][0]})", arms[0][1])
         lines = [f"{'casez' if wild else 'case'} ({value.text})"]
         for labels, body in arms:
             label = f"{', '.join(labels) or 'default'}:"
-            lines += _indented(_controlled(label, body) if body else [f"{label} ;"])
+            lines += indented(controlled(label, body) if body else [f"{label} ;"])
         return [*lines, "endcase"]
 
-    def _choice(self, body: Body) -> _Expression | None:
+    def _choice(self, body: Body) -> Expression | None:
         """A process as a conditional expression; None if it is more than one."""
-        target, default = _first(body).target, _first(body).value
+        target, default = first_of(body).target, first_of(body).value
         if len(body) == 1:
-            return self._value(default, _WHOLE)
+            return self._value(default, WHOLE)
         switch = body[1]
         if len(body) > 2 or isinstance(switch, Assign):
             return None
-        arms = self._arms(_simplified(switch))
+        arms = self._arms(simplified(switch))
         if arms is None or len(arms) >= _MOST_CHOICES:
             return None
         text = ""
@@ -499,12 +433,12 @@ class Writer:
             if not condition:
                 default = value
                 break
-            text += f"{condition if _is_simple(condition) else f'({condition})'} ? "
-            text += f"{self._value(value, _EXACT).inside('?')} : "
-        return _Expression(text + self._value(default, _EXACT).inside("?"), "?")
+            text += f"{condition if is_simple(condition) else f'({condition})'} ? "
+            text += f"{self._value(value, EXACT).inside('?')} : "
+        return Expression(text + self._value(default, EXACT).inside("?"), "?")
 
     def _combinational(self, body: Body) -> list[str]:
-        target = _first(body).target
+        target = first_of(body).target
         choice = self._choice(body)
         if choice:
             return [f"assign {self._target(target)} = {choice.text};"]
@@ -513,7 +447,7 @@ class Writer:
             self._starts_at_zero = True
             self.names.add("time_zero", "time_zero")
         start = f"if ({self.names.given['time_zero']}) begin end"
-        return _block("always @*", [start, *self._body(body, "=")])
+        return block("always @*", [start, *self._body(body, "=")])
 
     def _register(self, cell: Cell) -> list[str]:
         if cell.kind != "$dff":
@@ -523,36 +457,36 @@ class Writer:
         source = self._whole(cell.ports["D"])
         body: Body = [Assign(q, cell.ports["D"])]
         if source in self.next_values:
-            body = _retargeted(self.processes[source], q[0].wire)
+            body = retargeted(self.processes[source], q[0].wire)
             if body[0] == Assign(q, q):
                 body = body[1:]
-        return _controlled(self._edge(cell), self._body(body, "<="))
+        return controlled(self._edge(cell), self._body(body, "<="))
 
     def _edge(self, cell: Cell) -> str:
         edge = "posedge" if cell.parameters["CLK_POLARITY"] == "1" else "negedge"
-        return f"always @({edge} {self._value(cell.ports['CLK'], _OWN).text})"
+        return f"always @({edge} {self._value(cell.ports['CLK'], OWN).text})"
 
     def _instance(self, cell: Cell, writers: Mapping[str, "Writer"]) -> list[str]:
         inner = writers.get(cell.kind)
         names = inner.names.given if inner else {}
         parameters = [
-            f".{name}({_number(value.partition(chr(39))[2]) if chr(39) in value else value})"
+            f".{name}({number(value.partition(chr(39))[2]) if chr(39) in value else value})"
             for name, value in cell.parameters.items()
         ]
         ports = [
-            f".{names.get(chr(92) + name, name)}({self._value(value, _OWN).text})"
+            f".{names.get(chr(92) + name, name)}({self._value(value, OWN).text})"
             for name, value in cell.ports.items()
             if value
         ]
         kind = inner.name if inner else cell.kind[1:]
         name = self.names.given[cell.name]
         # A vendor's cell has those that its instance states.
-        lines = _attributes(cell.attributes, _KEPT_ATTRIBUTES if inner else cell.attributes)
+        lines = attributes_of(cell.attributes, KEPT_ATTRIBUTES if inner else cell.attributes)
         if parameters:
-            lines += [f"{kind} #(", *_indented(_listed(parameters)), f") {name} ("]
+            lines += [f"{kind} #(", *indented(listed(parameters)), f") {name} ("]
         else:
             lines.append(f"{kind} {name} (")
-        return [*lines, *_indented(_listed(ports)), ");"]
+        return [*lines, *indented(listed(ports)), ");"]
 
     # Memories
 
@@ -560,7 +494,7 @@ class Writer:
         memory = self.names.given[cell.parameters["MEMID"].strip('"').replace("\\\\", "\\")]
         if cell.kind == "$meminit_v2":
             return self._contents(memory, cell)
-        word = f"{memory}[{self._value(cell.ports['ADDR'], _OWN).text}]"
+        word = f"{memory}[{self._value(cell.ports['ADDR'], OWN).text}]"
         if cell.kind == "$memrd_v2":
             if "1" in cell.parameters["TRANSPARENCY_MASK"].partition("'")[2]:
                 raise NotImplementedError("a transparent port of a memory")
@@ -569,26 +503,26 @@ class Writer:
                 return [f"assign {data} = {word};"]
             self._blocks.add(cell.ports["DATA"][0].wire)
             statement = f"{data} <= {word};"
-            if _constant(cell.ports["EN"]) != "1":
-                statement = f"if ({self._value(cell.ports['EN'], _OWN).text}) {statement}"
-            return _controlled(self._edge(cell), [statement])
+            if constant_of(cell.ports["EN"]) != "1":
+                statement = f"if ({self._value(cell.ports['EN'], OWN).text}) {statement}"
+            return controlled(self._edge(cell), [statement])
         enable, data_bits = cell.ports["EN"], cell.ports["DATA"]
         statements: list[str] = []
         low = 0
-        each = [_bits(enable, bit, 1) for bit in range(_width(enable))]
+        each = [bits_of(enable, bit, 1) for bit in range(width_of(enable))]
         for bit, run in groupby(each):
             count = len(list(run))
             place = "" if count == len(each) else f"[{low + count - 1}:{low}]"
-            data = self._value(_bits(data_bits, low, count), _WHOLE).text
-            condition = "" if _constant(bit) == "1" else f"if ({self._value(bit, _OWN).text}) "
+            data = self._value(bits_of(data_bits, low, count), WHOLE).text
+            condition = "" if constant_of(bit) == "1" else f"if ({self._value(bit, OWN).text}) "
             statements.append(f"{condition}{word}{place} <= {data};")
             low += count
-        return _controlled(self._edge(cell), statements)
+        return controlled(self._edge(cell), statements)
 
     def _contents(self, memory: str, cell: Cell) -> list[str]:
         """The initial words of a memory; where some in a row are equal, as a loop."""
         width = int(cell.parameters["WIDTH"])
-        bits = _constant(cell.ports["DATA"]) or ""
+        bits = constant_of(cell.ports["DATA"]) or ""
         words = [
             bits[len(bits) - low - width : len(bits) - low] for low in range(0, len(bits), width)
         ]
@@ -598,15 +532,15 @@ class Writer:
         for word, run in groupby(words):
             end = first + len(list(run))
             if end - first < _FEWEST_WORDS:
-                lines += [f"{memory}[{k}] = {_number(word)};" for k in range(first, end)]
+                lines += [f"{memory}[{k}] = {number(word)};" for k in range(first, end)]
             else:
                 lines.append(f"for ({index} = {first}; {index} < {end}; {index} = {index} + 1)")
-                lines.append(f"  {memory}[{index}] = {_number(word)};")
+                lines.append(f"  {memory}[{index}] = {number(word)};")
             first = end
         if any(line.startswith("for") for line in lines):
             lines.insert(0, f"integer {index};")
         name = self.names.add(f"{memory} words", f"{memory.strip()}_words".lstrip("\\"))
-        return [f"initial begin : {name}", *_indented(lines), "end"]
+        return [f"initial begin : {name}", *indented(lines), "end"]
 
     # The module
 
@@ -618,20 +552,20 @@ class Writer:
         memories: list[str] = []
         for content in self.module.contents:
             if not isinstance(content, Cell):
-                if _first(content).target[0].wire not in self.next_values:
+                if first_of(content).target[0].wire not in self.next_values:
                     logic += self._combinational(content)
             elif not content.kind.startswith("$"):
                 instances += self._instance(content, writers)
             elif content.kind.startswith("$mem"):
                 memories += self._memory_port(content)
-            elif content.kind not in _OPERATORS:
+            elif content.kind not in OPERATORS:
                 registers += self._register(content)
             elif content.ports["Y"][0].wire in self.names.given:
                 self._name(content.ports["Y"][0].wire)
         for one in self.module.connections:
             port = one.target[0].wire
             if self.module.wires[port].direction and port not in self.merged:
-                value = self._value(one.value, _WHOLE).text
+                value = self._value(one.value, WHOLE).text
                 logic.append(f"assign {self.names.given[port]} = {value};")
         views, values = self._pending_lines()
         if self._starts_at_zero:
@@ -644,7 +578,7 @@ class Writer:
             ]
         parts = [self._declarations(), views, instances, values + logic, registers, memories]
         body = "\n".join(
-            "".join(f"{text}\n" for line in _indented(part) for text in _wrap(line))
+            "".join(f"{text}\n" for line in indented(part) for text in wrap(line))
             for part in parts
             if part
         )
@@ -662,15 +596,15 @@ class Writer:
             else:
                 parts, alias = self._pending_aliases.pop(0)
                 text = self._concatenation(parts).text
-                views.append(f"wire {_range(_width(parts))}{self.names.given[alias]} = {text};")
+                views.append(f"wire {range_of(width_of(parts))}{self.names.given[alias]} = {text};")
         return views, values
 
     def _declared(self, wire: Wire) -> str:
         """A declaration, up to the initial value."""
         kind = "reg" if wire.name in self._blocks else "wire"
         initial = wire.attributes.get("init", "").partition("'")[2]
-        value = f" = {_number(initial)}" if initial and kind == "reg" else ""
-        return f"{kind:4} {_range(wire.width)}{self.names.given[wire.name]}{value}"
+        value = f" = {number(initial)}" if initial and kind == "reg" else ""
+        return f"{kind:4} {range_of(wire.width)}{self.names.given[wire.name]}{value}"
 
     def _ports(self, comments: Mapping[str, str]) -> str:
         ports = [wire for wire in self.module.wires.values() if wire.direction and wire.width]
@@ -679,9 +613,9 @@ class Writer:
             wire = self.module.wires[self.merged.get(port.name, port.name)]
             comma = "," if port is not ports[-1] else ""
             line = f"  {port.direction:6} {self._declared(wire)}{comma}"
-            comment = comments.get(port.name[1:]) or _meanings(port) or _meanings(wire)
+            comment = comments.get(port.name[1:]) or meanings_of(port) or meanings_of(wire)
             lines += [
-                *_indented(_attributes(wire.attributes)),
+                *indented(attributes_of(wire.attributes)),
                 line + (f"  // {comment}" * bool(comment)),
             ]
         return "".join(f"{line}\n" for line in lines)
@@ -701,109 +635,11 @@ class Writer:
                 or wire.name in merged
             ):
                 continue
-            meanings = _meanings(wire)
-            lines += _attributes(wire.attributes)
+            meanings = meanings_of(wire)
+            lines += attributes_of(wire.attributes)
             lines.append(f"{self._declared(wire)};" + (f"  // {meanings}" if meanings else ""))
         for memory in self.module.memories.values():
             name = self.names.given[memory.name]
-            lines += _attributes(memory.attributes)
-            lines.append(f"reg  {_range(memory.width)}{name} [0:{memory.depth - 1}];")
+            lines += attributes_of(memory.attributes)
+            lines.append(f"reg  {range_of(memory.width)}{name} [0:{memory.depth - 1}];")
         return lines
-
-
-def _values(body: Body) -> Iterator[Value]:
-    for one in body:
-        yield one.value
-        for case in one.cases if isinstance(one, Switch) else ():
-            yield from _values(case.body)
-
-
-def _pattern(digits: str) -> str:
-    return f"{len(digits)}'b{digits.replace('-', '?')}"
-
-
-def _lows(value: Value) -> list[int]:
-    """Where each part of a value begins."""
-    return [_width(value[:place]) for place in range(len(value))]
-
-
-def _identifier(name: str) -> str:
-    return re.sub(r"\W", "_", name.removeprefix("\\"))
-
-
-def _first(body: Body) -> Assign:
-    """What a process sets before it decides."""
-    found = body[0]
-    assert isinstance(found, Assign)
-    return found
-
-
-def _meanings(wire: Wire) -> str:
-    """The names of an enumeration's values, if there are few."""
-    found = {
-        int(name.removeprefix("enum_value_"), 2): value.strip('"').lstrip("\\").rpartition(".")[2]
-        for name, value in wire.attributes.items()
-        if name.startswith("enum_value_")
-    }
-    text = ", ".join(f"{number}: {found[number]}" for number in sorted(found))
-    return text if len(text) <= _LONGEST_PART else ""
-
-
-def _inverse(condition: str) -> str:
-    if not _is_simple(condition):
-        return f"!({condition})"
-    return condition[1:] if condition.startswith("!") else f"!{condition}"
-
-
-def _is_simple(condition: str) -> bool:
-    return re.fullmatch(r"!?\\?[\w$]+ ?(\[\d+\])?", condition) is not None
-
-
-def _listed(items: list[str]) -> list[str]:
-    return [item + ("," if place < len(items) - 1 else "") for place, item in enumerate(items)]
-
-
-def _controlled(head: str, body: list[str]) -> list[str]:
-    """Statements under a condition, a label or a clock."""
-    if len(body) == 1 and not body[0].startswith(("if ", "for ")):  # whose would an `else` be?
-        return [f"{head} {body[0]}"]
-    return [f"{head} begin", *_indented(body), "end"]
-
-
-def _simplified(switch: Switch) -> Switch:
-    """The switch without constant bits, and without cases that they exclude."""
-    bits = [_bits(switch.value, bit, 1) for bit in range(_width(switch.value))]
-    known = [_constant(bit) for bit in bits]
-    value: list[Part] = []
-    for bit, digit in zip(bits, known, strict=True):
-        value += bit if digit is None else ()
-    cases: list[Case] = []
-    for case in switch.cases:
-        patterns = [
-            "".join(p for p, digit in zip(pattern[::-1], known, strict=True) if digit is None)[::-1]
-            for pattern in case.patterns
-            if all(
-                p in ("-", digit) or digit is None
-                for p, digit in zip(pattern[::-1], known, strict=True)
-            )
-        ]
-        if not case.patterns or any(set(pattern) <= {"-"} for pattern in patterns):
-            cases.append(Case((), case.body))
-            break
-        if patterns:
-            cases.append(Case(tuple(patterns), case.body))
-    return Switch(merged(value), cases)
-
-
-def _retargeted(body: Body, wire: str) -> Body:
-    """The process with its assignments going to another wire."""
-
-    def renamed(one: Assign | Switch) -> Assign | Switch:
-        if isinstance(one, Assign):
-            parts = (Part(wire, part.low, part.width) for part in one.target)
-            return Assign(tuple(parts), one.value)
-        return Switch(
-            one.value, [Case(case.patterns, _retargeted(case.body, wire)) for case in one.cases]
-        )
-
-    return [renamed(one) for one in body]
