@@ -5,7 +5,6 @@ multipliers; COMPRESSION, Algorithms 2 and 6, for `montgomery-r2`, the one that 
 operands lie in a block RAM instead of registers; the multiplier loads and unloads word by word.
 """
 
-from dataclasses import replace
 from functools import partial
 
 from coprime.cells.target import Target
@@ -17,8 +16,6 @@ from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
 from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
 from coprime.parameters import Parameter, check_ranges
 
-from .curve_layout import OneMemory
-from .curve_settings import CURVES_PARAMETER, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
@@ -34,56 +31,43 @@ def _design(
     multipliers: int = 2,
     exponentiator: str = "left-to-right",
     window: int = 4,
-    curves: str = "none",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 2 to `longest`.
 
     Memory and multiplier exchange words of `word` bits, 8 to 64, or of the longest operand's bits
     if these are fewer. Each of the multipliers, 1 or 2, has its own memory. Primes may be as long
     as the memory has room for.
-
-    `curves`, of a multiplier whose factors may be above the modulus, is as `fdfm` has it.
     """
     check_ranges(
         max_bits=(max_bits, range(2, longest + 1)),
         word=(word, range(8, 65)),
         multipliers=(multipliers, range(1, 3)),
     )
-    settings, exponentiation = CurveSettings(curves), Exponentiation(exponentiator, window)
-    settings.check_exponentiation(exponentiation)
-    own = {"headroom": settings.slack_of_one_memory} if settings.any else {}
-    headroom = own.get("headroom", multiplier.computes.headroom)
+    exponentiation = Exponentiation(exponentiator, window)
+    headroom = multiplier.computes.headroom
     width = min(word, max_bits + headroom)
     whole = -(-(max_bits + headroom) // width)
     least_prime = -(-((max_bits + 1) // 2 + headroom) // width)
     if exponentiation.window_bits > width:
         raise ValueError(f"window must be at most {width}, a digit's bits, not {window}")
-    multiplication = multiplier.computes(whole, width, **own)
-    memory: Layout | OneMemory
-    longest, half_bits = max_bits, 0
-    if settings.any:
-        memory, longest, half_bits = settings.in_one_memory(multiplication, max_bits)
-        prime, multiplication = memory.prime, replace(multiplication, words=memory.whole)
-    else:
-        memory, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
+    multiplication = multiplier.computes(whole, width)
+    memory, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
     capabilities = lane_capabilities(
         multiplication,
-        longest,
+        max_bits,
         prime,
         family=family,
         family_number=family_number,
         min_length=1,
         multipliers=multipliers,
         constant_time=exponentiation.constant_time,
-        half_bits=half_bits,
     )
 
     def make(target: Target) -> BitSerialMultiplier:
         # The cells are the same on all targets.
         return multiplier(multiplication, capabilities.count_bits, capabilities.round_count_bits)
 
-    design = EngineDesign(capabilities, memory, multiplication, make, exponentiation)
-    return design.with_operations(settings.commands)
+    return EngineDesign(capabilities, memory, multiplication, make, exponentiation)
 
 
 def _family(
@@ -105,7 +89,6 @@ def _family(
             Parameter("word", 8, 64, 32, "bits that memory and multiplier exchange"),
             multipliers_each(2),
             *exponentiation("left-to-right"),
-            *([] if multiplier.computes.canonical else [CURVES_PARAMETER]),
         ),
         design=partial(_design, multiplier, name, number, longest),
     )

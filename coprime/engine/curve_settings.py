@@ -12,7 +12,6 @@ from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
 from coprime.parameters import ChoiceParameter
 
-from .curve_layout import OneMemory
 from .design import EngineDesign
 from .layout import Banks
 
@@ -60,7 +59,6 @@ class CurvesParameter(ChoiceParameter):
 CURVES_PARAMETER = CurvesParameter(
     "curves", CURVES, NO_CURVES, "operations on elliptic curves; kinds are joined by +", sparse=True
 )
-"""The only one of lanes of one memory, which neither draw nonces nor compare multiples."""
 CURVE_PARAMETERS = (
     CURVES_PARAMETER,
     ChoiceParameter(
@@ -168,11 +166,6 @@ class CurveSettings:
         return max(_BLOCK_BITS) if many else _BLOCK_BITS[len(self.kinds)]
 
     @property
-    def slack_of_one_memory(self) -> int:
-        """Those of a multiplier of one memory, whose sums have the multiplicand and the modulus."""
-        return self.slack + self.has_points
-
-    @property
     def verifies(self) -> bool:
         """Whether a signature of ECDSA is verified before it can be read."""
         return self.base_multiple == "verified"
@@ -212,25 +205,6 @@ class CurveSettings:
             shares_key=self.shares_key,
         )
         return design.with_operations(self.commands)
-
-    def in_one_memory(
-        self, multiplication: Multiplication, max_bits: int
-    ) -> tuple[OneMemory, int, int]:
-        """One memory that holds moduli of `max_bits` bits, primes of half of that, and points.
-
-        Returns the memory, with digits of the longest modulus; and as `lengthened` its bits, and
-        those of a number below the second of two coordinates.
-        """
-        width, headroom = multiplication.digit_width, multiplication.headroom
-        prime = digits((max_bits + 1) // 2, width, headroom)
-        half, longest = 0, max_bits
-        if self.has_points:
-            half = 1 << (prime - 1).bit_length()
-            field = min(_LONGEST_FIELD, prime * width - headroom)
-            longest = max(max_bits, half * width + field)
-        if "edwards" in self.kinds:  # columns of two scalars
-            longest = max(longest, COMB_TEETH * (field + width))
-        return OneMemory(digits(longest, width, headroom), prime, half), longest, half * width
 
     def lengthened(
         self, banks: Banks, multiplication: Multiplication, max_bits: int

@@ -15,7 +15,6 @@ from coprime.operations.operation import Arithmetic, Machine
 from coprime.program.assembler import Program
 
 from .contract import Capabilities, Command, Length, Operand
-from .curve_layout import OneMemory
 from .engine import Engine
 from .layout import BankedLayout, Banks, Layout
 from .prediction import Prediction, predict
@@ -45,7 +44,7 @@ class EngineDesign:
     """An engine of lanes: capabilities, memory and multiplication."""
 
     capabilities: Capabilities
-    memory: Layout | Banks | OneMemory
+    memory: Layout | Banks
     """Its size, and the places of its numbers, if they do not depend on the programs."""
     multiplication: Multiplication
     make_multiplier: Callable[[Target], ModularMultiplier]
@@ -115,14 +114,12 @@ class EngineDesign:
         """Where each number lies."""
         if isinstance(self.memory, Layout):
             return self.memory
-        if isinstance(self.memory, OneMemory):
-            return self.memory.place(self.programs, self.capabilities.required)
         return _placed(self.memory, self._machine, frozenset(self.capabilities.required.items()))
 
     @property
     def depth(self) -> int:
         """Words of each memory."""
-        return self.layout.depth if isinstance(self.memory, OneMemory) else self.memory.depth
+        return self.memory.depth
 
     @property
     def sums_beside_products(self) -> bool:

@@ -16,8 +16,6 @@ from coprime.parameters import check_ranges
 from coprime.program.operands import Operand, Scratch
 
 from .contract import WordAddresses
-from .curve_layout import OneMemory
-from .curve_settings import CURVES_PARAMETER, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
@@ -30,7 +28,6 @@ def fdfm(
     multipliers: int = 1,
     exponentiator: str = "left-to-right",
     window: int = 4,
-    curves: str = "none",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
@@ -38,38 +35,24 @@ def fdfm(
     a power of two digits that holds the operands and the exponentiator's table. One RAMB36E1, as in
     the paper, holds 2048 digits: moduli of up to 2308 bits, or of 2176 with primes of up to 1392.
     Two hold 4622 bits, and four 8192.
-
-    `curves` is none, montgomery, weierstrass or edwards, for operations on the first multiplier,
-    and needs exponentiator=fixed-window and windows of 4 bits. Numbers then have 4 or 7 bits more
-    than M, so that sums need not be reduced.
     """
     check_ranges(max_bits=(max_bits, range(64, 8193)), multipliers=(multipliers, range(1, 3)))
-    settings, exponentiation = CurveSettings(curves), Exponentiation(exponentiator, window)
-    settings.check_exponentiation(exponentiation)
-    multiplication = FdfmMultiplication(settings.slack_of_one_memory)
+    exponentiation, multiplication = Exponentiation(exponentiator, window), FdfmMultiplication()
     width, headroom = multiplication.digit_width, multiplication.headroom
-    memory: Layout | OneMemory
-    longest, half_bits = max_bits, 0
-    if settings.any:
-        memory, longest, half_bits = settings.in_one_memory(multiplication, max_bits)
-        prime = memory.prime
-    else:
-        whole, half = (digits(bits, width, headroom) for bits in (max_bits, (max_bits + 1) // 2))
-        memory, prime = Layout.smallest(whole, half, multipliers, exponentiation.table)
+    whole, half = (digits(bits, width, headroom) for bits in (max_bits, (max_bits + 1) // 2))
+    memory, prime = Layout.smallest(whole, half, multipliers, exponentiation.table)
     capabilities = lane_capabilities(
         multiplication,
-        longest,
+        max_bits,
         prime,
         family="fdfm",
         family_number=1,
         min_length=(multiplication.min_digits - 1) * width - headroom + 1,
         multipliers=multipliers,
         constant_time=exponentiation.constant_time,
-        half_bits=half_bits,
     )
     make = partial(FdfmMultiplier, capabilities.count_bits)
-    design = EngineDesign(capabilities, memory, multiplication, make, exponentiation)
-    return design.with_operations(settings.commands)
+    return EngineDesign(capabilities, memory, multiplication, make, exponentiation)
 
 
 def bare_fdfm(
@@ -77,21 +60,19 @@ def bare_fdfm(
     multipliers: int = 1,
     exponentiator: str = "left-to-right",
     window: int = 4,
-    curves: str = "none",
 ) -> EngineDesign:
     """Design the paper's core, for a lean node: RSA_PRIVATE alone, in the same memory and cycles.
 
-    ValueError for what the paper's core does not have: a second multiplier, another exponentiation,
-    curves.
+    ValueError for what the paper's core does not have: a second multiplier, or another
+    exponentiation.
     """
     for name, value, only in (
         ("multipliers", multipliers, 1),
         ("exponentiator", exponentiator, "left-to-right"),
-        ("curves", curves, "none"),
     ):
         if value != only:
             raise ValueError(f"a lean node needs {name}={only}, not {value}: use node=full")
-    design = fdfm(max_bits, multipliers, exponentiator, window, curves)
+    design = fdfm(max_bits, multipliers, exponentiator, window)
     own, memory = design.capabilities, design.layout
     required = own.required[BARE]
     addresses = WordAddresses(
@@ -116,7 +97,6 @@ FDFM = Family(
         longest_modulus(64, 8192, 2176),
         multipliers_each(1),
         *exponentiation("left-to-right"),
-        CURVES_PARAMETER,
     ),
     design=fdfm,
     bare=bare_fdfm,

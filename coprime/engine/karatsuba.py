@@ -12,8 +12,6 @@ from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 from coprime.parameters import Parameter, check_ranges
 
-from .curve_layout import OneMemory
-from .curve_settings import CURVES_PARAMETER, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
@@ -28,7 +26,6 @@ def karatsuba(
     window: int = 4,
     scaled: int = 0,
     interleaved: int = 0,
-    curves: str = "none",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
@@ -39,10 +36,6 @@ def karatsuba(
     window, the two halves of RSA_PRIVATE can be `interleaved` on it. `scaled`, the multipliers work
     modulo multiples whose lowest word is -1, which takes one word more and a third of the DSP
     slices less.
-
-    `curves` is none, montgomery, weierstrass or edwards, for operations on the first multiplier.
-    They need a fixed window of 4 bits, and neither `scaled` nor `interleaved`. Numbers then have 4
-    or 7 bits more than M, so that sums need not be reduced.
 
     Raises ValueError for another word, for `max_bits` too short for it, and for combinations that
     are excluded above.
@@ -59,16 +52,11 @@ def karatsuba(
     exponentiation = Exponentiation(exponentiator, window)
     if interleaved and (multipliers != 1 or not exponentiation.constant_time):
         raise ValueError("interleaved needs multipliers=1 and exponentiator=fixed-window")
-    settings = CurveSettings(curves)
-    if scaled or interleaved:
-        settings.refuse("scaled=0 and interleaved=0")
-    settings.check_exponentiation(exponentiation)
     multiplication = KaratsubaMultiplication(
         word,
         min(latency, KaratsubaProduct.most(word)),
         scaled=bool(scaled),
         interleaved=bool(interleaved),
-        slack=settings.slack_of_one_memory,
     )
     headroom = multiplication.headroom
     whole = -(-(max_bits + headroom) // word)
@@ -76,16 +64,10 @@ def karatsuba(
     if max_bits < min_length:
         raise ValueError(f"max_bits must be {min_length} or more for words of {word} bits")
     least_prime = -(-(max((max_bits + 1) // 2, min_length) + headroom) // word)
-    memory: Layout | OneMemory
-    longest, half_bits = max_bits, 0
-    if settings.any:
-        memory, longest, half_bits = settings.in_one_memory(multiplication, max_bits)
-        whole, prime = memory.whole, memory.prime
-    else:
-        memory, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
+    memory, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
     capabilities = lane_capabilities(
         multiplication,
-        longest,
+        max_bits,
         prime,
         family="karatsuba",
         family_number=5,
@@ -93,11 +75,9 @@ def karatsuba(
         multipliers=multipliers,
         equal_primes=bool(interleaved),
         constant_time=exponentiation.constant_time,
-        half_bits=half_bits,
     )
     make = partial(KaratsubaMultiplier, multiplication, whole, capabilities.count_bits)
-    design = EngineDesign(capabilities, memory, multiplication, make, exponentiation)
-    return design.with_operations(settings.commands)
+    return EngineDesign(capabilities, memory, multiplication, make, exponentiation)
 
 
 KARATSUBA = Family(
@@ -112,7 +92,6 @@ KARATSUBA = Family(
         *exponentiation("fixed-window"),
         Parameter("scaled", 0, 1, 0, "1: scaled moduli, whose quotient digits need no product"),
         Parameter("interleaved", 0, 1, 0, "1: both halves of RSA_PRIVATE on one multiplier"),
-        CURVES_PARAMETER,
     ),
     design=karatsuba,
 )

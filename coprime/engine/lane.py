@@ -1,6 +1,6 @@
 """A lane: operand memory, sequencer, linear unit and one modular multiplier."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import Out
 from amaranth.utils import bits_for
@@ -9,11 +9,10 @@ from coprime.cells.target import Target
 from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Multiplication, Role
 from coprime.multipliers.delays import delays, history
 from coprime.program.assembler import Program
-from coprime.program.operands import MODULI, OF_ONE, Mode, Operand, Scratch, third_entry
+from coprime.program.operands import MODULI, Mode, Operand, Scratch
 
 from .addresses import LocationAddress
 from .contract import Capabilities
-from .curve_layout import CurveLayout
 from .lane_of_units import LaneOfUnits
 from .layout import Layout
 
@@ -150,11 +149,10 @@ class Lane(LaneOfUnits):
         # The host, then the unit that works.
         b_location, b_index = Signal.like(a_location), Signal.like(a_index)
         write, write_data = Signal(), Signal.like(a_data)
-        operand, index = self._of_host(m)
         with m.If(~self.busy):
             m.d.comb += [
-                b_location.eq(Mux(self.write, operand, self.number(Scratch.RESULT))),
-                b_index.eq(index),
+                b_location.eq(Mux(self.write, self.operand, self.number(Scratch.RESULT))),
+                b_index.eq(self.index),
                 write.eq(self.write),
                 write_data.eq(self.digit),
             ]
@@ -177,8 +175,6 @@ class Lane(LaneOfUnits):
                 write.eq(linear.b_write),
                 write_data.eq(linear.b_write_data),
             ]
-            if self.program.sums:
-                m.d.comb += b_index.eq(linear.b_index)
         for port, location, index in (("a", a_location, a_index), ("b", b_location, b_index)):
             m.submodules[f"{port}_address"] = address = LocationAddress(self.layout)
             m.d.comb += [
@@ -186,11 +182,7 @@ class Lane(LaneOfUnits):
                 address.index.eq(index),
                 getattr(memory, f"{port}_address").eq(address.address),
             ]
-        given: Value = delays(m, write_data, 2)[-1]
-        if self.program.sums:
-            # The pipeline's digits are there as they are written.
-            sums = history(m, "sums", self.busy & ~multiplies, 2)[-1]
-            given = Mux(sums, linear.b_write_data, given)
+        given = delays(m, write_data, 2)[-1]
         m.d.comb += [memory.b_write.eq(delays(m, write, 2)[-1]), memory.b_write_data.eq(given)]
         return m
 
@@ -211,22 +203,6 @@ class Lane(LaneOfUnits):
         if any(step.x is Mode.OTHER_ACCUMULATOR for step in self.program.steps):
             m.d.comb += multiplier.x_is_other.eq(sequencer.x == self.number(Mode.OTHER_ACCUMULATOR))
         return places
-
-    def _of_host(self, m: Module) -> tuple[Value, Value]:
-        """Location and index of what the host writes: of a table's points, an entry of it."""
-        layout = self.layout
-        if not isinstance(layout, CurveLayout) or not layout.has_points:
-            return self.operand, self.index
-        lower = bits_for(layout.half - 1)
-        location, index = Signal(layout.number_bits), Signal.like(self.index)
-        m.d.comb += [location.eq(self.operand), index.eq(self.index)]
-        with m.If(self.write & (self.operand >= Operand.TABLE_0)):
-            first = layout.numbers[Scratch.T_0] - 2 * Operand.TABLE_0
-            m.d.comb += [
-                location.eq(Cat(self.index[lower], self.operand) + first),
-                index.eq(self.index[:lower]),
-            ]
-        return location, index
 
     def _port_a(
         self, m: Module, multiplies: Signal, x: Signal, multiplicand: Signal
@@ -256,12 +232,6 @@ class Lane(LaneOfUnits):
                     m.d.comb += location.eq(number(Operand.M_INVERSE) + sequencer.modulus)
         with m.Else():
             m.d.comb += [location.eq(x), index.eq(self.linear.index)]
-            if self.program.sums:
-                added = number(Operand.M) + sequencer.modulus
-                if self.multiplication.scaled:
-                    added = number(Scratch.ADDED_MODULUS)
-                with m.If(self.linear.reads_modulus):
-                    m.d.comb += location.eq(added)
         if not self.leads:
             with m.If(~self.busy):
                 m.d.comb += [location.eq(self.from_other.location), index.eq(self.from_other.index)]
@@ -293,26 +263,7 @@ class Lane(LaneOfUnits):
                 names = (one, Mode.NEXT_BASE) if one is Scratch.SPARE else (one,)
                 with m.If(location.matches(*(numbers[name] for name in names))):
                     m.d.comb += resolved.eq(self.number(Scratch.ACCUMULATOR) | is_at)
-        if self.program.swaps:
-            pairs = (numbers[one] for one in OF_ONE if one in numbers)
-            with m.If(sequencer.swaps & location.matches(*pairs)):
-                m.d.comb += resolved[0].eq(~location[0])
         if sequencer.window is not None:
-            selected: Value = sequencer.window
-            if self.program.scans_columns:
-                selected = Mux(sequencer.columns, self._of_column(m, location, resolved), selected)
             with m.If(location == self.number(Mode.WINDOW)):
-                m.d.comb += resolved.eq(self.number(Scratch.T_0) | selected)
+                m.d.comb += resolved.eq(self.number(Scratch.T_0) | sequencer.window)
         return resolved
-
-    def _of_column(self, m: Module, location: Signal, resolved: Signal) -> Value:
-        """The entry that a column selects: its lowest bit is its sign; and resolve the others."""
-        window, numbers = self.sequencer.window, self.layout.numbers
-        assert window is not None
-        point = window[1:] ^ (~window[0]).replicate(len(window) - 1)
-        with m.If(location == numbers[Mode.ENTRY]):
-            m.d.comb += resolved.eq(self.number(Scratch.T_0) | Cat(Const(1, 1), point))
-        if self.program.has_thirds:
-            with m.If(location == numbers[Mode.THIRD]):
-                m.d.comb += resolved.eq(self.number(Scratch.table(third_entry(0))) | point)
-        return Cat(Const(0, 1), point)

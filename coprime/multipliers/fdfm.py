@@ -33,15 +33,11 @@ class FdfmMultiplication(Multiplication):
 
     X, the multiplicand, and M have `inner` digits, at least 2; Y, the multiplier, has `outer`. The
     result is below X*Y / 2^(17*outer) + M, so below 2M where X < 2M, Y < 2M and 2^(17*outer) > 4M;
-    it must fit in `inner` digits. M is odd.
-
-    Parameters
-    ----------
-    headroom : 2^(17d) is 2^headroom * M or more; X is below half of that
+    it must fit in `inner` digits. M is odd. 2^(17d) is 2^headroom * M or more; X is below half of
+    that.
     """
 
-    headroom: int = 2
-
+    headroom = 2
     digit_width = RADIX_BITS
     min_digits = 2  # of X and M: S_0 is the sum of j = 1
     canonical = False

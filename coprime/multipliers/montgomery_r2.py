@@ -21,13 +21,10 @@ from .bit_serial_control import BitSerialControl
 class MontgomeryRadix2Multiplication(BitSerialMultiplication):
     """(X * Y + q * M) / 2^rounds, with the q below 2^rounds that makes it an integer.
 
-    Parameters
-    ----------
-    headroom : R is 2^headroom * M or more; Y is below half of that
+    R is 2^headroom * M or more; Y is below half of that.
     """
 
-    headroom: int = HEADROOM
-
+    headroom = HEADROOM
     canonical = False
     overwrites = True  # WRITING comes after the last bit of X
 

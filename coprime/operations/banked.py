@@ -37,25 +37,6 @@ _WITHOUT_OPERANDS = (
 )
 
 
-def powers(machine: Machine, context: Context) -> list[Step]:
-    """In one memory: T_0 = 1, T_1 = ACCUMULATOR and its powers; a step for each.
-
-    An exponentiation there multiplies by T_0, too.
-    """
-    last = (1 << machine.exponentiation.window_bits) - 1
-    base = Scratch.T_1
-    return [
-        move(Scratch.T_0, Scratch.ONE_FORM, context),
-        move(base, _ACC, context),
-        *(
-            multiply(
-                Scratch.table(k), Scratch.table(k - 1), base, context, f"T_{k} = T_{k - 1} * B"
-            )
-            for k in range(2, last + 1)
-        ),
-    ]
-
-
 def banked_routines(machine: Machine) -> list[Routine]:
     """POWER, of MODEXP and of each half of a private operation, and REDUCE_ONCE."""
     return [_power(machine), _reduce_once()]
@@ -77,7 +58,7 @@ def _power(machine: Machine) -> Routine:
     """
     multiplication, blinds = machine.multiplication, _blinds_base(machine)
     scan, square, product, _ = windows(_CURRENT, _ACC)
-    result = Mode.HALF if machine.lanes == 1 or not multiplication.banked else _ACC
+    result = Mode.HALF if machine.lanes == 1 else _ACC
     last = PASS if blinds else leave(multiplication, result)
     usual = multiplication.usual_bound
     takes: dict[Named, Bound | None] = {Mode.WINDOW: usual}

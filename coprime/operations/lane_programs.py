@@ -18,7 +18,6 @@ from .ecdsa_routines import ecdsa_routines
 from .edwards import edwards_routines
 from .masked_primes import draw_multiple
 from .masked_private import public_power
-from .one_memory import routine_in_one_memory, steps_in_one_memory
 from .operation import Machine
 from .shared_steps import canonical
 from .weierstrass import curve_routines
@@ -28,7 +27,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     """The program of each lane: the steps of these commands, in the order of their codes.
 
     Lanes of two banks that are alone have both primes in turn. Of two, the first has P, and the
-    second Q. Of two lanes of one memory only the first has a part in operations on curves.
+    second Q.
 
     Raises ValueError if a sum of theirs could overflow, a result be no canonical one, or a routine
     not do as it declares.
@@ -36,31 +35,21 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     multiplication, exponentiation = machine.multiplication, machine.exponentiation
     commands = sorted(commands)
     banked = multiplication.banked
-    on_curves = [one for one in commands if one.operation.is_of_curves]
+    on_curves = [one for one in commands if one.operation.on_curve]
     reads_less = partial(without_operands, masks=Blinding.MASKS in exponentiation.blinding)
     listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
     for command in commands:
         own = command.operation
-        routine = own.banked if banked or command in on_curves else own.lanes
+        routine = own.banked if banked else own.lanes
         for lane, steps in enumerate(routine(machine) if routine else ()):
             listing = map(reads_less, steps) if exponentiation.blinding else steps
-            if command in on_curves and not banked:
-                listing = steps_in_one_memory(steps, multiplication)
             listings[lane].setdefault(tuple(listing), []).append(command)
     shared = [] if multiplication.canonical else canonical(multiplication)
-    shared = (
-        [*banked_routines(machine), public_power(machine), *draw_multiple(machine)]
-        if banked
-        else shared
-    )
-    of_curves = [] if banked or not on_curves else banked_routines(machine)
-    if any(one.operation.on_curve for one in commands):
+    if banked:
+        shared = [*banked_routines(machine), public_power(machine), *draw_multiple(machine)]
+    if on_curves:
         multiples = [*curve_routines(machine), *comb_routines(machine)]
-        of_curves += [*multiples, *ecdsa_routines(machine, multiples)]
-        of_curves += edwards_routines(machine)
-    if not banked:
-        of_curves = [routine_in_one_memory(one, multiplication) for one in of_curves]
-    shared = [*shared, *of_curves]
+        shared += [*multiples, *ecdsa_routines(machine, multiples), *edwards_routines(machine)]
     if exponentiation.blinding:
         shared = [replace(one, steps=tuple(map(reads_less, one.steps))) for one in shared]
     programs = [
@@ -70,11 +59,11 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
             window_bits=exponentiation.window_bits,
             whole_window_bits=exponentiation.whole_window_bits,
             moduli={
-                one: _of_lane(one.operation.moduli, lane, machine.lanes if banked else 1)
-                for one in (commands if banked else on_curves)
+                one: _of_lane(one.operation.moduli, lane, machine.lanes)
+                for one in (commands if banked else ())
                 if one.operation.moduli
             },
-            shortens=(one for one in on_curves if one.operation.on_curve and multiplication.scaled),
+            shortens=on_curves if multiplication.scaled else (),
             merges=banked,
         )
         for lane, each in enumerate(listings)

@@ -162,8 +162,7 @@ class Operation:
     settings : other parameters that it needs, and their values
     is_right : whether a result, of two numbers, is right, where it draws random numbers
     lanes, banked : its steps on lanes of one memory, and of two banks; without either it is the
-        front end's and the sequencer's own, and has no result. Without the former, on lanes of one
-        memory it has those of two banks, as `one_memory.py` makes them
+        front end's and the sequencer's own, and has no result
     """
 
     name: str

@@ -21,7 +21,7 @@ from coprime.program.operands import OF_ONE, Context, Location, Mode, Operand, R
 from coprime.program.routine import Named, Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan
 
-from .banked import POWER, fill_table, make_added_modulus, move, powers
+from .banked import POWER, fill_table, make_added_modulus, move
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import TEMPORARIES, NumberPlace, formula
 from .operation import Input, Machine, Operation
@@ -220,7 +220,7 @@ def _invert(machine: Machine) -> Routine:
         fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
         *([] if overlaps or exponentiation.window_bits < 4 else last),
     ]
-    steps = [*(table if multiplication.banked else powers(machine, _CURRENT)), jump(one, POWER)]
+    steps = [*table, jump(one, POWER)]
     takes = {_ACC: multiplication.usual_bound, _ONE_FORM: None}
     clobbers = (_ACC, *_BY_TABLE)
     return routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)

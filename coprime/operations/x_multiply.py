@@ -25,7 +25,6 @@ from .banked import (
     fill_table,
     make_added_modulus,
     move,
-    powers,
     prepare_banked,
 )
 from .operation import Input, Machine, Operation
@@ -103,10 +102,7 @@ def _ladder(machine: Machine) -> list[Step]:
 
 
 def _round_of(machine: Machine) -> "_Round":
-    own = machine.multiplication
-    if own.overlaps:
-        return _OverlappedRound(_COPIES)
-    return _Round(_COPIES if own.banked else {one: one for one in _COPIES})
+    return (_OverlappedRound if machine.multiplication.overlaps else _Round)(_COPIES)
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ class _Round:
 
     Parameters
     ----------
-    copies : of sums and differences in the right bank; of one memory they are those themselves
+    copies : of sums and differences in the right bank
     """
 
     copies: Mapping[Reference, Reference]
@@ -286,8 +282,6 @@ def _finish(machine: Machine) -> list[Step]:
         *([move(base, _ACC, _WHOLE)] if base else []),
         fill_table(_WHOLE, base),
     ]
-    if not multiplication.banked:
-        table = [move(_ACC, Scratch.Z_2, _WHOLE), *powers(machine, _WHOLE)]
     return [
         less_one,
         linear(StepKind.SUBTRACT, e, e, _UNIT, _WHOLE, "M - 2"),

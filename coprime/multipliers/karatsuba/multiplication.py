@@ -26,15 +26,14 @@ class KaratsubaMultiplication(Multiplication):
     latency : k, cycles of a product of two words, 1 to KaratsubaProduct.most(digit_width)
     scaled : the modulus is scaled, and q needs no product of its own
     interleaved : there are ports for two multiplications
-    slack : bits that R has above the modulus, at least 2
     """
 
     digit_width: int
     latency: int
     scaled: bool = False
     interleaved: bool = False
-    slack: int = 2
 
+    slack = 2  # bits that R has above the modulus
     canonical = False
     prepares = True
     two_streams = True
