@@ -4,7 +4,6 @@ import itertools
 import re
 from dataclasses import dataclass, replace
 
-from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.combs import COMB_TEETH
 from coprime.model.montgomery import digits
 from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
@@ -128,16 +127,6 @@ class CurveSettings:
         if self.has_points and self.blinds:
             alone = f"with curves={self.curves} there is no blinding yet"
             raise ValueError(f"{alone}: leave one of them out")
-
-    def check_exponentiation(self, exponentiation: Exponentiation) -> None:
-        """Raise ValueError for another one than operations on curves need, if there are any."""
-        if exponentiation.name != "fixed-window" or exponentiation.window != COMB_TEETH:
-            self.refuse(f"exponentiator=fixed-window and window={COMB_TEETH}")
-
-    def refuse(self, needed: str) -> None:
-        """Raise ValueError that curves need this, if there are any."""
-        if self.any:
-            raise ValueError(f"curves={self.curves} needs {needed}")
 
     @property
     def kinds(self) -> tuple[str, ...]:

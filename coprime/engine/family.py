@@ -15,6 +15,7 @@ from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, P
 
 from .budget import Candidate, SliceBudget
 from .design import Design, EngineDesign
+from .former_parameters import check_former
 from .lengths import Lengths
 
 MAX_BITS = "max_bits"  # the parameter of families that work with any modulus of up to so many bits
@@ -124,13 +125,14 @@ class Family:
         `settings` has stays as it is.
 
         Raises TypeError for a value that is neither a text nor an integer; ValueError for an
-        unknown name, a value out of range, a budget that no design keeps, or a design that is too
-        short for `lengths`; that error names the max_bits that is not, set with `option` before it,
-        or those of the `others` that hold such numbers.
+        unknown or a former name, a value out of range or a former one, a budget that no design
+        keeps, or a design that is too short for `lengths`; that error names the max_bits that is
+        not, set with `option` before it, or those of the `others` that hold such numbers.
         """
         settings = texts(settings)
         known = {one.name: one for one in self.settings}
-        for name in settings:
+        for name, value in settings.items():
+            check_former(self.name, known, name, value)
             if name not in known:
                 nearest = hint(name, known, "it has")
                 raise ValueError(f"{self.name} has no parameter {name!r}; {nearest}")

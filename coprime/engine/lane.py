@@ -106,7 +106,7 @@ class Lane(LaneOfUnits):
         target: Target = Target.GENERIC,
     ):
         for step in program.steps:
-            if step.copy is not None and step.copy is not step.destination:
+            if step.copies:
                 raise ValueError(f"in one memory {step.note!r} has no copy")
         self.layout = layout
         link = LaneLinkSignature(

@@ -19,7 +19,7 @@ from coprime.program.steps import StepKind
 from .contract import Capabilities, EngineSignature
 from .layout import Layout
 from .linear import LinearUnit
-from .linear_pipeline import LinearPipeline, is_pipelined
+from .linear_pipeline import LinearPipeline
 from .sequencer import Sequencer
 from .sequencer.linear_steps import LINEAR_OPERATIONS
 
@@ -112,7 +112,7 @@ class LaneOfUnits(wiring.Component):
         sizes = (width, capabilities.count_bits, depth)
         self.task = LinearTask(self.sequencer, shares=self.shares)
         self.linear: LinearUnit | LinearPipeline
-        if is_pipelined(program, multiplication):
+        if multiplication.banked:
             self.linear = LinearPipeline(
                 *sizes, waits=program.draws, sums=program.sums, shares=self.shares
             )

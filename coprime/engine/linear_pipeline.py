@@ -343,13 +343,8 @@ class LinearPipeline(wiring.Component):
                     m.next = "IDLE"
 
 
-def is_pipelined(program: Program, multiplication: Multiplication) -> bool:
-    """Whether the linear unit is a pipeline: with two banks, or where the modulus is added."""
-    return multiplication.banked or program.sums
-
-
 def linear_cycles(program: Program, multiplication: Multiplication, digits: int) -> int:
     """Cycles of the linear unit's operation on `digits` digits, in the lane of this program."""
-    if is_pipelined(program, multiplication):
+    if multiplication.banked:
         return LinearPipeline.cycles(digits, sums=program.sums)
     return LinearUnit.cycles(digits)

@@ -226,7 +226,6 @@ class Multiplication(ABC):
     two_streams (bool): has the port `b_multiplier` of `MultiplierSignature`
     overlaps (bool): accepts a product before the previous one has ended, with
         `OverlappingMultiplierSignature`
-    overwrites (bool): of one memory: the result may be written over a factor
     chains (bool): of one memory: a product may follow the previous one before that has ended, with
         the ports of `MultiplierSignature` for it
     """
@@ -241,7 +240,6 @@ class Multiplication(ABC):
     banked: bool = False
     two_streams: bool = False
     overlaps: bool = False
-    overwrites: bool = False
 
     @property
     def chains(self) -> bool:

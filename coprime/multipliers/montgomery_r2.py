@@ -26,7 +26,6 @@ class MontgomeryRadix2Multiplication(BitSerialMultiplication):
 
     headroom = HEADROOM
     canonical = False
-    overwrites = True  # WRITING comes after the last bit of X
 
     @property
     def most_multiplicand(self) -> int:

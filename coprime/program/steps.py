@@ -210,8 +210,7 @@ class Step:
     modulo a scaled modulus, else the modulus itself."""
     copy: Reference | None = None
     """Of a sum, a MOVE or a MULTIPLY: where the result is written, too, in the right bank, in the
-    block that the destination has in the left one; not the y of a MULTIPLY. In one memory it is the
-    destination itself."""
+    block that the destination has in the left one; not the y of a MULTIPLY."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a multiple that no step adds, or of a step that adds none."""

@@ -107,7 +107,7 @@ def test_an_operand_with_more_bits_is_none(operands, count, bits):
 
 
 def test_places_of_a_lane_have_no_published_numbers():
-    """But those of operands that no lane of one memory holds."""
+    """But those of operands that no lane with one memory holds."""
     layout = fdfm(64).layout
     operands = {int(one) for one in Operand if one < OWN.operand_count}
     others = {number for one, number in layout.numbers.items() if not isinstance(one, Operand)}

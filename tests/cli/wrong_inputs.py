@@ -352,7 +352,7 @@ WRONG = {
         "ec verify --key ec_public.pem --in text.txt --signature none",
         "ec verify --key ec_public.pem --in text.txt --signature text.txt --hash sha384 --digest",
         "build compact -p curves=hyperelliptic -o x",
-        "build karatsuba -p curves=montgomery -p scaled=1 -o x",
+        "build karatsuba -p curves=montgomery -o x",
         "build fdfm -p curves=montgomery -o x",
         "build montgomery-2csa -p curves=montgomery -o x",
         "run montgomery-2csa X_MULTIPLY --bits 255",

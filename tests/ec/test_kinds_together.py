@@ -13,15 +13,9 @@ from tests.benches import open_bench, run_in_both_orders
 
 TOGETHER = [one for one in CURVES if "+" in one]
 EVERY = TOGETHER[-1]
-OTHERS = {
-    "karatsuba": {"multipliers": "1", "word": "64"},
-    "fdfm": {"exponentiator": "fixed-window"},
-    "montgomery-r2": {"exponentiator": "fixed-window", "multipliers": "1", "word": "8"},
-}
 DESIGNS = [
     *[(name, EVERY, {}) for name in ("compact", "ring")],
     *[("compact", one, {"base_multiple": "once"}) for one in TOGETHER if one != EVERY],
-    *[(name, EVERY, others) for name, others in OTHERS.items()],
 ]
 QUICK = 1
 """How many of them are always built; the simulated engine of the token is another one."""

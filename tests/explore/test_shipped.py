@@ -297,19 +297,6 @@ def test_the_design_for_signatures_at_each_budget(target, slices):
     assert chosen == {1: ("compact", 1), 5: ("compact", 1), 6: ("ring", 6), 18: ("ring", slices)}
 
 
-@pytest.mark.parametrize("target", ["xc7", "ecp5"])
-def test_a_design_without_checks_is_smaller(target):
-    """Nonces are the host's, as `karatsuba` draws none; `ring` is faster, on fewer slices."""
-    found = choose(shipped_points(), wanted={"ECDSA_SIGN_WITH": 256}, target=target)
-    assert {one.point.family for one in found} == {"compact", "ring", "karatsuba"}
-    smallest = {}
-    for one in reversed(found):
-        smallest.setdefault(one.point.family, one)
-    assert "result checked" in smallest["ring"].security
-    assert "result checked" not in smallest["karatsuba"].security
-    assert smallest["karatsuba"].point.lut < smallest["ring"].point.lut
-
-
 def test_a_cluster_is_chosen_by_what_all_cores_do():
     """They are stamped; each core takes the cycles of its engine by itself."""
     found = choose(shipped_points(), wanted={"RSA_PRIVATE": 2048}, target="ecp5", part=CLUSTER)

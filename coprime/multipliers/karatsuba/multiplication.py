@@ -37,7 +37,6 @@ class KaratsubaMultiplication(Multiplication):
     canonical = False
     prepares = True
     two_streams = True
-    overwrites = True  # words are written in the last round, each after the factors' are read
 
     def __post_init__(self) -> None:
         if self.latency < 1:
