@@ -275,7 +275,7 @@ async def _random(bench: Bench, ctx: Any) -> None:
 
 _MODMUL = Command.MODMUL
 _SMALL = {"max_bits": "64"}
-_BLINDED = {"max_bits": "128", "blinding": "both"}
+_BLINDED = {"max_bits": "128", "blinding": "all"}
 
 
 @dataclass(frozen=True)

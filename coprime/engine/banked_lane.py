@@ -14,6 +14,7 @@ from coprime.multipliers.delays import delays, history
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import (
+    BLINDED_OF,
     MADE_OF,
     OF_ONE,
     Context,
@@ -503,10 +504,8 @@ class BankedLane(LaneOfUnits):
         exponent_right: Value = blocks.of(Operand.E)
         if self.program.blinds_exponents:
             is_e = sequencer.public | (sequencer.modulus == Context.WHOLE)
-            blinded: Value = blocks.of(self.program.blinded[Context.P])
-            if Scratch.BLINDED not in self.program.blinded.values():
-                of_q = blocks.of(self.program.blinded[Context.Q])
-                blinded = Mux(sequencer.modulus == Context.Q, of_q, blinded)
+            of_p, of_q = (blocks.of(BLINDED_OF[one]) for one in (Context.P, Context.Q))
+            blinded = Mux(sequencer.modulus == Context.Q, of_q, of_p)
             exponent_right = Mux(is_e, exponent_right, blinded)
         with m.If(sequencer.exponent_read):
             m.d.comb += [

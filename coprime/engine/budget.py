@@ -77,7 +77,7 @@ class SliceBudget:
         if not found:
             raise ValueError(
                 "no such design takes primes of half the length of max_bits; set a larger max_bits,"
-                " or blinding without the exponent"
+                " or leave blinding out"
             )
         return sorted(found, key=lambda one: (one.cycles, one.slices))
 

@@ -7,7 +7,6 @@ four digits come in each cycle. On ecp5 each bank is one DP16KD.
 from functools import partial
 
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.exponentiators.names import BLINDINGS, Blinding
 from coprime.model.compact import RADIX_BITS
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
@@ -44,11 +43,10 @@ def compact(
     modulus, for the sake of the table's size. A bank of 1024 words, both of which are one RAMB36E1,
     holds moduli of up to 2104 bits; two RAMB36E1 hold 4280 bits, and four 8192.
 
-    `blinding` is none, base, exponent, both, or all: then RSA_PRIVATE computes with random numbers
+    `blinding` is none or all: then RSA_PRIVATE takes random bytes and computes with random numbers
     only, but for the loading of X and the result; moduli have masks, and operands 18 more bits for
-    them, unless there are curves too. With any, windows modulo a prime have 3 bits, and RSA_PRIVATE
-    takes random bytes. Blinded exponents need max_bits of 128, and primes that have four digits
-    less than the modulus. With all a bank has 32 blocks.
+    them, unless there are curves too. Windows modulo a prime have 3 bits, and a bank 32 blocks.
+    Blinded exponents need max_bits of 128, and primes that have four digits less than the modulus.
 
     `curves` is none, montgomery, with X_MULTIPLY, weierstrass, with ECDSA and its like, or edwards,
     with EdDSA; the last two on curves over fields of up to 528 bits that are no longer than the
@@ -66,20 +64,18 @@ def compact(
 
     Raises ValueError where a parameter is out of its range.
     """
-    chosen = blinding_named(blinding)
+    blinded = BLINDING.parse(blinding) == "all"
     settings = CurveSettings(
-        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=bool(chosen)
+        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=blinded
     )
-    blinds_exponents = Blinding.EXPONENT in chosen
-    check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinds_exponents else 64, 8193)))
-    masks = Blinding.MASKS in chosen
+    check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinded else 64, 8193)))
     # Curves take less than two digits of headroom.
-    modulus_mask = mask_bits(RADIX_BITS) + 1 if masks and not settings.any else 0
+    modulus_mask = mask_bits(RADIX_BITS) + 1 if blinded and not settings.any else 0
     multiplication = CompactMultiplication(slack=settings.slack, modulus_mask=modulus_mask)
     width, headroom = multiplication.digit_width, multiplication.headroom
     min_length = max(1, (multiplication.min_digits - 1) * width - headroom + 1)
     whole = digits(max_bits, width, headroom)
-    block_bits = max(settings.block_bits, MASKED_BLOCK_BITS if masks else 0)
+    block_bits = max(settings.block_bits, MASKED_BLOCK_BITS if blinded else 0)
     banks = Banks(
         whole,
         digits((max_bits + 1) // 2, width, headroom),
@@ -97,12 +93,12 @@ def compact(
         min_length=min_length,
         constant_time=True,
         checked=True,
-        draws=bool(chosen) or settings.draws,
+        draws=blinded or settings.draws,
         half_bits=half_bits,
         scalar_blinding=settings.blinding,
     )
-    window = BLINDED_WINDOW if chosen else WINDOW
-    exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, chosen)
+    window = BLINDED_WINDOW if blinded else WINDOW
+    exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, blinded)
     make = partial(CompactMultiplier, whole, capabilities.count_bits)
     design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
     return settings.added_to(design)
@@ -115,10 +111,3 @@ COMPACT = Family(
     parameters=(longest_modulus(64, 8192, 1024), BLINDING, *CURVE_PARAMETERS),
     design=compact,
 )
-
-
-def blinding_named(name: str) -> Blinding:
-    """None, base, exponent, both or all; ValueError for another name."""
-    if name not in BLINDINGS:
-        raise ValueError(f"blinding must be one of {', '.join(BLINDINGS)}, not {name!r}")
-    return Blinding[name.upper()]

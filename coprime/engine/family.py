@@ -61,7 +61,7 @@ def exponentiation(default: str) -> tuple[ChoiceParameter, Parameter]:
 
 
 BLINDING = ChoiceParameter(
-    "blinding", BLINDINGS, "none", "what random numbers blind in a private operation"
+    "blinding", BLINDINGS, "none", "whether random numbers blind all of a private operation"
 )
 
 

@@ -22,7 +22,15 @@ class _Former:
     replacement: str = ""
 
 
-_FORMER = (_Former("curves", "compact or ring, which also check their results"),)
+_FORMER = (
+    _Former("curves", "compact or ring, which also check their results"),
+    _Former(
+        "blinding",
+        "blinding=all, which blinds base, exponent and all that is made of them",
+        values=("base", "exponent", "both"),
+        replacement="blinding",
+    ),
+)
 
 
 def check_former(family: str, known: Collection[str], name: str, value: str) -> None:

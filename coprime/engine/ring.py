@@ -3,14 +3,13 @@
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.exponentiators.names import Blinding
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
 from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter, check_ranges
 
 from .budget import SliceBudget
-from .compact import BLINDED_WINDOW, MASKED_BLOCK_BITS, WHOLE_WINDOW, WINDOW, blinding_named
+from .compact import BLINDED_WINDOW, MASKED_BLOCK_BITS, WHOLE_WINDOW, WINDOW
 from .curve_settings import CURVE_PARAMETERS, CurveSettings
 from .design import EngineDesign, lane_capabilities
 from .family import BLINDING, Family, longest_modulus, multipliers_each
@@ -63,9 +62,9 @@ def ring(
     the whole modulus it is 2. With two `multipliers` each has its tiles and its memory, and
     RSA_PRIVATE works modulo both primes side by side.
 
-    `blinding` is none, base, exponent, both or all, as of `compact`, and but for all needs one
-    multiplier. With any, windows modulo a prime have 3 bits, and RSA_PRIVATE takes random bytes.
-    Blinded exponents need primes that are shorter than the modulus by 64 bits in whole words.
+    `blinding` is none or all, as of `compact`, but moduli have no masks. Windows modulo a prime
+    have 3 bits then. Blinded exponents need primes that are shorter than the modulus by 64 bits in
+    whole words.
 
     `curves`, `nonce`, `base_multiple`, `scalar_blinding` and `private_key` are those of `compact`.
     Curves need one multiplier; windows modulo a prime have 4 bits then.
@@ -76,9 +75,9 @@ def ring(
     """
     if tile not in RING_TILES:
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
-    chosen = blinding_named(blinding)
+    blinded = BLINDING.parse(blinding) == "all"
     settings = CurveSettings(
-        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=bool(chosen)
+        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=blinded
     )
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
@@ -94,10 +93,8 @@ def ring(
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
         raise ValueError(f"window must be 0, 4 or 5, not {window}")
-    if chosen and (window or (multipliers == 2 and Blinding.MASKS not in chosen)):
-        raise ValueError(
-            "with blinding there are one multiplier, but for all, and windows of 3 bits"
-        )
+    if blinded and window:
+        raise ValueError("with blinding=all windows have 3 bits: leave window out")
     if settings.any and (multipliers == 2 or window):
         raise ValueError("with curves there are one multiplier, and windows of 4 bits")
     multiplication = min(possible, key=lambda one: one.period_of(max_bits + 1 >> 1))
@@ -105,13 +102,13 @@ def ring(
     whole = digits(max_bits, width, headroom)
     prime = digits((max_bits + 1) // 2, width, headroom)
     banks = Banks(whole, prime, entry_bits=5, inverses_left=True)
-    if chosen or window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
+    if window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
         banks = Banks(whole, prime, inverses_left=True)
-    if Blinding.MASKS in chosen:
+    if blinded:
         bits = MASKED_BLOCK_BITS
         banks = Banks(whole, prime, entry_bits=bits, block_bits=bits, inverses_left=True)
     if settings.any:
-        bits = max(settings.block_bits, MASKED_BLOCK_BITS if Blinding.MASKS in chosen else 0)
+        bits = max(settings.block_bits, MASKED_BLOCK_BITS if blinded else 0)
         banks = Banks(whole, prime, entry_bits=bits, block_bits=bits)
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
     if longest > most:
@@ -127,13 +124,13 @@ def ring(
         multipliers=multipliers,
         constant_time=True,
         checked=True,
-        draws=bool(chosen) or settings.draws,
+        draws=blinded or settings.draws,
         half_bits=half_bits,
         scalar_blinding=settings.blinding,
     )
-    window = BLINDED_WINDOW if chosen else WINDOW if settings.any else banks.entry_bits
+    window = BLINDED_WINDOW if blinded else WINDOW if settings.any else banks.entry_bits
     whole_window = WHOLE_WINDOW_OF_X if settings.kinds == ("montgomery",) else WHOLE_WINDOW
-    exponentiation = Exponentiation("fixed-window", window, whole_window, chosen)
+    exponentiation = Exponentiation("fixed-window", window, whole_window, blinded)
 
     def make(target: Target) -> RingMultiplier:
         products = multiplication.sum_products(multiplication.words(whole))

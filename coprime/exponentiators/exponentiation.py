@@ -9,7 +9,7 @@ from coprime.program.steps import Step
 from .fixed_window import fixed_window
 from .left_to_right import left_to_right
 from .m_ary import m_ary
-from .names import Blinding, Exponentiator
+from .names import Exponentiator
 from .repeated import repeated, short
 from .right_to_left import right_to_left
 from .sliding_window import sliding_table, sliding_window
@@ -35,7 +35,8 @@ class Exponentiation:
     """An algorithm by its name, and the bits of its windows, which have no meaning without them.
 
     Modulo the whole modulus windows may be shorter, of `whole_window` bits, if that is not 0. Then
-    windows may have 3 or 5 bits, too. What `blinding` hides is a private operation's.
+    windows may have 3 or 5 bits, too. A private operation is `blinded`: its base and its exponent
+    are random, and all that is made of them.
 
     Raises ValueError for another name or number of bits.
     """
@@ -43,7 +44,7 @@ class Exponentiation:
     name: str = "left-to-right"
     window: int = 4
     whole_window: int = 0
-    blinding: Blinding = Blinding.NONE
+    blinded: bool = False
 
     def __post_init__(self) -> None:
         if self.name not in EXPONENTIATORS:

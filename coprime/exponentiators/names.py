@@ -1,6 +1,6 @@
 """The exponentiators by name."""
 
-from enum import Enum, Flag
+from enum import Enum
 
 
 class Exponentiator(Enum):
@@ -30,15 +30,6 @@ class Exponentiator(Enum):
         )
 
 
-class Blinding(Flag):
-    """What random numbers hide in a private operation from measurements of power or radiation."""
-
-    NONE = 0
-    BASE = 1  # the base: r ^ E * X is taken to the power, with a random r (Kocher 1996, Chaum 1983)
-    EXPONENT = 2  # the exponent: D_p + k (P - 1) in place of D_p, with a random k (Kocher 1996)
-    BOTH = BASE | EXPONENT
-    MASKS = 4  # X, the parts of the result and its check: none is computed with as it is
-    ALL = BOTH | MASKS
-
-
-BLINDINGS = ("none", "base", "exponent", "both", "all")  # every choice by its name
+BLINDINGS = ("none", "all")
+"""What random numbers hide in a private operation from measurements of power or radiation: nothing,
+or the base, the exponent, the parts of the result and its check."""

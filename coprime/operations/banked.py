@@ -8,7 +8,6 @@ for ACCUMULATOR and NEXT. The lists of the operations are in their own files, th
 from dataclasses import replace
 
 from coprime.exponentiators.fixed_window import windows
-from coprime.exponentiators.names import Blinding
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
@@ -56,7 +55,7 @@ def _power(machine: Machine) -> Routine:
     place of their own (HALF). The power of a blinded base stays in Montgomery form: it is unblinded
     there, or else leaves it.
     """
-    multiplication, blinds = machine.multiplication, _blinds_base(machine)
+    multiplication, blinds = machine.multiplication, machine.exponentiation.blinded
     scan, square, product, _ = windows(_CURRENT, _ACC)
     result = Mode.HALF if machine.lanes == 1 else _ACC
     last = PASS if blinds else leave(multiplication, result)
@@ -80,10 +79,6 @@ def _power(machine: Machine) -> Routine:
     )
 
 
-def _blinds_base(machine: Machine) -> bool:
-    return Blinding.BASE in machine.exponentiation.blinding
-
-
 def leave(multiplication: Multiplication, destination: Scratch | Mode) -> Step:
     """What is in ACCUMULATOR out of Montgomery form, modulo the current modulus."""
     *_, step = windows(_CURRENT, _ACC)
@@ -92,7 +87,7 @@ def leave(multiplication: Multiplication, destination: Scratch | Mode) -> Step:
 
 def after_power(machine: Machine) -> list[Step]:
     """What a power that is not private still has to do: below 2M in ACCUMULATOR."""
-    return [leave(machine.multiplication, _ACC)] if _blinds_base(machine) else []
+    return [leave(machine.multiplication, _ACC)] if machine.exponentiation.blinded else []
 
 
 _LEAVE = "leave"

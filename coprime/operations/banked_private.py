@@ -7,14 +7,6 @@ is read the lane compares it with the S that was checked (`BankedLane`).
 During an exponentiation the right bank holds only the quotient and the table: factors needed there
 before or after are moved in time, and numbers needed again stay in the left bank.
 
-With `Blinding.BASE` the base of a half is r^E * X instead of X, with a random r. The power is
-finally multiplied by r^(E - 1) * X, and in return the exponent is reduced by 1: no inverse is
-needed, and nothing of r is kept. As E and D_p are odd, subtracting 1 clears the lowest bit.
-
-    (r^E * X)^(D_p - 1) * r^(E - 1) * X = r^(1 - E) * X^(D_p - 1) * r^(E - 1) * X = X^D_p
-
-With `Blinding.EXPONENT` the exponent is D_p + k (P - 1), with a random k.
-
 Of two lanes, the first one has P and the second one Q, for the powers and for the check. They
 synchronize where one takes a number of the other: S_q, and E, which the second lane keeps; then S,
 and X, since software gets the residue of the leading lane's X.
@@ -22,7 +14,6 @@ and X, since software gets the residue of the leading lane's X.
 
 from dataclasses import replace
 
-from coprime.exponentiators.names import Blinding
 from coprime.exponentiators.table import enter
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
@@ -32,7 +23,6 @@ from coprime.program.steps import (
     Next,
     Step,
     StepKind,
-    exponent_blinding_bits,
     linear,
     multiply,
     scan,
@@ -45,7 +35,6 @@ from .banked import (
     canonical_result,
     clear,
     fill_table,
-    leave,
     move,
     prepare_banked,
 )
@@ -70,26 +59,24 @@ def rsa_private_banked(machine: Machine) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
     if machine.lanes == 2:
         return [leading_lane(machine.multiplication), second_lane(machine.multiplication)]
-    return [alone(machine.multiplication, machine.exponentiation.blinding)]
+    return [alone(machine.multiplication)]
 
 
-def alone(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
+def alone(multiplication: Multiplication) -> list[Step]:
     """On one lane: Q's half, then P's."""
-    first, *half = _half(multiplication, blinding)
+    first, *half = _half(multiplication)
     prepared, *check, compared = _check(multiplication)
     return [
         check_modulus(_WHOLE),
         check_below_modulus(Operand.X),
         for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
-        # The table of a blinded half leaves E its place.
-        *([] if blinding else [_keep_e()]),
+        _keep_e(),
         replace(first, label=_HALF),
         *half,
-        *(_unblind(multiplication) if Blinding.BASE in blinding else []),
         # S_q, below 2Q, as long as M.
         for_each_prime(clear(Scratch.FACTOR), _HALF),
         move(Scratch.FACTOR, Scratch.PART, Context.Q),
-        *([] if blinding else [_restore_e()]),
+        _restore_e(),
         *_recombine(multiplication),
         *_claim(Scratch.RESULT, Operand.X),
         replace(prepared, label=_CHECK),
@@ -108,7 +95,7 @@ def leading_lane(multiplication: Multiplication) -> list[Step]:
         check_below_modulus(Operand.X),
         check_modulus(Context.Q),
         meet(check_modulus(Context.P)),
-        *_half(multiplication, Blinding.NONE),
+        *_half(multiplication),
         meet(clear(Scratch.FACTOR)),
         replace(move(Scratch.FACTOR, Mode.OTHER, Context.Q), below=2),
         move(Operand.E, Mode.OTHER, _WHOLE),
@@ -126,7 +113,7 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
     return [
         BARRIER,
         _keep_e(),
-        *_half(multiplication, Blinding.NONE),
+        *_half(multiplication),
         BARRIER,
         replace(move(_ACC, _ACC, Context.Q), note="S_q, for the other lane", below=2),
         meet(_restore_e()),
@@ -136,8 +123,8 @@ def second_lane(multiplication: Multiplication) -> list[Step]:
     ]
 
 
-def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
-    """A prime's half: X ^ D_p modulo p, below 2p, or that of a blinded base.
+def _half(multiplication: Multiplication) -> list[Step]:
+    """A prime's half: X ^ D_p modulo p, below 2p.
 
     Where the quotient is in memory, that of what enters may be as long as M, in two blocks, the
     second one T_1's. So 1 enters before there is a T_1, and waits in the place of T_15 until the
@@ -145,21 +132,16 @@ def _half(multiplication: Multiplication, blinding: Blinding) -> list[Step]:
     """
     overlaps = multiplication.overlaps
     one = Scratch.T_0 if overlaps else Scratch.T_15
-    base = Blinding.BASE in blinding
-    enters = enter(_CURRENT, _ACC, Scratch.FACTOR)
-    steps = blind_exponent(multiplication) if Blinding.EXPONENT in blinding else []
-    steps += [move(Scratch.FACTOR, Operand.X, _WHOLE), *prepare_banked(multiplication, _CURRENT)]
-    if base:
-        first = [enter(_CURRENT, one, Mode.ONE), move(_ACC, one, _CURRENT)]
-        steps += [*_draw_random(), *first, *_blind_base()]
-    else:
-        steps += [enters] if overlaps else [enter(_CURRENT, one, Mode.ONE), enters]
-    steps.append(move(Mode.WINDOW, _ACC, _CURRENT))
-    steps.append(fill_table(_CURRENT, Scratch.T_1 if overlaps else None))
-    if overlaps:
-        steps += [PASS] if base else [enter(_CURRENT, one, Mode.ONE)]
-    else:
-        steps += [move(_ACC, one, _CURRENT)] if blinding else _last_entry(one)
+    one_enters = enter(_CURRENT, one, Mode.ONE)
+    steps = [
+        move(Scratch.FACTOR, Operand.X, _WHOLE),
+        *prepare_banked(multiplication, _CURRENT),
+        *([] if overlaps else [one_enters]),
+        enter(_CURRENT, _ACC, Scratch.FACTOR),
+        move(Mode.WINDOW, _ACC, _CURRENT),
+        fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
+        *([one_enters] if overlaps else _last_entry(one)),
+    ]
     return [*steps[:-1], call(steps[-1], POWER)]
 
 
@@ -171,72 +153,6 @@ def _last_entry(one: Scratch) -> list[Step]:
         move(kept, one, _CURRENT),
         move(Scratch.T_15, _ACC, _CURRENT),
         move(_ACC, kept, _CURRENT),
-    ]
-
-
-def blind_exponent(multiplication: Multiplication) -> list[Step]:
-    """BLINDED = D_p + k (P - 1): for each bit of k a double of P - 1, which is added or not."""
-    again, bits = "blind_exponent", exponent_blinding_bits(multiplication.digit_width)
-    fits = "primes are shorter than the modulus by as many digits as k has"
-    doubles = linear(
-        StepKind.ADD, Scratch.MULTIPLE, Scratch.MULTIPLE, Scratch.MULTIPLE, _WHOLE, "twice of it"
-    )
-    return [
-        clear(Scratch.BLINDED),
-        move(Scratch.BLINDED, Operand.DP, _CURRENT),
-        clear(Scratch.MULTIPLE),
-        linear(StepKind.MAKE_EVEN, Scratch.MULTIPLE, Operand.P, Operand.M, _CURRENT, "P - 1"),
-        replace(
-            linear(
-                StepKind.ADD_IF_DRAWN,
-                Scratch.BLINDED,
-                Scratch.BLINDED,
-                Scratch.MULTIPLE,
-                _WHOLE,
-                "D_p + k_i 2^i (P - 1)",
-            ),
-            label=again,
-            fits=fits,
-        ),
-        replace(doubles, fits=fits, next=Next.LOOP, times=bits, target=again),
-    ]
-
-
-def _draw_random() -> list[Step]:
-    """RANDOM = r, which is as good in Montgomery form as it is drawn; below 2p, as any factor."""
-    random = Scratch.RANDOM
-    return [
-        linear(StepKind.DRAW, random, random, Operand.M, _CURRENT, "r is drawn"),
-        multiply(_ACC, Operand.P_POWER, random, _CURRENT, "... below 2p"),
-        move(random, _ACC, _CURRENT),
-    ]
-
-
-def _blind_base() -> list[Step]:
-    """ACCUMULATOR = r^E * X, UNBLINDING = r^(E - 1) * X. There is 1 in ACCUMULATOR, r in RANDOM."""
-    square, done, random = "blind_square", "blind_done", Scratch.RANDOM
-    squares = multiply(
-        _ACC, _ACC, _ACC, _CURRENT, "C = C * C", next=Next.IF_BIT, target=done, label=square
-    )
-    return [
-        scan_public(done),
-        replace(squares, even_exponent=True),
-        multiply(_ACC, _ACC, random, _CURRENT, "C = C * r", next=Next.NEXT_BIT, target=square),
-        replace(move(Scratch.TERM, _ACC, _CURRENT), label=done, note="r^(E - 1)"),
-        # X enters through a product with what is random, and never alone.
-        multiply(_ACC, Operand.P_POWER, Scratch.TERM, _CURRENT, "r^(E - 1), to enter X with"),
-        multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "r^(E - 1) * X", outer=_WHOLE),
-        move(Scratch.UNBLINDING, _ACC, _CURRENT),
-        multiply(_ACC, _ACC, random, _CURRENT, "r^E * X"),
-    ]
-
-
-def _unblind(multiplication: Multiplication) -> list[Step]:
-    """The power of r^E * X becomes that of X, out of Montgomery form."""
-    return [
-        move(Scratch.FACTOR, Scratch.UNBLINDING, _CURRENT),
-        multiply(_ACC, _ACC, Scratch.FACTOR, _CURRENT, "C * r^(E - 1) * X"),
-        leave(multiplication, Mode.HALF),
     ]
 
 

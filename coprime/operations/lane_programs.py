@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from coprime.exponentiators.names import Blinding
 from coprime.program.assembler import Program
 from coprime.program.bounds import check_bounds
 from coprime.program.declarations import check_routines
@@ -36,13 +35,13 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     commands = sorted(commands)
     banked = multiplication.banked
     on_curves = [one for one in commands if one.operation.on_curve]
-    reads_less = partial(without_operands, masks=Blinding.MASKS in exponentiation.blinding)
+    reads_less = partial(without_operands, masks=exponentiation.blinded)
     listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
     for command in commands:
         own = command.operation
         routine = own.banked if banked else own.lanes
         for lane, steps in enumerate(routine(machine) if routine else ()):
-            listing = map(reads_less, steps) if exponentiation.blinding else steps
+            listing = map(reads_less, steps) if exponentiation.blinded else steps
             listings[lane].setdefault(tuple(listing), []).append(command)
     shared = [] if multiplication.canonical else canonical(multiplication)
     if banked:
@@ -50,7 +49,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     if on_curves:
         multiples = [*curve_routines(machine), *comb_routines(machine)]
         shared += [*multiples, *ecdsa_routines(machine, multiples), *edwards_routines(machine)]
-    if exponentiation.blinding:
+    if exponentiation.blinded:
         shared = [replace(one, steps=tuple(map(reads_less, one.steps))) for one in shared]
     programs = [
         Program.assemble(

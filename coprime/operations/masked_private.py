@@ -36,6 +36,7 @@ from coprime.program.routine import Named, Routine
 from coprime.program.steps import (
     BARRIER,
     PASS,
+    SIGNS,
     Next,
     Step,
     StepKind,
@@ -71,8 +72,6 @@ from .shared_steps import (
     reduced,
 )
 
-SIGNS = 65
-"""Random bits of an exponent's multiple of p - 1, less than exponents are longer for."""
 PUBLIC_POWER = "public_power"
 """A routine."""
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.exponentiators.names import Blinding
 from coprime.multipliers.contract import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
@@ -111,7 +110,7 @@ def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """In two banks for each lane, with masks of all secret numbers or without."""
-    if Blinding.MASKS in machine.exponentiation.blinding:
+    if machine.exponentiation.blinded:
         return masked_private(machine)
     return rsa_private_banked(machine)
 

@@ -205,11 +205,8 @@ class Program:
 
     @cached_property
     def blinded(self) -> Mapping[Context, Scratch]:
-        """The blinded exponents by their context, if there are any; one for both primes in turn, or
-        each its own, which stays from one operation to the next."""
+        """The blinded exponents by their context, if there are any."""
         written = {step.destination for step in self.steps}
-        if Scratch.BLINDED in written:
-            return dict.fromkeys(BLINDED_OF, Scratch.BLINDED)
         return {} if written.isdisjoint(BLINDED_OF.values()) else BLINDED_OF
 
     @cached_property

@@ -18,7 +18,7 @@ from .steps import Next
 _UNDECLARED = frozenset(
     {
         *(one for one in Operand if one not in (Operand.X, Operand.Y)),
-        *(Scratch.SCALED, Scratch.ADDED_MODULUS, Scratch.BLINDED, Scratch.PRODUCT),
+        *(Scratch.SCALED, Scratch.ADDED_MODULUS, Scratch.PRODUCT),
         *STAYING,
     }
 )

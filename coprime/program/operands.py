@@ -136,13 +136,12 @@ class Scratch(_Unnumbered):
     KEPT_E = enum.auto()
     """E, while its own location holds something else."""
     RANDOM = enum.auto()
-    """The random number r of base blinding, in Montgomery form."""
+    """The random number r of a blinded base, in Montgomery form."""
     UNBLINDING = enum.auto()
     """r ^ (E - 1) * X: what the power of r ^ E * X is multiplied by."""
-    BLINDED = enum.auto()
-    """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P."""
     BLINDED_P = enum.auto()
-    """BLINDED of P, and of Q, where they stay from one operation to the next."""
+    """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P; and the same of Q. Both
+    stay from one operation to the next."""
     BLINDED_Q = enum.auto()
     MULTIPLE = enum.auto()
     """P - 1, M or the order of points, times a power of two."""

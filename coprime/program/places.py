@@ -35,7 +35,7 @@ _ALWAYS: Mapping[Location, int] = {
     # Read through a port of their own.
     **dict.fromkeys((Operand.DP, Operand.DQ, Scratch.RESULT, Scratch.ADDED_MODULUS), _LEFT),
     **dict.fromkeys((Operand.M, Operand.P, Operand.Q), _LEFT),
-    **dict.fromkeys((Operand.E, Scratch.BLINDED, Scratch.QUOTIENT, Scratch.SUM), _RIGHT),
+    **dict.fromkeys((Operand.E, Scratch.QUOTIENT, Scratch.SUM), _RIGHT),
     **dict.fromkeys(BLINDED_OF.values(), _RIGHT),
 }
 """The bank of an exponent, of the quotient, and of what the host reads and what that is compared

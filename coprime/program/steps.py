@@ -36,9 +36,13 @@ def mask_bits(digit_width: int) -> int:
     return residue_width(digit_width)
 
 
+SIGNS = 65
+"""Random bits of an exponent's multiple of P - 1: the sum is below 2^(SIGNS + 1) (P - 1)."""
+
+
 def exponent_blinding_bits(digit_width: int) -> int:
-    """Bits of the random k of D_p + k (P - 1): as many whole digits as have 64 or more."""
-    return -(-64 // digit_width) * digit_width
+    """Bits by which a blinded exponent is longer: as many whole digits as it needs."""
+    return -(-(SIGNS + 1) // digit_width) * digit_width
 
 
 class StepKind(enum.IntEnum):

@@ -41,7 +41,7 @@ def configurations(family):
     varied = {name: values for name, values in choices.items() if name in parameters}
     for values in product(*varied.values()):
         settings = {**base, **dict(zip(varied, values, strict=True))}
-        if settings.get("blinding") in ("exponent", "both", "all"):
+        if settings.get("blinding") == "all":
             settings["max_bits"] = "128"
         if not Exponentiator(settings.get("exponentiator", "fixed-window")).has_window:
             if settings["window"] != "1":

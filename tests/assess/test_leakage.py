@@ -291,16 +291,3 @@ def test_a_plain_prime_in_products_is_found(monkeypatch, programs_anew):
 
     monkeypatch.setattr(masked_primes, "_masked", plain)
     assert leaking_steps(400, LeakageTest.KEY) >= {"r' S", "-r'^E X", "-S_q modulo P"}
-
-
-@pytest.mark.slow
-def test_a_blinded_exponentiation_does_not_show_its_message():
-    """In first order: no port reads X beside what is blinded."""
-    choice = choose("compact", {"max_bits": "64", "blinding": "base"})
-    subject = Subject(choice, Command.RSA_PRIVATE, 64, seed=1)
-    found = run_leakage(Acquisition(subject), 1000, orders=(1,), workers=1)
-    (profile,) = found.profiles[:1]
-    steps = {one.place.step for one in profile.findings if one.t > profile.threshold}
-    assert {"r^(E - 1) * X", "C = C * S"} <= steps  # which read X and S
-    hidden = {"C = C * r", "C = C * C, once for each bit of the window", "C = C * T_window"}
-    assert not steps & hidden

@@ -107,7 +107,7 @@ def test_a_later_operation_of_the_same_key():
 @pytest.mark.slow
 def test_random_bytes_and_addresses_that_differ_between_the_traces():
     """A blinded exponent selects other entries of the table in each trace."""
-    settings = {"blinding": "both"}
+    settings = {"blinding": "all"}
     recorder = recorder_of(PowerModel.DISTANCE, settings, LeakageTest.NOTHING, bits=128)
     try:
         cycles = len(recorder.reference)

@@ -107,10 +107,10 @@ def test_an_unbalanced_key_has_a_longer_design(monkeypatch):
     monkeypatch.setattr(devices, "_simulation", refuse)
     key = keys.RsaPrivateKey.from_primes((1 << 1279) - 1, (1 << 521) - 1, 65537)
     assert choose("compact", {"max_bits": "2048"}).design.capabilities.max_prime_length < 1279
-    with pytest.raises(InterruptedError), parse_device("sim:compact,blinding=base").open(key):
+    with pytest.raises(InterruptedError), parse_device("sim:compact,blinding=all").open(key):
         pass
     (choice,) = asked
-    assert choice.values["blinding"] == "base"
+    assert choice.values["blinding"] == "all"
     assert choice.design.capabilities.max_prime_length >= 1279
 
 

@@ -21,70 +21,55 @@ from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix, private_operation
 from coprime.engine.random_digit import RandomDigit
+from coprime.engine.ring import RING_TILES, ring
+from coprime.exponentiators.names import BLINDINGS
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
-from coprime.operations.masked_private import SIGNS
 from coprime.package.description import describe
 from coprime.program.operands import BLINDED_OF, Context, Scratch
-from coprime.program.steps import StepKind, mask_bits
+from coprime.program.steps import SIGNS, StepKind, mask_bits
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.board_files import build_board
 from tests.benches import open_bench
 
-BLINDINGS = ("base", "exponent", "both", "all")
 BITS = 128
 WIDTH = 17
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An engine that blinds: its family, its settings but for `blinding`, its random numbers."""
+    """An engine: its family, its settings but for `blinding`, its random numbers."""
 
     family: str
     bits: int = BITS
     settings: Mapping[str, str] = field(default_factory=dict)
     width: int = WIDTH
-    blinding_bits: int = 68
     drawn_bits: int = 16
 
-    def choose(self, blinding):
-        return choose(
-            self.family, {"max_bits": str(self.bits), "blinding": blinding, **self.settings}
-        )
+    def choose(self):
+        return choose(self.family, {"max_bits": str(self.bits), "blinding": "all", **self.settings})
 
-    def bench(self, blinding):
-        return open_bench(self.family, max_bits=self.bits, blinding=blinding, **self.settings)
+    def bench(self):
+        return open_bench(self.family, max_bits=self.bits, blinding="all", **self.settings)
 
 
 COMPACT = Subject("compact")
 ONE17 = Subject("ring", settings={"tile": "one17"})
-BAL50 = Subject("ring", bits=256, width=50, blinding_bits=100, drawn_bits=32)
+ADK2X16 = Subject("ring", bits=256, settings={"tile": "adk2x16"}, width=32)
+BAL50 = Subject("ring", bits=256, width=50, drawn_bits=32)
 TWO = Subject("ring", settings={"tile": "one17", "multipliers": "2"})
-SUBJECTS = {"compact": COMPACT, "one17": ONE17, "bal50": BAL50, "two": TWO}
+SUBJECTS = {"compact": COMPACT, "one17": ONE17, "adk2x16": ADK2X16, "bal50": BAL50, "two": TWO}
 
 
-def of(name, blinding, *, slow=False):
-    named = f"{name}, {blinding}"
-    marks = [pytest.mark.xdist_group(f"blinding, {named}"), *([pytest.mark.slow] if slow else [])]
-    return pytest.param((SUBJECTS[name], blinding), id=named, marks=marks)
+def of(name, *, slow=False):
+    marks = [pytest.mark.xdist_group(f"blinding, {name}"), *([pytest.mark.slow] if slow else [])]
+    return pytest.param(SUBJECTS[name], id=name, marks=marks)
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        *(of("compact", one, slow=one not in ("both", "all")) for one in BLINDINGS),
-        *(
-            of(tile, one, slow=(tile, one) != ("one17", "both"))
-            for tile in ("one17", "bal50")
-            for one in BLINDINGS
-        ),
-        of("two", "all", slow=True),
-    ],
-)
+@pytest.fixture(scope="module", params=[of(name, slow=name != "compact") for name in SUBJECTS])
 def bench(request):
-    subject, blinding = request.param
-    bench = subject.bench(blinding)
+    bench = request.param.bench()
     yield bench
     bench.device.close()
 
@@ -141,10 +126,9 @@ def test_cycles_tell_only_the_lengths(bench):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("blinding", ["both", "all"])
-def test_longest(blinding):
+def test_longest():
     """Counts of all bits, and exponents whose digits are all in use."""
-    bench = open_bench("compact", max_bits=1024, blinding=blinding)
+    bench = open_bench("compact", max_bits=1024, blinding="all")
     with bench.device:
         key = generate(1024, seed=9)
         bench.accelerator.load_private(key)
@@ -153,10 +137,9 @@ def test_longest(blinding):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("blinding", BLINDINGS)
 @pytest.mark.parametrize("max_bits", [129, 150, 200, 256, 521, 1000, 2048, 2104])
-def test_sizes(blinding, max_bits):
-    bench = open_bench("compact", max_bits=max_bits, blinding=blinding)
+def test_sizes(max_bits):
+    bench = open_bench("compact", max_bits=max_bits, blinding="all")
     with bench.device:
         # Short moduli leave no room for a longer prime, nor do full banks.
         longer = max_bits // 2 + (9 if max_bits >= 200 else 0)
@@ -181,13 +164,13 @@ def drawn_digits(source, count, width=WIDTH):
 class Half:
     """The first half of a private operation, Q's, with known random bytes, up to its exponent."""
 
-    def __init__(self, subject, blinding):
+    def __init__(self, subject):
         self.subject = subject
-        choice, bits = subject.choose(blinding), subject.bits
+        choice, bits = subject.choose(), subject.bits
         self.design = choice.design
         self.key = key = generate(bits, seed=4)
         self.x = random.Random(4).randrange(key.n)
-        self.source = random.Random(blinding).randbytes(400)
+        self.source = random.Random("all").randbytes(400)
         self.device = device = FaultyDevice(accelerator_verilog(choice), choice.module_name)
         accelerator = Accelerator(device)
         accelerator.load_private(key)
@@ -225,64 +208,6 @@ class Half:
         assert self.device.read32(registers.ERROR.address) == 0
         words = read_block(self.device, registers.OUTPUT_WINDOW.address, self.subject.bits // 32)
         assert value_of(words) == pow(self.x, self.key.d, self.key.n)
-
-
-@pytest.mark.parametrize(
-    "subject",
-    [
-        *(of("compact", one, slow=True) for one in ("exponent", "both")),
-        *(of("bal50", one, slow=True) for one in ("exponent", "both")),
-    ],
-)
-def test_the_exponent(subject):
-    subject, blinding = subject
-    half = Half(subject, blinding)
-    own, q = half.design.capabilities, half.key.q
-    with half.device:
-        half.run_to(StepKind.SCAN_WINDOWS)
-        # A digit for some bits of k, from the lowest on.
-        bits, drawn = subject.blinding_bits, subject.drawn_bits
-        digits = drawn_digits(half.source, -(-bits // drawn), subject.width)
-        k = sum((digit % (1 << drawn)) << (drawn * place) for place, digit in enumerate(digits))
-        k %= 1 << bits
-        assert k.bit_length() > bits - 8
-        assert half.value(Scratch.BLINDED, own.digits(subject.bits)) == half.key.dq + k * (q - 1)
-        half.finish()
-
-
-@pytest.mark.parametrize(
-    "subject",
-    [
-        *(of("compact", one, slow=one == "base") for one in ("base", "both")),
-        *(of("bal50", one, slow=True) for one in ("base", "both")),
-    ],
-)
-def test_the_base(subject):
-    subject, blinding = subject
-    half = Half(subject, blinding)
-    key, q, own = half.key, half.key.q, half.design.capabilities
-    width, digits = subject.width, own.digits(subject.bits // 2)
-    drawn = -(-subject.blinding_bits // subject.drawn_bits) * RandomDigit.bytes_of(width)
-    used = drawn if blinding == "both" else 0
-    with half.device:
-        drawn = drawn_digits(half.source[used:], digits, width)
-        # As it is drawn it is multiplied by R * R_q / R_q.
-        radix, radix_q = 1 << (width * own.digits(subject.bits)), 1 << (width * digits)
-        mont_r = sum(digit << (width * k) for k, digit in enumerate(drawn)) * radix
-        r = mont_r * pow(radix_q, -1, q)
-        # r is needed no more when the table is made, which is written over it.
-        half.run_to(StepKind.SCAN_PUBLIC)
-        random = half.value(Scratch.RANDOM, digits)
-        half.run_to(StepKind.SCAN_WINDOWS)
-        # The table has T_1 in the right bank's block 1.
-        table = half.words("right", half.design.layout.block, digits)
-        for found, value in (
-            (random, r),
-            (half.value(Scratch.UNBLINDING, digits), pow(r, key.e - 1, q) * half.x),
-            (table, pow(r, key.e, q) * half.x),
-        ):
-            assert found % q == value * radix_q % q
-        half.finish()
 
 
 def test_an_exponent_that_is_written_again():
@@ -325,11 +250,10 @@ def check_masked_primes(half, drawn, parts):
             assert half.value(place, digits) == number + t * prime
 
 
-@pytest.mark.parametrize("subject", [of("compact", "all"), of("bal50", "all", slow=True)])
+@pytest.mark.parametrize("subject", [of("compact"), of("bal50", slow=True)])
 def test_masks(subject):
     """What the memory holds is what the model has of the same random bytes."""
-    subject, blinding = subject
-    half = Half(subject, blinding)
+    half = Half(subject)
     own, key, width, v = half.design.capabilities, half.key, subject.width, mask_bits(subject.width)
     digits, size, radix = own.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
     signs, parts = SIGNS, -(-SIGNS // subject.drawn_bits)
@@ -370,7 +294,7 @@ def test_masks(subject):
 @pytest.mark.parametrize("made", [Scratch.SCALED_Q, Scratch.MASKED_POWER_Q, Scratch.NEGATIVE_POWER])
 def test_what_is_made_of_a_prime_and_is_0(made):
     """The half is wrong then, and the check does not take the same number."""
-    half = Half(COMPACT, "all")
+    half = Half(COMPACT)
     with half.device as device:
         half.run_to(StepKind.DRAW)
         layout = half.design.layout
@@ -384,10 +308,9 @@ def test_what_is_made_of_a_prime_and_is_0(made):
         assert device.read32(registers.ERROR.address) == Error.FAULT
 
 
-@pytest.mark.parametrize("blinding", ["both", "all", pytest.param("base", marks=pytest.mark.slow)])
-def test_a_factor_that_cannot_be_taken_back(blinding):
+def test_a_factor_that_cannot_be_taken_back():
     """r = 0, which nobody will ever draw: there is no result, and no key any more."""
-    choice = choose("compact", {"max_bits": str(BITS), "blinding": blinding})
+    choice = choose("compact", {"max_bits": str(BITS), "blinding": "all"})
     with open_simulation(choice) as device:
         accelerator = Accelerator(device)
         accelerator.load_private(generate(BITS, seed=4))
@@ -438,10 +361,15 @@ def test_random_digit():
 @pytest.mark.parametrize("bits", [1024, pytest.param(2048, marks=pytest.mark.slow)])
 def test_cost(bits):
     """Less than fdfm, which blinds nothing, by a third."""
-    plain, fdfm = (predicted(design, bits) for design in (compact(bits), fdfm_of(bits)))
-    cycles = {one: predicted(compact(bits, one), bits) for one in BLINDINGS}
-    assert all(plain < one < 0.68 * fdfm for one in cycles.values())
-    assert cycles["all"] < (1.14 if bits == 1024 else 1.07) * cycles["both"]
+    designs = (compact(bits), compact(bits, "all"), fdfm_of(bits))
+    plain, blinded, fdfm = (predicted(design, bits) for design in designs)
+    assert plain < blinded < 0.68 * fdfm
+
+
+@pytest.mark.parametrize("tile", RING_TILES)
+@pytest.mark.parametrize("tiles", [1, 2])
+def test_a_blinded_exponent_has_the_bits_of_its_multiple(tile, tiles):
+    assert predicted(ring(256, tile, tiles, blinding="all"), 256)
 
 
 def predicted(design, bits):
@@ -460,30 +388,32 @@ def fdfm_of(bits):
     return choose("fdfm", {"max_bits": str(bits)}).design
 
 
-def test_memory_is_the_same():
-    for bits in (128, 1024, 2104, 4096, 8192):
-        assert {compact(bits, one).layout.depth for one in BLINDINGS[:-1]} == {
-            compact(bits).layout.depth
-        }
+def test_memory_is_twice_as_deep():
     for bits in (128, 1024, 2068, 4096, 8192):
         assert compact(bits, "all").layout.depth == 2 * compact(bits).layout.depth
 
 
 def test_parameters_out_of_range():
     with pytest.raises(ValueError, match=r"max_bits must be in 128\.\.8192, not 127"):
-        compact(127, "exponent")
-    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
-        choose("compact", {"blinding": "some"})
-    with pytest.raises(ValueError, match="blinding must be one of none, base, exponent, both, all"):
-        compact(blinding="some")
-    with pytest.raises(ValueError, match="one multiplier, but for all, and windows of 3"):
-        _ = choose("ring", {"blinding": "base", "multipliers": "2"}).design
+        compact(127, "all")
+    for design in (compact, ring):
+        with pytest.raises(ValueError, match="blinding must be one of none, all, not 'some'"):
+            design(blinding="some")
+    with pytest.raises(ValueError, match="with blinding=all windows have 3 bits"):
+        ring(blinding="all", window=4)
+
+
+@pytest.mark.parametrize("family", ["compact", "ring"])
+@pytest.mark.parametrize("value", ["base", "exponent", "both"])
+def test_values_that_there_were(family, value):
+    with pytest.raises(ValueError, match=f"{family} does not take blinding={value}; use .*=all"):
+        choose(family, {"blinding": value})
 
 
 def test_primes_that_leave_no_room():
     """A blinded exponent is as long as the modulus at most; for other commands that is nothing."""
-    with open_bench("compact", max_bits=BITS, blinding="both").device as device:
-        accelerator = Accelerator(device, predict=compact(BITS, "both").predict)
+    with open_bench("compact", max_bits=BITS, blinding="all").device as device:
+        accelerator = Accelerator(device, predict=compact(BITS, "all").predict)
         for p_bits in (64, 85, 86, 100):
             key = generate(BITS, p_bits=p_bits, seed=1)
             accelerator.load_private(key)
@@ -500,13 +430,13 @@ def test_primes_that_leave_no_room():
 
 def test_where_no_random_bytes_are(tmp_path):
     with pytest.raises(ValueError, match="no source of random bytes"):
-        choose("cluster", {"engine": "compact", "blinding": "base"})
+        choose("cluster", {"engine": "compact", "blinding": "all"})
     with pytest.raises(ValueError, match="no source of random bytes"):
-        build_board(choose("compact", {"blinding": "base"}), BOARDS["ulx3s-85f"], tmp_path)
+        build_board(choose("compact", {"blinding": "all"}), BOARDS["ulx3s-85f"], tmp_path)
 
 
 def test_ports():
-    for blinding in ("none", *BLINDINGS):
+    for blinding in BLINDINGS:
         choice = choose("compact", {"blinding": blinding})
         names = {port.name for port in describe(choice, Target.GENERIC).ports}
         assert ("s_axis_random_tdata" in names) == (blinding != "none")

@@ -43,7 +43,7 @@ def test_every_input_has_a_text_of_its_own(written, monkeypatch):
     compact = choose("compact", {})
     designs = [
         *((kept_accelerator, choose("fdfm", {"max_bits": bits})) for bits in (64, 65)),
-        *((kept_accelerator, choose("compact", {"blinding": kind})) for kind in ("none", "both")),
+        *((kept_accelerator, choose("compact", {"blinding": kind})) for kind in ("none", "all")),
         (kept_accelerator, SMALL, Target.XC7),
         (kept_accelerator, compact, Target.GENERIC, (Padding.OAEP,)),
         (kept_accelerator, compact, Target.GENERIC, (Padding.OAEP, Padding.PSS)),

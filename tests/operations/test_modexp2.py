@@ -40,12 +40,12 @@ DESIGNS = {
     "karatsuba, interleaved": ("karatsuba", {"multipliers": "1", "interleaved": "1"}),
     "karatsuba, scaled": ("karatsuba", {"multipliers": "1", "scaled": "1"}),
     "compact": ("compact", {}),
-    "compact, blinded": ("compact", {"blinding": "both"}),
+    "compact, blinded": ("compact", {"blinding": "all"}),
     "ring": ("ring", {}),
     "ring, windows of 4": ("ring", {"window": "4"}),
     "ring, 2 multipliers": ("ring", {"multipliers": "2"}),
     "ring, 2 tiles": ("ring", {"tiles": "2"}),
-    "ring, blinded": ("ring", {"blinding": "base"}),
+    "ring, blinded": ("ring", {"blinding": "all"}),
 }
 SIMULATED = {
     "fdfm": ("fdfm", {"max_bits": 128}),
@@ -58,7 +58,7 @@ SIMULATED_LONG = {
     "karatsuba, scaled": ("karatsuba", {"max_bits": 128, "multipliers": 1, "scaled": 1}),
     "fdfm, fixed-window": ("fdfm", {"max_bits": 128, "exponentiator": "fixed-window"}),
     "ring, 2 multipliers": ("ring", {"max_bits": 128, "multipliers": 2}),
-    "compact, blinded": ("compact", {"max_bits": 128, "blinding": "both"}),
+    "compact, blinded": ("compact", {"max_bits": 128, "blinding": "all"}),
 }
 
 

@@ -263,7 +263,7 @@ def test_parameters_of_ring_that_do_not_fit(settings):
             {"base_multiple": "verified", "curves": "edwards"},
             "base_multiple=verified is for curves=weierstrass",
         ),
-        ({"blinding": "both"}, "with curves=weierstrass there is no blinding yet"),
+        ({"blinding": "all"}, "with curves=weierstrass there is no blinding yet"),
         ({"nonce": "none"}, "nonce must be one of host, random, not 'none'"),
     ],
     ids=str,

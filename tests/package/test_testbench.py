@@ -145,7 +145,7 @@ def test_paddings(tmp_path, paddings, how):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 def test_blinding_takes_random_bytes(tmp_path, how):
-    choice = choose("compact", {"max_bits": "128", "blinding": "both"})
+    choice = choose("compact", {"max_bits": "128", "blinding": "all"})
     write_package(choice, Target.GENERIC, tmp_path)
     assert_passes(tmp_path, how)
 

@@ -50,7 +50,7 @@ def test_a_package_has_the_diagrams_of_its_ports():
     assert names("fdfm") == {"write", "read", "wait", "reset", "command"}
     bursts = {"burst_write", "burst_read", "burst_reset", "burst_command"}
     assert names("fdfm", Bus.AXI4) == bursts
-    assert "random" in names("compact", blinding="base")
+    assert "random" in names("compact", blinding="all")
     assert "random" in names("fdfm", paddings=(Padding.PSS,))
     assert names("cluster") == {"write", "read"}
     assert names("cluster", Bus.AXI4) == {"burst_read"}

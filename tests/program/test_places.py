@@ -12,9 +12,9 @@ from coprime.program.operands import Operand, Scratch
 from coprime.program.places import Allocation, BlockPlace, allocate
 
 DESIGNS = [
-    *(("compact", {"blinding": one}) for one in ("none", "base", "exponent", "both", "all")),
+    *(("compact", {"blinding": one}) for one in ("none", "all")),
     *(("ring", {"dsp": one}) for one in ("1", "6", "12", "24")),
-    *(("ring", {"tile": "bal50", "blinding": one}) for one in ("both", "all")),
+    ("ring", {"tile": "bal50", "blinding": "all"}),
     *((family, {"modexp2": "1"}) for family in ("compact", "ring")),
 ]
 X, Y = (Scratch.ACCUMULATOR, 0), (Scratch.PART, 0)

@@ -116,7 +116,7 @@ def test_an_engine_that_checks_its_result():
 def test_an_engine_that_blinds():
     """The system has random bytes."""
     key = keys.generate(256, seed=SEED)
-    choice = choose("compact", {"max_bits": "512", "blinding": "base"})
+    choice = choose("compact", {"max_bits": "512", "blinding": "all"})
     run = run_system(choice, key, encrypt(key, "blinded"), software=False)
     check(run, "blinded")
 
