@@ -13,7 +13,7 @@ _INTRODUCTION = """## Curves
 [curves.md](curves.md) explains the operations. Our figures are those of the [measurements that come
 with Coprime](sweeps.md#the-measurements-that-come-with-coprime): areas after mapping, clocks after
 place and route, and cycles that are predicted, without the loading of operands. What is published
-is quoted, ours over it is in brackets. A signature makes k G twice unless a column says once.
+is quoted, ours over it is in brackets. A signature makes k G twice.
 
 """
 

@@ -1,6 +1,6 @@
 """Where the cycles of an operation on curves go on `ring`: products, and waits between them.
 
-`python -m bench.ring_waits ECDSA_SIGN_WITH --curve P-384 -p base_multiple=once` counts in the
+`python -m bench.ring_waits ECDSA_SIGN_WITH --curve P-384` counts in the
 engine's prediction, which every simulation is compared with; X_MULTIPLY takes `--bits 255`. A
 product takes its period. Where the next one does not follow it without a break, what is between
 them is the wait of that one: the last columns of the product before, sums, and words of X that are

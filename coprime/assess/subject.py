@@ -129,8 +129,7 @@ class Subject:
     def is_signature(self, value: int) -> bool:
         """Whether a result of an operation that draws a nonce is right, with any nonce."""
         own = self.command.operation
-        numbers = own.without_key(self.operands.numbers) if own.is_right else {}
-        return own.is_right is not None and own.is_right(self._pair(value), **numbers)
+        return own.is_right is not None and own.is_right(self._pair(value), **self.operands.numbers)
 
     def _pair(self, value: int) -> tuple[int, int]:
         upper, lower = divmod(value, 1 << self.engine.design.capabilities.half_bits)

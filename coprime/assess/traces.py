@@ -223,11 +223,10 @@ class Acquisition:
 
     def _on_curve(self, fixed: bool, generator: random.Random) -> Operands:
         """Input and nonce are random in both groups, unless they are what is tested."""
-        command, random_ones = self.subject.command, self._random_ones
+        random_ones = self._random_ones
         if self.test is LeakageTest.KEY or self.test is LeakageTest.EXPONENT:
-            if not fixed:  # with the public key that belongs to it
-                keys_of = (one.name for one in command.operation.key_inputs)
-                random_ones |= {*self._tested, *keys_of}
+            if not fixed:
+                random_ones |= {*self._tested}
         elif fixed:
             random_ones -= {*self._tested}
         return self._with_drawn(self.fixed_operands, random_ones, generator)

@@ -127,11 +127,6 @@
    defined. */
 #define COPRIME_CAPABILITIES_MORE_COMMANDS_SHIFT       19
 #define COPRIME_CAPABILITIES_MORE_COMMANDS_MASK        0x00080000u
-/* R. 1 if ECDSA_SIGN and ECDSA_SIGN_WITH need POINT, the public key, with which the engine
-   verifies the signature before it can be read: a wrong one is wiped, and the command ends with
-   FAULT. */
-#define COPRIME_CAPABILITIES_VERIFIES_SHIFT            20
-#define COPRIME_CAPABILITIES_VERIFIES_MASK             0x00100000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it precomputes. */
@@ -151,11 +146,11 @@
    the second one from digit 2^HALF on. 0: the engine has no such operation. */
 #define COPRIME_DIGITS_HALF_SHIFT                      24
 #define COPRIME_DIGITS_HALF_MASK                       0x0F000000u
-/* R. Random bits that EC_MULTIPLY, EC_BASE_MULTIPLY, ECDSA_SIGN and ED_BASE_MULTIPLY blind their
-   scalars with, so that EXPONENT_LENGTH is greater: 0 none, 1 64 bits, 2 128 bits, 3 half of
-   Q_LENGTH, rounded up. EXPONENT_LENGTH is at most WIDTH * 2^HALF then. */
+/* R. 1 if EC_MULTIPLY, EC_BASE_MULTIPLY, ECDSA_SIGN and ED_BASE_MULTIPLY blind their scalars with
+   random bits, half of Q_LENGTH, rounded up, so that EXPONENT_LENGTH is greater. It is at most
+   WIDTH * 2^HALF then. */
 #define COPRIME_DIGITS_SCALAR_BLINDING_SHIFT           28
-#define COPRIME_DIGITS_SCALAR_BLINDING_MASK            0x30000000u
+#define COPRIME_DIGITS_SCALAR_BLINDING_MASK            0x10000000u
 
 /* R. The longest operands that an engine holds, in bits. */
 #define COPRIME_MAX_LENGTH                             0x54u

@@ -44,14 +44,13 @@ CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
     Field("PADDINGS", 15, 3, "R", None, "Paddings in hardware: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. If 0, PADDING and PADDING_WINDOW are undefined registers."),
     Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
     Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
-    Field("VERIFIES", 20, 1, "R", None, "1 if ECDSA_SIGN and ECDSA_SIGN_WITH need POINT, the public key, with which the engine verifies the signature before it can be read: a wrong one is wiped, and the command ends with FAULT."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
     Field("HEADROOM", 8, 8, "R", None, "Bits of an operand beyond its length: n bits take ceil((n + HEADROOM) / WIDTH) digits."),
     Field("RADIX", 16, 8, "R", None, "For a modulus of n bits, R is 2^(RADIX * ceil((n + HEADROOM) / RADIX)): a round of the multiplication takes RADIX bits and divides by 2^RADIX. If 0, there is no Montgomery form: R is 1, and even moduli are allowed."),
     Field("HALF", 24, 4, "R", None, "In operations on curves, operands and results of the length class MODULUS are two numbers, the second one from digit 2^HALF on. 0: the engine has no such operation."),
-    Field("SCALAR_BLINDING", 28, 2, "R", None, "Random bits that EC_MULTIPLY, EC_BASE_MULTIPLY, ECDSA_SIGN and ED_BASE_MULTIPLY blind their scalars with, so that EXPONENT_LENGTH is greater: 0 none, 1 64 bits, 2 128 bits, 3 half of Q_LENGTH, rounded up. EXPONENT_LENGTH is at most WIDTH * 2^HALF then."),
+    Field("SCALAR_BLINDING", 28, 1, "R", None, "1 if EC_MULTIPLY, EC_BASE_MULTIPLY, ECDSA_SIGN and ED_BASE_MULTIPLY blind their scalars with random bits, half of Q_LENGTH, rounded up, so that EXPONENT_LENGTH is greater. It is at most WIDTH * 2^HALF then."),
 ))
 MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an engine holds, in bits.", (
     Field("MODULUS", 0, 16, "R", None, "Longest modulus and longest exponent."),

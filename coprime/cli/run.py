@@ -43,7 +43,7 @@ def _raw() -> dict[str, str]:
     """Options that give an input of an operation, with what it is of which; the modulus is last."""
     meanings: dict[str, dict[str, list[Command]]] = {}
     for command in Command:
-        for one in command.operation.every_input:
+        for one in command.operation.inputs:
             if not command.operation.is_private:
                 meanings.setdefault(one.name, {}).setdefault(one.meaning, []).append(command)
     meanings[_MODULUS] = meanings.pop(_MODULUS)
@@ -367,7 +367,7 @@ def _operands(
         wanted = " ".join(f"--{name}" for name in needed)
         others = "--curve, or --bits" if curves_of(command) else "--bits"
         raise ValueError(f"{command.name} needs {wanted} (or {others}); {missing[0]} is missing")
-    taken = [one.name for one in command.operation.every_input]
+    taken = [one.name for one in command.operation.inputs]
     surplus = [name for name in given if name.removeprefix("--") not in taken]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")

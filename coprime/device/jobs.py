@@ -12,7 +12,6 @@ from coprime.engine.precomputation import PrivateNumbers, Radix, operand_pairs
 from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
 from coprime.errors import CoprimeError
 from coprime.model import curve_points, edwards_points
-from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
 from coprime.operations.curve_form import WEIERSTRASS
 
 __all__ = [
@@ -175,12 +174,11 @@ class EngineDriver:
     multipliers (int): number of multipliers of an engine that work in parallel
     equal_primes (bool): whether both primes of a key are loaded with the length of the longer one
     checked (bool): whether the result of a private operation is checked with the public exponent
-    verifies (bool): whether ECDSA signatures are verified with the public key, then an operand
     digit_width, headroom (int): bits of a digit, and bits of an operand beyond its length
     radix_bits (int): bits that a round of the multiplication takes, which determine R for a length
         of the modulus. 0: there is no Montgomery form, and even moduli are allowed.
     half_bits (int): position in bits of the second number of an operand that has two; 0: none has
-    scalar_blinding (ScalarBlinding): random bits that blind secret scalars of points
+    blinds_scalars (bool): whether random bits blind secret scalars of points
     min_length, max_length, max_prime_length (int): bits of the shortest modulus, the longest
         modulus and the longest prime (0: no CRT)
 
@@ -202,16 +200,14 @@ class EngineDriver:
         self.multipliers = registers.CAPABILITIES["MULTIPLIERS"].of(capabilities)
         self.equal_primes = bool(registers.CAPABILITIES["EQUAL_PRIMES"].of(capabilities))
         self.checked = bool(registers.CAPABILITIES["CHECKED"].of(capabilities))
-        self.verifies = bool(registers.CAPABILITIES["VERIFIES"].of(capabilities))
         digits = self._read(registers.DIGITS)
         self.digit_width = registers.DIGITS["WIDTH"].of(digits)
         self.headroom = registers.DIGITS["HEADROOM"].of(digits)
         self.radix_bits = registers.DIGITS["RADIX"].of(digits)
         half = registers.DIGITS["HALF"].of(digits)
         self.half_bits = self.digit_width << half if half else 0
-        blinding = SCALAR_BLINDINGS[registers.DIGITS["SCALAR_BLINDING"].of(digits)]
-        self.scalar_blinding = ScalarBlinding.named(blinding)
-        self._radix = Radix(self.digit_width, self.headroom, self.radix_bits, self.scalar_blinding)
+        self.blinds_scalars = bool(registers.DIGITS["SCALAR_BLINDING"].of(digits))
+        self._radix = Radix(self.digit_width, self.headroom, self.radix_bits, self.blinds_scalars)
         longest = self._read(registers.MAX_LENGTH)
         self.max_length = registers.MAX_LENGTH["MODULUS"].of(longest)
         self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(longest)
@@ -225,16 +221,15 @@ class EngineDriver:
     ) -> Job:
         """The job of an operation on numbers: all inputs of its record, by name.
 
-        The public key that verifies a signature is required if the hardware `verifies`, and
-        optional otherwise.
-
         Ranges: the modulus is odd unless `radix_bits` is 0, then 1 or more; exponents are 0 or
         more, others below the modulus. `exponent_length` is of each exponent, in bits; None: as
         many as the longest has, or 1 if all are 0. ValueError if one has more, and for other names.
         """
         inputs = command.operation.inputs
         check_naturals(**numbers)
-        numbers = self._read_by(command, numbers)
+        if numbers.keys() != {one.name for one in inputs}:
+            text = ", ".join(one.name for one in inputs)
+            raise ValueError(f"{command.name} takes {text}, not {', '.join(numbers)}")
         if command.operation.on_curve:
             return self._curve_job(command, numbers)
         length = self._length(*(numbers[one.name] for one in inputs if not one.is_exponent))
@@ -262,18 +257,6 @@ class EngineDriver:
                 spread = one.spread(numbers[one.name])
                 operands[one.operand] = operands.get(one.operand, 0) | spread
         return Job(command, lengths, operands)
-
-    def _read_by(self, command: Command, numbers: Mapping[str, int]) -> Mapping[str, int]:
-        """The inputs that the hardware reads: a public key only if it verifies with it."""
-        own, names = command.operation, {*numbers}
-        key = {one.name for one in own.key_inputs}
-        if not self.verifies and names > key:
-            names -= key
-        needed = own.every_input if self.verifies else own.inputs
-        if names != {one.name for one in needed}:
-            text = ", ".join(one.name for one in needed)
-            raise ValueError(f"{command.name} takes {text}, not {', '.join(numbers)}")
-        return {name: numbers[name] for name in names}
 
     def operation_input(self, command: Command, numbers: Mapping[str, int]) -> int:
         """The operand X of an operation on numbers."""

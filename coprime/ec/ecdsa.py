@@ -174,15 +174,14 @@ def sign(
     Without `nonces` the accelerator draws one, if it is built for that: with ECDSA_SIGN. With
     `low_s`, s is the lower one of s and n - s, as Bitcoin has it on secp256k1. With the key's
     `public` point the signature is verified in software before it is returned, since an
-    accelerator does not find all of its faults; one that verifies signatures itself
-    (`base_multiple=verified`) needs it. Raises ValueError for another d, and FaultError if
+    accelerator does not find all of its faults. Raises ValueError for another d, and FaultError if
     the accelerator's result is wrong.
     """
     curve.check_scalar(d)
     z = hashed(curve, digest)
     drawn = itertools.repeat(None, _ATTEMPTS)
     for k in drawn if nonces is None else islice(nonces(curve, d, digest), _ATTEMPTS):
-        found = _signed(accelerator, curve, d, k if k is None else curve.check_scalar(k), z, public)
+        found = _signed(accelerator, curve, d, k if k is None else curve.check_scalar(k), z)
         if found is not None:
             if public is not None:
                 _check(curve, public, z, found)
@@ -204,13 +203,10 @@ def _signed(
     d: int,
     k: int | None,
     z: int,
-    public: Point | None,
 ) -> Signature | None:
     """The signature with a nonce, or with one that is drawn; None if r or s would be 0."""
     gx, gy = curve.base
     numbers = {"z": z, "d": d, "gx": gx, "gy": gy, **curve.numbers}
-    if public is not None:
-        numbers["x"], numbers["y"] = public
     command = Command.ECDSA_SIGN
     if k is not None:
         command, numbers = Command.ECDSA_SIGN_WITH, {**numbers, "k": k}

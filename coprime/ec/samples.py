@@ -106,7 +106,7 @@ def curve_numbers(command: Command, curve: AnyCurve, generator: random.Random) -
     x, y = multiple(gx, gy, d, **given)
     r, s = signature(z, d, k, gx, gy, **given)
     known = {"x": x, "y": y, "gx": gx, "gy": gy, "d": d, "k": k, "z": z, "r": r, "s": s, **given}
-    return {one.name: known[one.name] for one in command.operation.every_input}
+    return {one.name: known[one.name] for one in command.operation.inputs}
 
 
 def _edwards_numbers(

@@ -32,10 +32,7 @@ def compact(
     max_bits: int = 1024,
     blinding: str = "none",
     curves: str = "none",
-    nonce: str = "host",
-    base_multiple: str = "twice",
-    scalar_blinding: str = "0",
-    private_key: str = "plain",
+    ecdsa: str = "host",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits, 64 to 8192.
 
@@ -54,20 +51,16 @@ def compact(
     numbers 4 or 6 bits more than c * M, so that sums need not be reduced. With weierstrass and
     edwards the longest modulus is one of which a half holds a field's number.
 
-    `nonce` is random, for ECDSA_SIGN, which draws the nonce, or host, for ECDSA_SIGN_WITH. The
-    multiple of the base point is made twice by a signature, and compared, or once, as
-    `base_multiple` says; or once, and a signature of ECDSA is verified with the public key. Banks
-    then have 64 blocks. `scalar_blinding` is how many random bits secret scalars are blinded with,
-    0, 64, 128, or half of the order's length; it needs `nonce` random. So does `private_key` of
-    shares: the private key of ECDSA_SIGN is kept as two random numbers whose sum it is, others
-    after each signature, and not plain.
+    `ecdsa` is host, for ECDSA_SIGN_WITH, whose nonce the host gives; drawn, for ECDSA_SIGN, which
+    draws the nonce, and points have random coordinates; or hardened: then, too, the private key of
+    ECDSA_SIGN is kept as two random numbers whose sum it is, others after each signature, and
+    secret scalars are blinded with half as many random bits as the order has. Banks then have 64
+    blocks.
 
     Raises ValueError where a parameter is out of its range.
     """
     blinded = BLINDING.parse(blinding) == "all"
-    settings = CurveSettings(
-        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=blinded
-    )
+    settings = CurveSettings(curves, ecdsa, blinds=blinded)
     check_ranges(max_bits=(max_bits, range(_LEAST_BLINDED if blinded else 64, 8193)))
     # Curves take less than two digits of headroom.
     modulus_mask = mask_bits(RADIX_BITS) + 1 if blinded and not settings.any else 0
@@ -95,7 +88,7 @@ def compact(
         checked=True,
         draws=blinded or settings.draws,
         half_bits=half_bits,
-        scalar_blinding=settings.blinding,
+        blinds_scalars=settings.hardened,
     )
     window = BLINDED_WINDOW if blinded else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, blinded)

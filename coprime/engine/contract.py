@@ -41,7 +41,6 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.model import montgomery
-from coprime.model.scalar_blinding import NO_SCALAR_BLINDING, ScalarBlinding
 from coprime.operations.commands import Command
 from coprime.operations.operation import Key, Operation
 from coprime.program.operands import Length, Operand
@@ -199,17 +198,8 @@ class Capabilities:
     addresses: WordAddresses | None = None
     """Of a `bare` engine, whose memory the host addresses word by word; it leaves the check of
     lengths and WIPE to the host."""
-    scalar_blinding: ScalarBlinding = NO_SCALAR_BLINDING
-    """Of the secret scalars of points of two coordinates: their exponents are longer."""
-
-    @property
-    def verifies(self) -> bool:
-        """Whether signatures are verified with a public key, which is then an operand."""
-        return any(
-            one.operand in operands
-            for command, operands in self.required.items()
-            for one in command.operation.key_inputs
-        )
+    blinds_scalars: bool = False
+    """Those of points of two coordinates, if they are secret: their exponents are longer."""
 
     @property
     def radix_bits(self) -> int:
@@ -302,7 +292,7 @@ class Capabilities:
     @property
     def blinded(self) -> tuple[Command, ...]:
         """The commands whose scalars are blinded."""
-        return self.supported(lambda one: one.blinds) if self.scalar_blinding else ()
+        return self.supported(lambda one: one.blinds) if self.blinds_scalars else ()
 
     @property
     def lengthened(self) -> tuple[Command, ...]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from coprime.model.combs import COMB_TEETH
 from coprime.model.montgomery import digits
-from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
 from coprime.multipliers.contract import Multiplication
 from coprime.operations.commands import Command
 from coprime.parameters import ChoiceParameter
@@ -22,18 +21,18 @@ CURVES = (
     *("+".join(some) for n in range(1, 4) for some in itertools.combinations(KINDS, n)),
     ALL_CURVES,
 )
-PRIVATE_KEYS = ("plain", "shares")
 _OF_POINTS = ("weierstrass", "edwards")
 """Those whose points have two coordinates."""
-NONCES = ("host", "random")
-BASE_MULTIPLES = ("twice", "once", "verified")
+_HOST, _DRAWN, _HARDENED = PROFILES = ("host", "drawn", "hardened")
+"""How signatures of ECDSA are made; each profile has what the one before it has, but for the
+operation with a nonce of the host's."""
 _SLACK = {"montgomery": 4, "weierstrass": 6, "edwards": 6}
 """Bits that R has above c * M, by kind."""
 _LEAST_SLACK = 2
 """The same without curves."""
 _BLOCK_BITS = (4, 5, 6, 6)
 """By the count of kinds. Table, key and what is live of two kinds are more than 32 blocks, and so
-are those of a signature, its claim and a public key, or the shares of its key."""
+are those of a signature, its claim and the shares of its key."""
 _LONGEST_FIELD = 528
 """Bits of the longest prime of a curve's field."""
 
@@ -55,35 +54,26 @@ class CurvesParameter(ChoiceParameter):
         return value in self.parse(text).split("+")
 
 
+@dataclass(frozen=True)
+class ProfileParameter(ChoiceParameter):
+    """A profile of ECDSA."""
+
+    def has(self, text: str, value: str) -> bool:
+        """Whether a profile is another one; a hardened one draws nonces as well."""
+        return self.parse(text) == value or (text, value) == (_HARDENED, _DRAWN)
+
+
 CURVES_PARAMETER = CurvesParameter(
     "curves", CURVES, NO_CURVES, "operations on elliptic curves; kinds are joined by +", sparse=True
 )
 CURVE_PARAMETERS = (
     CURVES_PARAMETER,
-    ChoiceParameter(
-        "nonce", NONCES, "host", "where the nonces of signatures on curves come from", sparse=True
-    ),
-    ChoiceParameter(
-        "base_multiple",
-        BASE_MULTIPLES,
-        "twice",
-        "how a signature's multiple of the base point is checked; twice: by a second one;"
-        " verified: as twice, but a signature of ECDSA is verified with the public key",
-        sparse=True,
-    ),
-    ChoiceParameter(
-        "scalar_blinding",
-        SCALAR_BLINDINGS,
-        SCALAR_BLINDINGS[0],
-        "random bits that secret scalars of points are blinded with; half: of the order's length",
-        sparse=True,
-    ),
-    ChoiceParameter(
-        "private_key",
-        PRIVATE_KEYS,
-        PRIVATE_KEYS[0],
-        "how ECDSA_SIGN keeps the private key; shares: as the sum of two numbers, random ones in"
-        " each signature",
+    ProfileParameter(
+        "ecdsa",
+        PROFILES,
+        _HOST,
+        "whose the nonces of ECDSA are: the host's, or drawn, with random coordinates of points;"
+        " hardened: drawn, the key in shares, and blinded scalars",
         sparse=True,
     ),
 )
@@ -93,37 +83,19 @@ CURVE_PARAMETERS = (
 class CurveSettings:
     """The values of CURVE_PARAMETERS, and whether a private operation is blinded.
 
-    Raises ValueError for a value that is none of a parameter's, for one that is for other curves,
-    for blinding beside points of two coordinates, and for blinded scalars or a key in shares
-    without random numbers.
+    Raises ValueError for a value that is none of a parameter's, for a profile without the curves
+    that it is for, and for blinding beside points of two coordinates.
     """
 
     curves: str = NO_CURVES
-    nonce: str = "host"
-    base_multiple: str = "twice"
-    scalar_blinding: str = "0"
-    private_key: str = PRIVATE_KEYS[0]
+    ecdsa: str = _HOST
     blinds: bool = False
 
     def __post_init__(self) -> None:
         for one in CURVE_PARAMETERS:
             one.parse(getattr(self, one.name))
-        if "weierstrass" not in self.kinds and self.nonce != NONCES[0]:
-            raise ValueError("nonce is for curves=weierstrass")
-        if not self.has_points and self.base_multiple != BASE_MULTIPLES[0]:
-            raise ValueError(f"base_multiple is for curves={' and '.join(_OF_POINTS)}")
-        if self.scalar_blinding != SCALAR_BLINDINGS[0] and not self.draws:
-            raise ValueError(
-                "scalar_blinding needs random numbers: nonce=random, with curves=weierstrass, alone"
-                " or with others; the scalar of X_MULTIPLY, of curves=montgomery, is not blinded"
-            )
-        if self.shares_key and not self.draws:
-            raise ValueError(
-                "private_key=shares needs random numbers: nonce=random, with curves=weierstrass,"
-                " alone or with others"
-            )
-        if self.verifies and "weierstrass" not in self.kinds:
-            raise ValueError("base_multiple=verified is for curves=weierstrass")
+        if self.draws and "weierstrass" not in self.kinds:
+            raise ValueError(f"ecdsa={self.ecdsa} is for curves=weierstrass, alone or with others")
         if self.has_points and self.blinds:
             alone = f"with curves={self.curves} there is no blinding yet"
             raise ValueError(f"{alone}: leave one of them out")
@@ -151,33 +123,23 @@ class CurveSettings:
     @property
     def block_bits(self) -> int:
         """Width of the number of a block in banks: 2^block_bits hold the numbers of all kinds."""
-        many = self.verifies or self.shares_key
-        return max(_BLOCK_BITS) if many else _BLOCK_BITS[len(self.kinds)]
-
-    @property
-    def verifies(self) -> bool:
-        """Whether a signature of ECDSA is verified before it can be read."""
-        return self.base_multiple == "verified"
+        return max(_BLOCK_BITS) if self.hardened else _BLOCK_BITS[len(self.kinds)]
 
     @property
     def draws(self) -> bool:
         """Whether nonces are drawn."""
-        return self.nonce == "random"
+        return self.ecdsa != _HOST
 
     @property
-    def shares_key(self) -> bool:
-        """Whether the private key of ECDSA is in two shares."""
-        return self.private_key == "shares"
-
-    @property
-    def blinding(self) -> ScalarBlinding:
-        """What scalars are blinded with."""
-        return ScalarBlinding.named(self.scalar_blinding)
+    def hardened(self) -> bool:
+        """Whether the private key of ECDSA is in two shares, and scalars are blinded."""
+        return self.ecdsa == _HARDENED
 
     @property
     def commands(self) -> list[Command]:
         """The operations on curves."""
-        chosen = {("nonce", self.nonce), *(("curves", kind) for kind in self.kinds)}
+        profile = ("ecdsa", _DRAWN if self.draws else _HOST)
+        chosen = {profile, *(("curves", kind) for kind in self.kinds)}
         return [
             one
             for one in Command
@@ -186,13 +148,7 @@ class CurveSettings:
 
     def added_to(self, design: EngineDesign) -> EngineDesign:
         """The design with these operations."""
-        design = replace(
-            design,
-            base_twice=self.base_multiple != "once",
-            verifies=self.verifies,
-            randomizes=self.draws,
-            shares_key=self.shares_key,
-        )
+        design = replace(design, randomizes=self.draws)
         return design.with_operations(self.commands)
 
     def lengthened(

@@ -51,21 +51,13 @@ class EngineDesign:
     """Makes the multiplication's hardware for a target."""
     exponentiation: Exponentiation
     """Of a lane that works alone."""
-    base_twice: bool = False
-    """A signature's multiple of the base point is made twice, and compared."""
-    verifies: bool = False
-    """But of ECDSA it is made once, and the signature is verified."""
     randomizes: bool = False
     """Multiples of points by secret scalars begin with random coordinates."""
-    shares_key: bool = False
-    """The private key of ECDSA is in two shares from its first signature on."""
 
     def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
         """The same with more operations."""
         own = self.capabilities
-        more = required_operands(
-            self.multiplication, commands, checked=own.checked, verifies=self.verifies
-        )
+        more = required_operands(self.multiplication, commands, checked=own.checked)
         return replace(self, capabilities=replace(own, required={**own.required, **more}))
 
     def hardware(self, target: Target = Target.GENERIC) -> Engine:
@@ -102,11 +94,8 @@ class EngineDesign:
             multiplication,
             lanes,
             self.exponentiation,
-            base_twice=self.base_twice,
-            verifies=self.verifies,
             randomizes=self.randomizes,
-            blinds_scalars=bool(self.capabilities.scalar_blinding),
-            shares_key=self.shares_key,
+            hardened=self.capabilities.blinds_scalars,
         )
 
     @cached_property
@@ -197,13 +186,11 @@ def required_operands(
     commands: Iterable[Command],
     *,
     checked: bool,
-    verifies: bool = False,
 ) -> Mapping[Command, frozenset[Operand]]:
     """The operands that each of these operations of an engine of lanes reads."""
     arithmetic = Arithmetic(
         inverses=multiplication.round_bits > 1,
         montgomery=multiplication.montgomery,
         checked=checked,
-        verifies=verifies,
     )
     return {command: command.operation.required(arithmetic) for command in commands}

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -11,7 +12,7 @@ class _Former:
     Parameters
     ----------
     name : of the parameter
-    instead : what to use, as the end of a sentence that begins with "use"
+    instead : what to do, as the second half of a sentence
     values : those that are no more; empty if all are
     replacement : the parameter that has taken its place; a family without that never had this one
     """
@@ -22,15 +23,28 @@ class _Former:
     replacement: str = ""
 
 
+_OF_ECDSA = partial(_Former, replacement="ecdsa")
+_USUAL = "leave it out, since that is so with ecdsa=host and drawn"
 _FORMER = (
-    _Former("curves", "compact or ring, which also check their results"),
+    _Former("curves", "use compact or ring, which also check their results"),
     _Former(
         "blinding",
-        "blinding=all, which blinds base, exponent and all that is made of them",
+        "use blinding=all, which blinds base, exponent and all that is made of them",
         values=("base", "exponent", "both"),
         replacement="blinding",
     ),
+    _OF_ECDSA("nonce", "use ecdsa=host, the default", values=("host",)),
+    _OF_ECDSA("nonce", "use ecdsa=drawn"),
+    _OF_ECDSA(
+        "base_multiple",
+        "leave it out, since k G is always computed twice, and verify signatures in software",
+    ),
+    _OF_ECDSA("scalar_blinding", _USUAL, values=("0",)),
+    _OF_ECDSA("scalar_blinding", "use ecdsa=hardened, which blinds with half of n's length"),
+    _OF_ECDSA("private_key", _USUAL, values=("plain",)),
+    _OF_ECDSA("private_key", "use ecdsa=hardened"),
 )
+"""Of one name, the first entry with the value counts."""
 
 
 def check_former(family: str, known: Collection[str], name: str, value: str) -> None:
@@ -46,4 +60,4 @@ def check_former(family: str, known: Collection[str], name: str, value: str) -> 
         gone = value in one.values if one.values else name not in known
         had = not one.replacement or one.replacement in known
         if one.name == name and gone and had:
-            raise ValueError(f"{family} does not take {name}={value}; use {one.instead}")
+            raise ValueError(f"{family} does not take {name}={value}; {one.instead}")

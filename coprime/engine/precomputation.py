@@ -7,7 +7,7 @@ from typing import Protocol, Self
 from coprime.model import edwards_points, montgomery
 from coprime.model.combs import COMB_TEETH, jacobian_tooth, joint_tooth, tooth
 from coprime.model.curve_points import comb_table
-from coprime.model.scalar_blinding import NO_SCALAR_BLINDING, ScalarBlinding
+from coprime.model.scalar_blinding import comb_bits, ladder_bits
 from coprime.operations.curve_form import WEIERSTRASS
 from coprime.operations.operation import Arithmetic, Operation
 from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE
@@ -61,13 +61,13 @@ class Radix:
     width : bits of a digit, at least 1
     headroom : bits of an operand beyond its length, at least 0
     radix_bits : bits of a round, at least 1; 0: the multiplication does not divide, and R is 1
-    scalar_blinding : what makes scalars of points longer
+    blinds_scalars : secret scalars of points are longer
     """
 
     width: int
     headroom: int
     radix_bits: int
-    scalar_blinding: ScalarBlinding = NO_SCALAR_BLINDING
+    blinds_scalars: bool = False
 
     @classmethod
     def of(cls, capabilities: Capabilities) -> Self:
@@ -76,7 +76,7 @@ class Radix:
             capabilities.digit_width,
             capabilities.headroom,
             capabilities.radix_bits,
-            capabilities.scalar_blinding,
+            capabilities.blinds_scalars,
         )
 
     @property
@@ -129,9 +129,8 @@ class Radix:
     ) -> tuple[dict[Operand, int], dict[Length, int]]:
         """The operands of an operation on a curve, X included, and all lengths.
 
-        The numbers are its record's inputs, by their names, and with a public key those of that;
-        `half_bits` and `min_length` are the engine's. Raises ValueError unless p and n are odd, and
-        scalars below n.
+        The numbers are its record's inputs, by their names; `half_bits` and `min_length` are the
+        engine's. Raises ValueError unless p and n are odd, and scalars below n.
         """
         p, n = numbers["p"], numbers["n"]
         if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
@@ -158,7 +157,6 @@ class Radix:
         if operation.joins is not None:
             operands[Operand.E] = operation.joins(*scalars.values(), exponent_length // COMB_TEETH)
         required = operation.required(_OF_CURVES)
-        required |= {one.operand for one in operation.key_inputs if one.name in numbers}
         return {one: value for one, value in operands.items() if one in required}, lengths
 
     def _table_operands(
@@ -167,7 +165,7 @@ class Radix:
         """The table of a base point, if the operation has one, and the length of E in bits."""
         p, n = numbers["p"], numbers["n"]
         if Operand.TABLE_0 not in operation.required(_OF_CURVES):
-            longer = self.scalar_blinding.ladder_bits(length) if operation.blinds else 0
+            longer = ladder_bits(length) if self.blinds_scalars and operation.blinds else 0
             # For a multiple of n that is added.
             return {Operand.M: 1 << n.bit_length() + longer}, length + longer + 1
         base, a = (numbers["gx"], numbers["gy"]), numbers["a"]
@@ -199,7 +197,7 @@ class Radix:
 
         It is that of a comb, or g alone where n is too short for one.
         """
-        blinding_bits = self.scalar_blinding.comb_bits(length)
+        blinding_bits = comb_bits(length) if self.blinds_scalars else 0
         bits = jacobian_tooth(n, length, self.width, self.headroom, blinding_bits)
         points = comb_table(g, bits, a, p) if bits else None
         power = 1 << self._exponent_of_field(p, length)
@@ -219,7 +217,7 @@ class Radix:
         `half` is the count of bits of an operand below its second number.
         """
         a, d = curve
-        blinding_bits = self.scalar_blinding.comb_bits(length)
+        blinding_bits = comb_bits(length) if self.blinds_scalars else 0
         bits = tooth(length, self.width, self.headroom, blinding_bits)
         points = edwards_points.comb_table(g, bits, a, d, p)
         teeth = COMB_TEETH * bits
@@ -306,8 +304,8 @@ def operand_pairs(
 ) -> dict[Operand, int]:
     """The operands of an operation on a curve that are two numbers each."""
     found: dict[Operand, int] = {}
-    for one in operation.every_input:
-        if one.operand.length is Length.MODULUS and one.name in numbers:
+    for one in operation.inputs:
+        if one.operand.length is Length.MODULUS:
             shift = half_bits if one.upper else 0
             found[one.operand] = found.get(one.operand, 0) + (numbers[one.name] << shift)
     return found

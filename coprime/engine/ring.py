@@ -46,10 +46,7 @@ def ring(
     delay: str = "auto",
     blinding: str = "none",
     curves: str = "none",
-    nonce: str = "host",
-    base_multiple: str = "twice",
-    scalar_blinding: str = "0",
-    private_key: str = "plain",
+    ecdsa: str = "host",
 ) -> EngineDesign:
     """Design an engine for moduli of up to `max_bits` bits on `tiles` tiles, 8192 at the most.
 
@@ -66,8 +63,8 @@ def ring(
     have 3 bits then. Blinded exponents need primes that are shorter than the modulus by 64 bits in
     whole words.
 
-    `curves`, `nonce`, `base_multiple`, `scalar_blinding` and `private_key` are those of `compact`.
-    Curves need one multiplier; windows modulo a prime have 4 bits then.
+    `curves` and `ecdsa` are those of `compact`. Curves need one multiplier; windows modulo a prime
+    have 4 bits then.
 
     Raises ValueError where a parameter is out of its range or does not go with another one, or
     where the tile's accumulators do not hold the sums of so long a modulus, which for curves may
@@ -76,9 +73,7 @@ def ring(
     if tile not in RING_TILES:
         raise ValueError(f"tile must be one of {', '.join(RING_TILES)}, not {tile!r}")
     blinded = BLINDING.parse(blinding) == "all"
-    settings = CurveSettings(
-        curves, nonce, base_multiple, scalar_blinding, private_key, blinds=blinded
-    )
+    settings = CurveSettings(curves, ecdsa, blinds=blinded)
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILES[tile]
     skew = int(cell.SKEWS and tiles == 1)
@@ -126,7 +121,7 @@ def ring(
         checked=True,
         draws=blinded or settings.draws,
         half_bits=half_bits,
-        scalar_blinding=settings.blinding,
+        blinds_scalars=settings.hardened,
     )
     window = BLINDED_WINDOW if blinded else WINDOW if settings.any else banks.entry_bits
     whole_window = WHOLE_WINDOW_OF_X if settings.kinds == ("montgomery",) else WHOLE_WINDOW

@@ -37,6 +37,7 @@ from coprime.catalog import (
 )
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
+from coprime.engine.former_parameters import check_former
 from coprime.errors import hint
 from coprime.flow.parts import PARTS, check_part
 from coprime.flow.stamping.stamp import STAMPING
@@ -512,6 +513,10 @@ def _settings(
 ) -> Mapping[str, Sequence[int | str]]:
     """Values of each parameter, which at least one of the families has."""
     known = {parameter.name: parameter for family in families for parameter in family.settings}
+    names = ", ".join(family.name for family in families)
+    for name, values in parameters.items():
+        for value in values:
+            check_former(names, known, name, str(value))
     _check_keys("parameters", parameters, list(known))
     return {
         name: [setting for value in values for setting in _values(known[name], value)]

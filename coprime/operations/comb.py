@@ -85,7 +85,7 @@ _HOMOGENEOUS = "X3=X1*Z1 t=Z1*Z1 Y3=T-y Z3=Z1*t"
 def comb_routines(machine: Machine) -> list[Routine]:
     """BASE_SCALAR, and the multiple."""
     base = _base_point(machine)
-    blinded = [_blind_scalar()] if machine.blinds_scalars else []
+    blinded = [_blind_scalar()] if machine.hardened else []
     return [_base_scalar(), *blinded, base, randomized(machine, base, WEIERSTRASS)]
 
 
@@ -151,7 +151,7 @@ def _base_point(machine: Machine) -> Routine:
         replace(full, label=column),
         *column_added[:-1],
         replace(column_added[-1], next=Next.NEXT_BIT, target=column, leaves_two=True),
-        *(_is_not_special() if machine.blinds_scalars else []),
+        *(_is_not_special() if machine.hardened else []),
         *homogeneous[:-1],
         replace(homogeneous[-1], next=Next.NEXT_BIT, target=last_columns),
         replace(full, label=last_columns),
@@ -201,7 +201,7 @@ def _blind_scalar() -> Routine:
 def randomized(machine: Machine, base: Routine, form: CurveForm) -> Routine:
     """The multiple, beginning with a random Z, of a scalar that is blinded, if any is."""
     first = call(replace(PASS, modulus=_P, note="another E"), BLIND_SCALAR)
-    blinds = machine.blinds_scalars
+    blinds = machine.hardened
     return routine(
         form.randomized,
         [
@@ -345,21 +345,17 @@ def multiply_base(z: Location, form: CurveForm = WEIERSTRASS) -> Step:
     return call(move(_ACC, z, _P), form.multiply_base)
 
 
-def multiples_of_base(
-    machine: Machine, form: CurveForm = WEIERSTRASS, *, twice: bool
-) -> list[Step]:
-    """E times the base point; if that is made twice, the first is kept, and made once more.
+def multiples_of_base(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[Step]:
+    """E times the base point, twice; the first is kept.
 
     They begin with a random Z, or without random numbers with 1 and R^2.
     """
     kept, last = (move(to, one, _P) for to, one in zip(FIRST, SUM[::2], strict=True))
     if machine.randomizes:
         first = call(replace(PASS, modulus=_P, note="k G"), form.randomized)
-        again = [kept, call(last, form.randomized)]  # it calls itself: a step less
-    else:
-        first = multiply_base(Scratch.ONE_FORM, form)
-        again = [kept, last, multiply_base(Operand.P_POWER, form)]
-    return [first, *(again if twice else [])]
+        return [first, kept, call(last, form.randomized)]  # it calls itself: a step less
+    first = multiply_base(Scratch.ONE_FORM, form)
+    return [first, kept, last, multiply_base(Operand.P_POWER, form)]
 
 
 def check_scalar(machine: Machine, k: Sequence[Step]) -> list[Step]:
@@ -379,7 +375,7 @@ def check_scalar(machine: Machine, k: Sequence[Step]) -> list[Step]:
         difference,
     ]
     same = Step(kind=StepKind.CHECK_SUM, x=scanned, y=scanned, modulus=_WHOLE, note="was E of k?")
-    if not machine.blinds_scalars:
+    if not machine.hardened:
         return [*compared, same]
     multiple = multiply(_ACC, _ACC, scanned, _Q, "E - E of k, times a constant", outer=_WHOLE)
     return [

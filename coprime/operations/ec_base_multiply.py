@@ -25,7 +25,6 @@ from .weierstrass import (
     curve_operation,
     on_field,
     positive,
-    unchecked_result,
 )
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
@@ -45,9 +44,6 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
     x_1, y_1, z_1 = SUM
     modulo_p = positive(Operand.Q, _Q, "modulo p")
     *claimed, reduced = claim(x_1, y_1, _P)
-    result = [*claimed, replace(reduced, next=Next.EACH_MODULUS), *_check(machine, form)]
-    if not machine.checks:
-        result = unchecked_result(x_1, y_1, _P)
     return [
         check_modulus(_P),
         check_modulus(_Q),
@@ -56,20 +52,22 @@ def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) ->
         call(move(_ACC, e, _Q), BASE_SCALAR),
         replace(modulo_p, next=Next.EACH_MODULUS, target=field),
         *on_field((), field, form),
-        *multiples_of_base(machine, form, twice=machine.base_twice),
+        *multiples_of_base(machine, form),
         call(move(_ACC, z_1, _P), form.affine),
-        *result,
+        *claimed,
+        replace(reduced, next=Next.EACH_MODULUS),
+        *_check(machine, form),
     ]
 
 
 def _check(machine: Machine, form: CurveForm) -> list[Step]:
-    """Is it k G? It is on the curve, and the first of two multiples, if there are two."""
+    """Is it k G? It is on the curve, and the first of two multiples."""
     again = f"field_of_{form.name}_result"
-    *same, last = _same() if machine.base_twice else [move(_ACC, Operand.P_POWER, _P)]
+    *same, last = _same()
     return [
         call(positive(Operand.Q, _Q, "modulo n"), ENTER),
         *check_scalar(machine, [move(_ACC, Scratch.KEPT_SCALAR, _Q)]),
-        *([] if machine.blinds_scalars else [move(_ACC, Scratch.OLD_SCALAR, _Q)]),
+        *([] if machine.hardened else [move(_ACC, Scratch.OLD_SCALAR, _Q)]),
         replace(checked(_Q, "was E of k?"), next=Next.EACH_MODULUS, target=again),
         replace(call(positive(Operand.P, _P, "modulo p"), ENTER), label=again),
         *same,

@@ -25,7 +25,6 @@ from .weierstrass import (
     lengthen,
     lengthen_blinded,
     positive,
-    unchecked_result,
     zero,
 )
 
@@ -54,8 +53,6 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         call(move(bits, Scratch.UNIT, _P), MULTIPLY),
         call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
     ]
-    if not machine.checks:
-        return [[*steps, *unchecked_result(x_1, y_1, _P)]]
     check = [
         *claim(x_1, y_1, _P),
         move(_ACC, point[0], _P),
@@ -73,7 +70,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 def _lengthened(machine: Machine) -> tuple[list[Step], Step]:
     """The scalar as the ladder takes it, but for the last step, before which nothing is 1."""
     unit = Scratch.UNIT
-    if machine.blinds_scalars:
+    if machine.hardened:
         *blinded, last = lengthen_blinded()
         return [*blinded, move(unit, Operand.Q, _Q)], last
     added, compared, last = lengthen()
@@ -85,7 +82,7 @@ def _scanned_less_k(machine: Machine) -> list[Step]:
     is modulo n."""
     kept, scanned = Scratch.KEPT_SCALAR, Scratch.TERM
     summed = [zero(scanned, _Q), move(scanned, BITS_SUMMED, _P)]  # it may have a digit less than n
-    if machine.blinds_scalars:
+    if machine.hardened:
         less = linear(StepKind.SUBTRACT, _ACC, scanned, kept, _Q, "0, if k was scanned")
         return [*summed, less]
     return [

@@ -3,17 +3,15 @@
 Source: FIPS 186-5, section 6.4; its names are those of the steps' notes.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Operand, Reference, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import Step, StepKind, linear, multiply
 
 from .banked import move
 from .comb import BASE_SCALAR, multiply_base
-from .curve_form import WEIERSTRASS
 from .formulas import NumberPlace
 from .operation import Machine
 from .shared_steps import call, jump
@@ -22,7 +20,6 @@ from .weierstrass import (
     MULTIPLY,
     SUM,
     SUM_BELOW,
-    SUMMED,
     TEMPORARY,
     add_point,
     curve_formula,
@@ -34,7 +31,6 @@ from .weierstrass import (
 )
 
 TOTAL, IS_R = "total", "is_r"
-FACTORS, SUM_IS_R = "factors", "sum_is_r"
 """Routines."""
 
 _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
@@ -43,11 +39,9 @@ _INVERSE, _U_2 = Scratch.INVERSE, Scratch.FACTOR_2
 _POINT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
 
 
-def ecdsa_routines(machine: Machine, multiples: Iterable[Routine]) -> list[Routine]:
-    """TOTAL, of signatures; IS_R, of their verification, too; FACTORS and SUM_IS_R, where both have
-    these. The routines make multiples of points."""
-    compared = _is_r()
-    return [_total(machine), compared, _factors(), _sum_is_r([*multiples, compared])]
+def ecdsa_routines(machine: Machine) -> list[Routine]:
+    """TOTAL, of signatures; IS_R, of their verification, too."""
+    return [_total(machine), _is_r()]
 
 
 def _total(machine: Machine) -> Routine:
@@ -56,7 +50,7 @@ def _total(machine: Machine) -> Routine:
     Of a d in shares: FORM_Z = z in Montgomery form, and SQUARE_R = r R^2.
     """
     z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
-    if machine.shares_key:
+    if machine.hardened:
         return _factors_of_total()
     given = [move(_ACC, _KEPT, _Q), to_form(_NONCE, _ACC, _Q, "k")]
     steps = [
@@ -159,25 +153,6 @@ def factors(r: list[Step], z: list[Step]) -> list[Step]:
     ]
 
 
-def _factors() -> Routine:
-    """Those of r in SIGNATURE_R, and z in FORM_Z, in Montgomery form."""
-    r = [move(_ACC, _R, _Q), to_form(_ACC, _ACC, _Q, "r")]
-    *steps, last = factors(r, [move(_ACC, Scratch.FORM_Z, _Q)])
-    return routine(
-        FACTORS,
-        [*steps, jump(last, BASE_SCALAR)],
-        _Q,
-        takes={
-            Scratch.TERM: Bound.times(0, scaled=2),
-            Scratch.FORM_Z: Bound.times(0, scaled=2),
-            **dict.fromkeys((_R, Scratch.POWER), Bound.times(1)),
-            Scratch.UNIT: None,
-        },
-        gives={},  # BASE_SCALAR returns
-        clobbers=(_ACC, Scratch.TERM, _INVERSE, _U_2, Operand.E),
-    )
-
-
 def sum_of_multiples() -> list[Step]:
     """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key; modulo p."""
     *of_key, key_on_curve = enter_point(Operand.POINT, Scratch.POINT_HIGH)
@@ -198,24 +173,3 @@ def finite_sum() -> list[Step]:
         call(move(_ACC, Scratch.Z_1, _P), FROM_FORM),
         Step(kind=StepKind.CHECK_FINITE, x=_ACC, y=_ACC, modulus=_P, note="is the sum not O?"),
     ]
-
-
-def _sum_is_r(called: Iterable[Routine]) -> Routine:
-    """IS_R of that sum; others are called for it."""
-    *steps, last = [*sum_of_multiples(), *finite_sum()]
-    names = (MULTIPLY, WEIERSTRASS.multiply_base, IS_R)
-    parts = [one for one in called if one.name in names]
-    return routine(
-        SUM_IS_R,
-        [*steps, jump(last, IS_R)],
-        _P,
-        takes=dict.fromkeys(
-            (
-                *(_R, _U_2, Operand.Y, Scratch.POINT_HIGH, Mode.WINDOW, *SUMMED),
-                *(Scratch.ONE_FORM, Scratch.UNIT, *WEIERSTRASS.constants),
-            ),
-            None,
-        ),
-        gives={},
-        clobbers=(*SUM, *_POINT, Scratch.POWER, *(name for one in parts for name in one.clobbers)),
-    )

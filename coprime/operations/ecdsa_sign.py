@@ -20,7 +20,7 @@ from .comb import (
     multiples_of_base,
 )
 from .curve_form import WEIERSTRASS
-from .ecdsa_routines import FACTORS, IS_R, SUM_IS_R, TOTAL
+from .ecdsa_routines import IS_R, TOTAL
 from .ecdsa_verify import verified
 from .key_shares import (
     compared_blinded,
@@ -36,14 +36,12 @@ from .weierstrass import (
     DRAWN,
     ENTER,
     FROM_FORM,
-    INVERT_BY_BITS,
     SUM,
     below,
     checked,
     claim,
     copied_result,
     curve_operation,
-    entered_point,
     inverted,
     modulo_order,
     on_field,
@@ -64,7 +62,7 @@ _FIELD, _AGAIN = "field_of_base_point", "field_of_check"
 
 def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
     """On the leading lane: k is drawn."""
-    key = shared_key() if machine.shares_key else None
+    key = shared_key() if machine.hardened else None
     return [[*_checks(key), *_drawn(), *_signature(machine)]]
 
 
@@ -132,14 +130,14 @@ def _signature(machine: Machine) -> list[Step]:
         move(_ACC, Operand.X, _Q),
         *check_scalar(machine, k),
         *_check_s(machine),
-        *_check_r(machine),
+        *_check_r(),
     ]
-    of_key = [] if machine.shares_key else [Scratch.FORM_D]
+    of_key = [] if machine.hardened else [Scratch.FORM_D]
     secrets = dict.fromkeys((_KEPT, _nonce(machine), _INVERSE, *of_key, Scratch.PART))
     return [
         *_r(machine),
         *_s(machine),
-        *(check if machine.checks else copied_result(_Q, _R, _S)),
+        *check,
         *(zero(one, _Q) for one in secrets),
         jump(zero(Operand.E, Context.WHOLE), ""),
     ]
@@ -157,7 +155,7 @@ def _r(machine: Machine) -> list[Step]:
     return [
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=_FIELD),
         *on_field((), _FIELD),
-        *multiples_of_base(machine, twice=machine.nonce_twice),
+        *multiples_of_base(machine),
         call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
         *reducing,
         replace(restored, next=Next.EACH_MODULUS),
@@ -173,12 +171,12 @@ def _s(machine: Machine) -> list[Step]:
         entered = multiply(_ACC, Scratch.ONE_FORM, _KEPT, _Q, "k in Montgomery form, below 2 c n")
     sums: list[Step] = []
     product = plain_product(Scratch.FORM_SUM, _INVERSE, _Q, "(z + r d) / k")
-    if machine.shares_key:
+    if machine.hardened:
         sums, product = sums_of_shares(KEYS[0]), products_with_inverse()
     return [
         call(move(_S, _R, _Q), TOTAL),
         *sums,
-        *inverted(machine, entered, _INVERSE, _Q),
+        *inverted(entered, _INVERSE, _Q),
         *product,
         move(_S, _ACC, _Q),
         positive(_S, _Q, "s > 0?"),
@@ -197,50 +195,27 @@ def _check_s(machine: Machine) -> list[Step]:
         move(_ACC, Operand.Q_POWER, _Q),
         multiply(_ACC, _ACC, Scratch.SUM_HIGH, _Q, "s in Montgomery form"),
     ]
-    of_verification = [
-        form_s[0],
-        call(form_s[1], INVERT_BY_BITS),
-        call(replace(PASS, modulus=_Q, note="u_1 and u_2"), FACTORS),
-    ]
     compared = [
         *form_s,
         multiply(_ACC, _ACC, _nonce(machine), _Q, "s k"),
         call(replace(difference, times_modulus=4), FROM_FORM),
     ]
-    if machine.shares_key:
+    if machine.hardened:
         compared = compared_blinded(form_s, _nonce(machine))
     return [
         call(zero(_R, _Q), ENTER),
-        *(shares_of_check() if machine.shares_key else []),
+        *(shares_of_check() if machine.hardened else []),
         call(claimed, TOTAL),
-        *(of_verification if machine.verifies else []),
         *compared,
         replace(checked(_Q, "s k = z + r d?"), next=Next.EACH_MODULUS, target=_AGAIN),
     ]
 
 
-def _check_r(machine: Machine) -> list[Step]:
-    """Is r the coordinate x of k G modulo n, as that was made first, if it was made twice?
-
-    Of a signature that is verified, it is that of u_1 G + u_2 Q.
-    """
-    x_1, y_1, z_1 = SUM
-    # With x = X, which a step has by default, it would be in the residue.
-    on_curve = Step(
-        kind=StepKind.CHECK_SUM, x=_ACC, y=_ACC, modulus=_P, note="is k G on the curve?"
-    )
-    if machine.verifies:
-        key = (Operand.POINT, Scratch.POINT_HIGH)
-        in_sum = call(positive(_R, _P, "modulo p"), SUM_IS_R)
-        return [*on_field(key, _AGAIN), in_sum, checked(_P, "is r of u_1 G + u_2 Q?")]
-    first, of_first = FIRST, []
-    if not machine.nonce_twice:
-        first = Scratch.POINT_X, Scratch.ONE_FORM
-        of_first = [*entered_point(x_1, y_1), on_curve]
-    moved, last = (move(to, one, _P) for to, one in zip((x_1, z_1), first, strict=True))
+def _check_r() -> list[Step]:
+    """Is r the coordinate x of k G modulo n, as that was made first?"""
+    moved, last = (move(to, one, _P) for to, one in zip(SUM[::2], FIRST, strict=True))
     return [
         replace(call(positive(_R, _P, "modulo p"), ENTER), label=_AGAIN),
-        *of_first,
         moved,
         call(last, IS_R),
         checked(_P, "is r of k G?"),
@@ -285,16 +260,10 @@ ECDSA_SIGN = curve_operation(
         Input(name="d", operand=Operand.SECRET, meaning="private key d"),
         *BASE_AND_CURVE,
     ),
-    key_inputs=(
-        Input(name="x", operand=Operand.POINT, meaning="coordinate x of the public key"),
-        Input(
-            name="y", operand=Operand.POINT, upper=True, meaning="coordinate y of the public key"
-        ),
-    ),
-    reads=lambda arithmetic: _READS | ({Operand.POINT} if arithmetic.verifies else set()),
+    reads=lambda arithmetic: _READS,
     is_right=is_signature,
     blinds=True,
     checks=True,
-    settings=(("nonce", "random"),),
+    settings=(("ecdsa", "drawn"),),
     banked=with_drawn_nonce,
 )

@@ -34,6 +34,6 @@ ECDSA_SIGN_WITH = replace(
     ),
     result=signature,
     is_right=None,
-    settings=(("nonce", "host"),),
+    settings=(("ecdsa", "host"),),
     banked=with_given_nonce,
 )

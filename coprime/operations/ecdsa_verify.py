@@ -11,7 +11,7 @@ from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
 from coprime.program.steps import Next, Step, StepKind, multiply
 
 from .banked import move
-from .ecdsa_routines import FACTORS, IS_R, SUM_IS_R, factors, finite_sum, sum_of_multiples
+from .ecdsa_routines import IS_R, factors, finite_sum, sum_of_multiples
 from .operation import Input, Machine
 from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
@@ -31,18 +31,16 @@ _ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [[*_factors(machine), *_sum(machine), *_comparison(machine)]]
+    return [[*_factors(), *_sum(), *_comparison()]]
 
 
-def _factors(machine: Machine) -> list[Step]:
+def _factors() -> list[Step]:
     """u_1 = z / s, for the comb, and u_2 = r / s, modulo n."""
     r, s = Operand.X, Scratch.X_HIGH
-    form_z = Scratch.FORM_Z if machine.verifies else _ACC
     of_z = [
         move(_ACC, Operand.Q_POWER, _Q),
-        multiply(form_z, _ACC, Operand.E, _Q, "z in Montgomery form"),
+        multiply(_ACC, _ACC, Operand.E, _Q, "z in Montgomery form"),
     ]
-    shared = [*of_z, call(move(Scratch.SIGNATURE_R, r, _Q), FACTORS)]
     return [
         check_modulus(_P),
         check_modulus(_Q),
@@ -52,27 +50,27 @@ def _factors(machine: Machine) -> list[Step]:
         positive(s, _Q, "s > 0?"),
         call(below(Operand.E, _Q), ENTER),
         call(to_form(_ACC, s, _Q, "s"), INVERT_BY_BITS),
-        *(shared if machine.verifies else factors([to_form(_ACC, r, _Q, "r")], of_z)),
+        *factors([to_form(_ACC, r, _Q, "r")], of_z),
     ]
 
 
-def _sum(machine: Machine) -> list[Step]:
+def _sum() -> list[Step]:
     """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key."""
     field, key = "field_of_points", (Operand.POINT, Scratch.POINT_HIGH)
     return [
         replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
         *on_field(key, field),
-        *([] if machine.verifies else sum_of_multiples()),
+        *sum_of_multiples(),
     ]
 
 
-def _comparison(machine: Machine) -> list[Step]:
+def _comparison() -> list[Step]:
     """Is r the coordinate x of the sum modulo n?"""
     unequal = Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_P, note="is r of the sum?")
-    r, r_below = Scratch.SIGNATURE_R, below(Operand.X, _P)
-    of_sum = [*finite_sum(), r_below, call(move(r, Operand.X, _Q), IS_R)]
     return [
-        *([call(r_below, SUM_IS_R)] if machine.verifies else of_sum),
+        *finite_sum(),
+        below(Operand.X, _P),
+        call(move(Scratch.SIGNATURE_R, Operand.X, _Q), IS_R),
         jump(unequal, RESULT_IS_X),
     ]
 

@@ -37,9 +37,6 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
         linear(StepKind.ADD, _ACC, _ACC, Operand.X, _Q, "r + h a"),
         *reduced(_ACC, _ACC, _Q),
     ]
-    if not machine.checks:
-        result = [zero(Scratch.RESULT, Context.WHOLE), jump(move(Scratch.RESULT, _ACC, _Q), "")]
-        return [[*steps, *result]]
     check = [
         zero(Scratch.SUM, Context.WHOLE),
         move(Scratch.SUM, _ACC, _Q),

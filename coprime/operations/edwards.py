@@ -31,7 +31,6 @@ from .weierstrass import (
     below,
     curve_formula,
     inverse,
-    is_sum_on_curve,
     out_of_form,
     plain_product,
     result_on_curve,
@@ -63,7 +62,7 @@ def edwards_routines(machine: Machine) -> list[Routine]:
     return [
         base := _base_point(),
         randomized(machine, base, EDWARDS),
-        _affine(machine),
+        _affine(),
         _enter_field(),
         _on_curve(machine),
         result_on_curve(EDWARDS),
@@ -111,7 +110,7 @@ def _on_curve(machine: Machine) -> Routine:
     )
 
 
-def _affine(machine: Machine) -> Routine:
+def _affine() -> Routine:
     """X_1 and Y_1 by Z_1, canonical. Z_1 is never 0: with a fault both would be, on no curve.
 
     Whether they are on the curve is checked here unless `result_on_curve` does.
@@ -131,11 +130,6 @@ def _affine(machine: Machine) -> Routine:
         *(_ACC, term, Scratch.POWER),
         *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
     )
-    if not machine.checks:
-        steps += is_sum_on_curve(machine, EDWARDS)
-        takes |= dict.fromkeys(EDWARDS.constants, None)
-        point = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
-        clobbers = (*clobbers, *point, *TEMPORARY)
     gives = dict.fromkeys((_X, _Y), Bound.times(1))
     return routine(EDWARDS.affine, steps, _P, takes=takes, gives=gives, clobbers=clobbers)
 

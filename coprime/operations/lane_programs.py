@@ -48,7 +48,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
         shared = [*banked_routines(machine), public_power(machine), *draw_multiple(machine)]
     if on_curves:
         multiples = [*curve_routines(machine), *comb_routines(machine)]
-        shared += [*multiples, *ecdsa_routines(machine, multiples), *edwards_routines(machine)]
+        shared += [*multiples, *ecdsa_routines(machine), *edwards_routines(machine)]
     if exponentiation.blinded:
         shared = [replace(one, steps=tuple(map(reads_less, one.steps))) for one in shared]
     programs = [

@@ -25,31 +25,16 @@ class Machine:
     multiplication : what a product is
     lanes : 1 or 2
     exponentiation : of a lane that works alone
-    base_twice : a signature's multiple of the base point is made twice, and compared
-    verifies : but of ECDSA it is made once, and the signature is verified
     randomizes : multiples of points by secret scalars begin with random coordinates
-    blinds_scalars : random multiples of the order are added to these scalars
-    shares_key : the private key of ECDSA is in two shares from its first signature on
+    hardened : random multiples of the order are added to these scalars, and the private key of
+        ECDSA is in two shares from its first signature on
     """
 
     multiplication: Multiplication
     lanes: int
     exponentiation: Exponentiation
-    base_twice: bool = False
-    verifies: bool = False
     randomizes: bool = False
-    blinds_scalars: bool = False
-    shares_key: bool = False
-
-    @property
-    def nonce_twice(self) -> bool:
-        """Whether the multiple of a signature of ECDSA is made twice."""
-        return self.base_twice and not self.verifies
-
-    @property
-    def checks(self) -> bool:
-        """Whether the hardware checks results before they can be read."""
-        return self.multiplication.banked
+    hardened: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +46,11 @@ class Arithmetic:
     inverses : quotient digits have more than one bit, so that a modulus has an inverse
     montgomery : a product divides by R, so that a single one needs M_POWER
     checked : a private result is checked with the public exponent
-    verifies : a signature of ECDSA is verified with the public key
     """
 
     inverses: bool
     montgomery: bool
     checked: bool = False
-    verifies: bool = False
 
 
 class Key(enum.Enum):
@@ -141,7 +124,6 @@ class Operation:
     doc : what the register map says of the command
     formula : the result in the terms of `inputs`, for people
     inputs : what it is given, but for an RSA key
-    key_inputs : a public key, which only an engine that verifies its result with it is given
     key : what it takes from an RSA key
     result : Python's result, of the inputs by their names, or two numbers; None: it is that of the
         key
@@ -151,7 +133,7 @@ class Operation:
         last one, and the second the one before
     curve : the form of the curve modulo P that it works on, whose base point has order Q; operands
         as long as M, and the result, are two numbers as long as P
-    blinds : its scalar is blinded, in an engine with `scalar_blinding`
+    blinds : its scalar is blinded, in an engine that is hardened
     gives_point : its result is a point of that curve, which software checks as well
     joins : makes an operand of its exponents, that of columns whose tooth has so many bits; None:
         they have their places
@@ -170,7 +152,6 @@ class Operation:
     doc: str
     formula: str = ""
     inputs: tuple[Input, ...] = ()
-    key_inputs: tuple[Input, ...] = ()
     key: Key = Key.NONE
     result: Callable[..., int | tuple[int, int]] | None = None
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
@@ -192,17 +173,8 @@ class Operation:
     def expected(self, numbers: Mapping[str, int], half_bits: int) -> int:
         """Python's result of the inputs; of two numbers, the second one from bit `half_bits` on."""
         assert self.result is not None
-        found = self.result(**self.without_key(numbers))
+        found = self.result(**numbers)
         return found if isinstance(found, int) else found[0] | found[1] << half_bits
-
-    def without_key(self, numbers: Mapping[str, int]) -> dict[str, int]:
-        """Those of `inputs`."""
-        return {one.name: numbers[one.name] for one in self.inputs}
-
-    @property
-    def every_input(self) -> tuple[Input, ...]:
-        """Those of the public key, too."""
-        return self.inputs + self.key_inputs
 
     @property
     def on_curve(self) -> bool:

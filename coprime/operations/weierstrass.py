@@ -121,7 +121,7 @@ def curve_routines(machine: Machine) -> list[Routine]:
     return [
         _enter(machine),
         _drawn(),
-        *([_blind()] if machine.blinds_scalars else []),
+        *([_blind()] if machine.hardened else []),
         _enter_field(),
         _from_form(machine),
         _invert(machine),
@@ -249,14 +249,8 @@ def on_field(points: Sequence[Location], label: str, form: CurveForm = WEIERSTRA
     return [replace(first, label=label), *more]
 
 
-def inverted(machine: Machine, last: Step, destination: Scratch, context: Context) -> list[Step]:
-    """1 / ACCUMULATOR, which the last step makes, both in Montgomery form.
-
-    A signature that is verified needs the table of the base point after it.
-    """
-    if machine.verifies:
-        moved = move(destination, Scratch.TERM, context)
-        return [call(last, INVERT_BY_BITS), *([moved] if destination is not Scratch.TERM else [])]
+def inverted(last: Step, destination: Scratch, context: Context) -> list[Step]:
+    """1 / ACCUMULATOR, which the last step makes, both in Montgomery form."""
     return [call(last, INVERT), inverse(destination, context)]
 
 
@@ -446,8 +440,9 @@ def _multiply_point(machine: Machine) -> Routine:
         replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=last_bits, note="on below the 1"),
         replace(first, label=ladder),
         *others,
-        replace(zero(Scratch.X_2), label=last_bits, **_sums_bits(machine, others_follow)),
-        *([move(BITS_SUMMED, Scratch.Z_3, _P), zero(Scratch.Y_2_COPY)] if machine.checks else []),
+        replace(zero(Scratch.X_2), label=last_bits, **_sums_bits(others_follow)),
+        move(BITS_SUMMED, Scratch.Z_3, _P),
+        zero(Scratch.Y_2_COPY),
         replace(move(Scratch.X_3, Scratch.POINT_X, _P), label=others_follow),
         move(Scratch.Y_2, _ONE_FORM, _P),
         move(Scratch.Y_3, Scratch.POINT_Y, _P),
@@ -471,10 +466,8 @@ def _multiply_point(machine: Machine) -> Routine:
     )
 
 
-def _sums_bits(machine: Machine, otherwise: str) -> dict[str, Any]:
+def _sums_bits(otherwise: str) -> dict[str, Any]:
     """After the step: the following ones in commands that sum up the bits, else this label."""
-    if not machine.checks:
-        return {}
     return {"next": Next.IF_COMMAND, "commands": _SUMS_BITS, "target": otherwise}
 
 
@@ -483,13 +476,11 @@ def _scanned(machine: Machine, zeros: Scratch) -> list[Step]:
 
     Where the bit is 0, it is `zeros` that counts it.
     """
-    if not machine.checks:
-        return []
     bits, fits = OF_ONE[zeros], "the exponent has as many digits"
     doubled = linear(StepKind.ADD, bits, bits, bits, _P, "2 * the bits scanned")
     counted = linear(StepKind.ADD, zeros, zeros, _UNIT, _P, "... + 1, of a 1")
     summed = [replace(doubled, fits=fits), replace(counted, by_bit=True, fits=fits)]
-    if machine.blinds_scalars:  # a blinded one has more
+    if machine.hardened:  # a blinded one has more
         less = linear(StepKind.SUBTRACT, bits, bits, Operand.Q, _P, "... less n")
         restored = linear(
             StepKind.RESTORE, bits, bits, Operand.Q, _P, "... + n, where it is below 0"
@@ -547,7 +538,7 @@ def _ladder(machine: Machine, *, after: str) -> list[Step]:
         replace(begin[-1], next=Next.NEXT_BIT, target=label),
         replace(first, label=label),
         *others,
-        replace(before, **_sums_bits(machine, go_on)),
+        replace(before, **_sums_bits(go_on)),
         *_scanned(machine, Scratch.Z_2),
         replace(goes_on, label=go_on),
         *ending,
@@ -575,7 +566,7 @@ def _add_by_bits(machine: Machine) -> list[Step]:
         replace(doubled, label=first),
         *others,
         *(replace(step, by_bit=True) for step in add_point(by_bit)),
-        replace(PASS, modulus=_P, note="the bit", **_sums_bits(machine, go_on)),
+        replace(PASS, modulus=_P, note="the bit", **_sums_bits(go_on)),
         *_scanned(machine, Scratch.Y_2_COPY),
         replace(below_it, label=go_on, next=Next.NEXT_BIT, target=first),
         replace(end, next=Next.RETURN),
@@ -620,12 +611,12 @@ def _affine(machine: Machine) -> Routine:
         move(square, Operand.P_POWER, _P),  # a place less while the sum is made
         *out_of_form(machine, z_1, _P),
         Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
-        *inverted(machine, to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), term, _P),
+        *inverted(to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), term, _P),
         *plain_product(x_1, term, _P, "X / Z"),
         move(x_1, _ACC, _P),
         *plain_product(y_1, term, _P, "Y / Z"),
         move(y_1, _ACC, _P),
-        *is_sum_on_curve(machine),
+        *is_sum_on_curve(),
     ]
     given = Bound.times(0, scaled=SUM_BELOW)
     return routine(
@@ -639,20 +630,19 @@ def _affine(machine: Machine) -> Routine:
         gives=dict.fromkeys((x_1, y_1), Bound.times(1)),
         clobbers=(
             *(_ACC, term, square, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
-            *((Scratch.FORM_D,) if machine.verifies else _BY_TABLE),
+            *_BY_TABLE,
             *TEMPORARY,
         ),
     )
 
 
-def is_sum_on_curve(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[Step]:
-    """A check of affine coordinates: where the machine checks results, else of what was given.
+def is_sum_on_curve() -> list[Step]:
+    """A check of affine coordinates.
 
     A table of another base point, or of another curve, leads off the curve, too.
     """
-    kind = StepKind.CHECK_SUM if machine.checks else StepKind.CHECK_ON_CURVE
-    on_curve = Step(kind=kind, y=_ACC, modulus=_P, note="is the result on the curve?")
-    return [*entered_point(*SUM[:2], form), on_curve]
+    on_curve = Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is the result on the curve?")
+    return [*entered_point(*SUM[:2]), on_curve]
 
 
 def _on_curve(machine: Machine) -> Routine:
@@ -774,21 +764,13 @@ def _result_is_x() -> Routine:
     )
 
 
-def copied_result(
-    context: Context, x: Scratch = Scratch.SUM, y: Scratch = Scratch.SUM_HIGH
-) -> list[Step]:
-    """The result is a copy of the claim, or of two numbers. What lies between them is 0."""
+def copied_result(context: Context) -> list[Step]:
+    """The result is a copy of the claim. What lies between its two numbers is 0."""
     return [
         zero(Scratch.RESULT, Context.WHOLE),
-        move(Scratch.RESULT, x, context),
-        move(Scratch.RESULT_HIGH, y, context),
+        move(Scratch.RESULT, Scratch.SUM, context),
+        move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH, context),
     ]
-
-
-def unchecked_result(x: Scratch, y: Scratch, context: Context) -> list[Step]:
-    """Two numbers become the result, and the operation ends."""
-    *steps, last = copied_result(context, x, y)
-    return [*steps, jump(last, "")]
 
 
 def zero(destination: Reference, context: Context = _P) -> Step:

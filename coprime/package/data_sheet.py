@@ -156,11 +156,9 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
     yield "constant time", caps.constant_time, found if caps.constant_time else ""
     yield "results checked in hardware", caps.checked, ""
     if caps.blinded:
-        blinding = caps.scalar_blinding
-        bits = "half the order's length in" if blinding.half else blinding.name
         names = ", ".join(command.name for command in caps.blinded)
         others = "not X_MULTIPLY" if _has_montgomery_curves(caps) else ""
-        yield "scalars blinded", f"{names}: {bits} random bits", others
+        yield "scalars blinded", f"{names}: half the order's length in random bits", others
     whole = _whole(own)
     part = f"area of the {'cluster' if own.is_cluster else 'accelerator'}"
     if own.target is Target.GENERIC:

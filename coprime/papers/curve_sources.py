@@ -1,18 +1,14 @@
 """What published figures of curves are compared with: our engines, whose records the results have.
 
 Cycles are predicted, as they are counted by the accelerator: without the hash, and without the
-loading of operands. Signatures are those with `base_multiple=twice` unless it says once.
+loading of operands. Signatures make k G twice.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
-from coprime.catalog import family_named
 from coprime.engine.contract import Command
-from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import random_operands
 
-from .published import Computed, Measured, Source
+from .published import Measured, Source
 
 _ENGINES: Sequence[tuple[str, str, Mapping[str, int | str]]] = (
     ("compact, 1 DSP slice", "compact", {}),
@@ -37,19 +33,6 @@ def curve_cycles(operation: str, bits: int) -> tuple[Source, ...]:
     )
 
 
-def signature_cycles(bits: int) -> tuple[Source, ...]:
-    """The same of ECDSA, and of `compact` with k G made once, as the others make it."""
-    once = Computed(
-        value=lambda: _once(bits),
-        how="predicted: compact with curves weierstrass, base_multiple once, ECDSA_SIGN_WITH of"
-        f" {bits} bits",
-        where="compact, k G made once",
-        kind="predicted",
-    )
-    compact, *others = curve_cycles("ECDSA_SIGN_WITH", bits)
-    return (compact, once, *others)
-
-
 def signatures_a_second(operation: str, bits: int) -> tuple[Source, ...]:
     """Operations a second of `compact` placed and routed on ECP5."""
     return (
@@ -71,12 +54,4 @@ def signatures_a_second(operation: str, bits: int) -> tuple[Source, ...]:
 def _curves(operation: str) -> dict[str, int | str]:
     setting = Command[operation].operation.setting
     assert setting is not None
-    return {**dict([setting]), "nonce": "host"}
-
-
-@lru_cache
-def _once(bits: int) -> int:
-    settings = {"curves": "weierstrass", "base_multiple": "once", "max_bits": "1024"}
-    command = Command.ECDSA_SIGN_WITH
-    design = family_named("compact").choose(settings).design
-    return predict_operation(design, command, random_operands(command, bits, seed=1)).cycles
+    return {**dict([setting]), "ecdsa": "host"}

@@ -102,7 +102,7 @@ def run_on(
     seconds, clock = time.perf_counter() - start, device.cycles - before
     is_right = command.operation.is_right
     if is_right is not None:
-        numbers = command.operation.without_key(operands.numbers)
+        numbers = operands.numbers
         ok = is_right(accelerator.operation_result(command, result.value), **numbers)
         bits = numbers["p"].bit_length()
     else:

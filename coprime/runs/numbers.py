@@ -122,10 +122,7 @@ class Operands:
             own |= {"e": self.key.e, "m": self.key.n}
         if command.operation.key is Key.PUBLIC:
             return public(own["m"], own["e"], own["x"])
-        needed, every = command.operation.inputs, command.operation.every_input
-        return numbers(
-            command, {one.name: own[one.name] for one in every if one in needed or one.name in own}
-        )
+        return numbers(command, {one.name: own[one.name] for one in command.operation.inputs})
 
 
 _PUBLIC_EXPONENT = 65537

@@ -19,7 +19,7 @@ SIMULATION = "libcoprime-simulated.so"
 """The simulated engine's file, which the module expects beside it."""
 ENGINE = (
     "ring",
-    {"tile": "kara95", "max_bits": "4096", "curves": "all", "nonce": "random"},
+    {"tile": "kara95", "max_bits": "4096", "curves": "all", "ecdsa": "drawn"},
 )
 """The simulated engine, with its parameters. Measured: of all families and tiles it simulates a
 private operation of RSA-2048 in the shortest time."""

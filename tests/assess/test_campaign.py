@@ -269,7 +269,7 @@ def test_faults_that_cannot_be(private, fault, error):
 # --- Signatures with nonces that are drawn --------------------------------------------------------
 
 SIGNING = Subject(
-    choose("compact", {"max_bits": "256", "curves": "weierstrass", "nonce": "random"}),
+    choose("compact", {"max_bits": "256", "curves": "weierstrass", "ecdsa": "drawn"}),
     Command.ECDSA_SIGN,
     64,
     seed=2,

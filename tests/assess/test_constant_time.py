@@ -78,7 +78,7 @@ def test_parameters():
     known = {"multipliers", "exponentiator", "window", "scaled", "interleaved", "stages"}
     known |= {"blinding", "tile", "max_bits", "word", "latency", "modulus", "factor", "extra_bits"}
     # Of compact: operations on curves are run with many scalars, and not proved.
-    of_curves = ("curves", "nonce", "base_multiple", "scalar_blinding", "private_key")
+    of_curves = ("curves", "ecdsa")
     known |= {*of_curves}
     known |= {"tiles", "delay"}  # of ring, whose sequencer is proved and whose netlist is searched
     for family in FAMILIES.values():

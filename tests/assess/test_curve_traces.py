@@ -67,7 +67,7 @@ def test_what_an_operation_does_not_have_is_refused(command, test, others):
 @pytest.mark.parametrize(
     ("command", "test", "settings"),
     [
-        (Command.EC_MULTIPLY, LeakageTest.KEY, {"nonce": "random"}),
+        (Command.EC_MULTIPLY, LeakageTest.KEY, {"ecdsa": "drawn"}),
         (Command.ECDSA_SIGN, LeakageTest.KEY, {}),
         (Command.ECDSA_SIGN_WITH, LeakageTest.NONCE, {}),
         (Command.X_MULTIPLY, LeakageTest.EXPONENT, {}),

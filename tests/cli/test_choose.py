@@ -25,7 +25,7 @@ def chosen(capsys, *words):
     [
         ("EC_MULTIPLY", 256, "curves=weierstrass"),
         ("EC_BASE_MULTIPLY", 384, "curves=weierstrass"),
-        ("ECDSA_SIGN", 256, "nonce=random"),
+        ("ECDSA_SIGN", 256, "ecdsa=drawn"),
         ("ECDSA_SIGN_WITH", 521, "curves=weierstrass"),
         ("ECDSA_VERIFY", 256, "curves=weierstrass"),
         ("X_MULTIPLY", 255, "curves=montgomery"),
@@ -84,7 +84,7 @@ def test_a_design_that_does_all_on_a_curve(capsys, target):
     assert {design.split()[0] for design in designs} >= {"compact", "ring"}
     for start, design in enumerate(designs):
         assert design.endswith(": constant time")
-        assert "nonce=random" in design
+        assert "ecdsa=drawn" in design
         each = lines[start * (len(operations) + 3) + 1 :][: len(operations)]
         assert [line.split(",")[0].strip() for line in each] == operations
 

@@ -362,7 +362,10 @@ WRONG = {
         "run ring X_MULTIPLY",
         "run compact MODMUL --curve P-256",
         "run compact ECDSA_VERIFY --curve P-256 -p curves=montgomery+edwards",
-        "run compact ECDSA_SIGN --curve P-256 -p nonce=host",
+        "run compact ECDSA_SIGN --curve P-256 -p ecdsa=host",
+        "run compact ECDSA_SIGN --curve P-256 -p nonce=random",
+        "build compact -p curves=weierstrass -p base_multiple=once -o x",
+        "build compact -p curves=edwards -p ecdsa=hardened -o x",
         "build ring -p curves=weierstrass -p multipliers=2 -o x",
     ],
     "Sweeps, results, the cache": [

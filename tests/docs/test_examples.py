@@ -163,7 +163,7 @@ def test_a_signature():
 @pytest.mark.xdist_group("edwards")
 def test_a_signature_of_an_edwards_curve():
     own = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
-    with on_curves("edwards", 1024, base_multiple="once") as bench:
+    with on_curves("edwards", 1024) as bench:
         given = run_python(
             "curves",
             2,
@@ -231,7 +231,7 @@ def driver_in_this_process(folder, number, device):
 
 @pytest.mark.slow
 def test_a_signature_from_c(tmp_path):
-    with on_curves("weierstrass", 521, nonce="random") as bench:
+    with on_curves("weierstrass", 521, ecdsa="drawn") as bench:
         library, driver = driver_in_this_process(tmp_path, 2, bench.device)
         assert library.prepare_curve(ctypes.byref(driver)) == 0
         text = ctypes.create_string_buffer(64)

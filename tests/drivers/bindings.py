@@ -24,10 +24,15 @@ class Driver(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
         *((name, ctypes.c_uint32) for name in ("digit_width", "residue_width")),
         *((name, ctypes.c_uint32) for name in ("headroom", "radix_bits", "half_bits")),
-        ("scalar_blinding", ctypes.c_uint32),
         *(
             (name, ctypes.c_bool)
-            for name in ("constant_time", "fixed_modulus", "equal_primes", "checked")
+            for name in (
+                "constant_time",
+                "blinds_scalars",
+                "fixed_modulus",
+                "equal_primes",
+                "checked",
+            )
         ),
         *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded")),
         *((name, ctypes.c_uint32) for name in ("modulus_bits", "modulus_residue")),

@@ -555,9 +555,6 @@ static void on_curve(const char *name)
     } else if (strcmp(name, "ecdsa_sign_with") == 0) {
         error = coprime_ecdsa_sign_with(&driver, &curve_constants, given[0], given[1], given[2],
                                         low, high);
-    } else if (strcmp(name, "ecdsa_sign_verified") == 0) {
-        error = coprime_ecdsa_sign_verified(&driver, &curve_constants, given[0], given[1], given[2],
-                                            given[3], given[4], low, high);
     } else if (strcmp(name, "ecdsa_verify") == 0) {
         error = coprime_ecdsa_verify(&driver, &curve_constants, given[0], given[1], given[2],
                                      given[3], given[4]);

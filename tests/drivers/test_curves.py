@@ -26,7 +26,7 @@ from coprime.engine.residue import residue_width
 from coprime.model import edwards_points
 from coprime.model.combs import jacobian_tooth
 from coprime.model.curve_points import base_multiple, multiple
-from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
+from coprime.model.scalar_blinding import comb_bits
 from coprime.operations.ecdsa_sign_with import signature
 from coprime.program.operands import PAIRS_OF_TABLE, THIRDS_OF_TABLE
 from tests.drivers.harness import (
@@ -79,8 +79,7 @@ def started(tmp_path_factory, family, **settings):
     running = open_driver(start(folder, family, {"max_bits": bits, **settings}, more=more))
     _, digits = running("read", registers.DIGITS.address)
     running.half_bits = running.own.digit_width << registers.DIGITS["HALF"].of(digits)
-    blinding = SCALAR_BLINDINGS[registers.DIGITS["SCALAR_BLINDING"].of(digits)]
-    running.blinding = ScalarBlinding.named(blinding)
+    running.blinds_scalars = bool(registers.DIGITS["SCALAR_BLINDING"].of(digits))
     return running
 
 
@@ -114,7 +113,7 @@ def go(harness, name, *numbers):
 
 def radix_of(harness):
     own = harness.own
-    return Radix(own.digit_width, own.headroom, own.radix_bits, harness.blinding)
+    return Radix(own.digit_width, own.headroom, own.radix_bits, harness.blinds_scalars)
 
 
 def length_of(harness, curve):
@@ -132,7 +131,7 @@ def test_constants(weierstrass, curve):
     found = weierstrass("make_curve", 0)
     length, radix = length_of(weierstrass, curve), radix_of(weierstrass)
     given = radix.curve_operands(curve.p, curve.n, length)
-    longer = radix.scalar_blinding.comb_bits(length)
+    longer = comb_bits(length) if radix.blinds_scalars else 0
     tooth = jacobian_tooth(curve.n, length, radix.width, radix.headroom, longer)
     powers = [given[one] for one in (Operand.P_INVERSE, Operand.P_POWER)]
     powers += [given[one] for one in (Operand.Q_INVERSE, Operand.Q_POWER)]
@@ -228,9 +227,7 @@ def test_the_number_of_a_digest(weierstrass, curve, size):
 
 def test_a_nonce_that_the_engine_draws(tmp_path_factory):
     """Two signatures of one number are different, and both are valid."""
-    harness = started(
-        tmp_path_factory, "compact", curves="weierstrass", nonce="random", max_bits=64
-    )
+    harness = started(tmp_path_factory, "compact", curves="weierstrass", ecdsa="drawn", max_bits=64)
     made(harness, FIELD_64)
     d, z = FIELD_64.n - 5, 3
     public = multiple(*FIELD_64.base, d, **FIELD_64.numbers)
@@ -245,13 +242,11 @@ def test_a_nonce_that_the_engine_draws(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("blinding", ["64", "half"])
-def test_blinded_scalars(tmp_path_factory, blinding):
-    """Tables for longer scalars: with half of its length those of P-256 have three teeth that are
-    longer than n."""
-    settings = {"curves": "weierstrass+edwards", "nonce": "random", "scalar_blinding": blinding}
+def test_blinded_scalars(tmp_path_factory):
+    """Tables for longer scalars: those of P-256 have three teeth that are longer than n."""
+    settings = {"curves": "weierstrass+edwards", "ecdsa": "hardened"}
     harness = started(tmp_path_factory, "compact", **settings)
-    for curve in (TINY, FIELD_64, P_256) if blinding == "half" else (FIELD_64,):
+    for curve in (TINY, FIELD_64, P_256):
         test_constants(harness, curve)
         test_the_table(harness, curve)
         if curve is TINY:  # which is too short for r
@@ -268,21 +263,6 @@ def test_blinded_scalars(tmp_path_factory, blinding):
     for curve in SMALL_EDWARDS:
         test_the_table_of_an_edwards_curve(harness, curve)
     test_signatures_on_edwards_curves(harness, SMALL_EDWARDS[-1])
-    harness.close()
-
-
-@pytest.mark.slow
-def test_a_signature_that_the_accelerator_verifies(tmp_path_factory):
-    settings = {"curves": "weierstrass", "base_multiple": "verified"}
-    harness = started(tmp_path_factory, "compact", **settings)
-    made(harness, FIELD_64)
-    public = x, y = multiple(*FIELD_64.base, 5, **FIELD_64.numbers)
-    signed = signature(6, 5, 7, *FIELD_64.base, **FIELD_64.numbers)
-    assert go(harness, "ecdsa_sign_verified", 5, 6, 7, *public) == signed
-    assert go(harness, "ecdsa_sign_verified", 4, 6, 7, *public) == Error.FAULT
-    assert go(harness, "ecdsa_sign_verified", 5, 6, 7, x, y ^ 1) == Error.POINT
-    assert go(harness, "ecdsa_sign_verified", 5, 6, 7, 2**64 - 1, y) == Error.OPERAND_RANGE
-    assert go(harness, "ecdsa_sign_with", 5, 6, 7) == Error.OPERAND_MISSING
     harness.close()
 
 
@@ -422,7 +402,7 @@ def test_the_generated_curves_are_up_to_date():
 
 @pytest.fixture(scope="module", params=of_group("edwards"))
 def edwards(request, tmp_path_factory):
-    running = started(tmp_path_factory, request.param, curves="edwards", base_multiple="once")
+    running = started(tmp_path_factory, request.param, curves="edwards")
     yield running
     running.close()
 
@@ -606,8 +586,7 @@ def traced(tmp_path):
 )
 def test_no_basic_block_depends_on_a_secret_of_a_signature(traced, curves):
     curve = FIELD_64 if curves == "weierstrass" else SHORT_EDWARDS
-    more = {} if curves == "weierstrass" else {"base_multiple": "once"}
-    harness = traced(curves=curves, max_bits=1024, **more)
+    harness = traced(curves=curves, max_bits=1024)
     made(harness, curve)
     if curves == "edwards":  # the table has left a modulus, which the driver sees
         assert call(harness, "ed_base_multiply", 1) == 0

@@ -4,7 +4,6 @@ import pytest
 
 from tests.benches import open_bench
 
-_ONCE = {"base_multiple": "once"}
 FAMILIES = ["compact", pytest.param("ring", marks=pytest.mark.slow)]
 
 
@@ -19,7 +18,7 @@ def weierstrass(request):
 @pytest.fixture(scope="session", params=FAMILIES)
 def edwards(request):
     """The same of Edwards curves, with xdist_group("edwards")."""
-    bench = open_bench(request.param, max_bits=1024, curves="edwards", **_ONCE)
+    bench = open_bench(request.param, max_bits=1024, curves="edwards")
     yield bench.accelerator
     bench.device.close()
 

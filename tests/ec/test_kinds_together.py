@@ -14,22 +14,22 @@ from tests.benches import open_bench, run_in_both_orders
 TOGETHER = [one for one in CURVES if "+" in one]
 EVERY = TOGETHER[-1]
 DESIGNS = [
-    *[(name, EVERY, {}) for name in ("compact", "ring")],
-    *[("compact", one, {"base_multiple": "once"}) for one in TOGETHER if one != EVERY],
+    *[(name, EVERY) for name in ("compact", "ring")],
+    *[("compact", one) for one in TOGETHER if one != EVERY],
 ]
 QUICK = 1
 """How many of them are always built; the simulated engine of the token is another one."""
 
 
 @pytest.mark.parametrize(
-    ("name", "curves", "others"),
+    ("name", "curves"),
     [
         pytest.param(*one, marks=[] if k < QUICK else pytest.mark.slow)
         for k, one in enumerate(DESIGNS)
     ],
 )
-def test_every_operation(name, curves, others):
-    bench = open_bench(name, max_bits="256", curves=curves, **others)
+def test_every_operation(name, curves):
+    bench = open_bench(name, max_bits="256", curves=curves)
     commands = [one for one in Command if one in bench.design.capabilities.required]
     kinds = {one.operation.setting[1] for one in commands if one.operation.is_of_curves}
     assert kinds == set(curves.split("+"))
@@ -41,12 +41,11 @@ def test_every_operation(name, curves, others):
 @pytest.mark.parametrize("family", ["compact", "ring"])
 def test_drawn_nonces(family):
     command = Command.ECDSA_SIGN
-    bench = open_bench(family, max_bits=256, curves=EVERY, nonce="random")
+    bench = open_bench(family, max_bits=256, curves=EVERY, ecdsa="drawn")
     operands = random_operands(command, 64, seed=7)
     driver = Accelerator(bench.device)  # the bench's own compares results with the prediction
     found = execute(driver, command, operands)
-    numbers = command.operation.without_key(operands.numbers)
-    assert is_signature(driver.operation_result(command, found.value), **numbers)
+    assert is_signature(driver.operation_result(command, found.value), **operands.numbers)
     assert found.cycles == predict_operation(bench.design, command, operands).cycles
     bench.device.close()
 
@@ -97,18 +96,19 @@ def test_what_is_no_kind(text):
         choose("compact", {"curves": text})
 
 
-def test_a_nonce_is_of_the_kind_that_has_signatures_with_one():
-    assert CurveSettings("montgomery+weierstrass", nonce="random").draws
-    with pytest.raises(ValueError, match="nonce is for curves=weierstrass"):
-        CurveSettings("montgomery+edwards", nonce="random")
-    assert CurveSettings("montgomery+edwards", base_multiple="once").has_points
+@pytest.mark.parametrize("profile", ["drawn", "hardened"])
+def test_a_profile_is_of_the_kind_that_has_signatures_with_a_nonce(profile):
+    assert CurveSettings("montgomery+weierstrass", profile).draws
+    for curves in ("none", "montgomery", "edwards", "montgomery+edwards"):
+        with pytest.raises(ValueError, match=f"ecdsa={profile} is for curves=weierstrass, alone"):
+            CurveSettings(curves, profile)
 
 
 @pytest.mark.parametrize(
     ("command", "settings", "message"),
     [
         (Command.ECDSA_VERIFY, {"curves": "montgomery"}, "needs curves=weierstrass, and curves is"),
-        (Command.ECDSA_SIGN, {"nonce": "host"}, "ECDSA_SIGN needs nonce=random, and nonce is host"),
+        (Command.ECDSA_SIGN, {"ecdsa": "host"}, "ECDSA_SIGN needs ecdsa=drawn, and ecdsa is host"),
     ],
 )
 def test_settings_without_an_operation(command, settings, message):
@@ -118,4 +118,6 @@ def test_settings_without_an_operation(command, settings, message):
 
 def test_settings_with_an_operation():
     found = settings_for("compact", {"curves": "all"}, Command.ECDSA_SIGN)
-    assert found == {"curves": "all", "nonce": "random"}
+    assert found == {"curves": "all", "ecdsa": "drawn"}
+    hardened = {"curves": "all", "ecdsa": "hardened"}
+    assert settings_for("compact", hardened, Command.ECDSA_SIGN) == hardened

@@ -16,6 +16,31 @@ def test_curves_of_other_families(family):
         choose("cluster", {"engine": family, "curves": "weierstrass"})
 
 
+@pytest.mark.parametrize("family", ["compact", "ring"])
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("blinding", "both", "use blinding=all, which blinds base"),
+        ("nonce", "host", "use ecdsa=host, the default"),
+        ("nonce", "random", "use ecdsa=drawn"),
+        *(("base_multiple", one, "leave it out, since k G") for one in ("once", "verified")),
+        ("scalar_blinding", "0", "leave it out, since that is so with ecdsa=host and drawn"),
+        ("scalar_blinding", "64", "use ecdsa=hardened, which blinds with half"),
+        ("private_key", "plain", "leave it out, since that is so with ecdsa=host and drawn"),
+        ("private_key", "shares", "use ecdsa=hardened"),
+    ],
+)
+def test_what_has_another_name(family, name, value, remedy):
+    with pytest.raises(ValueError, match=f"^{family} does not take {name}={value}; {remedy}"):
+        choose(family, {"curves": "weierstrass", name: value})
+
+
+@pytest.mark.parametrize("family", ["fdfm", "karatsuba"])
+def test_another_family_never_had_them(family):
+    with pytest.raises(ValueError, match=f"{family} has no parameter 'nonce'"):
+        choose(family, {"nonce": "random"})
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_a_family_takes_is_no_former_parameter(family):
     known = {one.name: one for one in FAMILIES[family].settings}

@@ -370,10 +370,10 @@ def test_none_does_all():
 
 
 def test_each_operation_has_a_line():
-    settings = {"max_bits": 1024, "curves": "weierstrass", "nonce": "random"}
+    settings = {"max_bits": 1024, "curves": "weierstrass", "ecdsa": "drawn"}
     (found,) = both(does("compact", 5.0, 3.0, parameters=settings))
     assert found.lines == [
-        "compact max_bits=1024 curves=weierstrass nonce=random: constant time",
+        "compact max_bits=1024 curves=weierstrass ecdsa=drawn: constant time",
         "    RSA_PRIVATE, 1024 bits: 5 ms, 200 a second, 1,000 cycles at 0.2 MHz, result checked",
         "    ECDSA_SIGN, 256 bits: 3 ms, 333 a second, 1,000 cycles at 0.3 MHz, result checked",
     ]

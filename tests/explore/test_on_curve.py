@@ -16,7 +16,7 @@ COMPACT = [
     for point in shipped_points()
     if (point.family, point.operation, point.target) == ("compact", "ECDSA_VERIFY", "xc7")
     and point.parameters["curves"] == "weierstrass"
-    and "nonce" not in point.parameters  # it is the host's
+    and "ecdsa" not in point.parameters  # it is the host's
 ]
 SHORT, LONG = (
     [point for point in COMPACT if point.parameters["max_bits"] == bits] for bits in (512, 1024)

@@ -408,6 +408,10 @@ def test_papers_asks_for_what_a_figure_uses():
     ("keys", "message"),
     [
         ({"target": "1"}, "has no key 'target'; did you mean targets"),
+        (
+            {"families": '"compact"', "parameters": '{ curves = "all", nonce = "random" }'},
+            "compact does not take nonce=random; use ecdsa=drawn",
+        ),
         ({"zzz": "1"}, "has no key 'zzz'; there are: families"),
         ({"bits": ""}, r"\[\[sweep\]\] must have the key 'bits'"),
         ({"families": '"fdfn"'}, "no family is called 'fdfn'; did you mean fdfm"),

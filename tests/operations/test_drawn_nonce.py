@@ -17,10 +17,10 @@ KNOWN = 12345
 execute = LaneModel.execute
 
 
-def error_of(base_multiple, spoilt):
+def error_of(profile, spoilt):
     """Of a signature where k in ACCUMULATOR becomes a known number at these of its two tests."""
-    settings = {"max_bits": "256", "curves": "weierstrass", "nonce": "random"}
-    design = choose("compact", {**settings, "base_multiple": base_multiple}).design
+    settings = {"max_bits": "256", "curves": "weierstrass", "ecdsa": profile}
+    design = choose("compact", settings).design
     tests = []
 
     def with_fault(lane):
@@ -39,9 +39,9 @@ def error_of(base_multiple, spoilt):
     return Error.NONE, len(tests)
 
 
-@pytest.mark.parametrize("base_multiple", ["twice", "once", "verified"])
-def test_no_known_number_becomes_the_nonce(base_multiple):
+@pytest.mark.parametrize("profile", ["drawn", "hardened"])
+def test_no_known_number_becomes_the_nonce(profile):
     """The scalar is made of what was drawn, before the multiples of the base point and after."""
-    assert error_of(base_multiple, ()) == (Error.NONE, 2)
-    assert error_of(base_multiple, (0,))[0] == Error.FAULT
-    assert error_of(base_multiple, (1,))[0] == Error.FAULT
+    assert error_of(profile, ()) == (Error.NONE, 2)
+    assert error_of(profile, (0,))[0] == Error.FAULT
+    assert error_of(profile, (1,))[0] == Error.FAULT

@@ -34,7 +34,7 @@ def predicted(command, curve, given=None, **settings):
 
 def cycles_on_the_page():
     rows = re.findall(r"^\| (ring )?(ED_\w+)(?:, ([^|]*))? \| ([\d,]+) \| ([\d,]+) \|$", PAGE, re.M)
-    assert len(rows) == 4 + 4
+    assert len(rows) == 3 + 4
     for family, name, settings, *figures in rows:
         given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
         given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
@@ -51,10 +51,9 @@ def test_cycles_on_the_page(command, settings, cycles):
 
 def test_signatures_on_the_page():
     """A signature is a multiple of B and ED_FINISH."""
-    once = {"base_multiple": "once"}
     cycles = [
         sum(
-            predicted(command, curve, **once).cycles
+            predicted(command, curve).cycles
             for command in (Command.ED_BASE_MULTIPLY, Command.ED_FINISH)
         )
         for curve in CURVES

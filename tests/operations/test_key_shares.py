@@ -14,7 +14,6 @@ from coprime.ec.samples import curve_numbers
 from coprime.engine.contract import Command, Error
 from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.flow.parts import accelerator_verilog
-from coprime.model.curve_points import multiple
 from coprime.model.montgomery import digits
 from coprime.program.operands import KEYS, Operand, Scratch
 from coprime.program.steps import StepKind
@@ -23,7 +22,7 @@ from coprime.runs.numbers import random_operands
 from tests.ec.small_curves import CURVES, TINY
 
 SIGN = Command.ECDSA_SIGN
-SETTINGS = {"curves": "weierstrass", "nonce": "random", "private_key": "shares"}
+SETTINGS = {"curves": "weierstrass", "ecdsa": "hardened"}
 execute = LaneModel.execute
 
 
@@ -34,7 +33,7 @@ def choice(family="compact", **others):
 def is_right(accelerator, result, numbers):
     """Whether that is a signature with these numbers."""
     pair, own = accelerator.operation_result(SIGN, result.value), SIGN.operation
-    return own.is_right(pair, **own.without_key(numbers))
+    return own.is_right(pair, **numbers)
 
 
 def signs(accelerator, numbers):
@@ -61,12 +60,9 @@ def error_of(design, share, note):
     return Error.NONE
 
 
-@pytest.mark.parametrize(
-    "base_multiple", ["twice", "once", pytest.param("verified", marks=pytest.mark.slow)]
-)
-def test_another_number_in_a_share_is_a_fault(base_multiple):
+def test_another_number_in_a_share_is_a_fault():
     """Signature and check have shares of their own."""
-    design = choice(base_multiple=base_multiple).design
+    design = choice().design
     for share in (one for pair in KEYS for one in pair):
         assert error_of(design, share, f"{share.name}, below 2 c n") is Error.FAULT
     assert error_of(design, Scratch.KEY_0, "none") is Error.NONE
@@ -79,22 +75,11 @@ def test_the_key_is_read_by_moves_only_if_the_host_has_written_it():
     assert len(reading) == 3
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"curves": "weierstrass"}, {"curves": "edwards"}, {"curves": "none"}],
-    ids=lambda one: one["curves"],
-)
-def test_shares_need_random_numbers(settings):
-    with pytest.raises(ValueError, match="private_key=shares needs random numbers"):
-        _ = choose("compact", {**settings, "private_key": "shares"}).design
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "others"),
     [
         ("compact", {}),
-        ("compact", {"base_multiple": "verified", "scalar_blinding": "64"}),
         ("compact", {"curves": "all"}),
         ("ring", {}),
     ],
@@ -112,21 +97,11 @@ def test_signatures_of_many_keys_and_several_of_each(family, others):
                 accelerator.operate(SIGN, {**key, "d": d})
             assert caught.value.code is Error.OPERAND_RANGE
         for d in (1, key["n"] - 1, key["d"]):
-            numbers = {**key, **public_key(key, d), "d": d, "z": 0}
+            numbers = {**key, "d": d, "z": 0}
             assert signs(accelerator, numbers)
             assert signs(accelerator, numbers)
         accelerator.wipe()
         assert signs(accelerator, key)
-
-
-def public_key(numbers, d):
-    """The coordinates of d G."""
-    x, y = multiple(*(numbers[name] for name in ("gx", "gy")), d, *of_curve(numbers))
-    return {"x": x, "y": y}
-
-
-def of_curve(numbers):
-    return [numbers[name] for name in ("a", "b", "p", "n")]
 
 
 @pytest.mark.slow
@@ -164,7 +139,7 @@ def test_the_same_key_on_two_curves():
         accelerator = Accelerator(device)
         for curve in (*CURVES[3:5], CURVES[3]) * 2:
             numbers = curve_numbers(SIGN, curve, random.Random(1))
-            numbers |= {"d": 7, "z": 3, **public_key(numbers, 7)}
+            numbers |= {"d": 7, "z": 3}
             for _ in range(3):
                 assert is_right(accelerator, signed(accelerator, numbers), numbers)
 
@@ -175,7 +150,7 @@ def test_every_key_and_every_hash_of_the_smallest_curve():
         accelerator = Accelerator(device)
         for d, z in itertools.product(range(1, TINY.n), range(TINY.n)):
             numbers = curve_numbers(SIGN, TINY, random.Random(1))
-            numbers |= {"d": d, "z": z, **public_key(numbers, d)}
+            numbers |= {"d": d, "z": z}
             assert is_right(accelerator, signed(accelerator, numbers), numbers)
 
 

@@ -38,10 +38,10 @@ def products(monkeypatch, design, command):
 
 @pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("command", MULTIPLES)
-@pytest.mark.parametrize("nonce", ["random", pytest.param("host", marks=pytest.mark.slow)])
-def test_what_is_written(monkeypatch, family, command, nonce):
-    design = choose(family, {"max_bits": "256", "curves": "all", "nonce": nonce}).core.design
+@pytest.mark.parametrize("profile", ["drawn", pytest.param("host", marks=pytest.mark.slow)])
+def test_what_is_written(monkeypatch, family, command, profile):
+    design = choose(family, {"max_bits": "256", "curves": "all", "ecdsa": profile}).core.design
     (one, result), (other, again) = (products(monkeypatch, design, command) for _ in range(2))
     assert result == again
     differ = sum(a != b for a, b in zip(one, other, strict=True)) / len(one)
-    assert differ > MULTIPLES[command] if nonce == "random" else differ == 0
+    assert differ > MULTIPLES[command] if profile == "drawn" else differ == 0

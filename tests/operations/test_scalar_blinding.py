@@ -19,10 +19,11 @@ from coprime.ec.samples import curve_numbers
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
-from coprime.engine.sequencer import linear_steps
+from coprime.engine.sequencer import lane_model, length_check, linear_steps
 from coprime.engine.sequencer.linear_steps import LinearSteps
+from coprime.model import scalar_blinding
 from coprime.model.combs import jacobian_tooth
-from coprime.model.scalar_blinding import SCALAR_BLINDINGS, ScalarBlinding
+from coprime.model.scalar_blinding import comb_bits, random_bits
 from coprime.program.steps import StepKind
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands
@@ -36,21 +37,20 @@ MULTIPLES = (Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULT
 
 
 @cache
-def design_of(blinding, family="compact", **settings):
-    chosen = {"curves": "weierstrass", "nonce": "random", "scalar_blinding": blinding, **settings}
-    return choose(family, chosen).design
+def design_of(profile="hardened", family="compact", **settings):
+    return choose(family, {"curves": "weierstrass", "ecdsa": profile, **settings}).design
 
 
-@cache
-def with_bits(bits):
-    """A design whose r is as short as small orders need it."""
-    design = design_of("64")
-    few = replace(design.capabilities, scalar_blinding=ScalarBlinding(bits))
-    return replace(design, capabilities=few)
+def with_bits(monkeypatch, bits):
+    """A design whose r has another length; orders are never below the shortest modulus, and r has
+    half as many bits as that."""
+    for module in (scalar_blinding, lane_model, length_check):
+        monkeypatch.setattr(module, "random_bits", lambda length: bits)
+    return design_of()
 
 
 def predicted(design, command, numbers):
-    """Without a driver, which knows the usual lengths of r only. EngineError if it is refused."""
+    """Without a driver. EngineError if it is refused."""
     own = design.capabilities
     operands, lengths = Radix.of(own).curve_operation(
         command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
@@ -87,7 +87,7 @@ def draw(monkeypatch, *randoms, bits):
 def test_every_scalar_with_every_r_of_a_small_curve(monkeypatch, curve):
     """r has four bits less than the order."""
     bits = curve.n.bit_length() - 4
-    design, command, cycles = with_bits(bits), Command.EC_MULTIPLY, set()
+    design, command, cycles = with_bits(monkeypatch, bits), Command.EC_MULTIPLY, set()
     for k, r in itertools.product(range(1, curve.n), range(1 << bits)):
         draw(monkeypatch, r, bits=bits)
         x, y = curve.base
@@ -103,7 +103,7 @@ def test_every_scalar_with_every_r_of_a_small_curve(monkeypatch, curve):
 def test_every_scalar_and_every_point_of_a_small_curve(monkeypatch, curve):
     """With one r each."""
     bits = curve.n.bit_length() - 4
-    design, command, generator = with_bits(bits), Command.EC_MULTIPLY, random.Random(1)
+    design, command, generator = with_bits(monkeypatch, bits), Command.EC_MULTIPLY, random.Random(1)
     for (x, y), k in itertools.product(points_of(curve), range(1, curve.n)):
         draw(monkeypatch, generator.getrandbits(bits), bits=bits)
         numbers = {"x": x, "y": y, "k": k, **curve.numbers}
@@ -111,9 +111,9 @@ def test_every_scalar_and_every_point_of_a_small_curve(monkeypatch, curve):
         assert found.result == expected(design, command, numbers)
 
 
-def test_an_order_that_is_too_short_for_r():
+def test_an_order_that_is_too_short_for_r(monkeypatch):
     """A number that the ladder comes by is 0 then: the result is right, or there is none."""
-    curve, design, command = SHORTER[0], with_bits(16), Command.EC_MULTIPLY
+    curve, design, command = SHORTER[0], with_bits(monkeypatch, 16), Command.EC_MULTIPLY
     codes = set()
     for k in range(1, curve.n):
         x, y = curve.base
@@ -127,23 +127,21 @@ def test_an_order_that_is_too_short_for_r():
 
 
 @pytest.mark.parametrize(
-    ("name", "blinding", "command"),
+    ("name", "command"),
     [
-        ("P-256", "64", Command.EC_MULTIPLY),
-        ("P-256", "half", Command.EC_BASE_MULTIPLY),
+        ("P-256", Command.EC_MULTIPLY),
+        ("P-256", Command.EC_BASE_MULTIPLY),
         *(
             pytest.param(*one, marks=pytest.mark.slow)
             for one in itertools.product(
-                ("P-224", "P-521", "secp256k1", "brainpoolP384r1"),
-                SCALAR_BLINDINGS[1:],
-                MULTIPLES[:2],
+                ("P-224", "P-521", "secp256k1", "brainpoolP384r1"), MULTIPLES[:2]
             )
         ),
     ],
 )
-def test_scalars_at_both_ends(name, blinding, command):
+def test_scalars_at_both_ends(name, command):
     """Results are Python's, and cycles the same for each scalar and r."""
-    curve, design = curve_named(name), design_of(blinding)
+    curve, design = curve_named(name), design_of()
     scalars = (1, 2, curve.n // 2, curve.n - 1)
     cycles = set()
     for k in scalars:
@@ -154,10 +152,9 @@ def test_scalars_at_both_ends(name, blinding, command):
     assert len(cycles) == 1
 
 
-@pytest.mark.parametrize("blinding", ["64", pytest.param("half", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.slow)], ids=str)
-def test_scalars_on_edwards_curves(curve, blinding):
-    command, design = Command.ED_BASE_MULTIPLY, design_of(blinding, curves="weierstrass+edwards")
+def test_scalars_on_edwards_curves(curve):
+    command, design = Command.ED_BASE_MULTIPLY, design_of(curves="weierstrass+edwards")
     cycles = set()
     for k in (0, 1, curve.n - 1):
         numbers = curve_numbers(command, curve, random.Random(1)) | {"k": k}
@@ -168,25 +165,22 @@ def test_scalars_on_edwards_curves(curve, blinding):
 
 
 def cycles_on_the_page():
-    rows = re.findall(r"^\| ([\w-]+): (\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
-    assert len(rows) == 3 * 5 + 2 * 2
-    for name, operation, settings, figures in rows:
-        given = dict(one.strip("`").split("=") for one in settings.split(", ") if one)
+    rows = re.findall(r"^\| ([\w-]+): (\w+) \|((?: [\d,]+ \|){2})$", PAGE, re.M)
+    assert len(rows) == 3 * 4 + 2
+    for name, operation, figures in rows:
         cycles = [int(one.replace(",", "")) for one in re.findall(r"[\d,]+", figures)]
-        yield pytest.param(name, Command[operation], given, cycles, id=f"{name} {operation}")
+        yield pytest.param(name, Command[operation], cycles, id=f"{name} {operation}")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, command, settings, cycles", list(cycles_on_the_page()))
-def test_cycles_on_the_page(name, command, settings, cycles):
+@pytest.mark.parametrize("name, command, cycles", list(cycles_on_the_page()))
+def test_cycles_on_the_page(name, command, cycles):
     edwards = {one.name: one for one in (ED25519, ED448)}
     curve = edwards[name] if name in edwards else curve_named(name)
-    settings |= {"curves": "weierstrass+edwards"} if name in edwards else {}
+    curves = "weierstrass+edwards" if name in edwards else "weierstrass"
     numbers = curve_numbers(command, curve, random.Random(1))
-    found = [
-        predicted(design_of(one, **settings), command, numbers).cycles for one in SCALAR_BLINDINGS
-    ]
-    assert found == cycles
+    designs = (design_of(profile, curves=curves) for profile in ("drawn", "hardened"))
+    assert [predicted(one, command, numbers).cycles for one in designs] == cycles
 
 
 def scanned_scalars(monkeypatch, design, command, numbers):
@@ -202,14 +196,14 @@ def scanned_scalars(monkeypatch, design, command, numbers):
     with monkeypatch.context() as patch:
         patch.setattr(LinearSteps, "run", recorded)
         predicted(design, command, numbers)
-    bits = design.capabilities.scalar_blinding.bits(256)
+    bits = random_bits(256)
     return found[bits - 1 :: bits]
 
 
 def test_both_multiples_of_a_signature_scan_another_scalar(monkeypatch):
     """Both are the same modulo n; so are those of the next command, which are others again."""
     numbers = curve_numbers(Command.EC_BASE_MULTIPLY, curve_named("P-256"), random.Random(1))
-    given = (monkeypatch, design_of("64"), Command.EC_BASE_MULTIPLY, numbers)
+    given = (monkeypatch, design_of(), Command.EC_BASE_MULTIPLY, numbers)
     scalars = [*scanned_scalars(*given), *scanned_scalars(*given)]
     assert len(set(scalars)) == 4
     assert len({one % numbers["n"] for one in scalars}) == 1
@@ -217,7 +211,7 @@ def test_both_multiples_of_a_signature_scan_another_scalar(monkeypatch):
 
 def test_a_ladder_scans_another_scalar_each_time(monkeypatch):
     numbers = curve_numbers(Command.EC_MULTIPLY, curve_named("P-256"), random.Random(1))
-    given = (monkeypatch, design_of("128"), Command.EC_MULTIPLY, numbers)
+    given = (monkeypatch, design_of(), Command.EC_MULTIPLY, numbers)
     scalars = [*scanned_scalars(*given), *scanned_scalars(*given)]
     assert len(set(scalars)) == 2
     assert {one % numbers["n"] for one in scalars} == {numbers["k"]}
@@ -228,7 +222,7 @@ def test_a_ladder_scans_another_scalar_each_time(monkeypatch):
 @pytest.mark.parametrize("place", [0, 200, 300])
 def test_a_scalar_that_a_fault_has_changed(monkeypatch, command, place):
     """As the last random bit is added: what is multiplied is another number, modulo n too."""
-    design, run = design_of("64"), LinearSteps.run
+    design, run = design_of(), LinearSteps.run
     numbers = curve_numbers(command, curve_named("P-256"), random.Random(1))
     done = []
 
@@ -248,7 +242,7 @@ def special_r(k, n, tooth):
     """An r with which the sum of all columns but the last two is the point at infinity."""
     generator = random.Random(1)
     while True:
-        r = generator.getrandbits(64)
+        r = generator.getrandbits(128)
         e = (k - 1) * (n + 1) // 2 % n + r * n + (1 << 4 * tooth - 1)
         low = sum(((e >> tooth * j & 3) * 2 - 3) << tooth * j for j in range(4))
         total = 2 * e - ((1 << 4 * tooth) - 1) - low
@@ -261,35 +255,32 @@ def test_an_addition_of_the_comb_that_is_special(monkeypatch):
     """Of a scalar that is made for it, with one r in a thousand: there is no result, and no wrong
     one; with another r there is one."""
     command, curve = Command.EC_BASE_MULTIPLY, curve_named("brainpoolP256r1")
-    design = design_of("64", base_multiple="once")
+    design = design_of()
     own = design.capabilities
-    tooth = jacobian_tooth(
-        curve.n, 256, own.digit_width, own.headroom, own.scalar_blinding.comb_bits(256)
-    )
-    k = sum(f << tooth * j for j, f in enumerate((3, 1, 3, 1)))
+    tooth = jacobian_tooth(curve.n, 256, own.digit_width, own.headroom, comb_bits(256))
+    k = sum(f << tooth * j for j, f in enumerate((3, 1, 3, 1))) % curve.n
     numbers = curve_numbers(command, curve, random.Random(1)) | {"k": k}
     r = special_r(k, curve.n, tooth)
-    draw(monkeypatch, r, bits=64)
+    draw(monkeypatch, r, bits=128)
     with pytest.raises(EngineError) as found:
         predicted(design, command, numbers)
     assert found.value.code is Error.POINT
-    draw(monkeypatch, r + 1, bits=64)
+    draw(monkeypatch, r + 1, 1, bits=128)
     assert predicted(design, command, numbers).result == expected(design, command, numbers)
 
 
 @pytest.mark.parametrize("command", [Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY])
-@pytest.mark.parametrize("blinding", SCALAR_BLINDINGS[1:])
-def test_an_exponent_without_the_bits_of_r(command, blinding):
+def test_an_exponent_without_the_bits_of_r(command):
     """From a driver that does not know of them."""
-    design, numbers = design_of(blinding), {}
+    design, numbers = design_of(), {}
     own = design.capabilities
     numbers = curve_numbers(command, curve_named("P-256"), random.Random(1))
-    unblinded = replace(Radix.of(own), scalar_blinding=ScalarBlinding())
+    unblinded = replace(Radix.of(own), blinds_scalars=False)
     operands, lengths = unblinded.curve_operation(
         command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
     )
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
-    lengths[Length.EXPONENT] = 256 + own.scalar_blinding.bits(256)
+    lengths[Length.EXPONENT] = 256 + random_bits(256)
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
 
 
@@ -298,35 +289,16 @@ def test_an_exponent_that_is_longer_than_half_of_m(command):
     """Above its power of two M has another number."""
     numbers = curve_numbers(command, curve_named("P-384"), random.Random(1))
     with pytest.raises(EngineError) as found:
-        predicted(design_of("half", max_bits="521"), command, numbers)
+        predicted(design_of(max_bits="521"), command, numbers)
     assert found.value.code is Error.LENGTH_OVER
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [*MULTIPLES[:2], Command.ECDSA_VERIFY])
 def test_the_longest_exponent_of_half_of_m(command):
-    numbers = curve_numbers(command, curve_named("P-384"), random.Random(1))
-    design = design_of("128", max_bits="521")
+    numbers = curve_numbers(command, curve_named("brainpoolP320r1"), random.Random(1))
+    design = design_of(max_bits="521")
     assert predicted(design, command, numbers).result == expected(design, command, numbers)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"curves": "weierstrass"}, "scalar_blinding needs random numbers: nonce=random"),
-        ({"curves": "edwards"}, "scalar_blinding needs random numbers: nonce=random"),
-        (
-            {"curves": "montgomery"},
-            "the scalar of X_MULTIPLY, of curves=montgomery, is not blinded",
-        ),
-        ({"curves": "weierstrass", "scalar_blinding": "32"}, "must be one of 0, 64, 128, half"),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("family", ["compact", "ring"])
-def test_what_is_refused(family, settings, message):
-    with pytest.raises(ValueError, match=message):
-        _ = choose(family, {"scalar_blinding": "64", **settings}).design
 
 
 @pytest.mark.slow
@@ -334,5 +306,7 @@ def test_x_multiply_is_not_blinded():
     """It is the same with and without the parameter."""
     numbers = {"x": 9, "e": 5 << 250, "y": 121665, "m": 2**255 - 19}
     given = (Command.X_MULTIPLY, Operands(numbers))
-    found = [predict_operation(design_of(one, curves="all"), *given) for one in ("0", "64")]
+    found = [
+        predict_operation(design_of(one, curves="all"), *given) for one in ("drawn", "hardened")
+    ]
     assert found[0] == found[1]

@@ -56,12 +56,12 @@ def numbers_of(command, name, seed=1, **given):
 def test_results(command, name):
     numbers = numbers_of(command, name)
     expected = command.operation.expected(numbers, design_of().capabilities.half_bits)
-    assert predicted(command, numbers, base_multiple="once").result == expected
+    assert predicted(command, numbers).result == expected
 
 
 def cycles_on_the_page():
     rows = re.findall(r"^\| (ring )?(EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
-    assert len(rows) == 10 + 10
+    assert len(rows) == 7 + 6
     for family, name, settings, figures in rows:
         given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
         given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
@@ -90,39 +90,6 @@ def test_scalars_at_both_ends(command, name):
             numbers, design_of().capabilities.half_bits
         )
         assert found.cycles == usual
-
-
-def test_a_signature_that_is_verified():
-    """Only with the public key of its private one; another engine does without it."""
-    command, verified = Command.ECDSA_SIGN_WITH, {"base_multiple": "verified"}
-    numbers = numbers_of(command, "P-224")
-    half_bits = design_of(**verified).capabilities.half_bits
-    expected = command.operation.expected(numbers, half_bits)
-    assert predicted(command, numbers, **verified).result == expected
-    assert predicted(command, numbers).result == expected
-    assert predicted(command, command.operation.without_key(numbers)).result == expected
-    with pytest.raises(
-        ValueError, match=r"ECDSA_SIGN_WITH takes z, d, k, .*, n, x, y, not z, d, k"
-    ):
-        predicted(command, command.operation.without_key(numbers), **verified)
-    for changes, error in (
-        ({"y": numbers["p"] - numbers["y"]}, Error.FAULT),
-        ({"d": numbers["d"] ^ 1}, Error.FAULT),
-        ({"y": numbers["y"] ^ 1}, Error.POINT),
-        ({"x": numbers["p"]}, Error.OPERAND_RANGE),
-    ):
-        with pytest.raises(EngineError) as refused:
-            predicted(command, numbers | changes, **verified)
-        assert refused.value.code is error
-
-
-def test_what_a_verification_of_signatures_adds():
-    """Nothing to the others; the operand and its bit of CAPABILITIES."""
-    usual, verifying = design_of(), design_of(base_multiple="verified")
-    assert [one.capabilities.verifies for one in (usual, verifying)] == [False, True]
-    signs = Command.ECDSA_SIGN_WITH
-    required = [one.capabilities.required[signs] for one in (usual, verifying)]
-    assert required[1] - required[0] == {Operand.POINT}
 
 
 BASES_BY_A = {
@@ -251,20 +218,9 @@ def test_parameters_of_ring_that_do_not_fit(settings):
 @pytest.mark.parametrize(
     "settings, error",
     [
-        (
-            {"nonce": "random", "curves": "none"},
-            "nonce is for curves=weierstrass",
-        ),
-        (
-            {"base_multiple": "once", "curves": "montgomery"},
-            "base_multiple is for curves=weierstrass and edwards",
-        ),
-        (
-            {"base_multiple": "verified", "curves": "edwards"},
-            "base_multiple=verified is for curves=weierstrass",
-        ),
+        ({"ecdsa": "drawn", "curves": "none"}, "ecdsa=drawn is for curves=weierstrass"),
         ({"blinding": "all"}, "with curves=weierstrass there is no blinding yet"),
-        ({"nonce": "none"}, "nonce must be one of host, random, not 'none'"),
+        ({"ecdsa": "none"}, "ecdsa must be one of host, drawn, hardened, not 'none'"),
     ],
     ids=str,
 )

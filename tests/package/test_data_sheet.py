@@ -105,14 +105,14 @@ def test_every_family_has_a_complete_sheet(family, target):
 @pytest.mark.slow
 def test_blinded_scalars_are_shown():
     """And which ones are not."""
-    given = {"curves": "all", "nonce": "random", "scalar_blinding": "half", "max_bits": "512"}
+    given = {"curves": "all", "ecdsa": "hardened", "max_bits": "512"}
     _, record = written(described("compact", settings=given))
     row = next(one for one in record["overview"] if "scalars blinded" in one.values())
     names = "EC_MULTIPLY, ECDSA_SIGN, EC_BASE_MULTIPLY, ED_BASE_MULTIPLY"
     assert f"{names}: half the order's length in random bits" in row.values()
     assert "not X_MULTIPLY" in row.values()
     shown = {one["name"]: one["value"] for one in record["parameters"]}
-    assert shown["scalar_blinding"] == "half"
+    assert shown["ecdsa"] == "hardened"
 
 
 def test_figures_are_shown_with_how_they_were_found():

@@ -174,8 +174,8 @@ def test_operations_on_edwards_curves(tmp_path):
     ("family", "given"),
     [
         ("compact", {"curves": "weierstrass"}),
-        ("compact", {"curves": "weierstrass", "nonce": "random", "base_multiple": "once"}),
-        ("compact", {"curves": "weierstrass", "nonce": "random", "scalar_blinding": "64"}),
+        ("compact", {"curves": "weierstrass", "ecdsa": "drawn"}),
+        ("compact", {"curves": "weierstrass", "ecdsa": "hardened"}),
         ("compact", {"curves": "edwards", "max_bits": "256"}),
         ("compact", {"curves": "montgomery"}),
         ("ring", {"curves": "weierstrass"}),

@@ -172,7 +172,7 @@ def operations() -> Picture:
     y += 12
     for x, kind, text in (
         (_MARGIN + 6, "xy", "always"),
-        (_MARGIN + 86, "qm", "with a parameter: curves=, nonce= or modexp2="),
+        (_MARGIN + 86, "qm", "with a parameter: curves=, ecdsa= or modexp2="),
     ):
         picture.parts.append(f'<circle class="{kind}" cx="{x:g}" cy="{y + 4:g}" r="5.5"/>')
         picture.text(x + 12, y + 8, text, "text soft")

@@ -94,8 +94,8 @@ struct coprime {
     uint32_t headroom;         /* Bits of an operand beyond its length. */
     uint32_t radix_bits;       /* As DIGITS.RADIX. 0: even moduli are allowed. */
     uint32_t half_bits;        /* Bits below the second number of a pair; 0: no points of curves. */
-    uint32_t scalar_blinding;  /* As DIGITS.SCALAR_BLINDING. 0: scalars of points are not blinded. */
     bool constant_time;        /* Private operations take the same cycles for every key. */
+    bool blinds_scalars;       /* Random bits blind secret scalars of points. */
     bool fixed_modulus;        /* Only one modulus, which is built into the hardware. */
     bool equal_primes;         /* Both primes are loaded with the length of the longer one. */
     bool checked;              /* coprime_private checks its result with the public exponent. */

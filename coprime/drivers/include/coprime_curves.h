@@ -61,7 +61,7 @@ struct coprime_curve {
 };
 
 /* A curve with its constants, which are specific to an accelerator's digit_width, headroom,
-   radix_bits, min_bits and scalar_blinding. Made by coprime_curve_constants and coprime_curve_table, or in advance. */
+   radix_bits, min_bits and blinds_scalars. Made by coprime_curve_constants and coprime_curve_table, or in advance. */
 struct coprime_curve_constants {
     const struct coprime_curve *curve;
     /* Length of p and n as written to the hardware. */
@@ -130,14 +130,6 @@ int coprime_ecdsa_sign(struct coprime *driver, const struct coprime_curve_consta
 int coprime_ecdsa_sign_with(struct coprime *driver, const struct coprime_curve_constants *curve,
                             const uint32_t *d, const uint32_t *z, const uint32_t *k, uint32_t *r,
                             uint32_t *s);
-
-/* Either of both, on an accelerator that verifies its signatures, CAPABILITIES.VERIFIES, where these
-   end with COPRIME_ERROR_OPERAND_MISSING: with the public key (x, y) of d. k is null if the
-   accelerator draws it. Errors: COPRIME_ERROR_FAULT with another public key; COPRIME_ERROR_POINT if
-   it is not on the curve. */
-int coprime_ecdsa_sign_verified(struct coprime *driver, const struct coprime_curve_constants *curve,
-                                const uint32_t *d, const uint32_t *z, const uint32_t *k,
-                                const uint32_t *x, const uint32_t *y, uint32_t *r, uint32_t *s);
 
 /* 0 if r and s are a signature of z with the public key (x, y); everything else is none. Errors:
    COPRIME_ERROR_SIGNATURE if they are not; COPRIME_ERROR_OPERAND_RANGE if r or s is 0 or not below n;

@@ -679,8 +679,7 @@ int coprime_open(struct coprime *driver)
     driver->radix_bits = (word & COPRIME_DIGITS_RADIX_MASK) >> COPRIME_DIGITS_RADIX_SHIFT;
     half = (word & COPRIME_DIGITS_HALF_MASK) >> COPRIME_DIGITS_HALF_SHIFT;
     driver->half_bits = half ? driver->digit_width << half : 0;
-    driver->scalar_blinding =
-        (word & COPRIME_DIGITS_SCALAR_BLINDING_MASK) >> COPRIME_DIGITS_SCALAR_BLINDING_SHIFT;
+    driver->blinds_scalars = word & COPRIME_DIGITS_SCALAR_BLINDING_MASK;
     word = read(driver, COPRIME_MAX_LENGTH);
     driver->max_bits = (word & COPRIME_MAX_LENGTH_MODULUS_MASK) >> COPRIME_MAX_LENGTH_MODULUS_SHIFT;
     driver->max_prime_bits =

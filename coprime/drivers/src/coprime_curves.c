@@ -147,27 +147,19 @@ static int load_curve(struct coprime *driver, const struct coprime_curve_constan
     return error;
 }
 
-/* The random bits that secret scalars are blinded with. */
-static uint32_t blinding_bits(const struct coprime *driver,
-                              const struct coprime_curve_constants *curve)
-{
-    const uint32_t bits[] = {0, 64, 128, (curve->length + 1) / 2};
-
-    return bits[driver->scalar_blinding];
-}
-
-/* Bits that the scalar of a ladder then has beyond those of n and the one for a multiple of n. */
+/* Bits that the scalar of a ladder has beyond those of n and the one for a multiple of n: of a blinded
+   one, half as many random bits as n has, and 2. */
 static uint32_t ladder_bits(const struct coprime *driver,
                             const struct coprime_curve_constants *curve)
 {
-    return driver->scalar_blinding ? blinding_bits(driver, curve) + 2 : 0;
+    return driver->blinds_scalars ? (curve->length + 1) / 2 + 2 : 0;
 }
 
 /* The same of a comb, whose scalar is blinded twice. */
 static uint32_t more_comb_bits(const struct coprime *driver,
                                const struct coprime_curve_constants *curve)
 {
-    return driver->scalar_blinding ? blinding_bits(driver, curve) + 1 : 0;
+    return driver->blinds_scalars ? (curve->length + 1) / 2 + 1 : 0;
 }
 
 /* Bits of the exponent of a multiple of the base point. */
@@ -826,23 +818,18 @@ void coprime_ecdsa_hash(const struct coprime_curve_constants *curve, const uint8
     (void)add(z, curve->n.value, mask_of(subtract(z, curve->n.value, count)), 0, count);
 }
 
-/* A signature; a null k is one that the engine draws, and without x and y it is not verified. */
+/* A signature; a null k is one that the engine draws. */
 static int sign(struct coprime *driver, const struct coprime_curve_constants *curve,
-                const uint32_t *d, const uint32_t *z, const uint32_t *k, const uint32_t *x,
-                const uint32_t *y, uint32_t *r, uint32_t *s)
+                const uint32_t *d, const uint32_t *z, const uint32_t *k, uint32_t *r, uint32_t *s)
 {
     const enum coprime_command command =
         k ? COPRIME_COMMAND_ECDSA_SIGN_WITH : COPRIME_COMMAND_ECDSA_SIGN;
     int error;
 
-    if (!(is_short(curve, d) && is_short(curve, z) && (k == NULL || is_short(curve, k)) &&
-          (x == NULL || (is_short(curve, x) && is_short(curve, y))))) {
+    if (!(is_short(curve, d) && is_short(curve, z) && (k == NULL || is_short(curve, k)))) {
         return COPRIME_ERROR_OPERAND_RANGE;
     }
     error = load_base(driver, curve, command);
-    if (!error && x) {
-        error = load_pair(driver, curve, COPRIME_OPERAND_POINT, x, y);
-    }
     if (!error) {
         error = load_number(driver, curve, COPRIME_OPERAND_SECRET, d, curve->length);
     }
@@ -856,21 +843,14 @@ static int sign(struct coprime *driver, const struct coprime_curve_constants *cu
 int coprime_ecdsa_sign(struct coprime *driver, const struct coprime_curve_constants *curve,
                        const uint32_t *d, const uint32_t *z, uint32_t *r, uint32_t *s)
 {
-    return sign(driver, curve, d, z, NULL, NULL, NULL, r, s);
+    return sign(driver, curve, d, z, NULL, r, s);
 }
 
 int coprime_ecdsa_sign_with(struct coprime *driver, const struct coprime_curve_constants *curve,
                             const uint32_t *d, const uint32_t *z, const uint32_t *k, uint32_t *r,
                             uint32_t *s)
 {
-    return sign(driver, curve, d, z, k, NULL, NULL, r, s);
-}
-
-int coprime_ecdsa_sign_verified(struct coprime *driver, const struct coprime_curve_constants *curve,
-                                const uint32_t *d, const uint32_t *z, const uint32_t *k,
-                                const uint32_t *x, const uint32_t *y, uint32_t *r, uint32_t *s)
-{
-    return sign(driver, curve, d, z, k, x, y, r, s);
+    return sign(driver, curve, d, z, k, r, s);
 }
 
 int coprime_ecdsa_verify(struct coprime *driver, const struct coprime_curve_constants *curve,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from coprime.model.scalar_blinding import random_bits
 from coprime.multipliers.contract import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
@@ -163,7 +164,7 @@ class LaneModel:
 
     def times(self, step: Step) -> int:
         """How often a LOOP executes its steps."""
-        return step.times or self.capabilities.scalar_blinding.bits(self.length(Context.Q))
+        return step.times or int(random_bits(self.length(Context.Q)))
 
     def end(self, error: Error) -> None:
         """End the operation with an error."""

@@ -8,6 +8,7 @@ from amaranth.hdl import Module, Mux
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.model.scalar_blinding import random_bits
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length
@@ -64,7 +65,7 @@ class LengthRules:
                 Error.EXPONENT_LENGTH,
             )
         if own.lengthened:
-            with_bits = lengths.q + own.scalar_blinding.bits(lengths.q)
+            with_bits = lengths.q + random_bits(lengths.q)
             lengthened = among(command, own.lengthened)
             yield lengthened & (lengths.exponent <= with_bits), Error.EXPONENT_LENGTH
             # M has a power of two of that length, and another number above.

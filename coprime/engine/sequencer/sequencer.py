@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
+from coprime.model.scalar_blinding import random_bits
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Reference
@@ -152,8 +153,7 @@ class Sequencer(wiring.Component):
         self.counter = ScanCounter() if StepKind.LOAD_COUNTER in kinds else None
         longest_loop = program.longest_loop
         if program.blinds_scalars:
-            own = capabilities
-            longest_loop = max(longest_loop, own.scalar_blinding.bits(own.max_prime_length))
+            longest_loop = max(longest_loop, random_bits(capabilities.max_prime_length))
         self.loop = LoopCounter(longest_loop) if longest_loop else None
         self.proof = Proof(program.moduli, program.shares_check) if program.checks else None
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
@@ -528,7 +528,7 @@ class Sequencer(wiring.Component):
                 loop.advance.eq(effects[Effect.LOOP]),
             ]
             if self.program.blinds_scalars:
-                bits = self.capabilities.scalar_blinding.bits(self.lengths.q)
+                bits = random_bits(self.lengths.q)
                 m.d.comb += loop.times.eq(Mux(step.times == 0, bits, step.times))
             if self.program.adds_drawn:
                 m.d.comb += [

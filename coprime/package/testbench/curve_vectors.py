@@ -49,8 +49,6 @@ def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
 
 def _vectors(own: Capabilities, command: Command, curve: AnyCurve) -> Iterator[Vector]:
     numbers = curve_numbers(command, curve, random.Random(1))
-    if not own.verifies:
-        numbers = command.operation.without_key(numbers)
     has_result = command.operation.result is not None
     result = command.operation.expected(numbers, own.half_bits) if has_result else None
     yield curve_vector(own, command, numbers, result)

@@ -51,7 +51,7 @@ static void read_build(const struct coprime *driver, uint32_t build[7])
 {
     const uint32_t found[7] = {
         driver->digit_width,    driver->headroom,  driver->radix_bits,      driver->min_bits,
-        driver->max_prime_bits, driver->half_bits, driver->scalar_blinding,
+        driver->max_prime_bits, driver->half_bits, driver->blinds_scalars,
     };
 
     memcpy(build, found, sizeof found);
