@@ -19,7 +19,7 @@ def tooth_of(columns: int, width: int, headroom: int) -> int:
 
 def tooth(length: int, width: int, headroom: int, blinding_bits: int = 0) -> int:
     """Bits of a tooth where moduli have `length` bits: all teeth have a bit more, and those of
-    `ScalarBlinding.comb_bits`."""
+    `scalar_blinding.comb_bits`."""
     return tooth_of(-(-(length + blinding_bits + 1) // COMB_TEETH), width, headroom)
 
 

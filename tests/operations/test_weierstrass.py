@@ -61,7 +61,7 @@ def test_results(command, name):
 
 def cycles_on_the_page():
     rows = re.findall(r"^\| (ring )?(EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
-    assert len(rows) == 7 + 6
+    assert len(rows) == 6 + 6
     for family, name, settings, figures in rows:
         given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
         given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
