@@ -6,8 +6,10 @@ Its modules take a second to import. Ctrl-C ends the process then, too: silently
 import os
 import signal
 import sys
+import warnings
 
 INTERRUPTED = 130  # exit status
+_AGAIN = 0.01  # seconds after which an interruption that was ignored is repeated
 
 
 def main() -> int:
@@ -26,7 +28,8 @@ def _run() -> int:
     from coprime.cli import main as run_command
 
     if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = _interrupt_again
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         return run_command()
     except KeyboardInterrupt:
@@ -36,6 +39,24 @@ def _run() -> int:
 def _leave(*_: object) -> None:
     """End at once: nothing has been started, or all is done."""
     os._exit(INTERRUPTED)
+
+
+def _interrupt(*_: object) -> None:
+    """Raise KeyboardInterrupt, without warnings that what is left half built is not used."""
+    warnings.simplefilter("ignore")
+    raise KeyboardInterrupt
+
+
+def _interrupt_again(ignored: "sys.UnraisableHookArgs") -> None:
+    """Repeat an interruption that Python ignores, as it does while an object is deleted.
+
+    Elaboratables check as they are deleted whether they were used, so one of ten meets that.
+    """
+    if ignored.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(ignored)
+        return
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """Ctrl-C: status 130 and not a word, from the first moment on."""
 
+import gc
 import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import pytest
+from amaranth.hdl import Module
 
 from coprime import __main__ as program
 
@@ -27,52 +30,114 @@ def interrupted(arguments, seconds):
     return process.returncode, out, err
 
 
-def until_python_runs():
-    """Seconds from the start of an interpreter to its first line: in them it is not ours yet."""
-    start = time.monotonic()
+@pytest.fixture(scope="module")
+def start():
+    """Seconds from the start to the first line of Python, before which it is not ours, and to the
+    last of the modules."""
+    begin = time.monotonic()
     subprocess.run([sys.executable, "-c", ""], check=True)
-    return 2 * (time.monotonic() - start)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", [0, 0.3, 0.6, 0.9])
-def test_while_modules_are_imported(part):
-    """And a little later, where at most what takes long has been said."""
-    begin = until_python_runs()
-    start = time.monotonic()
+    middle = time.monotonic()
     subprocess.run([*COMMAND, "--version"], check=True, capture_output=True)
-    whole = time.monotonic() - start
+    return 2 * (middle - begin), time.monotonic() - middle
+
+
+@pytest.mark.parametrize("part", [0, 0.3, 0.6, 0.9])
+def test_while_modules_are_imported(start, part):
+    """And a little later, where at most what takes long has been said."""
+    first, last = start
     arguments = ["simulate-board", "compact"]
-    status, out, err = interrupted(arguments, begin + part * max(0, whole - begin))
+    status, out, err = interrupted(arguments, first + part * max(0, last - first))
     assert (status, out) == (program.INTERRUPTED, b"")
     for line in err.decode().splitlines():
         assert line.startswith("coprime: ")
         assert line.endswith(" ...")
 
 
+@pytest.fixture
+def handlers(monkeypatch):
+    """Handlers as in a process of its own, and as they were after it."""
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize("module", [1, 8, 20])
+def test_while_a_design_is_elaborated(tmp_path, monkeypatch, capfd, module):
+    """What has been made of it so far is deleted without a warning that it is not used."""
+    elaborate, calls = Module.elaborate, []
+
+    def interrupt(self, platform):
+        calls.append(self)
+        if len(calls) == module:
+            signal.raise_signal(signal.SIGINT)
+        return elaborate(self, platform)
+
+    monkeypatch.setattr(Module, "elaborate", interrupt)
+    words = ["coprime", "build", "fdfm", "-p", "max_bits=64", "-o", str(tmp_path / "folder")]
+    monkeypatch.setattr(sys, "argv", words)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        assert program.main() == program.INTERRUPTED
+        calls.clear()
+        gc.collect()
+    assert [str(warning.message) for warning in warned] == []
+    assert capfd.readouterr() == ("", "")
+    assert not (tmp_path / "folder").exists()
+
+
+class InterruptedAsDeleted:
+    """Python ignores an exception that is raised as an object is deleted."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.usefixtures("handlers")
+def test_while_an_object_is_deleted(monkeypatch, capfd):
+    def command():
+        InterruptedAsDeleted()
+        time.sleep(60)
+        return 0
+
+    monkeypatch.setattr("coprime.cli.main", command)
+    with warnings.catch_warnings():
+        start = time.monotonic()
+        assert program.main() == program.INTERRUPTED
+    assert time.monotonic() - start < 30
+    assert capfd.readouterr() == ("", "")
+
+
+class FailsAsDeleted:
+    def __del__(self):
+        raise ValueError("as it is deleted")
+
+
+@pytest.mark.usefixtures("handlers")
+def test_other_errors_while_an_object_is_deleted_are_shown(monkeypatch, capfd):
+    monkeypatch.setattr("coprime.cli.main", lambda: FailsAsDeleted() and 0)
+    assert program.main() == 0
+    assert "ValueError: as it is deleted" in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("handlers")
 def test_the_handlers(monkeypatch):
-    """What was ignored stays ignored; a command is interrupted by an exception, as before."""
+    """What was ignored stays ignored; a command is interrupted by an exception."""
     seen = []
     monkeypatch.setattr("coprime.cli.main", lambda: seen.append(signal.getsignal(signal.SIGINT)))
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        for handler in (signal.SIG_IGN, signal.default_int_handler):
-            signal.signal(signal.SIGINT, handler)
-            program.main()
-            after = signal.getsignal(signal.SIGINT)
-            assert after is (handler if handler is signal.SIG_IGN else program._leave)
-        assert seen == [signal.SIG_IGN, signal.default_int_handler]
-    finally:
-        signal.signal(signal.SIGINT, before)
+    for handler in (signal.SIG_IGN, signal.default_int_handler):
+        signal.signal(signal.SIGINT, handler)
+        program.main()
+        after = signal.getsignal(signal.SIGINT)
+        assert after is (handler if handler is signal.SIG_IGN else program._leave)
+    assert seen == [signal.SIG_IGN, program._interrupt]
 
 
+@pytest.mark.usefixtures("handlers")
 def test_an_interruption_that_a_command_does_not_catch(monkeypatch):
     def interrupt():
         raise KeyboardInterrupt
 
     monkeypatch.setattr("coprime.cli.main", interrupt)
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        assert program.main() == 130
-    finally:
-        signal.signal(signal.SIGINT, before)
+    assert program.main() == 130
