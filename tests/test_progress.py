@@ -30,6 +30,11 @@ def test_pages():
     assert [line.split(",")[0] for line in text.splitlines()] == ["25 %", "50 %", "80 %"]
 
 
+def test_the_words_alone_are_no_warning():
+    lines = ["MdParserConfig(suppress_warnings=[])", "reading sources... [ 10%] errors"]
+    assert progress("pages", lines) == (0, "")
+
+
 def test_packages(tmp_path):
     lock = tmp_path / "some.lock"
     lock.write_text("one==1 \\\n    --hash=sha256:0\ntwo==2\n")

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-_SHOWN = re.compile(r"warning|error", re.IGNORECASE)
-"""Lines that are shown at once."""
+_SHOWN = re.compile(r"\b(warning|error|critical):", re.IGNORECASE)
+"""Lines that are shown at once; the words alone may be a page's or an option's name."""
 _CLEAR = "\r\x1b[K"  # of a terminal's line
 _STEPS = {"reading sources": 0, "writing output": 50}
 """Phases of Sphinx, with the percentage at which each begins; it takes half of the time."""

@@ -194,7 +194,7 @@ def parse_public(data: bytes) -> CurvePublicKey:
     info = key_files.read_public(data)
     if info is not None:
         return _public_of(info)
-    if b"PRIVATE KEY-----" in data:
+    if key_files.is_private(data):
         raise KeyFileError(
             "the file holds a private key, and a public key is needed: write it with"
             " coprime ec public --key FILE -o NEW"

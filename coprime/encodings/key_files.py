@@ -58,6 +58,13 @@ def read_public(data: bytes) -> PublicKeyInfo | None:
     return None if block is None else key_info.read_public(block.content)
 
 
+def is_private(data: bytes) -> bool:
+    """Whether a file holds a private key, encrypted or not, or says that it does."""
+    if b"PRIVATE KEY-----" in data:
+        return True
+    return not pem.is_pem(data) and key_info.read_private(data) is not None
+
+
 def write_private(info: PrivateKeyInfo, secret: bytes | None, *, is_pem: bool) -> bytes:
     """A private key as PKCS #8, in PEM or DER, encrypted if there is a passphrase.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
+import bcrypt
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherAlgorithm
@@ -31,10 +32,6 @@ _CURVES: Mapping[str, str] = {
     "nistp521": "1.3.132.0.35",
 }
 """Their OBJECT IDENTIFIERs; in a public key they are known by these names only."""
-_BCRYPT_MISSING = (
-    "an encrypted key of OpenSSH needs the package bcrypt; write it as PKCS #8 with"
-    " ssh-keygen -p -m PKCS8 -f FILE"
-)
 
 
 class _Fields:
@@ -212,10 +209,6 @@ def _decrypt(
         raise KeyFileError(
             f"the key's encryption asks for {rounds:,} rounds; 1 to {_MOST_ROUNDS:,} are computed"
         )
-    try:
-        import bcrypt  # an optional package
-    except ModuleNotFoundError as error:
-        raise KeyFileError(_BCRYPT_MISSING) from error
     size = found.key + found.vector
     derived = bcrypt.kdf(secret, salt, size, rounds, ignore_few_rounds=True)
     return found.decrypt(derived, hidden, rest[: found.tag])

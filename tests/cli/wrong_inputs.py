@@ -6,6 +6,7 @@ Each command runs in a folder that `prepare` has filled. The page is the only co
 the test runs the commands again and compares.
 """
 
+import base64
 import contextlib
 import dataclasses
 import io
@@ -202,6 +203,13 @@ WRONG = {
         "rsa encrypt --key cut_ssh.pub --in text.txt",
         "rsa sign --key ssh.pub --in text.txt",
         "rsa encrypt --key utf16.pem --in text.txt",
+        "rsa sign --key label.pem --in text.txt",
+        "rsa sign --key no_end.pem --in text.txt",
+        "rsa sign --key no_base64.pem --in text.txt",
+        "rsa sign --key base64.txt --in text.txt",
+        "rsa sign --key cut.der --in text.txt",
+        "rsa sign --key longer.der --in text.txt",
+        "rsa sign --key store.jks --in text.txt",
         "rsa encrypt --key empty --in text.txt",
         "rsa sign --key ec.pem --in text.txt",
         "rsa verify --key ec_public.pem --in text.txt --signature text.txt",
@@ -319,6 +327,7 @@ WRONG = {
         "ec derive --key x25519.pem --peer x25519_public.pem",
         "ec derive --key x25519.pem --peer x448_public.pem -o secret",
         "ec derive --key x25519.pem --peer x25519.pem -o secret",
+        "ec derive --key x25519.pem --peer key.der -o secret",
         "ec derive --key x25519.pem --peer ec_public.pem -o secret",
         "ec derive --key ec.pem --peer off_curve.pem -o secret",
         "ec derive --key x25519.pem --peer text.txt -o secret",
@@ -421,6 +430,7 @@ def prepare(folder: Path) -> None:
     off_curve = (
         public.encode(Encoding.DER)[:-65] + public.point[:-1] + bytes([public.point[-1] ^ 1])
     )
+    der = keys.library_key(key).private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     line = keys.library_key(key).public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     specification = {
         "families": '"compact"',
@@ -476,6 +486,14 @@ def prepare(folder: Path) -> None:
         "ssh.pub": line,
         "cut_ssh.pub": line[:100],
         "utf16.pem": keys.public_pem(key.public).decode().encode("utf-16"),
+        "label.pem": private.replace(b"PRIVATE KEY", b"CERTIFICATE"),
+        "no_end.pem": private.rpartition(b"-----END")[0],
+        "no_base64.pem": private.replace(b"M", b"!", 1),
+        "base64.txt": base64.encodebytes(der),
+        "key.der": der,
+        "cut.der": der[:-3],
+        "longer.der": der + b"\0",
+        "store.jks": bytes.fromhex("feedfeed00000002"),
         "ones": b"\xff" * 128,
         "empty": b"",
         "text.txt": b"a line of text\n",

@@ -160,7 +160,6 @@ def keygen(tmp_path):
 
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_encrypted_files_of_openssh(keygen, cipher):
-    pytest.importorskip("bcrypt")
     data, line = keygen("-t", "ed25519", "-Z", cipher, phrase="hush")
     own = curve_keys.parse_private(data, "hush")
     assert own.software_public() == curve_keys.parse_public(line)
