@@ -8,9 +8,12 @@ from xml.etree import ElementTree
 import ziamath
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinx.writers.html5 import HTML5Translator
 
 from coprime import __version__
+
+logger = logging.getLogger(__name__)
 
 project = "Coprime"
 copyright = "the Coprime authors, Apache-2.0"
@@ -166,10 +169,13 @@ def write_display(translator: HTML5Translator, node: nodes.math_block) -> None:
 def add_report(app: Sphinx, error: Exception | None) -> None:
     """Put the report of the measurements that ship with Coprime beside the pages."""
     if error is None and app.builder.name == "html":
-        from coprime.cli import main
+        from coprime.explore.report import write_report
+        from coprime.explore.shipped import measured_points
 
-        if main(["report", "-o", str(Path(app.outdir) / "measured")]):
-            raise RuntimeError("coprime report failed")
+        def progress(what: str, share: float) -> None:
+            logger.info("drawing the report... [%3.0f%%] %s", 100 * share, what)
+
+        write_report(measured_points(), Path(app.outdir) / "measured", progress=progress)
 
 
 def setup(app: Sphinx) -> None:

@@ -24,10 +24,11 @@ def progress(kind, lines, *words, status=0):
 
 def test_pages():
     lines = [f"reading sources... [{k:3}%] page{k}" for k in (10, 50, 100)]
-    lines += ["copying images... [ 50%] x", "writing output... [ 60%] page"]
+    lines += ["copying images... [ 50%] x", "writing output... [ 80%] page"]
+    lines += [f"drawing the report... [{share}%] the page" for share in (0, 40, 97)]
     status, text = progress("pages", lines)
     assert status == 0
-    assert [line.split(",")[0] for line in text.splitlines()] == ["25 %", "50 %", "80 %"]
+    assert [line.split(",")[0] for line in text.splitlines()] == ["30 %", "54 %", "76 %"]
 
 
 def test_the_words_alone_are_no_warning():

@@ -14,18 +14,23 @@ from pathlib import Path
 _SHOWN = re.compile(r"\b(warning|error|critical):", re.IGNORECASE)
 """Lines that are shown at once; the words alone may be a page's or an option's name."""
 _CLEAR = "\r\x1b[K"  # of a terminal's line
-_STEPS = {"reading sources": 0, "writing output": 50}
-"""Phases of Sphinx, with the percentage at which each begins; it takes half of the time."""
+_STEPS = {
+    "reading sources": range(30),
+    "writing output": range(30, 60),
+    "drawing the report": range(60, 100),
+}
+"""The phases of a site, each with the percentages of the whole that it takes."""
 
 
 def of_pages(command: list[str]) -> Callable[[str], float | None]:
-    """The percentage that Sphinx prints with each page that it reads or writes."""
+    """From what Sphinx prints with each page that it reads or writes, and each of the report."""
 
     def percentage(line: str) -> float | None:
         found = re.match(r"(.+?)\.\.\. *\[ *(\d+)%\]", line)
         if found is None or found[1] not in _STEPS:
             return None
-        return _STEPS[found[1]] + int(found[2]) / 2
+        step = _STEPS[found[1]]
+        return step.start + len(step) * int(found[2]) / 100
 
     return percentage
 

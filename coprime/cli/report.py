@@ -30,7 +30,9 @@ def run(options: argparse.Namespace) -> None:
     console = Console(stderr=True)
     with line_without_terminal("writing the report"), console.status("writing") as status:
         paths = write_report(
-            points, options.output, progress=lambda what: status.update(f"writing {what}")
+            points,
+            options.output,
+            progress=lambda what, share: status.update(f"writing {what} ({share:.0%})"),
         )
     for path in paths:
         print(path)

@@ -8,16 +8,18 @@ from statistics import fmean
 from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.flow.fit import check_multipliers
-from coprime.flow.mapping import MappedDesign, Resources, map_design
+from coprime.flow.fit import check_resources
+from coprime.flow.mapping import MappedDesign, Resources, map_design, mapping_tools
 from coprime.flow.parts import PARTS, measured_verilog, part_verilog
 from coprime.flow.routing import RoutedDesign, route_design
 from coprime.flow.stamping.stamp import STAMPING, StampedDesign, stamp_design
 from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
 from coprime.flow.unit_gate import estimate
+from coprime.flow.verilog import digest_of
 from coprime.padding.scheme import Padding
 
+from .shipped import measured_points
 from .system import SYSTEM, system_part
 
 UNIT_GATE = "unit-gate"
@@ -122,10 +124,23 @@ class PartToMap:
         return self._source[0]
 
     def check_fit(self, device: str) -> None:
-        """Raise ToolError, before it is mapped, if a device of the target is too small for it."""
-        verilog, top, _ = self._source
-        flow = flow_of(self.target)
-        check_multipliers(flow, device_named(flow, device), verilog, top)
+        """Raise ToolError if a device is too small for this hardware, as far as that is known.
+
+        It is if the same hardware was measured with the same Yosys, in what comes with Coprime: so
+        its LUTs, for which nothing else can tell before the minutes that mapping takes.
+        """
+        flow, digest, yosys = (
+            flow_of(self.target),
+            digest_of(self.verilog),
+            mapping_tools()["yosys"],
+        )
+        for point in measured_points():
+            if (point.verilog, point.target) != (digest, self.target.value) or point.lut is None:
+                continue
+            if point.tools.get("yosys") == yosys:
+                used = {kind: getattr(point, kind) for kind in ("lut", "ff", "bram", "dsp")}
+                check_resources(flow, device_named(flow, device), used)
+                return
 
     def map(self, device: str = "") -> MappedDesign:
         """Map it, for a device of the target. Raises ToolError if Yosys fails."""
@@ -190,11 +205,11 @@ def measure_area(
     source = PartToMap(choice, part, target, paddings, bus)
     if route:
         source.check_fit(device)
-    mapped = source.map(device)
     routed: RoutedDesign | StampedDesign | None = None
-    if route:
+    if route:  # first, as it is refused before it is mapped if the device is too small
         every = range(1, seeds + 1)
         routed = source.stamp(device) if stamp else source.route(device, every)
+    mapped = source.map(device)
     return Area(
         **mapped.resources,
         family=family,

@@ -63,37 +63,48 @@ _COLUMNS = (
 
 
 def write_report(
-    points: Sequence[Point], folder: Path, *, progress: Callable[[str], None] = lambda what: None
+    points: Sequence[Point],
+    folder: Path,
+    *,
+    progress: Callable[[str, float], None] = lambda what, share: None,
 ) -> list[Path]:
     """Write index.html, points.csv, papers.csv and figures/ into a folder; return their paths.
 
     Without points there are the papers' figures beside what needs no measurement. The folder is
     made if it does not exist; files of these names are overwritten. `progress` is called with what
-    is being written. Raises OSError if a file cannot be written.
+    is being written, and the share of all that has been. Raises OSError if a file cannot be
+    written.
     """
     rows, plotted = plot_rows(points)
     compared = [(table, compare(table, points)) for table in tables()]
+    drawn = _draw_views(compared)
+    steps = 1 + sum(len(target.figures) for target in plotted)
+    steps += sum(bool(table.drawn) for table, _ in compared) + sum(map(len, drawn.values()))
+    count = itertools.count()
+
+    def begin(what: str) -> None:
+        progress(what, next(count) / steps)
+
     written = [folder / "points.csv"]
     write_points(points, written[0])
     written.append(_write_papers(compared, folder / "papers.csv"))
     for target in plotted:
         for figure in target.figures:
-            progress(f"{figure.name} on {target.target}")
+            begin(f"{figure.name} on {target.target}")
             written += _write_figure(figure, target, rows, folder / "figures")
     pictures: dict[str, Picture] = {}
     for table, comparisons in compared:
         if table.drawn:
-            progress(f"{table.paper.name}, {table.number}")
+            begin(f"{table.paper.name}, {table.number}")
             name, drawing = _anchor(table), partial(_chart, table, comparisons)
             pictures[name] = _picture(drawing)
             written.append(_write_png(drawing(), name, folder))
-    drawn = _draw_views(compared)
     for panel in itertools.chain(*drawn.values()):
-        progress(f"{panel.name}")
+        begin(panel.name)
         pictures[panel.name] = _picture(panel.chart)
         written.append(_write_png(panel.chart(panel.panel.title), panel.name, folder))
         written.append(_write_panel(panel, folder / "figures"))
-    progress("the page")
+    begin("the page")
     page = folder / "index.html"
     write_file(page, _page(points, rows, plotted, compared, drawn, pictures))
     return [page, *written]

@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from amaranth.lib import wiring
 from coprime.cells.target import Target
 
 from .cache import cached
-from .fit import check_multipliers, too_large
+from .fit import check_block_rams, check_multipliers, check_resources, too_large
 from .mapping import map_cells, mapping_tools, verilog_of
 from .targets import Flow, FpgaDevice, device_named, flow_of
 from .tools import ToolCrashError, ToolError, run_tool, run_yosys, tool_version
@@ -204,9 +203,15 @@ def mapped_netlist(
     the design does not fit, as soon as that is known. Results are cached by content.
     """
     check_multipliers(flow, device, verilog, top)
-    commands, check = flow.synthesis(top, name), partial(_check_state, flow, device)
+
+    def check(bits: int) -> None:
+        _check_state(flow, device, bits)
+        check_block_rams(flow, device, name, verilog, top, repeated)
+
+    commands = flow.synthesis(top, name)
     cells, folder = map_cells(verilog, top, commands, repeated=repeated, check=check)
-    _check_fit(flow, cells, device)
+    # At once, as nextpnr would try to place for minutes.
+    check_resources(flow, device, flow.resources(cells))
     return (folder / "netlist.json").read_text("utf-8")
 
 
@@ -220,20 +225,6 @@ def _check_state(flow: Flow, device: FpgaDevice, bits: int) -> None:
     if bits > 2 * (flip_flops + memory):
         there = f"it has {flip_flops + memory:,}"
         raise too_large(flow, device, f"registers and memories of {bits:,} bits, and {there}")
-
-
-def _check_fit(flow: Flow, cells: Mapping[str, int], device: FpgaDevice) -> None:
-    """Refuse at once what nextpnr would try to place for minutes."""
-    used = flow.resources(cells)
-    flip_flops = device.luts * flow.flip_flops_per_slice // flow.luts_per_slice
-    for needed, there, what in (
-        (used["lut"], device.luts, "LUTs"),
-        (used["ff"], flip_flops, "flip-flops"),
-        (used["bram"], device.block_rams, "block RAMs"),
-        (used["dsp"], device.dsp_slices, "DSP slices"),
-    ):
-        if needed > there:
-            raise too_large(flow, device, f"{needed:,} {what}, and it has {there:,}")
 
 
 def nextpnr(

@@ -1,5 +1,6 @@
 """Area and clock of a design's parts, from Python and from the command line."""
 
+import dataclasses
 import json
 from statistics import fmean
 
@@ -9,10 +10,14 @@ from coprime.bus.axi_accelerator import Bus
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.cli import main
+from coprime.explore import measure, shipped
 from coprime.explore.measure import measure_area
-from coprime.flow.mapping import map_design
+from coprime.flow import routing
+from coprime.flow.mapping import map_design, mapping_tools
 from coprime.flow.parts import multiplier_verilog, part_verilog
 from coprime.flow.routing import route_design
+from coprime.flow.tools import ToolError
+from coprime.flow.verilog import digest_of
 
 SMALL = {"max_bits": "64"}
 
@@ -75,6 +80,57 @@ def test_measuring_on_a_device():
     assert both.fmax_mhz == fmean(routed.fmax_by_seed.values())
     with pytest.raises(ValueError, match=r"device must be one of LFE5U-25F, .*, not 'LFE5U-12F'"):
         measure_area(small(), Target.ECP5, route=True, device="LFE5U-12F")
+
+
+class MappedError(Exception):
+    pass
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """What was measured of a multiplier, with changes; nothing else is, and nothing is mapped."""
+
+    def set_known(**changes):
+        verilog = multiplier_verilog(small(), Target.ECP5)
+        point = next(
+            point
+            for point in shipped.measured_points()
+            if point.target == "ecp5" and point.part == "multiplier" and point.lut
+        )
+        changes = {"verilog": digest_of(verilog), "tools": mapping_tools()} | changes
+        monkeypatch.setattr(
+            measure, "measured_points", lambda: [dataclasses.replace(point, **changes)]
+        )
+
+    def refuse(*words, **named):
+        raise MappedError
+
+    monkeypatch.setattr(routing, "map_cells", refuse)
+    return set_known
+
+
+def test_what_was_measured_is_refused_before_it_is_mapped(known):
+    def route(device):
+        measure_area(small(), Target.ECP5, part="multiplier", route=True, device=device)
+
+    known(lut=24_289)
+    sentence = "LFE5U-25F-6 CABGA381: it needs 24,289 LUTs, and it has 24,288; the next larger"
+    with pytest.raises(ToolError, match=sentence):
+        route("LFE5U-25F")
+    known(bram=109.0)
+    with pytest.raises(ToolError, match="it needs 109 block RAMs, and it has 108;"):
+        route("LFE5U-45F")
+    for fits in (
+        {"lut": 24_288},
+        {"lut": 99_999, "verilog": "0" * 16},
+        {"lut": 99_999, "verilog": None},
+        {"lut": 99_999, "target": "xc7"},
+        {"lut": 99_999, "tools": {"yosys": "0.1"}},
+        {"lut": None},
+    ):
+        known(**fits)
+        with pytest.raises(MappedError):
+            route("LFE5U-25F")
 
 
 def test_synth_of_a_part(capsys):

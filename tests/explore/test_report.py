@@ -537,7 +537,10 @@ def test_page_names_no_address_that_it_would_load(folder):
 
 
 def test_report_without_results(browser, tmp_path):
-    written = write_report([], tmp_path / "new" / "report")
+    begun = []
+    written = write_report([], tmp_path / "new" / "report", progress=lambda *one: begun.append(one))
+    assert [share for _, share in begun] == [k / len(begun) for k in range(len(begun))]
+    assert begun[-1][0] == "the page"
     assert written[0] == tmp_path / "new" / "report" / "index.html"
     browser.problems.clear()
     browser.open(written[0])

@@ -1,14 +1,16 @@
 """What is refused before it is mapped, since its Verilog shows that it does not fit."""
 
+import dataclasses
+
 import pytest
 
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.explore import measure
-from coprime.flow import mapping, routing
-from coprime.flow.fit import cell_counts, check_multipliers
+from coprime.flow import fit, mapping, routing
+from coprime.flow.fit import cell_counts, check_block_rams, check_multipliers
 from coprime.flow.parts import engine_verilog
-from coprime.flow.targets import device_named, flow_of
+from coprime.flow.targets import device_named, flow_of, route_targets
 from coprime.flow.tools import ToolError
 
 CELLS = """
@@ -80,6 +82,91 @@ def test_products_that_mapping_makes_multipliers_of():
         with pytest.raises(ToolError, match=rf"over \d+ DSP slices, and it has {slices};"):
             check(products(2 * slices + 2), target, device)
     check(products(500), Target.GATEMATE, "CCGM1A1")
+
+
+MEMORIES = """
+module store(input clk, input w, input [9:0] a, input [17:0] d, output reg [17:0] q);
+  reg [17:0] memory [0:1023];
+  always @(posedge clk) begin
+    if (w) memory[a] <= d;
+    q <= memory[a];
+  end
+endmodule
+module coprime_many(input clk, input w, input [9:0] a, input [17:0] d, output [17:0] q);
+  wire [{last}:0] between;
+  assign between[17:0] = d;
+  assign q = between[{last}:{last} - 17];
+{instances}
+endmodule
+"""
+
+
+def memories(count):
+    """One after the other, each as large as a block RAM."""
+    instances = "\n".join(
+        f"  store s{k} (.clk(clk), .w(w), .a(a), .d(between[{18 * k} +: 18]),"
+        f" .q(between[{18 * k + 18} +: 18]));"
+        for k in range(count)
+    )
+    return MEMORIES.replace("{last}", f"{18 * count + 17}").replace("{instances}", instances)
+
+
+def check_memories(count, device="LFE5U-25F"):
+    flow = flow_of(Target.ECP5)
+    verilog = memories(count)
+    check_block_rams(flow, device_named(flow, device), device, verilog, "coprime_many")
+
+
+def test_block_rams_are_counted_exactly():
+    check_memories(56)
+    sentence = r"it needs 57 block RAMs, and it has 56; the next larger device is LFE5U-45F$"
+    with pytest.raises(ToolError, match=sentence):
+        check_memories(57)
+
+
+def test_block_rams_of_every_target_that_is_placed():
+    """In the state in which they are counted, Yosys has made them cells of the target."""
+    for target in map(Target, route_targets()):
+        flow = flow_of(target)
+        name = flow.default_device
+        device = dataclasses.replace(device_named(flow, name), block_rams=1)
+        with pytest.raises(ToolError, match=r"it needs [\d.]+ block RAMs, and it has 1;"):
+            check_block_rams(flow, device, name, memories(2), "coprime_many")
+
+
+def test_block_rams_that_are_certainly_enough_are_not_counted(monkeypatch):
+    monkeypatch.setattr(fit, "run_yosys", None)
+    check_memories(28)
+    check_memories(57, "LFE5U-85F")
+    with pytest.raises(TypeError):
+        check_memories(29)
+
+
+def test_block_rams_of_a_design_of_ours():
+    """As many as it has when it is mapped."""
+    flow = flow_of(Target.ECP5)
+    choice = choose("compact", {"max_bits": "256"})
+    verilog, top = engine_verilog(choice, Target.ECP5), f"{choice.module_name}_engine"
+    cells, _ = mapping.map_cells(verilog, top, flow.synthesis(top, ""))
+    needed = flow.resources(cells)["bram"]
+    assert needed == 2
+    device = device_named(flow, "LFE5U-25F")
+    check_block_rams(flow, dataclasses.replace(device, block_rams=needed), "", verilog, top)
+    with pytest.raises(ToolError, match="it needs 2 block RAMs, and it has 1;"):
+        check_block_rams(flow, dataclasses.replace(device, block_rams=1), "", verilog, top)
+
+
+def test_they_are_counted_before_a_design_is_mapped(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        routing, "map_cells", lambda *words, check, **named: asked.append(check(0)) or ({}, None)
+    )
+    flow = flow_of(Target.ECP5)
+    with pytest.raises(ToolError, match="it needs 57 block RAMs, and it has 56"):
+        routing.mapped_netlist(
+            flow, device_named(flow, "LFE5U-25F"), "LFE5U-25F", memories(57), "coprime_many"
+        )
+    assert asked == []
 
 
 def test_nothing_is_mapped(monkeypatch):
