@@ -1,6 +1,7 @@
 """Key files and their passphrases on the command line."""
 
 import argparse
+import codecs
 import getpass
 import sys
 import warnings
@@ -74,8 +75,14 @@ def passphrase(options: argparse.Namespace) -> bytes | None:
 
 
 def first_line(path: Path) -> bytes:
-    """The first line of a file, without its end."""
-    return path.read_bytes().partition(b"\n")[0].removesuffix(b"\r")
+    """The first line of a file, without its end.
+
+    ValueError for a text in UTF-16, OSError if it cannot be read.
+    """
+    data = path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(f"{path} is text in UTF-16: write it again in ASCII or UTF-8")
+    return data.partition(b"\n")[0].removesuffix(b"\r")
 
 
 def load_private(options: argparse.Namespace) -> keys.RsaPrivateKey:
@@ -125,6 +132,11 @@ def load_key(
         try:
             return parse(data, given)
         except keys.PassphraseMissingError:
+            if given is not None:
+                raise ValueError(
+                    f"--passphrase-file {options.passphrase_file}: its first line is empty, and the"
+                    " key needs a passphrase"
+                ) from None
             return parse(data, ask(f"passphrase of {path}: ", _NO_TERMINAL))
     except keys.KeyFileError as error:
         raise keys.KeyFileError(f"--{name} {path}: {error}") from error

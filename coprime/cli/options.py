@@ -216,18 +216,16 @@ def add_bus(parser: Parser) -> None:
 
 def add_input(parser: Parser) -> None:
     """Add --in, which `read_input` reads."""
-    parser.add_argument(
-        "--in", dest="source", default=STANDARD, metavar="FILE", help="input (-: standard input)"
-    )
+    parser.path("--in", dest="source", default=STANDARD, help="input (-: standard input)")
 
 
 @contextmanager
 def open_input(options: argparse.Namespace) -> Iterator[BinaryIO]:
     """The file of --in. Raises OSError if it cannot be read."""
-    if options.source == STANDARD:
+    if str(options.source) == STANDARD:
         yield sys.stdin.buffer
     else:
-        with naming(options.source), Path(options.source).open("rb") as file:
+        with naming(str(options.source)), options.source.open("rb") as file:
             yield file
 
 

@@ -217,6 +217,8 @@ WRONG = {
         "rsa decrypt --key -",
         "rsa sign --key encrypted.pem --passphrase-file text.txt --in text.txt",
         "rsa sign --key encrypted.pem --passphrase-file none --in text.txt",
+        "rsa sign --key encrypted.pem --passphrase-file empty --in text.txt",
+        "rsa sign --key encrypted.pem --passphrase-file utf16.pem --in text.txt",
         "rsa sign --key without_d.pem --in text.txt",
         "rsa sign --key three_primes.pem --in text.txt",
         "rsa sign --key rc2.der --passphrase-file text.txt --in text.txt",
@@ -232,6 +234,7 @@ WRONG = {
     ],
     "Messages and devices": [
         "rsa encrypt --key key.pem --in none",
+        "rsa encrypt --key key.pem --in ''",
         "rsa encrypt --key key.pem --in long",
         "rsa decrypt --key key.pem --in text.txt",
         "rsa decrypt --key key.pem --in long",
