@@ -2,7 +2,7 @@
 
 Multipliers that are instantiated, and block RAMs, are counted exactly: nothing after that changes
 them. For LUTs there is no useful bound: what Verilog says of logic may all be optimized away, and
-what must remain, carry chains, is a fifth of a design. They are known only if a design has been
+what must remain, carry chains, is a fifth of `compact`. They are known only if a design has been
 measured, see `coprime.explore.measure`.
 """
 
