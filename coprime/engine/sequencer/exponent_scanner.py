@@ -189,8 +189,9 @@ class ExponentScanner(wiring.Component):
             m.d.comb += self.exponent_index.eq(~index_inverted)
         m.d.comb += before_first.eq(exponent_digits)
         steps = Mux(upwards, Const(-1), Const(1))  # down
-        longer = exponent_blinding_bits(self.width) // self.width
+        longer = -(-64 // self.width)  # never added, but in the Verilog of measured designs
         if self.program.blinds_exponents:
+            longer = exponent_blinding_bits(self.width) // self.width
             with m.If(~scans_e):
                 m.d.comb += before_first.eq(exponent_digits + longer)
         if start is not None:
