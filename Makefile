@@ -5,13 +5,17 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
+# How many parts the whole suite is run in.
+SHARDS ?= 12
 
-.PHONY: help setup demo test test-all bench figures figures-all boards bitstreams board-pages token docs docs-serve style lint format papers compiler registers diagrams errors lock clean
+.PHONY: help setup demo test test-all test-shard durations bench figures figures-all boards bitstreams board-pages token docs docs-serve style lint format papers compiler registers diagrams errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
 	@echo "make test       lint, types and tests (9 to 20 minutes)"
-	@echo "make test-all   the long sweeps too"
+	@echo "make test-all   every test, a shard after the other; stopped, it goes on where it was (hours)"
+	@echo "make test-shard SHARD=3/12  one part of test-all, for several machines"
+	@echo "make durations  record how long the tests of the last test-all took, which cuts the shards"
 	@echo "make figures    measure records again whose design has changed, and draw the pages' figures"
 	@echo "make papers     measure what the papers' figures are compared with, if it has changed"
 	@echo "make bench      measure the figures in docs/results.md that have no record"
@@ -42,14 +46,22 @@ demo: $(READY)
 
 # Tests start a hundred processes of Python, which start in half the time with byte code.
 BYTE_CODE := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/build/byte-code
-PYTEST := $(BYTE_CODE) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+# Of a worker that crashes there is no second one: pytest-xdist 3.8 would wait for it for ever.
+PYTEST := $(BYTE_CODE) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --max-worker-restart 0
 
 # Types are checked while the first tests run.
 test: $(READY) style
 	@$(TYPES) & types=$$!; $(PYTEST) -m "not slow"; tests=$$?; wait $$types && exit $$tests
 
+# FRESH=1 forgets what has ended before.
 test-all: $(READY) lint
-	@$(PYTEST)
+	@$(BYTE_CODE) $(BIN)/python -m tests.suite --shards $(SHARDS) --jobs $(JOBS) $(if $(FRESH),--fresh)
+
+test-shard: $(READY)
+	@$(if $(SHARD),,$(error make test-shard needs a part, for example SHARD=3/12))$(PYTEST) --shard $(SHARD)
+
+durations: $(READY)
+	@$(BIN)/python -m tests.suite --record
 
 bench: $(READY)
 	@$(BIN)/python -m bench

@@ -59,7 +59,7 @@ def grouped(configurations, slow_ones):
     def parameter(name, *marks):
         return pytest.param(name, marks=[*marks, pytest.mark.xdist_group(name)])
 
-    slow = [parameter(name, pytest.mark.slow) for name in slow_ones]
+    slow = [parameter(name, pytest.mark.matrix) for name in slow_ones]
     return [*map(parameter, configurations), *slow]
 
 

@@ -14,6 +14,8 @@ from coprime.flow.cache import cache_folder
 from coprime.flow.tools import ToolError, find_compiler
 from tests.benches import Bench, open_bench
 
+pytest_plugins = ["tests.suite.plugin"]
+
 # A design is millions of small objects that live on: with Python's own thresholds the collector
 # takes a tenth of the tests' time, and of the largest designs' tests two thirds.
 gc.set_threshold(50_000, 20, 50)
@@ -58,13 +60,12 @@ def ring() -> Iterator[Bench]:
     bench.device.close()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_itemcollected(item):
     """One worker opens each of these accelerators; a second one would wait while it is built."""
-    for item in items:
-        callspec = getattr(item, "callspec", None)
-        fixtures = {*getattr(item, "fixturenames", ())} - {*(callspec.params if callspec else ())}
-        for name in sorted(fixtures & {"fdfm", "karatsuba", "compact", "ring"}):
-            item.add_marker(pytest.mark.xdist_group(name))
+    callspec = getattr(item, "callspec", None)
+    fixtures = {*getattr(item, "fixturenames", ())} - {*(callspec.params if callspec else ())}
+    for name in sorted(fixtures & {"fdfm", "karatsuba", "compact", "ring"}):
+        item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture

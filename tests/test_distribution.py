@@ -137,7 +137,7 @@ raise SystemExit(main(arguments))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_every_command_works_from_the_wheel(built, tmp_path):
     """In a fresh environment, in another folder; first without the optional parts."""
     _, wheel = built

@@ -70,7 +70,7 @@ def test_interrupted_and_resumed(monkeypatch, tmp_path):
     assert run_batches(SUBJECT, BATCHES, workers=1).equals(resumed)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.usefixtures("nothing_kept")
 def test_workers_change_nothing(monkeypatch):
     here = run_batches(SUBJECT, BATCHES, workers=1)

@@ -319,7 +319,7 @@ def test_first_and_second_operation_of_a_key():
         replace(SIGNING, command=Command.EC_MULTIPLY, number=2)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_a_nonce_that_follows_is_a_wrong_result(monkeypatch):
     """A campaign takes a signature with another nonce for right, unless that one follows, or the
     key does from those that the same fault makes of other draws."""
@@ -343,7 +343,7 @@ def test_a_nonce_that_follows_is_a_wrong_result(monkeypatch):
             assert (run.outcome.value, run.reveals) == (outcome, outcome == "wrong")
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_other_draws_have_other_nonces():
     """And the same accesses in the same cycles, so that a fault meets the same step."""
     with Campaign(SIGNING) as campaign:
@@ -357,7 +357,7 @@ def test_other_draws_have_other_nonces():
     [
         "fdfm",
         *(
-            pytest.param(name, marks=pytest.mark.slow)
+            pytest.param(name, marks=pytest.mark.fuzz)
             for name in ("montgomery-1csa", "montgomery-2csa", "interleaved-csa", "karatsuba")
         ),
     ],

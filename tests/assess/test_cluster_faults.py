@@ -8,7 +8,7 @@ from coprime.assess.subject import ClusterSubject
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
 
-pytestmark = pytest.mark.slow  # a simulator of its own
+pytestmark = pytest.mark.fuzz  # a simulator of its own
 
 SETTINGS = {"engine": "compression", "modulus": "251", "cores": "2"}
 

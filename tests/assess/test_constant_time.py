@@ -97,10 +97,10 @@ def test_every_family_declares_it_somewhere():
     ("family", "settings"),
     [
         pytest.param(
-            *("fdfm", {"max_bits": "64", "exponentiator": "fixed-window"}), marks=pytest.mark.slow
+            *("fdfm", {"max_bits": "64", "exponentiator": "fixed-window"}), marks=pytest.mark.proof
         ),
         ("compression", {"modulus": "127"}),
-        pytest.param("compression", {"modulus": "8191"}, marks=pytest.mark.slow),
+        pytest.param("compression", {"modulus": "8191"}, marks=pytest.mark.proof),
         ("direct", {"modulus": "61", "multipliers": "1", "exponentiator": "fixed-window"}),
     ],
 )
@@ -113,7 +113,7 @@ def test_holds(family, settings):
     assert proof.same
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(("family", "settings"), SOLVED, ids=name_of)
 def test_every_declaration_holds(family, settings):
     assert prove(choose(family, settings).design).holds
@@ -124,7 +124,7 @@ def test_every_declaration_holds(family, settings):
     [
         "sliding-window",
         *(
-            pytest.param(name, marks=pytest.mark.slow)
+            pytest.param(name, marks=pytest.mark.proof)
             for name in ("right-to-left", "m-ary", "repeated")
         ),
     ],
@@ -139,7 +139,7 @@ def test_the_proof_can_fail(exponentiator):
     assert proof.cycle
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_proof_fails_for_a_binary_exponentiation():
     """FDFM's multiplies only where the exponent's bit is 1."""
     proof = prove(choose("fdfm", {"max_bits": "64"}).design)

@@ -63,7 +63,7 @@ def test_what_an_operation_does_not_have_is_refused(command, test, others):
         acquisition(command, test).check()
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize(
     ("command", "test", "settings"),
     [

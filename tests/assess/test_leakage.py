@@ -232,7 +232,7 @@ def programs_anew():
         one.cache_clear()
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_masked_numbers_do_not_show_the_message():
     """In first order, from where X is masked to where S is made canonical, and in the check."""
     steps = leaking_steps(400)
@@ -240,7 +240,7 @@ def test_masked_numbers_do_not_show_the_message():
     assert steps <= PLAIN | FIRST
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_exponents_are_read_plain_by_the_first_operation_only():
     moved = {"if the host has written it", "the same"}
     public = {"C = C * r", "C = C * B"}
@@ -250,7 +250,7 @@ def test_exponents_are_read_plain_by_the_first_operation_only():
     assert public <= second and not moved & second
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_a_plain_move_among_masked_numbers_is_found(monkeypatch, programs_anew):
     """X is moved where BLINDED_BASE is made: nothing else has changed, and the result is right."""
 
@@ -270,14 +270,14 @@ PRODUCTS_MODULO_PRIMES = {"r' S", "-r'^E X", "-S_q modulo P", "S_p - S_q", "r', 
 """Those after which no port has the public modulus, which a test of the key finds, too."""
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_masked_primes_do_not_show_in_products():
     steps = leaking_steps(400, LeakageTest.KEY)
     assert {"2^(i + 1) P", "S - P"} <= steps  # where they are read as they are
     assert not PRODUCTS_MODULO_PRIMES & steps
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_a_plain_prime_in_products_is_found(monkeypatch, programs_anew):
     """M' without its mask: all else has one, and the result is right."""
 

@@ -91,7 +91,7 @@ def test_part_of_the_cycles_has_the_same_t_values():
     assert part.record()["first_cycle"] == 900
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_workers_and_a_scheduler_change_nothing():
     from coprime.explore.workers import open_client
 
@@ -105,7 +105,7 @@ def test_workers_and_a_scheduler_change_nothing():
         assert equal(found, here)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_a_killed_command_goes_on(tmp_path, capsys):
     words = "assess leakage compact --test nothing --workers 1 --json --traces".split()
     out = tmp_path / "out"

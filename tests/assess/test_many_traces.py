@@ -104,7 +104,7 @@ def test_a_later_operation_of_the_same_key():
         recorder.device.close()
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_random_bytes_and_addresses_that_differ_between_the_traces():
     """A blinded exponent selects other entries of the table in each trace."""
     settings = {"blinding": "all"}

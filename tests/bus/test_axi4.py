@@ -40,13 +40,13 @@ class Ring(wiring.Component):
         return m
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_with_cocotb(mock_engine, simulate_bench):
     accelerator = AxiAccelerator(mock_engine(40, max_length=8192), Bus.AXI4)
     assert simulate_bench(accelerator, "axi4_bench") == (17, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_a_cluster_with_cocotb(mock_engine, simulate_bench):
     engines = [mock_engine(40) for _ in range(2)]
     assert simulate_bench(Ring(engines), "cluster_axi4_bench") == (4, 0)

@@ -9,7 +9,7 @@ QUICK = r"^(?!.*(command/often=0\.[03]|address/often=0\.0|reset_in_the_middle))"
 
 
 @pytest.mark.parametrize(
-    ("chosen", "count"), [(QUICK, 11), pytest.param(None, 15, marks=pytest.mark.slow)]
+    ("chosen", "count"), [(QUICK, 11), pytest.param(None, 15, marks=pytest.mark.clients)]
 )
 def test_with_cocotb(mock_engine, simulate_bench, chosen, count):
     found = simulate_bench(AxiAccelerator(mock_engine(17)), "axi_bench", chosen=chosen)

@@ -86,6 +86,6 @@ def accesses(rng, often, count=200):
     assert seen == expected
 
 
-@pytest.mark.parametrize("often", [0, 0.5, pytest.param(0.9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("often", [0, 0.5, pytest.param(0.9, marks=pytest.mark.matrix)])
 def test_accesses(often):
     accesses(random.Random(SEED), often)

@@ -51,7 +51,7 @@ BURST_PORTS = {
     ("width", "aligned"),
     [
         *((17, False), (64, True)),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((1, False), (64, False))),
+        *(pytest.param(*one, marks=pytest.mark.matrix) for one in ((1, False), (64, False))),
     ],
 )
 def test_ports_of_the_exported_module(mock_engine, width, aligned, bus):

@@ -1031,7 +1031,7 @@ def test_random_accesses_against_the_model(opened, monkeypatch):
 # --- The whole text, and many cores -------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.xdist_group("whole cluster")
 def test_the_whole_module_is_the_chain_cycle_for_cycle():
     """What is built is what is simulated: each access takes the same cycles and gives the same."""
@@ -1076,7 +1076,7 @@ def test_the_whole_module_is_the_chain_cycle_for_cycle():
 
 
 @pytest.mark.xdist_group("cluster of fdfm, 320 cores")
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_320_keys_on_320_cores():
     with open_bench("fdfm", 320, max_bits=64) as bench:
         works = [bench.private(seed) for seed in range(320)]
@@ -1093,7 +1093,7 @@ def test_320_keys_on_320_cores():
         assert bench.shown() is None
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_1024_bits_on_8_cores():
     with open_bench("fdfm", 8, max_bits=1024, cycle_limit=20_000_000) as bench:
         works = [bench.private(seed) for seed in range(8)]
@@ -1105,7 +1105,7 @@ def test_1024_bits_on_8_cores():
         assert bench.idle()
 
 
-@pytest.mark.parametrize("cores", [70, pytest.param(1023, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cores", [70, pytest.param(1023, marks=pytest.mark.matrix)])
 def test_many_cores_can_be_written(cores):
     """Every number once, as a constant of its node, and the chain through all of them."""
     choice = cluster_choice("fdfm", cores, max_bits=64)

@@ -38,9 +38,9 @@ def memories(bench, core):
     ("slot", "step"),
     [
         (Scratch.RESULT, 9),
-        pytest.param(Scratch.RESULT, 3, marks=pytest.mark.slow),
-        pytest.param(Scratch.RESULT, 1, marks=pytest.mark.slow),
-        pytest.param(Scratch.SUM, 1, marks=pytest.mark.slow),
+        pytest.param(Scratch.RESULT, 3, marks=pytest.mark.fuzz),
+        pytest.param(Scratch.RESULT, 1, marks=pytest.mark.fuzz),
+        pytest.param(Scratch.SUM, 1, marks=pytest.mark.fuzz),
     ],
 )
 def test_a_digit_that_changes_before_it_is_read(bench, slot, step):

@@ -252,7 +252,8 @@ def test_operands_with_numbers_over_15():
 
 
 @pytest.mark.parametrize(
-    ("hops", "step"), [(40, 12), *(pytest.param(one, 4, marks=pytest.mark.slow) for one in (1, 40))]
+    ("hops", "step"),
+    [(40, 12), *(pytest.param(one, 4, marks=pytest.mark.matrix) for one in (1, 40))],
 )
 def test_a_run_of_receives_is_not_interrupted(hops, step):
     """Whatever else wants to leave, and however long the way is."""

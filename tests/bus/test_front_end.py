@@ -18,7 +18,7 @@ SHAPES = pytest.mark.parametrize(
     [
         *((17, False), (32, True)),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.matrix)
             for one in ((1, False), (1, True), (17, True), (32, False), (64, False), (64, True))
         ),
     ],
@@ -76,7 +76,7 @@ WHOLE = [3, 31, 32, 33, 64, 127, 128, 129, 135, 136, 137, 1023]
     [
         (17, False, [3, 32, 33, 64, 129, 136, 255]),
         *(
-            pytest.param(*one, WHOLE, marks=pytest.mark.slow)
+            pytest.param(*one, WHOLE, marks=pytest.mark.matrix)
             for one in (
                 (17, False),
                 (32, True),
@@ -607,7 +607,7 @@ def at(window, word):
 
 
 @pytest.mark.parametrize(
-    ("width", "length"), [(17, 75), (32, 1100), pytest.param(32, 9000, marks=pytest.mark.slow)]
+    ("width", "length"), [(17, 75), (32, 1100), pytest.param(32, 9000, marks=pytest.mark.matrix)]
 )
 def test_windows(mock_engine, bench, width, length):
     """A number in each window, and what the registers beside them hold then."""
@@ -661,7 +661,7 @@ def test_windows(mock_engine, bench, width, length):
 
 
 @pytest.mark.parametrize(
-    "pause", [0, 2, 60, *(pytest.param(one, marks=pytest.mark.slow) for one in (1, 3, 5, 8))]
+    "pause", [0, 2, 60, *(pytest.param(one, marks=pytest.mark.matrix) for one in (1, 3, 5, 8))]
 )
 def test_windows_while_wiping(mock_engine, bench, pause):
     """A word that is written while the buffers are cleared goes nowhere."""
@@ -692,7 +692,7 @@ def test_windows_while_wiping(mock_engine, bench, pause):
     "moments",
     [
         [(1, 40), (1, 140), (400, 200)],
-        pytest.param([(1, 0), (1, 100)], marks=pytest.mark.slow),
+        pytest.param([(1, 0), (1, 100)], marks=pytest.mark.matrix),
     ],
 )
 def test_busy_refuses_and_changes_nothing(mock_engine, bench, moments):

@@ -81,8 +81,8 @@ async def convert(
 @pytest.mark.parametrize(
     ("width", "lengths"),
     [(1, LENGTHS), (17, [*LENGTHS, 1031]), (32, LENGTHS)]
-    + [pytest.param(w, LENGTHS, marks=pytest.mark.slow) for w in (3, 8, 16)]
-    + [pytest.param(w, LENGTHS + LONG, marks=pytest.mark.slow) for w in (17, 32, 48, 64, 96)],
+    + [pytest.param(w, LENGTHS, marks=pytest.mark.matrix) for w in (3, 8, 16)]
+    + [pytest.param(w, LENGTHS + LONG, marks=pytest.mark.matrix) for w in (17, 32, 48, 64, 96)],
 )
 def test_words_to_digits_and_back(width, lengths):
     gearbox = Gearbox(width, HEADROOM, max(lengths))
@@ -123,9 +123,9 @@ def near(length, width):
 @pytest.mark.parametrize(
     ("width", "every"),
     [(3, True), (17, False)]
-    + [pytest.param(width, False, marks=pytest.mark.slow) for width in (31, 32, 33, 64, 65)]
+    + [pytest.param(width, False, marks=pytest.mark.matrix) for width in (31, 32, 33, 64, 65)]
     + [
-        pytest.param(width, True, marks=pytest.mark.slow)
+        pytest.param(width, True, marks=pytest.mark.matrix)
         for width in (1, 8, 16, 17, 31, 32, 33, 64, 65)
     ],
 )
@@ -208,7 +208,7 @@ def test_words_that_come_late(width, aligned):
     ("width", "padded", "aligned"),
     [(1, False, False), (17, True, False), (17, True, True)]
     + [
-        pytest.param(width, padded, aligned, marks=pytest.mark.slow)
+        pytest.param(width, padded, aligned, marks=pytest.mark.matrix)
         for width, padded, aligned in (
             *((1, True, False), (32, False, False), (32, True, False), (64, False, False)),
             *((1, False, True), (17, False, False), (64, True, False), (64, False, True)),

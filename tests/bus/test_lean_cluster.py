@@ -239,7 +239,7 @@ def test_reset_in_the_middle_of_traffic(bench):
     assert bench.idle()
 
 
-@pytest.mark.parametrize("link_registers", [0, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("link_registers", [0, pytest.param(2, marks=pytest.mark.matrix)])
 def test_the_scheduler_with_cancelled_requests(link_registers):
     """On 16 cores: none lost, none answered twice, each result right; other operations refused."""
     generator = random.Random(1)
@@ -273,7 +273,7 @@ def test_the_scheduler_with_cancelled_requests(link_registers):
         assert cluster.completion() is None
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_the_whole_module_is_the_chain_cycle_for_cycle():
     def record(bench):
         works = [bench.private(seed) for seed in range(3)]
@@ -295,7 +295,7 @@ def test_the_whole_module_is_the_chain_cycle_for_cycle():
         assert record(bench) == chain
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_xc7_netlist_of_the_node_decrypts():
     """In AMD's cells, as Yosys models them: same results in the same cycles, and no LUT RAM."""
     choice = cluster_choice("fdfm", 3, node="lean")

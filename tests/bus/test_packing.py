@@ -15,7 +15,7 @@ HEADROOMS = [(0, False), (2, False), (0, True)]
 SHAPES = pytest.mark.parametrize(
     ("width", "headroom", "aligned"),
     [
-        pytest.param(w, *one, marks=[] if w == 17 or (w, k) in QUICK else pytest.mark.slow)
+        pytest.param(w, *one, marks=[] if w == 17 or (w, k) in QUICK else pytest.mark.matrix)
         for w in (8, 16, 17, 24, 31, 32, 33, 64)
         for k, one in enumerate(HEADROOMS)
     ],
@@ -159,7 +159,7 @@ def test_words_become_digits(width, headroom, aligned):
 
 @pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize(
-    "width", [17, 64, *(pytest.param(one, marks=pytest.mark.slow) for one in (8, 32))]
+    "width", [17, 64, *(pytest.param(one, marks=pytest.mark.matrix) for one in (8, 32))]
 )
 def test_each_bit_above_the_length_is_excess(width, aligned):
     """And none below it, nor one of the number after."""

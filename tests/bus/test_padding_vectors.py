@@ -30,10 +30,10 @@ def power(vector):
 
 @pytest.mark.parametrize(
     ("scheme", "file"),
-    [*FILES, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONGER)],
+    [*FILES, *(pytest.param(*one, marks=pytest.mark.vectors) for one in LONGER)],
     ids=lambda one: str(one)[-30:],
 )
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.vectors)])
 def test_wycheproof(copying, scheme, file, step):
     """Every third test of a file, or every one."""
     secret = bytes(range(32))

@@ -33,8 +33,8 @@ def test_generated_files_are_up_to_date():
     "path",
     [
         "coprime/bus/registers.py",
-        pytest.param("coprime/bus/coprime_registers.h", marks=pytest.mark.slow),
-        pytest.param("coprime/operations/commands.py", marks=pytest.mark.slow),
+        pytest.param("coprime/bus/coprime_registers.h", marks=pytest.mark.clients),
+        pytest.param("coprime/operations/commands.py", marks=pytest.mark.clients),
         "docs/registers.md",
     ],
 )

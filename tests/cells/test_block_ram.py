@@ -68,7 +68,7 @@ endmodule
 """
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_xc7_netlist_agrees_with_twin():
     mapped = map_design(Target.XC7, BlockRam(17, 2048, target=Target.XC7), "coprime_mapped")
     assert (mapped.cells["RAMB36E1"], mapped.bram, mapped.lut, mapped.ff) == (1, 1, 0, 0)
@@ -85,7 +85,7 @@ def test_xc7_netlist_agrees_with_twin():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_both_ports_write_on_xc7():
     mapped = map_design(
         Target.XC7, BlockRam(18, 2048, write_a=True, target=Target.XC7), "coprime_mapped"

@@ -26,7 +26,7 @@ BITS = 7  # of the longest modulus that all operands are tried for
 
 
 def slow(*values):
-    return pytest.param(*values, marks=pytest.mark.slow)
+    return pytest.param(*values, marks=pytest.mark.matrix)
 
 
 def all_cases(component):
@@ -147,7 +147,7 @@ NAMED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMED)
 def test_named_moduli(name, kind):

@@ -53,16 +53,16 @@ def prove(component):
 
 
 @pytest.mark.parametrize(
-    "kind", [ModularProduct, pytest.param(ModularSquare, marks=pytest.mark.slow)]
+    "kind", [ModularProduct, pytest.param(ModularSquare, marks=pytest.mark.proof)]
 )
 @pytest.mark.parametrize(
-    "m", [*FORMS, *(pytest.param(m, marks=pytest.mark.slow) for m in LONG_FORMS)]
+    "m", [*FORMS, *(pytest.param(m, marks=pytest.mark.proof) for m in LONG_FORMS)]
 )
 def test_result_is_the_plain_expression(kind, m):
     assert prove(kind(m))
 
 
-@pytest.mark.parametrize("m", [29, pytest.param(31, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("m", [29, pytest.param(31, marks=pytest.mark.proof)])
 def test_the_proof_can_fail(m, monkeypatch):
     """Full adders that forget one case of a carry, in the level that leaves two rows."""
     wrong = replace(FULL_ADDER, build=lambda a, b, c: (a ^ b ^ c, (a & b) | (b & c)))

@@ -61,7 +61,7 @@ def check(m, weights, plan, generator, rounds):
 
 
 @pytest.mark.parametrize(
-    "moduli", [range(3, 70), pytest.param(range(70, 520), marks=pytest.mark.slow)], ids=str
+    "moduli", [range(3, 70), pytest.param(range(70, 520), marks=pytest.mark.matrix)], ids=str
 )
 def test_every_modulus(moduli):
     generator = random.Random(1)

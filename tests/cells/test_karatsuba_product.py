@@ -15,7 +15,7 @@ ALL = [
     pytest.param(
         *(width, k),
         # Of the wide ones some: a simulation of theirs is long.
-        marks=[] if width < 64 or (width, k) == (64, 6) else pytest.mark.slow,
+        marks=[] if width < 64 or (width, k) == (64, 6) else pytest.mark.matrix,
     )
     for width in WIDTHS
     for k in range(KaratsubaProduct.most(width) + 1)
@@ -93,7 +93,7 @@ def compare(mapped, width, latency, cells):
 
 
 def slow(*values):
-    return pytest.param(*values, marks=pytest.mark.slow)
+    return pytest.param(*values, marks=pytest.mark.route)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def slow(*values):
         )
     ),
 )
-@pytest.mark.slow  # Yosys takes longer for XC7 than for ECP5
+@pytest.mark.route  # Yosys takes longer for XC7 than for ECP5
 def test_xc7_netlist_agrees_with_twin(width, latency):
     mapped = map_design(
         Target.XC7, KaratsubaProduct(width, latency, target=Target.XC7), "coprime_gate"

@@ -25,8 +25,8 @@ def check(adders, operands):
     "moduli",
     [
         range(3, 20),
-        pytest.param(range(20, 67), marks=pytest.mark.slow),
-        pytest.param(range(67, 129), marks=pytest.mark.slow),
+        pytest.param(range(20, 67), marks=pytest.mark.matrix),
+        pytest.param(range(67, 129), marks=pytest.mark.matrix),
     ],
     ids=str,
 )
@@ -34,7 +34,7 @@ def test_every_pair_below_every_modulus(moduli):
     check([ModularAdder(m) for m in moduli], range(moduli[-1]))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_every_pair_of_vectors_with_any_range_and_constant():
     """As a tree leaves them: up to three subtractions, a least sum, a constant."""
     generator = random.Random(3)

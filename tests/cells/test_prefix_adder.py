@@ -65,7 +65,7 @@ def test_every_sum_with_the_carry_coming_around():
 
 
 @pytest.mark.parametrize(
-    "widths", [(32,), pytest.param((33, 64, 100, 256), marks=pytest.mark.slow)], ids=str
+    "widths", [(32,), pytest.param((33, 64, 100, 256), marks=pytest.mark.matrix)], ids=str
 )
 def test_long_sums(widths):
     """Carries from any place to any other, then anything."""

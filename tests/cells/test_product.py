@@ -13,7 +13,7 @@ from coprime.flow.verilog import to_verilog
 from tests.netlists import ecp5_library, first_difference, xc7_library
 
 EDGES = [0, 1, -1, 2, -2, (1 << 17) - 1, -(1 << 17), 1 << 16, -(1 << 16), 0x15555, -0x15556]
-SLOW = pytest.mark.slow
+SLOW = pytest.mark.route
 INPUTS = {"a": 18, "b": 18}
 REGISTERS = list(itertools.product([False, True], repeat=3))
 MAPPED = [pytest.param(one, marks=[] if one == (True, True, True) else SLOW) for one in REGISTERS]
@@ -128,7 +128,7 @@ def clocked(name, text, inner):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize("registers", REGISTERS)
 def test_xc7_netlist_agrees_with_twin(registers):
     gold = clocked("gold", to_verilog(make(registers), "coprime_twin"), "coprime_twin")

@@ -44,7 +44,7 @@ def outputs(row):
     return values
 
 
-@pytest.mark.parametrize("count_bits", [16, pytest.param(61, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count_bits", [16, pytest.param(61, marks=pytest.mark.matrix)])
 def test_digests_and_cycles_are_as_told(count_bits):
     generator = random.Random(SEED)
     cell = Sha256(count_bits)

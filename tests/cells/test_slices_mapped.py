@@ -70,7 +70,7 @@ def case(request):
     return CASES[request.param]
 
 
-@pytest.mark.slow  # Yosys takes longer for XC7 than for ECP5
+@pytest.mark.route  # Yosys takes longer for XC7 than for ECP5
 def test_xc7_netlist_agrees_with_twin(case):
     mapped = map_design(Target.XC7, case.slice_class(case.width, Target.XC7), "coprime_mapped")
     assert mapped.dsp == 1
@@ -81,7 +81,7 @@ def test_xc7_netlist_agrees_with_twin(case):
 
 @pytest.mark.parametrize(
     "case",
-    ["product", pytest.param("product of differences", marks=pytest.mark.slow)],
+    ["product", pytest.param("product of differences", marks=pytest.mark.route)],
     indirect=True,
 )
 def test_ecp5_netlist_agrees_with_twin(case):

@@ -16,14 +16,14 @@ def check_product(n, vectors):
         assert result == (vector & full) * (vector >> n) % full, (n, hex(vector))
 
 
-@pytest.mark.parametrize("n", [6, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 8))])
+@pytest.mark.parametrize("n", [6, *(pytest.param(n, marks=pytest.mark.matrix) for n in (4, 8))])
 def test_every_product(n):
     # x | y << n; all operands of n bits, the modulus too.
     check_product(n, range(1 << 2 * n))
 
 
 @pytest.mark.parametrize(
-    "n", [16, *(pytest.param(n, marks=pytest.mark.slow) for n in (18, 32, 64, 126, 128))]
+    "n", [16, *(pytest.param(n, marks=pytest.mark.matrix) for n in (18, 32, 64, 126, 128))]
 )
 def test_long_products(n):
     generator = random.Random(n)
@@ -33,7 +33,7 @@ def test_long_products(n):
     check_product(n, [x | y << n for x in operands for y in operands])
 
 
-@pytest.mark.parametrize("n", [4, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [4, pytest.param(10, marks=pytest.mark.matrix)])
 def test_split_and_join(n):
     h = n // 2
     low_modulus, high_modulus = (1 << h) - 1, (1 << h) + 1
@@ -47,7 +47,7 @@ def test_split_and_join(n):
     assert found == list(joined.values())
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_power_on_residues():
     """Split once, multiply on residues, join once: 3^k for all k up to the order of 3 and on."""
     n, h = 10, 5

@@ -84,7 +84,7 @@ def test_the_sequencer_is_what_is_proved(capsys, monkeypatch, family):
     assert proved == [(64, 600), (128, 7), (128, 7)]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_compact_is_constant_time(capsys):
     status, out, _ = run(capsys, "assess", "constant-time", "compact")
     assert (status, out.partition(":")[0]) == (0, "proved")

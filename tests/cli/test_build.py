@@ -108,7 +108,7 @@ def test_a_clock_must_be_one(capsys, tmp_path, clock):
 @pytest.mark.xdist_group("measured")
 @pytest.mark.parametrize(
     "settings",
-    [pytest.param(one, marks=pytest.mark.slow) for one in (("-p", "max_bits=64"), ())],
+    [pytest.param(one, marks=pytest.mark.route) for one in (("-p", "max_bits=64"), ())],
 )
 def test_measuring_fills_in_the_data_sheet(capsys, tmp_path, monkeypatch, settings):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)

@@ -53,7 +53,7 @@ def test_every_operation_on_a_curve_has_designs(capsys, operation, bits, setting
 @pytest.mark.parametrize(
     ("operation", "curve", "cycles"),
     [
-        pytest.param("ECDSA_SIGN", "P-521", "7,891,346", marks=pytest.mark.slow),
+        pytest.param("ECDSA_SIGN", "P-521", "7,891,346", marks=pytest.mark.matrix),
         ("ED_VERIFY", "Ed448", "5,227,986"),
     ],
 )
@@ -65,7 +65,7 @@ def test_cycles_of_the_curve(capsys, operation, curve, cycles):
     assert what.endswith("result checked") is (operation == "ECDSA_SIGN")
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_curve_of_a_length_that_no_record_has(capsys):
     found = chosen(capsys, "ECDSA_VERIFY", "--curve", "brainpoolp320r1", "--max-dsp", 1)
     designs = {what.split(":")[0] for what, _, _ in found}
@@ -197,7 +197,7 @@ def test_shipped_cycles_are_those_that_are_predicted(operation, curve):
 COMPACT = ("compact", (("blinding", "none"), ("curves", "weierstrass"), ("max_bits", 512)))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_all_shipped_cycles_are_those_that_are_predicted():
     compare(on_curve.shipped_cycles())
 

@@ -78,7 +78,7 @@ def test_wrong_inputs(tmp_path, key, capsys, command):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize("key", [(61, 53)], indirect=True)  # short, so that it takes minutes
 def test_bitstream(tmp_path, key, capsys):
     """For a ULX3S, from the public key; and the engine decrypts with the private one."""

@@ -62,7 +62,7 @@ def secret_of(own, other):
     [
         # Of the other curves one encoding each.
         pytest.param(
-            curve, der, marks=[pytest.mark.slow] * (curve.name not in QUICK and k % 2 == der)
+            curve, der, marks=[pytest.mark.matrix] * (curve.name not in QUICK and k % 2 == der)
         )
         for k, curve in enumerate(CURVES)
         if isinstance(curve, MontgomeryCurve) or curve in keys._LIBRARY
@@ -317,7 +317,7 @@ def test_eddsa_agrees_with_openssl(capsys, folder, signer, curve):
 
 @pytest.mark.usefixtures("integers")
 @pytest.mark.parametrize(
-    "curve", [ED25519, pytest.param(ED448, marks=pytest.mark.slow)], ids=lambda curve: curve.name
+    "curve", [ED25519, pytest.param(ED448, marks=pytest.mark.matrix)], ids=lambda curve: curve.name
 )
 def test_variants_of_eddsa(capsys, folder, signer, curve):
     """A signature is valid for what it was made for, and for nothing else."""
@@ -357,7 +357,7 @@ def test_a_key_at_standard_input(capsys, folder, signer, monkeypatch):
             assert run(capsys, *given) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("device", [[], ["--device", "sim:cluster,engine=compact,curves=edwards"]])
 @pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
 def test_eddsa_on_simulated_devices(capsys, folder, signer, curve, device):
@@ -369,7 +369,7 @@ def test_eddsa_on_simulated_devices(capsys, folder, signer, curve, device):
     assert run(capsys, *VERIFY, *device) == INVALID
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "device", [[], ["--device", "sim:cluster,engine=compact,curves=weierstrass"]]
 )

@@ -121,7 +121,7 @@ def test_bad_input(capsys, tmp_path, monkeypatch, arguments, sentence):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_relative_cache_folder_without_a_terminal(tmp_path):
     """The first run compiles, and says so if that takes long; the second one does not."""
     built = cache_folder() / "verilated"  # Verilator's own sources, the same for every design

@@ -175,7 +175,7 @@ def key_of():
     return key
 
 
-@pytest.mark.parametrize("bits", [1032, pytest.param(2049, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bits", [1032, pytest.param(2049, marks=pytest.mark.clients)])
 def test_a_part_of_the_matrix_on_integers(capsys, tmp_path, key_of, on, bits):
     """Every seventh case, or every eleventh, with 1032 bits and a digit more than bytes."""
     on(IntegerAccelerator())
@@ -185,7 +185,7 @@ def test_a_part_of_the_matrix_on_integers(capsys, tmp_path, key_of, on, bits):
     assert matrix.count > 30
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_each_padding_on_compact(capsys, tmp_path, key_of, on, compact):
     """With the default hash."""
     on(compact.accelerator)
@@ -196,7 +196,7 @@ def test_each_padding_on_compact(capsys, tmp_path, key_of, on, compact):
     assert matrix.count == 14
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("bits", COMMANDS)
 def test_the_whole_matrix_on_integers(capsys, tmp_path, key_of, on, bits):
     on(IntegerAccelerator())
@@ -207,7 +207,7 @@ def test_the_whole_matrix_on_integers(capsys, tmp_path, key_of, on, bits):
     assert matrix.count == COMMANDS[bits]
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_verification_of_8192_bits_on_integers(capsys, tmp_path, key_of, on):
     on(IntegerAccelerator())
     matrix = Matrix(capsys, tmp_path, key_of(8192))
@@ -217,7 +217,7 @@ def test_verification_of_8192_bits_on_integers(capsys, tmp_path, key_of, on):
     assert matrix.count == 154
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("bits", COMMANDS)
 def test_the_matrix_on_a_device(capsys, tmp_path, key_of, on, bits):
     """Every second case, and with keys that take a device long every ninth."""
@@ -230,7 +230,7 @@ def test_the_matrix_on_a_device(capsys, tmp_path, key_of, on, bits):
         assert matrix.count > 40
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_verification_of_8192_bits_on_a_device(capsys, tmp_path, key_of, on):
     with open_simulation(design_for(8192)) as device:
         on(Accelerator(device))

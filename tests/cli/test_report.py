@@ -27,7 +27,7 @@ def test_prints_the_paths_that_it_wrote_and_which_versions_measured(tmp_path, ca
     assert err == f"from {results}: yosys 1.0\n"
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_results_in_another_format(tmp_path, capsys):
     write_points([point("fdfm", 64, 1)], tmp_path / "some.csv")
     results = tmp_path / "some.csv"
@@ -35,7 +35,7 @@ def test_results_in_another_format(tmp_path, capsys):
     assert err == f"from {results}: yosys 1.0\n"
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_without_results_those_that_come_with_coprime(tmp_path, capsys):
     """Whatever else there is in the folder."""
     write_points([point("fdfm", 64, 1)], tmp_path / "results.parquet")

@@ -356,7 +356,7 @@ def test_keys_are_not_overwritten(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "old").read_bytes() == b"precious"
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("bits", [3072, 4096])
 def test_long_keys_on_the_default_device(capsys, tmp_path, monkeypatch, bits):
     monkeypatch.chdir(tmp_path)

@@ -54,7 +54,7 @@ def test_a_message(capsys, tmp_path):
     decrypts(capsys, tmp_path, 512, "compact", "--baud", "3000000")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("baud", [115_200, 3_000_000])
 @pytest.mark.parametrize("family", ["compact", "ring"])
 def test_a_key_of_2048_bits(capsys, tmp_path, family, baud):

@@ -322,7 +322,7 @@ def test_a_notice_waits_for_a_free_place():
 
 
 @pytest.mark.parametrize(
-    "cycles", [1, 10, *(pytest.param(one, marks=pytest.mark.slow) for one in (2, 3))]
+    "cycles", [1, 10, *(pytest.param(one, marks=pytest.mark.matrix) for one in (2, 3))]
 )
 def test_cancel(cycles):
     """At each moment from before the start to after the notice; the next command is not touched."""
@@ -428,7 +428,7 @@ def test_all_nodes_of_a_chain():
     run(process, *numbers)
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.matrix)])
 def test_the_reset_moves_along_the_chain(step):
     """One hop a cycle; with it everything of before is gone, but for what is ahead of it."""
     numbers = (0, 1, 2, 3)

@@ -475,7 +475,7 @@ def test_every_small_modulus(radix):
     ("bits", "p_bits"),
     [
         *((64, None), (512, None), (515, 220)),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((1025, 480), (1031, None))),
+        *(pytest.param(*one, marks=pytest.mark.matrix) for one in ((1025, 480), (1031, None))),
     ],
 )
 def test_rsa_with_rounds_of_one_bit(radix, bits, p_bits):

@@ -46,8 +46,8 @@ def open_padded(family, paddings, **settings):
         pytest.param(
             ("fdfm", {"max_bits": BITS}), marks=pytest.mark.xdist_group("drivers, padding")
         ),
-        pytest.param(("karatsuba", {"max_bits": BITS}), marks=pytest.mark.slow),
-        pytest.param(("montgomery-2csa", {"max_bits": BITS}), marks=pytest.mark.slow),
+        pytest.param(("karatsuba", {"max_bits": BITS}), marks=pytest.mark.matrix),
+        pytest.param(("montgomery-2csa", {"max_bits": BITS}), marks=pytest.mark.matrix),
     ],
     ids=lambda one: one[0],
 )
@@ -83,7 +83,7 @@ def test_what_cryptography_encrypts_the_hardware_decrypts(padded):
     assert padded.decrypt(public.encrypt(b"m", oaep(b"label")), label=b"label") == b"m"
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_other_labels_and_messages(padded):
     public = THEIRS.public_key()
     assert padded.decrypt(public.encrypt(b"", reference.PKCS1v15()), Scheme.PKCS1) == b""
@@ -93,7 +93,7 @@ def test_other_labels_and_messages(padded):
     assert wrong.value.code is Error.PADDING
 
 
-@pytest.mark.parametrize("last", [12, pytest.param(49, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("last", [12, pytest.param(49, marks=pytest.mark.matrix)])
 def test_a_wrong_padding_decrypts_to_what_openssl_makes_of_it(padded, last):
     secret = hashlib.sha256(KEY.d.to_bytes(SIZE)).digest()
     for first in range(3, last + 1):
@@ -111,7 +111,7 @@ def test_the_hardware_s_signatures_are_good(padded):
         public.verify(signature, b"massage", pss(), SHA256)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_signatures_of_all_kinds(padded):
     public = THEIRS.public_key()
     for signature in (
@@ -186,7 +186,7 @@ def encoded_messages():
     yield b"\0\2" + filler[: SIZE - 2]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_time_and_registers_tell_nothing_of_the_padding(padded):
     """From the start to the interrupt, with one key and a ciphertext for each case."""
     for scheme in (Scheme.PKCS1, Scheme.OAEP):
@@ -225,7 +225,7 @@ def test_time_and_registers_tell_nothing_of_the_padding(padded):
         assert len(seen) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("padding", Padding)
 def test_each_padding_can_be_left_out(padding):
     accelerator, device = open_padded("karatsuba", (padding,), max_bits=BITS, word=64)

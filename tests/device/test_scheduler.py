@@ -109,7 +109,7 @@ def failure(request):
     [
         ("completed", 4_000),
         *(
-            pytest.param(order, 10_000, marks=pytest.mark.slow)
+            pytest.param(order, 10_000, marks=pytest.mark.fuzz)
             for order in ("completed", "ordered")
         ),
     ],
@@ -988,7 +988,7 @@ def test_one_core():
         check(request, value)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_a_thousand_cores():
     device, scheduler = make(1023, least_cycles=100_000, most_cycles=200_000, cycle_limit=10**6)
     expected = submit_all(scheduler, 2500)

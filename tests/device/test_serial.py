@@ -247,12 +247,12 @@ def check_outcomes(counts):
         assert outcome == "recovered" or kind in ENDS
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_damaged_frames(board):
     check_outcomes(damage_frames(board, 10 * len(KINDS)))
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_ten_thousand_damaged_frames(board, capsys):
     with capsys.disabled():
         counts = damage_frames(board, 10_000, print)

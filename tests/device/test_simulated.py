@@ -375,12 +375,12 @@ def test_trace(verilog, tmp_path):
 
 
 LATE = [
-    pytest.param(17, False, False, id="17 bits", marks=pytest.mark.slow),
+    pytest.param(17, False, False, id="17 bits", marks=pytest.mark.matrix),
     pytest.param(40, False, False, id="40 bits"),
-    pytest.param(100, False, False, id="100 bits", marks=pytest.mark.slow),
-    pytest.param(40, False, True, id="falling edge in the nodes", marks=pytest.mark.slow),
+    pytest.param(100, False, False, id="100 bits", marks=pytest.mark.matrix),
+    pytest.param(40, False, True, id="falling edge in the nodes", marks=pytest.mark.matrix),
     pytest.param(100, True, False, id="falling edge in the front end"),
-    pytest.param(17, True, True, id="falling edge in both", marks=pytest.mark.slow),
+    pytest.param(17, True, True, id="falling edge in both", marks=pytest.mark.matrix),
 ]
 
 
@@ -479,7 +479,7 @@ def test_length_of_a_chain():
         SimulatedDevice(chain_verilog(17), Chain("front_end", "node", 513))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_trace_of_a_chain(tmp_path):
     if not has_lz4():
         pytest.skip(

@@ -12,7 +12,7 @@ from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from tests.wycheproof import FILES, vectors
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.vectors
 
 
 FAMILIES = {"karatsuba": {"word": "64"}, "compact": {}, "ring": {}}

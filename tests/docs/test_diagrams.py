@@ -36,7 +36,7 @@ def test_a_sample_is_up_to_date():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_all_are_up_to_date():
     done = run_tool("--check")
     assert (done.returncode, done.stderr) == (0, "")

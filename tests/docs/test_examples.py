@@ -149,7 +149,7 @@ def test_a_shared_secret():
     assert given["secret"] == own.exchange(peer.public_key())
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.xdist_group("weierstrass")
 def test_a_signature():
     x, y = PUBLIC.public_numbers().x, PUBLIC.public_numbers().y
@@ -159,7 +159,7 @@ def test_a_signature():
     PUBLIC.verify(given["encoded"], DIGEST, PREHASHED)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.xdist_group("edwards")
 def test_a_signature_of_an_edwards_curve():
     own = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
@@ -175,12 +175,12 @@ def test_a_signature_of_an_edwards_curve():
     assert given["signature"] == own.sign(b"message")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_padding():
     run_python("padding")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_a_cluster(capsys):
     key = run_python("cluster")["key"]
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -188,7 +188,7 @@ def test_a_cluster(capsys):
     assert {int(number): int(value, 16) for number, _, value in lines} == dict(enumerate(right))
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_litex(tmp_path):
     """In a process of its own, as tests/soc/litex_system.py."""
     pytest.importorskip("litex", reason="needs LiteX: pip install litex")
@@ -204,7 +204,7 @@ def test_litex(tmp_path):
 # --- C --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @LINUX
 @SERIAL_BOARD
 def test_a_serial_port_from_c(tmp_path):
@@ -229,7 +229,7 @@ def driver_in_this_process(folder, number, device):
     return library, driver
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_a_signature_from_c(tmp_path):
     with on_curves("weierstrass", 521, ecdsa="drawn") as bench:
         library, driver = driver_in_this_process(tmp_path, 2, bench.device)
@@ -240,7 +240,7 @@ def test_a_signature_from_c(tmp_path):
     PUBLIC.verify(utils.encode_dss_signature(r, s), DIGEST, PREHASHED)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.xdist_group("drivers, padding")
 def test_padding_from_c(tmp_path):
     """On the accelerator of tests/device/test_padding.py."""

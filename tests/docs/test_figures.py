@@ -65,7 +65,7 @@ def test_a_record_is_of_todays_verilog(name):
     check_digest(name)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize("name", MEASURED)
 def test_every_record_is_of_todays_verilog(name):
     check_digest(name)
@@ -76,7 +76,7 @@ def test_cycles_are_predicted(name):
     check_cycles(name)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize("name", PREDICTED)
 def test_all_cycles_are_predicted(name):
     check_cycles(name)

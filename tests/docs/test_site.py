@@ -33,7 +33,7 @@ def test_pages_are_read_without_warnings(tmp_path):
     build(tmp_path, "dummy")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_site_is_built_without_warnings(tmp_path):
     build(tmp_path, "html")
     assert (tmp_path / "site" / "measured" / "index.html").is_file()
@@ -52,7 +52,7 @@ def blocks(page, language):
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorial_runs_as_written(tmp_path, page):
     """Every command and example in the order of the page, in one empty folder; what they print."""

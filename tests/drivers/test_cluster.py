@@ -66,21 +66,21 @@ def run(program, threads, jobs, *more):
     ("engine", "threads"),
     [
         ("compact", 8),
-        pytest.param("fdfm", 8, marks=pytest.mark.slow),
-        pytest.param("compact", 1, marks=pytest.mark.slow),
+        pytest.param("fdfm", 8, marks=pytest.mark.matrix),
+        pytest.param("compact", 1, marks=pytest.mark.matrix),
     ],
 )
 def test_no_result_is_lost_or_wrong(build, engine, threads):
     assert run(build(engine), threads, 60) == [60, 0, 0, CORES]
 
 
-@pytest.mark.parametrize("engine", ["compact", pytest.param("fdfm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["compact", pytest.param("fdfm", marks=pytest.mark.matrix)])
 def test_a_core_whose_results_are_wrong_is_out_of_service(build, engine):
     """`compact` by its residue, `fdfm` by the public exponent; its jobs are done by others."""
     assert run(build(engine), 8, 60, 1) == [60, 0, 0, CORES - 1]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("flags", [SANITIZERS, ("-fsanitize=thread", "-g")])
 def test_sanitizers(build, tmp_path, flags):
     if not can_compile(tmp_path, *flags):
@@ -89,7 +89,7 @@ def test_sanitizers(build, tmp_path, flags):
     assert run(build("compact", *flags), 8, 30, 2) == [30, 0, 0, CORES - 1]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_thousands_of_jobs(build):
     assert run(build("compact"), 16, 5_000) == [5_000, 0, 0, CORES]
 

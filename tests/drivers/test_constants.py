@@ -292,7 +292,7 @@ def test_octet_strings(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "optimization", ["-O2", *(pytest.param(f"-O{k}", marks=pytest.mark.slow) for k in "013s")]
+    "optimization", ["-O2", *(pytest.param(f"-O{k}", marks=pytest.mark.matrix) for k in "013s")]
 )
 @pytest.mark.xdist_group("compact")
 def test_every_key_takes_the_same_path(tmp_path, optimization):

@@ -59,7 +59,7 @@ def of_group(name):
     group = pytest.mark.xdist_group(name)
     return [
         pytest.param("compact", marks=group),
-        pytest.param("ring", marks=[group, pytest.mark.slow]),
+        pytest.param("ring", marks=[group, pytest.mark.matrix]),
     ]
 
 
@@ -139,7 +139,7 @@ def test_constants(weierstrass, curve):
     assert found == (0, length, tooth, *powers, curve.p - 2, curve.n - 2, half)
 
 
-@pytest.mark.parametrize("curve", [*SMALL, pytest.param(P_256, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("curve", [*SMALL, pytest.param(P_256, marks=pytest.mark.matrix)], ids=str)
 def test_the_table(weierstrass, curve):
     """Of the Python driver, which makes it by additions of points."""
     made(weierstrass, curve, table=False)
@@ -156,7 +156,7 @@ def test_the_table(weierstrass, curve):
 
 
 @pytest.mark.parametrize(
-    "curve", [FIELD_64, TINY, SHORT, pytest.param(P_256, marks=pytest.mark.slow)], ids=str
+    "curve", [FIELD_64, TINY, SHORT, pytest.param(P_256, marks=pytest.mark.matrix)], ids=str
 )
 def test_multiples_and_signatures(weierstrass, curve):
     """Of the shortest one there is no signature with the nonce that is drawn here."""
@@ -191,7 +191,7 @@ def test_numbers_that_the_driver_has(weierstrass):
     assert found == weierstrass("make_curve", 0)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_p_256_with_cryptography(weierstrass):
     """Of the numbers that the driver has; both sides verify signatures, and ECDH agrees."""
     assert weierstrass("name_curve", "P-256") == (0, 1, 256)
@@ -241,7 +241,7 @@ def test_a_nonce_that_the_engine_draws(tmp_path_factory):
     harness.close()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_blinded_scalars(tmp_path_factory):
     """Tables for longer scalars: those of P-256 have three teeth that are longer than n."""
     settings = {"curves": "weierstrass+edwards", "ecdsa": "hardened"}
@@ -418,7 +418,7 @@ SMALL_EDWARDS = [small_edwards.CURVES[2], small_edwards.CURVES[5], SHORT_EDWARDS
 
 
 @pytest.mark.parametrize(
-    "curve", [*SMALL_EDWARDS, pytest.param(ED25519, marks=pytest.mark.slow)], ids=str
+    "curve", [*SMALL_EDWARDS, pytest.param(ED25519, marks=pytest.mark.matrix)], ids=str
 )
 def test_the_table_of_an_edwards_curve(edwards, curve):
     """Of the Python driver, and the base point's numbers after it."""
@@ -457,8 +457,8 @@ def test_signatures_on_edwards_curves(edwards, curve):
 @pytest.mark.parametrize(
     ("curve", "library"),
     [
-        pytest.param(ED25519, ed25519.Ed25519PrivateKey, marks=pytest.mark.slow),
-        pytest.param(ED448, ed448.Ed448PrivateKey, marks=pytest.mark.slow),
+        pytest.param(ED25519, ed25519.Ed25519PrivateKey, marks=pytest.mark.matrix),
+        pytest.param(ED448, ed448.Ed448PrivateKey, marks=pytest.mark.matrix),
     ],
     ids=str,
 )
@@ -534,7 +534,7 @@ def made_montgomery(harness, curve):
 
 @pytest.mark.parametrize(
     ("curve", "scalar", "u", "expected"),
-    [VECTORS[0], *(pytest.param(*one, marks=pytest.mark.slow) for one in VECTORS[1:])],
+    [VECTORS[0], *(pytest.param(*one, marks=pytest.mark.matrix) for one in VECTORS[1:])],
 )
 def test_vectors_of_rfc_7748(montgomery, curve, scalar, u, expected):
     made_montgomery(montgomery, curve)

@@ -51,7 +51,7 @@ SLOW = {
     scope="module",
     params=[
         *(pytest.param(FAST[name], id=name, marks=pytest.mark.xdist_group(name)) for name in FAST),
-        *(pytest.param(SLOW[name], id=name, marks=pytest.mark.slow) for name in SLOW),
+        *(pytest.param(SLOW[name], id=name, marks=pytest.mark.matrix) for name in SLOW),
     ],
 )
 def harness(request, tmp_path_factory):
@@ -163,7 +163,7 @@ LENGTHS_OF_KEYS = [(128, 64), (100, 50), (129, 65), (96, 60)]
         (None, LENGTHS_OF_KEYS),
         ("poll", LENGTHS_OF_KEYS[3:]),
         ("blocks", LENGTHS_OF_KEYS[2:]),
-        pytest.param("poll", LENGTHS_OF_KEYS[:3], marks=pytest.mark.slow),
+        pytest.param("poll", LENGTHS_OF_KEYS[:3], marks=pytest.mark.matrix),
     ],
 )
 def test_public_and_private(opened, mode, sizes):
@@ -227,7 +227,7 @@ def test_a_public_key(opened):
     assert opened("private", octets(1))[0] == Error.OPERAND_MISSING
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("family", "bus"),
     [("karatsuba", Bus.AXI4_LITE), ("karatsuba", Bus.AXI4), ("fdfm", Bus.AXI4_LITE)],

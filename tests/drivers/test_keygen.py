@@ -255,7 +255,7 @@ def test_keys_on_a_model(library, bits, e):
     assert len(made) == 4
 
 
-@pytest.mark.parametrize("bits", [1024, pytest.param(2048, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bits", [1024, pytest.param(2048, marks=pytest.mark.matrix)])
 def test_long_keys_on_a_model(library, bits):
     _, driver = opened(library, greatest=2176)
     error, key, _ = generate(library, driver, bits, seeded(bits, bits))
@@ -417,7 +417,7 @@ def test_an_accelerator_that_calls_everything_prime(library):
         assert error in (FAULT, KEY)
 
 
-@pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.matrix)])
 def test_keys_on_a_simulated_accelerator(tmp_path, family):
     """With sanitizers, and memory that has exactly the size that the header asks for."""
     flags = SANITIZERS if can_compile(tmp_path, *SANITIZERS) else ()
@@ -440,7 +440,7 @@ def test_keys_on_a_simulated_accelerator(tmp_path, family):
 
 @pytest.mark.parametrize(
     "optimization",
-    ["-O2", *(pytest.param(one, marks=pytest.mark.slow) for one in ("-O1", "-Os"))],
+    ["-O2", *(pytest.param(one, marks=pytest.mark.matrix) for one in ("-O1", "-Os"))],
 )
 def test_the_path_is_the_same_for_all_primes(tmp_path, optimization):
     """From the test of small factors to the last number: each basic block, in its order."""

@@ -69,7 +69,7 @@ def test_decryption(padded):
     assert go(padded, 1, Scheme.OAEP, ciphertext) == Error.PADDING
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_signatures(padded):
     public = THEIRS.public_key()
     signature = go(padded, 1, Scheme.PSS, b"message", hash=1)

@@ -114,13 +114,13 @@ def test_damage_is_recovered_from(program, verilog):
     assert damaged_decryptions(program, verilog, 0.02, 4, kinds) == [RIGHT] * 4
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_much_damage_never_gives_a_wrong_result(program, verilog):
     results = damaged_decryptions(program, verilog, 0.01, 300, KINDS)
     assert len(set(results)) > 1
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("baud", [115_200, 3_000_000])
 def test_a_key_of_2048_bits(tmp_path, baud):
     key = keys.generate(2048, seed=SEED)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.benches import open_bench
 
-FAMILIES = ["compact", pytest.param("ring", marks=pytest.mark.slow)]
+FAMILIES = ["compact", pytest.param("ring", marks=pytest.mark.matrix)]
 
 
 @pytest.fixture(scope="session", params=FAMILIES)

@@ -10,4 +10,6 @@ KEY_CURVES = [name for name, curve in keys.CURVES.items() if curve in keys._LIBR
 
 def marked(names, *, quick):
     """The names as parameters, all but the quick ones slow."""
-    return [pytest.param(name, marks=[] if name in quick else [pytest.mark.slow]) for name in names]
+    return [
+        pytest.param(name, marks=[] if name in quick else [pytest.mark.matrix]) for name in names
+    ]

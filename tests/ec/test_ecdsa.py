@@ -83,12 +83,12 @@ def sign_as_the_rfc(accelerator, key, hash_name, message, found):
     assert ecdsa.sign(accelerator, curve, d, digest(hash_name, message), nonces=nonces) == found
 
 
-@pytest.mark.parametrize("place", [0, pytest.param(13, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("place", [0, pytest.param(13, marks=pytest.mark.matrix)])
 def test_some_signatures_of_the_rfc(weierstrass, place):
     sign_as_the_rfc(weierstrass, *rfc_vectors()[place])
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_every_signature_of_the_rfc(weierstrass):
     for test in rfc_vectors():
         sign_as_the_rfc(weierstrass, *test)
@@ -128,7 +128,7 @@ def test_both_directions_with_cryptography(weierstrass, name):
     ecdsa.verify(weierstrass, curve, point, data, made)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", KEY_CURVES)
 def test_wrong_signatures_of_every_curve(weierstrass, name):
     curve = curve_named(name)
@@ -205,7 +205,7 @@ def test_some_signatures_of_the_smallest_curve(weierstrass):
     assert {True, False} == set(found)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_every_signature_of_the_smallest_curve(weierstrass):
     """Every d, k and z; r is 0 for the four k whose point has the x of 0 or n."""
     n = TINY.n
@@ -214,7 +214,7 @@ def test_every_signature_of_the_smallest_curve(weierstrass):
     assert found.count(False) == 4 * (n - 1) * n + (n - 1) * (n - 1 - 4)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
 def test_random_signatures_of_small_curves(weierstrass, curve):
     source, n = random.Random(7), curve.n
@@ -249,7 +249,7 @@ def test_some_verifications_of_the_smallest_curve(weierstrass):
         ecdsa.verify(weierstrass, TINY, point, bytes([z << 4]), made)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("z", [0, 1, 6, 12])
 def test_every_r_and_s_of_the_smallest_curve(weierstrass, z):
     """Of keys whose points have every x, among them G, -G and points with x = 0."""
@@ -413,7 +413,7 @@ def test_encodings():
     "curve",
     [
         *(
-            pytest.param(curve, marks=[pytest.mark.slow] * (curve.p.bit_length() > 256))
+            pytest.param(curve, marks=[pytest.mark.matrix] * (curve.p.bit_length() > 256))
             for curve in CURVES_BY_NAME.values()
         ),
         *CURVES,

@@ -47,7 +47,7 @@ def private_of(curve, seed):
     return random.Random(seed).randbytes(curve.size)
 
 
-@pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.matrix)])
 def test_as_the_library(curve, edwards):
     private = private_of(curve, 1)
     own = LIBRARY[curve].from_private_bytes(private)
@@ -62,7 +62,7 @@ def test_as_the_library(curve, edwards):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(one, marks=[pytest.mark.slow] * (one == "Ed25519ctx")) for one in CTX]
+    "name", [pytest.param(one, marks=[pytest.mark.matrix] * (one == "Ed25519ctx")) for one in CTX]
 )
 def test_vectors_of_the_rfc(name, edwards):
     curve, prehashed, context, private, message, expected = CTX[name]
@@ -95,7 +95,7 @@ def vectors_of_ed25519():
         yield private[:32], public, message, b"", signed[:64]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("curve", "vectors"), [(ED448, vectors_of_ed448), (ED25519, vectors_of_ed25519)]
 )
@@ -144,7 +144,7 @@ def test_points_that_are_on_no_curve(name, edwards):
 
 @pytest.mark.parametrize(
     "curve",
-    [pytest.param(one, marks=[pytest.mark.slow] * (k % 2)) for k, one in enumerate(CURVES)],
+    [pytest.param(one, marks=[pytest.mark.matrix] * (k % 2)) for k, one in enumerate(CURVES)],
     ids=lambda one: one.name,
 )
 def test_every_multiple_of_a_small_curve(curve, edwards):
@@ -168,7 +168,7 @@ def verifies(device, curve, point, r, s, h):
 
 
 @pytest.mark.parametrize("curve", CURVES[:1], ids=lambda one: one.name)
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_every_public_key_of_a_small_curve(curve, edwards):
     """Those of low order are among them."""
     given = (curve.a, curve.d, curve.p)
@@ -180,7 +180,7 @@ def test_every_public_key_of_a_small_curve(curve, edwards):
             assert not verifies(edwards, curve, point, wrong, s, h)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("curve", CURVES[:4], ids=lambda one: one.name)
 def test_every_verification_of_a_small_curve(curve, edwards):
     points, numbers = points_of(curve), range(curve.n)

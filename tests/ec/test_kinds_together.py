@@ -24,7 +24,7 @@ QUICK = 1
 @pytest.mark.parametrize(
     ("name", "curves"),
     [
-        pytest.param(*one, marks=[] if k < QUICK else pytest.mark.slow)
+        pytest.param(*one, marks=[] if k < QUICK else pytest.mark.matrix)
         for k, one in enumerate(DESIGNS)
     ],
 )
@@ -37,7 +37,7 @@ def test_every_operation(name, curves):
     bench.device.close()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("family", ["compact", "ring"])
 def test_drawn_nonces(family):
     command = Command.ECDSA_SIGN
@@ -51,7 +51,7 @@ def test_drawn_nonces(family):
 
 
 @pytest.mark.parametrize(
-    ("family", "most"), [("compact", 0), pytest.param("ring", 0.05, marks=pytest.mark.slow)]
+    ("family", "most"), [("compact", 0), pytest.param("ring", 0.05, marks=pytest.mark.matrix)]
 )
 def test_none_takes_longer_beside_the_others(family, most):
     """But numbers of the Montgomery curves have two bits more, and may have a digit more.

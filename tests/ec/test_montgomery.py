@@ -99,7 +99,7 @@ EXCHANGES = {
 
 @pytest.mark.parametrize(
     ("curve", "scalar", "u", "result"),
-    [pytest.param(*one, marks=[pytest.mark.slow] * (k % 2)) for k, one in enumerate(VECTORS)],
+    [pytest.param(*one, marks=[pytest.mark.matrix] * (k % 2)) for k, one in enumerate(VECTORS)],
 )
 def test_vectors(montgomery, curve, scalar, u, result):
     found = multiply(montgomery.accelerator, curve, bytes.fromhex(scalar), bytes.fromhex(u))
@@ -110,7 +110,7 @@ def test_vectors(montgomery, curve, scalar, u, result):
     ("curve", "times"),
     [
         (X25519, 1),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((X448, 1), (X25519, 1000))),
+        *(pytest.param(*one, marks=pytest.mark.matrix) for one in ((X448, 1), (X25519, 1000))),
     ],
 )
 def test_iterated(montgomery, curve, times):
@@ -121,7 +121,7 @@ def test_iterated(montgomery, curve, times):
 
 
 @pytest.mark.parametrize("curve", [X25519, X448], ids=["X25519", "X448"])
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_exchanges_of_the_rfc(montgomery, curve):
     a, a_public, b, b_public, secret = map(bytes.fromhex, EXCHANGES[curve])
     assert public_key(montgomery.accelerator, curve, a) == a_public
@@ -134,7 +134,7 @@ def test_exchanges_of_the_rfc(montgomery, curve):
     ("curve", "keys", "loads"),
     [
         (X25519, x25519.X25519PrivateKey, x25519.X25519PublicKey),
-        pytest.param(X448, x448.X448PrivateKey, x448.X448PublicKey, marks=pytest.mark.slow),
+        pytest.param(X448, x448.X448PrivateKey, x448.X448PublicKey, marks=pytest.mark.matrix),
     ],
 )
 def test_both_directions_with_cryptography(montgomery, curve, keys, loads):
@@ -146,7 +146,7 @@ def test_both_directions_with_cryptography(montgomery, curve, keys, loads):
     assert secret == theirs.exchange(ours)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_the_cycles_are_those_of_the_length(montgomery):
     """Of any scalar and any point, and as predicted, which the bench compares."""
     generator, size = random.Random(5), X25519.size
@@ -162,7 +162,7 @@ def test_the_cycles_are_those_of_the_length(montgomery):
     assert len(cycles) == 1
 
 
-@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.matrix)])
 def test_every_kind_of_scalar_and_point_of_a_small_curve(montgomery, part):
     """Points of low order, on the curve and on its twist, and scalars of any length."""
     p, generator = SMALL.p, random.Random(6)
@@ -276,14 +276,14 @@ def run_wycheproof(montgomery, curve, tests):
 
 @pytest.mark.parametrize(
     ("curve", "step"),
-    [(X25519, 260), pytest.param(X448, 510, marks=pytest.mark.slow)],
+    [(X25519, 260), pytest.param(X448, 510, marks=pytest.mark.matrix)],
     ids=["X25519", "X448"],
 )
 def test_some_of_wycheproof(montgomery, curve, step):
     run_wycheproof(montgomery, curve, wycheproof(curve.name.lower())[::step])
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("curve", CURVES, ids=["X25519", "X448"])
 def test_all_of_wycheproof(montgomery, curve, part):

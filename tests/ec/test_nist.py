@@ -105,7 +105,7 @@ def test_some_of_a_file(weierstrass, kind, place):
     check(weierstrass, list(read("P-224"))[place : place + 1])
 
 
-@pytest.mark.slow
+@pytest.mark.vectors
 @pytest.mark.parametrize("kind", CHECKS)
 @pytest.mark.parametrize(
     "name",

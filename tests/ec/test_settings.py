@@ -25,7 +25,7 @@ SLOW = [
 
 @pytest.mark.parametrize(
     ("family", "curves", "command"),
-    [*MULTIPLES, *(pytest.param(*one, marks=pytest.mark.slow) for one in SLOW)],
+    [*MULTIPLES, *(pytest.param(*one, marks=pytest.mark.matrix) for one in SLOW)],
 )
 def test_multiples(family, curves, command):
     """The bench compares result and cycles with the prediction, and the driver RESIDUE."""
@@ -34,7 +34,7 @@ def test_multiples(family, curves, command):
     bench.device.close()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("family", ["compact", "ring"])
 @pytest.mark.parametrize("profile", ["drawn", "hardened"])
 def test_drawn_nonces(family, profile):
@@ -51,7 +51,7 @@ def test_drawn_nonces(family, profile):
     bench.device.close()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("family", ["compact", "ring"])
 def test_blinded_scalars(family):
     """Results, and the same cycles with every r; ECDSA_VERIFY has the longer table."""
@@ -67,7 +67,7 @@ def test_blinded_scalars(family):
     bench.device.close()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("command", ["EC_MULTIPLY", "ECDSA_SIGN_WITH", "ECDSA_VERIFY"])
 @pytest.mark.parametrize("delay", ["0", "1"])
 @pytest.mark.parametrize("tile, tiles", [("one17", 1), ("kara95", 1), ("bal50", 2), ("one17", 2)])

@@ -134,7 +134,7 @@ def test_every_multiple_of_every_point(weierstrass):
     check_multiples(weierstrass, TINY, points_of(TINY), range(1, TINY.n))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("curve", small_curves.CURVES, ids=lambda curve: curve.name)
 def test_every_multiple_of_every_point_of_more_curves(weierstrass, curve):
     check_multiples(weierstrass, curve, points_of(curve), range(1, curve.n))
@@ -197,7 +197,7 @@ def test_the_cycles_do_not_depend_on_the_scalar(weierstrass):
     assert [len(found) for found in cycles.values()] == [1, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_on_a_cluster():
     """Also numbers that are refused and signatures that are wrong, for which no core is blamed."""
     settings = {"engine": "compact", "curves": "weierstrass", "cores": "2", "max_bits": "128"}

@@ -44,7 +44,9 @@ def slow_by_curve(names):
     """The files as parameters: those of a curve are one worker's."""
     curves = [name.split("_")[1] for name in names]
     return [
-        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(f"wycheproof {curve}")])
+        pytest.param(
+            name, marks=[pytest.mark.vectors, pytest.mark.xdist_group(f"wycheproof {curve}")]
+        )
         for name, curve in zip(names, curves, strict=True)
     ]
 
@@ -247,7 +249,7 @@ def test_some_of_eddsa(edwards):
     run_eddsa(edwards, eddsa.ED25519, list(eddsa_tests("ed25519"))[7::101])
 
 
-@pytest.mark.slow
+@pytest.mark.vectors
 @pytest.mark.xdist_group("edwards")
 @pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)
 def test_all_of_eddsa(edwards, curve):

@@ -35,31 +35,31 @@ def leaks(family, secret_inputs, **settings):
 # --- The sequencer ------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("family", ["compact", "ring"])
 def test_sequencer(family):
     assert sequencers_agree(family)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_sequencer_with_a_ladder():
     """Of X_MULTIPLY. (Programs for other curves are in block RAM, and too long for the solver.)"""
     assert sequencers_agree("compact", curves="montgomery")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("lane", [0, 1])
 def test_sequencers_of_two_lanes(lane):
     assert sequencers_agree("ring", lane, multipliers="2")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_blinded_sequencer():
     """When random bytes come is public, and what they are is not."""
     assert sequencers_agree("compact", blinding="all", max_bits="128")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_proof_can_fail():
     """A binary exponentiation multiplies where the exponent's bit is 1."""
     assert not sequencers_agree("fdfm")
@@ -80,7 +80,7 @@ def test_no_way_past_the_sequencer(settings):
     "curves",
     [
         "all",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in KINDS),
+        *(pytest.param(one, marks=pytest.mark.proof) for one in KINDS),
     ],
 )
 def test_no_way_past_the_sequencer_with_curves(curves):
@@ -88,7 +88,7 @@ def test_no_way_past_the_sequencer_with_curves(curves):
     assert leaks("compact", SECRET_INPUTS | SAME_INPUTS_OF_CURVES, **settings) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("profile", ["drawn", "hardened"])
 def test_no_way_past_the_sequencer_with_random_scalars(profile):
     """What is written for a drawn bit, and what is not, changes data alone."""
@@ -101,7 +101,7 @@ def test_no_way_past_the_sequencer_with_random_scalars(profile):
     [
         {"tile": "one17", "tiles": "2"},
         *(
-            pytest.param(one, marks=pytest.mark.slow)
+            pytest.param(one, marks=pytest.mark.proof)
             for one in ({"tile": "one17"}, {}, {"multipliers": "2"})
         ),
     ],
@@ -188,7 +188,7 @@ def bench():
     bench.device.close()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_private_operations_of_a_size(bench):
     """Whatever the exponents, the primes and the message, an operation takes the same cycles.
 

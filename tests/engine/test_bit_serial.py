@@ -20,21 +20,21 @@ FAMILIES = {
 }
 
 CARRY_SAVE = [
-    pytest.param(name, marks=[pytest.mark.slow] if name == "montgomery-r2" else [])
+    pytest.param(name, marks=[pytest.mark.matrix] if name == "montgomery-r2" else [])
     for name in FAMILIES
 ]
 # What is the same hardware around another multiplier, which has tests of its own.
 one_family = pytest.mark.parametrize(
     "family",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name != "montgomery-1csa" else [])
+        pytest.param(name, marks=[pytest.mark.matrix] if name != "montgomery-1csa" else [])
         for name in FAMILIES
     ],
 )
 """The carry-save families by default; to build the other one's engines for more takes long."""
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("max_bits", [2, 4, 5, 6])
 def test_exhaustive_small_moduli(family, max_bits):
@@ -48,7 +48,7 @@ def test_exhaustive_small_moduli(family, max_bits):
 
 
 @one_family
-@pytest.mark.parametrize("multipliers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("multipliers", [pytest.param(1, marks=pytest.mark.matrix), 2])
 def test_exhaustive_small_powers(family, multipliers):
     bench = open_bench(family, max_bits=4, multipliers=multipliers)
     with bench.device:
@@ -58,7 +58,7 @@ def test_exhaustive_small_powers(family, multipliers):
                 assert bench.accelerator.modexp(x, e, m).value == pow(x, e, m)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("bits", [32, 33, 64, 100, 128])
 @one_family
 def test_longest_modulus_of_a_smaller_engine(family, bits):
@@ -72,7 +72,7 @@ def test_longest_modulus_of_a_smaller_engine(family, bits):
                 assert bench.accelerator.modexp(x, 65537, m).value == pow(x, 65537, m)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("max_bits", [6, 14, 22])
 def test_one_multiplication_after_the_other(max_bits):
     """Words of X that were asked for in vain come when the next multiplication has begun."""
@@ -86,7 +86,7 @@ def test_one_multiplication_after_the_other(max_bits):
                 assert bench.accelerator.modexp(x, 45, m).value == pow(x, 45, m)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("family", FAMILIES)
 def test_longest_of_all(family):
     bench = open_bench(family, max_bits=4096, word=64, multipliers=1)
@@ -116,7 +116,7 @@ def test_wrong_parameters(family):
 @pytest.mark.parametrize(
     "family", [bit_serial.INTERLEAVED_CSA.design, bit_serial.MONTGOMERY_R2.design]
 )
-@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.matrix)])
 def test_operands_fit_the_memory(family, step):
     for bits in [*range(2, 200, step), *range(200, 4097, 37 * step), 4096]:
         for word in (8, 24, 32, 64):

@@ -63,7 +63,7 @@ SUBJECTS = {"compact": COMPACT, "one17": ONE17, "adk2x16": ADK2X16, "bal50": BAL
 
 
 def of(name, *, slow=False):
-    marks = [pytest.mark.xdist_group(f"blinding, {name}"), *([pytest.mark.slow] if slow else [])]
+    marks = [pytest.mark.xdist_group(f"blinding, {name}"), *([pytest.mark.matrix] if slow else [])]
     return pytest.param(SUBJECTS[name], id=name, marks=marks)
 
 
@@ -125,7 +125,7 @@ def test_cycles_tell_only_the_lengths(bench):
     assert len(cycles) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_longest():
     """Counts of all bits, and exponents whose digits are all in use."""
     bench = open_bench("compact", max_bits=1024, blinding="all")
@@ -136,7 +136,7 @@ def test_longest():
         assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("max_bits", [129, 150, 200, 256, 521, 1000, 2048, 2104])
 def test_sizes(max_bits):
     bench = open_bench("compact", max_bits=max_bits, blinding="all")
@@ -358,7 +358,7 @@ def test_random_digit():
 # --- Designs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bits", [1024, pytest.param(2048, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bits", [1024, pytest.param(2048, marks=pytest.mark.matrix)])
 def test_cost(bits):
     """Less than fdfm, which blinds nothing, by a third."""
     designs = (compact(bits), compact(bits, "all"), fdfm_of(bits))

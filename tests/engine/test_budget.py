@@ -15,7 +15,7 @@ from coprime.runs.numbers import random_operands
 
 RING = family_named("ring")
 BUDGET = RING.budget
-SLOW = pytest.mark.slow
+SLOW = pytest.mark.matrix
 LIMITS = (1, 2, 3, 4, 5, 6, 11, 12, 17, 18, 24, BUDGET.parameter.maximum)
 
 

@@ -50,7 +50,7 @@ def private(design, key, bits):
     return design.predict(Command.RSA_PRIVATE, numbers, lengths)
 
 
-@pytest.mark.parametrize("m", [3, 5, 21, pytest.param(63, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("m", [3, 5, 21, pytest.param(63, marks=pytest.mark.matrix)])
 def test_exhaustive_small_moduli(bench, m):
     run = bench.accelerator.modmul
     for x in range(m):
@@ -58,7 +58,7 @@ def test_exhaustive_small_moduli(bench, m):
             assert run(x, y, m).value == x * y % m
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_longest_of_a_full_count():
     """62 digits, with counts of 6 bits: no counter may wrap where it is not to."""
     bench = open_bench("compact", max_bits=1024)
@@ -119,7 +119,7 @@ def test_cycles_of_a_private_operation(bits, most):
     assert 2 * predicted.cycles < private(choose("fdfm", {}).design, key, bits).cycles
 
 
-@pytest.mark.parametrize("step", [67, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [67, pytest.param(7, marks=pytest.mark.matrix)])
 def test_operands_fit_the_memory(step):
     for bits in range(64, 4097, step):
         design = compact(bits)
@@ -238,7 +238,7 @@ def test_a_private_operation_uses_up_what_it_tells(bench):
     assert accelerator.public(3).value == pow(3, key.e, key.n)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_as_the_core_of_a_cluster():
     """On each core private operations by turns with others, which need what these use up."""
     key, generator = generate(128, seed=2), random.Random(2)
@@ -257,7 +257,7 @@ def test_as_the_core_of_a_cluster():
         assert all(request.result.value == value for request, value in expected)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_agrees_with_fdfm():
     """On the same keys and messages, whatever the lengths of the primes."""
     benches = [open_bench("compact", max_bits=1024), open_bench("fdfm", max_bits=1024)]
@@ -287,7 +287,7 @@ def test_key_of_another_library():
     assert found == expected, pem.decode()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_wycheproof_of_odd_sizes():
     """OAEP with keys of 2688, 3104 and 4032 bits."""
     sizes = {2688: 0, 3104: 0, 4032: 0}

@@ -72,7 +72,7 @@ def test_after_the_check(private, slot, digit):
     assert raised.value.code is Error.OPERAND_MISSING
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_after_the_check_of_a_last_bit():
     """256 bits are 8 words and 15 digits and a bit: nothing comes sooner behind the last digit."""
     choice = choose("compact", {"max_bits": "256"})

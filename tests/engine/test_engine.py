@@ -39,7 +39,7 @@ SLOW = (
 
 
 @pytest.fixture(
-    params=[pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in DESIGNS]
+    params=[pytest.param(name, marks=[pytest.mark.matrix] * (name in SLOW)) for name in DESIGNS]
 )
 def bench(request):
     return Bench(DESIGNS[request.param]())
@@ -87,7 +87,7 @@ async def wipe(bench, context):
 
 @pytest.mark.parametrize(
     "bench",
-    [pytest.param(one, marks=[pytest.mark.slow] * (one != "fdfm")) for one in DESIGNS],
+    [pytest.param(one, marks=[pytest.mark.matrix] * (one != "fdfm")) for one in DESIGNS],
     indirect=True,
 )
 def test_a_private_operation_and_wipe(bench):
@@ -159,7 +159,7 @@ def test_wipe_as_the_first_command_after_reset(bench):
 
 
 @pytest.mark.parametrize(
-    "pauses", [(300, 645), pytest.param((300, 600, 627, 645, 663), marks=pytest.mark.slow)]
+    "pauses", [(300, 645), pytest.param((300, 600, 627, 645, 663), marks=pytest.mark.matrix)]
 )
 def test_wipe_after_a_reset_in_the_middle(bench, pauses):
     """A reset leaves much as it was; WIPE clears it, however soon it comes."""

@@ -96,7 +96,7 @@ SOME_LENGTHS = pytest.mark.parametrize(
     "lengths",
     [
         pytest.param([2, 3, 17, 32, 33, 64, 129, 257], id="some"),
-        pytest.param(LENGTHS, id="all", marks=pytest.mark.slow),
+        pytest.param(LENGTHS, id="all", marks=pytest.mark.matrix),
     ],
 )
 
@@ -150,7 +150,7 @@ def test_modexp(bench, lengths):
             assert bench.accelerator.modexp(m - 1, 5, m).value == pow(m - 1, 5, m)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_modexp_long(bench):
     for length in fitting(bench, LONG_LENGTHS):
         generator = random.Random(length)
@@ -176,7 +176,7 @@ KEY_LENGTHS = [64, 65, 71, 100, 128, 255, 256, 257]
         (3, 7, KEY_LENGTHS[:4]),
         (65537, 1, KEY_LENGTHS),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.matrix)
             for one in ((3, 7, KEY_LENGTHS[4:]), (65537, 7, KEY_LENGTHS))
         ),
     ],
@@ -191,7 +191,7 @@ def test_rsa_private(bench, e, messages, lengths):
             assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_rsa_long(bench):
     for length in fitting(bench, [1023, 1024]):
         key = generate(length, seed=length)
@@ -202,7 +202,7 @@ def test_rsa_long(bench):
         assert bench.accelerator.public(x).value == pow(x, key.e, key.n)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_rsa_longest(bench):
     length = bench.design.capabilities.max_length
     key = generate(length, seed=length)
@@ -362,7 +362,7 @@ def test_inconsistent_key_ends(bench):
 
 
 @pytest.mark.parametrize(
-    "pause", [1, 777, *(pytest.param(one, marks=pytest.mark.slow) for one in (50, 2_000))]
+    "pause", [1, 777, *(pytest.param(one, marks=pytest.mark.matrix) for one in (50, 2_000))]
 )
 def test_reset_in_the_middle(bench, pause):
     key = generate(min(512, bench.design.capabilities.max_length), seed=4)

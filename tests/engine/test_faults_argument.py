@@ -114,7 +114,7 @@ def test_x_in_memory(campaign, visits):
         assert found == {Outcome.ERROR}
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_m_in_memory(campaign, visits):
     """In every step that computes S modulo M, and in the comparison with it."""
     start = first(visits, "modulo M from here on")[0]
@@ -124,7 +124,7 @@ def test_m_in_memory(campaign, visits):
     assert Outcome.ERROR in outcomes(campaign, found, LEFT, words_of(Operand.M, DIGITS))
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_m_above_its_length():
     """With a key and an input where S needs the last subtraction: S + M is read without bit 64."""
     with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=108)) as campaign:
@@ -208,7 +208,7 @@ def test_a_counter_that_runs_on(campaign, visits, counter):
             assert found == kept or not any(found)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_the_program_counter(campaign, visits):
     """Every bit in the first and in the last cycle of each step."""
     (name,) = named(campaign, "program_memory.pc")
@@ -216,7 +216,7 @@ def test_the_program_counter(campaign, visits):
     assert Outcome.ERROR in outcomes(campaign, cycles, name)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_the_step(campaign, visits):
     """Every bit of the step under way, once in each step of the program."""
     cycles = [cycles[2] for cycles in {place: cycles for place, _, cycles in visits}.values()]
@@ -267,7 +267,7 @@ def test_two_bits_of_counts_and_command(campaign, visits):
             assert found <= {Outcome.ERROR, Outcome.NO_END}
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_two_bits_of_lengths(campaign, visits):
     """Their parity does not see them. What an exponent's does is checked, and M's is compared."""
     (name,) = named(campaign, "operands.state__lengths")
@@ -275,7 +275,7 @@ def test_two_bits_of_lengths(campaign, visits):
         assert Outcome.WRONG not in pairs(campaign, cycle, name)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_x_on_its_way(campaign, visits):
     """The gearbox and its counters in each cycle of the input; the buffer before it."""
     begin = visits[0][2][0]
@@ -322,7 +322,7 @@ def test_the_way_out(campaign, visits):
     assert Outcome.ERROR in outcomes(campaign, [campaign.cycles - 45], buffer, words)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_the_front_end(campaign):
     """Its state machine while input and output move, and in some cycles of the engine."""
     cycles = [*range(0, 100, 2), *range(100, campaign.cycles - 130, 211)]

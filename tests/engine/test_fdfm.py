@@ -28,7 +28,10 @@ def modulus(generator, length):
     [
         *range(3, 16, 2),
         *(31, 33),
-        *(pytest.param(m, marks=pytest.mark.slow) for m in (*range(17, 31, 2), *range(35, 64, 2))),
+        *(
+            pytest.param(m, marks=pytest.mark.matrix)
+            for m in (*range(17, 31, 2), *range(35, 64, 2))
+        ),
     ],
 )
 def test_exhaustive_small_moduli(fdfm, m):
@@ -46,7 +49,7 @@ def test_modulus_one(fdfm):
 
 @pytest.mark.parametrize(
     ("length", "p_length"),
-    [(512, 100), *(pytest.param(1024, bits, marks=pytest.mark.slow) for bits in (700, 800))],
+    [(512, 100), *(pytest.param(1024, bits, marks=pytest.mark.matrix) for bits in (700, 800))],
 )
 def test_unequal_primes(fdfm, length, p_length):
     key = generate(length, 17, p_bits=p_length, seed=p_length)
@@ -55,7 +58,7 @@ def test_unequal_primes(fdfm, length, p_length):
     assert fdfm.accelerator.private(x).value == pow(x, key.d, key.n)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_longest_prime(fdfm):
     key = generate(2048, p_bits=1392, seed=9)
     fdfm.accelerator.load_private(key)
@@ -77,7 +80,7 @@ def test_agrees_with_the_papers_four_steps(fdfm):
 @pytest.mark.parametrize(
     "length",
     [
-        pytest.param(length, marks=[pytest.mark.slow] * (length >= 1024))
+        pytest.param(length, marks=[pytest.mark.matrix] * (length >= 1024))
         for length in sorted(paper.CRT_CYCLES)
     ],
 )
@@ -189,7 +192,7 @@ def test_multipliers_out_of_range(multipliers):
         fdfm_design(multipliers=multipliers)
 
 
-@pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.matrix)])
 def test_operands_fit_the_memory(step):
     for bits in range(64, 2177, step):
         design = fdfm_design(bits)
@@ -208,7 +211,7 @@ def test_operands_fit_the_memory(step):
 
 
 @pytest.mark.parametrize(
-    "bits", [65, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (64, 127, 128, 1024))]
+    "bits", [65, *(pytest.param(bits, marks=pytest.mark.matrix) for bits in (64, 127, 128, 1024))]
 )
 def test_longest_modulus_of_a_smaller_engine(bits):
     """At exactly `max_bits`, where every buffer and counter is full."""

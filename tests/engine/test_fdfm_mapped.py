@@ -16,7 +16,7 @@ def choice():
     return family_named("fdfm").choose({})
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_xc7_area_of_the_engine(choice):
     """No larger than the paper's slices could hold: four LUTs each."""
     area = measure_area(choice, Target.XC7)
@@ -24,19 +24,19 @@ def test_xc7_area_of_the_engine(choice):
     assert area.lut <= 4 * paper.ONE_CORE["slices"]
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_ecp5_cells_of_the_engine(choice):
     area = measure_area(choice, Target.ECP5)
     assert (area.dsp, area.bram) == (1, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_xc7_netlist_decrypts(choice):
     """The whole accelerator in AMD's cells, as Yosys models them: same results, same cycles."""
     check_netlist(choice, 1031)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize(("target", "dsp"), OTHERS)
 def test_netlist_of_other_targets_decrypts(choice, target, dsp):
     """17 by 17 bits: one multiplier, where there are any."""

@@ -34,7 +34,10 @@ def small():
     [
         *range(1, 16, 2),
         *(31, 33),
-        *(pytest.param(m, marks=pytest.mark.slow) for m in (*range(17, 31, 2), *range(35, 64, 2))),
+        *(
+            pytest.param(m, marks=pytest.mark.matrix)
+            for m in (*range(17, 31, 2), *range(35, 64, 2))
+        ),
     ],
 )
 def test_exhaustive_small_moduli(small, m):
@@ -46,7 +49,7 @@ def test_exhaustive_small_moduli(small, m):
 
 
 @pytest.mark.xdist_group("karatsuba, 16-bit words")
-@pytest.mark.parametrize("m", [1, 3, 5, 21, pytest.param(63, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("m", [1, 3, 5, 21, pytest.param(63, marks=pytest.mark.matrix)])
 def test_exhaustive_small_exponents(small, m):
     """Every X below M, to every power of up to 5 bits."""
     for x in range(m):
@@ -72,7 +75,7 @@ class Numbers:
     [
         pytest.param(1024, {}, marks=pytest.mark.xdist_group("karatsuba")),  # built there, too
         *(
-            pytest.param(bits, {"max_bits": 2048, **settings}, marks=pytest.mark.slow)
+            pytest.param(bits, {"max_bits": 2048, **settings}, marks=pytest.mark.matrix)
             for bits in (1024, 2048)
             for settings in (
                 {"word": 64},
@@ -165,11 +168,12 @@ ONE = {"max_bits": 64, "word": 32, "latency": 6, "multipliers": 1}
 SCALED = {**ONE, "scaled": 1}
 INTERLEAVED = {**SCALED, "interleaved": 1}
 LANES = pytest.mark.parametrize(
-    "settings", [INTERLEAVED, *(pytest.param(each, marks=pytest.mark.slow) for each in (ONE, TWO))]
+    "settings",
+    [INTERLEAVED, *(pytest.param(each, marks=pytest.mark.matrix) for each in (ONE, TWO))],
 )
 SOME_LANES = pytest.mark.parametrize(
     "settings",
-    [ONE, *(pytest.param(each, marks=pytest.mark.slow) for each in (TWO, SCALED, INTERLEAVED))],
+    [ONE, *(pytest.param(each, marks=pytest.mark.matrix) for each in (TWO, SCALED, INTERLEAVED))],
 )
 
 
@@ -193,7 +197,7 @@ def test_wipe_forgets_what_the_multipliers_hold(settings):
 
 
 @SOME_LANES
-@pytest.mark.parametrize("step", [20, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [20, pytest.param(5, marks=pytest.mark.matrix)])
 def test_wipe_after_a_reset_at_any_moment_of_a_multiplication(settings, step):
     bench = Bench(**settings)
     _, operands, lengths = modexp_operands(bench, 64, 9)
@@ -217,7 +221,7 @@ def test_wipe_after_a_reset_at_any_moment_of_a_multiplication(settings, step):
     bench.run(process)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("settings", [ONE, TWO, SCALED, INTERLEAVED])
 def test_another_command_after_a_reset_at_any_moment(settings):
     """The operands are in memory still: no word of them is written by what was under way."""

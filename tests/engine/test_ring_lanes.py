@@ -135,8 +135,8 @@ def test_operands(campaign, busy, lane, operand):
 
 
 @pytest.mark.parametrize("lane", LANES)
-@pytest.mark.parametrize("every", [1201, pytest.param(301, marks=pytest.mark.slow)])
-@pytest.mark.slow
+@pytest.mark.parametrize("every", [1201, pytest.param(301, marks=pytest.mark.fuzz)])
+@pytest.mark.fuzz
 def test_what_is_checked(campaign, busy, lane, every):
     """SUM in either lane, and the copy of it, in the last third of the operation."""
     for location in (Scratch.SUM, Scratch.SUM_COPY, Scratch.FACTOR):
@@ -148,14 +148,14 @@ def test_what_is_checked(campaign, busy, lane, every):
 @pytest.mark.parametrize(
     ("lane", "name"),
     [
-        pytest.param(lane, name, marks=[pytest.mark.slow] * ((k + number) % 2))
+        pytest.param(lane, name, marks=[pytest.mark.fuzz] * ((k + number) % 2))
         for k, lane in enumerate(LANES)
         for number, name in enumerate(
             ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]
         )
     ],
 )
-@pytest.mark.parametrize("every", [1688, pytest.param(211, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [1688, pytest.param(211, marks=pytest.mark.fuzz)])
 def test_flow(campaign, busy, lane, name, every):
     """Wherever a lane goes: no result but the right one."""
     (found,) = [one for one in campaign.device.registers if one == f"{lane}.sequencer.{name}"]

@@ -6,7 +6,7 @@ from coprime.catalog import family_named
 from tests.engine.mapped import check_netlist
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize(("tiles", "multipliers"), [("1", "1"), ("2", "1"), ("2", "2")])
 def test_xc7_netlist_decrypts(tiles, multipliers):
     """The whole accelerator in AMD's cells, as Yosys models them: same results, same cycles."""

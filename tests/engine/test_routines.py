@@ -92,11 +92,11 @@ def with_steps(design, filling):
     return design
 
 
-@pytest.mark.parametrize("filling", [0, pytest.param(LONGEST_TABLE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("filling", [0, pytest.param(LONGEST_TABLE, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(one, marks=[pytest.mark.slow] * (one not in ("fdfm", "compact")))
+        pytest.param(one, marks=[pytest.mark.matrix] * (one not in ("fdfm", "compact")))
         for one in DESIGNS
     ],
 )

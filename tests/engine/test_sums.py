@@ -106,7 +106,7 @@ def simulate(ports, process):
     simulator.run()
 
 
-@pytest.mark.parametrize("name", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["compact", pytest.param("ring", marks=pytest.mark.matrix)])
 def test_results_and_cycles(name):
     design = DESIGNS[name]()
     own, steps = design.capabilities, list(sums())
@@ -151,7 +151,7 @@ def test_results_and_cycles(name):
     "name",
     [
         "compact",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("ring", "ring, two tiles")),
+        *(pytest.param(name, marks=pytest.mark.matrix) for name in ("ring", "ring, two tiles")),
     ],
 )
 def test_a_product_in_both_banks(name):

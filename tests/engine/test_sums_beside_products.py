@@ -203,7 +203,7 @@ def simulate(design, operands, lengths, expected):
     [
         *((*design, 60, seed) for design in QUICK for seed in (1, 2)),
         *(
-            pytest.param(*design, 150, seed, marks=pytest.mark.slow)
+            pytest.param(*design, 150, seed, marks=pytest.mark.fuzz)
             for design in QUICK + SLOW
             for seed in (3, 4, 5)
         ),

@@ -58,7 +58,7 @@ def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits
 @pytest.mark.xdist_group("edwards figures")
 @pytest.mark.parametrize(
     "command",
-    [pytest.param(one, marks=pytest.mark.slow) for one in (Command.ED_FINISH, Command.ED_VERIFY)],
+    [pytest.param(one, marks=pytest.mark.route) for one in (Command.ED_FINISH, Command.ED_VERIFY)],
 )
 def test_cycles_of_operations_on_curves(command):
     """X and the result are two numbers; a key's words are loaded before."""
@@ -146,7 +146,7 @@ def test_shipped_figures_are_those_of_the_results():
     assert "accelerator" not in parts
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_measured_figures_are_those_of_the_tools(monkeypatch):
     monkeypatch.setattr(openssl, "measure", openssl.shipped)
     choice, notes = choose("fdfm", {"max_bits": "64"}), []

@@ -26,7 +26,7 @@ def small(family="fdfm"):
     return family_named(family).choose(SMALL)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize("family", ["fdfm", "montgomery-1csa"])
 def test_a_part_is_smaller_than_the_whole(family):
     choice = family_named(family).choose(SMALL | {"multipliers": "1"})

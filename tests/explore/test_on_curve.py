@@ -28,7 +28,7 @@ def cycles(points):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_the_first_curve_of_a_length_is_that_of_the_records():
     found = on_curve(SHORT, VERIFY, curve_for(VERIFY, "P-256"))
     recorded = [point for point in SHORT if point.bits == 256]

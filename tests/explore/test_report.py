@@ -160,13 +160,13 @@ def test_page_opens_on_one_target_and_operation(page):
     ("name", "value", "number"),
     [
         ("bits", 256, 6),
-        pytest.param("target", "xc7", 18, marks=pytest.mark.slow),
-        pytest.param("target", "unit-gate", 18, marks=pytest.mark.slow),
+        pytest.param("target", "xc7", 18, marks=pytest.mark.clients),
+        pytest.param("target", "unit-gate", 18, marks=pytest.mark.clients),
         ("operation", "MODMUL", 1),
         ("max-dsp", 3, 10),
-        pytest.param("max-dsp", 0, 0, marks=pytest.mark.slow),
+        pytest.param("max-dsp", 0, 0, marks=pytest.mark.clients),
         ("max-area", 600, 3),
-        pytest.param("max-time", 0.02, 5, marks=pytest.mark.slow),
+        pytest.param("max-time", 0.02, 5, marks=pytest.mark.clients),
     ],
 )
 def test_filters(page, points, name, value, number):
@@ -399,7 +399,7 @@ def test_plots_show_one_device(tmp_path):
     assert f'<option value="{large}">' in page
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_clusters_stand_by_themselves(browser, tmp_path):
     """Not among single engines: the page shows one part at a time, first the engines."""
     cluster = {"part": "cluster", "dsp": 8, "lut": 8000}
@@ -511,7 +511,7 @@ def test_pareto_front():
     assert pareto_front(rows, "x", "y") == {0, 1, 4, 9}
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_same_results_make_the_same_report(folder, points, tmp_path):
     for path in write_report(points, tmp_path / "report"):
         twin = folder / path.relative_to(tmp_path / "report")
@@ -548,7 +548,7 @@ def test_report_without_results(browser, tmp_path):
     assert "33,067,148" in browser.evaluate("document.body.textContent")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_writes_without_network(folder, tmp_path):
     """In a network of its own, which has no way out."""
     script = (

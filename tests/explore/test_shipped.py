@@ -150,17 +150,17 @@ def check_cycles(points):
             assert point.cycles in (None, point.predicted_cycles)
 
 
-@pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.route)])
 def test_cycles_up_to_a_length(bits):
     check_cycles(one for one in measured_points() if one.bits <= bits and not on_curves(one))
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_cycles_of_more_bits():
     check_cycles(one for one in measured_points() if one.bits > 1024)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_cycles_on_short_curves():
     check_cycles(
         one
@@ -169,7 +169,7 @@ def test_cycles_on_short_curves():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_cycles_on_all_curves():
     check_cycles(one for one in measured_points() if on_curves(one))
 
@@ -185,7 +185,7 @@ def check_area(point):
     assert again.columns == {name: getattr(point, name) for name in again.columns}
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_an_area_is_measured_again():
     choice = FAMILIES["compact"].choose({"max_bits": "1024"})
     check_area(find(choice, "xc7", "engine")[0])
@@ -201,7 +201,7 @@ def known_designs():
     return list(designs.values())
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_the_commands_of_a_figure_measure_it_again(capsys):
     """A few others for other sources, of those that take no minutes."""
     points = measured_points()
@@ -241,7 +241,7 @@ def test_a_design_is_as_it_was_measured():
     check_digest(random.Random(sources()).choice([p for p in known if not on_curves(p)]))
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_all_designs_are_as_they_were_measured():
     for point in known_designs():
         check_digest(point)
@@ -256,7 +256,7 @@ def test_designs_of_equal_verilog_have_equal_areas_on_a_device():
             assert areas.setdefault((one.verilog, one.device), area) == area
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_all_mapped_areas_are_measured_again():
     for point in known_designs():
         if point.fmax_mhz is None:

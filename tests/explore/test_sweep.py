@@ -55,7 +55,7 @@ class Interrupter:
             raise KeyboardInterrupt
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_sweep_and_its_repetition(tmp_path):
     planned, results = parse_specification(SMALL), tmp_path / "results.parquet"
     seen = []
@@ -96,7 +96,7 @@ def test_sweep_and_its_repetition(tmp_path):
     assert (nothing.measured, nothing.kept) == (0, 5)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_interrupted_and_resumed(tmp_path):
     planned, results = parse_specification(SMALL), tmp_path / "results.parquet"
     with pytest.raises(KeyboardInterrupt):
@@ -132,7 +132,7 @@ class Killer:
                 return
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_a_killed_worker_changes_no_row(tmp_path):
     planned = parse_specification(SMALL)
     with LocalCluster(
@@ -155,7 +155,7 @@ def test_a_killed_worker_changes_no_row(tmp_path):
     assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_routed_points_have_a_time(tmp_path):
     text = SMALL.replace("route = false", "").replace("[96, 160]", "96").replace("unit-gate", "xc7")
     points = sweep(parse_specification(text), tmp_path / "results.parquet", workers=2).points
@@ -180,7 +180,7 @@ device = "LFE5U-45F"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_a_multiplier_by_itself(tmp_path):
     planned = parse_specification(MULTIPLIERS)
     summary = sweep(planned, tmp_path / "results.parquet", workers=2)
@@ -222,7 +222,7 @@ def has_compiler():
         return False
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.skipif(not has_compiler(), reason="there is no compiler for RISC-V")
 def test_a_system_and_its_software(tmp_path):
     summary = sweep(parse_specification(SYSTEMS), tmp_path / "results.csv", workers=2)
@@ -293,7 +293,7 @@ device = "LFE5U-85F"
 """
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch):
     """Without the tools: what they are given, and what becomes of their figures."""
     xc7, ecp5 = parse_specification(CLUSTER)
@@ -373,7 +373,7 @@ def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch
     assert read_points(tmp_path / "results.parquet") == summary.points
 
 
-@pytest.mark.slow  # half a minute to map
+@pytest.mark.route  # half a minute to map
 def test_a_cluster(tmp_path):
     """One DSP slice and half a block RAM for each core, as an engine by itself has."""
     text = CLUSTER.replace('["xc7", "ecp5"]', '"xc7"').replace('device = "LFE5U-85F"', "")
@@ -413,7 +413,7 @@ def test_too_long_to_simulate_is_predicted():
     assert long.key != short.key
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_each_workload_is_simulated():
     """Runs are kept by all their numbers: neither another exponent nor another seed is the same."""
     text = SMALL.replace("[96, 160]", "96").replace(", 96]", "]").replace("MODMUL", "MODEXP")
@@ -471,7 +471,7 @@ def test_only_what_succeeded_is_kept(monkeypatch):
     assert recall(own) is None
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_no_scheduler(tmp_path):
     planned, results = parse_specification(SMALL), tmp_path / "results.parquet"
     results.write_text("of an earlier sweep")
@@ -503,7 +503,7 @@ def measured(text, name=""):
     return planned, sweeping._points(planned, done, name)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_what_has_not_changed_is_kept(tmp_path):
     """Without the cache, and with another row: only that design is measured."""
     planned, before = measured(UPDATED, "papers")

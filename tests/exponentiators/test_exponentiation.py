@@ -54,7 +54,7 @@ def parameter(number, family, exponentiator, settings, *marks):
     params=[
         *(parameter("fast", *design) for design in FAST),
         *(
-            parameter(number, family, exponentiator, settings, pytest.mark.slow)
+            parameter(number, family, exponentiator, settings, pytest.mark.matrix)
             for number, (family, settings) in enumerate(DESIGNS)
             for exponentiator in EXPONENTIATORS
         ),
@@ -158,7 +158,7 @@ def test_exponents_that_are_too_long_to_count_down(bench):
             assert bench.accelerator.private(2).value == pow(2, numbers.d, key.n)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("exponentiator", ["m-ary", "sliding-window"])
 def test_exhaustive_small_exponents(exponentiator):
     """Every power of up to 5 bits, on digits of 5 bits, windows of 4."""
@@ -170,7 +170,7 @@ def test_exhaustive_small_exponents(exponentiator):
                 assert run.value == pow(x, e, 21), (x, e, length)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_the_longest_exponent_that_is_counted_down(bench):
     m, e = (1 << 50) - 27, (1 << COUNTER_BITS) - 1
     if counts(bench) and bench.design.capabilities.multipliers == 1:

@@ -189,7 +189,7 @@ def test_cycles_of_the_thesis():
         assert one.predict(Command.MODEXP, operands, lengths).cycles == 15 + ones + correction + 2
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_rsa_with_a_key_of_its_own():
     """The modulus of a key is a modulus as any other: every key another circuit."""
     key = generate(64, seed=4)
@@ -200,7 +200,7 @@ def test_rsa_with_a_key_of_its_own():
     bench.device.close()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("family", "name"),
     [

@@ -10,7 +10,7 @@ from coprime.model.moduli import modulus_of
 from tests.netlists import first_difference, library
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize("target", [Target.XC7, Target.ECP5])
 @pytest.mark.parametrize("name", ["vassoler-30", "vassoler-62"])
 def test_the_netlist_multiplies(name, target):

@@ -40,7 +40,7 @@ def idcode(bitstream):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name != "ulx3s" else []) for name in IDCODES],
+    [pytest.param(name, marks=[pytest.mark.route] if name != "ulx3s" else []) for name in IDCODES],
 )
 def test_bitstream(tmp_path, name):
     result = write_bitstream(LIGHT, "coprime_light", BOARDS[name], tmp_path / "new")
@@ -62,7 +62,7 @@ def test_bitstream(tmp_path, name):
     assert set(result.tools) == {"amaranth", "yosys", "nextpnr-ecp5"}
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_same_every_time(monkeypatch, tmp_path):
     first = write_bitstream(LIGHT, "coprime_light", BOARDS["ulx3s"], tmp_path / "first")
     monkeypatch.setenv("COPRIME_CACHE", str(tmp_path / "cache"))
@@ -197,7 +197,7 @@ def test_what_does_not_fit_is_not_placed(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_self_test_on_the_board(tmp_path):
     """Map, place and route takes half a minute, once."""
     choice = family_named("fdfm").choose({})

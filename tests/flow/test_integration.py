@@ -18,7 +18,7 @@ from coprime.rsa import keys
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_neorv32(tmp_path):
     """The driver over an XBUS: GHDL makes Verilog of the wrapper, Verilator simulates all."""
     ghdl = shutil.which("ghdl")

@@ -136,7 +136,7 @@ class Parts(wiring.Component):
         return m
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_xc7_counter_product_and_memories():
     """Product and block RAM take one cell each; flip-flops are the counter's and the table's."""
     mapped = map_design(Target.XC7, Parts(), "coprime_parts")
@@ -153,13 +153,13 @@ def test_xc7_counter_product_and_memories():
     assert set(mapped.tools) == {"amaranth", "yosys"}
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_xc7_product():
     mapped = map_design(Target.XC7, Product(), "coprime_product")
     assert (mapped.dsp, mapped.lut, mapped.ff) == (1, 0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize(
     ("width", "depth", "cell", "bram"),
     [(18, 1024, "RAMB18E1", 0.5), (18, 2048, "RAMB36E1", 1)],
@@ -170,7 +170,7 @@ def test_xc7_block_ram(width, depth, cell, bram):
     assert (mapped.lut, mapped.ff) == (0, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_xc7_lut_ram():
     mapped = map_design(Target.XC7, Ram(8, 32, "distributed"), "coprime_ram")
     assert mapped.bram == 0
@@ -185,7 +185,7 @@ def test_ecp5_counter():
     assert mapped.lut == 2 * 16 + mapped.cells.get("LUT4", 0)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_ecp5_block_ram_without_bypass_logic():
     mapped = map_design(Target.ECP5, Ram(18, 1024, "block"), "coprime_ram")
     assert mapped.cells == {"DP16KD": 1}
@@ -231,7 +231,7 @@ def test_route_with_more_ports_than_pins():
     assert routed.fmax_mhz > 100
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_route_on_a_larger_device():
     small = route_design(Target.ECP5, Counter(32), "coprime_counter")
     large = route_design(Target.ECP5, Counter(32), "coprime_counter", device="LFE5U-85F")
@@ -279,7 +279,7 @@ def many(text, count):
             *(many(SHIFT_REGISTER, 30_000), "LFE5U-25F"),
             "LFE5U-25F-6 CABGA381: it needs 30,004 flip-flops, and it has 24,288; "
             "the next larger device is LFE5U-45F",
-            marks=pytest.mark.slow,  # minutes to map
+            marks=pytest.mark.route,  # minutes to map
         ),
         (
             *(many(MULTIPLIERS, 29), "LFE5U-25F"),
@@ -299,7 +299,7 @@ def test_design_that_does_not_fit(text, device, sentence):
     assert str(caught.value) == f"the design does not fit {sentence}"
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_room_that_only_placement_misses(monkeypatch):
     """Counting finds nothing wrong, and nextpnr has no place left."""
     flow = FLOWS[Target.ECP5]

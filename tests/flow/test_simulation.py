@@ -76,10 +76,10 @@ def test_both_edges():
 @pytest.mark.parametrize(
     ("front_end", "node", "late"),
     [
-        pytest.param("posedge", "posedge", 1 + 3, marks=pytest.mark.slow),  # as clusters are
+        pytest.param("posedge", "posedge", 1 + 3, marks=pytest.mark.matrix),  # as clusters are
         ("posedge", "negedge", 3),  # the front end takes what the last node has for half a cycle
         ("negedge", "posedge", 1 + 3),  # and here what comes before the next rising edge
-        pytest.param("negedge", "negedge", 1 + 3, marks=pytest.mark.slow),
+        pytest.param("negedge", "negedge", 1 + 3, marks=pytest.mark.matrix),
     ],
 )
 def test_edges_of_a_chain(monkeypatch, tmp_path, front_end, node, late):

@@ -125,7 +125,7 @@ def test_memory_that_is_only_read_is_gates():
     assert counts(estimate(text, "table")) == (4, 4, 0, 0)  # the parity of a
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_engine():
     gates = estimate(*part_verilog(family_named("fdfm").choose({}), "engine"))
     assert gates.memory_bits == 2048 * 17

@@ -18,7 +18,7 @@ from coprime.cells.target import Target
 from coprime.flow.tools import ToolError, run_yosys
 from coprime.padding.scheme import Padding
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.proof
 
 DESIGNS = {
     "fdfm": {"max_bits": "64"},

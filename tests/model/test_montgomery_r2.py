@@ -14,7 +14,7 @@ def right(x, y, m, rounds, width):
     return result % m == x * y * pow(2, -rounds, m) % m
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.matrix)])
 def test_every_operand(length):
     """Factors below 2M give results below 2M, for every odd M of this length."""
     rounds = length + HEADROOM

@@ -199,7 +199,7 @@ def test_a_fifth_is_saved_by_the_thesis():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=[pytest.mark.slow] * (k % 3 > 0)) for k, one in enumerate(SPECIAL)],
+    [pytest.param(one, marks=[pytest.mark.matrix] * (k % 3 > 0)) for k, one in enumerate(SPECIAL)],
 )
 def test_special_moduli_are_best_by_themselves(name):
     modulus = MODULI[name].value
@@ -209,7 +209,7 @@ def test_special_moduli_are_best_by_themselves(name):
     assert "no multiple was found that costs less" in found.explanation
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_who_looks_further_finds_nothing_worse():
     generator = random.Random(1)
     moduli = [
@@ -239,7 +239,7 @@ def test_forms_are_written_out():
         *(MODULI[name].value for name in DENSE[:3]),
         random_modulus(256),
         *(
-            pytest.param(one, marks=pytest.mark.slow)
+            pytest.param(one, marks=pytest.mark.matrix)
             for one in (*(MODULI[name].value for name in DENSE[3:]), random_modulus(1024))
         ),
     ],

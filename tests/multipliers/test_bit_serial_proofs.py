@@ -156,7 +156,7 @@ def make(family, shape):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     "shape",
-    [*SHAPES, *(pytest.param(shape, marks=pytest.mark.slow) for shape in LONG_SHAPES)],
+    [*SHAPES, *(pytest.param(shape, marks=pytest.mark.proof) for shape in LONG_SHAPES)],
     ids=lambda shape: "x".join(map(str, shape)),
 )
 def test_result_is_the_plain_expression(family, shape):
@@ -184,11 +184,11 @@ def turned_the_other_way(register, word):
     [
         (CARRY_SAVE[0], "carry_save", forgetful_row),
         *(
-            pytest.param(family, "carry_save", forgetful_row, marks=pytest.mark.slow)
+            pytest.param(family, "carry_save", forgetful_row, marks=pytest.mark.proof)
             for family in CARRY_SAVE[1:]
         ),
         *(
-            pytest.param(family, "word_sum", forgetful_sum, marks=pytest.mark.slow)
+            pytest.param(family, "word_sum", forgetful_sum, marks=pytest.mark.proof)
             for family in CARRY_SAVE
         ),
         (MontgomeryRadix2, "turned", turned_the_other_way),
@@ -205,7 +205,7 @@ def test_the_proof_can_fail(family, name, wrong, monkeypatch):
     assert not prove(multiplier, bench_cycles(multiplier))
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_moduli_of_five_bits_in_a_register_of_seven():
     multiplier = make(MontgomeryRadix2, (1, 7))
     assert prove(multiplier, bench_cycles(multiplier))
@@ -215,7 +215,7 @@ def test_moduli_of_five_bits_in_a_register_of_seven():
     ("family", "difference"),
     [
         pytest.param(
-            family, one, marks=[pytest.mark.slow] * (one == 1 or family is not CARRY_SAVE[1])
+            family, one, marks=[pytest.mark.proof] * (one == 1 or family is not CARRY_SAVE[1])
         )
         for family in FAMILIES
         for one in (-1, 1)

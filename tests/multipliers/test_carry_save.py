@@ -57,7 +57,7 @@ def check(multiplier, cases):
 
 
 def slow(*arguments):
-    return pytest.param(*arguments, marks=pytest.mark.slow)
+    return pytest.param(*arguments, marks=pytest.mark.matrix)
 
 
 def all_cases(family, length, width):
@@ -82,7 +82,7 @@ def test_every_operand(family, length, words):
     check(make(family, words, width), list(all_cases(family, length, width)))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @each_family
 @pytest.mark.parametrize("length", [5, 6])
 def test_every_operand_of_five_and_six_bits(family, length):
@@ -146,7 +146,7 @@ def test_long_operands(family, length):
     check(make(family, digits(length, 64), 64), [case_of(m - 1, generator.randrange(m), m, 64)])
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @each_family
 def test_2048_bits(family):
     m = random.Random(2048).getrandbits(2048) | 1 << 2047 | 1

@@ -215,7 +215,7 @@ def digits_of(m):
 
 @pytest.mark.parametrize(
     ("digits", "count"),
-    [(3, 25), *(pytest.param(digits, None, marks=pytest.mark.slow) for digits in (3, 4, 5, 8))],
+    [(3, 25), *(pytest.param(digits, None, marks=pytest.mark.matrix) for digits in (3, 4, 5, 8))],
 )
 def test_edges(digits, count):
     """All of them, or so many."""
@@ -232,7 +232,7 @@ def test_edges(digits, count):
     check(cases if count is None else random.Random(digits).sample(cases, count))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_random_sizes():
     generator = random.Random(11)
     cases = []
@@ -249,7 +249,7 @@ def test_random_sizes():
 
 @pytest.mark.parametrize(
     "sizes",
-    [((3, 3), (3, 5)), pytest.param(((9, 3), (5, 5), (12, 12)), marks=pytest.mark.slow)],
+    [((3, 3), (3, 5)), pytest.param(((9, 3), (5, 5), (12, 12)), marks=pytest.mark.matrix)],
 )
 def test_one_after_the_other(sizes):
     """What one asked for at last is not the next one's, even if the first one was no product.
@@ -272,7 +272,7 @@ def test_one_after_the_other(sizes):
     "sizes",
     [
         ((3, 2), (3, 5), (9, 3), (5, 4), (4, 5)),
-        pytest.param(((3, 9), (16, 2), (12, 24)), marks=pytest.mark.slow),
+        pytest.param(((3, 9), (16, 2), (12, 24)), marks=pytest.mark.matrix),
     ],
 )
 def test_unequal_counts(sizes):
@@ -295,7 +295,7 @@ def test_unequal_counts(sizes):
     check(cases)
 
 
-@pytest.mark.parametrize("length", [512, pytest.param(1024, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [512, pytest.param(1024, marks=pytest.mark.matrix)])
 def test_long_operands(length):
     """All-ones digits: the largest products, sums and carries."""
     m = (1 << length) - 1

@@ -135,7 +135,7 @@ def edge_moduli(digits):
 
 
 @pytest.mark.parametrize(
-    "digits", [2, *(pytest.param(digits, marks=pytest.mark.slow) for digits in (3, 4, 7))]
+    "digits", [2, *(pytest.param(digits, marks=pytest.mark.matrix) for digits in (3, 4, 7))]
 )
 def test_edges(digits):
     cases = []
@@ -146,7 +146,7 @@ def test_edges(digits):
     check(cases)
 
 
-@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [20, pytest.param(60, marks=pytest.mark.matrix)])
 def test_random_sizes(count):
     generator = random.Random(11)
     cases = []
@@ -180,7 +180,7 @@ def test_unequal_counts():
 
 @pytest.mark.parametrize(
     "length",
-    [512, *(pytest.param(length, marks=pytest.mark.slow) for length in (1024, 2048, 2176))],
+    [512, *(pytest.param(length, marks=pytest.mark.matrix) for length in (1024, 2048, 2176))],
 )
 def test_long_operands(length):
     generator = random.Random(length)

@@ -353,14 +353,14 @@ def check_outcome(multiplier, case, outcome, *, together=False, turn=0):
     assert len(outcome.slots) == multiplier.multiplication.products(case.inner, case.rounds), case
 
 
-SLOW = pytest.mark.slow
+SLOW = pytest.mark.matrix
 
 # --- Results ------------------------------------------------------------------------------------
 
 LATENCIES = [
     *((16, 1), (16, 3)),
     *(
-        pytest.param(*pair, marks=pytest.mark.slow)
+        pytest.param(*pair, marks=pytest.mark.matrix)
         for pair in ((16, 2), *((32, k) for k in range(1, 7)), *((64, k) for k in (1, 2, 6, 9)))
     ),
 ]
@@ -399,9 +399,13 @@ def test_two_words(width, latency):
 
 @pytest.mark.parametrize(
     ("width", "latency"),
-    [(16, 1), (32, 4), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((16, 3), (64, 6)))],
+    [
+        (16, 1),
+        (32, 4),
+        *(pytest.param(*one, marks=pytest.mark.matrix) for one in ((16, 3), (64, 6))),
+    ],
 )
-@pytest.mark.parametrize("words", [3, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("words", [3, pytest.param(5, marks=pytest.mark.matrix)])
 def test_edges(width, latency, words):
     cases = list(edge_cases(width, words))
     check(make(width, words, latency), random.Random(words).sample(cases, 20) + cases[:10])
@@ -424,7 +428,7 @@ def test_around_the_first_length_without_a_stall(width, latency):
 
 @pytest.mark.parametrize(
     ("width", "latency"),
-    [(16, 2), *(pytest.param(*s, marks=pytest.mark.slow) for s in ((32, 6), (64, 3)))],
+    [(16, 2), *(pytest.param(*s, marks=pytest.mark.matrix) for s in ((32, 6), (64, 3)))],
 )
 def test_unequal_word_counts(width, latency):
     """A y of more or fewer words than the modulus: steps 1 and 3 of the CRT decryption."""
@@ -473,7 +477,7 @@ def test_random_lengths(width, latency, count):
 
 
 @pytest.mark.parametrize(
-    "length", [2, *(pytest.param(length, marks=pytest.mark.slow) for length in (3, 4))]
+    "length", [2, *(pytest.param(length, marks=pytest.mark.matrix) for length in (3, 4))]
 )
 def test_every_operand(length):
     """Every X, Y < 2M for every odd M of this length, in two words of 16 bits."""
@@ -519,7 +523,7 @@ def way_cases(generator, width, words, settings, *, moduli=None):
     [
         (16, 3, 2),
         *(
-            pytest.param(*each, marks=pytest.mark.slow)
+            pytest.param(*each, marks=pytest.mark.matrix)
             for each in (
                 (16, 1, 3),
                 (16, 1, 2),
@@ -589,7 +593,7 @@ def test_ways_of_unequal_word_counts(settings):
     check(make(16, 17, 3, **settings), work)
 
 
-@pytest.mark.parametrize("length", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [2, pytest.param(3, marks=pytest.mark.matrix)])
 def test_every_operand_scaled(length):
     """Every X below M and around 2cM, every Y < M, for every odd M of this length."""
     cases = []
@@ -613,7 +617,7 @@ def test_every_operand_scaled(length):
         (512, 64, 2, 15),
         (1024, 64, 6, 27),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.matrix)
             for one in (
                 (2048, 64, 9, 36),
                 *((1024, 16, 3, 18), (1024, 32, 6, 27)),
@@ -784,7 +788,7 @@ def test_chains(latency, words):
     run_chain(16, latency, words, words, some_links(generator, 12), words)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("latency", [1, 2, 3, 4, 6, 9])
 def test_chains_of_every_length(latency):
     """Around each length at which the schedule is another one, and of other lengths of Y."""
@@ -1105,7 +1109,7 @@ endmodule
 """
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("target", "width", "latency", "scaled"),
     [
@@ -1139,7 +1143,7 @@ def test_mapped_netlist_agrees_with_twin(target, width, latency, scaled):
     assert first_difference(gold, gate, inputs, outputs, cycles=50_000) is None
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("part", "width", "scaled", "most"),
     [

@@ -48,7 +48,7 @@ def all_cases(length, width):
 
 
 def slow(*arguments):
-    return pytest.param(*arguments, marks=pytest.mark.slow)
+    return pytest.param(*arguments, marks=pytest.mark.matrix)
 
 
 @pytest.mark.parametrize(("length", "words"), [(1, 1), (2, 1), (2, 2), slow(3, 1), slow(3, 5)])
@@ -57,7 +57,7 @@ def test_every_operand(length, words):
     check(make(MontgomeryRadix2, words, width), list(all_cases(length, width)))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(("length", "words"), [(4, 1), (4, 2), (5, 2)])
 def test_every_operand_of_four_and_five_bits(length, words):
     width = digits(length + HEADROOM, words)

@@ -36,7 +36,7 @@ def cycles_on_the_page():
     rows = re.findall(r"^\| (ring )?(ED_\w+)(?:, ([^|]*))? \| ([\d,]+) \| ([\d,]+) \|$", PAGE, re.M)
     assert len(rows) == 3 + 4
     for family, name, settings, *figures in rows:
-        given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
+        given, marks = {"family": family.strip() or "compact"}, [pytest.mark.matrix] * bool(family)
         given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
         cycles = [int(one.replace(",", "")) for one in figures]
         yield pytest.param(
@@ -64,7 +64,9 @@ def test_signatures_on_the_page():
 
 
 @pytest.mark.parametrize(
-    "curve", [CURVES[0], pytest.param(CURVES[1], marks=pytest.mark.slow)], ids=lambda one: one.name
+    "curve",
+    [CURVES[0], pytest.param(CURVES[1], marks=pytest.mark.matrix)],
+    ids=lambda one: one.name,
 )
 def test_scalars_at_both_ends(curve):
     usual = predicted(Command.ED_BASE_MULTIPLY, curve).cycles
@@ -86,7 +88,9 @@ def test_numbers_of_the_last_step(name):
 
 
 @pytest.mark.parametrize(
-    "curve", [CURVES[0], pytest.param(CURVES[1], marks=pytest.mark.slow)], ids=lambda one: one.name
+    "curve",
+    [CURVES[0], pytest.param(CURVES[1], marks=pytest.mark.matrix)],
+    ids=lambda one: one.name,
 )
 def test_ring_takes_the_same_cycles_for_each_scalar(curve):
     scalars = (0, 1, 2, curve.n - 1, curve.n >> 1, 0x55 << 244, (1 << 251) + 1)

@@ -75,7 +75,7 @@ def test_the_key_is_read_by_moves_only_if_the_host_has_written_it():
     assert len(reading) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("family", "others"),
     [
@@ -104,7 +104,7 @@ def test_signatures_of_many_keys_and_several_of_each(family, others):
         assert signs(accelerator, key)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_what_stays_is_another_sum_after_each_signature():
     chosen = choice()
     design = chosen.design
@@ -132,7 +132,7 @@ def value_of(device, design, location):
     return sum(word << width * k for k, word in enumerate(words))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_the_same_key_on_two_curves():
     """Shares are of one order: they are made anew where another one is written."""
     with open_simulation(choice()) as device:
@@ -144,7 +144,7 @@ def test_the_same_key_on_two_curves():
                 assert is_right(accelerator, signed(accelerator, numbers), numbers)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_every_key_and_every_hash_of_the_smallest_curve():
     with open_simulation(choice()) as device:
         accelerator = Accelerator(device)

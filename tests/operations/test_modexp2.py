@@ -211,7 +211,7 @@ def test_the_c_driver(bench, tmp_path):
     bench.accelerator.forget()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_cluster():
     choice = choose("cluster", {"cores": "2", "max_bits": "128", "modexp2": "1"})
     work = [random_operands(MODEXP2, 96, seed) for seed in range(3)]
@@ -250,8 +250,8 @@ def test_the_command_line(capsys):
 
 
 @ICARUS
-@pytest.mark.parametrize("family", ["compact", pytest.param("cluster", marks=pytest.mark.slow)])
-@pytest.mark.slow
+@pytest.mark.parametrize("family", ["compact", pytest.param("cluster", marks=pytest.mark.matrix)])
+@pytest.mark.matrix
 def test_package(tmp_path, family):
     """The testbench runs it, and the data sheet shows it."""
     cores = {"cores": "2"} if family == "cluster" else {}

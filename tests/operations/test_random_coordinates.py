@@ -36,9 +36,9 @@ def products(monkeypatch, design, command):
     return found, result
 
 
-@pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("command", MULTIPLES)
-@pytest.mark.parametrize("profile", ["drawn", pytest.param("host", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("profile", ["drawn", pytest.param("host", marks=pytest.mark.matrix)])
 def test_what_is_written(monkeypatch, family, command, profile):
     design = choose(family, {"max_bits": "256", "curves": "all", "ecdsa": profile}).core.design
     (one, result), (other, again) = (products(monkeypatch, design, command) for _ in range(2))

@@ -80,7 +80,7 @@ def draw(monkeypatch, *randoms, bits):
     "curve",
     [
         SHORTER[0],
-        *(pytest.param(one, marks=pytest.mark.slow) for one in SHORTER[1:]),
+        *(pytest.param(one, marks=pytest.mark.matrix) for one in SHORTER[1:]),
     ],
     ids=lambda one: one.name,
 )
@@ -98,7 +98,7 @@ def test_every_scalar_with_every_r_of_a_small_curve(monkeypatch, curve):
     assert len(cycles) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("curve", SHORTER, ids=lambda one: one.name)
 def test_every_scalar_and_every_point_of_a_small_curve(monkeypatch, curve):
     """With one r each."""
@@ -132,7 +132,7 @@ def test_an_order_that_is_too_short_for_r(monkeypatch):
         ("P-256", Command.EC_MULTIPLY),
         ("P-256", Command.EC_BASE_MULTIPLY),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.matrix)
             for one in itertools.product(
                 ("P-224", "P-521", "secp256k1", "brainpoolP384r1"), MULTIPLES[:2]
             )
@@ -152,7 +152,7 @@ def test_scalars_at_both_ends(name, command):
     assert len(cycles) == 1
 
 
-@pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.matrix)], ids=str)
 def test_scalars_on_edwards_curves(curve):
     command, design = Command.ED_BASE_MULTIPLY, design_of(curves="weierstrass+edwards")
     cycles = set()
@@ -172,7 +172,7 @@ def cycles_on_the_page():
         yield pytest.param(name, Command[operation], cycles, id=f"{name} {operation}")
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("name, command, cycles", list(cycles_on_the_page()))
 def test_cycles_on_the_page(name, command, cycles):
     edwards = {one.name: one for one in (ED25519, ED448)}
@@ -293,7 +293,7 @@ def test_an_exponent_that_is_longer_than_half_of_m(command):
     assert found.value.code is Error.LENGTH_OVER
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("command", [*MULTIPLES[:2], Command.ECDSA_VERIFY])
 def test_the_longest_exponent_of_half_of_m(command):
     numbers = curve_numbers(command, curve_named("brainpoolP320r1"), random.Random(1))
@@ -301,7 +301,7 @@ def test_the_longest_exponent_of_half_of_m(command):
     assert predicted(design, command, numbers).result == expected(design, command, numbers)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_x_multiply_is_not_blinded():
     """It is the same with and without the parameter."""
     numbers = {"x": 9, "e": 5 << 250, "y": 121665, "m": 2**255 - 19}

@@ -63,7 +63,7 @@ def cycles_on_the_page():
     rows = re.findall(r"^\| (ring )?(EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
     assert len(rows) == 6 + 6
     for family, name, settings, figures in rows:
-        given, marks = {"family": family.strip() or "compact"}, [pytest.mark.slow] * bool(family)
+        given, marks = {"family": family.strip() or "compact"}, [pytest.mark.matrix] * bool(family)
         given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
         cycles = [int(one.replace(",", "")) for one in re.findall(r"[\d,]+", figures)]
         yield pytest.param(
@@ -77,7 +77,9 @@ def test_cycles_on_the_page(command, settings, cycles):
     assert found == cycles
 
 
-@pytest.mark.parametrize("name", ["P-256", pytest.param("brainpoolP256r1", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["P-256", pytest.param("brainpoolP256r1", marks=pytest.mark.matrix)]
+)
 @pytest.mark.parametrize("command", [Command.EC_MULTIPLY, Command.EC_BASE_MULTIPLY])
 def test_scalars_at_both_ends(command, name):
     curve = curve_named(name)
@@ -234,7 +236,7 @@ def test_parameters_that_do_not_fit(settings, error):
     [
         (Command.EC_MULTIPLY, "k"),
         (Command.EC_BASE_MULTIPLY, "k"),
-        pytest.param(Command.ECDSA_SIGN_WITH, "k", marks=pytest.mark.slow),
+        pytest.param(Command.ECDSA_SIGN_WITH, "k", marks=pytest.mark.matrix),
     ],
 )
 def test_sums_beside_products_take_the_same_cycles_for_each_scalar(command, secret):

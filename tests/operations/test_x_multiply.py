@@ -59,7 +59,7 @@ def test_the_prediction_has_the_result_of_the_rfc(e):
     assert found.cycles == predicted(design, 1).cycles
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_cycles_of_ring_on_the_page():
     rows = re.findall(r"^\| ring X_MULTIPLY, `dsp=(\d+)` \| ([\d,]+) \| ([\d,]+) \|$", PAGE, re.M)
     assert [dsp for dsp, *_ in rows] == ["6", "12"]
@@ -180,7 +180,7 @@ def numbers_of(curve, k, u):
 
 
 @pytest.mark.parametrize(
-    "a24", [7, *(pytest.param(one, marks=pytest.mark.slow) for one in (12345, TOY - 2))]
+    "a24", [7, *(pytest.param(one, marks=pytest.mark.matrix) for one in (12345, TOY - 2))]
 )
 def test_toy_curves(bench, a24):
     """Hardware and prediction against affine points; all in the same cycles."""
@@ -194,7 +194,7 @@ def test_toy_curves(bench, a24):
     assert len(cycles) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_cycles_depend_on_the_lengths_only(bench):
     """Of scalars and points at the ends of their ranges, and random ones."""
     generator = random.Random(3)
@@ -290,7 +290,7 @@ def test_a_cluster():
 
 
 @ICARUS
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_package(tmp_path):
     """The testbench runs it, and the data sheet shows it."""
     choice = choose("compact", {"max_bits": "64", "curves": "montgomery"})

@@ -29,7 +29,7 @@ def of_group(value, name, *marks):
 LONG = ("bursts", "cluster")
 EACH_DESIGN = pytest.mark.parametrize(
     "design",
-    [of_group(name, name, *([pytest.mark.slow] if name in LONG else [])) for name in SMALL],
+    [of_group(name, name, *([pytest.mark.matrix] if name in LONG else [])) for name in SMALL],
 )
 
 

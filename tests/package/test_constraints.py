@@ -43,7 +43,7 @@ def test_every_target_has_constraints_or_needs_none():
     assert {*constraints.CONSTRAINTS} == {*Target}
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_nextpnr_takes_the_lpf(tmp_path):
     choice = choose("fdfm", {"max_bits": "64"})
     own = describe(choice, Target.ECP5)

@@ -102,7 +102,7 @@ def test_every_family_has_a_complete_sheet(family, target):
     assert {name: str(value) for name, value in own.choice.values.items()}.items() <= shown.items()
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_blinded_scalars_are_shown():
     """And which ones are not."""
     given = {"curves": "all", "ecdsa": "hardened", "max_bits": "512"}

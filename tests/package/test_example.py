@@ -52,7 +52,7 @@ def counts(text):
             Bus.AXI4_LITE,
             Target.GENERIC,
             (2, 0, 1),
-            marks=pytest.mark.slow,
+            marks=pytest.mark.clients,
         ),
         (CLUSTER, LEAN, Bus.AXI4_LITE, Target.XC7, (1, 0, 0)),
     ],
@@ -77,7 +77,7 @@ def test_it_can_fail(tmp_path):
     assert re.search(r"^FAIL$", text, re.MULTILINE), text[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("target", [Target.GENERIC, Target.ECP5])
 def test_the_installed_verilator(tmp_path, target):
     """It compiles a design that is large enough for precompiled headers, and multiplies points."""

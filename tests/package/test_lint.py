@@ -32,7 +32,7 @@ def lint(folder, name, *others):
 
 @pytest.mark.parametrize(
     "family",
-    [one if one == "fdfm" else pytest.param(one, marks=pytest.mark.slow) for one in FAMILIES],
+    [one if one == "fdfm" else pytest.param(one, marks=pytest.mark.clients) for one in FAMILIES],
 )
 def test_every_family_is_clean(tmp_path, family):
     choice = choose(family, settings(family))
@@ -44,7 +44,7 @@ def test_every_family_is_clean(tmp_path, family):
 @pytest.mark.parametrize(
     "family",
     [
-        one if one == "fdfm" else pytest.param(one, marks=pytest.mark.slow)
+        one if one == "fdfm" else pytest.param(one, marks=pytest.mark.clients)
         for one in ("fdfm", "compact", "ring", "karatsuba")
     ],
 )
@@ -54,7 +54,7 @@ def test_vendor_cells_are_clean_with_their_models(tmp_path, family, target):
     lint(tmp_path, choice.module_name, f"sim/cells_{target.value}.v")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("bus", Bus)
 def test_a_cluster_is_clean(tmp_path, bus):
     choice = choose(CLUSTER, {"engine": "compact", "cores": "2", "max_bits": "64"})
@@ -62,7 +62,7 @@ def test_a_cluster_is_clean(tmp_path, bus):
     lint(tmp_path, choice.module_name)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("rule", [*RULES, *LATER_RULES])
 def test_no_waiver_is_superfluous(tmp_path, rule):
     choice = choose("fdfm", settings("fdfm"))

@@ -42,7 +42,7 @@ endmodule
 """
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="there is no Icarus Verilog")
 @pytest.mark.parametrize("family", ["compact", "fdfm", "karatsuba"])
 def test_a_testbench_notices_most_mutants(family):

@@ -61,7 +61,7 @@ ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read
 
 @pytest.fixture(
     scope="module",
-    params=["fdfm", "padded", "cluster", pytest.param("bursts", marks=pytest.mark.slow)],
+    params=["fdfm", "padded", "cluster", pytest.param("bursts", marks=pytest.mark.clients)],
 )
 def package(request, tmp_path_factory):
     """A name of a design, the folder that `coprime build` wrote, and the registers."""
@@ -226,7 +226,7 @@ def test_ip_xact_has_the_ports_of_the_verilog(package):
 @pytest.mark.parametrize(
     "design",
     [
-        pytest.param(name, marks=() if name == "fdfm" else pytest.mark.slow, id=name)
+        pytest.param(name, marks=() if name == "fdfm" else pytest.mark.clients, id=name)
         for name in LINTED
     ],
 )
@@ -239,7 +239,7 @@ def test_fusesoc_lints_it(tmp_path, design):
     assert lint(tmp_path, choice.module_name) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_fusesoc_finds_what_is_wrong(tmp_path):
     choice = choose("fdfm", {"max_bits": "64"})
     write_package(choice, Target.GENERIC, tmp_path / "core")

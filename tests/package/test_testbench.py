@@ -77,7 +77,7 @@ def core_settings(family):
 @ICARUS
 @pytest.mark.parametrize(
     "family",
-    [one if one in IN_CI else pytest.param(one, marks=pytest.mark.slow) for one in FAMILIES],
+    [one if one in IN_CI else pytest.param(one, marks=pytest.mark.clients) for one in FAMILIES],
 )
 def test_icarus(tmp_path, family):
     target, bus, generation = DIAGONAL[family]
@@ -86,7 +86,7 @@ def test_icarus(tmp_path, family):
 
 
 @ICARUS
-@pytest.mark.slow
+@pytest.mark.clients
 def test_icarus_runs_a_cluster(tmp_path):
     write_package(choose(CLUSTER, core_settings("compact")), Target.XC7, tmp_path)
     assert_passes(tmp_path)
@@ -98,7 +98,7 @@ def test_a_percent_sign_is_no_format(tmp_path):
     assert "x * y %% m" in (tmp_path / "sim" / "coprime_direct_tb.v").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("family", FAMILIES)
 def test_verilator(tmp_path, family):
     target, bus, _ = DIAGONAL[family]
@@ -106,7 +106,7 @@ def test_verilator(tmp_path, family):
     assert_passes(tmp_path, "verilator")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize("bus", Bus)
 @pytest.mark.parametrize("target", Target)
@@ -116,7 +116,7 @@ def test_every_family_on_every_bus_and_target(tmp_path, family, target, bus, how
     assert_passes(tmp_path, how)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize("target", Target)
 @pytest.mark.parametrize("family", CORES)
@@ -125,7 +125,7 @@ def test_clusters(tmp_path, family, target, how):
     assert_passes(tmp_path, how)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 def test_lean_nodes(tmp_path, how):
     choice = choose(CLUSTER, {"node": "lean", "cores": "3", "max_bits": "64"})
@@ -133,7 +133,7 @@ def test_lean_nodes(tmp_path, how):
     assert_passes(tmp_path, how)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize("paddings", [(one,) for one in Padding] + [tuple(Padding)])
 def test_paddings(tmp_path, paddings, how):
@@ -142,7 +142,7 @@ def test_paddings(tmp_path, paddings, how):
     assert_passes(tmp_path, how)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 def test_blinding_takes_random_bytes(tmp_path, how):
     choice = choose("compact", {"max_bits": "128", "blinding": "all"})
@@ -160,7 +160,7 @@ def test_the_testbench_of_operations_on_curves_is_verilog(tmp_path):
 
 
 @ICARUS
-@pytest.mark.slow
+@pytest.mark.clients
 def test_operations_on_edwards_curves(tmp_path):
     """On the shortest one: ED_VERIFY has too long an exponent for a longer one."""
     choice = choose("compact", {"max_bits": "64", "curves": "edwards"})
@@ -168,7 +168,7 @@ def test_operations_on_edwards_curves(tmp_path):
     assert_passes(tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize(
     ("family", "given"),

@@ -26,7 +26,7 @@ def tool():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=[pytest.mark.slow] * (one == "random")) for one in DIAGRAMS],
+    [pytest.param(one, marks=[pytest.mark.clients] * (one == "random")) for one in DIAGRAMS],
 )
 def test_committed_diagrams_are_those_of_a_simulation(tool, name):
     assert tool.is_current(name), "run python tools/timing.py"

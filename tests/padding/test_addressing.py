@@ -12,7 +12,7 @@ SEED = 7
 COUNT_BITS = 8
 
 
-@pytest.mark.parametrize("count", [80, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [80, pytest.param(300, marks=pytest.mark.matrix)])
 def test_the_hardware_is_its_twin(count):
     generator = random.Random(SEED)
     addressing = Addressing(COUNT_BITS)

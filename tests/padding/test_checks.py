@@ -12,7 +12,7 @@ SEED = 7
 COUNT_BITS = 8
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.matrix)])
 def test_the_hardware_is_its_twin(times):
     generator = random.Random(SEED)
     checks = Checks(COUNT_BITS)

@@ -144,8 +144,8 @@ def test_oaep_fails_where_software_does():
         11,
         12,
         42,
-        pytest.param(65, marks=pytest.mark.slow),
-        pytest.param(256, marks=pytest.mark.slow),
+        pytest.param(65, marks=pytest.mark.matrix),
+        pytest.param(256, marks=pytest.mark.matrix),
     ],
 )
 def test_a_wrong_pkcs1_padding_gives_another_message(size):

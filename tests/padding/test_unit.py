@@ -78,7 +78,7 @@ def simulate(unit, process):
     simulator.run()
 
 
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("task", Task)
 def test_each_task_is_its_model(task, every):
     """On the shortest modulus and on a long one; also on one that begins a byte."""

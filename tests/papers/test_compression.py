@@ -274,7 +274,7 @@ def test_moduli_factor_by_algebra(test):
         )
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_key_has_no_pseudo_modulus():
     """Of a key that `cryptography` makes no multiple of few digits is near."""
     modulus = rsa.generate_private_key(65537, 1024).public_key().public_numbers().n

@@ -58,7 +58,7 @@ def test_keys_are_what_the_standard_asks(bits, e, tmp_path):
     [
         ("compact", False),
         *(
-            pytest.param(name, True, marks=pytest.mark.slow)
+            pytest.param(name, True, marks=pytest.mark.matrix)
             for name in ("compact", "ring", "fdfm", "karatsuba")
         ),
     ],
@@ -87,7 +87,7 @@ def test_the_same_source_makes_the_same_key():
     assert len({one.p, one.q, other.p, other.q}) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_distribution():
     """Primes fill their range evenly, both residues modulo 8 occur, and the count is expected."""
     generations = [Small(IntegerAccelerator(), 256, bits_of=seeded(seed)) for seed in range(300)]

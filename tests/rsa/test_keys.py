@@ -47,7 +47,7 @@ def passes_fermat(n):
         *((bits, e) for bits in (64, 65, 100, 127, 511, 512) for e in (3, 17, 65537)),
         *zip((1000, *range(1023, 1032)), itertools.cycle((3, 17, 65537))),
         *(
-            pytest.param(bits, e, marks=pytest.mark.slow)
+            pytest.param(bits, e, marks=pytest.mark.matrix)
             for i, bits in enumerate((1000, *range(1023, 1032)))
             for j, e in enumerate((3, 17, 65537))
             if i % 3 != j
@@ -292,7 +292,7 @@ def test_keys_of_openssh():
     assert load_private(encrypted, "password").public == load_public(f"{encrypted}.pub")
 
 
-@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.matrix)])
 def test_no_key_file_of_any_kind_gives_another_error(step):
     """Every fourth file, or every one."""
     read = 0

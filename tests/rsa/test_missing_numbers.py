@@ -172,7 +172,7 @@ def test_keys_of_openssh_made_by_hand():
         assert parse_private(by_hand.openssh(b"ssh-rsa", *map(form, numbers))) == KEY
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_keys_of_java(tmp_path):
     if shutil.which("java") is None:
         pytest.skip("there is no Java (on Debian: apt-get install default-jdk-headless)")

@@ -33,12 +33,12 @@ PSS = theirs.PSS(theirs.MGF1(SHA256), 32)
 EXPONENTS = (3, 17, 65537)
 SIZES = [
     *(
-        pytest.param((bits, e, None), marks=[pytest.mark.slow] if bits % 3 != j else [])
+        pytest.param((bits, e, None), marks=[pytest.mark.matrix] if bits % 3 != j else [])
         for bits in range(1023, 1032)
         for j, e in enumerate(EXPONENTS)
     ),
     (1536, 65537, None),
-    pytest.param((2047, 17, None), marks=pytest.mark.slow),
+    pytest.param((2047, 17, None), marks=pytest.mark.matrix),
     (1024, 65537, 400),
     (1029, 3, 600),
 ]

@@ -21,7 +21,7 @@ from coprime.rsa.padding import (
     Pss,
 )
 
-LENGTHS = (*range(1023, 1032), pytest.param(2048, marks=pytest.mark.slow))
+LENGTHS = (*range(1023, 1032), pytest.param(2048, marks=pytest.mark.matrix))
 
 
 @cache

@@ -94,7 +94,7 @@ def check_encryptions(accelerator, key, examples, padding_of) -> None:
             operations.decrypt(accelerator, key, changed, padding)
 
 
-@pytest.mark.slow
+@pytest.mark.vectors
 @pytest.mark.xdist_group("karatsuba, published vectors")
 @pytest.mark.parametrize(
     ("name", "check", "padding_of"),

@@ -20,21 +20,21 @@ def check(accelerator, tests):
 
 @pytest.mark.parametrize(
     "file",
-    [pytest.param(file, marks=[pytest.mark.slow] * ("_4096_" in file)) for file in RSA_FILES],
+    [pytest.param(file, marks=[pytest.mark.vectors] * ("_4096_" in file)) for file in RSA_FILES],
 )
 def test_some_of_each_file(file):
     tests = list(vectors(file, acceptable=True))
     check(IntegerAccelerator(), tests[:: len(tests) // 4])
 
 
-@pytest.mark.slow
+@pytest.mark.vectors
 @pytest.mark.parametrize("file", RSA_FILES)
 def test_all_of_each_file(file):
     check(IntegerAccelerator(), vectors(file, acceptable=True))
 
 
 @pytest.mark.xdist_group("compact, Wycheproof")
-@pytest.mark.slow
+@pytest.mark.vectors
 def test_one_of_each_hash_on_compact(compact):
     """The last signature of 2048 bits that is valid and the last that is not, for each hash."""
     chosen = {}
@@ -46,7 +46,7 @@ def test_one_of_each_hash_on_compact(compact):
     assert len({name for _, name, _ in chosen}) == 11
 
 
-@pytest.mark.slow
+@pytest.mark.vectors
 @pytest.mark.parametrize("file", RSA_FILES)
 def test_all_of_each_file_on_a_device(file):
     """`python -m bench.wycheproof` does the same and writes the table of docs/rsa.md."""

@@ -42,7 +42,7 @@ def pool():
     return [keys.generate(bits, 3, seed=bits) for bits in range(64, 97, 4)]
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.xdist_group("cluster of 16")
 def test_ten_thousand_small_requests(pool):
     """In random order, one in fifty cancelled: none lost, none answered twice."""

@@ -22,7 +22,7 @@ WORK = [
 
 
 # One process builds what all of them simulate: every family.
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.xdist_group("workloads")
 @pytest.mark.parametrize(("command", "exponents"), WORK)
 def test_prediction_is_the_simulation(command, exponents):

@@ -40,7 +40,7 @@ def test_a_multiplier_of_two_memories_is_not_simulated_by_itself(family):
     ("longest", "bits"),
     [
         (130, 129),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((96, 64), (64, 64), (100, 100))),
+        *(pytest.param(*one, marks=pytest.mark.matrix) for one in ((96, 64), (64, 64), (100, 100))),
     ],
 )
 def test_cycles_are_the_predicted_ones(family, longest, bits):
@@ -56,7 +56,7 @@ def test_cycles_are_the_predicted_ones(family, longest, bits):
     [
         *(("compression", {"factor": "3"}), ("compression", {"stages": "2"}), ("direct", {})),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.matrix)
             for one in (("compression", {}), ("direct", {"factor": "3"}))
         ),
     ],
@@ -77,7 +77,7 @@ def test_products_of_one_modulus(family, settings):
         ("REDUCTION", {"factor": "3"}),
         ("WORD_MULTIPLICATION", {"word": "9"}),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.matrix)
             for one in (
                 *(("REDUCTION", {}), ("WORD_MULTIPLICATION", {})),
                 *(("REDUCTION", {"word": "9"}), ("WORD_MULTIPLICATION", {"factor": "3"})),
@@ -132,7 +132,7 @@ def test_a_wrong_result_is_told():
     assert (done.cycles, done.products, done.right) == (1, 0, False)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_product_whose_tree_has_constants_of_many_digits():
     """Of more decimal digits than Python converts by default, and it does not by the way."""
     limit = sys.get_int_max_str_digits()

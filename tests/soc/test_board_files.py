@@ -55,7 +55,7 @@ def test_every_target_but_none_has_a_board():
     assert {board.target for board in BOARDS.values()} == set(FLOWS)
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_project_that_does_not_fit(tmp_path):
     """Mapping shows it, before anything is written."""
     board = replace(BOARDS["arty-a7-35"], device=replace(BOARDS["arty-a7-35"].device, luts=1000))
@@ -182,7 +182,7 @@ def simulated(board: Board, baud: int, clock: Fraction | None = None) -> Simulat
     return SimulatedPort(SimulatedBoard(verilog, top, clock=hertz, baud=baud))
 
 
-@pytest.mark.slow
+@pytest.mark.route
 @pytest.mark.parametrize(
     "name, baud, clock",
     [

@@ -102,7 +102,7 @@ def test_primes_of_different_lengths_on_the_accelerator():
     assert run.speedup is None
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_an_engine_that_checks_its_result():
     """It needs the public exponent, too."""
     key = keys.generate(256, seed=SEED)
@@ -112,7 +112,7 @@ def test_an_engine_that_checks_its_result():
     check(run, "checked")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_an_engine_that_blinds():
     """The system has random bytes."""
     key = keys.generate(256, seed=SEED)
@@ -121,7 +121,7 @@ def test_an_engine_that_blinds():
     check(run, "blinded")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_curves():
     """After the decryption, the public keys of RFC 6979 and RFC 7748, in little more time than the
     engine works."""
@@ -239,7 +239,7 @@ def by_cryptography(key, message):
     return int.from_bytes(public.encrypt(message.encode(), padding.PKCS1v15()))
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize(
     ("family", "settings", "bits", "software"),
     [
@@ -262,7 +262,7 @@ def test_families(family, settings, bits, software):
     check(run, message)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("compiler", ["gcc", "zig"])
 def test_compilers(monkeypatch, compiler):
     monkeypatch.delenv("RISCV_CC", raising=False)
@@ -279,7 +279,7 @@ def test_compilers(monkeypatch, compiler):
     assert ("clang" in run.compiler) == (compiler == "zig")
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_set_up_takes_a_tenth_of_a_decryption():
     """What a key file holds becomes what the engine needs, by its own multiplications."""
     key = keys.generate(2048, seed=1)

@@ -52,7 +52,7 @@ SYSTEMS = [
     ("montgomery-r2", 32),
     ("montgomery-r2", 128),
     *(
-        pytest.param(family, name, marks=pytest.mark.slow)
+        pytest.param(family, name, marks=pytest.mark.clients)
         for family, name in (
             ("compression", 32),
             ("compression", 64),
@@ -90,7 +90,7 @@ def test_figure_23(family, name):
         assert f"{of['operation']:,}\n" in run.table()
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("family", ["direct", "montgomery-r2"])
 def test_oaep(family):
     """The thesis's future work, where the length allows it: from 528 bits on."""
@@ -102,7 +102,7 @@ def test_oaep(family):
         assert run.right, run.transcript
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_exponentiators_of_the_thesis():
     """Figure 37: one multiplier, a cycle for a bit of 0 and two for a 1."""
     key = key_for(-30)

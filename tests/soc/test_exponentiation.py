@@ -97,7 +97,7 @@ def test_random_exponents_in_software(bits):
         assert run.engine is run.moving is run.predicted is None
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("bus", list(Bus))
 @pytest.mark.parametrize(
     ("family", "settings", "bits"),
@@ -115,7 +115,7 @@ def test_families(family, settings, bits, bus):
     check(run_exponentiation(choice, *numbers(bits, "random"), bus=bus, software=False))
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("family", ["compression", "direct"])
 def test_fixed_moduli(family):
     choice = choose(family, {"modulus": "2^61 - 1"})

@@ -55,7 +55,7 @@ def test_the_example_of_the_page_runs_as_it_is(tmp_path):
     assert "0x90000000" in done.stderr + done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize(("family", "paddings"), [("fdfm", ()), ("karatsuba", ("oaep",))])
 def test_decryption(tmp_path, family, paddings):
     pytest.importorskip("litex", reason="needs LiteX: pip install litex")

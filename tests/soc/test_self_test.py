@@ -103,11 +103,11 @@ def all_cycles(design, answer):
     [
         SMALL,
         fdfm(64, multipliers=2),
-        pytest.param(MONTGOMERY_1CSA.design(70, word=16, multipliers=1), marks=pytest.mark.slow),
-        pytest.param(INTERLEAVED_CSA.design(66, word=16, multipliers=2), marks=pytest.mark.slow),
-        pytest.param(MONTGOMERY_R2.design(64, word=16), marks=pytest.mark.slow),
-        pytest.param(karatsuba(64, word=16), marks=pytest.mark.slow),
-        pytest.param(compact(64), marks=pytest.mark.slow),
+        pytest.param(MONTGOMERY_1CSA.design(70, word=16, multipliers=1), marks=pytest.mark.matrix),
+        pytest.param(INTERLEAVED_CSA.design(66, word=16, multipliers=2), marks=pytest.mark.matrix),
+        pytest.param(MONTGOMERY_R2.design(64, word=16), marks=pytest.mark.matrix),
+        pytest.param(karatsuba(64, word=16), marks=pytest.mark.matrix),
+        pytest.param(compact(64), marks=pytest.mark.matrix),
     ],
     ids=lambda design: design.capabilities.family,
 )
@@ -132,7 +132,7 @@ def test_answers_on_curves(kind):
         assert all(one.cycles > 1000 and one.result for one in found)
 
 
-@pytest.mark.parametrize("digit", [-1, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("digit", [-1, pytest.param(0, marks=pytest.mark.matrix)])
 def test_fails_at_the_digit_that_differs(digit):
     answer = known_answer(SMALL)
     _, digits = words(SMALL, answer)
@@ -178,7 +178,7 @@ def without_crt(**capabilities):
     return replace(SMALL, capabilities=replace(own, required=required, **capabilities))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_engine_without_crt():
     design = without_crt()
     answer = known_answer(design)
@@ -235,7 +235,7 @@ def board_test(*answers, target=Target.GENERIC, design=None, setting=None):
 
 @pytest.mark.parametrize(
     "wrong",
-    [pytest.param(0, id="right"), pytest.param(1 << 17 * 30, id="wrong", marks=pytest.mark.slow)],
+    [pytest.param(0, id="right"), pytest.param(1 << 17 * 30, id="wrong", marks=pytest.mark.matrix)],
 )
 def test_board_shows_how_it_ended(wrong):
     """The whole 512-bit decryption; each time that the button is released."""
@@ -284,7 +284,7 @@ def test_board_waits_for_the_lock():
         assert device.read32(0) == PASSED
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("curves", ["weierstrass", "montgomery", "edwards"])
 @pytest.mark.parametrize("make", [compact, karatsuba])
 def test_board_with_curves(make, curves):
@@ -306,7 +306,7 @@ def test_board_with_curves(make, curves):
             assert (device.cycles - start > usual.cycles + on_curve.cycles) is (which != "first")
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_board_blinks():
     """The last LED counts the clock, whatever the button does."""
     bench = BENCH.replace("led & 8'h0f", "led[4]")
@@ -319,7 +319,7 @@ def test_board_blinks():
     assert seen == [0, 1, 0]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_ecp5_netlist_passes():
     """The cells that go to the board, with the stored words in their block RAM, do the same."""
     answer = known_answer(fdfm())

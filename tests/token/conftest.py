@@ -107,7 +107,7 @@ def session(module, ready, tmp_path_factory):
     scope="session",
     params=[
         "none",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("address", "thread")),
+        *(pytest.param(name, marks=pytest.mark.clients) for name in ("address", "thread")),
     ],
 )
 def sanitized(request, module, tmp_path_factory):

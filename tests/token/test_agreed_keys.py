@@ -20,7 +20,7 @@ from tests.token.test_wrapping import AES_32, AS_BYTES, OF_RSA, OPEN
 pytestmark = pytest.mark.xdist_group("token")
 
 
-@pytest.fixture(scope="module", params=["software", pytest.param("sim", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["software", pytest.param("sim", marks=pytest.mark.clients)])
 def session(request, module, ready, tmp_path_factory):
     folder = tmp_path_factory.mktemp("session") / "token"
     with opened_session(module, ready, folder, request.param) as opened:

@@ -29,7 +29,7 @@ def traced(token, faulty, tmp_path, monkeypatch):
         yield session, path
 
 
-@pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.clients)])
 def test_an_engine_decrypts_random_numbers(traced, bits):
     """Of one ciphertext another one each time; a signature's operand is always the same."""
     session, path = traced
@@ -52,7 +52,7 @@ def test_an_engine_decrypts_random_numbers(traced, bits):
 
 
 @pytest.mark.parametrize(
-    "bits", [512, 1031, *(pytest.param(one, marks=pytest.mark.slow) for one in (1000, 1024))]
+    "bits", [512, 1031, *(pytest.param(one, marks=pytest.mark.clients) for one in (1000, 1024))]
 )
 def test_every_number_is_decrypted(session, bits):
     """Small and large ones, for moduli that end within a word or a byte."""

@@ -99,7 +99,7 @@ def test_a_generation_ends_with_its_session(sanitized, token, keygen, how):
     print(token.run(program, module, "cancel", how, environment=environment))
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_nobody_waits_for_the_end_of_a_generation(sanitized, token):
     """One engine alone would generate such a key for minutes, and here signs meanwhile."""
     program, module = sanitized
@@ -121,7 +121,7 @@ def test_the_first_signature_is_as_fast_as_others(check, token):
     print(token.run(check, token.module, "first"))
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_several_engines_are_simulated_by_default(check, token, tmp_path):
     """As many as the process has processors, at most 8; none before it is needed."""
     processors = os.sched_getaffinity(0)
@@ -141,7 +141,7 @@ def test_several_engines_are_simulated_by_default(check, token, tmp_path):
     assert opened("faults", 3) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_ten_thousand_signatures(check, token):
     """By 16 threads on 8 engines: none lost, none wrong, none twice."""
     eight = {"COPRIME_TOKEN_DEVICE": ",".join(8 * ["sim"])}
@@ -149,14 +149,14 @@ def test_ten_thousand_signatures(check, token):
 
 
 @pytest.mark.parametrize("kind", ["p256", "ed25519"])
-@pytest.mark.parametrize("what", ["verify", pytest.param("sign", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("what", ["verify", pytest.param("sign", marks=pytest.mark.clients)])
 def test_a_lack_of_memory_is_no_wrong_signature(check, token, what, kind):
     """check.c has each allocation of libcrypto fail once, and all after it."""
     environment = one_engine(token)
     print(token.run(check, token.module, "memory", what, kind, environment=environment))
 
 
-@pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.slow) for k in range(1, 9)])
+@pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.clients) for k in range(1, 9)])
 def test_a_device_that_errs_gives_no_wrong_signature(check, token, faulty, seed):
     """check.c verifies each signature; one that fails leaves nothing in the caller's memory."""
     engine = {
@@ -173,7 +173,7 @@ def test_a_device_that_errs_gives_no_wrong_signature(check, token, faulty, seed)
     assert wrong > 0
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize("kind", ["p256", "ed25519"])
 def test_a_device_that_errs_gives_no_wrong_signature_on_a_curve(check, token, faulty, kind):
     engine = {
@@ -199,7 +199,7 @@ def test_a_stale_result_is_no_signature(check, token, faulty):
     assert token.run(check, token.module, "faults", 6, environment=engine).split() == ["3", "3"]
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [10, pytest.param(200, marks=pytest.mark.clients)])
 def test_killed_while_keys_are_written(check, token, count):
     """At a random moment: the token opens, and every key is there as a pair, or not at all."""
     before = token.folder.with_name("before")
@@ -263,7 +263,7 @@ def test_a_device_that_is_not_there(token):
     assert "CKR_FUNCTION_FAILED" in said
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_a_board_at_a_serial_port(token, tmp_path):
     clock, baud = 12_000_000, 3_000_000
     verilog = serial_board_verilog(choose("ring", {"max_bits": "1024"}), clock // baud)

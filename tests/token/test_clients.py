@@ -122,7 +122,7 @@ def reached(way, token, folder):
             yield client
 
 
-@pytest.fixture(params=["direct", pytest.param("p11-kit", marks=pytest.mark.slow)])
+@pytest.fixture(params=["direct", pytest.param("p11-kit", marks=pytest.mark.clients)])
 def way(request):
     return request.param
 
@@ -272,7 +272,7 @@ def p256(token, tmp_path):
     return token, key, path
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_p256_by_the_provider(p256, tmp_path):
     """A request, and handshakes of TLS, with signatures that OpenSSL verifies."""
     token, key, certificate = p256
@@ -316,7 +316,7 @@ kill $server
 """
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_a_server_of_nss_on_p256(p256, tmp_path):
     """In a network of its own, as selfserv listens on all interfaces. OpenSSL's and NSS's clients
     verify its signatures; a client that does not trust the certificate does not connect."""
@@ -474,7 +474,7 @@ def test_a_jar_is_signed(java, tmp_path, algorithm):
     assert "jar verified" in client.run("jarsigner", "-verify", jar)
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_java_makes_keys(java):
     """Imported from software, and generated in the token as a session's and copied."""
     client, options = java
@@ -537,7 +537,7 @@ def go_programs(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_crypto11(client, go_programs):
     """Each result is checked by Go's own crypto/rsa."""
     arguments = (client.module, "t1", "rsa1")
@@ -546,7 +546,7 @@ def test_crypto11(client, go_programs):
     assert said.count("decrypted: ") == 3
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_crypto11_on_p256(way, token, tmp_path, go_programs):
     """It generates a key, whose signatures Go's crypto/ecdsa verifies, and keeps a certificate."""
     with reached(way, token, tmp_path) as client:
@@ -556,7 +556,7 @@ def test_crypto11_on_p256(way, token, tmp_path, go_programs):
     assert "certified: CN=localhost ECDSA-SHA256" in said
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 @pytest.mark.parametrize(
     ("kind", "signature"), [("rsa", "SHA256-RSAPSS"), ("p256", "ECDSA-SHA256")]
 )
@@ -589,7 +589,7 @@ def test_processes_share_a_token(keyed, tmp_path):
     assert len({*signatures}) == 1
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(80, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [8, pytest.param(80, marks=pytest.mark.clients)])
 def test_processes_share_a_token_through_p11_kit(keyed, tmp_path, count):
     with through_p11_kit(keyed, tmp_path) as client:
         signatures = sign_many(client, tmp_path, count)
@@ -618,7 +618,7 @@ def nginx(token, certificate, folder, *, user=None, variables=("COPRIME_TOKEN_DI
         yield port, log
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_nginx(keyed, certificate, tmp_path):
     user = "root" if os.getuid() == 0 else None
     with nginx(keyed, certificate, tmp_path, user=user) as (port, _):
@@ -675,7 +675,7 @@ def test_a_session_opens_without_a_token(module, tmp_path, monkeypatch):
             assert error_of(loaded, "C_Login", handle, user, PIN.encode(), len(PIN)) == error
 
 
-@pytest.mark.slow
+@pytest.mark.clients
 def test_threads_that_initialize_at_once(keyed):
     threads = ("--test-threads", "P1ILGISLT0", "--test-threads", "P2ILGISLT0")
     assert "Coprime" in keyed.tool("--use-locking", *threads, "-L")

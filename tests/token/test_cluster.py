@@ -6,7 +6,7 @@ from coprime.catalog import choose
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation
 
-pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.slow]
+pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.clients]
 
 CORES = 8
 SETTINGS = {"engine": "ring", "tile": "kara95", "max_bits": "1024", "cores": str(CORES)}

@@ -44,7 +44,7 @@ WEIERSTRASS = {
 }
 QUICK = (ec.SECP256R1, ec.SECP521R1)
 EACH_WEIERSTRASS = [
-    pytest.param(curve, marks=[] if curve in QUICK else [pytest.mark.slow], id=curve.name)
+    pytest.param(curve, marks=[] if curve in QUICK else [pytest.mark.clients], id=curve.name)
     for curve in WEIERSTRASS
 ]
 ED25519, ED448 = "06032b6570", "06032b6571"
@@ -265,12 +265,12 @@ class SoftwareAccelerator:
         return value if isinstance(value, tuple) else (value, 0)
 
 
-@pytest.mark.parametrize("parameters", [ED25519, pytest.param(ED448, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("parameters", [ED25519, pytest.param(ED448, marks=pytest.mark.clients)])
 @pytest.mark.parametrize(
     ("prehashed", "context"),
     [
-        *(pytest.param(False, b"context", marks=pytest.mark.slow), (True, b"c")),
-        pytest.param(True, b"", marks=pytest.mark.slow),
+        *(pytest.param(False, b"context", marks=pytest.mark.clients), (True, b"c")),
+        pytest.param(True, b"", marks=pytest.mark.clients),
     ],
 )
 def test_variants_of_eddsa(session, parameters, prehashed, context):

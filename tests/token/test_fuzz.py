@@ -12,7 +12,7 @@ from coprime.token import build
 from tests.token import cryptoki
 from tests.token.stored import attributes
 
-pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.slow]
+pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.fuzz]
 
 SECONDS = int(os.environ.get("COPRIME_FUZZ_SECONDS", "60"))
 

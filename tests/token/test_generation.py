@@ -43,7 +43,7 @@ def check_signature(token, folder):
 
 
 @pytest.mark.parametrize(
-    "bits", [512, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (1024, 2048))]
+    "bits", [512, *(pytest.param(bits, marks=pytest.mark.fuzz) for bits in (1024, 2048))]
 )
 def test_the_engine_generates_a_key(token, tmp_path, bits):
     said = token.tool(*GENERATE, "--key-type", f"rsa:{bits}", environment=ON_DEVICE)
@@ -123,7 +123,7 @@ def test_where_keys_are_generated(token, tmp_path):
     assert "CKR_FUNCTION_FAILED" in token.tool("-L", check=False, environment=named)
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(4))
 def test_a_device_that_errs_generates_a_right_key_or_none(token, faulty, tmp_path, seed):
     engine = ON_DEVICE | {

@@ -106,7 +106,7 @@ def test_the_bare_operation(session, key, pair):
 @pytest.mark.parametrize(
     ("algorithm", "label"),
     [
-        pytest.param(one, label, marks=[pytest.mark.slow] * ((k + bool(label)) % 2))
+        pytest.param(one, label, marks=[pytest.mark.clients] * ((k + bool(label)) % 2))
         for k, one in enumerate([*HASHES][:4])
         for label in (b"", b"a label")
     ],

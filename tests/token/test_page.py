@@ -196,7 +196,7 @@ def test_all_examples_are_known():
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name == "OpenSSL with an engine" else pytest.mark.slow)
+        pytest.param(name, marks=() if name == "OpenSSL with an engine" else pytest.mark.clients)
         for name in EXAMPLES
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from tests.token.tokens import OFFICER_PIN, PIN
 
-pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.slow]
+pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.clients]
 
 VERSION = "0.10.1"
 DESELECTED = (

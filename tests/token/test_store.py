@@ -581,7 +581,7 @@ def test_a_copy_that_cannot_be_written_is_none(token, monkeypatch, tmp_path):
 # Who waits.
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_a_lock_that_another_process_keeps(token):
     """A change is given up after ten seconds; reading, and the calls of others, go on."""
     (token.folder / "lock").touch()

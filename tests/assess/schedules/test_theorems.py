@@ -37,7 +37,7 @@ def theorem_of(name):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(one, marks=[pytest.mark.slow] * ("two" in one or "a, " in one))
+        pytest.param(one, marks=[pytest.mark.proof] * ("two" in one or "a, " in one))
         for one in DESIGNS
     ],
 )
@@ -52,7 +52,7 @@ def test_few_digits(name):
     assert 0 < proof.free < proof.registers
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("name", DESIGNS)
 def test_many_digits(name):
     theorem, design = theorem_of(name)
@@ -180,7 +180,7 @@ EDITS = {
 @pytest.mark.parametrize(
     ("family", "name"),
     [
-        pytest.param(family, name, marks=[pytest.mark.slow] * (k > 2 or "two" in family))
+        pytest.param(family, name, marks=[pytest.mark.proof] * (k > 2 or "two" in family))
         for family, edits in EDITS.items()
         for k, name in enumerate(edits)
     ],

@@ -134,7 +134,9 @@ def test_twin(tile_class):
     run(tile_class(PRODUCTS), list(Stream(tile_class.WORD, PRODUCTS).operations(CYCLES)))
 
 
-@pytest.mark.parametrize("target", [Target.XC7, pytest.param(Target.ECP5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "target", [Target.XC7, pytest.param(Target.ECP5, marks=pytest.mark.matrix)]
+)
 def test_structure(tile_class, target, placed):
     tile = tile_class(PRODUCTS, target)
     run(tile, list(Stream(tile_class.WORD, PRODUCTS).operations(CYCLES)))

@@ -30,7 +30,7 @@ def cases(slow):
     found = []
     for name, target in CASES:
         case = f"{name}-{target.value}"
-        marks = [pytest.mark.slow] if {name, case} & slow else []
+        marks = [pytest.mark.route] if {name, case} & slow else []
         found.append(pytest.param(name, target, marks=marks, id=case))
     return found
 
@@ -55,7 +55,7 @@ class Comparison:
         return first_difference(gold, gate, self.inputs, {"sum": self.bits}, cycles=cycles)
 
 
-@pytest.mark.slow  # test_slices_mapped.py has a netlist that is always compared
+@pytest.mark.route  # test_slices_mapped.py has a netlist that is always compared
 @pytest.mark.parametrize(("name", "target"), cases(slow=set()))
 def test_netlist_agrees_with_twin(name, target):
     mapped = map_design(target, TILES[name](PRODUCTS, target), "coprime_mapped")

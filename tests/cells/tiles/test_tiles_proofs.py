@@ -94,7 +94,7 @@ def without_registers(monkeypatch):
 @pytest.mark.parametrize(
     ("target", "name"),
     [
-        pytest.param(target, name, marks=[pytest.mark.slow] * (name == "kara95"))
+        pytest.param(target, name, marks=[pytest.mark.proof] * (name == "kara95"))
         for k, target in enumerate((Target.XC7, Target.ECP5))
         for name in TILES
     ],

@@ -10,7 +10,7 @@ from tests.cluster.bench import Bench, cluster_choice
 from tests.flow.stamping.packed import models, packed_verilog
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_two_stamped_nodes_decrypt():
     """Each in its rectangle, a copy of the same one, with another number folded into its LUTs."""
     choice = cluster_choice("fdfm", 2, max_bits=64)

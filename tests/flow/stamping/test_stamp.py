@@ -52,7 +52,7 @@ endmodule
 """
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_a_chain_is_stamped_and_is_the_same_netlist():
     # That the composed netlist equals what nextpnr packs of the whole is checked on the way.
     stamped = stamp_design(chain(6), "chain", repeated=("front", "node"), seeds=(1,))
@@ -72,7 +72,7 @@ def test_seeds_and_devices_are_checked_first():
         stamp_design(chain(2), "chain", repeated=("front", "node"), device="LFE5U-99F")
 
 
-@pytest.mark.slow
+@pytest.mark.route
 def test_one_instance_is_no_chain():
     with pytest.raises(ToolError, match="at least two instances"):
         stamp_design(chain(1), "chain", repeated=("front", "node"))

@@ -24,10 +24,10 @@ _SHAPES = [(1, 0, False), (2, 0, False), (2, 1, False)]
 _NAMES = ("tiles", "delay", "skewed")
 _OTHERS = [(1, 0, True), (1, 1, False), (1, 1, True)]
 ALL_SHAPES = pytest.mark.parametrize(
-    _NAMES, [*_SHAPES, *_OTHERS[:2], pytest.param(*_OTHERS[2], marks=pytest.mark.slow)]
+    _NAMES, [*_SHAPES, *_OTHERS[:2], pytest.param(*_OTHERS[2], marks=pytest.mark.matrix)]
 )
 SHAPES = pytest.mark.parametrize(
-    _NAMES, [*_SHAPES, *(pytest.param(*one, marks=pytest.mark.slow) for one in _OTHERS)]
+    _NAMES, [*_SHAPES, *(pytest.param(*one, marks=pytest.mark.matrix) for one in _OTHERS)]
 )
 """Tiles, the delay of q, and whether sums are skewed, which a power tests every time."""
 
@@ -38,7 +38,7 @@ def each_with_a_shape(names, values):
         pytest.param(
             *(value if isinstance(value, tuple) else (value,)),
             *shape,
-            marks=[] if k == number else pytest.mark.slow,
+            marks=[] if k == number else pytest.mark.matrix,
         )
         for k, value in enumerate(values)
         for number, shape in enumerate([*_SHAPES, *_OTHERS])
@@ -126,7 +126,7 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
     [
         (3, 9, 4),
         *(
-            pytest.param(*case, marks=pytest.mark.slow)
+            pytest.param(*case, marks=pytest.mark.matrix)
             for case in (*((8, 7, 6), (24, 11, 5), (8, 7, 7), (8, 8, 4), (4, 12, 5), (17, 13, 4)),)
         ),
     ],
@@ -149,14 +149,14 @@ def test_power(word, D, latency, tiles, delay, skewed):
 
 
 @pytest.mark.parametrize(
-    ("tiles", "delay"), [(1, 0), (2, 0), (2, 1), pytest.param(1, 1, marks=pytest.mark.slow)]
+    ("tiles", "delay"), [(1, 0), (2, 0), (2, 1), pytest.param(1, 1, marks=pytest.mark.matrix)]
 )
 @pytest.mark.parametrize(
     ("name", "D"),
     [
         *(("one17", 7), ("adk2x16", 7)),
         *(
-            pytest.param(name, D, marks=pytest.mark.slow)
+            pytest.param(name, D, marks=pytest.mark.matrix)
             for name, D in (("bal50", 13), ("bal50", 22), ("kara95", 12))
         ),
     ],
@@ -218,10 +218,10 @@ def test_largest_sums(tiles, delay, skewed):
 
 @SHAPES
 @pytest.mark.parametrize(
-    "latency", [4, 7, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6))]
+    "latency", [4, 7, *(pytest.param(n, marks=pytest.mark.matrix) for n in (5, 6))]
 )
-@pytest.mark.parametrize("D", [2, 4, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.slow
+@pytest.mark.parametrize("D", [2, 4, pytest.param(3, marks=pytest.mark.matrix)])
+@pytest.mark.matrix
 def test_few_words(D, latency, tiles, delay, skewed):
     """Operands of fewer words than a product can have are shifted, those of squares too."""
     D += delay
@@ -273,7 +273,7 @@ def test_product_that_is_asked_for_later(wait, tiles, delay, skewed):
 
 
 @ALL_SHAPES
-@pytest.mark.parametrize("D", [6, pytest.param(9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("D", [6, pytest.param(9, marks=pytest.mark.matrix)])
 def test_any_product_follows_any_other(D, tiles, delay, skewed):
     """Either factor, both or none is the result under way, and none is waited for."""
     D += delay
@@ -319,7 +319,7 @@ def test_even_inverse_is_a_fault(tiles, delay, skewed):
         run(some, (1 << 20) + 2, {2: 1, 3: 1}, products, inner=5, delay=delay)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @SHAPES
 @pytest.mark.parametrize("latency", [4, 5, 6, 7])
 @pytest.mark.parametrize("D", range(5, 15))
@@ -350,7 +350,7 @@ def test_words_of_a_result_that_come_before_the_last_step_ends():
     [
         (2, 3, 1, 0),
         *(
-            pytest.param(*case, marks=pytest.mark.slow)
+            pytest.param(*case, marks=pytest.mark.matrix)
             for case in (
                 *((2, 3, 1, 1), (2, 3, 2, 0), (2, 3, 2, 1)),
                 *((3, 3, 1, 0), (3, 5, 1, 0), (3, 5, 2, 0)),
@@ -358,7 +358,7 @@ def test_words_of_a_result_that_come_before_the_last_step_ends():
         ),
     ],
 )
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_every_operand_of_tiny_words(word, modulus, tiles, delay):
     """Each x and y below 2cM, in words that are smaller than any tile's."""
     limit = 2 * whole(modulus, word, delay)

@@ -1,0 +1,175 @@
+"""What pytest does with the markers of slow tests, and the options --shard, --results and --done.
+
+A slow test has one of `REASONS` as its marker, which implies `slow`, and a time limit. Of a test
+with `covering(strength)`, only as many slow cases exist as cover each combination of that many
+values.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.suite import durations
+from tests.suite.covering import covering
+from tests.suite.shards import cut, parse
+
+REASONS = ("fuzz", "vectors", "proof", "route", "clients", "matrix")
+"""Of a test with several, on a parameter and by itself, the first one here counts."""
+LIMITS = {
+    "": 300,
+    "matrix": 900,
+    "vectors": 1800,
+    "proof": 1800,
+    "route": 2400,
+    "fuzz": 1800,
+    "clients": 1200,
+}
+"""Seconds for a case with what it builds, four times what is expected on a busy machine; a test may
+have another one as its marker `timeout`."""
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("suite", "Parts of the suite")
+    group.addoption("--shard", metavar="K/N", help="run the Kth of N parts of all tests")
+    group.addoption("--results", metavar="FILE", help="append each result, a line of JSON")
+    group.addoption("--done", metavar="FILE", help="leave out the tests in its lines")
+    group.addoption(
+        "--products", action="store_true", help="make the cases that `covering` leaves out, too"
+    )
+
+
+def pytest_configure(config):
+    if config.option.shard:
+        try:
+            parse(config.option.shard)
+        except ValueError as error:
+            raise pytest.UsageError(str(error)) from None
+    if config.option.results and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Results(Path(config.option.results)), "suite results")
+
+
+def function_of(item):
+    """The test without its parameters."""
+    return item.nodeid.partition("[")[0]
+
+
+def group_of(item):
+    """The simulated design; nothing, if the test does not say."""
+    marker = item.get_closest_marker("xdist_group")
+    if marker is None:
+        return ""
+    return str(marker.args[0] if marker.args else marker.kwargs["name"])
+
+
+def unit_of(item):
+    """What is not divided: a design, or else a file."""
+    return group_of(item) or item.nodeid.partition("::")[0]
+
+
+def reason_of(item):
+    """Why the test is slow, or nothing. Raises pytest.UsageError if it is slow without a reason."""
+    names = {one.name for one in item.iter_markers()}
+    reason = next((one for one in REASONS if one in names), "")
+    if not reason and "slow" in names:
+        raise pytest.UsageError(
+            f"{item.nodeid} is marked slow: a slow test has its reason as a marker, "
+            f"of {', '.join(REASONS)}"
+        )
+    return reason
+
+
+def covered(cases):
+    """Without the slow cases of a function that its marker `covering` leaves out."""
+    marker = cases[0].get_closest_marker("covering")
+    chosen = covering(
+        [case.callspec.params for case in cases],
+        marker.args[0],
+        always=lambda k: not reason_of(cases[k]),
+        name=function_of(cases[0]),
+    )
+    return [case for k, case in enumerate(cases) if k in chosen]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makeitem(collector):
+    """Here and not when all are collected, so that pytest does not count what is left out."""
+    made = yield
+    if collector.config.option.products or not isinstance(made, list) or len(made) < 2:
+        return made
+    return covered(made) if made[0].get_closest_marker("covering") else made
+
+
+def of_shard(items, text):
+    """The items of the shard K/N."""
+    number, count = parse(text)
+    records, units = durations.read(), {}
+    for item in items:
+        seconds = durations.seconds(records, function_of(item), group_of(item), reason_of(item))
+        units[unit_of(item)] = units.get(unit_of(item), 0.0) + seconds
+    names = set(cut(units, count)[number - 1])
+    return [item for item in items if unit_of(item) in names]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        reason = reason_of(item)
+        if reason:
+            item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(LIMITS[reason]))
+        item.user_properties += [
+            ("test", item.nodeid),
+            ("function", function_of(item)),
+            ("group", group_of(item)),
+            ("reason", reason),
+        ]
+    selected = list(items)
+    if config.option.shard:
+        selected = of_shard(selected, config.option.shard)
+    if config.option.done:
+        done = {*Path(config.option.done).read_text().splitlines()}
+        selected = [item for item in selected if item.nodeid not in done]
+    left = {*selected}
+    config.hook.pytest_deselected(items=[item for item in items if item not in left])
+    items[:] = selected
+
+
+class Results:
+    """Appends a line to the file as soon as a test has ended; an interruption loses none."""
+
+    def __init__(self, path):
+        self.path = path
+        self.phases = {}
+
+    def pytest_runtest_logreport(self, report):
+        known = dict(report.user_properties)
+        # A test that took its worker with it is reported by the name that xdist gave it.
+        test = known.get("test", report.nodeid.partition("@")[0])
+        phases = self.phases.setdefault(test, [])
+        phases.append(report)
+        if report.when not in ("setup", "call"):
+            self.write(test, self.phases.pop(test))
+
+    def write(self, test, phases):
+        known = dict(phases[0].user_properties)
+        failed = [one for one in phases if one.failed]
+        skipped = [one for one in phases if one.skipped]
+        why = ""
+        if skipped and hasattr(skipped[0], "wasxfail"):
+            why = f"expected to fail: {skipped[0].wasxfail}"
+        elif skipped and isinstance(skipped[0].longrepr, tuple):
+            why = skipped[0].longrepr[2].removeprefix("Skipped: ")
+        line = {
+            "test": test,
+            "function": known.get("function", test.partition("[")[0]),
+            "group": known.get("group", ""),
+            "reason": known.get("reason", ""),
+            "outcome": "failed" if failed else "skipped" if skipped else "passed",
+            "crashed": phases[-1].when not in ("setup", "call", "teardown"),
+            "seconds": round(sum(one.duration for one in phases), 3),
+            "why": why,
+        }
+        with self.path.open("a") as file:
+            file.write(json.dumps(line) + "\n")
