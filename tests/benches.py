@@ -54,13 +54,16 @@ def open_bench(family, **settings):
 
 
 def grouped(configurations, slow_ones):
-    """The names of both as parameters of a fixture: a worker builds one, and does all its tests."""
+    """Both as parameters of a fixture, by their names: a worker builds one, and does all its tests.
 
-    def parameter(name, *marks):
-        return pytest.param(name, marks=[*marks, pytest.mark.xdist_group(name)])
+    What is taken apart by `covering` is the configuration: its family, and each of its settings.
+    """
 
-    slow = [parameter(name, pytest.mark.matrix) for name in slow_ones]
-    return [*map(parameter, configurations), *slow]
+    def parameters(named, *marks):
+        for name, value in named.items():
+            yield pytest.param(value, id=name, marks=[*marks, pytest.mark.xdist_group(name)])
+
+    return [*parameters(configurations), *parameters(slow_ones, pytest.mark.matrix)]
 
 
 def run_in_both_orders(bench, commands):

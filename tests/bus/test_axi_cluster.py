@@ -45,7 +45,7 @@ WHOLE_COMMANDS = [
 
 @pytest.fixture(scope="module", params=grouped(CONFIGURATIONS, LONG_CONFIGURATIONS))
 def opened(request):
-    family, cores, settings = (CONFIGURATIONS | LONG_CONFIGURATIONS)[request.param]
+    family, cores, settings = request.param
     with open_bench(family, cores, cycle_limit=100_000, **settings) as bench:
         yield bench
 
@@ -147,6 +147,7 @@ def test_time_counts_cycles(bench):
 # --- Results ------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("length", [16, 17, 31, 32, 33, 47, 48, 63, 64])
 def test_results_of_all_lengths(bench, length):
     for core in range(bench.cores):
@@ -221,6 +222,7 @@ def test_engines_errors_come_with_the_completion(bench):
         assert bench.run(core, good) == good.ended
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("code", [0, 6, 7])
 def test_unknown_commands(bench, code):
     """Their completion tells; they need nothing, and nothing is lost but perhaps X."""
@@ -474,6 +476,7 @@ def test_bits_above_the_length(bench):
         assert bench.take() == (core, *work.ended)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("command", WHOLE_COMMANDS)
 def test_every_operand_must_be_loaded(bench, command):
     work = work_for(bench, command)
@@ -531,6 +534,7 @@ def test_a_length_clears_the_marks_of_its_class_only(bench):
             assert bench.take() == (core, *work.ended), (command, kind)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("command", WHOLE_COMMANDS)
 def test_lengths_that_a_command_needs(bench, command):
     """Absent, or too long: its completion tells, and the lengths that it does not need may be."""
@@ -698,6 +702,7 @@ def duration(bench, core, work):
     return cycles
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("command", [Command.MODMUL, Command.RSA_PRIVATE])
 def test_cancel_at_any_moment(bench, command):
     """One completion always, and the core works right afterwards.

@@ -147,6 +147,7 @@ NAMED = {
 }
 
 
+@pytest.mark.covering(1)
 @pytest.mark.matrix
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NAMED)

@@ -157,6 +157,7 @@ def test_modexp(opened):
 LENGTHS_OF_KEYS = [(128, 64), (100, 50), (129, 65), (96, 60)]
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("mode", "sizes"),
     [
@@ -243,6 +244,7 @@ def test_a_whole_rsa_key(tmp_path, family, bus):
     harness.close()
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [125, 100, 97])
 def test_operands_out_of_range(opened, bits):
     """Also by bits beyond the last byte. The result stays, and the modulus too."""
@@ -316,6 +318,7 @@ def test_a_wrong_result(opened):
     assert opened("private", octets(1))[:2] == (0, 1)
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("bit", [0, 16, 17, 31])
 def test_a_wrong_bit_on_the_way(opened, bit):
     """Of the result's second word, as it is read: where results are checked, it is not given."""

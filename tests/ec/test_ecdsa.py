@@ -27,7 +27,7 @@ from tests.ec.small_curves import CURVES, TINY, points_of
 from tests.integers import IntegerCurves
 from tests.openssl import openssl
 
-pytestmark = pytest.mark.xdist_group("weierstrass")
+pytestmark = [pytest.mark.xdist_group("weierstrass"), pytest.mark.covering(1)]
 
 P_256 = curve_named("P-256")
 RFC = Path(cryptography_vectors.__file__).parent.joinpath(

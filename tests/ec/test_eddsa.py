@@ -18,7 +18,7 @@ from coprime.engine.contract import Command, Error
 from coprime.model import edwards_points
 from tests.ec.small_edwards import CURVES, points_of
 
-pytestmark = pytest.mark.xdist_group("edwards")
+pytestmark = [pytest.mark.xdist_group("edwards"), pytest.mark.covering(1)]
 
 LIBRARY = {ED25519: Ed25519PrivateKey, ED448: Ed448PrivateKey}
 CTX = {  # RFC 8032, 7.2 and 7.3: curve, variant, context, private key, message, signature

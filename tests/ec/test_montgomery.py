@@ -26,7 +26,7 @@ SMALL = MontgomeryCurve("a small curve", 1_048_573, 121665, 9, 1)
 """Modulo the greatest prime of 20 bits: the engine takes 18 bits and more."""
 
 
-pytestmark = pytest.mark.xdist_group("montgomery")
+pytestmark = [pytest.mark.xdist_group("montgomery"), pytest.mark.covering(1)]
 
 
 VECTORS = [

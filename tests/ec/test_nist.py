@@ -98,6 +98,7 @@ CHECKS = {
 """What runs a file's tests, what reads those of a curve, and how many those are."""
 
 
+@pytest.mark.covering(1)
 @pytest.mark.xdist_group("weierstrass")
 @pytest.mark.parametrize(("kind", "place"), [("SigGen", 7), ("SigVer", 3), ("ECDH", 5)])
 def test_some_of_a_file(weierstrass, kind, place):
@@ -105,6 +106,7 @@ def test_some_of_a_file(weierstrass, kind, place):
     check(weierstrass, list(read("P-224"))[place : place + 1])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.vectors
 @pytest.mark.parametrize("kind", CHECKS)
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ SLOW = [
 ]
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize(
     ("family", "curves", "command"),
     [*MULTIPLES, *(pytest.param(*one, marks=pytest.mark.matrix) for one in SLOW)],
@@ -67,6 +68,7 @@ def test_blinded_scalars(family):
     bench.device.close()
 
 
+@pytest.mark.covering(2)
 @pytest.mark.matrix
 @pytest.mark.parametrize("command", ["EC_MULTIPLY", "ECDSA_SIGN_WITH", "ECDSA_VERIFY"])
 @pytest.mark.parametrize("delay", ["0", "1"])

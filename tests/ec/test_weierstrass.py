@@ -29,7 +29,7 @@ from tests.ec.named_curves import KEY_CURVES, marked
 from tests.ec.small_curves import TINY, points_of
 from tests.openssl import openssl
 
-pytestmark = pytest.mark.xdist_group("weierstrass")
+pytestmark = [pytest.mark.xdist_group("weierstrass"), pytest.mark.covering(1)]
 
 P_256 = curve_named("P-256")
 SHORT = WeierstrassCurve("modulo 2^17 - 1", p=131071, a=5, b=24, n=130639, base=(7, 87503))

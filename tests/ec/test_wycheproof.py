@@ -158,6 +158,7 @@ def test_some_of_ecdh(weierstrass, secrets, name):
     run_ecdh(weierstrass, secrets, tests[5::311])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("file", slow_by_curve(ECDH))
 def test_all_of_ecdh(weierstrass, secrets, file):
     run_ecdh(weierstrass, secrets, ecdh_tests(file))
@@ -212,6 +213,7 @@ def test_some_of_ecdsa(weierstrass, verdicts, name):
     run_ecdsa(weierstrass, verdicts, tests[3::229])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.parametrize("file", slow_by_curve(ECDSA))
 def test_all_of_ecdsa(weierstrass, verdicts, file):
     run_ecdsa(weierstrass, verdicts, ecdsa_tests(file))
@@ -249,6 +251,7 @@ def test_some_of_eddsa(edwards):
     run_eddsa(edwards, eddsa.ED25519, list(eddsa_tests("ed25519"))[7::101])
 
 
+@pytest.mark.covering(1)
 @pytest.mark.vectors
 @pytest.mark.xdist_group("edwards")
 @pytest.mark.parametrize("curve", EDDSA, ids=lambda curve: curve.name)

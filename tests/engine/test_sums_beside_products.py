@@ -198,6 +198,7 @@ def simulate(design, operands, lengths, expected):
     return found
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize(
     ("tile", "tiles", "bits", "delay", "count", "seed"),
     [

@@ -49,22 +49,27 @@ def parameter(number, family, exponentiator, settings, *marks):
     )
 
 
+def with_each(*exponentiators):
+    """Every design with each of them."""
+    return [
+        parameter(number, family, exponentiator, settings, pytest.mark.matrix)
+        for number, (family, settings) in enumerate(DESIGNS)
+        for exponentiator in exponentiators
+    ]
+
+
 @pytest.fixture(
     scope="module",
-    params=[
-        *(parameter("fast", *design) for design in FAST),
-        *(
-            parameter(number, family, exponentiator, settings, pytest.mark.matrix)
-            for number, (family, settings) in enumerate(DESIGNS)
-            for exponentiator in EXPONENTIATORS
-        ),
-    ],
+    params=[*(parameter("fast", *design) for design in FAST), *with_each(*EXPONENTIATORS)],
 )
 def bench(request):
     family, settings = request.param
     bench = open_bench(family, **settings)
     yield bench
     bench.device.close()
+
+
+COUNTED = pytest.mark.parametrize("bench", with_each("repeated"), indirect=True)
 
 
 def counts(bench):
@@ -97,6 +102,7 @@ def test_modexp(bench):
         assert bench.accelerator.modexp(m - 1, 5, m).value == m - 1
 
 
+@pytest.mark.covering(1)
 def test_leading_zeros_of_the_exponent(bench):
     longest, m, x = bench.design.capabilities.max_length, (1 << 60) - 93, 3
     for e in (0, 1, 257):
@@ -105,6 +111,7 @@ def test_leading_zeros_of_the_exponent(bench):
             assert run.value == pow(x, e, m), (e, length)
 
 
+@pytest.mark.covering(1)
 def test_rsa_public(bench):
     key = generate(bench.design.capabilities.max_length, 17, seed=2)
     bench.accelerator.load_public(key.n, key.e)
@@ -120,6 +127,7 @@ class Short:
         self.dp, self.dq = d % (key.p - 1), d % (key.q - 1)
 
 
+@pytest.mark.covering(1)
 def test_rsa_private(bench):
     own = bench.design.capabilities
     keys = [
@@ -133,10 +141,10 @@ def test_rsa_private(bench):
             assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
 
 
+@COUNTED
 def test_exponents_that_are_too_long_to_count_down(bench):
     own, m = bench.design.capabilities, (1 << 60) - 93
-    if not counts(bench):
-        return
+    assert counts(bench)
     longest = 1 << COUNTER_BITS
     if own.multipliers == 1:
         assert bench.accelerator.modexp(3, 1000, m, exponent_length=70).value == pow(3, 1000, m)
@@ -170,13 +178,16 @@ def test_exhaustive_small_exponents(exponentiator):
                 assert run.value == pow(x, e, 21), (x, e, length)
 
 
-@pytest.mark.matrix
+@COUNTED
 def test_the_longest_exponent_that_is_counted_down(bench):
+    """On two multipliers it is not counted down."""
     m, e = (1 << 50) - 27, (1 << COUNTER_BITS) - 1
-    if counts(bench) and bench.design.capabilities.multipliers == 1:
+    assert counts(bench)
+    if bench.design.capabilities.multipliers == 1:
         assert bench.accelerator.modexp(3, e, m).value == pow(3, e, m)
 
 
+@pytest.mark.covering(1)
 def test_cycles(bench):
     """In constant time the cycles tell the exponent's length alone; else they tell its bits."""
     own, m = bench.design.capabilities, (1 << 60) - 93

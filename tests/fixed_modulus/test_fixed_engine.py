@@ -66,7 +66,7 @@ LONG_CONFIGURATIONS = {
 
 @pytest.fixture(scope="module", params=grouped(CONFIGURATIONS, LONG_CONFIGURATIONS))
 def bench(request):
-    family, settings = (CONFIGURATIONS | LONG_CONFIGURATIONS)[request.param]
+    family, settings = request.param
     bench = open_bench(family, **settings)
     yield bench
     bench.device.close()
@@ -94,6 +94,7 @@ def exponents(m, generator):
     ]
 
 
+@pytest.mark.covering(1)
 def test_modmul(bench):
     m, generator = modulus(bench), random.Random(1)
     for x, y in itertools.product(factors(m, generator), repeat=2):
@@ -124,6 +125,7 @@ def test_an_exponent_is_counted_down_up_to_17_bits():
     bench.device.close()
 
 
+@pytest.mark.covering(2)
 def test_leading_zeros_of_the_exponent(bench):
     """What an exponent before had there does not count."""
     m, bits = modulus(bench), modulus(bench).bit_length()
@@ -134,6 +136,7 @@ def test_leading_zeros_of_the_exponent(bench):
             assert run.value == pow(3, e, m)
 
 
+@pytest.mark.covering(1)
 def test_other_moduli_and_operands_are_refused(bench):
     m, accelerator = modulus(bench), bench.accelerator
     assert accelerator.modmul(3, 2, m).value == 6
@@ -154,6 +157,7 @@ def test_other_moduli_and_operands_are_refused(bench):
     assert caught.value.code is Error.MODULUS_FIXED
 
 
+@pytest.mark.covering(2)
 def test_constant_time_where_it_is_said(bench):
     m, bits = modulus(bench), modulus(bench).bit_length()
     generator = random.Random(3)
@@ -165,6 +169,7 @@ def test_constant_time_where_it_is_said(bench):
     assert (len(cycles) == 1) >= bench.design.capabilities.constant_time
 
 
+@pytest.mark.covering(1)
 def test_after_a_wipe_all_must_be_loaded_again(bench):
     m = modulus(bench)
     bench.accelerator.wipe()

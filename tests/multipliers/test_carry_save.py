@@ -69,6 +69,7 @@ def all_cases(family, length, width):
                     yield case_of(x, y, m, width)
 
 
+@pytest.mark.covering(2)
 @each_family
 @pytest.mark.parametrize(
     ("length", "words"),
@@ -113,6 +114,7 @@ def test_edges(family, length, width):
     check(make(family, digits(length, width), width), list(edge_cases(family, length, width)))
 
 
+@pytest.mark.covering(2)
 @each_family
 @pytest.mark.parametrize(
     ("words", "width"),

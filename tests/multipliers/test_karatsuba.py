@@ -517,6 +517,7 @@ def way_cases(generator, width, words, settings, *, moduli=None):
                 yield Case(x, y, m, words, words, descale=True)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize("settings", WAYS)
 @pytest.mark.parametrize(
     ("width", "latency", "words"),

@@ -126,6 +126,7 @@ def test_an_order_that_is_too_short_for_r(monkeypatch):
     assert codes == {Error.NONE, Error.POINT}
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize(
     ("name", "command"),
     [

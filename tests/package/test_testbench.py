@@ -106,6 +106,7 @@ def test_verilator(tmp_path, family):
     assert_passes(tmp_path, "verilator")
 
 
+@pytest.mark.covering(2)
 @pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize("bus", Bus)
@@ -116,6 +117,7 @@ def test_every_family_on_every_bus_and_target(tmp_path, family, target, bus, how
     assert_passes(tmp_path, how)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize("target", Target)
@@ -168,6 +170,7 @@ def test_operations_on_edwards_curves(tmp_path):
     assert_passes(tmp_path)
 
 
+@pytest.mark.covering(2)
 @pytest.mark.clients
 @pytest.mark.parametrize("how", ["icarus", "verilator"])
 @pytest.mark.parametrize(

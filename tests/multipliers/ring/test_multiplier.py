@@ -120,6 +120,7 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
     return values
 
 
+@pytest.mark.covering(2)
 @ALL_SHAPES
 @pytest.mark.parametrize(
     ("word", "D", "latency"),
@@ -148,6 +149,7 @@ def test_power(word, D, latency, tiles, delay, skewed):
     assert left < 2 * modulus
 
 
+@pytest.mark.covering(2)
 @pytest.mark.parametrize(
     ("tiles", "delay"), [(1, 0), (2, 0), (2, 1), pytest.param(1, 1, marks=pytest.mark.matrix)]
 )
@@ -173,6 +175,7 @@ def test_power_on_a_tile(name, D, tiles, delay):
     check(some, modulus, operands, POWER, inner=D, delay=delay)
 
 
+@pytest.mark.covering(2)
 @each_with_a_shape("shape", ["ones", "lowest", "sparse"])
 def test_extreme_operands(shape, tiles, delay, skewed):
     """0, 1 and 2cM - 1 times one another, each product from an idle multiplier."""
@@ -216,6 +219,7 @@ def test_largest_sums(tiles, delay, skewed):
     check(some, modulus, operands, products, inner=D, delay=delay, watch=True)
 
 
+@pytest.mark.covering(2)
 @SHAPES
 @pytest.mark.parametrize(
     "latency", [4, 7, *(pytest.param(n, marks=pytest.mark.matrix) for n in (5, 6))]
@@ -240,6 +244,7 @@ def test_few_words(D, latency, tiles, delay, skewed):
     )
 
 
+@pytest.mark.covering(2)
 @each_with_a_shape("rounds, word", [(4, 5), (5, 17), (9, 5)])
 def test_rounds_and_words_that_differ(rounds, word, tiles, delay, skewed):
     """Y is shorter or longer than X and c * M, and another modulus may be longer still."""
@@ -257,6 +262,7 @@ def test_rounds_and_words_that_differ(rounds, word, tiles, delay, skewed):
     check(some, modulus, operands, products, inner=inner, delay=delay, longest=8)
 
 
+@pytest.mark.covering(2)
 @each_with_a_shape("wait", [1, 40, 80])
 def test_product_that_is_asked_for_later(wait, tiles, delay, skewed):
     """It follows if it is asked for before step D ends, or begins with nothing under way."""
@@ -319,6 +325,7 @@ def test_even_inverse_is_a_fault(tiles, delay, skewed):
         run(some, (1 << 20) + 2, {2: 1, 3: 1}, products, inner=5, delay=delay)
 
 
+@pytest.mark.covering(3)
 @pytest.mark.matrix
 @SHAPES
 @pytest.mark.parametrize("latency", [4, 5, 6, 7])
