@@ -26,7 +26,9 @@ def made(name):
     family, settings = DESIGNS[name]
     design = choose(family, settings).design
     (program,) = design.programs
-    numbers, bits = design.layout.numbers, design.capabilities.command_bits
+    references = {one for step in program.steps for one in (step.x, step.y, step.destination)}
+    numbers = {one: k for k, one in enumerate(sorted(references, key=str))}  # any will do
+    bits = design.capabilities.command_bits
     return program, lambda: ProgramMemory(program, numbers, bits, Target.GENERIC)
 
 
