@@ -9,6 +9,7 @@ from coprime.bus import registers
 from coprime.bus.axi_accelerator import Bus
 from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
+from tests.benches import grouped
 from tests.drivers.harness import (
     DRIVER,
     HARNESS,
@@ -49,10 +50,7 @@ SLOW = {
 
 @pytest.fixture(
     scope="module",
-    params=[
-        *(pytest.param(FAST[name], id=name, marks=pytest.mark.xdist_group(name)) for name in FAST),
-        *(pytest.param(SLOW[name], id=name, marks=pytest.mark.matrix) for name in SLOW),
-    ],
+    params=grouped(FAST, SLOW),
 )
 def harness(request, tmp_path_factory):
     family, settings = request.param

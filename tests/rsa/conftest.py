@@ -11,7 +11,13 @@ FAMILIES = ("fdfm", "karatsuba", "compact", "ring")
 
 
 @pytest.fixture(
-    params=["integers", *(pytest.param(name, marks=pytest.mark.matrix) for name in FAMILIES)]
+    params=[
+        "integers",
+        *(
+            pytest.param(name, marks=[pytest.mark.matrix, pytest.mark.xdist_group(name)])
+            for name in FAMILIES
+        ),
+    ]
 )
 def accelerator(request: pytest.FixtureRequest) -> Any:
     """Whatever has load_public, public, load_private and private."""
