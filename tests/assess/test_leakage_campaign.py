@@ -48,7 +48,7 @@ def equal(found, expected):
     )
 
 
-@pytest.mark.parametrize("noise", [0.0, 2.0])
+@pytest.mark.parametrize("noise", [pytest.param(0.0, marks=pytest.mark.fuzz), 2.0])
 def test_an_interrupted_campaign_goes_on_and_is_extended(tmp_path, monkeypatch, noise):
     own = acquisition(noise=noise)
     _, whole = record_traces(own, 70, keep=30, workers=1)

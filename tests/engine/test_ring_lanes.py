@@ -64,8 +64,16 @@ def bench():
     bench.device.close()
 
 
-@pytest.mark.parametrize("p_bits", [64, 50, 80])
-@pytest.mark.parametrize("wrong", ["dp", "dq", "e", "n", "p", "q"])
+def some(firsts, seconds):
+    """Each pair; in turn, those that run every time have each value of the longer list."""
+    return [
+        pytest.param(one, other, marks=[pytest.mark.fuzz] * (number % len(firsts) != k))
+        for k, one in enumerate(firsts)
+        for number, other in enumerate(seconds)
+    ]
+
+
+@pytest.mark.parametrize(("p_bits", "wrong"), some([64, 50, 80], ["dp", "dq", "e", "n", "p", "q"]))
 def test_cycles_to_a_fault(bench, p_bits, wrong):
     """Modulo which prime ever it is noticed, and whichever lane comes first, as predicted."""
     key = generate(128, p_bits=p_bits, seed=p_bits)
@@ -119,8 +127,10 @@ def is_wiped(device):
     return not any(device.peek(one, word) for one in memories for word in range(one.words))
 
 
-@pytest.mark.parametrize("lane", LANES)
-@pytest.mark.parametrize("operand", [Operand.X, Operand.P, Operand.Q, Operand.DP, Operand.DQ])
+@pytest.mark.parametrize(
+    ("lane", "operand"),
+    some(LANES, [Operand.X, Operand.P, Operand.Q, Operand.DP, Operand.DQ]),
+)
 def test_operands(campaign, busy, lane, operand):
     """A lane reads those of its prime; what is wrong in one ends both, and both are wiped."""
     read = {Operand.P, Operand.DP} if lane == LANES[0] else {Operand.Q, Operand.DQ}
@@ -147,13 +157,7 @@ def test_what_is_checked(campaign, busy, lane, every):
 
 @pytest.mark.parametrize(
     ("lane", "name"),
-    [
-        pytest.param(lane, name, marks=[pytest.mark.fuzz] * ((k + number) % 2))
-        for k, lane in enumerate(LANES)
-        for number, name in enumerate(
-            ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]
-        )
-    ],
+    some(LANES, ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]),
 )
 @pytest.mark.parametrize("every", [1688, pytest.param(211, marks=pytest.mark.fuzz)])
 def test_flow(campaign, busy, lane, name, every):

@@ -6,7 +6,7 @@ the first whole run replaces. Functions that take less than a second are left ou
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,17 +65,22 @@ def write(records: Records, path: Path = RECORDED) -> None:
             lines.writerow([test, group, *figures, "yes" if one.measured else "no"])
 
 
-def seconds(records: Records, test: str, group: str, reason: str) -> float:
-    """Of one case: the mean of its group, else of its function, else what its reason suggests."""
-    known = records.get((test, group))
-    if known is None:
-        others = [one for (name, _), one in records.items() if name == test]
-        if not others:
-            return UNKNOWN[reason]
-        known = Recorded(
-            sum(one.cases for one in others), sum(one.seconds for one in others), 0, False
-        )
-    return known.seconds / known.cases
+def expected(records: Records) -> Callable[[str, str, str], float]:
+    """Gives the seconds of one case by its function, group and reason: the mean of its group, else
+    of its function, else what its reason suggests."""
+    means = {key: one.seconds / one.cases for key, one in records.items()}
+    totals: dict[str, tuple[int, float]] = {}
+    for (test, _), one in records.items():
+        cases, seconds = totals.get(test, (0, 0.0))
+        totals[test] = cases + one.cases, seconds + one.seconds
+
+    def seconds_of(test: str, group: str, reason: str) -> float:
+        if (test, group) in means:
+            return means[test, group]
+        cases, seconds = totals.get(test, (1, UNKNOWN[reason]))
+        return seconds / cases
+
+    return seconds_of
 
 
 def measured(

@@ -103,9 +103,9 @@ def pytest_pycollect_makeitem(collector):
 def of_shard(items, text):
     """The items of the shard K/N."""
     number, count = parse(text)
-    records, units = durations.read(), {}
+    seconds_of, units = durations.expected(durations.read()), {}
     for item in items:
-        seconds = durations.seconds(records, function_of(item), group_of(item), reason_of(item))
+        seconds = seconds_of(function_of(item), group_of(item), reason_of(item))
         units[unit_of(item)] = units.get(unit_of(item), 0.0) + seconds
     names = set(cut(units, count)[number - 1])
     return [item for item in items if unit_of(item) in names]

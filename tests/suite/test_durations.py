@@ -23,9 +23,12 @@ def test_without_a_file(tmp_path):
 
 
 def test_a_case_takes_the_mean():
-    assert durations.seconds(OLD, "a.py::test_a", "", "matrix") == 5.0
-    assert durations.seconds(OLD, "b.py::test_b", "compact", "matrix") == 5.0  # of another group
-    assert durations.seconds(OLD, "c.py::test_c", "", "route") == durations.UNKNOWN["route"]
+    more = OLD | {("b.py::test_b", "ring"): Recorded(1, 30.0, 30.0, True)}
+    seconds_of = durations.expected(more)
+    assert seconds_of("a.py::test_a", "", "matrix") == 5.0
+    assert seconds_of("b.py::test_b", "fdfm", "matrix") == 5.0
+    assert seconds_of("b.py::test_b", "compact", "matrix") == 10.0  # of all groups
+    assert seconds_of("c.py::test_c", "", "route") == durations.UNKNOWN["route"]
 
 
 def test_new_figures_replace_those_of_the_function():
