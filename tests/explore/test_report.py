@@ -106,7 +106,7 @@ def test_page_asks_for_nothing_and_reports_no_error(page, folder):
     assert page.evaluate("document.querySelectorAll('.plot svg.marks').length") == 3
 
 
-@pytest.mark.parametrize("width", [420, 1360])
+@pytest.mark.parametrize("width", [420, pytest.param(1360, marks=pytest.mark.clients)])
 def test_legends_are_not_cut(browser, tmp_path, width):
     """Every family's name ends within its plot, on a telephone, too."""
     write_report([point(family, 64, k + 1) for k, family in enumerate(FAMILIES)], tmp_path)
@@ -291,7 +291,7 @@ OVERFLOW = """(() => {
 })()"""
 
 
-@pytest.mark.parametrize("width", [420, 1300])
+@pytest.mark.parametrize("width", [420, pytest.param(1300, marks=pytest.mark.clients)])
 def test_tables_and_plots_fit_the_page(browser, every, width):
     """Also on a telephone, where a table that does not fit becomes a card for each row."""
     with browser.emulating(width):
