@@ -218,6 +218,27 @@ class Ecdh(Structure):
         super().__init__(kdf, len(shared), places[0] if shared else None, len(point), places[1])
 
 
+class EncryptedData(Structure):
+    """The parameters of CKM_AES_ECB_ENCRYPT_DATA."""
+
+    _fields_ = [("data", c_void_p), ("size", c_ulong)]
+
+    def __init__(self, data):
+        self.content = ctypes.create_string_buffer(data, len(data))
+        super().__init__(ctypes.cast(self.content, c_void_p) if data else None, len(data))
+
+
+class ChainedData(Structure):
+    """The parameters of CKM_AES_CBC_ENCRYPT_DATA."""
+
+    _fields_ = [("iv", c_ubyte * 16), ("data", c_void_p), ("size", c_ulong)]
+
+    def __init__(self, iv, data):
+        self.content = ctypes.create_string_buffer(data, len(data))
+        place = ctypes.cast(self.content, c_void_p) if data else None
+        super().__init__((c_ubyte * 16)(*iv), place, len(data))
+
+
 class Hkdf(Structure):
     """The parameters of HKDF: the salt is bytes, the handle of a key, or None."""
 

@@ -243,11 +243,12 @@ static const CK_ULONG mechanisms[] = {
     CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA3_512, CKM_EDDSA, CKM_ECDH1_DERIVE,
     CKM_ECDH1_COFACTOR_DERIVE, CKM_ECDH_AES_KEY_WRAP, CKM_HKDF_DERIVE, CKM_HKDF_DATA,
     CKM_SP800_108_COUNTER_KDF, CKM_SP800_108_FEEDBACK_KDF, CKM_SP800_108_DOUBLE_PIPELINE_KDF,
-    CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
+    CKM_AES_ECB_ENCRYPT_DATA, CKM_AES_CBC_ENCRYPT_DATA, CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
     CKM_SHA512_HMAC_GENERAL, CKM_SHA3_256_HMAC, CKM_AES_CMAC, CKM_AES_CMAC_GENERAL, CKM_SHA_1, CKM_SHA256, CKM_SHA512, CKM_SHA3_384,
 };
 static const CK_ULONG generations[] = {
-    CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_CHACHA20_KEY_GEN, CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN,
+    CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_CHACHA20_KEY_GEN, CKM_SHA256_KEY_GEN,
+    CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN,
     CKM_EC_EDWARDS_KEY_PAIR_GEN, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
 };
 static const CK_ULONG digests[] = {CKM_SHA_1, CKM_SHA224, CKM_SHA256, CKM_SHA384, CKM_SHA512};
@@ -340,7 +341,7 @@ static CK_EDDSA_PARAMS *take_eddsa(void)
     return made;
 }
 
-static const CK_ULONG kdfs[] = {CKD_NULL, CKD_SHA1_KDF, CKD_SHA256_KDF, CKD_SHA512_KDF};
+static const CK_ULONG kdfs[] = {CKD_NULL, CKD_SHA1_KDF, CKD_SHA256_KDF, CKD_SHA256_KDF_SP800};
 
 static CK_ECDH_AES_KEY_WRAP_PARAMS *take_ecdh_aes(void)
 {
@@ -429,6 +430,23 @@ static void set_parameter(CK_MECHANISM *mechanism, void *parameter, CK_ULONG siz
     mechanism->ulParameterLen = size;
 }
 
+/* Data that is encrypted for a key: whole blocks, or nearly. */
+static void set_encrypted(CK_MECHANISM *mechanism)
+{
+    CK_AES_CBC_ENCRYPT_DATA_PARAMS *const chained = allocate(sizeof *chained);
+    CK_KEY_DERIVATION_STRING_DATA *const plain = allocate(sizeof *plain);
+    CK_ULONG size = take() % 5 * 16 + (take() < 240 ? 0 : take() % 16);
+
+    plain->ulLen = chained->length = size;
+    plain->pData = chained->pData = take() < 240 ? take_bytes(size) : NULL;
+    memcpy(chained->iv, take_bytes(sizeof chained->iv), sizeof chained->iv);
+    if (mechanism->mechanism == CKM_AES_CBC_ENCRYPT_DATA) {
+        set_parameter(mechanism, chained, sizeof *chained);
+    } else {
+        set_parameter(mechanism, plain, sizeof *plain);
+    }
+}
+
 static void set_kbkdf(CK_MECHANISM *mechanism)
 {
     CK_SP800_108_FEEDBACK_KDF_PARAMS *const made = allocate(sizeof *made);
@@ -472,6 +490,10 @@ static void take_own_parameter(CK_MECHANISM *mechanism)
     case CKM_SP800_108_FEEDBACK_KDF:
     case CKM_SP800_108_DOUBLE_PIPELINE_KDF:
         set_kbkdf(mechanism);
+        break;
+    case CKM_AES_ECB_ENCRYPT_DATA:
+    case CKM_AES_CBC_ENCRYPT_DATA:
+        set_encrypted(mechanism);
         break;
     case CKM_AES_CTR:
         set_parameter(mechanism, take_counter(), sizeof(CK_AES_CTR_PARAMS));
@@ -680,7 +702,8 @@ static void make(void)
         break;
     default:
         if (generate.mechanism == CKM_AES_KEY_GEN || generate.mechanism == CKM_CHACHA20_KEY_GEN ||
-            generate.mechanism == CKM_GENERIC_SECRET_KEY_GEN) {
+            generate.mechanism == CKM_GENERIC_SECRET_KEY_GEN ||
+            generate.mechanism == CKM_SHA256_KEY_GEN) {
             keep_handle(C_GenerateKey(session, &generate, template, count, &made), made);
             break;
         }
@@ -840,6 +863,7 @@ static void make_keys(void)
                              {CKA_UNWRAP, &yes, 1},
                              {CKA_ENCRYPT, &yes, 1},
                              {CKA_DECRYPT, &yes, 1},
+                             {CKA_DERIVE, &yes, 1},
                              {CKA_EXTRACTABLE, &yes, 1},
                              {CKA_WRAP_TEMPLATE, items, sizeof items},
                              {CKA_UNWRAP_TEMPLATE, items, sizeof items}};
@@ -1017,6 +1041,37 @@ static void derive_twice(void)
     }
 }
 
+/* A key that is derived by encryption is what encryption gives. */
+static void derive_by_encryption(void)
+{
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+    const bool chains = take() % 2;
+    CK_ULONG blocks = 1 + take() % 8, size = 1 + take() % (16 * blocks), length = 16 * blocks;
+    CK_AES_CBC_ENCRYPT_DATA_PARAMS chained = {{0}, take_bytes(length), length};
+    CK_KEY_DERIVATION_STRING_DATA plain = {chained.pData, length};
+    CK_MECHANISM derive = {CKM_AES_ECB_ENCRYPT_DATA, &plain, sizeof plain};
+    CK_MECHANISM encrypt = {CKM_AES_ECB, NULL, 0};
+    CK_ATTRIBUTE shown[] = {{CKA_SENSITIVE, &no, 1},
+                            {CKA_EXTRACTABLE, &yes, 1},
+                            {CKA_VALUE_LEN, &size, sizeof size}};
+    CK_BYTE *const text = allocate(length), value[128];
+    CK_ATTRIBUTE wanted = {CKA_VALUE, value, sizeof value};
+    CK_OBJECT_HANDLE made;
+
+    memcpy(chained.iv, take_bytes(16), 16);
+    if (chains) {
+        derive = (CK_MECHANISM){CKM_AES_CBC_ENCRYPT_DATA, &chained, sizeof chained};
+        encrypt = (CK_MECHANISM){CKM_AES_CBC, chained.iv, 16};
+    }
+    must(C_EncryptInit(session, &encrypt, handles[2]));
+    must(note(ENCRYPTIONS, C_Encrypt(session, plain.pData, plain.ulLen, text, &length)));
+    must(note(DERIVATIONS, C_DeriveKey(session, &derive, handles[2], shown, 3, &made)));
+    must(C_GetAttributeValue(session, made, &wanted, 1));
+    if (wanted.ulValueLen != size || memcmp(text, value, size) != 0) {
+        abort();
+    }
+}
+
 /* The secret of two pairs, from both sides: with an engine, and then rarely, as it takes a while. */
 static void derive_from_both_sides(void)
 {
@@ -1118,7 +1173,7 @@ static void wrap_by_agreement(void)
         return;
     }
     given->ulAESKeyBits = 128 + take() % 3 * 64;
-    given->kdf = CKD_SHA256_KDF;
+    given->kdf = take() % 2 ? CKD_SHA256_KDF : CKD_SHA256_KDF_SP800;
     given->ulSharedDataLen = given->pSharedData ? given->ulSharedDataLen : 0;
     must(C_GenerateKeyPair(session, &generate, public, 2, private, 2, &wraps, &unwraps));
     must(C_CreateObject(session, template, 5, &key));
@@ -1134,7 +1189,8 @@ static void wrap_by_agreement(void)
 static void go_and_come_back(void)
 {
     static void (*const ways[])(void) = {encrypt_and_decrypt, wrap_and_unwrap, derive_twice,
-                                         derive_from_both_sides, seal_and_open, wrap_by_agreement};
+                                         derive_from_both_sides, derive_by_encryption,
+                                         seal_and_open, wrap_by_agreement};
     const CK_SESSION_HANDLE before = session;
 
     open_session(&session);

@@ -9,6 +9,7 @@ import os
 import pytest
 from cryptography.hazmat.primitives import hashes, keywrap, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa, x448, x25519
+from cryptography.hazmat.primitives.kdf.concatkdf import ConcatKDFHash
 from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 
 from tests.token import cryptoki
@@ -94,6 +95,23 @@ def test_a_key_that_another_library_wraps(session, curve, bits, size):
             session.unwrap(ECDH_AES_KEY_WRAP, private, wrong, AS_BYTES, parameter)
     with refused(0x112):  # CKR_WRAPPED_KEY_LEN_RANGE
         session.unwrap(ECDH_AES_KEY_WRAP, private, side.point, AS_BYTES, parameter)
+
+
+def test_a_temporary_key_by_another_function(session):
+    """The one-step function of SP 800-56C, in both directions."""
+    public, private = agreement(session, "P-256", private={cryptoki.DERIVE: True})
+    side, parameter = Side("P-256"), cryptoki.EcdhAes(256, 0x10, b"of both")
+    secret = side.share(session.get(public, cryptoki.EC_POINT)[2:])
+    derived = ConcatKDFHash(hashes.SHA256(), 32, b"of both").derive(secret)
+    wrapped = side.point + keywrap.aes_key_wrap_with_padding(derived, b"a value")
+    key = session.unwrap(ECDH_AES_KEY_WRAP, private, wrapped, AS_BYTES | OPEN, parameter)
+    assert session.get(key, cryptoki.VALUE) == b"a value"
+    wrapped = session.wrap(ECDH_AES_KEY_WRAP, public, key, parameter)
+    back = session.unwrap(ECDH_AES_KEY_WRAP, private, wrapped, AS_BYTES | OPEN, parameter)
+    assert session.get(back, cryptoki.VALUE) == b"a value"
+    with refused(cryptoki.WRAPPED_KEY_INVALID):
+        of_x963 = cryptoki.EcdhAes(256, SHA256_KDF, b"of both")
+        session.unwrap(ECDH_AES_KEY_WRAP, private, wrapped, AS_BYTES | OPEN, of_x963)
 
 
 @pytest.mark.parametrize("curve", AGREEMENTS)

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     decode_dss_signature,
     encode_dss_signature,
 )
+from cryptography.hazmat.primitives.kdf.concatkdf import ConcatKDFHash
 from cryptography.hazmat.primitives.kdf.x963kdf import X963KDF
 
 from coprime.ec import eddsa
@@ -319,6 +320,20 @@ def test_functions_of_rfc_7748(session, parameters):
         session.derive(private, bytes(len(point)), SHOWN)
 
 
+ONE_STEP = {
+    hashes.SHA1: 0xE,
+    hashes.SHA224: 0xF,
+    hashes.SHA256: 0x10,
+    hashes.SHA384: 0x11,
+    hashes.SHA512: 0x12,
+    hashes.SHA3_224: 0x13,
+    hashes.SHA3_256: 0x14,
+    hashes.SHA3_384: 0x15,
+    hashes.SHA3_512: 0x16,
+}
+"""CKD_*_KDF_SP800."""
+
+
 def test_derived_keys(session):
     key, other = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     _, private = import_weierstrass(session, key)
@@ -326,12 +341,19 @@ def test_derived_keys(session):
     secret = key.exchange(ec.ECDH(), other.public_key())
     aes = {KEY_TYPE: cryptoki.AES, cryptoki.VALUE_LEN: 16}
     assert session.get(session.derive(private, point, {**SHOWN, **aes}), VALUE) == secret[16:]
-    kdf = {hashes.SHA1: 2, hashes.SHA256: 6, hashes.SHA512: 8}
+    kdf = {hashes.SHA1: 2, hashes.SHA256: 6, hashes.SHA512: 8, hashes.SHA3_256: 11}
     for algorithm, number in kdf.items():
         made = session.derive(
             *(private, point, {**SHOWN, cryptoki.VALUE_LEN: 100}), kdf=number, shared=b"shared"
         )
         assert session.get(made, VALUE) == X963KDF(algorithm(), 100, b"shared").derive(secret)
+    for algorithm, number in ONE_STEP.items():
+        for shared in (b"", b"shared"):
+            made = session.derive(
+                *(private, point, {**SHOWN, cryptoki.VALUE_LEN: 100}), kdf=number, shared=shared
+            )
+            expected = ConcatKDFHash(algorithm(), 100, shared).derive(secret)
+            assert session.get(made, VALUE) == expected
     assert not session.is_true(session.derive(private, point), cryptoki.EXTRACTABLE)
     hidden = session.derive(private, point)
     with fails(cryptoki.ATTRIBUTE_SENSITIVE):

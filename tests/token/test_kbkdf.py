@@ -1,4 +1,4 @@
-"""Keys derived by the functions of SP 800-108, and data by HKDF.
+"""Keys derived by the functions of SP 800-108 and by encryption, and data by HKDF.
 
 The vectors of NIST's validation programme, of counter mode from `cryptography_vectors`;
 `cryptography` and OpenSSL's command are on the other side.
@@ -15,7 +15,7 @@ from pathlib import Path
 import cryptography_vectors
 import pytest
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.ciphers import algorithms
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.kbkdf import KBKDFCMAC, KBKDFHMAC, CounterLocation, Mode
 
@@ -302,3 +302,73 @@ def test_data_by_hkdf(session):
             session.derive_with(HKDF_DATA, parameter, key, template | wrong)
     with fails(cryptoki.TEMPLATE_INCOMPLETE):
         session.derive_with(HKDF_DATA, parameter, key, {})
+
+
+# By encryption.
+
+ECB_DATA, CBC_DATA, AES_ECB, AES_CBC = 0x1104, 0x1105, 0x1081, 0x1082
+IV = bytes(range(16))
+
+
+def given(mode, data):
+    return cryptoki.EncryptedData(data) if mode == ECB_DATA else cryptoki.ChainedData(IV, data)
+
+
+@pytest.mark.parametrize("mode", [ECB_DATA, CBC_DATA])
+@pytest.mark.parametrize("key_size", [16, 24, 32])
+def test_keys_by_encryption(session, mode, key_size):
+    """The beginning of the ciphertext; without a length all of it."""
+    value, data = os.urandom(key_size), os.urandom(2048)
+    key = import_key(session, value, cryptoki.AES)
+    cipher = modes.ECB() if mode == ECB_DATA else modes.CBC(IV)
+    text = Cipher(algorithms.AES(value), cipher).encryptor().update(data)
+    for size, of_data in ((1, 16), (16, 16), (32, 32), (20, 64), (33, 2048), (1024, 2048)):
+        assert derive(session, mode, given(mode, data[:of_data]), key, size) == text[:size]
+    for of_data in (16, 48, 1024):
+        made = session.derive_with(mode, given(mode, data[:of_data]), key, SHOWN)
+        assert session.get(made, VALUE) == text[:of_data]
+    template = {KEY_TYPE: cryptoki.AES, cryptoki.VALUE_LEN: 32}
+    aes = session.derive_with(mode, given(mode, data[:32]), key, template)
+    assert session.is_true(aes, cryptoki.SENSITIVE)
+    expected = Cipher(algorithms.AES(text[:32]), modes.ECB()).encryptor().update(bytes(16))
+    assert session.encrypt(aes, AES_ECB, bytes(16)) == expected
+
+
+@pytest.mark.parametrize("mode", [ECB_DATA, CBC_DATA])
+def test_refused_keys_by_encryption(session, mode):
+    key = import_key(session, bytes(32), cryptoki.AES)
+    right, size = given(mode, bytes(32)), {cryptoki.VALUE_LEN: 32}
+    other = CBC_DATA if mode == ECB_DATA else ECB_DATA
+    for parameter, template, code in (
+        (given(mode, b""), size, cryptoki.MECHANISM_PARAM_INVALID),
+        (given(mode, bytes(31)), size, cryptoki.MECHANISM_PARAM_INVALID),
+        (given(mode, bytes(4112)), size, cryptoki.MECHANISM_PARAM_INVALID),
+        (given(mode, bytes(16)), size, cryptoki.MECHANISM_PARAM_INVALID),
+        (given(other, bytes(32)), size, cryptoki.MECHANISM_PARAM_INVALID),
+        (b"", size, cryptoki.MECHANISM_PARAM_INVALID),
+        (right, {KEY_TYPE: cryptoki.AES}, cryptoki.TEMPLATE_INCOMPLETE),
+        (right, {KEY_TYPE: cryptoki.AES, cryptoki.VALUE_LEN: 20}, cryptoki.KEY_SIZE_RANGE),
+        (right, {cryptoki.VALUE_LEN: 1025}, cryptoki.KEY_SIZE_RANGE),
+        (right, size | {cryptoki.WRAP: True}, cryptoki.TEMPLATE_INCONSISTENT),
+    ):
+        with fails(code):
+            session.derive_with(mode, parameter, key, template)
+    with fails(cryptoki.KEY_TYPE_INCONSISTENT):
+        session.derive_with(mode, right, import_key(session, bytes(32)), size)
+
+
+@pytest.mark.parametrize("mode", [ECB_DATA, CBC_DATA])
+@pytest.mark.parametrize("forbids", [{cryptoki.DERIVE: False}, {cryptoki.ENCRYPT: False}])
+def test_only_a_key_that_encrypts_derives_by_encryption(session, mode, forbids):
+    """Whoever derives chooses the plaintext and is shown the ciphertext: with a key that unwraps
+    and does not encrypt he would wrap any key, and with one that makes MACs forge them."""
+    key = import_key(session, bytes(16), cryptoki.AES, forbids)
+    with fails(cryptoki.KEY_FUNCTION_NOT_PERMITTED):
+        derive(session, mode, given(mode, bytes(16)), key, 16)
+    unwraps = import_key(session, bytes(16), cryptoki.AES, {cryptoki.UNWRAP: True})
+    with fails(cryptoki.KEY_FUNCTION_NOT_PERMITTED):
+        derive(session, mode, given(mode, bytes(16)), unwraps, 16)
+    only = {cryptoki.ALLOWED_MECHANISMS: bytes(ctypes.c_ulong(AES_CBC))}
+    with fails(cryptoki.MECHANISM_INVALID):
+        limited = import_key(session, bytes(16), cryptoki.AES, only)
+        derive(session, mode, given(mode, bytes(16)), limited, 16)

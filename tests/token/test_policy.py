@@ -261,3 +261,29 @@ def test_keys_of_a_session_without_a_login(token):
     with running(token) as session:
         assert session.find({cryptoki.CLASS: cryptoki.SECRET_KEY}) == []
     assert (token.folder / "token.old").read_bytes() == before
+
+
+def test_attributes_that_no_template_may_have(session):
+    """They are the token's to set, however an object is made: read-only, as the standard says."""
+    wrapping = session.generate_aes(AES_32 | {WRAP: True, UNWRAP: True})
+    key = session.generate_aes(AES_32 | {EXTRACTABLE: True, cryptoki.SENSITIVE: False})
+    wrapped = session.wrap(KWP, wrapping, key)
+    hashed = cryptoki.Hkdf(cryptoki.SHA256)
+    generic = OF_AES | {cryptoki.KEY_TYPE: cryptoki.GENERIC_SECRET, cryptoki.VALUE: bytes(32)}
+    base = session.create(generic | {cryptoki.DERIVE: True})
+    for attribute in (
+        {cryptoki.UNIQUE_ID: b"\1"},
+        {cryptoki.LOCAL: True},
+        {0x166: 0x1080},  # CKA_KEY_GEN_MECHANISM
+        {cryptoki.ALWAYS_SENSITIVE: True},
+        {cryptoki.NEVER_EXTRACTABLE: True},
+    ):
+        for make in (
+            lambda a: session.create(OF_AES | {cryptoki.VALUE: bytes(16)} | a),
+            lambda a: session.generate_aes(AES_32 | a),
+            lambda a: session.generate_pair(private=a),
+            lambda a: session.unwrap(KWP, wrapping, wrapped, OF_AES | a),
+            lambda a: session.derive_with(0x402A, hashed, base, AES_32 | a),
+        ):
+            with refused(cryptoki.ATTRIBUTE_READ_ONLY):
+                make(attribute)

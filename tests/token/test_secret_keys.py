@@ -236,6 +236,45 @@ def test_generated_secret(session):
         session.encrypt(key, AES_ECB, bytes(16))
 
 
+# Of each hash: CKM_*_KEY_GEN, CKK_*_HMAC, CKM_*_HMAC.
+KEYS_OF_HMAC = {
+    hashes.SHA1: (0x4003, 0x28, 0x221),
+    hashes.SHA224: (0x4004, 0x2E, 0x256),
+    hashes.SHA256: (0x4005, 0x2B, 0x251),
+    hashes.SHA384: (0x4006, 0x2C, 0x261),
+    hashes.SHA512: (0x4007, 0x2D, 0x271),
+    hashes.SHA3_224: (0x2B8, 0x36, 0x2B6),
+    hashes.SHA3_256: (0x2B3, 0x37, 0x2B1),
+    hashes.SHA3_384: (0x2C3, 0x38, 0x2C1),
+    hashes.SHA3_512: (0x2D3, 0x39, 0x2D1),
+}
+
+
+@pytest.mark.parametrize("algorithm", KEYS_OF_HMAC)
+def test_keys_of_one_hash(session, algorithm):
+    """For the HMAC of their hash, and for that of no other."""
+    generation, kind, mechanism = KEYS_OF_HMAC[algorithm]
+    key = session.generate_secret(generation, {cryptoki.VALUE_LEN: 48} | SHOWN)
+    assert session.get(key, KEY_TYPE) == bytes(ctypes.c_ulong(kind))
+    assert session.is_true(key, cryptoki.LOCAL)
+    expected = hmac.HMAC(session.get(key, VALUE), algorithm())
+    expected.update(b"data")
+    signature = session.sign(key, mechanism, b"data")
+    assert signature == expected.finalize()
+    session.verify(key, mechanism, b"data", signature)
+    for _, _, other in KEYS_OF_HMAC.values():
+        if other != mechanism:
+            with fails(cryptoki.KEY_TYPE_INCONSISTENT):
+                session.sign(key, other, b"data")
+    with fails(cryptoki.TEMPLATE_INCOMPLETE):
+        session.generate_secret(generation, {})
+    with fails(cryptoki.KEY_SIZE_RANGE):
+        session.generate_secret(generation, {cryptoki.VALUE_LEN: 1025})
+    with fails(cryptoki.TEMPLATE_INCONSISTENT):
+        generic = {KEY_TYPE: cryptoki.GENERIC_SECRET, cryptoki.VALUE_LEN: 48}
+        session.generate_secret(generation, generic)
+
+
 # HKDF.
 
 HKDF_DERIVE, CKK_HKDF = 0x402A, 0x42

@@ -12,9 +12,11 @@ static const char *mode_of(CK_MECHANISM_TYPE type)
 {
     switch (type) {
     case CKM_AES_ECB:
+    case CKM_AES_ECB_ENCRYPT_DATA:
         return "ECB";
     case CKM_AES_CBC:
     case CKM_AES_CBC_PAD:
+    case CKM_AES_CBC_ENCRYPT_DATA:
         return "CBC";
     case CKM_AES_CTR:
         return "CTR";

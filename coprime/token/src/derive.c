@@ -22,9 +22,11 @@ enum { MAX_DERIVED = 1024 };
 struct derivation_wanted {
     const struct mechanism *mechanism;
     CK_ECDH1_DERIVE_PARAMS given;
+    struct ecdh_kdf kdf;
     CK_HKDF_PARAMS hkdf;
+    const struct digest *digest; /* of HKDF */
     struct kbkdf kbkdf;
-    const struct digest *digest; /* of the key derivation function; null: there is none */
+    CK_AES_CBC_ENCRYPT_DATA_PARAMS encrypted; /* data whose ciphertext is the key; of ECB without `iv` */
     struct curve_key *key;
     /* The secret key's value, and that of HKDF's salt if it is a key; in secret memory. */
     uint8_t *secret, *salt;
@@ -65,6 +67,29 @@ static CK_RV read_hkdf(const CK_MECHANISM *given, struct derivation_wanted *want
     }
 }
 
+/* The data that is encrypted (PKCS #11 3.0, 2.15): whole blocks. */
+static CK_RV read_data(const CK_MECHANISM *given, CK_AES_CBC_ENCRYPT_DATA_PARAMS *found)
+{
+    const bool chains = given->mechanism == CKM_AES_CBC_ENCRYPT_DATA;
+    CK_KEY_DERIVATION_STRING_DATA plain;
+
+    if (given->pParameter == NULL ||
+        given->ulParameterLen != (chains ? sizeof *found : sizeof plain)) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    if (chains) {
+        memcpy(found, given->pParameter, sizeof *found);
+    } else {
+        memcpy(&plain, given->pParameter, sizeof plain);
+        found->pData = plain.pData;
+        found->length = plain.ulLen;
+    }
+    return found->pData && found->length && found->length % AES_BLOCK == 0 &&
+                   found->length <= MAX_SHARED ?
+               CKR_OK :
+               CKR_MECHANISM_PARAM_INVALID;
+}
+
 static CK_RV read_mechanism(const CK_MECHANISM *given, struct derivation_wanted *wanted)
 {
     CK_ECDH1_DERIVE_PARAMS *const found = &wanted->given;
@@ -79,14 +104,17 @@ static CK_RV read_mechanism(const CK_MECHANISM *given, struct derivation_wanted 
     if (wanted->mechanism->scheme == KBKDF) {
         return kbkdf_read(given, &wanted->kbkdf);
     }
+    if (wanted->mechanism->scheme == ENCRYPTION) {
+        return read_data(given, &wanted->encrypted);
+    }
     if (given->pParameter == NULL || given->ulParameterLen != sizeof *found) {
         return CKR_MECHANISM_PARAM_INVALID;
     }
     memcpy(found, given->pParameter, sizeof *found);
-    if (!mechanism_kdf(found->kdf, &wanted->digest) || found->pPublicData == NULL ||
+    if (!mechanism_kdf(found->kdf, &wanted->kdf) || found->pPublicData == NULL ||
         found->ulPublicDataLen == 0 || found->ulPublicDataLen > MAX_ENCODED_POINT ||
         found->ulSharedDataLen > MAX_SHARED ||
-        (found->ulSharedDataLen && (found->pSharedData == NULL || wanted->digest == NULL))) {
+        (found->ulSharedDataLen && (found->pSharedData == NULL || wanted->kdf.digest == NULL))) {
         return CKR_MECHANISM_PARAM_INVALID;
     }
     return CKR_OK;
@@ -139,6 +167,13 @@ static bool takes(const struct derivation_wanted *wanted, const struct attribute
            mechanism_takes(wanted->kbkdf.prf, attributes_ulong(key, CKA_KEY_TYPE, NO_KEY));
 }
 
+/* Whether the key's other attributes allow it, too: whoever derives by encryption chooses what the key
+   encrypts, and can have the result shown. */
+static bool allows(const struct derivation_wanted *wanted, const struct attributes *key)
+{
+    return wanted->mechanism->scheme != ENCRYPTION || attributes_bool(key, CKA_ENCRYPT, false);
+}
+
 /* Find the key, and of HKDF also the one that is the salt. With the module's lock. */
 static CK_RV find_key(struct session *session, CK_OBJECT_HANDLE handle,
                       struct derivation_wanted *wanted)
@@ -150,6 +185,9 @@ static CK_RV find_key(struct session *session, CK_OBJECT_HANDLE handle,
 
     if (rv == CKR_OK && !takes(wanted, &object->attributes)) {
         rv = CKR_KEY_TYPE_INCONSISTENT;
+    }
+    if (rv == CKR_OK && !allows(wanted, &object->attributes)) {
+        rv = CKR_KEY_FUNCTION_NOT_PERMITTED;
     }
     if (rv == CKR_OK && is_secret && wanted->hkdf.ulSaltType == CKF_HKDF_SALT_KEY) {
         rv = objects_find_key(session, wanted->hkdf.hSaltKey, CKO_SECRET_KEY, CKA_DERIVE,
@@ -177,16 +215,19 @@ static CK_RV find_key(struct session *session, CK_OBJECT_HANDLE handle,
     return wanted->key ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT;
 }
 
-/* The bytes that a function gives which gives no other number of them; 0: it gives any. */
-static size_t only_size(const struct derivation_wanted *wanted)
+/* The bytes that a function gives, of which a shorter key has a part; 0: it gives any number. */
+static size_t given_size(const struct derivation_wanted *wanted)
 {
-    if (wanted->mechanism->scheme == HKDF) {
+    switch (wanted->mechanism->scheme) {
+    case HKDF:
         return wanted->hkdf.bExpand ? 0 : wanted->digest->size;
-    }
-    if (wanted->mechanism->scheme == KBKDF) {
+    case KBKDF:
         return 0;
+    case ENCRYPTION:
+        return wanted->encrypted.length < MAX_DERIVED ? wanted->encrypted.length : MAX_DERIVED;
+    default:
+        return wanted->kdf.digest ? 0 : wanted->key->curve->bytes;
     }
-    return wanted->digest ? 0 : wanted->key->curve->bytes;
 }
 
 /* Bytes of the new key: as many as the template says, or the secret has. */
@@ -194,16 +235,23 @@ static CK_RV read_length(const struct attributes *made, const struct derivation_
                          size_t *size)
 {
     const bool is_aes = attributes_ulong(made, CKA_KEY_TYPE, UNAVAILABLE) == CKK_AES;
-    const size_t only = only_size(wanted), most = only ? only : MAX_DERIVED;
+    const size_t given = given_size(wanted), most = given ? given : MAX_DERIVED;
 
     *size = attributes_ulong(made, CKA_VALUE_LEN, 0);
-    if (*size == 0 && (is_aes || only == 0)) {
+    if (*size == 0 && (is_aes || given == 0)) {
         return CKR_TEMPLATE_INCOMPLETE;
     }
     if (*size == 0) {
-        *size = only;
+        *size = given;
     }
-    return *size > most || (is_aes && !aes_has_size(*size)) ? CKR_KEY_SIZE_RANGE : CKR_OK;
+    if (*size > MAX_DERIVED || (is_aes && !aes_has_size(*size))) {
+        return CKR_KEY_SIZE_RANGE;
+    }
+    if (*size > most) { /* the code that the standard names for too little data is in no header */
+        return wanted->mechanism->scheme == ENCRYPTION ? CKR_MECHANISM_PARAM_INVALID :
+                                                         CKR_KEY_SIZE_RANGE;
+    }
+    return CKR_OK;
 }
 
 /* HKDF: to extract, to expand, or both. The value has room for a digest. */
@@ -237,6 +285,25 @@ static bool apply_hkdf(const struct crypto *crypto, const struct derivation_want
     return done;
 }
 
+/* Encrypt as many blocks as the key needs: of more data the end would be left out. The value has room for
+   whole blocks. */
+static bool encrypt_data(const struct crypto *crypto, const struct derivation_wanted *wanted,
+                         uint8_t *value, size_t size)
+{
+    const CK_AES_CBC_ENCRYPT_DATA_PARAMS *const given = &wanted->encrypted;
+    const size_t blocks = (size + AES_BLOCK - 1) / AES_BLOCK;
+    const bool chains = wanted->mechanism->type == CKM_AES_CBC_ENCRYPT_DATA;
+    EVP_CIPHER_CTX *const context =
+        aes_begin(crypto, wanted->mechanism->type, wanted->secret, wanted->secret_size,
+                  chains ? given->iv : NULL, chains ? AES_BLOCK : 0, 0, true);
+    int written = 0;
+    const bool done = context && EVP_CipherUpdate(context, value, &written, given->pData,
+                                                  (int)(blocks * AES_BLOCK)) == 1;
+
+    EVP_CIPHER_CTX_free(context);
+    return done;
+}
+
 /* The value that follows from the secret of the private key and a point, in `secret`. */
 static CK_RV share_point(const struct token *token, const struct derivation_wanted *wanted,
                          uint8_t *secret, size_t size, const uint8_t **value)
@@ -248,12 +315,12 @@ static CK_RV share_point(const struct token *token, const struct derivation_want
     if (rv != CKR_OK) {
         return rv;
     }
-    if (wanted->digest == NULL) {
+    if (wanted->kdf.digest == NULL) {
         *value = secret + secret_size - size; /* of a shorter key the leading bytes are left out */
         return CKR_OK;
     }
     *value = secret + MAX_CURVE_BYTES;
-    return ecdh_expand(token->crypto, wanted->digest, (struct value){secret, secret_size},
+    return ecdh_expand(token->crypto, &wanted->kdf, (struct value){secret, secret_size},
                        (struct value){wanted->given.pSharedData, wanted->given.ulSharedDataLen},
                        secret + MAX_CURVE_BYTES, size) ?
                CKR_OK :
@@ -274,6 +341,8 @@ static CK_RV derive(const struct token *token, const struct derivation_wanted *w
     } else if (rv == CKR_OK && wanted->mechanism->scheme == KBKDF) {
         rv = kbkdf_derive(token->crypto, &wanted->kbkdf,
                           (struct value){wanted->secret, wanted->secret_size}, secret, size);
+    } else if (rv == CKR_OK && wanted->mechanism->scheme == ENCRYPTION) {
+        rv = encrypt_data(token->crypto, wanted, secret, size) ? CKR_OK : CKR_FUNCTION_FAILED;
     } else if (rv == CKR_OK) {
         rv = share_point(token, wanted, secret, size, &value);
     }

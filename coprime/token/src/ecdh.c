@@ -168,13 +168,15 @@ CK_RV ecdh_in_software(const struct crypto *crypto, struct curve_key *key, struc
     return rv;
 }
 
-bool ecdh_expand(const struct crypto *crypto, const struct digest *digest, struct value secret,
+bool ecdh_expand(const struct crypto *crypto, const struct ecdh_kdf *function, struct value secret,
                  struct value shared, uint8_t *result, size_t size)
 {
-    EVP_KDF *const kdf = EVP_KDF_fetch(crypto->context, OSSL_KDF_NAME_X963KDF, NULL);
+    const char *const name = function->one_step ? OSSL_KDF_NAME_SSKDF : OSSL_KDF_NAME_X963KDF;
+    EVP_KDF *const kdf = EVP_KDF_fetch(crypto->context, name, NULL);
     EVP_KDF_CTX *const context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
     const OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)digest->name, 0),
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)function->digest->name,
+                                         0),
         OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SECRET, (void *)secret.bytes, secret.size),
         OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)shared.bytes, shared.size),
         OSSL_PARAM_construct_end(),

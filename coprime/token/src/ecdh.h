@@ -6,6 +6,7 @@
 #include "cryptoki.h"
 #include "curve_key.h"
 #include "device.h"
+#include "mechanism.h"
 
 /* secret = what both sides have in common, curve->bytes bytes; `point` is the other side's public key.
    CKR_MECHANISM_PARAM_INVALID unless that is a point of the curve, and one of no low order; errors as
@@ -17,8 +18,8 @@ CK_RV ecdh(const struct crypto *crypto, struct device *device, struct curve_key 
 CK_RV ecdh_in_software(const struct crypto *crypto, struct curve_key *key, struct value point,
                        uint8_t *secret);
 
-/* The key derivation function of ANSI X9.63, of the secret and what is shared beside it. */
-bool ecdh_expand(const struct crypto *crypto, const struct digest *digest, struct value secret,
+/* A key derivation function, of the secret and what is shared beside it. */
+bool ecdh_expand(const struct crypto *crypto, const struct ecdh_kdf *function, struct value secret,
                  struct value shared, uint8_t *result, size_t size);
 
 #endif

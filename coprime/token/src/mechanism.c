@@ -23,6 +23,7 @@
 #define CHACHA(type, flags) {type, {CHACHA_KEY, CHACHA_KEY, flags}, CKK_CHACHA20, CIPHER, NO_DIGEST}
 #define MAC(type, digest) \
     {type, {1, MAX_MAC_KEY, SIGNS_ALONE}, CKK_GENERIC_SECRET, HMAC, digest}
+#define MAC_KEY(type, key) {type, {1, MAX_MAC_KEY, CKF_GENERATE}, key, NO_SCHEME, NO_DIGEST}
 #define BLOCK_MAC(type) {type, {16, 32, SIGNS_ALONE}, CKK_AES, CMAC, NO_DIGEST}
 #define DERIVES(type, scheme) \
     {type, {1, MAX_MAC_KEY, CKF_DERIVE}, CKK_GENERIC_SECRET, scheme, NO_DIGEST}
@@ -85,13 +86,23 @@ static const struct mechanism mechanisms[] = {
     CHACHA(CKM_CHACHA20_POLY1305, AUTHENTICATES),
     BLOCK_MAC(CKM_AES_CMAC),
     BLOCK_MAC(CKM_AES_CMAC_GENERAL),
-    {CKM_GENERIC_SECRET_KEY_GEN, {1, MAX_MAC_KEY, CKF_GENERATE}, CKK_GENERIC_SECRET, NO_SCHEME,
-     NO_DIGEST},
+    MAC_KEY(CKM_GENERIC_SECRET_KEY_GEN, CKK_GENERIC_SECRET),
+    MAC_KEY(CKM_SHA_1_KEY_GEN, CKK_SHA_1_HMAC),
+    MAC_KEY(CKM_SHA224_KEY_GEN, CKK_SHA224_HMAC),
+    MAC_KEY(CKM_SHA256_KEY_GEN, CKK_SHA256_HMAC),
+    MAC_KEY(CKM_SHA384_KEY_GEN, CKK_SHA384_HMAC),
+    MAC_KEY(CKM_SHA512_KEY_GEN, CKK_SHA512_HMAC),
+    MAC_KEY(CKM_SHA3_224_KEY_GEN, CKK_SHA3_224_HMAC),
+    MAC_KEY(CKM_SHA3_256_KEY_GEN, CKK_SHA3_256_HMAC),
+    MAC_KEY(CKM_SHA3_384_KEY_GEN, CKK_SHA3_384_HMAC),
+    MAC_KEY(CKM_SHA3_512_KEY_GEN, CKK_SHA3_512_HMAC),
     DERIVES(CKM_HKDF_DERIVE, HKDF),
     DERIVES(CKM_HKDF_DATA, HKDF),
     DERIVES(CKM_SP800_108_COUNTER_KDF, KBKDF),
     DERIVES(CKM_SP800_108_FEEDBACK_KDF, KBKDF),
     DERIVES(CKM_SP800_108_DOUBLE_PIPELINE_KDF, KBKDF),
+    {CKM_AES_ECB_ENCRYPT_DATA, {16, 32, CKF_DERIVE}, CKK_AES, ENCRYPTION, NO_DIGEST},
+    {CKM_AES_CBC_ENCRYPT_DATA, {16, 32, CKF_DERIVE}, CKK_AES, ENCRYPTION, NO_DIGEST},
     MAC(CKM_SHA_1_HMAC, CKM_SHA_1),
     MAC(CKM_SHA224_HMAC, CKM_SHA224),
     MAC(CKM_SHA256_HMAC, CKM_SHA256),
@@ -148,6 +159,14 @@ static bool is_hmac_key(const struct mechanism *mechanism, CK_KEY_TYPE type)
         return mechanism->digest == CKM_SHA384;
     case CKK_SHA512_HMAC:
         return mechanism->digest == CKM_SHA512;
+    case CKK_SHA3_224_HMAC:
+        return mechanism->digest == CKM_SHA3_224;
+    case CKK_SHA3_256_HMAC:
+        return mechanism->digest == CKM_SHA3_256;
+    case CKK_SHA3_384_HMAC:
+        return mechanism->digest == CKM_SHA3_384;
+    case CKK_SHA3_512_HMAC:
+        return mechanism->digest == CKM_SHA3_512;
     default:
         return false;
     }
@@ -170,7 +189,8 @@ bool mechanism_is_secret(const struct mechanism *mechanism)
 
 bool mechanism_derives_from_secret(const struct mechanism *mechanism)
 {
-    return mechanism->scheme == HKDF || mechanism->scheme == KBKDF;
+    return mechanism->scheme == HKDF || mechanism->scheme == KBKDF ||
+           mechanism->scheme == ENCRYPTION;
 }
 
 static CK_RV read_pss(const struct mechanism *mechanism, const CK_MECHANISM *given,
@@ -234,23 +254,31 @@ static CK_RV read_rsa_aes(const CK_MECHANISM *given, struct parameters *paramete
     return read_oaep(found.pOAEPParams, sizeof *found.pOAEPParams, parameters);
 }
 
-bool mechanism_kdf(CK_EC_KDF_TYPE kdf, const struct digest **digest)
+bool mechanism_kdf(CK_EC_KDF_TYPE type, struct ecdh_kdf *kdf)
 {
     static const struct {
-        CK_EC_KDF_TYPE kdf;
+        CK_EC_KDF_TYPE x963, one_step;
         CK_MECHANISM_TYPE digest;
     } functions[] = {
-        {CKD_SHA1_KDF, CKM_SHA_1},     {CKD_SHA224_KDF, CKM_SHA224}, {CKD_SHA256_KDF, CKM_SHA256},
-        {CKD_SHA384_KDF, CKM_SHA384}, {CKD_SHA512_KDF, CKM_SHA512},
+        {CKD_SHA1_KDF, CKD_SHA1_KDF_SP800, CKM_SHA_1},
+        {CKD_SHA224_KDF, CKD_SHA224_KDF_SP800, CKM_SHA224},
+        {CKD_SHA256_KDF, CKD_SHA256_KDF_SP800, CKM_SHA256},
+        {CKD_SHA384_KDF, CKD_SHA384_KDF_SP800, CKM_SHA384},
+        {CKD_SHA512_KDF, CKD_SHA512_KDF_SP800, CKM_SHA512},
+        {CKD_SHA3_224_KDF, CKD_SHA3_224_KDF_SP800, CKM_SHA3_224},
+        {CKD_SHA3_256_KDF, CKD_SHA3_256_KDF_SP800, CKM_SHA3_256},
+        {CKD_SHA3_384_KDF, CKD_SHA3_384_KDF_SP800, CKM_SHA3_384},
+        {CKD_SHA3_512_KDF, CKD_SHA3_512_KDF_SP800, CKM_SHA3_512},
     };
 
-    *digest = NULL;
+    *kdf = (struct ecdh_kdf){.digest = NULL};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
-        if (functions[i].kdf == kdf) {
-            *digest = digest_of(functions[i].digest);
+        if (functions[i].x963 == type || functions[i].one_step == type) {
+            kdf->digest = digest_of(functions[i].digest);
+            kdf->one_step = functions[i].one_step == type;
         }
     }
-    return *digest || kdf == CKD_NULL;
+    return kdf->digest || type == CKD_NULL;
 }
 
 /* The parameters of CKM_ECDH_AES_KEY_WRAP: the temporary key's length, and how it is derived. */
@@ -266,7 +294,7 @@ static CK_RV read_ecdh_aes(const CK_MECHANISM *given, struct parameters *paramet
     parameters->shared = (struct value){found.pSharedData, found.ulSharedDataLen};
     return found.ulAESKeyBits % 8 == 0 && aes_has_size(parameters->aes_size) &&
                    mechanism_kdf(found.kdf, &parameters->kdf) && found.ulSharedDataLen <= MAX_SHARED &&
-                   (found.ulSharedDataLen == 0 || (found.pSharedData && parameters->kdf)) ?
+                   (found.ulSharedDataLen == 0 || (found.pSharedData && parameters->kdf.digest)) ?
                CKR_OK :
                CKR_MECHANISM_PARAM_INVALID;
 }

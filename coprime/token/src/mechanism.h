@@ -11,7 +11,7 @@
 /* What a mechanism does: a padding of RSA, something on curves, or with secret keys. */
 enum scheme {
     NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, ECDH_AES, CIPHER, HMAC, CMAC, HKDF,
-    KBKDF
+    KBKDF, ENCRYPTION
 };
 
 struct mechanism {
@@ -38,6 +38,13 @@ struct eddsa_variant {
     uint8_t context[MAX_CONTEXT];
 };
 
+/* A key derivation function of ECDH: of ANSI X9.63, or the one-step function of SP 800-56C, which counts
+   before the secret instead of after it. */
+struct ecdh_kdf {
+    const struct digest *digest; /* null: there is no function, the secret is the key */
+    bool one_step;
+};
+
 /* The longest key of HMAC, in bytes. */
 enum { MAX_MAC_KEY = 1024 };
 
@@ -49,9 +56,9 @@ struct parameters {
     struct cipher_parameters cipher;
     size_t mac_size; /* of HMAC and CMAC: bytes of the result */
     /* Of CKM_RSA_AES_KEY_WRAP and CKM_ECDH_AES_KEY_WRAP: bytes of the temporary key; of the latter also
-       the hash of its derivation, null without one, and what the caller has beside the secret. */
+       its derivation, and what the caller has beside the secret. */
     size_t aes_size;
-    const struct digest *kdf;
+    struct ecdh_kdf kdf;
     struct value shared;
 };
 
@@ -71,8 +78,8 @@ bool mechanism_derives_from_secret(const struct mechanism *mechanism);
 /* Whether it is a MAC of the full length: a pseudorandom function. */
 bool mechanism_is_prf(const struct mechanism *mechanism);
 
-/* The hash of a key derivation function of ECDH, null for none of them; false if it is unknown. */
-bool mechanism_kdf(CK_EC_KDF_TYPE kdf, const struct digest **digest);
+/* A key derivation function of ECDH by its number; false if it is unknown. */
+bool mechanism_kdf(CK_EC_KDF_TYPE type, struct ecdh_kdf *kdf);
 
 /* Read the parameters that a caller gave. CKR_MECHANISM_PARAM_INVALID. */
 CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM *given,

@@ -298,7 +298,8 @@ static CK_RV change(struct attributes *attributes, const struct rule *rule, stru
         return CKR_OK; /* as it is */
     }
     if (!(rule->origins & (unsigned)origin)) {
-        return origin & MADE ? CKR_TEMPLATE_INCONSISTENT : CKR_ATTRIBUTE_READ_ONLY;
+        return origin & MADE && rule->origins != NOWHERE ? CKR_TEMPLATE_INCONSISTENT :
+                                                           CKR_ATTRIBUTE_READ_ONLY;
     }
     if (old.bytes && origin & MADE) {
         return CKR_TEMPLATE_INCONSISTENT; /* twice, and not the same */

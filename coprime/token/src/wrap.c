@@ -226,14 +226,14 @@ static CK_RV agree(const struct context *context, struct wrapper *wrapper, struc
     const struct parameters *const given = &wrapper->parameters;
 
     wrapper->key_size = given->aes_size;
-    if (given->kdf == NULL) {
+    if (given->kdf.digest == NULL) {
         if (secret.size != wrapper->key_size) {
             return CKR_MECHANISM_PARAM_INVALID;
         }
         memcpy(wrapper->key, secret.bytes, secret.size);
         return CKR_OK;
     }
-    return ecdh_expand(context->crypto, given->kdf, secret, given->shared, wrapper->key,
+    return ecdh_expand(context->crypto, &given->kdf, secret, given->shared, wrapper->key,
                        wrapper->key_size) ?
                CKR_OK :
                CKR_FUNCTION_FAILED;
