@@ -13,9 +13,8 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.runs.execution import execute
 from coprime.runs.numbers import expected_result, random_operands
 
-from .page import replace_part, table, thousands
+from .page import table, thousands
 
-PAGE = "bus.md"
 DESIGNS: Sequence[tuple[str, dict[str, str]]] = (
     ("fdfm", {}),
     ("karatsuba", {"word": "32"}),
@@ -175,7 +174,7 @@ def moving(
 
 
 def measure() -> str:
-    """This part of the page; the same tables are put into docs/bus.md."""
+    """This part of the page."""
     private, *parts = moving(Command.RSA_PRIVATE, DESIGNS)
     power, *others = moving(Command.MODEXP, DESIGNS[:2])  # the third one simulates slowly
     lite, bursts = map(max, zip(parts, others, strict=True))
@@ -188,7 +187,6 @@ MODEXP, with an exponent as long as the modulus, which is loaded as a key's is:
 So the bus hardly matters for one engine: its part of the cycles is {lite:.2%} in the worst of these
 cases, and {bursts:.2%} with bursts.
 """
-    replace_part(PAGE, "moving", text)
     return f"""## Buses
 
 Clock cycles of one operation through the driver: the words in and out, over AXI4-Lite and over AXI4

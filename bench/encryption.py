@@ -19,7 +19,7 @@ from coprime.soc.encryption import (
 
 from .page import replace_part, table, thousands
 
-PAGE = "compression.md"
+PAGE = "results.md"
 MESSAGE = "Hello"
 _PUBLISHED = {CM: 0, CM_PSEUDO: 1, MM: 2}
 """Columns of the thesis's Tables 10, 11, 16 and 17."""
@@ -85,7 +85,7 @@ def systems() -> Sequence[System]:
 
 
 def measure() -> str:
-    """Write the part of the page; on the common page there is nothing of it."""
+    """Write the part of the page."""
     rows, commands = [], []
     for system in systems():
         padding = default_padding(system.key.bits)

@@ -13,7 +13,7 @@ from coprime.soc.decryption import MESSAGE, SystemRun, encrypt, run_system
 
 from .page import replace_part, table, thousands
 
-PAGE = "soc.md"
+PAGE, APPENDIX = "soc.md", "results.md"
 SIZES = (512, 1024, 2048)
 DESIGNS: Sequence[tuple[str, dict[str, str]]] = (
     ("fdfm", {}),
@@ -22,16 +22,16 @@ DESIGNS: Sequence[tuple[str, dict[str, str]]] = (
     ("karatsuba", {}),
     ("karatsuba", {"word": "64"}),
 )
-SHOWN = [(family, bits) for family in ("fdfm", "karatsuba") for bits in (1024, 2048)]
+SHOWN = ("fdfm", 1024)
 """Whose console output is shown, with default settings."""
 IDLE = choose("fdfm", {"max_bits": "64"})
 """The accelerator beside which software works alone: small, so that the simulation is fast."""
 
 
 def measure() -> str:
-    """Write the parts of the page; on the common page there is nothing of it."""
+    """Write the parts of soc.md, and the longer ones of results.md."""
     rows, once = [], []
-    consoles = {}
+    console = ""
     for bits in SIZES:
         key = keys.generate(bits, seed=1)
         ciphertext = encrypt(key, MESSAGE)
@@ -53,15 +53,15 @@ def measure() -> str:
                     thousands(run.cycles["loading the key"]),
                 )
             )
-            if not settings and (family, bits) in SHOWN:
+            if not settings and (family, bits) == SHOWN:
                 command = f"coprime soc {family} --bits {bits} --no-software"
-                consoles[family, bits] = f"    {command}\n\n```\n{run.transcript}```\n"
-    replace_part(PAGE, "console", "\n".join(consoles[shown] for shown in SHOWN))
+                console = f"    {command}\n\n```\n{run.transcript}```\n"
+    replace_part(PAGE, "console", console)
     head = ["bits", "system", "cycles", "engine", "input, start", "conversion, interrupt", "result"]
     replace_part(PAGE, "cycles", table([*head, "beside the engine", "times as fast"], rows))
     head = ["bits", "system", "software's constants", "driver's constants", "loading the key"]
-    replace_part(PAGE, "once", table(head, once))
-    replace_part(PAGE, "table 4", "\n".join(_table_4()))
+    replace_part(APPENDIX, "once", table(head, once))
+    replace_part(APPENDIX, "table 4", "\n".join(_table_4()))
     return ""
 
 

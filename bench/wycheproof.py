@@ -1,4 +1,4 @@
-"""Every RSA file of Wycheproof through a simulated device: the table of docs/rsa.md.
+"""Every RSA file of Wycheproof through a simulated device: the table of docs/results.md.
 
 `python -m bench.wycheproof` takes hours, mostly for private keys of 3072 bits and more.
 """
@@ -14,7 +14,7 @@ from tests.wycheproof import RSA_FILES, design_for, vectors
 
 from .page import replace_part, table, thousands
 
-PAGE = "rsa.md"
+PAGE = "results.md"
 RESULTS = ("valid", "invalid", "acceptable")
 
 

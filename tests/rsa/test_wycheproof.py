@@ -49,7 +49,7 @@ def test_one_of_each_hash_on_compact(compact):
 @pytest.mark.vectors
 @pytest.mark.parametrize("file", RSA_FILES)
 def test_all_of_each_file_on_a_device(file):
-    """`python -m bench.wycheproof` does the same and writes the table of docs/rsa.md."""
+    """`python -m bench.wycheproof` does the same and writes the table of docs/results.md."""
     tests = list(vectors(file, acceptable=True))
     with open_simulation(design_for(max(vector.n.bit_length() for vector in tests))) as device:
         check(Accelerator(device), tests)
