@@ -1,4 +1,4 @@
-"""Measure what has no record in results.md, ring.md and the pages of buses, systems and drivers.
+"""Measure what has no record in results.md and the pages of systems and drivers.
 
 Takes some minutes; an hour where nothing is in the cache yet, since the largest designs are placed
 and routed. Areas, clocks and cycles that have records: `make figures`.

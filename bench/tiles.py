@@ -1,4 +1,4 @@
-"""Area and clock of each tile alone: `python -m bench.tiles` writes the table of docs/ring.md."""
+"""Area and clock of each tile alone: `python -m bench.tiles` writes the table of docs/results.md."""
 
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
@@ -43,7 +43,7 @@ def rows() -> list[tuple[str, ...]]:
 
 def main() -> None:
     heads = ("tile", "w", "DSP", "latency", "most products", "xc7: LUT", "FF")
-    replace_part("ring.md", "tiles", table((*heads, "ecp5: LUT", "FF", "MHz"), rows()))
+    replace_part("results.md", "tiles", table((*heads, "ecp5: LUT", "FF", "MHz"), rows()))
 
 
 if __name__ == "__main__":

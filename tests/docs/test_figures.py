@@ -113,7 +113,7 @@ def test_every_figure_has_a_record(page):
 
 def test_the_projection_is_of_the_shipped_measurements():
     said = "`python -m bench.ring_projection` writes it"
-    assert f"\n{ring_projection.projection()}\n<!-- end -->" in TEXTS["docs/ring.md"], said
+    assert f"\n{ring_projection.projection()}\n<!-- end -->" in TEXTS["docs/results.md"], said
 
 
 def test_stamped_clusters_are_as_shipped():
