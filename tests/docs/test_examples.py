@@ -41,6 +41,7 @@ SERIAL_BOARD = pytest.mark.xdist_group("serial board")  # with tests/cli/test_se
 
 RUN = {
     ("README.md", "python"): 1,  # the first one of python.md
+    ("adding.md", "python"): 2,
     ("cluster.md", "python"): 1,
     ("curves.md", "python"): 3,
     ("drivers.md", "c"): 5,  # besides here in tests/drivers/test_model.py and test_build.py
@@ -49,7 +50,6 @@ RUN = {
     ("padding.md", "python"): 1,
     ("programmer.md", "python"): 1,  # with the page, in test_site.py
     ("python.md", "python"): 5,  # likewise
-    ("report.md", "python"): 2,
     ("serial.md", "c"): 1,
     ("serial.md", "python"): 1,
     ("soc.md", "python"): 1,
@@ -98,13 +98,13 @@ def test_a_serial_port(capsys):
 
 
 def test_a_paper():
-    (table,) = run_python("report")["TABLES"]
+    (table,) = run_python("adding")["TABLES"]
     assert len(table.rows) == 2
 
 
 def test_a_view():
-    paper = run_python("report")
-    view = run_python("report", 1, _PRINTED=paper["_PRINTED"])["VIEW"]
+    paper = run_python("adding")
+    view = run_python("adding", 1, _PRINTED=paper["_PRINTED"])["VIEW"]
     (panel,) = view.panels
     assert panel.at("1,024 bits", "Clock cycles") == (1024, "")
     assert panel.at("1,024 bits", "Time with CRT") is None
