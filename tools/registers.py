@@ -371,6 +371,7 @@ def define(name: str, value: str) -> str:
 def write_page(own: Map, content: Content) -> Iterator[str]:
     """Write a map's page."""
     yield f"<!-- {own.notice} -->\n# {own.title}\n"
+    yield f"An appendix, generated from `{own.source.as_posix()}` by `make registers`.\n"
     yield textwrap.fill(content.doc, 100)
     yield "\n| address | register | access | |\n|---|---|---|---|"
     for register in content.registers:

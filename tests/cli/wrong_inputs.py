@@ -557,9 +557,11 @@ def page(messages: dict[str, str]) -> str:
     lines = [
         "# Wrong inputs",
         "",
+        "An appendix, generated from the command line's answers by `make errors`; a test compares",
+        "it with what the commands say.",
+        "",
         "What a wrong input gets: exit status 2, one sentence on standard error, no file, and no",
-        "work before. This page is generated (`make errors`), and a test compares it with what the",
-        "commands say. The files in it are what their names say: `folder` is a folder, `key.pem` a",
+        "work before. The files in it are what their names say: `folder` is a folder, `key.pem` a",
         "private RSA key of 1024 bits.",
         "",
         "The exit status of every command is one of these:",
