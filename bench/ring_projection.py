@@ -1,6 +1,6 @@
 """How many accelerators of `ring` a large device would hold, and what they would do: a projection.
 
-`python -m bench.ring_projection` writes the table of docs/results.md. Area and cycles are those of the
+`python -m bench.ring_projection` writes the table of results.md. Area and cycles are those of the
 measurements that come with Coprime (accelerators with AXI4-Lite, mapped for 7 series); the clocks
 are assumed, and nothing of this was placed. The device has the resources of a VU9P.
 """

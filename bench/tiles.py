@@ -1,4 +1,4 @@
-"""Area and clock of each tile alone: `python -m bench.tiles` writes the table of docs/results.md."""
+"""Area and clock of each tile alone: `python -m bench.tiles` writes the table of results.md."""
 
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES
