@@ -44,7 +44,7 @@ RUN = {
     ("adding.md", "python"): 2,
     ("cluster.md", "python"): 1,
     ("curves.md", "python"): 3,
-    ("drivers.md", "c"): 5,  # besides here in tests/drivers/test_model.py and test_build.py
+    ("drivers.md", "c"): 4,  # besides here in tests/drivers/test_model.py and test_build.py
     ("p256.md", "c"): 1,  # with the page, in test_site.py, as the next one
     ("p256.md", "python"): 1,
     ("padding.md", "python"): 1,
@@ -231,7 +231,7 @@ def driver_in_this_process(folder, number, device):
 @pytest.mark.clients
 def test_a_signature_from_c(tmp_path):
     with on_curves("weierstrass", 521, ecdsa="drawn") as bench:
-        library, driver = driver_in_this_process(tmp_path, 2, bench.device)
+        library, driver = driver_in_this_process(tmp_path, 1, bench.device)
         assert library.prepare_curve(ctypes.byref(driver)) == 0
         text = ctypes.create_string_buffer(64)
         assert library.sign_digest(ctypes.byref(driver), words(SCALAR, 256), DIGEST, text) == 0

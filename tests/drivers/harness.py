@@ -19,6 +19,7 @@ DRIVER = DRIVERS / "src" / "coprime.c"
 CLUSTER = DRIVERS / "src" / "coprime_cluster.c"
 KEYGEN = DRIVERS / "src" / "coprime_keygen.c"
 CURVES = (DRIVERS / "src" / "coprime_curves.c", DRIVERS / "src" / "coprime_named_curves.c")
+DECRYPT = ROOT / "docs" / "examples" / "decrypt.c"
 HARNESS = Path(__file__).with_name("harness.c")
 INCLUDES = (f"-I{DRIVERS / 'include'}", f"-I{ROOT / 'coprime' / 'bus'}")
 WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")

@@ -12,6 +12,7 @@ from coprime.flow.tools import run_tool
 from tests.drivers.harness import (
     CLUSTER,
     CURVES,
+    DECRYPT,
     DRIVER,
     DRIVERS,
     INCLUDES,
@@ -48,8 +49,8 @@ def test_bare_metal(tmp_path, processor):
     else:
         pytest.skip(f"there is no {compiler} (on Debian: apt-get install gcc-{compiler[:-4]})")
     flags += [*WARNINGS, *INCLUDES, "-Os", "-ffreestanding", "-c"]
-    padding, key, curves, bare_metal, _ = examples_of("drivers")
-    examples = {"padding": padding, "key": key, "curves_example": curves, "bare_metal": bare_metal}
+    padding, curves, bare_metal, _ = examples_of("drivers")
+    examples = {"padding": padding, "curves_example": curves, "bare_metal": bare_metal}
     for name, text in examples.items():
         (tmp_path / f"{name}.c").write_text(text)
     for source in (
@@ -57,6 +58,7 @@ def test_bare_metal(tmp_path, processor):
         KEYGEN,
         CLUSTER,
         *CURVES,
+        DECRYPT,
         *(tmp_path / f"{name}.c" for name in examples),
     ):
         output = tmp_path / f"{source.stem}.o"
@@ -89,7 +91,7 @@ def test_uio(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="UIO is Linux's")
 def test_the_example_of_uio(tmp_path):
-    (tmp_path / "main.c").write_text(examples_of("drivers")[4])
+    (tmp_path / "main.c").write_text(examples_of("drivers")[3])
     uio = DRIVERS / "src" / "coprime_uio.c"
     program = compile_c(tmp_path, "example", tmp_path / "main.c", uio, DRIVER)
     done = run([program], check=False, capture_output=True, text=True)

@@ -23,7 +23,7 @@ from tests.drivers.bindings import (
     private_key,
     words,
 )
-from tests.drivers.harness import CURVES, DRIVER, ROOT, compile_c
+from tests.drivers.harness import CURVES, DECRYPT, DRIVER, ROOT, compile_c
 
 pytestmark = pytest.mark.xdist_group("drivers, model")
 
@@ -47,8 +47,8 @@ def memory():
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("library")
-    examples = []
-    for number, text in enumerate(examples_of("drivers")[:4]):
+    examples = [DECRYPT]
+    for number, text in enumerate(examples_of("drivers")[:3]):
         examples.append(folder / f"example_{number}.c")
         examples[-1].write_text(text)
     return ctypes.CDLL(
