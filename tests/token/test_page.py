@@ -1,4 +1,4 @@
-"""The examples of docs/token.md, run as they are there, by a new user in a fresh folder."""
+"""The examples of docs/token/, run as they are there, by a new user in a fresh folder."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from tests.token.tokens import PIN
 pytestmark = pytest.mark.xdist_group("token")
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "token.md"
+PAGES = ROOT / "docs" / "token"
 PROVIDER = "usr/lib/*/ossl-modules/pkcs11.so"
 
 # Programs, or patterns of files, and the packages of Debian that have them.
@@ -93,11 +93,15 @@ EXAMPLES = {
 
 
 def examples():
-    """The commands of the section Clients: those before the examples, and each one's by name."""
-    section = PAGE.read_text().partition("\n## Clients\n")[2].partition("\n## ")[0]
-    head, *parts = section.split("\n### ")
-    named = {part.partition("\n")[0]: part for part in parts}
-    return commands_of(head), {name: commands_of(part) for name, part in named.items()}
+    """The commands before the examples, and those of each one, a page or a part of it, by name."""
+    head, _, setup = (PAGES / "index.md").read_text().partition(f"\n## {SETUP}\n")
+    named = {SETUP: commands_of(setup.partition("\n## ")[0])}
+    for page in sorted(PAGES.glob("*.md")):
+        if page.name not in ("index.md", "suites.md"):
+            _, *parts = re.split(r"^##? (.+)\n", page.read_text(), flags=re.MULTILINE)
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            named |= {name: commands_of(part) for name, part in pairs}
+    return commands_of(head), named
 
 
 def commands_of(text):

@@ -29,7 +29,7 @@ SKIPPED = {
     "only for SoftHSM": 8,
     "another module": 1,
 }
-"""Numbers of tests that skip themselves, as docs/token.md explains."""
+"""Numbers of tests that skip themselves, as docs/token/python-pkcs11.md explains."""
 
 # The first mechanism, of those that a test asks for, that the token lacks.
 MECHANISMS = {
