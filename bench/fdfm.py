@@ -6,7 +6,7 @@ import time
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import open_simulation
-from coprime.multipliers.fdfm import FdfmMultiplication
+from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
 from coprime.papers import fdfm as paper
 from coprime.rsa import keys
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from coprime.catalog import Choice, family_named
-from coprime.cells.karatsuba_product import WIDTHS
+from coprime.cells.facts import WIDTHS
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import open_simulation

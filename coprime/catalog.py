@@ -5,27 +5,29 @@ The command line, the documentation's tables, the sweeps and the tests derive fr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coprime.cells.target import Target
-from coprime.cluster.packet import MAX_CORES, MAX_LINK_REGISTERS
-from coprime.engine.bit_serial import (
+from coprime.cluster.limits import MAX_CORES, MAX_LINK_REGISTERS
+from coprime.engine.curve_settings import CurveSettings
+from coprime.engine.families import (
+    COMPACT,
+    FDFM,
     INTERLEAVED_CSA,
+    KARATSUBA,
     MONTGOMERY_1CSA,
     MONTGOMERY_2CSA,
     MONTGOMERY_R2,
+    RING,
 )
-from coprime.engine.compact import COMPACT
-from coprime.engine.curve_settings import CurveSettings
 from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, Settings, command_line, texts
-from coprime.engine.fdfm import BARE, FDFM
-from coprime.engine.karatsuba import KARATSUBA
 from coprime.engine.lengths import Lengths
-from coprime.engine.ring import RING
 from coprime.errors import hint
-from coprime.fixed_modulus.fixed_design import COMPRESSION, DIRECT
-from coprime.operations.commands import Command
+from coprime.fixed_modulus.families import COMPRESSION, DIRECT
 from coprime.parameters import ChoiceParameter, Parameter
+
+if TYPE_CHECKING:
+    from coprime.operations.commands import Command
 
 __all__ = [
     "CLUSTER",
@@ -145,12 +147,14 @@ def most_bits() -> int:
     return max(bits for family in FAMILIES.values() for bits in family.sizes)
 
 
-def settings_for(name: str, settings: Settings, command: Command) -> dict[str, str]:
+def settings_for(name: str, settings: Settings, command: "Command") -> dict[str, str]:
     """The settings, and the command's operation, where that is optional and the family can have it.
 
     ValueError as `family_named`, for an operation that only other families can have, and for
     settings without it.
     """
+    from coprime.engine.fdfm import BARE
+
     settings = texts(settings)
     family = family_named(settings.get("engine", "fdfm") if name == CLUSTER else name)
     if name == CLUSTER and settings.get("node") == "lean" and command is not BARE:

@@ -13,6 +13,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.parameters import check_ranges
 
+from .facts import DSP_LATENCY
 from .primitives import dsp48e1
 from .product import Product
 from .target import Target
@@ -72,7 +73,7 @@ class DspSlice(AccumulatingSlice):
     """
 
     SHIFT = 17
-    LATENCY = 3
+    LATENCY = DSP_LATENCY
 
     def __init__(self, accumulator_width: int = 48, target: Target = Target.GENERIC):
         factors = dict.fromkeys(("a", "b"), In(signed(18)))

@@ -11,17 +11,15 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .facts import SIGNED_LEVELS, WIDTHS, KaratsubaFacts, register_places
 from .product import Product
 from .target import Target
 
-WIDTHS = (16, 32, 64, 128)
 FACTOR_BITS = 18
 """Signed, of a DSP slice. Differences of 16-bit halves have 17, and differences of these 18."""
-SIGNED_LEVELS = 2
-"""Levels at which signed differences are halved; above, their magnitudes are multiplied."""
 
 
-class KaratsubaProduct(wiring.Component):
+class KaratsubaProduct(KaratsubaFacts, wiring.Component):
     """`product` is x * y, `latency` cycles later. A new pair may come in every cycle.
 
     Factors are halved until they have 16 bits: 1, 3, 9 or 27 DSP slices. The lower half of a
@@ -33,7 +31,7 @@ class KaratsubaProduct(wiring.Component):
 
     There may be registers, from the factors to the product, after each difference and each
     magnitude, in three places of the DSP slice, and before and after each sum. The first `latency`
-    of these are used, in the order of `_priority`.
+    of these are used, in the order of `register_places`.
 
     Raises ValueError for another width or latency than listed below.
 
@@ -56,23 +54,8 @@ class KaratsubaProduct(wiring.Component):
         self.width, self.latency = width, latency
         self.target = Target(target)
         levels = self.levels(width)
-        self.registers = frozenset(_priority(levels)[:latency])
+        self.registers = frozenset(register_places(levels)[:latency])
         super().__init__({"x": In(width), "y": In(width), "product": Out(2 * width)})
-
-    @staticmethod
-    def levels(width: int) -> int:
-        """How often a factor is halved: 0 to 3."""
-        return WIDTHS.index(width)
-
-    @classmethod
-    def most(cls, width: int) -> int:
-        """Maximum number of pipeline registers."""
-        return len(_priority(cls.levels(width)))
-
-    @classmethod
-    def dsp_slices(cls, width: int) -> int:
-        """DSP slices of a product."""
-        return int(3 ** cls.levels(width))
 
     def elaborate(self, platform: object) -> Module:
         """Split the factors, multiply, combine the products."""
@@ -136,7 +119,7 @@ class KaratsubaProduct(wiring.Component):
 
     def _latency_below(self, level: int) -> int:
         """Pipeline registers of a product at the level below."""
-        return len(self.registers.intersection(_priority(level - 1)))
+        return len(self.registers.intersection(register_places(level - 1)))
 
     def _register(self, m: Module, place: str, values: Sequence[Value]) -> list[Value]:
         """The values, a cycle later if this place has a register."""
@@ -150,17 +133,3 @@ class KaratsubaProduct(wiring.Component):
                 m.d.comb += signal.eq(value)
             kept.append(signal)
         return kept
-
-
-def _priority(levels: int) -> list[str]:
-    """Places for registers, the most useful one first."""
-    downwards = range(levels, 0, -1)
-    return [
-        "output",
-        *(f"total_{level}" for level in downwards),
-        "inputs",
-        *(f"sum_{level}" for level in downwards),
-        *(f"magnitude_{level}" for level in downwards if level > SIGNED_LEVELS),
-        *(f"before_{level}" for level in downwards),
-        "middle",
-    ]

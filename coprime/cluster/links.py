@@ -4,7 +4,7 @@ from amaranth.hdl import ClockDomain, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from .packet import MAX_LINK_REGISTERS
+from .limits import MAX_LINK_REGISTERS
 
 
 class ChainNode(wiring.Component):

@@ -12,9 +12,7 @@ from amaranth.utils import bits_for
 
 from coprime.engine.contract import ERROR_BITS, RESULT_LATENCY, Capabilities, PerLength
 
-MAX_CORES = 1023
-MAX_LINK_REGISTERS = 2
-"""Maximum number of additional registers of a node: one at its end, then one at its beginning."""
+from .limits import MAX_CORES
 
 SETTINGS = tuple((port, field) for port in ("counts", "lengths") for field in PerLength(0).members)
 """Ports of an engine, and their fields, to which SET packets assign a value, by packet index."""

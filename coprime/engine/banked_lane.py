@@ -9,8 +9,9 @@ from amaranth.lib.wiring import Out, connect, flipped
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.multipliers.contract import ModularMultiplier
 from coprime.multipliers.delays import delays, history
+from coprime.multipliers.multiplication import Multiplication
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import (

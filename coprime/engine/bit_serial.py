@@ -6,23 +6,28 @@ operands lie in a block RAM instead of registers; the multiplier loads and unloa
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.multipliers.bit_serial import BitSerialMultiplier
-from coprime.multipliers.interleaved_csa import InterleavedCsa
-from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
-from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
-from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
-from coprime.parameters import Parameter, check_ranges
+from coprime.multipliers.bit_serial_multiplication import (
+    BitSerialMultiplication,
+    InterleavedMultiplication,
+    MontgomeryCarrySaveMultiplication,
+    MontgomeryRadix2Multiplication,
+)
+from coprime.parameters import check_ranges
 
 from .design import EngineDesign, lane_capabilities
-from .family import Family, exponentiation, longest_modulus, multipliers_each
+from .families import BIT_SERIAL_LONGEST, RADIX_2_LONGEST
 from .layout import Layout
+
+if TYPE_CHECKING:
+    from coprime.multipliers.bit_serial import BitSerialMultiplier
 
 
 def _design(
-    multiplier: type[BitSerialMultiplier],
+    computes: type[BitSerialMultiplication],
     family: str,
     family_number: int,
     longest: int,
@@ -44,13 +49,13 @@ def _design(
         multipliers=(multipliers, range(1, 3)),
     )
     exponentiation = Exponentiation(exponentiator, window)
-    headroom = multiplier.computes.headroom
+    headroom = computes.headroom
     width = min(word, max_bits + headroom)
     whole = -(-(max_bits + headroom) // width)
     least_prime = -(-((max_bits + 1) // 2 + headroom) // width)
     if exponentiation.window_bits > width:
         raise ValueError(f"window must be at most {width}, a digit's bits, not {window}")
-    multiplication = multiplier.computes(whole, width)
+    multiplication = computes(whole, width)
     memory, prime = Layout.smallest(whole, least_prime, multipliers, exponentiation.table)
     capabilities = lane_capabilities(
         multiplication,
@@ -63,50 +68,36 @@ def _design(
         constant_time=exponentiation.constant_time,
     )
 
-    def make(target: Target) -> BitSerialMultiplier:
+    def make(target: Target) -> "BitSerialMultiplier":
         # The cells are the same on all targets.
-        return multiplier(multiplication, capabilities.count_bits, capabilities.round_count_bits)
+        return _multiplier(family)(
+            multiplication, capabilities.count_bits, capabilities.round_count_bits
+        )
 
     return EngineDesign(capabilities, memory, multiplication, make, exponentiation)
 
 
-def _family(
-    multiplier: type[BitSerialMultiplier],
-    name: str,
-    number: int,
-    summary: str,
-    *,
-    paper: str = "BITSERIAL",
-    longest: int = 8192,
-) -> Family:
-    """The record of a family."""
-    return Family(
-        name=name,
-        paper=paper,
-        summary=f"{summary}, with CRT",
-        parameters=(
-            longest_modulus(2, longest, 2048),
-            Parameter("word", 8, 64, 32, "bits that memory and multiplier exchange"),
-            multipliers_each(2),
-            *exponentiation("left-to-right"),
-        ),
-        design=partial(_design, multiplier, name, number, longest),
-    )
+def _multiplier(family: str) -> "type[BitSerialMultiplier]":
+    """The hardware of a family's multiplication."""
+    from coprime.multipliers.interleaved_csa import InterleavedCsa
+    from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
+    from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
+    from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
+
+    return {
+        "montgomery-2csa": MontgomeryTwoCsa,
+        "montgomery-1csa": MontgomeryOneCsa,
+        "interleaved-csa": InterleavedCsa,
+        "montgomery-r2": MontgomeryRadix2,
+    }[family]
 
 
-MONTGOMERY_2CSA = _family(
-    *(MontgomeryTwoCsa, "montgomery-2csa", 2), "bit-serial Montgomery with two carry-save adders"
+_CSA = MontgomeryCarrySaveMultiplication
+montgomery_2csa = partial(_design, _CSA, "montgomery-2csa", 2, BIT_SERIAL_LONGEST)
+montgomery_1csa = partial(_design, _CSA, "montgomery-1csa", 3, BIT_SERIAL_LONGEST)
+interleaved_csa = partial(
+    _design, InterleavedMultiplication, "interleaved-csa", 4, BIT_SERIAL_LONGEST
 )
-MONTGOMERY_1CSA = _family(
-    *(MontgomeryOneCsa, "montgomery-1csa", 3), "bit-serial Montgomery with one carry-save adder"
+montgomery_r2 = partial(
+    _design, MontgomeryRadix2Multiplication, "montgomery-r2", 6, RADIX_2_LONGEST
 )
-INTERLEAVED_CSA = _family(
-    *(InterleavedCsa, "interleaved-csa", 4), "bit-serial interleaved with a carry-save adder"
-)
-MONTGOMERY_R2 = _family(
-    *(MontgomeryRadix2, "montgomery-r2", 6),
-    "radix-2 Montgomery without a last subtraction, adders that propagate carries",
-    paper="COMPRESSION",
-    longest=4096,
-)
-"""Its adders propagate carries over the whole modulus: the clock slows down with its length."""

@@ -5,14 +5,12 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from coprime.parameters import BudgetParameter
-from coprime.program.operands import Operand
 
-from .contract import Error
-from .design import Design
-from .precomputation import private_operation
+if TYPE_CHECKING:
+    from .design import Design
 
 Values = Mapping[str, int | str]
 
@@ -49,7 +47,7 @@ class SliceBudget:
     slices: Callable[..., int]
 
     def candidates(
-        self, design: Callable[..., Design], values: Values, given: Collection[str], limit: int
+        self, design: "Callable[..., Design]", values: Values, given: Collection[str], limit: int
     ) -> list[Candidate]:
         """Designs of at most `limit` DSP slices, the fastest first; of equal ones, the smallest.
 
@@ -82,7 +80,7 @@ class SliceBudget:
         return sorted(found, key=lambda one: (one.cycles, one.slices))
 
     def _designs(
-        self, design: Callable[..., Design], values: Values, given: Collection[str]
+        self, design: "Callable[..., Design]", values: Values, given: Collection[str]
     ) -> Iterator[Values]:
         """Every combination of choices that there is a design with."""
         names = [name for name in self.choices if name not in given]
@@ -95,7 +93,7 @@ class SliceBudget:
 
 @lru_cache(maxsize=256)
 def _private_cycles(
-    design: Callable[..., Design], values: tuple[tuple[str, int | str], ...]
+    design: "Callable[..., Design]", values: tuple[tuple[str, int | str], ...]
 ) -> int | None:
     """Cycles of RSA_PRIVATE, as predicted, with the longest modulus of two equally long primes.
 
@@ -105,6 +103,11 @@ def _private_cycles(
     Any numbers will do for a design in constant time. 0 to any power is 0, however it is blinded,
     so that the primes need not be prime, and the result passes its check with any exponents.
     """
+    from coprime.program.operands import Operand
+
+    from .capabilities import Error
+    from .precomputation import private_operation
+
     own = design(**dict(values))
     bits = min(own.capabilities.max_length, 2 * own.capabilities.max_prime_length)
     operands, lengths = private_operation(own.capabilities, _Numbers.of_length(bits))

@@ -4,20 +4,23 @@ The two halves of one RAMB36E1, 1024 words of 18 bits with two ports each, are t
 four digits come in each cycle. On ecp5 each bank is one DP16KD.
 """
 
-from functools import partial
+from typing import TYPE_CHECKING
 
+from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.compact import RADIX_BITS
 from coprime.model.montgomery import digits
 from coprime.multipliers.compact.multiplication import CompactMultiplication
-from coprime.multipliers.compact.multiplier import CompactMultiplier
 from coprime.parameters import check_ranges
 from coprime.program.steps import mask_bits
 
-from .curve_settings import CURVE_PARAMETERS, CurveSettings
+from .curve_settings import CurveSettings
 from .design import EngineDesign, lane_capabilities
-from .family import BLINDING, Family, longest_modulus
+from .family import BLINDING
 from .layout import Banks
+
+if TYPE_CHECKING:
+    from coprime.multipliers.compact.multiplier import CompactMultiplier
 
 WINDOW, BLINDED_WINDOW, WHOLE_WINDOW = 4, 3, 2
 """Bits of the exponent at once, modulo a prime, without blinding and with it, and modulo the whole
@@ -92,15 +95,11 @@ def compact(
     )
     window = BLINDED_WINDOW if blinded else WINDOW
     exponentiation = Exponentiation("fixed-window", window, WHOLE_WINDOW, blinded)
-    make = partial(CompactMultiplier, whole, capabilities.count_bits)
+
+    def make(target: Target) -> "CompactMultiplier":
+        from coprime.multipliers.compact.multiplier import CompactMultiplier
+
+        return CompactMultiplier(whole, capabilities.count_bits, target)
+
     design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
     return settings.added_to(design)
-
-
-COMPACT = Family(
-    name="compact",
-    paper="",
-    summary="products of differences on one DSP slice and one block RAM, with CRT",
-    parameters=(longest_modulus(64, 8192, 1024), BLINDING, *CURVE_PARAMETERS),
-    design=compact,
-)

@@ -3,15 +3,18 @@
 import itertools
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from coprime.model.combs import COMB_TEETH
 from coprime.model.montgomery import digits
-from coprime.multipliers.contract import Multiplication
-from coprime.operations.commands import Command
 from coprime.parameters import ChoiceParameter
 
-from .design import EngineDesign
-from .layout import Banks
+if TYPE_CHECKING:
+    from coprime.multipliers.multiplication import Multiplication
+    from coprime.operations.commands import Command
+
+    from .design import EngineDesign
+    from .layout import Banks
 
 KINDS = ("montgomery", "weierstrass", "edwards")
 """Kinds of curves: of each an engine has all operations, or none."""
@@ -136,8 +139,10 @@ class CurveSettings:
         return self.ecdsa == _HARDENED
 
     @property
-    def commands(self) -> list[Command]:
+    def commands(self) -> "list[Command]":
         """The operations on curves."""
+        from coprime.operations.commands import Command
+
         profile = ("ecdsa", _DRAWN if self.draws else _HOST)
         chosen = {profile, *(("curves", kind) for kind in self.kinds)}
         return [
@@ -146,14 +151,14 @@ class CurveSettings:
             if one.operation.setting in chosen and chosen.issuperset(one.operation.settings)
         ]
 
-    def added_to(self, design: EngineDesign) -> EngineDesign:
+    def added_to(self, design: "EngineDesign") -> "EngineDesign":
         """The design with these operations."""
         design = replace(design, randomizes=self.draws)
         return design.with_operations(self.commands)
 
     def lengthened(
-        self, banks: Banks, multiplication: Multiplication, max_bits: int
-    ) -> tuple[Banks, int, int]:
+        self, banks: "Banks", multiplication: "Multiplication", max_bits: int
+    ) -> "tuple[Banks, int, int]":
         """Banks that hold two coordinates in a number as long as the longest modulus.
 
         Returns

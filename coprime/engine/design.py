@@ -1,23 +1,33 @@
-"""An engine's design: everything that is known of it without elaborating hardware."""
+"""An engine's design: everything that is known of it without elaborating hardware.
+
+A design and what it is made of are imported without Amaranth; the functions that make hardware
+import it, as `predict` does, which shares expressions with it.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
-
-from amaranth.lib import wiring
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.multipliers.multiplication import Multiplication
+from coprime.operations.commands import Command
 from coprime.operations.lane_programs import lane_programs
 from coprime.operations.operation import Arithmetic, Machine
 from coprime.program.assembler import Program
+from coprime.program.operands import Length, Operand
 
-from .contract import Capabilities, Command, Length, Operand
-from .engine import Engine
+from .capabilities import Capabilities
 from .layout import BankedLayout, Banks, Layout
-from .prediction import Prediction, predict
+from .outcome import Prediction
+
+if TYPE_CHECKING:
+    from amaranth.lib import wiring
+
+    from coprime.multipliers.contract import ModularMultiplier
+
+    from .engine import Engine
 
 
 class Design(Protocol):
@@ -27,10 +37,10 @@ class Design(Protocol):
     def capabilities(self) -> Capabilities:
         """What the engine can do."""
 
-    def hardware(self, target: Target = Target.GENERIC) -> wiring.Component:
+    def hardware(self, target: Target = Target.GENERIC) -> "wiring.Component":
         """Make the engine, with the ports of EngineSignature, for a target."""
 
-    def multiplier_hardware(self, target: Target = Target.GENERIC) -> wiring.Component:
+    def multiplier_hardware(self, target: Target = Target.GENERIC) -> "wiring.Component":
         """Make one multiplier, to measure it alone."""
 
     def predict(
@@ -47,7 +57,7 @@ class EngineDesign:
     memory: Layout | Banks
     """Its size, and the places of its numbers, if they do not depend on the programs."""
     multiplication: Multiplication
-    make_multiplier: Callable[[Target], ModularMultiplier]
+    make_multiplier: "Callable[[Target], ModularMultiplier]"
     """Makes the multiplication's hardware for a target."""
     exponentiation: Exponentiation
     """Of a lane that works alone."""
@@ -60,8 +70,10 @@ class EngineDesign:
         more = required_operands(self.multiplication, commands, checked=own.checked)
         return replace(self, capabilities=replace(own, required={**own.required, **more}))
 
-    def hardware(self, target: Target = Target.GENERIC) -> Engine:
+    def hardware(self, target: Target = Target.GENERIC) -> "Engine":
         """Make the engine for a target."""
+        from .engine import Engine
+
         multipliers: list[ModularMultiplier | wiring.PureInterface]
         if self.multiplication.interleaved:
             shared = self.multiplier_hardware(target)
@@ -77,7 +89,7 @@ class EngineDesign:
             target=target,
         )
 
-    def multiplier_hardware(self, target: Target = Target.GENERIC) -> ModularMultiplier:
+    def multiplier_hardware(self, target: Target = Target.GENERIC) -> "ModularMultiplier":
         """Make one multiplier, as the engine has it."""
         return self.make_multiplier(target)
 
@@ -119,6 +131,8 @@ class EngineDesign:
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Prediction:
         """What a command does with these operands, of these lengths in bits: without hardware."""
+        from .prediction import predict
+
         return predict(
             command,
             operands,

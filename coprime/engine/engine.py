@@ -7,7 +7,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 
 from coprime.cells.target import Target
-from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.multipliers.contract import ModularMultiplier
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.assembler import Program
 
 from .banked_lane import BankedLane

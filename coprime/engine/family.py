@@ -1,22 +1,26 @@
 """A family: an architecture that can be built, with typed parameters.
 
-Each family's record is next to its design; `coprime.catalog` lists them all.
+A family says which module builds its designs, and does not import it: so that listing families,
+and reading their parameters, loads neither their operations nor hardware. `coprime.catalog` lists
+them all.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from coprime.cells.target import Target
 from coprime.errors import hint
-from coprime.exponentiators.exponentiation import EXPONENTIATORS
-from coprime.exponentiators.names import BLINDINGS
-from coprime.operations.commands import OPERATIONS, Command
+from coprime.exponentiators.names import BLINDINGS, EXPONENTIATORS
 from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, Parameter
 
 from .budget import Candidate, SliceBudget
-from .design import Design, EngineDesign
 from .former_parameters import check_former
 from .lengths import Lengths
+
+if TYPE_CHECKING:
+    from .design import Design
 
 MAX_BITS = "max_bits"  # the parameter of families that work with any modulus of up to so many bits
 _SIZE_STEP = 1024
@@ -78,22 +82,34 @@ class Family:
     paper : short name of the publication that it implements; empty for our own
     summary : one line
     parameters : what `design` takes, each with its default
-    design : makes the engine's design
+    builder : the function that makes the engine's design, as MODULE:NAME
     budget : of DSP slices, from which some of the parameters can be selected
-    bare : makes the design of a core of a lean node; None if there is none
+    bare_builder : the same of the design of a core of a lean node; empty if there is none
     """
 
     name: str
     paper: str
     summary: str
     parameters: tuple[AnyParameter, ...]
-    design: Callable[..., Design]
+    builder: str
     budget: SliceBudget | None = None
-    bare: Callable[..., Design] | None = None
+    bare_builder: str = ""
+
+    @property
+    def design(self) -> "Callable[..., Design]":
+        """Makes the engine's design from a value for each parameter."""
+        return _function(self.builder)
+
+    @property
+    def bare(self) -> "Callable[..., Design] | None":
+        """Makes the design of a core of a lean node; None if there is none."""
+        return _function(self.bare_builder) if self.bare_builder else None
 
     @property
     def operations(self) -> tuple[Parameter, ...]:
         """A parameter for each optional operation, which has a value only where it is 1."""
+        from coprime.operations.commands import OPERATIONS
+
         if any(one.name == MODULUS for one in self.parameters):
             return ()
         return tuple(
@@ -210,6 +226,13 @@ class Family:
         return next((one for one in candidates if lengths.fit(one.design.capabilities)), None)
 
 
+def _function(name: str) -> "Callable[..., Design]":
+    """The function MODULE:NAME."""
+    module, _, function = name.partition(":")
+    found: Callable[..., Design] = getattr(import_module(module), function)
+    return found
+
+
 @dataclass(frozen=True)
 class Choice:
     """A family with a value for each of its parameters: one point of the design space.
@@ -231,8 +254,12 @@ class Choice:
         return self
 
     @property
-    def design(self) -> Design:
+    def design(self) -> "Design":
         """The engine's design. Raises ValueError for a bare one that the family does not have."""
+        from coprime.operations.commands import Command
+
+        from .design import EngineDesign
+
         more = [one for one in Command if one.name.lower() in self.values]
         if self.bare:
             if self.family.bare is None:

@@ -7,18 +7,22 @@ so a memory that holds anything at all cannot keep the engine from ending.
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
+from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
-from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
+from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
 from coprime.operations.commands import Command
 from coprime.parameters import check_ranges
 from coprime.program.operands import Operand, Scratch
 
-from .contract import WordAddresses
+from .capabilities import WordAddresses
 from .design import EngineDesign, lane_capabilities
-from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
+
+if TYPE_CHECKING:
+    from coprime.multipliers.fdfm import FdfmMultiplier
 
 BARE = Command.RSA_PRIVATE  # the one command of a lean node's core
 
@@ -51,8 +55,14 @@ def fdfm(
         multipliers=multipliers,
         constant_time=exponentiation.constant_time,
     )
-    make = partial(FdfmMultiplier, capabilities.count_bits)
+    make = partial(_multiplier, capabilities.count_bits)
     return EngineDesign(capabilities, memory, multiplication, make, exponentiation)
+
+
+def _multiplier(count_bits: int, target: Target, *, dense: bool = False) -> "FdfmMultiplier":
+    from coprime.multipliers.fdfm import FdfmMultiplier
+
+    return FdfmMultiplier(count_bits, target, dense=dense)
 
 
 def bare_fdfm(
@@ -85,19 +95,5 @@ def bare_fdfm(
     return replace(
         design,
         capabilities=replace(own, required={BARE: required}, addresses=addresses),
-        make_multiplier=partial(FdfmMultiplier, own.count_bits, dense=True),
+        make_multiplier=partial(_multiplier, own.count_bits, dense=True),
     )
-
-
-FDFM = Family(
-    name="fdfm",
-    paper="FDFM",
-    summary="digit-serial Montgomery on one DSP slice and one block RAM, with CRT",
-    parameters=(
-        longest_modulus(64, 8192, 2176),
-        multipliers_each(1),
-        *exponentiation("left-to-right"),
-    ),
-    design=fdfm,
-    bare=bare_fdfm,
-)

@@ -4,17 +4,19 @@ Source: San, At (2014). The operands lie in a block RAM instead of shift registe
 streams out of it, a word a cycle.
 """
 
-from functools import partial
+from typing import TYPE_CHECKING
 
-from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
+from coprime.cells.facts import WIDTHS, KaratsubaFacts
+from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.karatsuba.multiplication import KaratsubaMultiplication
-from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
-from coprime.parameters import Parameter, check_ranges
+from coprime.parameters import check_ranges
 
 from .design import EngineDesign, lane_capabilities
-from .family import Family, exponentiation, longest_modulus, multipliers_each
 from .layout import Layout
+
+if TYPE_CHECKING:
+    from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
 
 
 def karatsuba(
@@ -54,7 +56,7 @@ def karatsuba(
         raise ValueError("interleaved needs multipliers=1 and exponentiator=fixed-window")
     multiplication = KaratsubaMultiplication(
         word,
-        min(latency, KaratsubaProduct.most(word)),
+        min(latency, KaratsubaFacts.most(word)),
         scaled=bool(scaled),
         interleaved=bool(interleaved),
     )
@@ -76,22 +78,10 @@ def karatsuba(
         equal_primes=bool(interleaved),
         constant_time=exponentiation.constant_time,
     )
-    make = partial(KaratsubaMultiplier, multiplication, whole, capabilities.count_bits)
+
+    def make(target: Target) -> "KaratsubaMultiplier":
+        from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
+
+        return KaratsubaMultiplier(multiplication, whole, capabilities.count_bits, target)
+
     return EngineDesign(capabilities, memory, multiplication, make, exponentiation)
-
-
-KARATSUBA = Family(
-    name="karatsuba",
-    paper="KARATSUBA",
-    summary="very-high-radix Montgomery on pipelined Karatsuba multipliers, with CRT",
-    parameters=(
-        longest_modulus(64, 8192, 2048),
-        Parameter("word", 16, 128, 32, "bits of a word, the radix: 16, 32, 64 or 128"),
-        Parameter("latency", 1, 13, 6, "maximum pipeline stages in a product"),
-        multipliers_each(2),
-        *exponentiation("fixed-window"),
-        Parameter("scaled", 0, 1, 0, "1: scaled moduli, whose quotient digits need no product"),
-        Parameter("interleaved", 0, 1, 0, "1: both halves of RSA_PRIVATE on one multiplier"),
-    ),
-    design=karatsuba,
-)

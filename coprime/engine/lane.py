@@ -6,8 +6,9 @@ from amaranth.lib.wiring import Out
 from amaranth.utils import bits_for
 
 from coprime.cells.target import Target
-from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Multiplication, Role
+from coprime.multipliers.contract import ModularMultiplier, Role
 from coprime.multipliers.delays import delays, history
+from coprime.multipliers.multiplication import READ_LATENCY, Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import MODULI, Mode, Operand, Scratch
 

@@ -10,8 +10,9 @@ from coprime.cells.block_ram import BlockRam
 from coprime.cells.parity_ram import ParityRam
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.multipliers.contract import ModularMultiplier, Multiplication
+from coprime.multipliers.contract import ModularMultiplier
 from coprime.multipliers.delays import history
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Mode, Reference
 from coprime.program.steps import StepKind

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Self
 
-from amaranth.utils import bits_for
-
-from coprime.multipliers.contract import Multiplication
+from coprime.model.widths import bits_for
+from coprime.multipliers.multiplication import Multiplication
 from coprime.operations.commands import Command
 from coprime.program.allocation import Allocation, BlockPlace
 from coprime.program.assembler import Program

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.cells.wires import same_named
-from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.multiplication import READ_LATENCY
 
 
 class LinearOperation(enum.IntEnum):

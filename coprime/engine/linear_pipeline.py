@@ -6,8 +6,8 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.cells.wires import same_named
-from coprime.multipliers.contract import READ_LATENCY, Multiplication
 from coprime.multipliers.delays import delays, history
+from coprime.multipliers.multiplication import READ_LATENCY, Multiplication
 from coprime.program.assembler import Program
 from coprime.program.steps import MOST_TIMES_MODULUS
 

@@ -10,9 +10,9 @@ from coprime.model.curve_points import comb_table
 from coprime.model.scalar_blinding import comb_bits, ladder_bits
 from coprime.operations.curve_form import WEIERSTRASS
 from coprime.operations.operation import Arithmetic, Operation
-from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE
+from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE, Length, Operand
 
-from .contract import Capabilities, Length, Operand
+from .capabilities import Capabilities
 
 _OF_CURVES = Arithmetic(inverses=True, montgomery=True)
 

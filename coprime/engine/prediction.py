@@ -1,28 +1,18 @@
 """What an engine does, executed on integers: the result, the error and the exact cycles."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Length, Operand, Reference
 from coprime.program.steps import StepKind
 
 from .contract import Capabilities, Command, Error
 from .linear import LinearUnit
+from .outcome import Prediction
 from .sequencer.barrier_steps import BarrierSteps
 from .sequencer.lane_model import LaneModel, StepOnIntegers
 from .sequencer.sequencer import step_kinds
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """Outcome of a command. `result`, maybe a secret, is None after an error and after a wipe."""
-
-    result: int | None = field(repr=False)
-    error: Error
-    cycles: int
-    products: int
 
 
 def predict(

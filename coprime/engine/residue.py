@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.program.steps import residue_width
+from coprime.model.widths import residue_width
 
 from .linear_pipeline import LinearPipeline
 

@@ -1,23 +1,23 @@
 """The `ring` engine: products of differences of wide words on one or two tiles of DSP slices."""
 
+from typing import TYPE_CHECKING
+
+from coprime.cells.facts import TILE_FACTS
 from coprime.cells.target import Target
-from coprime.cells.tiles import TILES
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.model.montgomery import digits
 from coprime.multipliers.ring.multiplication import RingMultiplication
-from coprime.multipliers.ring.multiplier import RingMultiplier
-from coprime.parameters import BudgetParameter, ChoiceParameter, Parameter, check_ranges
+from coprime.parameters import check_ranges
 
-from .budget import SliceBudget
 from .compact import BLINDED_WINDOW, MASKED_BLOCK_BITS, WHOLE_WINDOW, WINDOW
-from .curve_settings import CURVE_PARAMETERS, CurveSettings
+from .curve_settings import CurveSettings
 from .design import EngineDesign, lane_capabilities
-from .family import BLINDING, Family, longest_modulus, multipliers_each
+from .families import DELAYS, RING_TILES
+from .family import BLINDING
 from .layout import Banks
-from .residue import residue_width
 
-_LEAST_RESIDUE = 12
-"""Bits of a residue that sees nearly all changes of whole words; and it is added up in time."""
+if TYPE_CHECKING:
+    from coprime.multipliers.ring.multiplier import RingMultiplier
 
 _SMALLEST_RAM = 1024
 """Words of a block RAM with two ports that has no fewer of them for a bank's width."""
@@ -27,14 +27,6 @@ WHOLE_WINDOW_OF_X = 3
 products less than with 2 for 255 bits. Columns of a comb go without windows from the top."""
 
 _LEAST_LENGTH = 16  # bits of a modulus: shorter ones take the time of five words all the same
-
-DELAYS = ("auto", "0", "1")
-"""Words by which q is delayed; auto: 0, or with two tiles the faster value."""
-
-RING_TILES = tuple(
-    name for name, tile in TILES.items() if residue_width(tile.WORD) >= _LEAST_RESIDUE
-)
-"""The tiles whose words can be summed up in a residue."""
 
 
 def ring(
@@ -75,7 +67,7 @@ def ring(
     blinded = BLINDING.parse(blinding) == "all"
     settings = CurveSettings(curves, ecdsa, blinds=blinded)
     check_ranges(tiles=(tiles, range(1, 3)))
-    cell = TILES[tile]
+    cell = TILE_FACTS[tile]
     skew = int(cell.SKEWS and tiles == 1)
     if delay not in DELAYS:
         raise ValueError(f"delay must be one of {', '.join(DELAYS)}, not {delay!r}")
@@ -127,54 +119,16 @@ def ring(
     whole_window = WHOLE_WINDOW_OF_X if settings.kinds == ("montgomery",) else WHOLE_WINDOW
     exponentiation = Exponentiation("fixed-window", window, whole_window, blinded)
 
-    def make(target: Target) -> RingMultiplier:
+    def make(target: Target) -> "RingMultiplier":
+        from coprime.cells.tiles import TILES
+        from coprime.multipliers.ring.multiplier import RingMultiplier
+
         products = multiplication.sum_products(multiplication.words(whole))
-        cells = [cell(products, target, skewed=bool(skew), holds=tiles == 2) for _ in range(tiles)]
+        made = TILES[tile]
+        cells = [made(products, target, skewed=bool(skew), holds=tiles == 2) for _ in range(tiles)]
         own = (multiplication.delay, multiplication.slack)
         sizes = (whole, capabilities.count_bits)
         return RingMultiplier(cells, *sizes, target, *own, beside_sums=settings.any)
 
     design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
     return settings.added_to(design)
-
-
-def _slices(tile: str, tiles: int, multipliers: int, **others: object) -> int:
-    return TILES[tile].SLICES * tiles * multipliers
-
-
-_PICKED: dict[str, tuple[int | str, ...]] = {
-    "tile": RING_TILES,
-    "tiles": (1, 2),
-    "multipliers": (1, 2),
-}
-RING = Family(
-    name="ring",
-    paper="",
-    summary="products of differences of wide words, with products back to back",
-    parameters=(
-        longest_modulus(64, 8192, 1024),
-        ChoiceParameter("tile", RING_TILES, "bal50", "the multiplier of words"),
-        Parameter("tiles", 1, 2, 1, "tiles; of two, one computes X * Y and the other q * M'"),
-        multipliers_each(1),
-        Parameter(
-            *("window", 0, 5, 0),
-            "bits of a window modulo a prime: 4 or 5; 0: 5 if it takes no more block RAM",
-        ),
-        ChoiceParameter(
-            *("delay", DELAYS, DELAYS[0]),
-            "words by which q is delayed; auto: 0, or with two tiles the faster one",
-            sparse=True,
-        ),
-        BLINDING,
-        *CURVE_PARAMETERS,
-    ),
-    design=ring,
-    budget=SliceBudget(
-        BudgetParameter(
-            *("dsp", 1, 2 * 2 * max(TILES[name].SLICES for name in RING_TILES), tuple(_PICKED)),
-            "maximum number of DSP slices: selects the fastest design that has what is set",
-        ),
-        _PICKED,
-        _slices,
-    ),
-)

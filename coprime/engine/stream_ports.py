@@ -7,8 +7,9 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
 from coprime.cells.wires import same_named
-from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.contract import Role
 from coprime.multipliers.delays import history
+from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.program.operands import OF_ONE, OF_TABLE, Mode, Scratch
 from coprime.program.steps import StepKind
 

@@ -16,7 +16,7 @@ from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
-from coprime.engine.prediction import Prediction
+from coprime.engine.outcome import Prediction
 from coprime.flow.cache import cached, find_cached
 from coprime.flow.mapping import mapping_tools
 from coprime.flow.parts import accelerator_verilog, part_verilog

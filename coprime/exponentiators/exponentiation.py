@@ -9,7 +9,7 @@ from coprime.program.steps import Step
 from .fixed_window import fixed_window
 from .left_to_right import left_to_right
 from .m_ary import m_ary
-from .names import Exponentiator
+from .names import EXPONENTIATORS
 from .repeated import repeated, short
 from .right_to_left import right_to_left
 from .sliding_window import sliding_table, sliding_window
@@ -24,8 +24,6 @@ _BY_WINDOWS: Mapping[str, Callable[[Context, int], list[Step]]] = {
     "fixed-window": fixed_window,
     "sliding-window": sliding_window,
 }
-
-EXPONENTIATORS = tuple(one.value for one in Exponentiator)  # names of the algorithms
 
 WINDOWS = (1, 2, 4)  # bits that a window may have
 

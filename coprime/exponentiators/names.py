@@ -30,6 +30,8 @@ class Exponentiator(Enum):
         )
 
 
+EXPONENTIATORS = tuple(one.value for one in Exponentiator)  # names of the algorithms
+
 BLINDINGS = ("none", "all")
 """What random numbers hide in a private operation from measurements of power or radiation: nothing,
 or the base, the exponent, the parts of the result and its check."""

@@ -22,6 +22,7 @@ from coprime.cells.wires import same_named
 from coprime.exponentiators.names import Exponentiator
 from coprime.program.steps import COUNTER_BITS
 
+from .products import make_product, make_reduction, make_square
 from .register_exponentiation import RegisterExponentiation
 
 
@@ -108,7 +109,7 @@ class RegisterExponentiator(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Registers, the product, and the states before and after those of the products."""
         m = Module()
-        m.submodules.product = product = self.arithmetic.product()
+        m.submodules.product = product = make_product(self.arithmetic)
         width = self.digit_width
         m.d.comb += [product.x.eq(self.c), product.y.eq(self.x[: self.arithmetic.bits])]
         last_cycle = self.elapsed == self.exponentiation.product_cycles - 1
@@ -130,7 +131,7 @@ class RegisterExponentiator(wiring.Component):
             self.add_states(m, product)
             if self.arithmetic.corrects:
                 with m.State("CORRECT"):
-                    m.submodules.reduction = reduction = self.arithmetic.reduction()
+                    m.submodules.reduction = reduction = make_reduction(self.arithmetic)
                     m.d.comb += [reduction.x.eq(self.c), self.done.eq(1)]
                     m.d.sync += self.c.eq(reduction.result)
                     m.next = "IDLE"
@@ -221,7 +222,7 @@ class OnTwo(RightToLeft):
     def add_parts(self, m: Module) -> None:
         """The squarer."""
         super().add_parts(m)
-        m.submodules.square = self.square = self.arithmetic.square()
+        m.submodules.square = self.square = make_square(self.arithmetic)
         m.d.comb += [
             self.square.x.eq(self.x[: self.arithmetic.bits]),
             self.scanner.step.eq(self.ready),

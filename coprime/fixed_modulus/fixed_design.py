@@ -3,28 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from coprime.cells.target import Target
-from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
-from coprime.engine.family import MODULUS, Family, multipliers_each
-from coprime.engine.prediction import Prediction
-from coprime.exponentiators.exponentiation import EXPONENTIATORS
+from coprime.engine.capabilities import Capabilities, Error
+from coprime.engine.outcome import Prediction
 from coprime.exponentiators.names import Exponentiator
 from coprime.model.moduli import modulus_of
-from coprime.parameters import ChoiceParameter, ModulusParameter, Parameter, check_ranges
+from coprime.operations.commands import Command
+from coprime.parameters import check_ranges
+from coprime.program.operands import Length, Operand
 from coprime.program.steps import COUNTER_BITS
 
-from .arithmetic import (
-    ANY_FACTOR,
-    EXTRA_BITS,
-    FixedModulus,
-    Method,
-    RegisteredProduct,
-    RegisteredReduction,
-)
-from .fixed_engine import CHECK_AND_END, FixedModulusEngine
+from .arithmetic import EXTRA_BITS, FixedModulus, Method
 from .register_exponentiation import RegisterExponentiation
 
+if TYPE_CHECKING:
+    from .fixed_engine import FixedModulusEngine
+    from .products import RegisteredProduct, RegisteredReduction
+
+CHECK_AND_END = 2  # cycles beside those of the exponentiator
 _SHAPES = (
     frozenset({Operand.X, Operand.Y, Operand.M}),
     frozenset({Operand.X, Operand.E, Operand.M}),
@@ -76,16 +74,22 @@ class FixedModulusDesign:
             fixed_modulus=modulus,
         )
 
-    def hardware(self, target: Target = Target.GENERIC) -> FixedModulusEngine:
+    def hardware(self, target: Target = Target.GENERIC) -> "FixedModulusEngine":
         """Make the engine; it is the same for each target."""
+        from .fixed_engine import FixedModulusEngine
+
         return FixedModulusEngine(self.capabilities, self.exponentiation)
 
-    def multiplier_hardware(self, target: Target = Target.GENERIC) -> RegisteredProduct:
+    def multiplier_hardware(self, target: Target = Target.GENERIC) -> "RegisteredProduct":
         """Make one multiplier between registers, to measure it alone."""
+        from .products import RegisteredProduct
+
         return RegisteredProduct(self.arithmetic)
 
-    def reduction_hardware(self, words: int) -> RegisteredReduction:
+    def reduction_hardware(self, words: int) -> "RegisteredReduction":
         """Make what reduces a word, or the product of two, between registers: to measure it."""
+        from .products import RegisteredReduction
+
         return RegisteredReduction(self.arithmetic, self.word, words)
 
     def predict(
@@ -93,9 +97,7 @@ class FixedModulusDesign:
     ) -> Prediction:
         """What a command does with these operands, of these lengths in bits: without hardware."""
         if not command.operation.computes:
-            return Prediction(
-                None, Error.NONE, FixedModulusEngine.wipe_cycles(self.exponentiation) + 1, 0
-            )
+            return Prediction(None, Error.NONE, self.exponentiation.wipe_cycles + 1, 0)
         if command not in self.capabilities.required:
             return Prediction(None, Error.UNSUPPORTED, 1, 0)
         error = self._error(command, operands, lengths)
@@ -174,46 +176,5 @@ def _design(
     return FixedModulusDesign(family, family_number, exponentiation, word)
 
 
-def _family(
-    method: Method,
-    number: int,
-    summary: str,
-    factor: int,
-    factors: str,
-    more: tuple[Parameter, ...] = (),
-) -> Family:
-    """The record of a family, which is called as its method."""
-    name = method.value
-    return Family(
-        name=name,
-        paper="COMPRESSION",
-        summary=f"{summary}, for one modulus, one product per cycle",
-        parameters=(
-            ModulusParameter(
-                MODULUS, "goldilocks", "the modulus: a name, or a number such as 2^255-19"
-            ),
-            Parameter(
-                *("factor", factor, (1 << 32) - 1, factor),
-                f"c: products are computed modulo c times the modulus{factors}",
-            ),
-            Parameter("word", 8, 64, 32, "bits of a digit of the operands"),
-            multipliers_each(2),
-            ChoiceParameter(
-                *("exponentiator", EXPONENTIATORS, Exponentiator.RIGHT_TO_LEFT.value),
-                "exponentiation algorithm; two multipliers work right-to-left",
-            ),
-            Parameter("window", 1, 4, 2, "bits of a window, if the exponentiator has windows"),
-            *more,
-        ),
-        design=partial(_design, method, name, number),
-    )
-
-
-COMPRESSION = _family(
-    *(Method.COMPRESSION, 7, "compressor trees", ANY_FACTOR, "; 0: the cheapest found"),
-    (
-        Parameter("extra_bits", 0, 16, EXTRA_BITS, "maximum bits that the multiple may add"),
-        Parameter("stages", 0, 16, 0, "pipeline registers in a product"),
-    ),
-)
-DIRECT = _family(Method.DIRECT, 9, "the expression x * y % m", 1, "")
+compression = partial(_design, Method.COMPRESSION, "compression", 7)
+direct = partial(_design, Method.DIRECT, "direct", 9)

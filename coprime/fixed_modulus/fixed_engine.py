@@ -25,8 +25,6 @@ from coprime.program.steps import COUNTER_BITS
 from .exponentiators import register_exponentiator
 from .register_exponentiation import RegisterExponentiation
 
-CHECK_AND_END = 2  # cycles beside those of the exponentiator
-
 
 class FixedOperands(wiring.Component):
     """Y and E; and whether the digits of M that were written are those of the modulus.
@@ -108,11 +106,6 @@ class FixedModulusEngine(wiring.Component):
         self.exponentiator = register_exponentiator(exponentiation, own.max_digits, own.digit_width)
         super().__init__(EngineSignature(own))
 
-    @staticmethod
-    def wipe_cycles(exponentiation: RegisterExponentiation) -> int:
-        """Cycles of the state WIPE: for each word of a table, and until a product is 0."""
-        return max(exponentiation.table_words, exponentiation.product_cycles)
-
     def elaborate(self, platform: object) -> Module:
         """Operands in, result out, and the states."""
         m = Module()
@@ -165,7 +158,7 @@ class FixedModulusEngine(wiring.Component):
     def _add_states(self, m: Module, error: Signal) -> None:
         """The table's states, and IDLE and WIPE."""
         operands, power = self.operands, self.exponentiator
-        wipe_cycles = self.wipe_cycles(self.exponentiation)
+        wipe_cycles = self.exponentiation.wipe_cycles
         wiped = Signal(range(wipe_cycles))
         m.d.comb += self.busy.eq(1)
         with m.FSM():

@@ -104,6 +104,11 @@ class RegisterExponentiation:
         """Cycles of X * Y, the correction included."""
         return self.product_cycles + self.arithmetic.corrects
 
+    @property
+    def wipe_cycles(self) -> int:
+        """Cycles of the engine's state WIPE: for each word of a table, and until a product is 0."""
+        return max(self.table_words, self.product_cycles)
+
     def cycles(self, e: int, length: int) -> int:
         """Cycles of X ^ e for an exponent of `length` bits, the correction included."""
         return self._power(e, length)[0] + self.arithmetic.corrects

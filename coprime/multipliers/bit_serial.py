@@ -8,14 +8,12 @@ Multiplication on FPGAs" (2005). What differs:
   scanned. That saves n flip-flops and the cycles of loading them.
 """
 
-from abc import abstractmethod
-from dataclasses import dataclass
-
 from amaranth.hdl import Cat, Module, Signal, Value
 
 from coprime.parameters import check_ranges
 
-from .contract import READ_LATENCY, ModularMultiplier, Multiplication, MultiplierSignature
+from .bit_serial_multiplication import BitSerialMultiplication
+from .contract import ModularMultiplier, MultiplierSignature
 
 
 def turned(register: Value, word: Value) -> Value:
@@ -35,72 +33,6 @@ def spread(m: Module, following: Value, width: int, *, name: str, clear: Value) 
     with m.If(clear):
         m.d.sync += flag.eq(0)
     return flag.replicate(width)
-
-
-@dataclass(frozen=True)
-class BitSerialMultiplication(Multiplication):
-    """A multiplication in registers of N = `words` * `digit_width` bits, some passes and rounds.
-
-    A *pass* takes a word from the low end of a register and enters one at the high end, so that
-    after `words` cycles each word has had its turn. Every pass goes through all words, whatever the
-    operands' lengths are: words that an operand does not have are zero.
-
-    Where it is `aligned`, operands and result are at the upper end of their digits, with zero bits
-    below. Else they are at the lower end.
-
-    Parameters
-    ----------
-    words (int): digits of the longest operand, 1 to 4096
-    digit_width (int): bits of a word, 1 to 128
-    """
-
-    words: int
-    digit_width: int
-
-    prepares = True
-    headroom = 0
-    round_bits = 1
-    constant_cycles = 1  # of a multiplication beside its rounds, loading and unloading: STARTING
-
-    def __post_init__(self) -> None:
-        check_ranges(
-            words=(self.words, range(1, 4097)), digit_width=(self.digit_width, range(1, 129))
-        )
-
-    @property
-    def width(self) -> int:
-        """Bits of the registers, N."""
-        return self.words * self.digit_width
-
-    @property
-    def pass_cycles(self) -> int:
-        """Cycles of the pass that writes."""
-        return self.words
-
-    @property
-    def loading_cycles(self) -> int:
-        """Cycles of one multiplication before STARTING.
-
-        The words of Y and one of X, and the last one's way to where its first bit is used.
-        """
-        return self.words + 1 + READ_LATENCY + 1
-
-    @property
-    @abstractmethod
-    def unloading_cycles(self) -> int:
-        """Cycles of the passes in FINISHED."""
-
-    def cycles(self, inner: int, rounds: int) -> int:
-        """Cycles of one multiplication; they depend on the rounds only."""
-        return self.loading_cycles + self.constant_cycles + rounds + self.unloading_cycles
-
-    def products(self, inner: int, rounds: int) -> int:
-        """Cycles in RUNNING."""
-        return rounds
-
-    def prepare_cycles(self, inner: int) -> int:
-        """Cycles of loading the modulus."""
-        return self.words + READ_LATENCY + 1
 
 
 class BitSerialMultiplier(ModularMultiplier):

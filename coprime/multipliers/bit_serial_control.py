@@ -16,8 +16,9 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.wires import same_named
 
 from .bit_serial import BitSerialMultiplier
-from .contract import READ_LATENCY, Role
+from .contract import Role
 from .delays import delays
+from .multiplication import READ_LATENCY
 from .one_hot import OneHot
 
 

@@ -6,14 +6,13 @@ Multiplication on FPGAs" (2005). What differs, besides what `bit_serial.py` says
 * The result is canonical. The paper's figures do not count the conversion from S and C.
 """
 
-from dataclasses import dataclass
-
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .bit_serial import BitSerialMultiplication, BitSerialMultiplier, spread, turned
+from .bit_serial import BitSerialMultiplier, spread, turned
 from .bit_serial_control import BitSerialControl
+from .bit_serial_multiplication import BitSerialMultiplication
 
 
 def carry_save(a: Value, b: Value, c: Value) -> tuple[Value, Value]:
@@ -25,21 +24,6 @@ def word_sum(a: Value, b: Value, carry: Value) -> Value:
     """a + b + carry, one bit longer than the words, in one carry chain."""
     # The lowest position makes the carry an input of the chain.
     return (Cat(Const(1, 1), a) + Cat(carry, b))[1:]
-
-
-@dataclass(frozen=True)
-class CarrySaveMultiplication(BitSerialMultiplication):
-    """A multiplication that adds one multiple of Y a round to a value in carry-save form."""
-
-    canonical = True
-    constant_cycles = 2
-    """Of a multiplication beside its rounds, loading and unloading: STARTING, and the round that
-    brings C into S."""
-
-    @property
-    def pass_cycles(self) -> int:
-        """Cycles of a pass that adds and compares."""
-        return self.words + 2
 
 
 class CarrySaveControl(BitSerialControl):

@@ -4,8 +4,6 @@ Source: Amanor, Paar, Pelzl, Bunimov, Schimmler (2005), section 2.1, and Bunimov
 and Time Efficient Modular Multiplication of Large Integers" (2003).
 """
 
-from dataclasses import dataclass
-
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
@@ -14,40 +12,9 @@ from amaranth.lib.wiring import In, Out
 from coprime.model.bitserial import COUNTS
 
 from .bit_serial import BitSerialMultiplier, spread, turned
-from .carry_save import (
-    CarrySaveControl,
-    CarrySaveMultiplication,
-    CarrySaveMultiplier,
-    carry_save,
-    word_sum,
-)
-from .contract import READ_LATENCY
-
-
-@dataclass(frozen=True)
-class InterleavedMultiplication(CarrySaveMultiplication):
-    """X * Y mod M, with Y < M < 2^N, X < 2^rounds; the highest bit of M is bit N - 1."""
-
-    montgomery = False
-    aligned = True
-
-    @property
-    def _table_cycles(self) -> int:
-        return COUNTS * self.pass_cycles
-
-    @property
-    def loading_cycles(self) -> int:
-        """Y's way here, and the table."""
-        return 1 + READ_LATENCY + 1 + self._table_cycles
-
-    @property
-    def unloading_cycles(self) -> int:
-        """MOVING, WAITING, SUMMING, REDUCING and WRITING."""
-        return self.words + max(0, READ_LATENCY - self.words) + 4 * self.pass_cycles
-
-    def prepare_cycles(self, inner: int) -> int:
-        """Cycles of loading the modulus and making the entries without Y."""
-        return 1 + READ_LATENCY + 1 + self.words + self._table_cycles
+from .bit_serial_multiplication import InterleavedMultiplication
+from .carry_save import CarrySaveControl, CarrySaveMultiplier, carry_save, word_sum
+from .multiplication import READ_LATENCY
 
 
 class TabulatingControl(CarrySaveControl):

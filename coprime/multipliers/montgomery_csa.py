@@ -1,22 +1,12 @@
 """What BITSERIAL's two Montgomery multipliers share: all except the row of adders."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
 from .bit_serial import turned
-from .carry_save import CarrySaveControl, CarrySaveMultiplication, CarrySaveMultiplier
-
-
-@dataclass(frozen=True)
-class MontgomeryCarrySaveMultiplication(CarrySaveMultiplication):
-    """X * Y * 2^-rounds mod M, with M odd, Y < M < 2^N, X < 2^rounds."""
-
-    @property
-    def unloading_cycles(self) -> int:
-        """MOVING, SUMMING and WRITING."""
-        return self.words + 2 * self.pass_cycles
+from .bit_serial_multiplication import MontgomeryCarrySaveMultiplication
+from .carry_save import CarrySaveControl, CarrySaveMultiplier
 
 
 class MontgomeryCarrySave(CarrySaveMultiplier):

@@ -7,35 +7,11 @@ Source: COMPRESSION, Algorithm 2 and figure 7, the multiplier that it calls MM. 
 * q of a round is computed in the round before, from the lowest bits, to select from a flip-flop.
 """
 
-from dataclasses import dataclass
-
 from amaranth.hdl import Const, Module, Mux, Signal
 
-from coprime.model.montgomery_r2 import HEADROOM
-
-from .bit_serial import BitSerialMultiplication, BitSerialMultiplier, spread, turned
+from .bit_serial import BitSerialMultiplier, spread, turned
 from .bit_serial_control import BitSerialControl
-
-
-@dataclass(frozen=True)
-class MontgomeryRadix2Multiplication(BitSerialMultiplication):
-    """(X * Y + q * M) / 2^rounds, with the q below 2^rounds that makes it an integer.
-
-    R is 2^headroom * M or more; Y is below half of that.
-    """
-
-    headroom = HEADROOM
-    canonical = False
-
-    @property
-    def most_multiplicand(self) -> int:
-        """S, below Y + M, fits in N bits."""
-        return 1 << (self.headroom - 1)
-
-    @property
-    def unloading_cycles(self) -> int:
-        """WRITING."""
-        return self.pass_cycles
+from .bit_serial_multiplication import MontgomeryRadix2Multiplication
 
 
 class PropagatingControl(BitSerialControl):

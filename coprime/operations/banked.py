@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from coprime.exponentiators.fixed_window import windows
 from coprime.multipliers.bounds import Bound
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Named, Routine
 from coprime.program.steps import (

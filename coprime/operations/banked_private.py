@@ -15,7 +15,7 @@ and X, since software gets the residue of the leading lane's X.
 from dataclasses import replace
 
 from coprime.exponentiators.table import enter
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import (
     BARRIER,

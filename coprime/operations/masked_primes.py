@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from coprime.exponentiators.table import enter
 from coprime.multipliers.bounds import Bound
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, mask_bits, multiply

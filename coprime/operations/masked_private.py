@@ -30,7 +30,7 @@ them (`masked_primes.py`).
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
 from coprime.program.routine import Named, Routine
 from coprime.program.steps import (

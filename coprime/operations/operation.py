@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import TABLE, THIRDS_OF_TABLE, Context, Operand
 from coprime.program.steps import Step
 

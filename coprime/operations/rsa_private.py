@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coprime.exponentiators.exponentiation import Exponentiation
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
 from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import Context, Operand, Reference, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import Next, Step, StepKind, linear

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from coprime.multipliers.bounds import Bound
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.program.operands import OF_ONE, Context, Location, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Named, Routine
 from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from coprime.catalog import NODES, family_named
-from coprime.multipliers.fdfm import FdfmMultiplication
+from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
 
 from .published import Computed, Measured, Source, Sources, at_clock, read_publication
 from .views import Panel, Place, View, number_in

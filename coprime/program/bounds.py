@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coprime.multipliers.bounds import Bound
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 
 from .assembler import Program
 from .operands import (

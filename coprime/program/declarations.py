@@ -6,7 +6,7 @@ step up to its RETURN, what it calls included. The bounds are proved in `bounds.
 
 from collections.abc import Iterable, Mapping
 
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 
 from .assembler import Program
 from .liveness import StepAccesses

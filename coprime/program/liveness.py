@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 
 from .assembler import Program
 from .operands import (

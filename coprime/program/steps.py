@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
+from coprime.model.widths import residue_width
+
 from .operands import OF_ONE, Context, Mode, Operand, Reference, Scratch
 
 COUNTER_BITS = 17
@@ -24,11 +26,6 @@ MOST_TIMES_MODULUS = 32
 def drawn_bits(digit_width: int) -> int:
     """Bits of a random digit that ADD_IF_DRAWN uses: a power of two."""
     return 1 << (digit_width.bit_length() - 1)
-
-
-def residue_width(digit_width: int) -> int:
-    """V, the greatest divisor of a digit's width that is 31 at most: for a register of 32 bits."""
-    return max(width for width in range(1, 32) if digit_width % width == 0)
 
 
 def mask_bits(digit_width: int) -> int:

@@ -21,7 +21,7 @@ from coprime.device.scheduler import Scheduler
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
 from coprime.engine.contract import Capabilities, Command, Error, Operand
 from coprime.engine.design import Design
-from coprime.engine.prediction import Prediction
+from coprime.engine.outcome import Prediction
 from coprime.padding.scheme import Padding
 
 from .numbers import Operands, PrivateKey, expected_result

@@ -18,7 +18,8 @@ from coprime.engine.contract import Capabilities
 from coprime.engine.design import Design, EngineDesign
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.flow.parts import WORDS, check_part
-from coprime.multipliers.contract import READ_LATENCY, ModularMultiplier, Role
+from coprime.multipliers.contract import ModularMultiplier, Role
+from coprime.multipliers.multiplication import READ_LATENCY
 
 MULTIPLICATION = "MULTIPLICATION"
 """Name of the operation: X * Y * R^-1 mod M with operands in memory, and M prepared."""

@@ -3,7 +3,8 @@ import random
 
 import pytest
 
-from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
+from coprime.cells.facts import WIDTHS
+from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog

@@ -4,14 +4,9 @@ import pytest
 from amaranth.hdl import ResetInserter, Signal
 from amaranth.sim import Simulator
 
-from coprime.engine.bit_serial import (
-    INTERLEAVED_CSA,
-    MONTGOMERY_1CSA,
-    MONTGOMERY_2CSA,
-    MONTGOMERY_R2,
-)
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
+from coprime.engine.families import INTERLEAVED_CSA, MONTGOMERY_1CSA, MONTGOMERY_2CSA, MONTGOMERY_R2
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.precomputation import Radix

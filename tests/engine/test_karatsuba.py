@@ -8,7 +8,7 @@ from amaranth.hdl import Fragment, MemoryInstance, ResetInserter, Signal
 from amaranth.sim import Simulator
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from coprime.cells.karatsuba_product import WIDTHS
+from coprime.cells.facts import WIDTHS
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.karatsuba import karatsuba
 from coprime.engine.precomputation import Radix

@@ -6,7 +6,7 @@ from collections import deque
 from amaranth.sim import Simulator
 
 from coprime.engine.linear import LinearOperation, LinearUnit
-from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.multiplication import READ_LATENCY
 
 WIDTH, DIGITS = 5, 3
 

@@ -8,7 +8,7 @@ from amaranth.sim import Simulator
 
 from coprime.engine.linear import LinearOperation
 from coprime.engine.linear_pipeline import LinearPipeline
-from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.multiplication import READ_LATENCY
 
 WIDTH, DIGITS = 7, 3
 MASK, BOUND = (1 << WIDTH) - 1, 1 << WIDTH * DIGITS

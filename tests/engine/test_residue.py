@@ -6,8 +6,8 @@ import pytest
 from amaranth.sim import Simulator
 
 from coprime.cells.tiles import TILES
+from coprime.engine.families import RING_TILES
 from coprime.engine.residue import Residue, residue_modulus
-from coprime.engine.ring import RING_TILES
 
 DIGITS = 40
 

@@ -13,7 +13,8 @@ from coprime.catalog import FAMILIES
 from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
-from coprime.exponentiators.exponentiation import EXPONENTIATORS, WINDOWS, Exponentiation
+from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
+from coprime.exponentiators.names import EXPONENTIATORS
 from coprime.program.operands import Context, Scratch
 from coprime.program.steps import COUNTER_BITS, StepKind
 from coprime.rsa.keys import generate

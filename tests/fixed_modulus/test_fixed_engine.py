@@ -11,6 +11,7 @@ from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.explore.explain import explain
 from coprime.exponentiators.names import Exponentiator
+from coprime.fixed_modulus.products import make_product, make_square
 from coprime.model.moduli import MODULI, modulus_of
 from coprime.model.pseudo_moduli import search
 from coprime.program.steps import COUNTER_BITS
@@ -308,7 +309,7 @@ def test_places_for_registers():
     """Behind each level of the tree and before the first: the square's, which has fewer, too."""
     choose = family_named("compression").choose
     arithmetic = choose({"modulus": "241"}).design.arithmetic
-    product, square = arithmetic.product(), arithmetic.square()
+    product, square = make_product(arithmetic), make_square(arithmetic)
     for multipliers, most in (
         (1, product.plan.depth + 1),
         (2, min(product.plan.depth, square.plan.depth) + 1),

@@ -3,7 +3,8 @@
 import pytest
 
 from coprime.cells.target import Target
-from coprime.fixed_modulus.arithmetic import FixedModulus, Method, RegisteredProduct
+from coprime.fixed_modulus.arithmetic import FixedModulus, Method
+from coprime.fixed_modulus.products import RegisteredProduct
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
 from coprime.model.moduli import modulus_of

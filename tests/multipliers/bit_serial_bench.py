@@ -10,7 +10,8 @@ from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
 from coprime.multipliers.carry_save import CarrySaveMultiplier
-from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.contract import Role
+from coprime.multipliers.multiplication import READ_LATENCY
 
 RESULT = 4
 JUNK = int("5A" * 512, 16)

@@ -32,11 +32,12 @@ from coprime.multipliers import (
     montgomery_csa,
     montgomery_r2,
 )
-from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.contract import Role
 from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
 from coprime.multipliers.montgomery_r2 import MontgomeryRadix2
+from coprime.multipliers.multiplication import READ_LATENCY
 
 CARRY_SAVE = [MontgomeryTwoCsa, MontgomeryOneCsa, InterleavedCsa]
 FAMILIES = [*CARRY_SAVE, MontgomeryRadix2]

@@ -5,10 +5,11 @@ import random
 import pytest
 
 from coprime.model import bitserial
-from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.contract import Role
 from coprime.multipliers.interleaved_csa import InterleavedCsa
 from coprime.multipliers.montgomery_1csa import MontgomeryOneCsa
 from coprime.multipliers.montgomery_2csa import MontgomeryTwoCsa
+from coprime.multipliers.multiplication import READ_LATENCY
 from tests.multipliers.bit_serial_bench import Case, make, placed, run_cases, simulate
 
 FAMILIES = [MontgomeryTwoCsa, MontgomeryOneCsa, InterleavedCsa]

@@ -17,7 +17,8 @@ from coprime.model.compact import (
 )
 from coprime.multipliers.compact.multiplication import CompactMultiplication
 from coprime.multipliers.compact.multiplier import CompactMultiplier
-from coprime.multipliers.contract import READ_LATENCY, Pair
+from coprime.multipliers.contract import Pair
+from coprime.multipliers.multiplication import READ_LATENCY
 
 COUNT_BITS = 7
 SLOT = 1 << COUNT_BITS

@@ -8,8 +8,10 @@ from amaranth.sim import Simulator
 
 from coprime.cells.block_ram import BlockRam
 from coprime.model.fdfm import RADIX_BITS, montgomery, to_digits
-from coprime.multipliers.contract import READ_LATENCY, Role
-from coprime.multipliers.fdfm import FdfmMultiplication, FdfmMultiplier
+from coprime.multipliers.contract import Role
+from coprime.multipliers.fdfm import FdfmMultiplier
+from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
+from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.papers import fdfm as paper
 
 COUNT_BITS = 8

@@ -12,14 +12,16 @@ from amaranth.utils import bits_for
 
 from coprime.catalog import family_named
 from coprime.cells.block_ram import BlockRam
-from coprime.cells.karatsuba_product import WIDTHS, KaratsubaProduct
+from coprime.cells.facts import WIDTHS
+from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
-from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.contract import Role
 from coprime.multipliers.karatsuba.multiplication import ADD, ASK, KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
+from coprime.multipliers.multiplication import READ_LATENCY
 from tests.cells.test_product import ecp5_cells
 from tests.netlists import first_difference, xc7_library
 

@@ -9,7 +9,7 @@ from amaranth.lib import wiring
 
 from coprime.catalog import FAMILIES, choose, family_named
 from coprime.multipliers.contract import MultiplierSignature
-from coprime.multipliers.fdfm import FdfmMultiplication
+from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
 from coprime.runs.single_multiplication import (
     predict_multiplication,
     run_alone,

@@ -8,9 +8,9 @@ from amaranth.sim import Simulator
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.device.simulated import SimulatedDevice
-from coprime.engine.bit_serial import INTERLEAVED_CSA, MONTGOMERY_1CSA, MONTGOMERY_R2
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Length, Operand
+from coprime.engine.families import INTERLEAVED_CSA, MONTGOMERY_1CSA, MONTGOMERY_R2
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
 from coprime.flow.boards import BOARDS

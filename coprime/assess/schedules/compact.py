@@ -6,7 +6,8 @@ from operator import add
 
 from coprime.model.compact import RADIX_BITS
 from coprime.multipliers.compact.multiplication import CompactMultiplication
-from coprime.multipliers.contract import READ_LATENCY, Pair
+from coprime.multipliers.contract import Pair
+from coprime.multipliers.multiplication import READ_LATENCY
 
 from .execution import Memory, known
 from .polynomials import Divisions, Polynomial

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from coprime.model.fdfm import RADIX_BITS
-from coprime.multipliers.contract import READ_LATENCY, Role
-from coprime.multipliers.fdfm import FdfmMultiplication
+from coprime.multipliers.contract import Role
+from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
+from coprime.multipliers.multiplication import READ_LATENCY
 
 from .execution import Memory, known
 from .polynomials import Divisions, Polynomial

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from coprime.engine.design import EngineDesign
-from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.contract import Role
 from coprime.multipliers.karatsuba.multiplication import ASK, KaratsubaMultiplication
 from coprime.multipliers.karatsuba.multiplier import KaratsubaMultiplier
+from coprime.multipliers.multiplication import READ_LATENCY
 
 from .execution import Execution, Memory, known
 from .polynomials import Divisions, Polynomial

@@ -11,7 +11,8 @@ from functools import reduce
 from operator import add
 
 from coprime.engine.design import EngineDesign
-from coprime.multipliers.contract import READ_LATENCY, Role
+from coprime.multipliers.contract import Role
+from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.multipliers.ring.multiplier import RingMultiplier
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from amaranth.hdl import Cat, Module, Value, ValueLike
 
 from coprime.cells.adders import add_three, add_two
+from coprime.cells.facts import Adk2x16Facts
 
 from .cuts import cut, differences
 from .tile import Tile, later
@@ -19,15 +20,8 @@ DIGITS = (16, 16)
 ONES = (1 << 16) - 1
 
 
-class Adk2x16(Tile):
+class Adk2x16(Adk2x16Facts, Tile):
     """Three products, of two digits and of their difference; a tree of two levels."""
-
-    NAME = "adk2x16"
-    WORD = 32
-    SLICES = 3
-    TREE = 2
-    LATENCY = 6
-    PRODUCTS = (ONES**2, ONES**2, (2 * ONES) ** 2)
 
     def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words' digits, and of two such differences."""

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from amaranth.hdl import Cat, Const, Module, Value, ValueLike
 
 from coprime.cells.adders import add_three, add_two
+from coprime.cells.facts import Bal50Facts
 from coprime.cells.target import Target
 
 from .tile import Tile, later
@@ -29,18 +30,8 @@ HALF, ONES = 1 << DIGIT - 1, (1 << DIGIT) - 1
 PAIRS = ((0, 1), (0, 2), (1, 2))
 
 
-class Bal50(Tile):
+class Bal50(Bal50Facts, Tile):
     """Six products, of three digits and their three differences; a tree of two levels."""
-
-    NAME = "bal50"
-    WORD = 50
-    SLICES = 6
-    TREE = 2
-    LATENCY = 6
-    PRODUCTS = (
-        *(ONES * HALF, ONES * HALF, (HALF - 1) * HALF),
-        *(2 * ONES * ONES, (ONES + HALF - 1) * 2 * HALF, (ONES + HALF - 1) * 2 * HALF),
-    )
 
     def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Differences digit by digit, and those of two of them."""

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Sequence
 from amaranth.hdl import Cat, Const, Module, Value, ValueLike
 
 from coprime.cells.adders import add_three, add_two
+from coprime.cells.facts import Kara95Facts
 from coprime.cells.target import Target
 
 from .cuts import cut
@@ -32,23 +33,10 @@ HALF = 48
 LEFT, RIGHT = (24, 24), (16, 16, 16)
 DIGIT = 16
 PAIRS = ((0, 1), (0, 2), (1, 2))
-# Magnitudes of the digits of L and H, and of their differences, on XC7.
-_HALVES = (((1 << 24) - 1, 1 << 23), ((1 << 16) - 1, (1 << 16) - 1, 1 << 15))
-_MIDDLE = (((1 << 24) - 1, 1 << 24), ((1 << 16) - 1, (1 << 16) - 1, 1 << 16))
 
 
-class Kara95(Tile):
+class Kara95(Kara95Facts, Tile):
     """Six products for each half and for their difference; a tree of three levels."""
-
-    NAME = "kara95"
-    WORD = 95
-    SLICES = 18
-    TREE = 3
-    LATENCY = 7
-    SKEWS = True
-    PRODUCTS = tuple(
-        x * y for left, right in (_HALVES, _HALVES, _MIDDLE) for x in left for y in right
-    )
 
     def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Digits of the difference of the words, and the differences of two of them."""

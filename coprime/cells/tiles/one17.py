@@ -4,18 +4,13 @@ from collections.abc import Sequence
 
 from amaranth.hdl import Module, Value, ValueLike
 
+from coprime.cells.facts import One17Facts
+
 from .tile import Tile, later
 
 
-class One17(Tile):
+class One17(One17Facts, Tile):
     """Differences of 17-bit words have 18 bits, which is what a slice multiplies."""
-
-    NAME = "one17"
-    WORD = 17
-    SLICES = 1
-    TREE = 0
-    LATENCY = 4
-    PRODUCTS = (((1 << 17) - 1) ** 2,)
 
     def differences(self, m: Module) -> list[tuple[ValueLike, ValueLike]]:
         """Of the words themselves."""

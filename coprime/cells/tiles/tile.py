@@ -16,17 +16,17 @@ What is ready in each cycle after the words, in registers; a tree has `TREE` of 
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, ValueLike, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.facts import TileFacts
 from coprime.cells.product import Product
 from coprime.cells.target import Target
 
 from .accumulator import Accumulator, SkewedAccumulator
-from .tile_slice import ACCUMULATOR_BITS, TileSlice
+from .tile_slice import TileSlice
 
 
 def later(m: Module, value: ValueLike, cycles: int = 1) -> Value:
@@ -39,7 +39,7 @@ def later(m: Module, value: ValueLike, cycles: int = 1) -> Value:
     return value
 
 
-class Tile(wiring.Component):
+class Tile(TileFacts, wiring.Component):
     """(x_0 - x_1) * (y_0 - y_1) of two pairs of words, added up.
 
     Words enter in every cycle. `sum` in cycle t + LATENCY includes the product of the words of
@@ -70,14 +70,6 @@ class Tile(wiring.Component):
     sum (signed `sum_bits` bits, out)
     """
 
-    NAME: ClassVar[str]
-    WORD: ClassVar[int]  # bits of a word
-    SLICES: ClassVar[int]  # DSP slices
-    TREE: ClassVar[int]  # registers between products and their recombination
-    LATENCY: ClassVar[int]  # cycles from words to the sum that includes their product: 4 + TREE
-    SKEWS: ClassVar[bool] = False  # whether the tile can be skewed
-    PRODUCTS: ClassVar[Sequence[int]]  # greatest magnitude of each slice's product, on XC7
-
     def __init__(
         self,
         products: int,
@@ -106,11 +98,6 @@ class Tile(wiring.Component):
             operation |= {"keep": In(1), "clear": In(1)}
         super().__init__({**words, **operation, "sum": Out(signed(self.sum_bits))})
 
-    @classmethod
-    def most_products(cls) -> int:
-        """Products in a sum that the accumulators hold."""
-        return int(((1 << ACCUMULATOR_BITS - 1) - 1) // max(cls.PRODUCTS))
-
     def bits(self, magnitude: int) -> int:
         """Bits of a signed sum of numbers that are not larger than `magnitude`."""
         return (self.products * magnitude).bit_length() + 1
@@ -136,14 +123,6 @@ class Tile(wiring.Component):
         With `skewed`, the bits from WORD on come a cycle later.
         """
         raise NotImplementedError
-
-    @classmethod
-    def latency(cls, *, holds: bool = False) -> int:
-        """Cycles from words to the sum that includes their product.
-
-        Without a tree, a sum that is held is in a register of its own.
-        """
-        return max(cls.LATENCY, 5) if holds else cls.LATENCY
 
     def elaborate(self, platform: object) -> Module:
         """Place the slices and the tree, or describe what they compute."""

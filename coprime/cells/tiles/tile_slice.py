@@ -4,12 +4,12 @@ from amaranth.hdl import Const, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.facts import ACCUMULATOR_BITS
 from coprime.cells.primitives import dsp48e1
 from coprime.cells.target import Target
 
 DIFFERENCE_BITS = 25
 FACTOR_BITS = 18
-ACCUMULATOR_BITS = 48
 
 
 class TileSlice(wiring.Component):

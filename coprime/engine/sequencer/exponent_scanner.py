@@ -14,8 +14,8 @@ from coprime.cells.luts import select_bit
 from coprime.cells.target import Target
 from coprime.exponentiators.exponentiation import WINDOWS
 from coprime.model.combs import COMB_TEETH
-from coprime.multipliers.contract import READ_LATENCY
 from coprime.multipliers.delays import history
+from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length, Reference
 from coprime.program.steps import Step, StepKind, exponent_blinding_bits

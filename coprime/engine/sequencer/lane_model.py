@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from coprime.model.scalar_blinding import random_bits
-from coprime.multipliers.contract import Multiplication
+from coprime.multipliers.multiplication import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
-from coprime.multipliers.contract import WRITES_LATER
+from coprime.multipliers.multiplication import WRITES_LATER
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.operands import OF_ONE, OF_TABLE, Mode, Reference, Scratch
 from coprime.program.steps import BESIDE_PRODUCTS, Step, StepKind

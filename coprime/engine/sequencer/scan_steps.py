@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Module
 
-from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.program.assembler import Program
 from coprime.program.steps import COUNTER_BITS, Step, StepKind
 

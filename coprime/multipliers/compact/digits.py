@@ -12,8 +12,9 @@ from coprime.cells.luts import at_least
 from coprime.cells.target import Target
 from coprime.model.compact import RADIX_BITS
 
-from ..contract import READ_LATENCY, Pair
+from ..contract import Pair
 from ..delays import history
+from ..multiplication import READ_LATENCY
 from .schedule import ColumnSignature, CompactSlotSignature, PairSignature
 
 ENTERED = READ_LATENCY + 1

@@ -6,7 +6,7 @@ from functools import cache
 
 from coprime.model.compact import RADIX_BITS
 
-from ..contract import Multiplication
+from ..multiplication import Multiplication
 
 NEWEST_AFTER = 4  # slots of a column before the newest digit of q is in the memory
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..contract import READ_LATENCY, Multiplication
+from ..multiplication import READ_LATENCY, Multiplication
 
 ASK = READ_LATENCY + 1
 """Cycles from asking for a word to its use as a factor: a register takes what the memory gives."""

@@ -24,8 +24,9 @@ from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
-from ..contract import READ_LATENCY, ModularMultiplier, MultiplierSignature, Role
+from ..contract import ModularMultiplier, MultiplierSignature, Role
 from ..delays import history, stages
+from ..multiplication import READ_LATENCY
 from .factors import Factors
 from .memory import WordMemory
 from .multiplication import ASK, KaratsubaMultiplication

@@ -6,8 +6,9 @@ from amaranth.hdl import Module, Mux, Signal, Value, ValueLike, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..contract import READ_LATENCY, Role
+from ..contract import Role
 from ..delays import history
+from ..multiplication import READ_LATENCY
 from .phases import LAST, PhaseSignature
 from .products import AskedSignature, RequestSignature, UnderWaySignature
 from .rings import WriteSignature

@@ -5,7 +5,7 @@ from functools import cache
 
 from coprime.model.montgomery import digits
 
-from ..contract import READ_LATENCY, Multiplication
+from ..multiplication import READ_LATENCY, Multiplication
 
 
 @dataclass(frozen=True)

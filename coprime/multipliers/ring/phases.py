@@ -4,8 +4,8 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..contract import READ_LATENCY
 from ..delays import history
+from ..multiplication import READ_LATENCY
 from ..one_hot import OneHot
 from .age import Age
 from .multiplication import RingMultiplication

@@ -7,8 +7,8 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
-from ..contract import WRITES_LATER
 from ..delays import history, stages
+from ..multiplication import WRITES_LATER
 from .loads import LOADING
 from .multiplication import RingMultiplication
 from .phases import PhaseSignature

@@ -8,11 +8,12 @@ from amaranth.hdl import Module, Mux
 from amaranth.sim import Simulator
 
 from coprime.cells import adders
+from coprime.cells.facts import ACCUMULATOR_BITS
 from coprime.cells.product import Product
 from coprime.cells.target import Target
 from coprime.cells.tiles import TILES, accumulator
 from coprime.cells.tiles import tile as tile_module
-from coprime.cells.tiles.tile_slice import ACCUMULATOR_BITS, TileSlice
+from coprime.cells.tiles.tile_slice import TileSlice
 
 PRODUCTS = 40
 CYCLES = 500
