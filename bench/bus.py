@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from coprime.bus import registers as r
-from coprime.bus.axi_accelerator import Bus, transfer_cycles
+from coprime.bus.axi_accelerator import transfer_cycles
+from coprime.bus.kinds import Bus
 from coprime.catalog import Choice, family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.engine.contract import Command
 from coprime.explore.system import measure_exponentiation

@@ -19,7 +19,7 @@ from coprime.flow.stamping.fabric import Fabric, Rectangle
 from coprime.flow.stamping.netlist import modules_of
 from coprime.flow.stamping.plan import need_of
 from coprime.flow.targets import flow_of
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 DEVICE = "LFE5U-85F"
 TARGET_MHZ = 200.0

@@ -39,6 +39,7 @@ __all__ = [
     "ClusterChoice",
     "Family",
     "Settings",
+    "check_settings",
     "choose",
     "family_named",
     "most_bits",
@@ -115,6 +116,19 @@ CLUSTER_PARAMETERS: tuple[Parameter | ChoiceParameter, ...] = (
     ),
 )
 """Of a cluster, in addition to `engine`, the family of its cores, and that family's parameters."""
+
+
+def check_settings(name: str, settings: Settings) -> None:
+    """Raise ValueError for an unknown name, and for what `Family.check` refuses: of no design."""
+    if name != CLUSTER:
+        _named(name, [*FAMILIES, CLUSTER]).check(settings)
+        return
+    rest = texts(settings)
+    family = family_named(rest.pop("engine", "fdfm"))
+    for parameter in CLUSTER_PARAMETERS:
+        if parameter.name in rest:
+            parameter.parse(rest.pop(parameter.name))
+    family.check(rest)
 
 
 def choose(

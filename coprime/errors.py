@@ -13,6 +13,11 @@ class CoprimeError(Exception):
     an error that is both, such as that a message is too long, is a ValueError as well.
     """
 
+    @property
+    def is_of_input(self) -> bool:
+        """Whether what was given is wrong, and nothing has failed."""
+        return isinstance(self, ValueError)
+
 
 def hint(name: str, known: Iterable[str], all_of_them: str = "there are") -> str:
     """What to write in place of an unknown name: the nearest one, in any case, or all."""

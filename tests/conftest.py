@@ -11,7 +11,8 @@ import pytest
 
 from coprime.explore import worker
 from coprime.flow.cache import cache_folder
-from coprime.flow.tools import ToolError, find_compiler
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import find_compiler
 from tests.benches import Bench, open_bench
 
 pytest_plugins = ["tests.suite.plugin"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from coprime import __version__
-from coprime.flow.tools import EXTRAS, is_optional
+from coprime.flow.tool_errors import EXTRAS, is_optional
 
 pytestmark = pytest.mark.xdist_group("distribution")
 

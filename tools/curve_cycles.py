@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from coprime.ec.samples import AnyCurve, curve_of_length, curves_of
 from coprime.engine.contract import Command
-from coprime.explore.on_curve import SHIPPED_CYCLES, Design, predicted_cycles
+from coprime.explore.curve_prediction import predicted_cycles
+from coprime.explore.on_curve import SHIPPED_CYCLES
+from coprime.explore.points import Design
 from coprime.explore.shipped import TO_CHOOSE
 from coprime.explore.specification import read_specification
 from coprime.flow.files import write_file

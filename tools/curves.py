@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coprime.ec import eddsa, montgomery, weierstrass
-from coprime.ec.eddsa import EdwardsCurve
+from coprime.ec.edwards import EdwardsCurve
 from coprime.ec.montgomery import MontgomeryCurve
 from coprime.ec.weierstrass import WeierstrassCurve
 

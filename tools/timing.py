@@ -27,8 +27,8 @@ from amaranth.sim import Simulator
 from coprime.bus import registers
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import AXI4Lite
-from coprime.bus.axi_accelerator import Bus
 from coprime.bus.front_end import FrontEnd
+from coprime.bus.kinds import Bus
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator, EngineError
 from coprime.engine.contract import Command, Operand

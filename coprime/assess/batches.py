@@ -17,7 +17,7 @@ from coprime.flow.files import write_file
 from coprime.flow.tools import tool_version
 
 from .campaign import Campaign, FaultRun
-from .faults import FaultKind
+from .fault_kinds import FaultKind
 from .subject import Subject
 
 _SIZE = 500  # runs of a batch: some seconds

@@ -36,7 +36,8 @@ from amaranth.lib.wiring import In, Out
 from coprime.engine.contract import Capabilities, EngineSignature, Length, Operand
 from coprime.engine.design import Design
 from coprime.engine.engine import Engine
-from coprime.flow.tools import ToolError, package_folder, run_tool, run_yosys
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import package_folder, run_tool, run_yosys
 from coprime.flow.verilog import to_verilog
 from coprime.operations.operation import among
 from coprime.program.steps import StepKind

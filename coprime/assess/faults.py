@@ -3,24 +3,13 @@
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from itertools import groupby
 from typing import Self
 
 from coprime.device.faulty import FaultyDevice, StateElement
 
-
-class FaultKind(StrEnum):
-    """What happens."""
-
-    BIT = "bit"  # one bit of a register, or of a word of a memory, is inverted
-    TWO_BITS = "two-bits"  # two bits of one word are inverted
-    HOLD = "hold"
-    """Everything in a component, with those inside it, keeps its value for a clock cycle."""
-    SKIP = "skip"  # a program counter goes one further: a step is left out
-    STUCK = "stuck"  # one bit has the inverse of its value, and keeps that for some cycles
-
+from .fault_kinds import FaultKind
 
 _FIELDS: Mapping[FaultKind, tuple[str, ...]] = {
     FaultKind.BIT: ("word", "bit"),

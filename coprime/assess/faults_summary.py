@@ -11,7 +11,8 @@ import pyarrow
 from pyarrow import compute
 
 from .campaign import Outcome
-from .faults import Fault, FaultKind
+from .fault_kinds import FaultKind
+from .faults import Fault
 from .subject import Subject
 
 CONFIDENCE = 0.95

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from coprime.explore.workers import ended, open_client
 from coprime.flow.files import replacing
 from coprime.flow.sources import sources
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 from .many_traces import TraceWindow
 from .moments import Moments

@@ -32,7 +32,8 @@ from coprime.catalog import Choice
 from coprime.engine.design import EngineDesign
 from coprime.engine.layout import BankedLayout
 from coprime.flow.parts import engine_verilog
-from coprime.flow.tools import ToolError, package_folder, run_tool, run_yosys
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import package_folder, run_tool, run_yosys
 
 from .aiger import Graph
 

@@ -21,7 +21,7 @@ from coprime.runs.execution import execute
 from coprime.runs.numbers import Operands, expected_result, random_operands
 
 from .another_key import difference_of_keys
-from .faults import FaultKind
+from .fault_kinds import FaultKind
 from .nonces import KNOWN_BITS, key_follows
 
 _RANDOM_BYTES = 1 << 20

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from coprime.flow.files import replacing
-from coprime.flow.tools import not_installed
+from coprime.flow.tool_errors import not_installed
 
 from .leakage import Leakage
 

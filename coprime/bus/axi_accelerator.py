@@ -1,6 +1,5 @@
 """The accelerator: an engine, its registers and its bus, with the names that vendor tools know."""
 
-import enum
 from collections.abc import Collection
 
 from amaranth.hdl import Elaboratable, Module
@@ -13,6 +12,8 @@ from coprime.bus.front_end import FrontEnd
 from coprime.engine.contract import capabilities_of
 from coprime.padding.scheme import Padding
 
+from .kinds import Bus
+
 RANDOM = "s_axis_random_"
 Slave = AXI4 | AXI4Lite
 
@@ -22,25 +23,14 @@ def random_ports() -> dict[str, wiring.Member]:
     return {f"{RANDOM}tdata": In(8), f"{RANDOM}tvalid": In(1), f"{RANDOM}tready": Out(1)}
 
 
-class Bus(enum.Enum):
-    """The bus of an accelerator, or of a cluster. The registers are the same on each."""
+def bus_signature(bus: Bus) -> wiring.Signature:
+    """The bus, seen from the slave."""
+    return AXI4Signature(ID_BITS) if bus is Bus.AXI4 else AXI4LiteSignature()
 
-    AXI4_LITE = "axi4-lite"  # one register an access
-    AXI4 = "axi4"  # bursts of up to 256 registers, and IDs
 
-    @property
-    def title(self) -> str:
-        """Its name in text."""
-        return {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4"}[self]
-
-    @property
-    def signature(self) -> wiring.Signature:
-        """The bus, seen from the slave."""
-        return AXI4Signature(ID_BITS) if self is Bus.AXI4 else AXI4LiteSignature()
-
-    def slave(self) -> Slave:
-        """Make the slave that turns the bus into accesses of registers."""
-        return AXI4() if self is Bus.AXI4 else AXI4Lite()
+def bus_slave(bus: Bus) -> Slave:
+    """Make the slave that turns the bus into accesses of registers."""
+    return AXI4() if bus is Bus.AXI4 else AXI4Lite()
 
 
 def transfer_cycles(bus: Bus, written: int, read: int) -> int:
@@ -81,10 +71,10 @@ class AxiAccelerator(wiring.Component):
         if not isinstance(bus, Bus):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
         self.engine, self.bus = engine, bus
-        self.slave = bus.slave()
+        self.slave = bus_slave(bus)
         self.front_end = FrontEnd(self.capabilities, paddings)
         ports = {
-            **flat_ports(bus.signature),
+            **flat_ports(bus_signature(bus)),
             "irq": Out(1),
             **(random_ports() if self.front_end.draws else {}),
         }

@@ -7,8 +7,9 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from coprime.bus.axi4_lite import connect_ports, flat_ports
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.axi_accelerator import bus_signature, bus_slave
 from coprime.bus.cluster_front_end import ClusterFrontEnd
+from coprime.bus.kinds import Bus
 from coprime.cells.target import Target
 from coprime.cluster.chain import ChainLayout, chain_layout
 from coprime.engine.contract import Capabilities
@@ -45,7 +46,7 @@ class ChainEnds(wiring.Component):
         self.bus, self.link_registers, self.target = bus, link_registers, target
         layout = chain_layout(capabilities, cores)
         ports = {
-            **flat_ports(bus.signature),
+            **flat_ports(bus_signature(bus)),
             "irq": Out(1),
             "packet_out": Out(layout),
             "packet_in": In(layout),
@@ -59,7 +60,7 @@ class ChainEnds(wiring.Component):
         m.submodules.registers = front_end = ClusterFrontEnd(
             self.capabilities, self.cores, self.link_registers, target=self.target
         )
-        m.submodules[self.bus.name.lower()] = slave = self.bus.slave()
+        m.submodules[self.bus.name.lower()] = slave = bus_slave(self.bus)
         connect_ports(m, self, slave)
         connect(m, slave.registers, front_end.registers)
         reset = Signal(init=1, reset_less=True)
@@ -157,6 +158,6 @@ class AxiCluster(WiredCluster):
         ends: str,
         node: str,
     ):
-        ports = {**flat_ports(bus.signature), "irq": Out(1)}
+        ports = {**flat_ports(bus_signature(bus)), "irq": Out(1)}
         layout = chain_layout(capabilities, cores)
         super().__init__(ports, "s_axi_aclk", layout, cores, ends=ends, node=node)

@@ -1,52 +1,68 @@
-"""The command line `coprime`: one file a command, and `main`, which runs the one that is asked for.
+"""The command line `coprime`: `main` runs the command that is asked for.
 
-Each command's file has SUMMARY, the line that `--help` prints for it; `add_options`, which adds its
-options to a parser; and, unless it has verbs, `run`, which takes the parsed options, with
-`command_line`, which makes the whole parser, and returns an exit status (None is 0). Options that
-several commands share are in options.py, printing and progress in output.py, keys and passphrases
-in key_files.py, and `--device` in devices.py. A new command is a new file and its name in COMMANDS.
+A command has two files of its name. That in `arguments/` has its options: `add_options` adds them
+to a parser. The one next to this file has what it does, and is imported when it is run: `run`, or
+`run_VERB` for each of its verbs, takes the parsed options and returns an exit status (None is 0).
+So help, completion and wrong arguments load no more than the options.
+
+Options of several commands are in options.py, and `--device` in devices.py; printing is in
+output.py, progress in progress.py, keys and passphrases in key_files.py. A new command is its two
+files and a line in COMMANDS.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 
 from coprime import __version__
-from coprime.device.accelerator import EngineError
-from coprime.engine.contract import Error
 from coprime.errors import CoprimeError
 from coprime.flow.files import naming
 from coprime.flow.long_work import reporting
-from coprime.flow.tools import is_optional, not_installed
-from coprime.rsa import keys
+from coprime.flow.tool_errors import is_optional, not_installed
 
 from .options import BAD_INPUT, FAILED, Parser
 from .output import STANDARD_OUTPUT, report_work
 
 __all__ = ["main", "parser"]
 
-COMMANDS = (
-    *("list", "build", "run", "synth", "program", "sweep", "report", "choose", "rsa", "ec"),
-    *("assess", "soc", "simulate-board", "token", "cache", "completion", "demo"),
-)
+COMMANDS: Mapping[str, str] = {
+    "list": "List the families with parameters and operations.",
+    "build": "Write an accelerator's Verilog, with all that takes it into a design.",
+    "run": "Simulate one operation and compare it with Python's integers.",
+    "synth": "Map a design to a device and count what it uses.",
+    "program": "Load the bitstream that `synth --board` has written onto a board.",
+    "sweep": "Measure many points of the design space.",
+    "report": "Write the report of what was measured.",
+    "choose": "Find the best measured design under a budget.",
+    "rsa": "Keys, encryption and signatures on any device.",
+    "ec": "Keys, shared secrets and signatures of elliptic curves on any device.",
+    "assess": "Assess a design against faults and power analysis, in simulation.",
+    "soc": "Simulate a RISC-V system that encrypts, decrypts or exponentiates on an accelerator.",
+    "simulate-board": "Simulate a board at a serial port, for --device serial:.",
+    "token": "Build the PKCS #11 module; make a token ready, check it, repair it, save it.",
+    "cache": "Show or clear what is kept for next time.",
+    "completion": "Print a script that completes this command line in a shell.",
+    "demo": "Decrypt and sign with a real key on a generated compact accelerator.",
+}
+"""Every command, with the line that `--help` prints for it."""
 _BAD_FILE = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
 )
-_BAD_INPUT = (ValueError, keys.KeyFileError, EngineError, *_BAD_FILE)
-_FAILED = (CoprimeError, OSError)
+_BAD_INPUT = (ValueError, *_BAD_FILE)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 0, 1 for failure, 2 for bad input."""
     words = sys.argv[1:] if arguments is None else arguments
-    # The other commands' modules take longer to import than many a command to run.
-    asked = words[:1] if words and words[0] in COMMANDS else COMMANDS
     try:
-        options = parser(asked).parse_args(words)
+        options = parser([name for name in COMMANDS if name in words]).parse_args(words)
+        if options.check is not None:
+            options.check(options)
         with reporting(report_work):
-            status = int(options.run(options) or 0)
+            status = int(_function(options.command, options.verb)(options) or 0)
         with naming(STANDARD_OUTPUT):
             sys.stdout.flush()
         return status
@@ -54,9 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except _BAD_INPUT as error:
-        failed = isinstance(error, EngineError) and error.code in (Error.BUSY, Error.FAULT)
-        return _complain(error, FAILED if failed else BAD_INPUT)
-    except _FAILED as error:
+        return _complain(error, BAD_INPUT)
+    except CoprimeError as error:
+        return _complain(error, BAD_INPUT if error.is_of_input else FAILED)
+    except OSError as error:
         return _complain(error, FAILED)
     except ModuleNotFoundError as error:
         if error.name is None or not is_optional(error.name):
@@ -87,17 +104,27 @@ def _unnamed() -> str:
     return "a file could not be read or written"
 
 
-def parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
-    """The parser of the whole command line, or of some commands; each has a subparser."""
+def parser(commands: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """The parser of the whole command line, with the options of all commands, or of some."""
     made = Parser(
         prog="coprime", description="Generate, simulate and measure public-key coprocessors."
     )
     made.add_argument("--version", action="version", version=f"coprime {__version__}")
     verbs = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name in commands:
-        command = import_module(f".{name.replace('-', '_')}", __name__)
-        added = verbs.add_parser(name, help=command.SUMMARY, description=command.SUMMARY)
-        # Of a command with verbs each verb has a function of its own.
-        added.set_defaults(run=getattr(command, "run", None), command_line=parser)
-        command.add_options(added)
+    for name, summary in COMMANDS.items():
+        added = verbs.add_parser(name, help=summary, description=summary)
+        added.set_defaults(command=name, verb=None, check=None)
+        if name in commands:
+            _module(f"arguments.{name}").add_options(added)
     return made
+
+
+def _function(command: str, verb: str | None) -> Callable[[argparse.Namespace], int | None]:
+    """What does it."""
+    name = "run" if verb is None else f"run_{verb.replace('-', '_')}"
+    found: Callable[[argparse.Namespace], int | None] = getattr(_module(command), name)
+    return found
+
+
+def _module(name: str) -> ModuleType:
+    return import_module(f".{name.replace('-', '_')}", __name__)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, FaultKind
+from coprime.assess.faults import Fault
 from coprime.assess.schedules import THEOREMS
 from coprime.assess.schedules.symbols import ProofError
 from coprime.assess.schedules.theorem import prove as prove_schedule
@@ -19,69 +19,30 @@ from coprime.engine.design import EngineDesign
 from coprime.parameters import Parameter
 from coprime.runs.numbers import random_lengths
 
+from .arguments.assess import ALL
 from .options import (
     FAILED,
-    Parser,
-    add_design,
-    add_folder,
-    add_json,
-    add_verb,
-    add_workers,
     chosen_settings,
     chosen_workers,
-    counts,
 )
-from .output import check_folder, print_json, print_table, progress
+from .output import check_folder, print_json, print_table
+from .progress import progress
 
-SUMMARY = "Assess a design against faults and power analysis, in simulation."
-_ALL = "all"
 _LISTED = 20  # wrong results that are printed
 _SHORTEST = 64  # max_bits of the engines whose sequencers are proved, unless it is set
 _CORES = 2  # of a cluster, unless they are set: a fault has its effect on a chain of any length
 
 
-def add_options(parser: Parser) -> None:
-    """Add the verbs of `coprime assess` with their options."""
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
-    text = "Run an operation with faults, one in each run."
-    _add_faults_options(add_verb(verbs, "faults", _faults, text))
-    text = "Test whether the power of an operation depends on its secrets."
-    _add_leakage_options(add_verb(verbs, "leakage", _leakage, text))
-    text = "Prove that no secret changes how long an engine works, or show that one does."
-    _add_constant_time_options(add_verb(verbs, "constant-time", _constant_time, text))
-    text = "Prove that a multiplier's schedule is its recurrence, for all operands."
-    _add_schedule_options(add_verb(verbs, "schedule", _schedule, text))
-
-
 # --- Faults -------------------------------------------------------------------------------------
 
 
-def _add_faults_options(parser: Parser) -> None:
-    add_design(parser)
-    _add_operation(parser)
-    text = (
-        "what happens: one bit or two bits of a word flip, a component holds its values for a"
-        " cycle, a step is skipped, a bit is stuck for some cycles (bit)"
-    )
-    parser.choice("--kind", [*FaultKind, _ALL], text, FaultKind.BIT)
-    text = (
-        "1: a key's first operation, after one with another key; 2: its second, which uses what the"
-        " first has prepared (1 on curves, otherwise 2)"
-    )
-    parser.add_argument("--operation-number", type=int, choices=(1, 2), help=text)
-    drawn = parser.add_mutually_exclusive_group()
-    drawn.add_argument("--flips", type=int, default=1000, metavar="N", help="runs (1000)")
-    drawn.add_argument("--at", metavar="FAULT", help="run one fault, as a campaign has named it")
-    _add_execution(parser, "every run, their summary and a plot")
-
-
-def _faults(options: argparse.Namespace) -> int:
+def run_faults(options: argparse.Namespace) -> int:
     """Run a campaign; 1 if a wrong result came out of a design that checks its results."""
     if options.flips < 1:
         raise ValueError(f"--flips must be 1 or more, not {options.flips}")
     workers = chosen_workers(options)
     subject = replace(_subject(options), number=options.operation_number)
-    if options.kind not in (*subject.kinds, _ALL):
+    if options.kind not in (*subject.kinds, ALL):
         raise ValueError(
             f"{subject.name} has no program, of which a step could be skipped; choose"
             f" another --kind: {', '.join(subject.kinds)}"
@@ -96,7 +57,7 @@ def _faults(options: argparse.Namespace) -> int:
 
     if options.output is not None:
         from coprime.assess.faults_files import write_files  # Vega takes a second to import
-    kinds = [kind for kind in subject.kinds if options.kind in (kind, _ALL)]
+    kinds = [kind for kind in subject.kinds if options.kind in (kind, ALL)]
     with progress(f"running {options.flips:,} faults", options.flips) as passed:
         runs = run_batches(subject, shares(kinds, options.flips), workers=workers, progress=passed)
     found = FaultSummary(subject, runs)
@@ -138,43 +99,7 @@ def _one_fault(options: argparse.Namespace, subject: Subject) -> int:
 
 # --- Leakage ------------------------------------------------------------------------------------
 
-_TESTS = ("message", "key", "exponent", "nonce", "nothing")
-_MODELS = ("distance", "weight")
 _SHOWN = 20  # findings in the table; JSON has all
-
-
-def _add_leakage_options(parser: Parser) -> None:
-    add_design(parser)
-    _add_operation(parser)
-    parser.number("--traces", "traces", 2000)
-    text = "what is fixed in half of the traces and random in the others; nothing is a control"
-    parser.choice("--test", _TESTS, f"{text} ({_TESTS[0]})", _TESTS[0])
-    text = "trace the N-th operation after the key was loaded; those before it have other inputs"
-    parser.number("--operation-number", text, 1)
-    text = f"bits of registers that change, or that are 1 ({_MODELS[0]})"
-    parser.choice("--model", _MODELS, text, _MODELS[0])
-    parser.add_argument(
-        "--order", type=int, choices=(1, 2), help="t-test of one order only (both orders)"
-    )
-    text = "standard deviation of noise that is added to each sample, in bits"
-    parser.number("--noise", text, 0.0, metavar="SIGMA", kind=float)
-    text = "test part of the cycles, the last one excluded, as in 1000..2000 (all)"
-    parser.add_argument("--cycles", metavar="FIRST..END", help=text)
-    parser.add_argument(
-        "--products",
-        nargs=3,
-        metavar=("COMPONENT", "FIRST..END", "FIRST..END"),
-        help="test centred products of a component's samples in these cycles, too",
-    )
-    parser.number("--keep", "traces that -o writes", 1000)
-    text = "also write them as traces.trs, Riscure's format (with -o)"
-    parser.add_argument("--trs", action="store_true", help=text)
-    where = parser.add_mutually_exclusive_group()
-    add_workers(where)
-    where.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")
-    text = "write t-values, traces and plots into this folder, and resume a campaign there"
-    add_folder(parser, text)
-    add_json(parser)
 
 
 def _span(text: str) -> tuple[int, int]:
@@ -185,7 +110,7 @@ def _span(text: str) -> tuple[int, int]:
     return int(first), int(end)
 
 
-def _leakage(options: argparse.Namespace) -> int:
+def run_leakage(options: argparse.Namespace) -> int:
     """Record traces, test them, and print what leaks."""
     # NumPy and Dask take a second to import: only who needs them waits for them.
     from coprime.assess.leakage import run_leakage
@@ -250,13 +175,7 @@ def _leakage(options: argparse.Namespace) -> int:
 # --- Constant time --------------------------------------------------------------------------------
 
 
-def _add_constant_time_options(parser: Parser) -> None:
-    add_design(parser)
-    parser.number("--seconds", "limit of the solver for each of its tries", 600)
-    add_json(parser)
-
-
-def _constant_time(options: argparse.Namespace) -> int:
+def run_constant_time(options: argparse.Namespace) -> int:
     """Prove it, or fail with 1. Of a cluster the engine is examined."""
     if options.seconds < 1:
         raise ValueError(f"--seconds must be 1 or more, not {options.seconds}")
@@ -318,14 +237,7 @@ def _prove_sequencers(options: argparse.Namespace) -> int:
 # --- Schedules ----------------------------------------------------------------------------------
 
 
-def _add_schedule_options(parser: Parser) -> None:
-    add_design(parser)
-    text = "digits of the modulus, as in 3..64,90 (all that the design takes)"
-    parser.add_argument("--digits", metavar="N..N,N", type=counts, help=text)
-    add_json(parser)
-
-
-def _schedule(options: argparse.Namespace) -> int:
+def run_schedule(options: argparse.Namespace) -> int:
     """Prove it, or fail with 1."""
     if options.family not in THEOREMS:
         known = ", ".join(THEOREMS)
@@ -368,22 +280,6 @@ def _schedule(options: argparse.Namespace) -> int:
 
 
 # --- Options of several verbs --------------------------------------------------------------------
-
-
-def _add_operation(parser: Parser) -> None:
-    """Add what is run: the operation, its length, and the seed of everything that is drawn."""
-    text = "operation (RSA_PRIVATE where the family has it, otherwise MODEXP)"
-    parser.choice("--operation", [one.name for one in Command if one.operation.computes], text)
-    parser.number("--bits", "length of the modulus", 64)
-    parser.number("--seed", "seed of key, input and draws", 1)
-
-
-def _add_execution(parser: Parser, written: str) -> None:
-    """Add how many processes run it, and in which forms the result is given."""
-    add_workers(parser)
-    text = f"write {written} into this folder"
-    add_folder(parser, text)
-    add_json(parser)
 
 
 def _subject(options: argparse.Namespace) -> Subject:

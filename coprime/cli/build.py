@@ -3,49 +3,21 @@
 import argparse
 import sys
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.cells.target import Target
 from coprime.explore import design_figures
 from coprime.package.manifest import check_replaceable
 from coprime.package.package import check_design, write_package
 
-from .key_files import add_modulus_key, take_modulus
+from .key_files import take_modulus
 from .options import (
-    Parser,
-    add_bus,
-    add_design,
-    add_folder,
-    add_paddings,
-    add_target,
     chosen_design,
     chosen_paddings,
 )
-from .output import announce, check_folder
+from .output import check_folder
+from .progress import announce
 
 MAX_MHZ = 2000  # no FPGA has a faster clock
-
-SUMMARY = "Write an accelerator's Verilog, with all that takes it into a design."
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime build`."""
-    add_design(parser)
-    add_modulus_key(parser)
-    add_target(parser, default=Target.GENERIC.value)
-    add_paddings(parser)
-    add_bus(parser)
-    text = "clock of the system that it goes into, for constraints and the data sheet"
-    parser.number("--clock", text, metavar="MHZ", kind=float)
-    parser.flag(
-        "--measure",
-        "map the design now, and place and route it where the target has devices, to fill in its"
-        " data sheet; minutes (default: what was measured when this version was made)",
-    )
-    parser.flag(
-        "--force",
-        "replace files that the user wrote or changed, too (default: refuse, and name the file)",
-    )
-    add_folder(parser, "folder to write to", required=True)
 
 
 def run(options: argparse.Namespace) -> None:

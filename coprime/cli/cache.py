@@ -3,22 +3,10 @@
 import argparse
 from datetime import UTC, datetime
 
-from coprime.flow.cache import KINDS, cache_folder, cache_limit, clear_cache, kept_in_cache
+from coprime.flow.cache import cache_folder, cache_limit, clear_cache, kept_in_cache
+from coprime.flow.cache_kinds import KINDS
 
-from .options import Parser, add_json
 from .output import print_json
-
-SUMMARY = "Show or clear what is kept for next time."
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime cache` and its verb `clear`."""
-    add_json(parser)
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
-    text = "Remove what is kept: all of it, or some kinds."
-    clear = verbs.add_parser("clear", help=text, description=text)
-    clear.add_argument("kinds", nargs="*", metavar="KIND", help=f"any of {', '.join(KINDS)} (all)")
-    clear.set_defaults(run=_clear)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -43,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"{_size(total)} {most} in {folder}")
 
 
-def _clear(options: argparse.Namespace) -> None:
+def run_clear(options: argparse.Namespace) -> None:
     """Remove what is kept."""
     there = [one.kind for one in kept_in_cache()]
     for kind in options.kinds:

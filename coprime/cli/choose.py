@@ -4,55 +4,16 @@ import argparse
 import sys
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from coprime.ec.names import find_curve
 from coprime.ec.samples import AnyCurve, curves_of
-from coprime.engine.contract import Command
-from coprime.errors import hint
-from coprime.explore.choose import DEVICES, OTHER_PART, Budget, choose
-from coprime.explore.on_curve import Design, design_of, on_curve
-from coprime.explore.points import Point
+from coprime.explore.choose import Budget, choose
+from coprime.explore.on_curve import design_of, on_curve
+from coprime.explore.points import Design, Point
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import shipped_points
-from coprime.flow.targets import DEVICES as ALL_DEVICES
+from coprime.operations.commands import Command
 
-from .options import Parser, add_json, add_results, chosen_points
 from .output import print_json
-
-SUMMARY = "Find the best measured design under a budget."
-_DEFAULT = "RSA_PRIVATE"  # what is to be fast
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime choose`."""
-    text = "length of the modulus; of an operation on a curve, of its field: 256 is P-256"
-    parser.add_argument("--bits", type=int, metavar="N", help=text)
-    text = (
-        "curves of the operations on curves, one or several with commas: P-256,Ed25519,X25519;"
-        " cycles are predicted where they were not measured"
-    )
-    parser.add_argument("--curve", type=_curve_names, metavar="NAMES", help=text)
-    parser.add_argument("--target", choices=list(DEVICES), required=True)
-    text = "operation to optimize for, or several with commas: RSA_PRIVATE,ECDSA_SIGN"
-    text = f"{text} ({_DEFAULT})"
-    parser.add_argument(
-        "--operation", type=_commands, default=_commands(_DEFAULT), metavar="NAMES", help=text
-    )
-    text = (
-        "area and clock to compare: the complete accelerator's (accelerator), those of the"
-        " engine without registers and bus, or a cluster's of many cores"
-    )
-    parser.choice("--part", OTHER_PART, text, next(iter(OTHER_PART)))
-    text = "device whose clocks to compare, of those that the target was placed on"
-    parser.choice(
-        "--device", ALL_DEVICES, f"{text} (ecp5: {DEVICES['ecp5']}; others: the smallest)"
-    )
-    text = "clock of your design, for a target that is not placed and routed here, such as xc7"
-    parser.number("--clock", text, metavar="MHZ", kind=float)
-    parser.number("--max-dsp", "maximum number of DSP slices")
-    parser.number("--max-lut", "maximum number of LUTs")
-    parser.number("--max-ms", "maximum milliseconds of an operation", metavar="T", kind=float)
-    add_results(parser)
-    add_json(parser)
+from .results import chosen_points
 
 
 def run(options: argparse.Namespace) -> None:
@@ -112,30 +73,6 @@ def _on_curves(
     for curve in curves:
         others += on_curve(mine, command, curve)
     return others
-
-
-def _commands(text: str) -> list[Command]:
-    """Operations with commas between them."""
-    known = [command.name for command in Command if command.operation.computes]
-    for name in text.split(","):
-        if name not in known:
-            raise argparse.ArgumentTypeError(f"there is no {name!r}; {hint(name, known)}")
-    return [Command[name] for name in text.split(",")]
-
-
-def _curve_names(text: str) -> list[str]:
-    """Names of curves, as `find_curve` finds them, with commas between them."""
-    known = [
-        curve for command in Command if command.operation.computes for curve in curves_of(command)
-    ]
-    found = []
-    for name in text.split(","):
-        curve = find_curve(name, known)
-        if curve is None:
-            nearest = hint(name, dict.fromkeys(one.name for one in known))
-            raise argparse.ArgumentTypeError(f"there is no curve {name!r}; {nearest}")
-        found.append(curve.name)
-    return list(dict.fromkeys(found))
 
 
 def _curves(options: argparse.Namespace) -> dict[Command, list[AnyCurve]]:

@@ -7,38 +7,31 @@ The scripts follow from the parser. Where an option's value has no fixed list of
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
-from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
-from coprime.explore.shipped import SPECIFICATIONS
-from coprime.flow.cache import KINDS
-from coprime.padding.scheme import Padding
+import shtab
 
-SUMMARY = "Print a script that completes this command line in a shell."
-SHELLS = ("bash", "zsh", "fish")
+from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
+from coprime.cli import parser
+from coprime.explore.specification_names import SPECIFICATIONS
+from coprime.flow.cache_kinds import KINDS
+from coprime.padding.scheme import Padding
 
 Completion = dict[str, str | dict[str, str]]
 """For each shell, what it evaluates; "preamble" has the functions that this needs."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `coprime completion`."""
-    parser.add_argument("shell", choices=SHELLS, help="shell that reads the script")
-
-
 def run(options: argparse.Namespace) -> None:
     """Print the script."""
-    print(script(options.command_line(), options.shell))
+    print(script(parser(), options.shell))
 
 
-def script(parser: argparse.ArgumentParser, shell: str) -> str:
+def script(whole: argparse.ArgumentParser, shell: str) -> str:
     """The script for a parser and one of SHELLS."""
-    import shtab  # only this command waits for it
-
     files = {"FILE": shtab.FILE, "FST": shtab.FILE, "DIR": shtab.DIRECTORY}
     values = _values() | files
-    for action in _actions(parser):
+    for action in _actions(whole):
         if action.metavar in values:
             action.complete = values[str(action.metavar)]  # type: ignore[attr-defined]
-    return str(shtab.complete(parser, shell)).rstrip()
+    return str(shtab.complete(whole, shell)).rstrip()
 
 
 def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:

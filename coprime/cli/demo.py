@@ -2,20 +2,11 @@
 
 import argparse
 
-from coprime.explore.demo import FAMILY, demonstrate
+from coprime.explore.demo import demonstrate
 
-from .key_files import add_key, add_passphrase, load_private
-from .options import FAILED, Parser
-from .output import progress
-
-SUMMARY = f"Decrypt and sign with a real key on a generated {FAMILY} accelerator."
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime demo`."""
-    add_key(parser, "RSA key (default: a new one)")
-    parser.number("--bits", "length of a new key", 2048, metavar=None)
-    add_passphrase(parser)
+from .key_files import load_private
+from .options import FAILED
+from .progress import progress
 
 
 def run(options: argparse.Namespace) -> int:

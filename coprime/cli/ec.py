@@ -6,115 +6,27 @@ from functools import partial
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from coprime.ec import ecdsa, eddsa, exchange, keys
-from coprime.ec.eddsa import EdwardsCurve, Variant
+from coprime.ec.edwards import EdwardsCurve, Variant
 from coprime.ec.montgomery import MontgomeryCurve
-from coprime.ec.names import find_curve
 from coprime.ec.weierstrass import WeierstrassCurve
 from coprime.flow.files import create_file
 
-from .devices import NamedDevice, add_device, device_for
+from .arguments.ec import DER, DEVICE, RANDOM, RAW, RECOVERABLE
+from .devices import NamedDevice, device_for
+from .digests import read_digest
 from .key_files import (
-    add_key,
-    add_passphrase,
     check_new_files,
     check_output,
     load_key,
     new_passphrase,
 )
-from .options import (
-    Parser,
-    add_digest,
-    add_hash,
-    add_input,
-    add_json,
-    add_output,
-    add_verb,
-    hexadecimal_bytes,
-    open_input,
-    read_digest,
-)
-from .output import deliver, print_json, report_validity
+from .options import open_input
+from .output import deliver, print_json
+from .validity import report_validity
 
-SUMMARY = "Keys, shared secrets and signatures of elliptic curves on any device."
-_DER, _RAW, _RECOVERABLE = "der", "raw", "recoverable"
-_DETERMINISTIC, _RANDOM, _DEVICE = "deterministic", "random", "device"
 _SIGNING = [name for name, one in keys.CURVES.items() if not isinstance(one, MontgomeryCurve)]
 _OF_ECDSA, _OF_EDDSA = ("hash", "digest", "format", "low_s", "nonce"), ("prehash", "context")
 """Options of one kind of signatures."""
-
-
-def add_options(parser: Parser) -> None:
-    """Add the verbs of `coprime ec` with their options."""
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
-    keygen = add_verb(verbs, "keygen", _keygen, "Make a key pair.")
-    keygen.add_argument(
-        "--curve",
-        type=_curve_name,
-        choices=list(keys.CURVES),
-        default="X25519",
-        help="curve (default: X25519)",
-    )
-    keygen.path("-o", "--output", required=True)
-    keygen.path("--public", help="write the public key too")
-    keygen.flag("--der", "write DER, not PEM")
-    keygen.flag("--encrypt", "encrypt the key; asks for a passphrase")
-    add_passphrase(keygen)
-    add_device(keygen, optional=True, curves=True)
-    add_json(keygen)
-    public = add_verb(verbs, "public", _public, "Compute the public key of a private key.")
-    add_key(public, "private key, PEM or DER", required=True)
-    add_passphrase(public)
-    public.flag("--der", "write DER, not PEM")
-    add_output(public)
-    add_device(public, curves=True)
-    add_json(public)
-    derive = add_verb(verbs, "derive", _derive, "Compute the secret that two keys share.")
-    add_key(derive, "own private key, PEM or DER", required=True)
-    add_passphrase(derive)
-    derive.path("--peer", required=True, help="the other's public key, PEM or DER")
-    derive.path("-o", "--output", required=True, help="the shared secret: a coordinate's bytes")
-    add_device(derive, curves=True)
-    add_json(derive)
-    sign = add_verb(verbs, "sign", _sign, "Sign a message with a private key: ECDSA or EdDSA.")
-    add_key(sign, "private key, PEM or DER", required=True)
-    add_passphrase(sign)
-    _add_signature(sign, "sign with the lower one of s and n - s, as on secp256k1 in Bitcoin")
-    sign.choice(
-        "--nonce",
-        [_DETERMINISTIC, _RANDOM, _DEVICE],
-        f"nonce from key and digest, random, or drawn by the device (default: {_DETERMINISTIC})",
-    )
-    add_output(sign)
-    add_device(sign, curves=True)
-    add_json(sign)
-    verify = add_verb(verbs, "verify", _verify, "Check a signature with a public key.")
-    add_key(verify, "public key, PEM or DER", required=True)
-    _add_signature(verify, "refuse the higher one of s and n - s")
-    verify.path("--signature", required=True)
-    add_device(verify, curves=True)
-    add_json(verify)
-
-
-def _add_signature(parser: Parser, low_s: str) -> None:
-    add_input(parser)
-    add_hash(parser, "--hash", "hash function (sha256)")
-    add_digest(parser)
-    parser.choice(
-        "--format",
-        [_DER, _RAW, _RECOVERABLE],
-        f"encoding; raw: r and s; recoverable: with a recovery number (default: {_DER})",
-    )
-    parser.flag("--low-s", low_s)
-    parser.flag("--prehash", "sign as Ed25519ph or Ed448ph, which hash the message first")
-    parser.add_argument(
-        "--context", type=hexadecimal_bytes, metavar="HEX", help="context of Ed25519ctx or Ed448"
-    )
-
-
-def _curve_name(text: str) -> str:
-    """The name of a curve, as `find_curve` finds it: p256, prime256v1."""
-    found = find_curve(text, keys.CURVES.values())
-    return text if found is None else found.name
 
 
 def _encoding(options: argparse.Namespace) -> Encoding:
@@ -124,7 +36,8 @@ def _encoding(options: argparse.Namespace) -> Encoding:
 # --- Keys and secrets ---------------------------------------------------------------------------
 
 
-def _keygen(options: argparse.Namespace) -> None:
+def run_keygen(options: argparse.Namespace) -> None:
+    """Make a key pair; of a device, its public key."""
     check_new_files(options.output, options.public)
     if options.device is not None and options.public is None:
         raise ValueError("--device computes the public key: name a file for it with --public")
@@ -147,7 +60,8 @@ def _keygen(options: argparse.Namespace) -> None:
         )
 
 
-def _public(options: argparse.Namespace) -> None:
+def run_public(options: argparse.Namespace) -> None:
+    """Compute and write the public key."""
     check_output(options.output, key=options.key)
     key = load_key(keys.parse_private, options)
     public = _public_on(device_for(options, key.curve.command), key)
@@ -155,7 +69,7 @@ def _public(options: argparse.Namespace) -> None:
     deliver(options, "public", public.encode(_encoding(options)), record)
 
 
-def _derive(options: argparse.Namespace) -> None:
+def run_derive(options: argparse.Namespace) -> None:
     """Its file is readable by its owner only, as keys are."""
     check_output(options.output, key=options.key, peer=options.peer)
     own = load_key(keys.parse_private, options)
@@ -179,7 +93,8 @@ def _load_public(options: argparse.Namespace, name: str = "key") -> keys.CurvePu
 # --- Signatures ---------------------------------------------------------------------------------
 
 
-def _sign(options: argparse.Namespace) -> None:
+def run_sign(options: argparse.Namespace) -> None:
+    """Sign the input."""
     check_output(options.output, key=options.key)
     key = load_key(keys.parse_private, options)
     curve = _signing_curve(options, key)
@@ -193,18 +108,18 @@ def _sign_ecdsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes
     d = curve.decode_scalar(key.scalar)
     public = curve.decode_point(key.software_public().point)
     nonces: ecdsa.Nonces | None = partial(ecdsa.deterministic, hash=_hash(options))
-    if options.nonce == _RANDOM:
+    if options.nonce == RANDOM:
         nonces = ecdsa.random
-    elif options.nonce == _DEVICE:
+    elif options.nonce == DEVICE:
         nonces = None
     command = ecdsa.signing_command(nonces)
     with device_for(options, command).open(curve, command) as accelerator:
         made = ecdsa.sign(
             accelerator, curve, d, data, nonces=nonces, low_s=options.low_s, public=public
         )
-    if options.format == _RECOVERABLE:
+    if options.format == RECOVERABLE:
         return made.recoverable(curve, public, data)
-    return made.raw(curve) if options.format == _RAW else made.der()
+    return made.raw(curve) if options.format == RAW else made.der()
 
 
 def _sign_eddsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes:
@@ -218,7 +133,8 @@ def _sign_eddsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes
         return eddsa.sign(accelerator, curve, key.scalar, message, kind, public=public)
 
 
-def _verify(options: argparse.Namespace) -> int:
+def run_verify(options: argparse.Namespace) -> int:
+    """Say whether a signature is valid; 1 if it is not."""
     key = _load_public(options)
     curve = _signing_curve(options, key)
     of_curve = _verify_eddsa if isinstance(curve, EdwardsCurve) else _verify_ecdsa
@@ -234,16 +150,16 @@ def _record(
     if isinstance(curve, EdwardsCurve):
         kind = _variant(options)
         return {"curve": curve.name, "prehashed": kind.prehashed, "context": kind.context.hex()}
-    return {"curve": curve.name, "hash": _hash(options), "format": options.format or _DER}
+    return {"curve": curve.name, "hash": _hash(options), "format": options.format or DER}
 
 
 def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded: bytes) -> None:
     curve, data = key.curve, _digest(options)
     assert isinstance(curve, WeierstrassCurve)
     point = curve.decode_point(key.point)
-    if options.format == _RAW:
+    if options.format == RAW:
         signature = ecdsa.Signature.from_raw(curve, encoded)
-    elif options.format == _RECOVERABLE:
+    elif options.format == RECOVERABLE:
         signature, recovery = ecdsa.Signature.from_recoverable(curve, encoded)
         if ecdsa.recovered(curve, data, signature, recovery) != point:
             raise ecdsa.InvalidSignatureError

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from coprime.catalog import FAMILIES, MODULUS
+from coprime.catalog import MODULUS
 from coprime.rsa import keys
 
-from .options import STANDARD, Parser, chosen_settings
+from .options import STANDARD, chosen_settings, families_for_one_modulus
 from .output import check_file
 
 Key = TypeVar("Key")
@@ -20,24 +20,6 @@ _NO_TERMINAL = (
     "the key needs a passphrase, and there is no terminal to ask for it: name a file that holds it"
     " with --passphrase-file"
 )
-
-
-def add_key(parser: Parser, text: str = "RSA key, PEM or DER", *, required: bool = False) -> None:
-    """Add --key."""
-    parser.path("--key", required=required, help=f"{text} (-: standard input)")
-
-
-def add_passphrase(parser: Parser) -> None:
-    """Add --passphrase-file."""
-    parser.path("--passphrase-file", help="file whose first line is the key's passphrase")
-
-
-def add_modulus_key(parser: Parser) -> None:
-    """Add --key, whose modulus `take_modulus` makes the design's."""
-    families = " or ".join(_for_one_modulus())
-    text = f"private or public RSA key, PEM or DER, for whose modulus {families} is made"
-    add_key(parser, text)
-    add_passphrase(parser)
 
 
 def take_modulus(options: argparse.Namespace) -> None:
@@ -48,7 +30,7 @@ def take_modulus(options: argparse.Namespace) -> None:
     """
     if options.key is None:
         return
-    families = _for_one_modulus()
+    families = families_for_one_modulus()
     if options.family not in families:
         raise ValueError(
             f"--key makes {' or '.join(families)} for the key's modulus; {options.family} takes any"
@@ -57,15 +39,6 @@ def take_modulus(options: argparse.Namespace) -> None:
     if MODULUS in chosen_settings(options):
         raise ValueError(f"--key and -p {MODULUS}= both name the modulus: leave one of them out")
     options.parameters = [*options.parameters, f"{MODULUS}={load_public(options).n:#x}"]
-
-
-def _for_one_modulus() -> list[str]:
-    """The families that are made for one modulus."""
-    return [
-        name
-        for name, family in FAMILIES.items()
-        if any(one.name == MODULUS for one in family.parameters)
-    ]
 
 
 def passphrase(options: argparse.Namespace) -> bytes | None:

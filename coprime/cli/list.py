@@ -6,21 +6,10 @@ from typing import Any
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
 from coprime.parameters import AnyParameter, BudgetParameter
 
-from .options import Parser, add_json
 from .output import print_json
-
-SUMMARY = "List the families with parameters and operations."
 
 _NOT_INHERITED = {"name", "paper", "summary", "parameters"}
 """Keys of a family's record that a cluster has values of its own for."""
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime list`."""
-    names = [*FAMILIES, CLUSTER]
-    text = f"list one of them alone: {', '.join(names)} (all)"
-    parser.add_argument("family", metavar="FAMILY", nargs="?", choices=names, help=text)
-    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> None:

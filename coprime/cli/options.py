@@ -3,23 +3,31 @@
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
-from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import CLUSTER, FAMILIES, MODULUS, Choice, ClusterChoice, choose, settings_for
+from coprime.bus.kinds import Bus
+from coprime.catalog import (
+    CLUSTER,
+    FAMILIES,
+    MODULUS,
+    Choice,
+    ClusterChoice,
+    check_settings,
+    choose,
+    settings_for,
+)
 from coprime.cells.target import Target
-from coprime.ec.samples import AnyCurve, curve_for, curves_of
-from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.errors import hint
-from coprime.explore.points import Point, check_format, read_points, unproved, versions
 from coprime.flow.files import naming
 from coprime.padding.scheme import Padding, parse_paddings
-from coprime.rsa.hashes import HASHES, digest_file, digest_size
+
+if TYPE_CHECKING:
+    from coprime.operations.commands import Command
 
 BAD_INPUT, FAILED = 2, 1  # exit statuses other than 0
 MAX_BOARD_MHZ = 1000
@@ -107,6 +115,14 @@ def add_design(parser: Parser) -> None:
         help="set a parameter; `coprime list` shows the parameters of each family. Where a command"
         " has operands or a key, max_bits follows them",
     )
+    parser.set_defaults(check=check_design)
+
+
+def check_design(options: argparse.Namespace) -> None:
+    """Raise ValueError, before what the command does is imported, for a family or a parameter that
+    does not exist.
+    """
+    check_settings(options.family, chosen_settings(options))
 
 
 def parse_settings(texts: Iterable[str], option: str) -> dict[str, str]:
@@ -130,7 +146,7 @@ def chosen_settings(options: argparse.Namespace) -> dict[str, str]:
 
 
 def chosen_design(
-    options: argparse.Namespace, lengths: Lengths | None = None, command: Command | None = None
+    options: argparse.Namespace, lengths: Lengths | None = None, command: "Command | None" = None
 ) -> Choice | ClusterChoice:
     """The design that FAMILY and -p name, for numbers of these lengths and for a command.
 
@@ -148,18 +164,6 @@ def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
     if isinstance(choice, ClusterChoice):
         raise ValueError(f"{what} is for one engine: name its family")
     return choice
-
-
-def chosen_curve(options: argparse.Namespace, command: Command) -> AnyCurve | None:
-    """The curve of --curve, if it is given.
-
-    ValueError for a command that is for none, and for a curve that is not one of its.
-    """
-    if options.curve is None:
-        return None
-    if not curves_of(command):
-        raise ValueError(f"--curve is for operations on named curves, not for {command.name}")
-    return curve_for(command, options.curve)
 
 
 def add_target(parser: Parser, default: str | None = None, *, also: Sequence[str] = ()) -> None:
@@ -235,25 +239,6 @@ def read_input(options: argparse.Namespace) -> bytes:
         return file.read()
 
 
-def read_digest(options: argparse.Namespace, name: str, *, given: bool) -> bytes:
-    """The digest of --in with the hash that is called `name`; or --in itself, if that is given.
-
-    ValueError if what is given has another length, OSError if --in cannot be read.
-    """
-    if not given:
-        with open_input(options) as file:
-            return digest_file(name, file)
-    data, size = read_input(options), digest_size(name)
-    if len(data) != size:
-        raise ValueError(f"a digest of {name} has {size} bytes, and the input {len(data)}")
-    return data
-
-
-def add_digest(parser: Parser) -> None:
-    """Add --digest, which `read_digest` is `given`."""
-    parser.flag("--digest", "the input is the message's digest, in bytes")
-
-
 def add_output(parser: Parser) -> None:
     """Add -o, by default standard output."""
     parser.add_argument(
@@ -267,31 +252,15 @@ def add_folder(parser: Parser, text: str, **settings: Any) -> None:
     parser.path("-o", "--output", metavar="DIR", help=text, **settings)
 
 
-def add_hash(parser: Parser, name: str, text: str, default: str | None = None) -> None:
-    """Add an option that is the name of a hash function, as OpenSSL and standards write it, too."""
-    parser.add_argument(name, type=_hash_name, choices=list(HASHES), default=default, help=text)
-
-
-def _hash_name(text: str) -> str:
-    """The name in HASHES, for SHA3-256 or sha512-224."""
-    plain = re.sub("[-_/]", "", text.lower())
-    return next((name for name in HASHES if name.replace("_", "") == plain), text)
-
-
 def add_json(parser: Parser) -> None:
     """Add --json."""
     parser.flag("--json", "print JSON")
 
 
-def add_verb(
-    verbs: "argparse._SubParsersAction[Parser]",
-    name: str,
-    run: Callable[[argparse.Namespace], int | None],
-    text: str,
-) -> Parser:
-    """Add a verb of a command, which `run` does, and give its parser."""
+def add_verb(verbs: "argparse._SubParsersAction[Parser]", name: str, text: str) -> Parser:
+    """Add a verb of a command, and give its parser. The command's file has its function."""
     added = verbs.add_parser(name, help=text, description=text)
-    added.set_defaults(run=run)
+    added.set_defaults(verb=name)
     return added
 
 
@@ -322,22 +291,34 @@ def add_results(parser: Parser) -> None:
     parser.path("--results", help=text)
 
 
-def chosen_points(
-    options: argparse.Namespace, default: Callable[[], Sequence[Point]]
-) -> tuple[Sequence[Point], str]:
-    """Read the points of --results, or `default` ones that come with Coprime, and whose they are.
+# --- Keys ---------------------------------------------------------------------------------------
 
-    Raises ValueError, with the command that makes it, if there is no such file.
-    """
-    path: Path | None = options.results
-    if path is None:
-        points, where = default(), "the measurements that come with Coprime"
-    elif path.is_file():
-        points, where = read_points(path), str(path)
-    else:
-        check_format(path)  # of a folder, too: the command below would refuse such a name
-        raise ValueError(f"there is no file {path}; make it: coprime sweep all -o {path}")
-    return points, f"from {where}: {versions(points)}{unproved(points)}"
+
+def add_key(parser: Parser, text: str = "RSA key, PEM or DER", *, required: bool = False) -> None:
+    """Add --key."""
+    parser.path("--key", required=required, help=f"{text} (-: standard input)")
+
+
+def add_passphrase(parser: Parser) -> None:
+    """Add --passphrase-file."""
+    parser.path("--passphrase-file", help="file whose first line is the key's passphrase")
+
+
+def add_modulus_key(parser: Parser) -> None:
+    """Add --key, whose modulus `take_modulus` makes the design's."""
+    families = " or ".join(families_for_one_modulus())
+    text = f"private or public RSA key, PEM or DER, for whose modulus {families} is made"
+    add_key(parser, text)
+    add_passphrase(parser)
+
+
+def families_for_one_modulus() -> list[str]:
+    """The families that are made for one modulus."""
+    return [
+        name
+        for name, family in FAMILIES.items()
+        if any(one.name == MODULUS for one in family.parameters)
+    ]
 
 
 # --- Types of values ----------------------------------------------------------------------------

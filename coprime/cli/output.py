@@ -1,24 +1,14 @@
-"""What commands print and where they write: JSON, tables, progress, checks of -o."""
+"""What commands print and where they write: JSON, tables, checks of -o."""
 
 import argparse
 import errno
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-from coprime.catalog import Choice, ClusterChoice
-from coprime.explore.explain import tree_gates
 from coprime.flow.files import check_writable, naming, write_file
-from coprime.flow.long_work import long_work
-from coprime.rsa.operations import InvalidSignatureError
-
-from .options import FAILED
 
 
 class _Recorded(Protocol):
@@ -28,7 +18,6 @@ class _Recorded(Protocol):
 
 
 STANDARD_OUTPUT = "standard output"
-_MANY_GATES = 300_000  # unit gates of compressor trees that take more than half a minute to build
 
 
 # --- Files --------------------------------------------------------------------------------------
@@ -100,26 +89,6 @@ def deliver(
         print_json({**record, name: None if to_file else data.hex(), "output": place})
 
 
-def report_validity(
-    options: argparse.Namespace, record: Mapping[str, object], check: Callable[[], None]
-) -> int:
-    """Say whether a signature is valid: what `check` raises if it is not. Gives an exit status.
-
-    With --json it is in a record; else InvalidSignatureError is raised.
-    """
-    if not options.json:
-        check()
-        print("the signature is valid", file=sys.stderr)
-        return 0
-    reason = None
-    try:
-        check()
-    except InvalidSignatureError as error:
-        reason = str(error)
-    print_json({**record, "valid": reason is None, "reason": reason})
-    return 0 if reason is None else FAILED
-
-
 # --- Text ---------------------------------------------------------------------------------------
 
 
@@ -152,39 +121,6 @@ def print_result(result: _Recorded, rows: Sequence[tuple[str, object]], *, as_js
         print_table(rows)
 
 
-@contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show progress on a terminal; in a pipe one line, if it takes long.
-
-    Gives a function to call with what has passed since the last call: parts of `total`, or without
-    a total anything, such as clock cycles.
-    """
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with (
-        line_without_terminal(what),
-        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
-    ):
-        task = bar.add_task(what, total=total)
-        yield lambda passed: bar.update(task, advance=passed)
-
-
-def line_without_terminal(what: str) -> AbstractContextManager[None]:
-    """Report work that takes long in one line, where no terminal shows its progress."""
-    return nullcontext() if Console(stderr=True).is_terminal else long_work(what)
-
-
 def report_work(what: str) -> None:
     """Say on standard error what takes long; above the bar of a `progress`, if there is one."""
     print(f"coprime: {what} ...", file=sys.stderr)
-
-
-def announce(choice: Choice | ClusterChoice) -> None:
-    """Warn before work if building the hardware takes minutes."""
-    gates = tree_gates(choice.core)
-    if gates > _MANY_GATES:
-        print(
-            f"coprime: building compressor trees of about {gates:,} unit gates, which takes"
-            " minutes",
-            file=sys.stderr,
-        )

@@ -7,16 +7,9 @@ from rich.console import Console
 
 from coprime.explore.shipped import measured_points
 
-from .options import Parser, add_folder, add_results, chosen_points
-from .output import check_folder, line_without_terminal
-
-SUMMARY = "Write the report of what was measured."
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime report`."""
-    add_results(parser)
-    add_folder(parser, "folder to write to", required=True)
+from .output import check_folder
+from .progress import line_without_terminal
+from .results import chosen_points
 
 
 def run(options: argparse.Namespace) -> None:

@@ -22,105 +22,23 @@ from coprime.rsa.padding import (
     SignaturePadding,
 )
 
-from .devices import add_device
+from .digests import read_digest
 from .key_files import (
-    add_key,
-    add_passphrase,
     check_new_files,
     check_output,
     load_private,
     load_public,
     new_passphrase,
 )
-from .options import (
-    Parser,
-    add_digest,
-    add_hash,
-    add_input,
-    add_json,
-    add_output,
-    add_verb,
-    hexadecimal_bytes,
-    read_digest,
-    read_input,
-)
-from .output import deliver, print_json, report_validity, report_work
+from .options import read_input
+from .output import deliver, print_json, report_work
+from .validity import report_validity
 
 SHORT = 1024
 """Keys of fewer bits are warned of: one of 829 bits has been factored (RSA-250, 2020)."""
-SUMMARY = "Keys, encryption and signatures on any device."
-
-
-def add_options(parser: Parser) -> None:
-    """Add the verbs of `coprime rsa` with their options."""
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
-    _add_keygen_options(add_verb(verbs, "keygen", _keygen, "Make a key pair."))
-    for name, run, text in (
-        ("encrypt", partial(_transform, "encrypt"), "Encrypt a message with a public key."),
-        ("decrypt", partial(_transform, "decrypt"), "Decrypt a ciphertext with a private key."),
-        ("sign", partial(_transform, "sign"), "Sign a message with a private key."),
-        ("verify", _verify, "Check a signature with a public key."),
-    ):
-        added = add_verb(verbs, name, run, text)
-        add_key(added, "PEM or DER", required=True)
-        add_passphrase(added)
-        add_input(added)
-        _add_padding(added, "oaep" if name in ("encrypt", "decrypt") else "pss")
-        if name == "verify":
-            added.path("--signature", required=True)
-        else:
-            add_output(added)
-        add_device(added)
-        add_json(added)
 
 
 # --- Options ------------------------------------------------------------------------------------
-
-
-def _add_keygen_options(parser: Parser) -> None:
-    parser.number("--bits", "length of the modulus", 2048, metavar=None)
-    parser.number("--exponent", "public exponent", 65537, metavar="E")
-    parser.number("--p-bits", "length of p (half of --bits)")
-    parser.number("--seed", "the same key every time: for tests only", metavar=None)
-    parser.path("-o", "--output", required=True)
-    parser.path("--public", help="write the public key too")
-    parser.flag("--encrypt", "encrypt the key; asks for a passphrase")
-    add_passphrase(parser)
-    add_device(parser, optional=True)
-    add_json(parser)
-
-
-def _add_padding(parser: Parser, default: str) -> None:
-    parser.add_argument(
-        "--padding",
-        choices=[default, "pkcs1"],
-        default=default,
-        help=f"padding (default: {default})",
-    )
-    add_hash(parser, "--hash", "hash function (sha256)")
-    add_hash(parser, "--mgf-hash", "hash function of the mask (that of --hash)")
-    if default == "oaep":
-        parser.add_argument(
-            "--label", type=hexadecimal_bytes, metavar="HEX", help="label of OAEP (default: empty)"
-        )
-        return
-    parser.add_argument(
-        "--salt-length",
-        type=_salt_length,
-        metavar="N|digest|max|auto",
-        help="bytes of PSS's salt: a number; as many as the digest has; as many as fit; auto: any"
-        " for verification, and digest for signing (auto)",
-    )
-    add_digest(parser)
-
-
-def _salt_length(text: str) -> int | str:
-    """A value of --salt-length."""
-    if text in ("digest", "max", "auto"):
-        return text
-    if text.isascii() and text.isdigit():
-        return int(text)
-    raise argparse.ArgumentTypeError(f"0 or more bytes, digest, max or auto, not {text!r}")
 
 
 def _encryption_padding(options: argparse.Namespace) -> EncryptionPadding:
@@ -163,7 +81,8 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
 # --- Verbs --------------------------------------------------------------------------------------
 
 
-def _keygen(options: argparse.Namespace) -> None:
+def run_keygen(options: argparse.Namespace) -> None:
+    """Make a key pair."""
     check_new_files(options.output, options.public)
     least, most = keys.MIN_BITS, most_bits()
     if not least <= options.bits <= most:
@@ -258,6 +177,9 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
     deliver(options, _RESULTS[verb], result, record, secret=decodes)
 
 
+run_encrypt = partial(_transform, "encrypt")
+run_decrypt = partial(_transform, "decrypt")
+run_sign = partial(_transform, "sign")
 _RESULTS = {"encrypt": "ciphertext", "decrypt": "message", "sign": "signature"}
 """What each verb makes."""
 
@@ -271,7 +193,8 @@ def _record(options: argparse.Namespace, verb: str, key: keys.RsaPublicKey) -> d
 _WITHOUT_HASH = [("pkcs1", "encrypt"), ("pkcs1", "decrypt")]
 
 
-def _verify(options: argparse.Namespace) -> int:
+def run_verify(options: argparse.Namespace) -> int:
+    """Say whether a signature is valid; 1 if it is not."""
     padding = _signature_padding(options)
     key, signature = load_public(options), options.signature.read_bytes()
     value = _digest(options)

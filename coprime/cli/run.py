@@ -5,103 +5,31 @@ import sys
 from collections.abc import Sequence
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
-from coprime.ec.samples import AnyCurve, curves_of
+from coprime.ec.samples import AnyCurve, curve_for, curves_of
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
+from coprime.flow.part_names import ALONE
 from coprime.operations.operation import Key
 from coprime.runs.execution import Run, predict_operation, run_cluster, run_operation
-from coprime.runs.numbers import EXPONENTS, Operands, operands_on, random_lengths, random_operands
-from coprime.runs.single_multiplication import ALONE, run_alone
+from coprime.runs.numbers import Operands, operands_on, random_lengths, random_operands
+from coprime.runs.single_multiplication import run_alone
 
-from .key_files import add_key, add_passphrase, load_private, load_public
+from .arguments.run import MODULUS_OPTION, raw_inputs
+from .key_files import load_private, load_public
 from .options import (
     FAILED,
-    Parser,
-    add_design,
-    add_json,
-    add_paddings,
-    chosen_curve,
     chosen_design,
     chosen_engine,
     chosen_paddings,
     chosen_settings,
-    hexadecimal,
-    modulus,
 )
-from .output import announce, check_file, print_json, print_result, progress
-
-SUMMARY = "Simulate one operation and compare it with Python's integers."
+from .output import check_file, print_json, print_result
+from .progress import announce, progress
 
 _EXPLAINS = "--explain is for compression, which is made for one modulus, and for -p dsp= of ring"
 _NOT_ALONE = ("curve", "key", "input", "exponents", "requests", "explain", "trace")
 """Options that what a part does alone does not take; nor does it take numbers."""
-_MODULUS = "m"  # the option that is a modulus, which may be an expression
-
-
-def _raw() -> dict[str, str]:
-    """Options that give an input of an operation, with what it is of which; the modulus is last."""
-    meanings: dict[str, dict[str, list[Command]]] = {}
-    for command in Command:
-        for one in command.operation.inputs:
-            if not command.operation.is_private:
-                meanings.setdefault(one.name, {}).setdefault(one.meaning, []).append(command)
-    meanings[_MODULUS] = meanings.pop(_MODULUS)
-    return {
-        name: "; ".join(f"for {_names(each)}, the {meaning}" for meaning, each in by.items())
-        for name, by in meanings.items()
-    }
-
-
-def _names(commands: Sequence[Command]) -> str:
-    """The operations in a sentence; all on one form of curves by that form."""
-    names: list[str] = []
-    rest = list(commands)
-    for form in ("weierstrass", "edwards"):
-        every = [one for one in Command if one.operation.setting == ("curves", form)]
-        if set(every) <= set(rest):
-            names.append(f"curves={form}")
-            rest = [one for one in rest if one not in every]
-    names = [*(one.name for one in rest), *names]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime run`."""
-    add_design(parser)
-    parser.add_argument(
-        "operation",
-        metavar="OPERATION",
-        choices=(
-            names := [*(one.name for one in Command if one.operation.computes), *ALONE.values()]
-        ),
-        help=f"one of: {', '.join(names)}",
-    )
-    parser.number("--bits", "bits of random operands, or of a random key", metavar=None)
-    for name, text in (_raw() | {"input": "message of an RSA operation"}).items():
-        kind = modulus if name == _MODULUS else hexadecimal
-        parser.add_argument(f"--{name}", type=kind, metavar="HEX", help=text)
-    parser.add_argument(
-        "--curve",
-        metavar="NAME",
-        help="curve of the operation, such as P-256; numbers that are not given are random",
-    )
-    add_key(parser)
-    add_passphrase(parser)
-    parser.number("--seed", "seed of random operands", 1)
-    text = "secret exponents that --bits makes: worst, of ones only, or random (default: random)"
-    parser.choice("--exponents", EXPONENTS, text)
-    parser.number(
-        "--requests", "number of operations that a cluster runs (default: one for each core)"
-    )
-    parser.flag(
-        "--explain",
-        "print, for a fixed modulus, by which multiple products are reduced, and why; for -p dsp=,"
-        " the designs within the budget. Without operands, or with --m alone, nothing is simulated",
-    )
-    add_paddings(parser)
-    parser.path("--trace", metavar="FST", help="file to write waveforms to")
-    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -141,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 def _run_alone(options: argparse.Namespace) -> int:
     """Run what a part of the engine does alone, on random numbers of --bits."""
     operation = options.operation
-    others = [*_raw(), *_NOT_ALONE]
+    others = [*raw_inputs(), *_NOT_ALONE]
     choice = chosen_engine(options, operation)
     given = any(getattr(options, name) for name in others) or chosen_paddings(options)
     if options.bits is None or given:
@@ -204,7 +132,7 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
 
 def _nothing_given(options: argparse.Namespace) -> bool:
     """Whether there are no operands, but maybe a modulus."""
-    given = {*_raw(), "key", "input", "bits"} - {_MODULUS}
+    given = {*raw_inputs(), "key", "input", "bits"} - {MODULUS_OPTION}
     return all(getattr(options, name) is None for name in given)
 
 
@@ -310,6 +238,18 @@ def _print(
     print_result(done, rows, as_json=options.json)
 
 
+def _chosen_curve(options: argparse.Namespace, command: Command) -> AnyCurve | None:
+    """The curve of --curve, if it is given.
+
+    ValueError for a command that is for none, and for a curve that is not one of its.
+    """
+    if options.curve is None:
+        return None
+    if not curves_of(command):
+        raise ValueError(f"--curve is for operations on named curves, not for {command.name}")
+    return curve_for(command, options.curve)
+
+
 def _operands_on_curve(
     options: argparse.Namespace,
     command: Command,
@@ -338,7 +278,7 @@ def _operands(
     command = Command[options.operation]
     if options.exponents is not None and options.bits is None:
         raise ValueError("--exponents is for random operands: name their length with --bits")
-    raw = {name: getattr(options, name) for name in _raw()}
+    raw = {name: getattr(options, name) for name in raw_inputs()}
     given = [f"--{name}" for name, value in raw.items() if value is not None]
     if options.key is not None or options.input is not None:
         if command.operation.key is Key.NONE:
@@ -347,7 +287,7 @@ def _operands(
             raise ValueError("an RSA operation takes --key and --input together, or --bits alone")
         load = load_private if command.operation.is_private else load_public
         return Operands({"x": options.input}, load(options))
-    curve = chosen_curve(options, command)
+    curve = _chosen_curve(options, command)
     if curve is not None:
         return _operands_on_curve(options, command, curve, seed, given)
     if options.bits is not None:
@@ -373,5 +313,5 @@ def _operands(
         raise ValueError(f"{command.name} takes no {surplus[0]}")
     for one in command.operation.inputs:
         if options.m and not one.is_exponent and not one.is_modulus and raw[one.name] >= options.m:
-            raise ValueError(f"{command.name} needs --{one.name} below --{_MODULUS}")
+            raise ValueError(f"{command.name} needs --{one.name} below --{MODULUS_OPTION}")
     return Operands({name: raw[name] for name in taken if raw[name] is not None})

@@ -2,29 +2,16 @@
 
 import argparse
 import time
-from fractions import Fraction
 
 from coprime.bus.serial.uart import divisor_of
-from coprime.device.serial import BAUD
-from coprime.flow.boards import BOARDS, board_named
+from coprime.flow.boards import board_named
 from coprime.soc.board_design import board_bench
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 
-from .options import Parser, add_clock, add_design, chosen_clock, chosen_engine
-from .output import announce
-
-SUMMARY = "Simulate a board at a serial port, for --device serial:."
-_CLOCK_MHZ = Fraction(12)
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime simulate-board`."""
-    add_design(parser)
-    parser.number("--baud", "bits per second", BAUD)
-    text = "clock of the board, which is a number of cycles for each bit"
-    add_clock(parser, f"{text} ({_CLOCK_MHZ}, or that of the board's oscillator)")
-    parser.choice("--board", BOARDS, "complete design for this board, with pins and self-test")
+from .arguments.simulate_board import CLOCK_MHZ
+from .options import chosen_clock, chosen_engine
+from .progress import announce
 
 
 def run(options: argparse.Namespace) -> None:
@@ -38,7 +25,7 @@ def run(options: argparse.Namespace) -> None:
     own = None if options.board is None else board_named(options.board)
     asked = chosen_clock(options)
     setting = own.clock_setting(asked) if own and asked else None
-    mhz = own.design_mhz(setting) if own else asked or _CLOCK_MHZ
+    mhz = own.design_mhz(setting) if own else asked or CLOCK_MHZ
     clock = int(mhz * 10**6)
     divisor = divisor_of(clock, options.baud)
     announce(choice)

@@ -2,59 +2,28 @@
 
 import argparse
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import FAMILIES, MODULUS, Choice
 from coprime.rsa import fixed_keys, keys
-from coprime.runs.numbers import EXPONENTS, random_key_lengths, random_lengths, random_operands
+from coprime.runs.numbers import random_key_lengths, random_lengths, random_operands
 from coprime.soc import decryption, encryption, exponentiation
+from coprime.soc.paddings import PADDINGS
 
-from .key_files import add_passphrase, load_private
+from .arguments.soc import MODEXP
+from .key_files import load_private
 from .options import (
     FAILED,
-    Parser,
-    add_bus,
-    add_design,
-    add_json,
     chosen_engine,
     chosen_settings,
-    location,
 )
-from .output import announce, print_json, progress
+from .output import print_json
+from .progress import announce, progress
 
-SUMMARY = "Simulate a RISC-V system that encrypts, decrypts or exponentiates on an accelerator."
-
-MODEXP = "modexp"
 _WITH_OPERATION = {
     "padding": "the padding in hardware",
     "exponent": "the public exponent of a test key",
 }
 """Options that need --operation."""
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime soc`."""
-    add_design(parser)
-    add_bus(parser)
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument("--bits", type=int, metavar="N", help="length of a test key or modulus")
-    source.add_argument("--key", type=location, metavar="FILE", help="RSA key, PEM or DER")
-    add_passphrase(parser)
-    text = "message to encrypt for it (a greeting, with --operation as much of it as fits)"
-    parser.add_argument("--message", help=text)
-    text = (
-        "encrypt or decrypt: one operation with padding in hardware, as in COMPRESSION's Figure 23;"
-        " modexp: x^e mod m without a key, as in KARATSUBA's Table 4, compared with software"
-        " (default: decrypt, remove the padding in software, and compare with software)"
-    )
-    parser.choice("--operation", ("encrypt", "decrypt", MODEXP), text)
-    text = "exponent of modexp: worst, of ones only, or random (default: random)"
-    parser.choice("--exponents", EXPONENTS, text)
-    text = "with --operation: padding in hardware (pkcs1; none for keys of up to 64 bits)"
-    parser.choice("--padding", encryption.PADDINGS, text)
-    parser.number("--exponent", f"with --operation: public exponent ({fixed_keys.EXPONENT})")
-    parser.number("--seed", "seed of the test key", 1)
-    parser.flag("--no-software", "leave out the comparison with software")
-    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -110,7 +79,7 @@ def _run_operation(options: argparse.Namespace, choice: Choice) -> int:
     if options.padding is None:
         padding = encryption.default_padding(key.bits)
     else:
-        padding = encryption.PADDINGS[options.padding]
+        padding = PADDINGS[options.padding]
     encryption.check_padding(padding, key.bits)
     message = options.message
     if message is None:

@@ -6,30 +6,11 @@ import sys
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from coprime.explore.shipped import SPECIFICATIONS
+from coprime.explore.specification_names import SPECIFICATIONS
 
-from .options import FAILED, Parser, add_workers, chosen_workers
-from .output import check_file, line_without_terminal
-
-SUMMARY = "Measure many points of the design space."
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime sweep`."""
-    parser.add_argument(
-        "specification",
-        metavar="SPEC.toml",
-        help=f"what to measure, or one of: {', '.join(SPECIFICATIONS)} (docs/sweeps.md)",
-    )
-    parser.path("-o", "--output", required=True, help="results: .parquet or .csv")
-    parser.flag(
-        "--update",
-        "start from the rows of -o: those of other specifications stay, and of this one only those"
-        " are measured whose designs or tools have changed",
-    )
-    cluster = parser.add_mutually_exclusive_group()
-    add_workers(cluster)
-    cluster.add_argument("--scheduler", metavar="ADDRESS", help="use an existing Dask cluster")
+from .options import FAILED, chosen_workers
+from .output import check_file
+from .progress import line_without_terminal
 
 
 def run(options: argparse.Namespace) -> int:

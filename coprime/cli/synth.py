@@ -2,64 +2,26 @@
 
 import argparse
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
+from coprime.bus.serial.protocol import BAUD
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.explore.measure import UNIT_GATE, Area, PartToMap, estimate_gates, measure_area
-from coprime.explore.system import SYSTEM
+from coprime.explore.measure import Area, PartToMap, estimate_gates, measure_area
 from coprime.flow.board import BoardResult
-from coprime.flow.boards import BOARDS, board_named
-from coprime.flow.parts import PARTS, part_verilog
-from coprime.flow.targets import DEVICES, route_targets
-from coprime.soc.board_files import BAUD, BoardProject, build_board, build_board_cluster
+from coprime.flow.boards import board_named
+from coprime.flow.part_names import PARTS, UNIT_GATE
+from coprime.flow.parts import part_verilog
+from coprime.soc.board_files import BoardProject, build_board, build_board_cluster
 
-from .key_files import add_modulus_key, take_modulus
+from .key_files import take_modulus
 from .options import (
-    Parser,
-    add_bus,
-    add_clock,
-    add_design,
-    add_folder,
-    add_json,
-    add_paddings,
-    add_target,
     chosen_clock,
     chosen_design,
     chosen_engine,
     chosen_paddings,
 )
-from .output import announce, check_folder, print_result, progress
-
-SUMMARY = "Map a design to a device and count what it uses."
-
-
-def add_options(parser: Parser) -> None:
-    """Add the options of `coprime synth`."""
-    add_design(parser)
-    add_modulus_key(parser)
-    add_target(parser, also=(UNIT_GATE,))
-    add_paddings(parser)
-    add_bus(parser)
-    text = (
-        "engine (default); accelerator: with its registers and its slave on the bus;"
-        " multiplier: one of the engine's; reduction or word-multiplier: for one modulus, what"
-        " reduces a word or the product of two words; system: `coprime soc`'s processor and memory"
-        " with the accelerator"
-    )
-    parser.choice("--part", (*PARTS, SYSTEM), text)
-    routed = ", ".join(route_targets())
-    parser.flag("--route", f"place and route ({routed})")
-    text = "place and route a cluster's node alone and copy it across the device (ecp5)"
-    parser.flag("--stamp", text)
-    parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
-    parser.number("--seeds", "placements, each from another seed; the clock is their mean", 1)
-    text = "write a bitstream: the accelerator at a serial port, with a self-test"
-    parser.choice("--board", BOARDS, text)
-    text = "clock of the design on the board (0.8 of what it allows when it is routed)"
-    add_clock(parser, text)
-    parser.number("--baud", f"bits per second of the board's serial port ({BAUD})")
-    add_folder(parser, "folder for the bitstream")
-    add_json(parser)
+from .output import check_folder, print_result
+from .progress import announce, progress
 
 
 def run(options: argparse.Namespace) -> None:

@@ -7,52 +7,21 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from coprime.token.build import MODULE, build_token
+from coprime.token.build import build_token
 from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenError, TokenModule
 from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .key_files import ask, first_line
-from .options import FAILED, Parser, add_folder, add_json, add_verb
-from .output import check_file, check_folder, print_json, progress, report_work
+from .options import FAILED
+from .output import check_file, check_folder, print_json, report_work
+from .progress import progress
 
-SUMMARY = "Build the PKCS #11 module; make a token ready, check it, repair it, save it."
-_FOLDER = Path("build") / "token"
 _TAKES = "building the module and its simulated engine: half a minute or more, the first time"
 """Measured: 24 s of processor time, of which the engine's simulation takes 20."""
 _INDENT: Any = {"initial_indent": "  ", "subsequent_indent": "    "}
 
 
-def add_options(parser: Parser) -> None:
-    """Add the verbs of `coprime token`."""
-    verbs = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
-    build = add_verb(verbs, "build", _build, "Compile the module and its simulated engine.")
-    add_folder(build, f"folder for both ({_FOLDER})", default=_FOLDER)
-    make = add_verb(verbs, "init", _init, "Initialize a token, deleting all that was in it.")
-    make.add_argument("--label", required=True, help="name of the token, 32 bytes at most")
-    make.number("--slot", "number of the slot", 0)
-    text = "file whose first line is the PIN of the security officer; it is asked for otherwise"
-    make.path("--so-pin-file", help=text)
-    make.path(
-        "--pin-file", help="file whose first line is the PIN of the user; it is asked for otherwise"
-    )
-    show = add_verb(verbs, "info", _info, "Show the slots, their tokens and mechanisms, and keys.")
-    text = "file with the user's PIN: shows private and secret keys, too"
-    show.path("--pin-file", help=text)
-    add_json(show)
-    check = add_verb(verbs, "check", _check, "Check a token's file and the previous one.")
-    text = "file with the user's PIN: also detect changes that were made without it"
-    check.path("--pin-file", help=text)
-    fix = add_verb(verbs, "repair", _repair, "Replace a damaged file with the previous one.")
-    copy = add_verb(verbs, "backup", _backup, "Back up a token's file.")
-    copy.path("-o", "--output", required=True, help="the copy")
-    for verb in (check, fix, copy):
-        verb.path("--dir", "-d", metavar="DIR", help="the token's folder (COPRIME_TOKEN_DIR)")
-    for verb in (make, show, check):
-        default = _FOLDER / MODULE
-        verb.path("--module", default=default, help=f"the module ({default})")
-
-
-def _build(options: argparse.Namespace) -> None:
+def run_build(options: argparse.Namespace) -> None:
     """Build both files, and say where they are."""
     check_folder("-o", options.output)
     report_work(_TAKES)
@@ -62,7 +31,7 @@ def _build(options: argparse.Namespace) -> None:
         print(path)
 
 
-def _init(options: argparse.Namespace) -> int | None:
+def run_init(options: argparse.Namespace) -> int | None:
     """Make a token ready."""
     officer = _pin(options.so_pin_file, "PIN of the security officer: ", "--so-pin-file")
     user = _pin(options.pin_file, "PIN of the user: ", "--pin-file")
@@ -86,7 +55,7 @@ def _advise(*pins: bytes) -> None:
         )
 
 
-def _check(options: argparse.Namespace) -> int | None:
+def run_check(options: argparse.Namespace) -> int | None:
     """Say what is in both files; with a PIN, whether they are what was written with it."""
     folder = _folder(options)
     damaged = False
@@ -125,13 +94,13 @@ def _check_pin(options: argparse.Namespace, folder: Path) -> int | None:
     return None
 
 
-def _repair(options: argparse.Namespace) -> None:
+def run_repair(options: argparse.Namespace) -> None:
     """Restore the generation before."""
     found = repair(_folder(options))
     print(f"restored {found.label}, generation {found.generation}, with {found.objects} objects")
 
 
-def _backup(options: argparse.Namespace) -> None:
+def run_backup(options: argparse.Namespace) -> None:
     """Copy the file."""
     check_file("-o", options.output)
     found = save(_folder(options), options.output)
@@ -148,7 +117,7 @@ def _folder(options: argparse.Namespace) -> Path:
     return folder
 
 
-def _info(options: argparse.Namespace) -> int | None:
+def run_info(options: argparse.Namespace) -> int | None:
     """Print each slot's token, what it can do, and what its keys may do."""
     module = _load(options)
     pin = _pin(options.pin_file, "", "--pin-file") if options.pin_file else None

@@ -87,6 +87,11 @@ class EngineError(CoprimeError):
         super().__init__(_SENTENCES[code] + limits)
         self.code = code
 
+    @property
+    def is_of_input(self) -> bool:
+        """The device refuses operands; or it is busy, or has failed."""
+        return self.code not in (Error.BUSY, Error.FAULT)
+
 
 class IdentificationError(DeviceError):
     """The device is not of the driver's kind."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from coprime.bus.serial.protocol import MAX_WORDS, SerialRequest, Status
+from coprime.bus.serial.protocol import BAUD, MAX_WORDS, SerialRequest, Status
 from coprime.parameters import check_least
 
 from .base import (
@@ -24,8 +24,6 @@ from .serial_frames import Answer, FrameParser, encode_request
 
 __all__ = ["BAUD", "LinkError", "SerialDevice", "SerialPort", "open_serial"]
 
-BAUD = 115_200
-"""Bits per second by default."""
 _BITS = 10  # of a byte on the wire
 _OVERHEAD = 40  # maximum number of bytes of a request and its answer besides the words
 _FIRST_POLL, _LAST_POLL = 0.001, 0.02  # seconds from one to the next

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.files import check_writable

@@ -1,7 +1,7 @@
 """Public keys and shared secrets on an accelerator, of every curve that key files have."""
 
 from . import eddsa, montgomery, weierstrass
-from .eddsa import EdwardsCurve
+from .edwards import EdwardsCurve
 from .keys import CurvePrivateKey, CurvePublicKey, check_agreement
 from .montgomery import MontgomeryCurve
 

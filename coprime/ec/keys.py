@@ -23,13 +23,13 @@ from coprime.encodings.key_info import EC, EcPrivateKey, PrivateKeyInfo, PublicK
 from coprime.model.curve_points import multiple
 from coprime.rsa.keys import read_key_file, secret_bytes
 
-from .eddsa import ED448, ED25519, EdwardsCurve
+from .curves import CURVES, Curve
+from .edwards import ED448, ED25519, EdwardsCurve
 from .explicit_parameters import match
 from .montgomery import X448, X25519, MontgomeryCurve
 from .weierstrass import CURVES as WEIERSTRASS_CURVES
 from .weierstrass import WeierstrassCurve, curve_named
 
-Curve = MontgomeryCurve | EdwardsCurve | WeierstrassCurve
 _ByteCurve = MontgomeryCurve | EdwardsCurve
 """Its keys are bytes (RFC 8410), and not numbers."""
 
@@ -73,9 +73,6 @@ _OBJECT_IDENTIFIERS: Mapping[str, WeierstrassCurve] = {
 }
 _ALGORITHM_OF = {curve: name for name, curve in _ALGORITHMS.items()}
 _IDENTIFIER_OF = {curve: name for name, curve in _OBJECT_IDENTIFIERS.items()}
-_CURVES: tuple[Curve, ...] = (*_PRIVATE, *WEIERSTRASS_CURVES)
-CURVES: Mapping[str, Curve] = {curve.name: curve for curve in _CURVES}
-"""The curves of key files, by name."""
 _KINDS = f"{', '.join(list(CURVES)[:-1])} or {list(CURVES)[-1]}"
 
 

@@ -5,17 +5,19 @@ Source: RFC 7748, sections 5 and 6. What differs: nothing; the functions of the 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.rsa.operations import HasValue
+from coprime.operations.commands import Command
+
+if TYPE_CHECKING:
+    from coprime.rsa.operations import HasValue
 
 
 class Multiplies(Protocol):
     """An accelerator with X_MULTIPLY, or a substitute."""
 
-    def operate(self, command: Command, numbers: Mapping[str, int]) -> HasValue:
+    def operate(self, command: Command, numbers: Mapping[str, int]) -> "HasValue":
         """Execute an operation on these numbers."""
 
 

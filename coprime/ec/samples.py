@@ -3,14 +3,14 @@
 import random
 from collections.abc import Mapping
 
-from coprime.engine.contract import Command
 from coprime.model import edwards_points
 from coprime.model.curve_points import multiple
+from coprime.operations.commands import Command
 from coprime.operations.curve_form import EDWARDS, WEIERSTRASS
 from coprime.operations.ecdsa_sign_with import signature
 
-from .eddsa import CURVES as EDWARDS_CURVES
-from .eddsa import EdwardsCurve
+from .edwards import CURVES as EDWARDS_CURVES
+from .edwards import EdwardsCurve
 from .montgomery import CURVES as MONTGOMERY_CURVES
 from .montgomery import MontgomeryCurve
 from .names import find_curve, hint_curve

@@ -6,21 +6,23 @@ Source of the parameters: SEC 2 (2010) and NIST SP 800-186 for P-224 to P-521 an
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
 from coprime.model.curve_points import on_curve
 from coprime.model.roots import square_root
-from coprime.rsa.operations import HasValue
+from coprime.operations.commands import Command
 
 from .names import find_curve
+
+if TYPE_CHECKING:
+    from coprime.rsa.operations import HasValue
 
 
 class CurveAccelerator(Protocol):
     """An accelerator that has operations on these curves, or a substitute."""
 
-    def operate(self, command: Command, numbers: Mapping[str, int]) -> HasValue:
+    def operate(self, command: Command, numbers: Mapping[str, int]) -> "HasValue":
         """Execute an operation on these numbers."""
 
     def operation_result(self, command: Command, value: int) -> tuple[int, ...]:

@@ -6,6 +6,11 @@ from coprime.errors import CoprimeError
 class KeyFileError(CoprimeError):
     """A key file cannot be used; the message gives the reason in one sentence."""
 
+    @property
+    def is_of_input(self) -> bool:
+        """The file is."""
+        return True
+
 
 class PassphraseMissingError(KeyFileError):
     """The key is encrypted, and no passphrase was given."""

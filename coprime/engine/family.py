@@ -124,6 +124,20 @@ class Family:
         budget = [self.budget.parameter] if self.budget else []
         return (*self.parameters, *self.operations, *budget)
 
+    def check(self, settings: Settings) -> None:
+        """Raise what `choose` raises for a name or a value that is wrong by itself: of no design.
+
+        TypeError for a value that is neither a text nor an integer; ValueError for an unknown or a
+        former name, and for a value out of range or a former one.
+        """
+        known = {one.name: one for one in self.settings}
+        for name, value in texts(settings).items():
+            check_former(self.name, known, name, value)
+            if name not in known:
+                nearest = hint(name, known, "it has")
+                raise ValueError(f"{self.name} has no parameter {name!r}; {nearest}")
+            known[name].parse(value)
+
     def choose(
         self,
         settings: Settings,
@@ -140,18 +154,12 @@ class Family:
         the parameters that it stands for are those of the fastest design within it; of these, what
         `settings` has stays as it is.
 
-        Raises TypeError for a value that is neither a text nor an integer; ValueError for an
-        unknown or a former name, a value out of range or a former one, a budget that no design
-        keeps, or a design that is too short for `lengths`; that error names the max_bits that is
-        not, set with `option` before it, or those of the `others` that hold such numbers.
+        Raises as `check`; and ValueError for a budget that no design keeps, or a design that is too
+        short for `lengths`; that error names the max_bits that is not, set with `option` before it,
+        or those of the `others` that hold such numbers.
         """
         settings = texts(settings)
-        known = {one.name: one for one in self.settings}
-        for name, value in settings.items():
-            check_former(self.name, known, name, value)
-            if name not in known:
-                nearest = hint(name, known, "it has")
-                raise ValueError(f"{self.name} has no parameter {name!r}; {nearest}")
+        self.check(settings)
         values = {
             one.name: one.parse(settings[one.name]) if one.name in settings else one.default
             for one in self.parameters

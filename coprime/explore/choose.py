@@ -4,25 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from coprime.bus.axi_accelerator import Bus
-from coprime.catalog import CLUSTER, NODES, family_named
+from coprime.bus.kinds import Bus
+from coprime.catalog import NODES, family_named
 from coprime.cells.target import Target
-from coprime.engine.contract import Capabilities, Command
+from coprime.engine.capabilities import Capabilities
 from coprime.flow.targets import FLOWS, device_named
+from coprime.operations.commands import Command
 
+from .choices import DEVICES, OTHER_PART
 from .points import Point
-
-DEVICES = {target.value: flow.default_device for target, flow in FLOWS.items()} | {
-    "ecp5": "LFE5U-85F"
-}
-"""On which the designs of a target are compared; "" where none are placed. The one of ecp5 holds
-each of the shipped measurements."""
-OTHER_PART: Mapping[str, str] = {
-    "accelerator": "engine",
-    "engine": "accelerator",
-    CLUSTER: "engine",
-}
-"""What may be chosen, with what is shown beside it."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from coprime.bus.axi_accelerator import Bus, transfer_cycles
+from coprime.bus.axi_accelerator import transfer_cycles
 from coprime.bus.command_control import front_end_cycles
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.device.jobs import EngineError
@@ -18,7 +19,7 @@ from coprime.engine.contract import Command, Error
 from coprime.flow.mapping import Resources
 from coprime.flow.routing import RoutedDesign
 from coprime.flow.targets import flow_of
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.package.figures import ClockFigures, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
 from coprime.runs.execution import predict_operation

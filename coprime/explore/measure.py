@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.fit import check_resources
 from coprime.flow.mapping import MappedDesign, Resources, map_design, mapping_tools
-from coprime.flow.parts import PARTS, measured_verilog, part_verilog
+from coprime.flow.part_names import PARTS, SYSTEM, UNIT_GATE
+from coprime.flow.parts import measured_verilog, part_verilog
 from coprime.flow.routing import RoutedDesign, route_design
 from coprime.flow.stamping.stamp import STAMPING, StampedDesign, stamp_design
 from coprime.flow.targets import device_named, flow_of
@@ -20,9 +21,8 @@ from coprime.flow.verilog import digest_of
 from coprime.padding.scheme import Padding
 
 from .shipped import measured_points
-from .system import SYSTEM, system_part
+from .system import system_part
 
-UNIT_GATE = "unit-gate"
 """What stands for a target where the generic design is estimated in unit gates."""
 
 

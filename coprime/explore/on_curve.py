@@ -8,28 +8,18 @@ earlier call has predicted, and else a prediction, which takes a second or two f
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
-from coprime.catalog import family_named
-from coprime.device.accelerator import EngineError
 from coprime.ec.samples import AnyCurve, curve_of_length
-from coprime.engine.contract import Command, Error
-from coprime.engine.design import Design as Hardware
-from coprime.explore.points import Point
+from coprime.explore.points import CURVE_SEED, Design, Point
 from coprime.flow.cache import cached
 from coprime.flow.long_work import long_work
 from coprime.flow.sources import sources
-from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import operands_on
+from coprime.operations.commands import Command
 
-_SEED = 1
 SHIPPED_CYCLES = Path(__file__).parent / "curve_cycles.json"
 """Predicted cycles of the shipped designs on the curves that they were not measured with."""
-
-Parameters = tuple[tuple[str, int | str], ...]
-Design = tuple[str, Parameters]
-"""A family and its parameters."""
 
 
 def on_curve(points: Iterable[Point], command: Command, curve: AnyCurve) -> list[Point]:
@@ -47,7 +37,7 @@ def on_curve(points: Iterable[Point], command: Command, curve: AnyCurve) -> list
         replace(
             one,
             bits=curve.p.bit_length(),
-            seed=_SEED,
+            seed=CURVE_SEED,
             cycles=None,
             predicted_cycles=count,
             utilization=None,
@@ -70,23 +60,6 @@ def design_of(point: Point) -> Design:
 def measured_with(point: Point, curve: AnyCurve) -> bool:
     """Whether a point of an operation on a curve is of this one: the first of its length."""
     return curve_of_length(Command[point.operation], point.bits) is curve
-
-
-def predicted_cycles(design: Design, command: Command, curve: AnyCurve) -> int | None:
-    """Those that are predicted; None for a design whose numbers are too short for the curve."""
-    operands = operands_on(command, curve, _SEED)
-    try:
-        return predict_operation(_hardware(design), command, operands).cycles
-    except EngineError as error:
-        if error.code is not Error.LENGTH_OVER:
-            raise
-        return None
-
-
-@lru_cache(maxsize=1)  # callers ask for one design after another, with its programs
-def _hardware(design: Design) -> Hardware:
-    family, parameters = design
-    return family_named(family).choose({name: str(value) for name, value in parameters}).design
 
 
 def _cycles(
@@ -123,6 +96,8 @@ def shipped_cycles() -> Mapping[tuple[Design, str], Mapping[str, int | None]]:
 
 def _kept_prediction(design: Design, command: Command, curve: AnyCurve) -> int | None:
     """`predicted_cycles`, kept by content."""
+    # It needs programs and drivers, which measured designs do not.
+    from .curve_prediction import predicted_cycles
 
     def predict(folder: Path) -> None:
         count = predicted_cycles(design, command, curve)

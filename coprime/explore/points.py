@@ -11,9 +11,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import NODES
 from coprime.flow.files import replacing
+
+Parameters = tuple[tuple[str, int | str], ...]
+Design = tuple[str, Parameters]
+"""A family and its parameters."""
+CURVE_SEED = 1
+"""Of the numbers that cycles on curves are predicted with."""
 
 
 @dataclass(frozen=True, kw_only=True)

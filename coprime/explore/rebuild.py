@@ -1,10 +1,10 @@
 """The commands that measure a point again."""
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER
 from coprime.cells.target import Target
 from coprime.explore.points import Point
-from coprime.explore.system import SYSTEM
+from coprime.flow.part_names import SYSTEM
 from coprime.flow.targets import flow_of
 
 

@@ -33,7 +33,7 @@ from coprime.explore.points import Point, unproved, versions, write_points
 from coprime.explore.side_by_side import Comparison, Counterpart, compare, reasons
 from coprime.explore.verdict import judge, spread
 from coprime.flow.files import replacing, write_file
-from coprime.flow.parts import PARTS
+from coprime.flow.part_names import PARTS
 from coprime.flow.targets import DEVICES, FLOWS
 from coprime.papers.published import Paper, Table, tables
 from coprime.papers.views import views

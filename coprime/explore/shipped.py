@@ -1,25 +1,14 @@
 """What comes with Coprime: specifications of sweeps, and what sweeps of five of them measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import Choice
 
 from .points import Point, read_points
 
-SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
-    "shipped": ("shipped",),
-    "curves": ("curves",),
-    "targets": ("targets",),
-    "combinations": ("combinations",),
-    "papers": ("papers", "compression"),
-    "compression": ("compression",),
-    "all": ("shipped", "curves", "combinations", "families", "papers"),
-    "full": ("shipped", "curves", "combinations", "families", "papers", "compression", "full"),
-}
-"""Specifications that come with Coprime, each with the files that it is made of."""
 SHIPPED = Path(__file__).parent / "measured.csv"
 """The results of the specifications TO_CHOOSE and of `papers`."""
 TO_CHOOSE = ("shipped", "curves", "targets", "combinations")

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, NODES
 from coprime.explore.points import Point
 from coprime.explore.rebuild import area_command, cycles_command
-from coprime.explore.system import SYSTEM
+from coprime.flow.part_names import SYSTEM
 from coprime.papers.published import Column, Computed, Derived, Figure, Measured, Row, Table
 
 _SIMULATED = ("cycles", "predicted_cycles", "software_cycles", "utilization")

@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import (
     CLUSTER,
     CLUSTER_PARAMETERS,
@@ -39,7 +39,8 @@ from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.engine.former_parameters import check_former
 from coprime.errors import hint
-from coprime.flow.parts import PARTS, check_part
+from coprime.flow.part_names import ALONE, PARTS, SYSTEM
+from coprime.flow.parts import check_part
 from coprime.flow.stamping.stamp import STAMPING
 from coprime.flow.targets import DEVICES, FLOWS, flow_of, route_targets
 from coprime.parameters import (
@@ -50,12 +51,11 @@ from coprime.parameters import (
     Parameter,
 )
 from coprime.rsa.keys import MIN_BITS
-from coprime.runs.numbers import EXPONENTS
-from coprime.runs.single_multiplication import ALONE
+from coprime.runs.exponents import EXPONENTS
 from coprime.soc.exponentiation import MAX_BITS
 
-from .shipped import SPECIFICATIONS
-from .system import OPERATION, SYSTEM
+from .specification_names import SPECIFICATIONS
+from .system import OPERATION
 
 NOT_MAPPED = Target.GENERIC.value  # a target without area
 TARGETS = (*(target.value for target in FLOWS), "unit-gate", NOT_MAPPED)

@@ -8,7 +8,7 @@ from pathlib import Path
 from distributed import Client, Future
 from distributed.scheduler import KilledWorker
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.cells.target import Target
 from coprime.flow.parts import build_command
 from coprime.flow.sources import sources

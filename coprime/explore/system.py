@@ -6,14 +6,13 @@ Theorem, with the accelerator, and in software on the same processor.
 
 from collections.abc import Mapping
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.soc.exponentiation import COMMAND, ExponentiationRun, run_exponentiation
 from coprime.soc.riscv import MODULE_NAME, system_verilog
 from coprime.soc.simulated_system import DIVISOR
 
-SYSTEM = "system"  # the part's name
 OPERATION = COMMAND.name  # its only operation
 
 _BOARD_DIVISOR = 868  # of a system that is mapped: 115,200 bits per second at 100 MHz

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from coprime import __version__
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import Choice
 from coprime.cells.target import Target
 from coprime.device.accelerator import EngineError
@@ -19,22 +19,20 @@ from coprime.engine.contract import Command
 from coprime.engine.outcome import Prediction
 from coprime.flow.cache import cached, find_cached
 from coprime.flow.mapping import mapping_tools
+from coprime.flow.part_names import ALONE, UNIT_GATE
 from coprime.flow.parts import accelerator_verilog, part_verilog
 from coprime.flow.sources import sources
 from coprime.flow.targets import DEVICES, FLOWS
-from coprime.flow.tools import ToolError, tool_version
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import tool_version
 from coprime.flow.verilog import digest_of
 from coprime.runs.execution import predict_operation, run_on
 from coprime.runs.numbers import Operands, random_operands
-from coprime.runs.single_multiplication import (
-    ALONE,
-    predict_multiplication,
-    simulate_multiplication,
-)
+from coprime.runs.single_multiplication import predict_multiplication, simulate_multiplication
 from coprime.soc.exponentiation import PROGRAM
 from coprime.soc.firmware import program_sources
 
-from .measure import UNIT_GATE, PartToMap, estimate_gates
+from .measure import PartToMap, estimate_gates
 from .points import Point
 from .specification import NOT_MAPPED, AreaTask, RunTask
 from .system import measure_exponentiation, simulated_verilog

@@ -11,8 +11,7 @@ from functools import cached_property
 
 from coprime.model.pseudo_moduli import Search, search
 
-ANY_FACTOR = 0  # in place of c: the one of the cheapest multiple found
-EXTRA_BITS = 2  # by how many bits such a multiple may be longer, if nothing else is asked for
+from .families import EXTRA_BITS
 
 
 class Method(Enum):

@@ -7,7 +7,8 @@ from coprime.engine.family import MODULUS, Family, multipliers_each
 from coprime.exponentiators.names import EXPONENTIATORS, Exponentiator
 from coprime.parameters import ChoiceParameter, ModulusParameter, Parameter
 
-from .arithmetic import ANY_FACTOR, EXTRA_BITS
+ANY_FACTOR = 0  # in place of c: the one of the cheapest multiple found
+EXTRA_BITS = 2  # by how many bits such a multiple may be longer, if nothing else is asked for
 
 
 def _family(

@@ -15,7 +15,8 @@ from coprime.parameters import check_ranges
 from coprime.program.operands import Length, Operand
 from coprime.program.steps import COUNTER_BITS
 
-from .arithmetic import EXTRA_BITS, FixedModulus, Method
+from .arithmetic import FixedModulus, Method
+from .families import EXTRA_BITS
 from .register_exponentiation import RegisterExponentiation
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from typing import Any
 
 from .cache import cached
 from .simulation import load_library
-from .tools import ToolError, find_compiler, run_tool, run_yosys, tool_version
+from .tool_errors import ToolError
+from .tools import find_compiler, run_tool, run_yosys, tool_version
 
 _WRAPPER = Path(__file__).with_name("bitsliced.cpp")
 _LIBRARY = "bitsliced.so"

@@ -16,7 +16,8 @@ from .mapping import mapping_tools
 from .routing import clock_mhz, mapped_netlist, nextpnr, report_of
 from .stamping.stamp import STAMPING, stamp_design
 from .targets import Flow, FpgaDevice, flow_of
-from .tools import ToolCrashError, ToolError, tool_version
+from .tool_errors import ToolCrashError, ToolError
+from .tools import tool_version
 
 _SEEDS = (1, 2, 3)  # the next one where nextpnr crashes with the one before
 _AHEAD = 1.25  # of the board's clock: a stamped rectangle must be so much faster than that

@@ -1,15 +1,14 @@
 """The boards that bitstreams are written for: the records of boards.toml."""
 
-import tomllib
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from coprime.cells.target import Target
 
 from .board import Board, Pin
+from .board_records import RECORDS
 from .targets import DEVICES, FpgaDevice
 
 
@@ -47,8 +46,7 @@ def _board(name: str, records: Mapping[str, Mapping[str, Any]]) -> Board:
     )
 
 
-_RECORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-BOARDS: Mapping[str, Board] = MappingProxyType({name: _board(name, _RECORDS) for name in _RECORDS})
+BOARDS: Mapping[str, Board] = MappingProxyType({name: _board(name, RECORDS) for name in RECORDS})
 """Every known board by name. "ulx3s" is the one with the LFE5U-25F."""
 
 

@@ -22,44 +22,15 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from .cache_kinds import KINDS
 from .long_work import long_work, report
-from .tools import ToolError
-
-
-@dataclass(frozen=True)
-class CacheKind:
-    """A kind of entries: what they are, and what is being done while one is built."""
-
-    summary: str
-    work: str
-
-
-KINDS: Mapping[str, CacheKind] = {
-    "verilog": CacheKind("Verilog of simulated designs", "keeping the Verilog"),
-    "simulation": CacheKind("compiled simulations", "compiling the simulation with Verilator"),
-    "verilated": CacheKind("what simulations have in common", "compiling Verilator's own sources"),
-    "bitsliced": CacheKind("compiled simulations of many runs", "compiling many runs at once"),
-    "registers": CacheKind("designs with visible registers", "making the registers visible"),
-    "mapping": CacheKind("designs mapped by Yosys", "mapping the design with Yosys"),
-    "routing": CacheKind(
-        "designs placed and routed", "placing and routing the design with nextpnr"
-    ),
-    "bitstream": CacheKind("bitstreams", "placing and routing the bitstream with nextpnr"),
-    "unit_gate": CacheKind("areas in unit gates", "mapping the design to unit gates with Yosys"),
-    "token": CacheKind("the PKCS #11 module", "compiling the PKCS #11 module"),
-    "firmware": CacheKind("firmware for RISC-V", "compiling the firmware"),
-    "run": CacheKind("simulated operations of sweeps", "simulating"),
-    "faults": CacheKind("runs with faults", "keeping runs with faults"),
-    "measurement": CacheKind("measurements of sweeps", "measuring"),
-    "prediction": CacheKind("predicted cycles on curves", "predicting cycles"),
-}
-"""What is kept, by the name of its folder."""
+from .tool_errors import ToolError
 
 RECENT = 3600  # seconds after its last use in which no entry is removed to make room
 _LEFT_BEHIND = 24 * 3600

@@ -16,7 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from .targets import Flow, FpgaDevice
-from .tools import ToolError, run_yosys
+from .tool_errors import ToolError
+from .tools import run_yosys
 
 _MODULE = re.compile(r"^module (\S+) ?\((.*?)^endmodule", re.MULTILINE | re.DOTALL)
 _INSTANCE = re.compile(r"(?:^|;)\s*(\w+) (?:#\(|\w+ ?\()", re.MULTILINE)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, FAMILIES, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.padding.scheme import Padding

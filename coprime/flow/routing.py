@@ -17,7 +17,8 @@ from .cache import cached
 from .fit import check_block_rams, check_multipliers, check_resources, too_large
 from .mapping import map_cells, mapping_tools, verilog_of
 from .targets import Flow, FpgaDevice, device_named, flow_of
-from .tools import ToolCrashError, ToolError, run_tool, run_yosys, tool_version
+from .tool_errors import ToolCrashError, ToolError
+from .tools import run_tool, run_yosys, tool_version
 
 _CLOCKS = ("clk", "s_axi_aclk")
 _WRAPPER = "coprime_wrapper"

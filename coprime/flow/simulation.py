@@ -18,15 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .cache import cached
-from .tools import (
-    Compiler,
-    ToolError,
-    find_compiler,
-    run_tool,
-    run_yosys,
-    tool_version,
-    verilator_root,
-)
+from .tool_errors import ToolError
+from .tools import Compiler, find_compiler, run_tool, run_yosys, tool_version, verilator_root
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
 _LIBRARY = "simulation.so"

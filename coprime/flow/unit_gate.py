@@ -41,7 +41,8 @@ from amaranth.lib import wiring
 
 from .cache import cached
 from .mapping import mapping_tools, verilog_of
-from .tools import ToolError, run_yosys, tool_version
+from .tool_errors import ToolError
+from .tools import run_yosys, tool_version
 
 ADDERS: Mapping[str, str] = {
     "brent-kung": "",

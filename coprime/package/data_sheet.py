@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS

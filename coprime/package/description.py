@@ -12,7 +12,8 @@ from amaranth.lib import wiring
 from coprime import __version__
 from coprime.bus import cluster_registers
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.axi_accelerator import Bus, random_ports
+from coprime.bus.axi_accelerator import bus_signature, random_ports
+from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Field, Register
 from coprime.bus.shared_registers import (
     defined_cluster_registers,
@@ -131,7 +132,7 @@ class Description:
         found = [
             Port(name, member.flow is wiring.Out, int(member.shape))
             for name, member in {
-                **flat_ports(self.bus.signature),
+                **flat_ports(bus_signature(self.bus)),
                 **(random_ports() if self.random else {}),
             }.items()
         ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 
 from .description import Description
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from coprime.bus.axi4_lite import PREFIX
-from coprime.bus.axi_accelerator import RANDOM, Bus
+from coprime.bus.axi_accelerator import RANDOM
+from coprime.bus.kinds import Bus
 from coprime.cells.target import Target
 
 from .description import Description

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 
 from .published import Computed, Figure, Measured, Sources, at_clock, over_clock, read_publication
 from .views import Panel, Place, View

@@ -9,11 +9,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .defaults import EXPONENT
 from .keys import RsaPublicKey
 from .primes import is_prime
-
-EXPONENT = 65537
-"""The public exponent if nothing else is said, wherever it is of use."""
 
 _TRIED = 1 << 17  # trial division ends here
 _STEPS = 1 << 18  # of Pollard's rho: enough for factors of 30 bits

@@ -16,9 +16,6 @@ from coprime.operations.operation import Key
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 
-EXPONENTS = ("worst", "random")
-"""Kinds of secret exponents: every bit is 1, or the exponent (or the key) comes from the seed."""
-
 Answer = TypeVar("Answer")
 
 

@@ -17,18 +17,11 @@ from coprime.catalog import Choice
 from coprime.engine.contract import Capabilities
 from coprime.engine.design import Design, EngineDesign
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
-from coprime.flow.parts import WORDS, check_part
+from coprime.flow.part_names import ALONE, MULTIPLICATION, WORDS
+from coprime.flow.parts import check_part
 from coprime.multipliers.contract import ModularMultiplier, Role
 from coprime.multipliers.multiplication import READ_LATENCY
 
-MULTIPLICATION = "MULTIPLICATION"
-"""Name of the operation: X * Y * R^-1 mod M with operands in memory, and M prepared."""
-ALONE: Mapping[str, str] = {
-    "multiplier": MULTIPLICATION,
-    "reduction": "REDUCTION",
-    "word-multiplier": "WORD_MULTIPLICATION",
-}
-"""The parts that have one operation only, with its name."""
 Testbench = Callable[[SimulatorContext], Awaitable[None]]
 _WORDS = {ALONE[part]: words for part, words in WORDS.items()}
 

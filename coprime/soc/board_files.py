@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from coprime.bus.serial.protocol import BAUD
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.clock_ranges import ClockSetting
 from coprime.flow.board import (
@@ -22,7 +23,6 @@ from coprime.soc.board_cluster import PORTS, board_cluster_verilog
 from coprime.soc.board_design import board_name, board_verilog
 
 _TEMPLATES = Path(__file__).with_name("templates")
-BAUD = 115_200  # of the serial port if nothing else is said
 
 LEDS = {
     "led_busy": "the engine works",

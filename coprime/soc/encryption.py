@@ -23,7 +23,8 @@ from coprime.model.padding_formats import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme, task_of
 from coprime.padding.tasks import overhead
 from coprime.rsa import keys
-from coprime.rsa.fixed_keys import EXPONENT, FixedKey
+from coprime.rsa.defaults import EXPONENT
+from coprime.rsa.fixed_keys import FixedKey
 from coprime.rsa.padding import DecryptionError, EncryptionPadding, Oaep, Pkcs1Encryption
 from coprime.rsa.primes import random_prime
 from coprime.soc import decryption
@@ -36,12 +37,6 @@ PROGRAM = "encryption"
 """The firmware's program."""
 SHORTEST = 24
 """Bits of the shortest test key: its messages have two bytes."""
-PADDINGS: Mapping[str, Padding | None] = {
-    "none": None,
-    "pkcs1": Padding.PKCS1,
-    "oaep": Padding.OAEP,
-}
-"""What a message can be padded with, by name."""
 
 _ENCODINGS: Mapping[Padding, EncryptionPadding] = {
     Padding.PKCS1: Pkcs1Encryption(),

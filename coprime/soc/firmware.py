@@ -17,7 +17,8 @@ from pathlib import Path
 
 import coprime
 from coprime.flow.cache import cache_folder, cached
-from coprime.flow.tools import ToolError, run_tool
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_tool
 from coprime.package.description import C_HEADER
 
 _SOURCES = Path(__file__).with_name("firmware")

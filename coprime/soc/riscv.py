@@ -15,7 +15,8 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.axi4_lite import PREFIX
 from coprime.bus.axi4_lite_master import AXI4LiteMaster
-from coprime.bus.axi_accelerator import RANDOM, Bus
+from coprime.bus.axi_accelerator import RANDOM, bus_signature
+from coprime.bus.kinds import Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.serial.uart import Transmitter
 from coprime.catalog import Choice
@@ -210,7 +211,7 @@ class System(wiring.Component):
                 f"i_{PREFIX}aresetn": running,
                 **{
                     f"{'i' if member.flow == In else 'o'}_{PREFIX}{name}": getattr(bridge.axi, name)
-                    for name, member in self.bus.signature.members.items()
+                    for name, member in bus_signature(self.bus).members.items()
                 },
             },
             **(drawn if self.draws else {}),

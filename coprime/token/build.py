@@ -12,9 +12,11 @@ from coprime.flow.cache import cached
 from coprime.flow.files import write_file
 from coprime.flow.parts import accelerator_verilog
 from coprime.flow.simulation import build_simulation
-from coprime.flow.tools import ToolError, run_tool
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_tool
 
-MODULE = "libcoprime-pkcs11.so"  # the module's file
+from .token_files import MODULE
+
 SIMULATION = "libcoprime-simulated.so"
 """The simulated engine's file, which the module expects beside it."""
 ENGINE = (

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from coprime.errors import CoprimeError
 
+MODULE = "libcoprime-pkcs11.so"  # the module's file
 _MAGIC, _OLD_MAGIC = b"Coprime token 2\0", b"Coprime token 1\0"
 _DIGEST_BYTES, _TAG_BYTES, _PIN_BYTES = 32, 32, 5 * 4 + 16 + 60
 _RECORD_HEAD = 24

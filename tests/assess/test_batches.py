@@ -7,7 +7,7 @@ from pyarrow import parquet
 
 from coprime.assess import batches
 from coprime.assess.batches import Batch, run_batches, shares
-from coprime.assess.faults import FaultKind
+from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults_files import write_files
 from coprime.assess.faults_summary import FaultSummary
 from coprime.assess.subject import Subject

@@ -7,7 +7,8 @@ import pytest
 
 from coprime.assess import replay
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, FaultKind
+from coprime.assess.fault_kinds import FaultKind
+from coprime.assess.faults import Fault
 from coprime.assess.subject import Subject
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error

@@ -7,8 +7,9 @@ from amaranth.lib.wiring import Out
 
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.axi_accelerator import AxiAccelerator, Bus
+from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.axi_cluster import ChainEnds
+from coprime.bus.kinds import Bus
 from coprime.cluster.node import Node
 
 

@@ -4,7 +4,8 @@ import pytest
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.bus.axi_accelerator import AxiAccelerator, Bus
+from coprime.bus.axi_accelerator import AxiAccelerator
+from coprime.bus.kinds import Bus
 from coprime.flow.verilog import to_verilog
 
 PORTS = {

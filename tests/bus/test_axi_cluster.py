@@ -8,9 +8,9 @@ import pytest
 
 import coprime
 from coprime.bus import cluster_registers as r
-from coprime.bus.axi_accelerator import Bus
 from coprime.bus.axi_cluster import AxiCluster, ChainEnds
 from coprime.bus.cluster_front_end import ClusterFrontEnd
+from coprime.bus.kinds import Bus
 from coprime.bus.shared_registers import defined_cluster_registers
 from coprime.device.base import BusError, InterruptTimeout
 from coprime.engine.contract import Command, Error, Length, Operand

@@ -8,7 +8,7 @@ import pytest
 
 from coprime.ec.samples import curve_for, curves_of
 from coprime.engine.contract import Command
-from coprime.explore import on_curve
+from coprime.explore import curve_prediction, on_curve
 from coprime.explore.shipped import shipped_points
 from tests.cli.command import run, run_json
 
@@ -142,14 +142,14 @@ def test_the_clock_decides_what_is_in_time(capsys):
 
 def test_nothing_is_predicted_that_was_measured(capsys, monkeypatch):
     """Neither on the curve of the measurement, nor of designs that lack one of the operations."""
-    monkeypatch.setattr(on_curve, "predict_operation", None)
+    monkeypatch.setattr(curve_prediction, "predict_operation", None)
     words = ("choose", "--target", "xc7", "--operation", *WANTED, "--curve", CURVES)
     status, out, _ = run(capsys, *words)
     assert status == 0 and "compact " in out and "ring " in out
 
 
 def test_cycles_on_other_curves_come_with_coprime(capsys, monkeypatch):
-    monkeypatch.setattr(on_curve, "predict_operation", None)
+    monkeypatch.setattr(curve_prediction, "predict_operation", None)
     for target in ("xc7", "ecp5"):
         words = ("--target", target, "--operation", "EC_MULTIPLY", "--curve", "secp256k1")
         status, out, _ = run(capsys, "choose", *words)
@@ -208,7 +208,10 @@ def compare(rows):
     for design, name in rows:
         command = Command[name]
         for curve, cycles in on_curve.shipped_cycles()[design, name].items():
-            assert on_curve.predicted_cycles(design, command, curve_for(command, curve)) == cycles
+            assert (
+                curve_prediction.predicted_cycles(design, command, curve_for(command, curve))
+                == cycles
+            )
 
 
 def test_a_prediction_is_kept(capsys, monkeypatch, tmp_path):
@@ -222,6 +225,6 @@ def test_a_prediction_is_kept(capsys, monkeypatch, tmp_path):
     ]
     curve = curve_for(Command.EC_CHECK, "brainpoolP256r1")
     first = on_curve.on_curve(points, Command.EC_CHECK, curve)
-    monkeypatch.setattr(on_curve, "predict_operation", None)
+    monkeypatch.setattr(curve_prediction, "predict_operation", None)
     assert on_curve.on_curve(points, Command.EC_CHECK, curve) == first
     assert first[0].predicted_cycles > 0

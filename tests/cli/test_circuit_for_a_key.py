@@ -8,7 +8,7 @@ from coprime import cli
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import open_simulation
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.soc.encryption import test_key as short_key
 

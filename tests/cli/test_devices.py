@@ -7,7 +7,7 @@ import pytest
 from coprime.bus import registers
 from coprime.bus.shared_registers import identity
 from coprime.catalog import choose
-from coprime.cli import devices
+from coprime.cli import devices, open_devices
 from coprime.cli.devices import add_device, parse_device
 from coprime.device import simulated
 from coprime.device.accelerator import Accelerator
@@ -104,7 +104,7 @@ def test_an_unbalanced_key_has_a_longer_design(monkeypatch):
         asked.append(choice)
         raise InterruptedError
 
-    monkeypatch.setattr(devices, "_simulation", refuse)
+    monkeypatch.setattr(open_devices, "_simulation", refuse)
     key = keys.RsaPrivateKey.from_primes((1 << 1279) - 1, (1 << 521) - 1, 65537)
     assert choose("compact", {"max_bits": "2048"}).design.capabilities.max_prime_length < 1279
     with pytest.raises(InterruptedError), parse_device("sim:compact,blinding=all").open(key):
@@ -135,7 +135,7 @@ class Answering(Closing):
 
 
 def test_hardware_is_asked_for_its_lengths(capsys, key_file, monkeypatch):
-    monkeypatch.setattr(devices, "UioDevice", Answering)
+    monkeypatch.setattr(open_devices, "UioDevice", Answering)
     words = ("rsa", "sign", "--key", key_file, "--in", key_file, "--device", "uio:/dev/uio0")
     sentence = "the accelerator at uio:/dev/uio0 takes moduli of up to 900 bits (not 1024) and "
     status, out, err = run(capsys, *words)

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.x448 import X448PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 from coprime.ec import ecdsa, keys
-from coprime.ec.eddsa import ED448, ED25519, EdwardsCurve
+from coprime.ec.edwards import ED448, ED25519, EdwardsCurve
 from coprime.ec.montgomery import X448, X25519, MontgomeryCurve
 from coprime.ec.weierstrass import WeierstrassCurve, curve_named
 from coprime.rsa.hashes import HASHES, digest

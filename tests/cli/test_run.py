@@ -3,8 +3,8 @@
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-from coprime.cli import ec as keys_cli
 from coprime.cli import parser
+from coprime.cli.arguments import ec as keys_cli
 from coprime.cli.run import predicted
 from coprime.device.accelerator import Result
 from coprime.ec.montgomery import X25519

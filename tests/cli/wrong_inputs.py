@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from coprime.cli import main
 from coprime.ec import keys as curve_keys
-from coprime.ec.eddsa import ED25519
+from coprime.ec.edwards import ED25519
 from coprime.ec.montgomery import CURVES
 from coprime.ec.weierstrass import curve_named
 from coprime.rsa import keys

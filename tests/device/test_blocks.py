@@ -5,7 +5,7 @@ import random
 import pytest
 
 from coprime.bus import registers as r
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.device.accelerator import EngineError
 from coprime.device.base import BusError, BusTimeout

@@ -4,7 +4,7 @@ import pytest
 
 from coprime.device.base import BusTimeout
 from coprime.device.faulty import FaultyDevice, StateElement
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from tests.flow.test_simulation import PLAIN
 
 # Its registers are a count, the count's parity a cycle later, and a memory of all counts.

@@ -12,7 +12,8 @@ from amaranth.lib.wiring import In, Out
 from coprime.device.base import BusError, BusTimeout, DeviceError, InterruptTimeout
 from coprime.device.simulated import SimulatedDevice
 from coprime.flow.simulation import Chain
-from coprime.flow.tools import ToolError, find_compiler
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import find_compiler
 from coprime.flow.verilog import to_verilog
 
 TIMER = 16

@@ -14,7 +14,7 @@ from bench.records import Record, read_records, write_records
 from coprime.explore.points import read_points
 from coprime.explore.shipped import measured_points, shipped_points
 from coprime.flow.sources import sources
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.flow.verilog import digest_of
 
 RECORDS = read_records()

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import family_named
 from coprime.flow.parts import accelerator_verilog
 from coprime.flow.simulation import build_simulation
-from coprime.flow.tools import ToolError, run_tool
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_tool
 
 ROOT = Path(__file__).parents[2]
 DRIVERS = ROOT / "coprime" / "drivers"

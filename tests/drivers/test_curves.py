@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, utils,
 
 from coprime.bus import registers
 from coprime.ec import ecdsa, eddsa
-from coprime.ec.eddsa import ED448, ED25519, EdwardsCurve
+from coprime.ec.edwards import ED448, ED25519, EdwardsCurve
 from coprime.ec.montgomery import X25519
 from coprime.ec.samples import SHORT_EDWARDS
 from coprime.ec.samples import SHORT_WEIERSTRASS as FIELD_64

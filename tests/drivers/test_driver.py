@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.engine.contract import Command, Error, Operand
 from coprime.rsa import keys
 from tests.benches import grouped

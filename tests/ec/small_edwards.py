@@ -1,6 +1,6 @@
 """Edwards curves over primes of 5 to 7 bits, with a = 1 and a = -1."""
 
-from coprime.ec.eddsa import EdwardsCurve
+from coprime.ec.edwards import EdwardsCurve
 from coprime.model.edwards_points import NEUTRAL, multiple
 
 

@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from coprime.device.jobs import EngineError
 from coprime.ec import eddsa
-from coprime.ec.eddsa import ED448, ED25519, FaultError, InvalidSignatureError, Variant
+from coprime.ec.eddsa import FaultError, InvalidSignatureError
+from coprime.ec.edwards import ED448, ED25519, Variant
 from coprime.ec.samples import curve_for, curve_numbers
 from coprime.engine.contract import Command, Error
 from coprime.model import edwards_points

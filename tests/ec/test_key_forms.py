@@ -6,7 +6,7 @@ Each file is made by hand (`tests/encodings/by_hand.py`).
 import pytest
 
 from coprime.ec import keys
-from coprime.ec.eddsa import ED25519
+from coprime.ec.edwards import ED25519
 from coprime.ec.montgomery import X448, X25519
 from coprime.ec.weierstrass import CURVES, WeierstrassCurve, curve_named
 from coprime.encodings.errors import WrongPassphraseError

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from coprime.ec import keys
-from coprime.ec.eddsa import ED448, ED25519
+from coprime.ec.edwards import ED448, ED25519
 from coprime.ec.montgomery import X448, X25519
 from coprime.ec.weierstrass import curve_named
 from coprime.rsa.keys import KeyFileError, PassphraseMissingError

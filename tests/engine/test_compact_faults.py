@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, FaultKind
+from coprime.assess.fault_kinds import FaultKind
+from coprime.assess.faults import Fault
 from coprime.assess.subject import Subject
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.catalog import choose

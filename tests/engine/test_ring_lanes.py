@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from coprime.assess.campaign import Campaign, Outcome
-from coprime.assess.faults import Fault, FaultKind
+from coprime.assess.fault_kinds import FaultKind
+from coprime.assess.faults import Fault
 from coprime.assess.subject import Subject
 from coprime.bus import registers
 from coprime.catalog import choose

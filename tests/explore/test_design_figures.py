@@ -7,13 +7,13 @@ from collections import Counter
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.axi_accelerator import Bus
 from coprime.bus.command_control import front_end_cycles
+from coprime.bus.kinds import Bus
 from coprime.catalog import ClusterChoice, choose
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import open_simulation
-from coprime.ec.eddsa import ED25519
+from coprime.ec.edwards import ED25519
 from coprime.ec.samples import curve_numbers
 from coprime.engine.contract import Command
 from coprime.explore import design_figures, openssl

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import pytest
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.cli import main

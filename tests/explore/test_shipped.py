@@ -9,25 +9,24 @@ from dataclasses import replace
 import pytest
 
 from bench.records import Record, read_records
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, FAMILIES, ClusterChoice, family_named
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
-from coprime.explore.measure import UNIT_GATE
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import SHIPPED, TO_CHOOSE, find, measured_points, shipped_points
 from coprime.explore.side_by_side import commands_of, compare, find_point
 from coprime.explore.specification import AreaTask, read_specification
 from coprime.explore.sweep import request_of
-from coprime.explore.system import SYSTEM
 from coprime.explore.worker import measure
+from coprime.flow.part_names import ALONE, SYSTEM, UNIT_GATE
 from coprime.flow.parts import build_command
 from coprime.flow.sources import sources
 from coprime.papers.published import Computed, Derived, tables
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
-from coprime.runs.single_multiplication import ALONE, predict_multiplication
+from coprime.runs.single_multiplication import predict_multiplication
 from tests.cli.command import run_json
 
 FOUR = ("FDFM", "BITSERIAL", "COMPRESSION", "KARATSUBA")

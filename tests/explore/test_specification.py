@@ -8,9 +8,9 @@ import pytest
 
 from coprime.catalog import FAMILIES, MODULUS
 from coprime.explore import shipped
-from coprime.explore.shipped import SPECIFICATIONS
 from coprime.explore.specification import parse_specification, read_specification
-from coprime.flow.parts import PARTS
+from coprime.explore.specification_names import SPECIFICATIONS
+from coprime.flow.part_names import PARTS
 from coprime.flow.targets import DEVICES
 from coprime.papers.published import Computed, Derived, tables
 

@@ -22,7 +22,7 @@ from coprime.flow.mapping import MappedDesign
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.sources import sources
 from coprime.flow.targets import DEVICES
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.runs.single_multiplication import MultiplicationRun
 from coprime.soc import exponentiation
 from coprime.soc.firmware import find_toolchain

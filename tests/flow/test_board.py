@@ -11,7 +11,7 @@ from coprime.flow import board as flow
 from coprime.flow import mapping, routing
 from coprime.flow.board import write_bitstream
 from coprime.flow.boards import BOARDS, board_named
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.soc.board_files import build_board
 
 # Which device a bitstream is for (FPGA-TN-02039, table of IDCODEs).

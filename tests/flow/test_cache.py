@@ -13,7 +13,6 @@ import pytest
 import coprime
 from coprime.flow import cache as cache_module
 from coprime.flow.cache import (
-    KINDS,
     cache_folder,
     cache_limit,
     cached,
@@ -21,8 +20,9 @@ from coprime.flow.cache import (
     find_cached,
     kept_in_cache,
 )
+from coprime.flow.cache_kinds import KINDS
 from coprime.flow.long_work import reporting
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 
 @pytest.fixture

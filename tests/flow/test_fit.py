@@ -11,7 +11,7 @@ from coprime.flow import fit, mapping, routing
 from coprime.flow.fit import cell_counts, check_block_rams, check_multipliers
 from coprime.flow.parts import engine_verilog
 from coprime.flow.targets import device_named, flow_of, route_targets
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 CELLS = """
 module pair(input clk);

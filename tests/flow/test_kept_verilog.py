@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.flow import kept_verilog, parts

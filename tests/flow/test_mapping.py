@@ -11,7 +11,7 @@ from coprime.flow import routing
 from coprime.flow.mapping import map_design
 from coprime.flow.routing import route_design
 from coprime.flow.targets import FLOWS
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 
 class Counter(wiring.Component):

@@ -4,7 +4,8 @@ import pytest
 
 from coprime.flow import simulation
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
-from coprime.flow.tools import Compiler, ToolError
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import Compiler
 
 # The ports of an accelerator, and a circuit that counts its cycles from reset on into irq.
 VERILOG = """

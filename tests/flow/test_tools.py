@@ -1,14 +1,8 @@
 import pytest
 
 from coprime.flow import tools
-from coprime.flow.tools import (
-    ToolError,
-    find_compiler,
-    run_tool,
-    run_yosys,
-    tool_version,
-    verilator_root,
-)
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import find_compiler, run_tool, run_yosys, tool_version, verilator_root
 
 
 def test_yosys_error_is_raised(tmp_path):

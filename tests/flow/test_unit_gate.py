@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.catalog import family_named
 from coprime.flow.parts import part_verilog
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.flow.unit_gate import ADDERS, UnitGate, estimate
 
 # Written gate by gate, so that there is nothing to choose.

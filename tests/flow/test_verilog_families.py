@@ -12,10 +12,12 @@ from amaranth.back import rtlil
 from readable_verilog import writers_of
 from readable_verilog.netlist import read
 
-from coprime.bus.axi_accelerator import AxiAccelerator, Bus
+from coprime.bus.axi_accelerator import AxiAccelerator
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
-from coprime.flow.tools import ToolError, run_yosys
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_yosys
 from coprime.padding.scheme import Padding
 
 pytestmark = pytest.mark.proof

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from coprime.ec.eddsa import ED448, ED25519
+from coprime.ec.edwards import ED448, ED25519
 from coprime.ec.weierstrass import CURVES
 from coprime.model.roots import square_root
 

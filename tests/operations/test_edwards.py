@@ -12,7 +12,7 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.device.jobs import EngineError
-from coprime.ec.eddsa import ED448, ED25519
+from coprime.ec.edwards import ED448, ED25519
 from coprime.ec.samples import curve_numbers
 from coprime.engine.contract import Command, Error
 from coprime.runs.execution import predict_operation

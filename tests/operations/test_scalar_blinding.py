@@ -14,7 +14,7 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.device.jobs import EngineError
-from coprime.ec.eddsa import ED448, ED25519
+from coprime.ec.edwards import ED448, ED25519
 from coprime.ec.samples import curve_numbers
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command, Error, Length, Operand

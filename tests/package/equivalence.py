@@ -25,7 +25,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coprime.flow.tools import ToolError, run_yosys
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_yosys
 
 CYCLES = 3  # after a reset, in which a difference must have ended
 SECONDS = 30  # for a question to the solver

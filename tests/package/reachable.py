@@ -26,7 +26,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from coprime.flow.tools import ToolError, package_folder, run_tool, run_yosys
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import package_folder, run_tool, run_yosys
 
 from .equivalence import around
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, choose
 from coprime.cells.target import Target
 from coprime.package.package import write_package

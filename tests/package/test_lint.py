@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import pytest
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, FAMILIES, choose
 from coprime.cells.target import Target
-from coprime.flow.tools import ToolError, run_tool, verilator_root
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_tool, verilator_root
 from coprime.package.description import describe
 from coprime.package.lint import LATER_RULES, RULES, files
 from coprime.package.package import write_package

@@ -19,7 +19,7 @@ from systemrdl.rdltypes import OnWriteType
 
 from coprime import __version__
 from coprime.bus import cluster_registers, registers
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Window
 from coprime.bus.shared_registers import PLAIN_REGISTERS, PLAIN_WINDOWS
 from coprime.catalog import choose

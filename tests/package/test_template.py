@@ -7,7 +7,8 @@ import pytest
 
 from coprime.catalog import ClusterChoice
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
-from coprime.flow.tools import ToolError, run_tool, verilator_root
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_tool, verilator_root
 from coprime.package import template
 from tests.package.designs import EACH_DESIGN, described
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, FAMILIES, choose
 from coprime.cells.target import Target
 from coprime.engine.contract import Error, Length

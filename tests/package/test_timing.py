@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.package.description import describe

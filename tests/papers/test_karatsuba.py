@@ -3,7 +3,8 @@
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.axi_accelerator import Bus, transfer_cycles
+from coprime.bus.axi_accelerator import transfer_cycles
+from coprime.bus.kinds import Bus
 from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.device.simulated import SimulatedDevice
 from coprime.explore.side_by_side import compare

@@ -6,12 +6,11 @@ import sys
 import pytest
 
 from coprime import papers
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command
 from coprime.explore.points import COLUMNS
-from coprime.explore.system import SYSTEM
-from coprime.flow.parts import PARTS
+from coprime.flow.part_names import ALONE, PARTS, SYSTEM
 from coprime.flow.targets import DEVICES
 from coprime.papers.published import (
     Column,
@@ -24,7 +23,6 @@ from coprime.papers.published import (
     Table,
     tables,
 )
-from coprime.runs.single_multiplication import ALONE
 
 PAPER = Paper(name="SOME", authors="A. Author", title="A title", venue="A venue")
 

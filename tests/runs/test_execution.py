@@ -7,7 +7,8 @@ from coprime.device.accelerator import EngineError
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command, Error
 from coprime.runs.execution import predict_operation, run_on
-from coprime.runs.numbers import EXPONENTS, random_operands
+from coprime.runs.exponents import EXPONENTS
+from coprime.runs.numbers import random_operands
 
 COMMANDS = [command for command in Command if command is not Command.WIPE]
 

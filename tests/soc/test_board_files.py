@@ -12,7 +12,7 @@ from coprime.flow.board import Board, BoardResult
 from coprime.flow.boards import BOARDS
 from coprime.flow.files import write_file
 from coprime.flow.targets import FLOWS
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.soc import board_design, board_files
 from coprime.soc.board_design import board_bench, board_verilog

@@ -10,13 +10,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 
 from coprime import cli
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
 from coprime.ec.samples import curve_for
 from coprime.engine.contract import Command
 from coprime.engine.lengths import Lengths
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import operands_on, random_operands

@@ -12,7 +12,7 @@ from coprime.device.base import DeviceError
 from coprime.device.jobs import words_of
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error, Operand
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.model.moduli import vassoler_pair
 from coprime.padding.scheme import Padding
 from coprime.rsa import keys

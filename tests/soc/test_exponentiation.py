@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from coprime import cli
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Command
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.runs.numbers import random_operands
 from coprime.soc import decryption, exponentiation, firmware
 from coprime.soc.exponentiation import (

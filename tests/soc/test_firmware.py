@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.rsa.padding import Pkcs1Encryption
 from coprime.soc import firmware

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coprime.catalog import choose
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.soc.decryption import JOB, SystemRun, definitions, encrypt, job, predicted_cycles
 from coprime.soc.firmware import build_firmware, find_toolchain

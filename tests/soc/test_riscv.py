@@ -3,7 +3,7 @@ import sys
 import pytest
 
 from coprime.catalog import choose
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.soc import riscv
 from coprime.soc.riscv import System, system_verilog
 

@@ -3,7 +3,7 @@
 import pytest
 
 from coprime.bus import registers
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
 from coprime.soc.burst_bridge import CopyRegister

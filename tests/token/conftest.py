@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.token import build
 from coprime.token.module import TokenModule
 from tests.token.cryptoki import running

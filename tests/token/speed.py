@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from coprime.catalog import family_named
-from coprime.ec.eddsa import ED25519
+from coprime.ec.edwards import ED25519
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command
 from coprime.runs.execution import predict_operation

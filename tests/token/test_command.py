@@ -2,7 +2,7 @@
 
 import pytest
 
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.token import build
 from tests.cli.command import run, run_json
 from tests.token import cryptoki

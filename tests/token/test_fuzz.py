@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coprime.flow.tools import ToolError, run_tool
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_tool
 from coprime.token import build
 from tests.token import cryptoki
 from tests.token.stored import attributes

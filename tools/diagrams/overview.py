@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from svg import LINE, WIDTH, Picture, wrap
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.catalog import FAMILIES, MODULUS
 from coprime.cells.target import Target
 from coprime.engine.contract import Command

@@ -16,6 +16,8 @@ REQUEST_HEADER = 4
 """Bytes before the words of a request: number; `SerialRequest`, FIXED and ADDRESS_HIGH; address."""
 ANSWER_HEADER = 3
 """Bytes before the words of an answer: number; ANSWER, INTERRUPT and Status; words."""
+BAUD = 115_200
+"""Bits per second by default."""
 MAX_WORDS = 64  # the longest burst: 256 bytes
 
 FIXED = 1 << 3

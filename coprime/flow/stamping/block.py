@@ -9,7 +9,7 @@ from typing import Any
 
 from ..routing import CriticalPath, clock_mhz, critical_path, nextpnr, report_of
 from ..targets import Flow, FpgaDevice
-from ..tools import ToolError
+from ..tool_errors import ToolError
 from .chain import ChainPart
 from .ends import with_ends_placed, without_ring
 from .fabric import REACH, Fabric, Rectangle

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..tools import ToolError
+from ..tool_errors import ToolError
 from .netlist import Bit, Module, Pin, bits_of, highest_bit, word
 
 Sink = tuple[str, str]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from ..tools import ToolError
+from ..tool_errors import ToolError
 from .fabric import Fabric
 from .netlist import Bit, Module, route_of, source_of
 

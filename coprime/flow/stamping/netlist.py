@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..tools import ToolError
+from ..tool_errors import ToolError
 
 Module = dict[str, Any]
 """Of a netlist: its `ports`, `cells` and `netnames`, as in the JSON."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from ..tools import ToolError
+from ..tool_errors import ToolError
 from .fabric import Fabric, Rectangle
 
 LEAST_FILLED, MOST_FILLED = 66, 86

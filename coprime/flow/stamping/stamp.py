@@ -22,7 +22,8 @@ from ..routing import (
     wrapped,
 )
 from ..targets import Flow, FpgaDevice, device_named, flow_of
-from ..tools import ToolError, tool_version
+from ..tool_errors import ToolError
+from ..tools import tool_version
 from .block import Block, Copy, packed, place_and_route, routed_netlist
 from .chain import ChainPart, NodeChain, front_end, instances_in_a_ring
 from .check import check

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import replace
 
-from coprime.bus.axi_accelerator import Bus
+from coprime.bus.kinds import Bus
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command, Error, Length, Operand
 

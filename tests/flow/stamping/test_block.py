@@ -9,7 +9,7 @@ from coprime.flow.stamping.block import Block, Copy, Taken, _left_half, _only_he
 from coprime.flow.stamping.chain import ChainPart
 from coprime.flow.stamping.fabric import Fabric, Rectangle
 from coprime.flow.targets import flow_of
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 AREA = Rectangle(13, 41, 9, 18)  # with multipliers in the last row, 58
 PART = ChainPart({}, "top", 1, 1, {}, {}, {})

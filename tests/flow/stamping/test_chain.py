@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from coprime.flow.stamping.chain import NodeChain, front_end, instances_in_a_ring, with_constants
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 
 def cell(kind, inputs, outputs, **parameters):

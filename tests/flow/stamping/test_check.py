@@ -4,7 +4,7 @@ import pytest
 
 from coprime.flow.stamping.check import check
 from coprime.flow.stamping.fabric import Fabric
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 FABRIC = Fabric.of("LFE5U-25F")
 LUT, FLIP_FLOP = "X5/Y5/SLICEA.K0", "X5/Y5/SLICEA.FF0"

@@ -7,7 +7,7 @@ import pytest
 
 from coprime.flow.stamping.fabric import Fabric, Rectangle
 from coprime.flow.stamping.plan import need_of, plan
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 NODE = {"TRELLIS_COMB": 1000, "TRELLIS_FF": 500, "DP16KD": 2, "MULT18X18D": 1}
 FRONT = {"TRELLIS_COMB": 3000, "TRELLIS_FF": 1000, "DP16KD": 1, "MULT18X18D": 0}

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from coprime.flow.stamping.stamp import _blocked, stamp_design
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 
 NODE = """
 module node(input clk, input [2:0] number, input [15:0] packet_in, output [15:0] packet_out);

@@ -1,0 +1,13 @@
+"""Options of `coprime list`."""
+
+from coprime.catalog import CLUSTER, FAMILIES
+
+from ..options import Parser, add_json
+
+
+def add_options(parser: Parser) -> None:
+    """Add the options of `coprime list`."""
+    names = [*FAMILIES, CLUSTER]
+    text = f"list one of them alone: {', '.join(names)} (all)"
+    parser.add_argument("family", metavar="FAMILY", nargs="?", choices=names, help=text)
+    add_json(parser)

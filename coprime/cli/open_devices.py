@@ -1,0 +1,105 @@
+"""Opening what `--device` names: a simulation, or hardware."""
+
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+from coprime.bus import cluster_registers
+from coprime.catalog import Choice, ClusterChoice, choose
+from coprime.device.accelerator import Accelerator
+from coprime.device.base import Device
+from coprime.device.cluster import Cluster
+from coprime.device.keyed_cluster import KeyedCluster
+from coprime.device.serial import open_serial
+from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
+from coprime.device.uio import UioDevice
+from coprime.engine.lengths import Lengths
+from coprime.operations.commands import Command
+
+from .devices import Hardware, Simulated, default_with
+from .progress import announce, progress
+
+OpenDevice = AbstractContextManager[Accelerator | KeyedCluster]
+
+
+class DeviceKey(Protocol):
+    """A key, or one that is still to be made."""
+
+    @property
+    def n(self) -> int | None:
+        """The modulus; None if it is still to be made."""
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers in its operations."""
+
+
+@contextmanager
+def open_simulated(
+    named: Simulated, key: DeviceKey, command: Command | None = None
+) -> Iterator[Accelerator | KeyedCluster]:
+    """Simulate a design that holds the key, and has the command.
+
+    ValueError, before it is built, if none does.
+    """
+    choice = choose(named.family, named.settings, key.lengths, option=f"sim:{named.family},")
+    _check_command(f"sim:{named.family}", command, choice.core.design.capabilities.commands)
+    _check_modulus(choice.core, key)
+    announce(choice)
+    with _simulation(choice) as device, progress("simulating") as passed:
+        device.progress = passed
+        yield _driver(device)
+
+
+@contextmanager
+def open_hardware(
+    named: Hardware, key: DeviceKey, command: Command | None = None
+) -> Iterator[Accelerator | KeyedCluster]:
+    """Open it. ValueError if the key is longer than it reports to take, or it has no command.
+
+    None: any command.
+    """
+    with _connection(named) as device:
+        driver = _driver(device)
+        excess = key.lengths.excess(driver)
+        if excess:
+            raise ValueError(f"the accelerator at {named.name} takes {excess}")
+        _check_command(f"the accelerator at {named.name}", command, driver.commands)
+        yield driver
+
+
+def _connection(named: Hardware) -> AbstractContextManager[Device]:
+    """The device; raises DeviceError if it cannot be opened."""
+    if named.baud is None:
+        return UioDevice(named.path)
+    return open_serial(named.path, named.baud)
+
+
+def _check_modulus(choice: Choice, key: DeviceKey) -> None:
+    fixed = choice.design.capabilities.fixed_modulus
+    if fixed not in (None, key.n):
+        raise ValueError(
+            f"{choice.family.name} is built for one modulus of {fixed.bit_length()} bits, and the"
+            " key's is another: set modulus= to the key's, or take another family"
+        )
+
+
+def _check_command(name: str, command: Command | None, commands: Collection[Command]) -> None:
+    """ValueError unless a device that is called `name` has the command, which is of curves."""
+    if command is not None and command not in commands:
+        raise ValueError(
+            f"{name} has no {command.name}: take an engine that has it, such as"
+            f" {default_with(command)}"
+        )
+
+
+def _simulation(choice: Choice | ClusterChoice) -> SimulatedDevice:
+    return open_cluster(choice) if isinstance(choice, ClusterChoice) else open_simulation(choice)
+
+
+def _driver(device: Device) -> Accelerator | KeyedCluster:
+    """The driver for what the device identifies itself as."""
+    register = cluster_registers.IDENTIFICATION
+    if device.read32(register.address) == register["ID"].reset:
+        return KeyedCluster(Cluster(device))
+    return Accelerator(device)
