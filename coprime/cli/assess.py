@@ -37,7 +37,10 @@ _CORES = 2  # of a cluster, unless they are set: a fault has its effect on a cha
 
 
 def run_faults(options: argparse.Namespace) -> int:
-    """Run a campaign; 1 if a wrong result came out of a design that checks its results."""
+    """Run a campaign; 1 if a wrong result came out of a design that checks its results.
+
+    Raises ValueError for options that exclude each other or are out of range.
+    """
     if options.flips < 1:
         raise ValueError(f"--flips must be 1 or more, not {options.flips}")
     workers = chosen_workers(options)
@@ -111,7 +114,10 @@ def _span(text: str) -> tuple[int, int]:
 
 
 def run_leakage(options: argparse.Namespace) -> int:
-    """Record traces, test them, and print what leaks."""
+    """Record traces, test them, and print what leaks.
+
+    Raises ValueError for options that exclude each other or are out of range.
+    """
     # NumPy and Dask take a second to import: only who needs them waits for them.
     from coprime.assess.leakage import run_leakage
     from coprime.assess.power import PowerModel
@@ -176,7 +182,10 @@ def run_leakage(options: argparse.Namespace) -> int:
 
 
 def run_constant_time(options: argparse.Namespace) -> int:
-    """Prove it, or fail with 1. Of a cluster the engine is examined."""
+    """Prove it, or fail with 1. Of a cluster the engine is examined.
+
+    Raises ValueError for a limit below one second.
+    """
     if options.seconds < 1:
         raise ValueError(f"--seconds must be 1 or more, not {options.seconds}")
     choice = choose(options.family, chosen_settings(options))
@@ -238,7 +247,10 @@ def _prove_sequencers(options: argparse.Namespace) -> int:
 
 
 def run_schedule(options: argparse.Namespace) -> int:
-    """Prove it, or fail with 1."""
+    """Prove it, or fail with 1.
+
+    Raises ValueError for a family without a theorem, and for digits that the design does not take.
+    """
     if options.family not in THEOREMS:
         known = ", ".join(THEOREMS)
         raise ValueError(f"{options.family} has no theorem of its schedule; there are: {known}")

@@ -32,7 +32,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def run_clear(options: argparse.Namespace) -> None:
-    """Remove what is kept."""
+    """Remove what is kept.
+
+    Raises ValueError for a kind that there is not.
+    """
     there = [one.kind for one in kept_in_cache()]
     for kind in options.kinds:
         if kind not in KINDS and kind not in there:

@@ -1,7 +1,7 @@
 """`--device`: the accelerator that keys are used on, simulated or real.
 
-A device is text: a kind, a colon, and what that kind needs. Options hold it as a NamedDevice, whose
-`open` gives the accelerator. A new kind is a function that reads the text, and its line in KINDS.
+A device is text: a kind, a colon, and what that kind needs. Options hold it as a NamedDevice, which
+`open_devices` opens. A new kind is a function that reads the text, and its line in KINDS.
 """
 
 import argparse
@@ -16,8 +16,6 @@ from .options import parse_settings
 
 if TYPE_CHECKING:
     from coprime.operations.commands import Command
-
-    from .open_devices import DeviceKey, OpenDevice
 
 DEFAULT = "sim:compact"  # the device if none is named
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
@@ -37,12 +35,6 @@ class Simulated:
         simulated = cls(family, parse_settings(settings, f"sim:{family}"))
         choose(simulated.family, simulated.settings)
         return simulated
-
-    def open(self, key: "DeviceKey", command: "Command | None" = None) -> "OpenDevice":
-        """Simulate a design that holds the key, and has the command; as `open_simulated`."""
-        from .open_devices import open_simulated
-
-        return open_simulated(self, key, command)
 
 
 @dataclass(frozen=True)
@@ -71,12 +63,6 @@ class Hardware:
         if baud and not (baud.isascii() and baud.isdigit() and int(baud)):
             raise ValueError(f"serial:{path} needs bits per second, such as {BAUD}, not {baud!r}")
         return cls(f"serial:{path}", path, int(baud or BAUD))
-
-    def open(self, key: "DeviceKey", command: "Command | None" = None) -> "OpenDevice":
-        """Open it; as `open_hardware`."""
-        from .open_devices import open_hardware
-
-        return open_hardware(self, key, command)
 
 
 NamedDevice = Simulated | Hardware

@@ -20,6 +20,7 @@ from .key_files import (
     load_key,
     new_passphrase,
 )
+from .open_devices import open_device
 from .options import open_input
 from .output import deliver, print_json
 from .validity import report_validity
@@ -37,7 +38,10 @@ def _encoding(options: argparse.Namespace) -> Encoding:
 
 
 def run_keygen(options: argparse.Namespace) -> None:
-    """Make a key pair; of a device, its public key."""
+    """Make a key pair; of a device, its public key.
+
+    Raises ValueError for a device without a file for the public key.
+    """
     check_new_files(options.output, options.public)
     if options.device is not None and options.public is None:
         raise ValueError("--device computes the public key: name a file for it with --public")
@@ -76,13 +80,13 @@ def run_derive(options: argparse.Namespace) -> None:
     peer = _load_public(options, "peer")
     keys.check_agreement(own, peer)
     command = own.curve.command
-    with device_for(options, command).open(own.curve, command) as accelerator:
+    with open_device(device_for(options, command), own.curve, command) as accelerator:
         secret = exchange.shared_secret(accelerator, own, peer)
     deliver(options, "secret", secret, {"curve": own.curve.name}, secret=True)
 
 
 def _public_on(device: NamedDevice, key: keys.CurvePrivateKey) -> keys.CurvePublicKey:
-    with device.open(key.curve, key.curve.command) as accelerator:
+    with open_device(device, key.curve, key.curve.command) as accelerator:
         return exchange.public_key(accelerator, key)
 
 
@@ -113,7 +117,7 @@ def _sign_ecdsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes
     elif options.nonce == DEVICE:
         nonces = None
     command = ecdsa.signing_command(nonces)
-    with device_for(options, command).open(curve, command) as accelerator:
+    with open_device(device_for(options, command), curve, command) as accelerator:
         made = ecdsa.sign(
             accelerator, curve, d, data, nonces=nonces, low_s=options.low_s, public=public
         )
@@ -128,7 +132,7 @@ def _sign_eddsa(options: argparse.Namespace, key: keys.CurvePrivateKey) -> bytes
     command, public = curve.command, key.software_public().point
     with (
         open_input(options) as message,
-        device_for(options, command).open(curve, command) as accelerator,
+        open_device(device_for(options, command), curve, command) as accelerator,
     ):
         return eddsa.sign(accelerator, curve, key.scalar, message, kind, public=public)
 
@@ -166,7 +170,7 @@ def _verify_ecdsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded
     else:
         signature = ecdsa.Signature.from_der(encoded)
     command = ecdsa.VERIFICATION
-    with device_for(options, command).open(curve, command) as accelerator:
+    with open_device(device_for(options, command), curve, command) as accelerator:
         ecdsa.verify(accelerator, curve, point, data, signature, low_s=options.low_s)
 
 
@@ -176,7 +180,7 @@ def _verify_eddsa(options: argparse.Namespace, key: keys.CurvePublicKey, encoded
     eddsa.check_signature(curve, encoded)
     with (
         open_input(options) as message,
-        device_for(options, command).open(curve, command) as accelerator,
+        open_device(device_for(options, command), curve, command) as accelerator,
     ):
         eddsa.verify(accelerator, curve, key.point, message, encoded, kind)
 

@@ -16,10 +16,8 @@ from coprime.device.uio import UioDevice
 from coprime.engine.lengths import Lengths
 from coprime.operations.commands import Command
 
-from .devices import Hardware, Simulated, default_with
+from .devices import Hardware, NamedDevice, Simulated, default_with
 from .progress import announce, progress
-
-OpenDevice = AbstractContextManager[Accelerator | KeyedCluster]
 
 
 class DeviceKey(Protocol):
@@ -34,9 +32,21 @@ class DeviceKey(Protocol):
         """Of the numbers in its operations."""
 
 
+def open_device(
+    named: NamedDevice, key: DeviceKey, command: Command | None = None
+) -> AbstractContextManager[Accelerator | KeyedCluster]:
+    """Open what is named: a device that holds the key, and has the command.
+
+    None: any command. ValueError, before a simulation is built, for one that does not.
+    """
+    if isinstance(named, Simulated):
+        return open_simulated(named, key, command)
+    return open_hardware(named, key, command)
+
+
 @contextmanager
 def open_simulated(
-    named: Simulated, key: DeviceKey, command: Command | None = None
+    named: Simulated, key: DeviceKey, command: Command | None
 ) -> Iterator[Accelerator | KeyedCluster]:
     """Simulate a design that holds the key, and has the command.
 
@@ -53,12 +63,9 @@ def open_simulated(
 
 @contextmanager
 def open_hardware(
-    named: Hardware, key: DeviceKey, command: Command | None = None
+    named: Hardware, key: DeviceKey, command: Command | None
 ) -> Iterator[Accelerator | KeyedCluster]:
-    """Open it. ValueError if the key is longer than it reports to take, or it has no command.
-
-    None: any command.
-    """
+    """Open it. ValueError if the key is longer than it reports to take, or it has no command."""
     with _connection(named) as device:
         driver = _driver(device)
         excess = key.lengths.excess(driver)

@@ -30,6 +30,7 @@ from .key_files import (
     load_public,
     new_passphrase,
 )
+from .open_devices import open_device
 from .options import read_input
 from .output import deliver, print_json, report_work
 from .validity import report_validity
@@ -82,7 +83,10 @@ def _refuse(options: argparse.Namespace, *names: str) -> None:
 
 
 def run_keygen(options: argparse.Namespace) -> None:
-    """Make a key pair."""
+    """Make a key pair.
+
+    Raises ValueError for lengths and exponents out of range.
+    """
     check_new_files(options.output, options.public)
     least, most = keys.MIN_BITS, most_bits()
     if not least <= options.bits <= most:
@@ -136,7 +140,7 @@ def _generate(options: argparse.Namespace) -> keys.RsaPrivateKey:
     if options.device is None:
         return keys.generate(bits, e, p_bits=options.p_bits, seed=seed)
     bits_of = secrets.randbits if seed is None else Random(seed).getrandbits
-    with options.device.open(_NewPrime(bits // 2)) as accelerator:
+    with open_device(options.device, _NewPrime(bits // 2)) as accelerator:
         generation = Generation(accelerator, bits, e, bits_of=bits_of)
         cycles = generation.measure()
         report_work(
@@ -171,7 +175,7 @@ def _transform(verb: str, options: argparse.Namespace) -> None:
         operations.check_ciphertext(data, key)
     else:
         padding.encode(data, key.bits)
-    with options.device.open(key) as accelerator:
+    with open_device(options.device, key) as accelerator:
         result = getattr(operations, verb)(accelerator, key, data, padding)
     record = _record(options, verb, key)
     deliver(options, _RESULTS[verb], result, record, secret=decodes)
@@ -201,7 +205,7 @@ def run_verify(options: argparse.Namespace) -> int:
 
     def check() -> None:
         operations.check_signature(signature, key)
-        with options.device.open(key) as accelerator:
+        with open_device(options.device, key) as accelerator:
             operations.verify(accelerator, key, value, signature, padding)
 
     return report_validity(options, _record(options, "verify", key), check)

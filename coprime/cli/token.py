@@ -32,7 +32,10 @@ def run_build(options: argparse.Namespace) -> None:
 
 
 def run_init(options: argparse.Namespace) -> int | None:
-    """Make a token ready."""
+    """Make a token ready.
+
+    Raises ValueError for what the module refuses.
+    """
     officer = _pin(options.so_pin_file, "PIN of the security officer: ", "--so-pin-file")
     user = _pin(options.pin_file, "PIN of the user: ", "--pin-file")
     _advise(officer, user)

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from coprime.cli.devices import Simulated
+from coprime.cli import open_devices
 from coprime.rsa import keys
 from tests.integers import IntegerAccelerator
 
@@ -19,7 +19,9 @@ def key_file(tmp_path):
 @pytest.fixture
 def on(monkeypatch):
     """Makes an accelerator every simulated device of `coprime rsa`."""
-    return lambda one: monkeypatch.setattr(Simulated, "open", lambda *_: nullcontext(one))
+    return lambda one: monkeypatch.setattr(
+        open_devices, "open_simulated", lambda *_: nullcontext(one)
+    )
 
 
 @pytest.fixture

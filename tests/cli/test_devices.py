@@ -107,7 +107,10 @@ def test_an_unbalanced_key_has_a_longer_design(monkeypatch):
     monkeypatch.setattr(open_devices, "_simulation", refuse)
     key = keys.RsaPrivateKey.from_primes((1 << 1279) - 1, (1 << 521) - 1, 65537)
     assert choose("compact", {"max_bits": "2048"}).design.capabilities.max_prime_length < 1279
-    with pytest.raises(InterruptedError), parse_device("sim:compact,blinding=all").open(key):
+    with (
+        pytest.raises(InterruptedError),
+        open_devices.open_device(parse_device("sim:compact,blinding=all"), key),
+    ):
         pass
     (choice,) = asked
     assert choice.values["blinding"] == "all"
@@ -141,13 +144,15 @@ def test_hardware_is_asked_for_its_lengths(capsys, key_file, monkeypatch):
     status, out, err = run(capsys, *words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"coprime: {sentence}")
-    with parse_device("uio:/dev/uio0").open(keys.generate(512, seed=1)) as accelerator:
+    with open_devices.open_device(
+        parse_device("uio:/dev/uio0"), keys.generate(512, seed=1)
+    ) as accelerator:
         assert isinstance(accelerator, Accelerator)
 
 
 def test_a_cluster_in_an_accelerators_place():
     key = keys.generate(64, seed=5)
-    with parse_device("sim:cluster,cores=2,max_bits=64").open(key) as cluster:
+    with open_devices.open_device(parse_device("sim:cluster,cores=2,max_bits=64"), key) as cluster:
         assert isinstance(cluster, KeyedCluster)
         for load in (cluster.public, cluster.private):
             with pytest.raises(ValueError, match=f"no {load.__name__} key is loaded"):
