@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What Coprime itself needs, as a user has it; and all that tests, pages and optional parts need.
+BASE := $(VENV)/.base
 READY := $(VENV)/.ready
 # Workers for the tests; as many as there are cores.
 JOBS ?= auto
@@ -33,15 +35,22 @@ help:
 
 setup: $(READY)
 
-$(READY): requirements.lock pyproject.toml
+INSTALL := $(BIN)/python tools/progress.py packages $(BIN)/python -m pip install --no-compile --disable-pip-version-check --progress-bar off --require-hashes -r
+
+$(BASE): requirements-base.lock pyproject.toml
 	@sh tools/check_machine.sh $(PYTHON)
-	@echo "Setting up $(VENV) (once, about half a minute) ..."
+	@echo "Setting up $(VENV) (once) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python tools/progress.py packages $(BIN)/python -m pip install --no-compile --disable-pip-version-check --progress-bar off --require-hashes -r requirements.lock
+	@$(INSTALL) requirements-base.lock
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY)
+$(READY): $(BASE) requirements.lock
+	@echo "Adding what tests, pages and optional parts need (once, about half a minute) ..."
+	@$(INSTALL) requirements.lock
+	@touch $@
+
+demo: $(BASE)
 	@$(BIN)/coprime demo
 
 # Tests start a hundred processes of Python, which start in half the time with byte code.
@@ -124,6 +133,7 @@ PIN := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extra
 
 lock: $(READY)
 	@$(PIN) --upgrade --extra assess --extra dev --extra docs --extra litex --extra report --extra route --extra soc --extra sweep --output-file requirements.lock pyproject.toml
+	@$(PIN) --build-deps-for editable --constraint requirements.lock --output-file requirements-base.lock pyproject.toml
 	@echo "ziglang>=0.14" | $(PIN) --upgrade --output-file requirements-compiler.lock -
 	@$(PIN) --upgrade --extra boards --constraint requirements.lock --output-file requirements-boards.lock pyproject.toml
 

