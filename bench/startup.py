@@ -1,8 +1,11 @@
-"""How long `coprime rsa verify` takes with what is kept, and with its Verilog written again.
+"""Processor time of commands, as multiples of what Python alone takes.
 
-    python -m bench.startup    # seconds of one processor, the least of some runs each
+    python -m bench.startup    # the table in docs/commands.md, in half a minute
 
-The simulation is compiled before. No page has these figures, since they are a machine's.
+Each is the median of some processes, user and system time, and so is Python's, in the same run:
+the machine's speed cancels out. Where no byte code may be written, each process compiles what it
+imports. `rsa verify` is shown with the Verilog that is kept, and written again; its simulation is
+compiled before.
 """
 
 import os
@@ -10,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
@@ -17,36 +21,68 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from coprime.flow.cache import clear_cache
 from coprime.rsa import keys
 
-RUNS = 3
+from .page import table
+
+RUNS = 7
 MESSAGE = b"a message"
+COMMANDS = (
+    "--help",
+    "build --help",
+    "run --help",
+    "choose --help",
+    "ec sign --help",
+    "buildx",
+    "build fdfm -p max_bits=1 -o x",
+    "completion bash",
+    "list",
+    "cache",
+    "choose --target xc7 --bits 2048",
+    "choose --target xc7 --operation ECDSA_SIGN --curve P-256",
+)
+VERIFY = "rsa verify --key public.pem --in message --signature signature"
 
 
-def seconds(folder: Path) -> float:
-    """What one verification takes: user time of the process."""
-    words = "rsa verify --key public.pem --in message --signature signature".split()
-    before = os.times().children_user
-    subprocess.run(
-        [sys.executable, "-m", "coprime", *words], cwd=folder, check=True, capture_output=True
-    )
-    return os.times().children_user - before
+def seconds(*words: str, folder: Path | None = None) -> float:
+    """What one process of Python takes."""
+    before = os.times()
+    subprocess.run([sys.executable, *words], cwd=folder, check=False, capture_output=True)
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])
+
+
+def measure(command: str, folder: Path) -> float:
+    """The median of some runs."""
+    return median(seconds("-m", "coprime", *command.split(), folder=folder) for _ in range(RUNS))
+
+
+def prepare(folder: Path) -> None:
+    """Write a signature, and compile the simulation that verifies it."""
+    key = keys.generate(2048, seed=1)
+    pss = padding.PSS(padding.MGF1(hashes.SHA256()), 32)
+    (folder / "public.pem").write_bytes(keys.public_pem(key.public))
+    (folder / "message").write_bytes(MESSAGE)
+    signature = keys.library_key(key).sign(MESSAGE, pss, hashes.SHA256())
+    (folder / "signature").write_bytes(signature)
+    seconds("-m", "coprime", *VERIFY.split(), folder=folder)
 
 
 def main() -> None:
-    key = keys.generate(2048, seed=1)
-    pss = padding.PSS(padding.MGF1(hashes.SHA256()), 32)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        (folder / "public.pem").write_bytes(keys.public_pem(key.public))
-        (folder / "message").write_bytes(MESSAGE)
-        signature = keys.library_key(key).sign(MESSAGE, pss, hashes.SHA256())
-        (folder / "signature").write_bytes(signature)
-        seconds(folder)
-        kept = min(seconds(folder) for _ in range(RUNS))
+        os.environ["COPRIME_CACHE"] = str(folder / "cache")
+        prepare(folder)
+        alone = median(seconds("-c", "pass") for _ in range(RUNS))
+        rows = [(f"`coprime {one}`", measure(one, folder)) for one in COMMANDS]
+        rows.append(("`coprime rsa verify`, 2048 bits", measure(VERIFY, folder)))
         written = []
         for _ in range(RUNS):
             clear_cache(["verilog"])
-            written.append(seconds(folder))
-    print(f"kept {kept:.2f} s, written again {min(written):.2f} s: {kept / min(written):.2f}")
+            written.append(seconds("-m", "coprime", *VERIFY.split(), folder=folder))
+        rows.append(("the same, its Verilog written again", median(written)))
+    print(
+        table(["command", "times Python alone"], [(name, f"{t / alone:.1f}") for name, t in rows])
+    )
+    print(f"\nPython alone: {alone:.3f} s")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,6 +98,28 @@ def test_each_optional_module_is_in_its_extra():
         assert not any(line.startswith(package) for line in project["dependencies"])
         assert is_optional(f"{module}.part")
     assert not is_optional("amaranth")
+
+
+def pinned(name):
+    """The packages of a lock file, each with its version and hashes."""
+    text = (ROOT / name).read_text()
+    lines = [line for line in text.replace("\\\n", " ").splitlines() if "==" in line]
+    return {line.split("==")[0]: tuple(sorted(line.split()[1:])) for line in lines}
+
+
+def test_the_demonstration_is_set_up_with_the_same_packages():
+    """All that Coprime requires, nothing of its extras, and each as `make setup` has it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    base, whole = pinned("requirements-base.lock"), pinned("requirements.lock")
+    assert base.items() <= whole.items()
+    required = {re.match(r"[\w-]+", line)[0].lower() for line in project["dependencies"]}
+    assert required <= base.keys()
+    optional = {
+        re.match(r"[\w-]+", line)[0].lower()
+        for extra in ("assess", "boards", "litex", "report", "route", "soc", "sweep", "docs")
+        for line in project["optional-dependencies"][extra]
+    }
+    assert not optional & base.keys()
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ import random
 
 import pytest
 
-from coprime.engine import bit_serial
+from coprime.engine import families
 from coprime.engine.contract import Length, Operand
 from tests.benches import open_bench
 
 FAMILIES = {
-    "montgomery-2csa": bit_serial.MONTGOMERY_2CSA.design,
-    "montgomery-1csa": bit_serial.MONTGOMERY_1CSA.design,
-    "interleaved-csa": bit_serial.INTERLEAVED_CSA.design,
-    "montgomery-r2": bit_serial.MONTGOMERY_R2.design,
+    "montgomery-2csa": families.MONTGOMERY_2CSA.design,
+    "montgomery-1csa": families.MONTGOMERY_1CSA.design,
+    "interleaved-csa": families.INTERLEAVED_CSA.design,
+    "montgomery-r2": families.MONTGOMERY_R2.design,
 }
 
 CARRY_SAVE = [
@@ -113,9 +113,7 @@ def test_wrong_parameters(family):
             design(**{name: "8"})
 
 
-@pytest.mark.parametrize(
-    "family", [bit_serial.INTERLEAVED_CSA.design, bit_serial.MONTGOMERY_R2.design]
-)
+@pytest.mark.parametrize("family", [families.INTERLEAVED_CSA.design, families.MONTGOMERY_R2.design])
 @pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.matrix)])
 def test_operands_fit_the_memory(family, step):
     for bits in [*range(2, 200, step), *range(200, 4097, 37 * step), 4096]:
