@@ -16,7 +16,7 @@ from coprime.flow import routing
 from coprime.flow.mapping import map_design, mapping_tools
 from coprime.flow.parts import multiplier_verilog, part_verilog
 from coprime.flow.routing import route_design
-from coprime.flow.tools import ToolError
+from coprime.flow.tool_errors import ToolError
 from coprime.flow.verilog import digest_of
 
 SMALL = {"max_bits": "64"}
