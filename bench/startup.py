@@ -1,6 +1,6 @@
 """Processor time of commands, as multiples of what Python alone takes.
 
-    python -m bench.startup    # the table in docs/commands.md, in half a minute
+    python -m bench.startup    # the table in docs/commands.md, in a minute or two
 
 Each is the median of some processes, user and system time, and so is Python's, in the same run:
 the machine's speed cancels out. Where no byte code may be written, each process compiles what it
@@ -24,6 +24,7 @@ from coprime.rsa import keys
 from .page import table
 
 RUNS = 7
+VERIFICATIONS = 3  # they take seconds each
 MESSAGE = b"a message"
 COMMANDS = (
     "--help",
@@ -50,9 +51,9 @@ def seconds(*words: str, folder: Path | None = None) -> float:
     return sum(after[2:4]) - sum(before[2:4])
 
 
-def measure(command: str, folder: Path) -> float:
+def measure(command: str, folder: Path, runs: int = RUNS) -> float:
     """The median of some runs."""
-    return median(seconds("-m", "coprime", *command.split(), folder=folder) for _ in range(RUNS))
+    return median(seconds("-m", "coprime", *command.split(), folder=folder) for _ in range(runs))
 
 
 def prepare(folder: Path) -> None:
@@ -73,9 +74,9 @@ def main() -> None:
         prepare(folder)
         alone = median(seconds("-c", "pass") for _ in range(RUNS))
         rows = [(f"`coprime {one}`", measure(one, folder)) for one in COMMANDS]
-        rows.append(("`coprime rsa verify`, 2048 bits", measure(VERIFY, folder)))
+        rows.append(("`coprime rsa verify`, 2048 bits", measure(VERIFY, folder, VERIFICATIONS)))
         written = []
-        for _ in range(RUNS):
+        for _ in range(VERIFICATIONS):
             clear_cache(["verilog"])
             written.append(seconds("-m", "coprime", *VERIFY.split(), folder=folder))
         rows.append(("the same, its Verilog written again", median(written)))
