@@ -10,7 +10,7 @@ from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.engine.sequencer.exponent_scanner import ExponentScanner, ScannerModel
 from coprime.model.combs import COMB_TEETH, tooth_of
-from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.program.operands import Context, Length
 from coprime.program.steps import StepKind, exponent_blinding_bits
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from coprime.engine.sequencer.overlap import OverlapModel, ProductUnderWay, SumUnderWay
-from coprime.multipliers.contract import WRITES_LATER
+from coprime.multipliers.multiplication import WRITES_LATER
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.operands import Context, Scratch
 from coprime.program.steps import StepKind, linear, multiply

@@ -17,7 +17,7 @@ from coprime.engine.contract import Error, Length, Operand
 from coprime.engine.linear_pipeline import linear_cycles
 from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.sequencer import Sequencer, step_kinds
-from coprime.multipliers.contract import READ_LATENCY
+from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.operations.modexp2 import MODEXP2
 from coprime.program.operands import Context
 from coprime.program.steps import StepKind
