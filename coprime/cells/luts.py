@@ -23,6 +23,23 @@ def place_lut(m: Module, function: Callable[..., bool], *inputs: Value) -> Signa
     return found
 
 
+def place_two_luts(
+    m: Module, functions: Sequence[Callable[..., bool]], *inputs: Value
+) -> tuple[Signal, Signal]:
+    """Two `functions` of the same bits, up to 5, as one LUT6_2 of XC7."""
+    rows = range(32)
+    tables = [
+        sum(bool(function(*(row >> k & 1 for k in range(len(inputs))))) << row for row in rows)
+        for function in functions
+    ]
+    low, high = Signal(name="low"), Signal(name="high")
+    bits = [*inputs, *[Const(0, 1)] * (5 - len(inputs)), Const(1, 1)]
+    pins = {f"i_I{k}": bit for k, bit in enumerate(bits)}
+    init = Const(tables[0] | tables[1] << 32, 64)
+    m.submodules += Instance("LUT6_2", p_INIT=init, o_O5=low, o_O6=high, **pins)
+    return low, high
+
+
 def select_bit(m: Module, word: Value, index: Value, target: Target) -> Value:
     """The bit of a word at an index, which is not beyond its last bit.
 

@@ -1,0 +1,154 @@
+"""SHA3-224 to SHA3-512, SHAKE128 and SHAKE256 of messages and outputs of any length.
+
+Source: FIPS 202, section 6.
+"""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+from coprime.parameters import check_ranges
+
+from .message_padding import BUS_BITS, BUS_WORD, FUNCTION, MessagePadding
+from .output_words import OutputWords
+from .parallel_sponge import ParallelSponge
+from .sliced_sponge import SLICES, SlicedSponge
+
+
+def make_sponge(
+    slices: int, blocks: int = 2, target: Target = Target.GENERIC
+) -> SlicedSponge | ParallelSponge:
+    """The sponge that computes so many slices a cycle: 4, 8, 16, 32 or 64."""
+    if slices in SLICES:
+        return SlicedSponge(slices, blocks, target)
+    if slices == 64:
+        return ParallelSponge(blocks, target)
+    known = ", ".join(map(str, (*SLICES, 64)))
+    raise ValueError(f"slices must be one of {known}, not {slices!r}")
+
+
+def command_layout(length_bits: int) -> data.StructLayout:
+    """A function, by its place in FUNCTIONS, and the length of the output in bytes, at least 1."""
+    return data.StructLayout({"function": FUNCTION, "length": length_bits})
+
+
+class HashUnit(wiring.Component):
+    """Hashes messages in the order of their commands.
+
+    Commands, messages and outputs are streams of their own: with two blocks a command and its
+    message are taken while the output before is squeezed, and the one of the message between is
+    computed.
+
+    Parameters
+    ----------
+    slices (int): of the state in a cycle: 4, 8, 16, 32 or 64
+    blocks (int): 1 or 2 buffers of a block
+    length_bits (int): the longest output has 2**length_bits - 1 bytes; 11 to 32
+    target (Target): LUTs are placed on xc7
+
+    Members
+    -------
+    command (in): `command_layout`
+    message (in), output (out): words of 32 bits with a count of bytes, `BUS_WORD`
+    wipe (1 bit, in): forget messages, outputs and state, and all commands that were taken
+    wiping (1 bit, out): this is under way, as it is after a reset; nothing is taken or output
+    """
+
+    def __init__(
+        self,
+        slices: int,
+        blocks: int = 2,
+        length_bits: int = 16,
+        target: Target = Target.GENERIC,
+    ):
+        check_ranges(length_bits=(length_bits, range(11, 33)))
+        self.sponge = make_sponge(slices, blocks, target)
+        self.slices, self.length_bits = slices, length_bits
+        super().__init__(
+            {
+                "command": In(stream.Signature(command_layout(length_bits))),
+                "message": In(stream.Signature(BUS_WORD)),
+                "output": Out(stream.Signature(BUS_WORD)),
+                "wipe": In(1),
+                "wiping": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the parts; a command follows its message from part to part."""
+        m = Module()
+        m.submodules.sponge = sponge = self.sponge
+        width = min(max(8, self.slices), BUS_BITS)
+        m.submodules.padding = padding = MessagePadding(width)
+        m.submodules.words = words = OutputWords(self.slices, self.length_bits)
+        connect(m, flipped(self.message), padding.message)
+        connect(m, words.words, flipped(self.output))
+        # The command of the message that enters, and of the one that is being computed.
+        layout = command_layout(self.length_bits)
+        entering, computed = Signal(layout), Signal(layout)
+        enters, computes = Signal(), Signal()
+        m.d.comb += [
+            *same_named(words, sponge, "output", "valid", "drained"),
+            *same_named(sponge, words, "take", "release", "wanted", "more"),
+            sponge.wipe.eq(self.wipe),
+            self.wiping.eq(sponge.wiping),
+            words.wipe.eq(sponge.wiping),
+            self.command.ready.eq(~enters & ~sponge.wiping),
+            padding.enable.eq(enters),
+            padding.function.eq(entering.function),
+            words.load.eq(computes & words.idle),
+            words.function.eq(computed.function),
+            words.length.eq(computed.length),
+        ]
+        # The last word of a message waits until its command can follow.
+        offers = padding.valid & ~(padding.completes & computes)
+        self._join(m, padding, offers)
+        with m.If(self.command.ready & self.command.valid):
+            m.d.sync += [enters.eq(1), entering.eq(self.command.payload)]
+        with m.If(words.load):
+            m.d.sync += computes.eq(0)
+        with m.If(padding.done):
+            m.d.sync += [enters.eq(0), computes.eq(1), computed.eq(entering)]
+        with m.If(sponge.wiping):
+            m.d.sync += [enters.eq(0), computes.eq(0)]
+        return m
+
+    def _join(self, m: Module, padding: MessagePadding, offers: Value) -> None:
+        """Words of the padding become the sponge's: as they are, in halves, or two at a time."""
+        sponge = self.sponge
+        message = sponge.message
+        per_lane = (64 // self.slices).bit_length() - 1
+        place = sponge.filled[:per_lane]
+        taken = message.valid & message.ready
+        m.d.comb += [
+            message.payload.last.eq(padding.ends),
+            padding.lane.eq(sponge.filled[per_lane:]),
+        ]
+        if self.slices > BUS_BITS:
+            low, second = Signal(BUS_BITS), Signal()
+            m.d.comb += [
+                message.payload.word.eq(Cat(low, padding.word)),
+                message.valid.eq(offers & second),
+                padding.take.eq(offers & Mux(second, message.ready, ~sponge.wiping)),
+                padding.final.eq(second),
+            ]
+            with m.If(padding.take):
+                m.d.sync += [low.eq(padding.word), second.eq(~second)]
+            with m.If(sponge.wiping):
+                m.d.sync += [low.eq(0), second.eq(0)]
+        elif self.slices < 8:
+            m.d.comb += [
+                message.payload.word.eq(padding.word.word_select(place[0], self.slices)),
+                message.valid.eq(offers),
+                padding.take.eq(taken & place[0]),
+                padding.final.eq(place[1:].all()),
+            ]
+        else:
+            m.d.comb += [
+                message.payload.word.eq(padding.word),
+                message.valid.eq(offers),
+                padding.take.eq(taken),
+                padding.final.eq(place.all()),
+            ]

@@ -1,0 +1,207 @@
+"""The step mappings of a round as logic, for a few slices at once.
+
+Source: FIPS 202, section 3.2. Words are parts of lanes, of the same bits in all 25 lanes; a list of
+them is in the order of `model/keccak.py`. On XC7 LUTs are placed: synthesis would use a fifth more.
+"""
+
+from collections.abc import Callable, Sequence
+
+from amaranth.hdl import Cat, Module, Signal, Value
+
+from coprime.cells.luts import place_lut, place_two_luts
+from coprime.cells.target import Target
+from coprime.model.keccak import LANES, LARGEST_RATE
+
+
+def signals(width: int, name: str, count: int = LANES, *, reset_less: bool = False) -> list[Signal]:
+    """`count` words of a name."""
+    return [Signal(width, name=f"{name}_{k}", reset_less=reset_less) for k in range(count)]
+
+
+def row(place: int) -> tuple[int, int, int]:
+    """The lanes that chi computes a lane from: itself and the next two of its row."""
+    first = place // 5 * 5
+    return place, first + (place + 1) % 5, first + (place + 2) % 5
+
+
+def _chi_bit(own: int, second: int, third: int, *added: int) -> bool:
+    """A bit of chi, with the block's bit and whether it is added, and a constant's bit."""
+    block, add, constant = (*added, 0, 0, 0)[:3]
+    return bool(own ^ (~second & third) & 1 ^ block & add ^ constant)
+
+
+def chi_and_block(
+    m: Module,
+    state: Sequence[Value],
+    block: Sequence[Value],
+    add: Value,
+    constant: dict[int, Value],
+    target: Target,
+) -> list[Value]:
+    """Chi and iota of words after pi, and the block's words where `add` is 1.
+
+    A LUT a bit; the four lanes that no block is added to have two bits a LUT.
+
+    Parameters
+    ----------
+    block : words of the first 21 lanes
+    constant : the round constant's bits by their place in the word; the others are 0
+    """
+    if target is not Target.XC7:
+        found: list[Value] = []
+        for place in range(LANES):
+            own, second, third = (state[lane] for lane in row(place))
+            word: Value = own ^ (~second & third)
+            if place < LARGEST_RATE:
+                word ^= block[place] & add.replicate(len(own))
+            found.append(word)
+        for bit, value in constant.items():
+            found[0] = found[0] ^ (value << bit)[: len(state[0])]
+        return found
+    width = len(state[0])
+    bits = [
+        [
+            place_lut(
+                m,
+                _chi_bit,
+                *(state[lane][bit] for lane in row(place)),
+                block[place][bit],
+                add,
+                *([constant[bit]] if place == 0 and bit in constant else []),
+            )
+            for bit in range(width)
+        ]
+        for place in range(LARGEST_RATE)
+    ]
+
+    def second_bit(_: int, *bits: int) -> bool:
+        return _chi_bit(*bits)
+
+    for place in range(LARGEST_RATE, LANES, 2):
+        lanes = (*row(place), row(place + 1)[2])
+        pairs = [
+            place_two_luts(
+                m,
+                (lambda *bits: _chi_bit(*bits[:3]), second_bit),
+                *(state[lane][bit] for lane in lanes),
+            )
+            for bit in range(width)
+        ]
+        bits += [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
+    return [Cat(word) for word in bits]
+
+
+def parities(m: Module, state: Sequence[Value], target: Target) -> list[Value]:
+    """The columns' parities, a word for each x."""
+
+    def parity(*bits: Value) -> Value:
+        if target is Target.XC7:
+            return place_lut(m, _odd, *bits)
+        total = bits[0]
+        for bit in bits[1:]:
+            total ^= bit
+        return total
+
+    width = len(state[0])
+    return [
+        Cat(parity(*(state[x + 5 * y][bit] for y in range(5))) for bit in range(width))
+        for x in range(5)
+    ]
+
+
+def _odd(*bits: int) -> bool:
+    return bool(sum(bits) % 2)
+
+
+def add_parities(
+    m: Module,
+    state: Sequence[Value],
+    left: Sequence[Value],
+    right: Sequence[Value],
+    target: Target,
+) -> list[Value]:
+    """Theta: `left[x - 1]` and `right[x + 1]` added to every word of x; two bits a LUT.
+
+    Parameters
+    ----------
+    left : parities of columns
+    right : the same, each of the slice before
+    """
+    places = range(LANES)
+    if target is not Target.XC7:
+        return [state[k] ^ left[(k + 4) % 5] ^ right[(k + 1) % 5] for k in places]
+    width = len(state[0])
+    found: dict[tuple[int, int], Value] = {}
+    for x in range(5):
+        for bit in range(width):
+            for y in (0, 2):
+                lanes = [x + 5 * y, x + 5 * (y + 1)]
+                found.update(
+                    _pair(
+                        m,
+                        [(lane, bit) for lane in lanes],
+                        (lambda a, _, c, d: _odd(a, c, d), lambda _, b, c, d: _odd(b, c, d)),
+                        *(state[lane][bit] for lane in lanes),
+                        left[(x + 4) % 5][bit],
+                        right[(x + 1) % 5][bit],
+                    )
+                )
+            if bit % 2:
+                # y = 4: this bit and the one before of x + 2 have a parity in common.
+                other = (x + 2) % 5
+                found.update(
+                    _pair(
+                        m,
+                        [(x + 20, bit), (other + 20, bit - 1)],
+                        (
+                            lambda a, _, c, d, __: _odd(a, c, d),
+                            lambda _, b, __, d, e: _odd(b, d, e),
+                        ),
+                        state[x + 20][bit],
+                        state[other + 20][bit - 1],
+                        left[(x + 4) % 5][bit],
+                        left[(x + 1) % 5][bit - 1],
+                        right[(x + 3) % 5][bit - 1],
+                    )
+                )
+    return [Cat(found[place, bit] for bit in range(width)) for place in places]
+
+
+def _pair(
+    m: Module,
+    places: Sequence[tuple[int, int]],
+    functions: Sequence[Callable[..., bool]],
+    *inputs: Value,
+) -> dict[tuple[int, int], Value]:
+    """Two bits of one LUT, by lane and bit."""
+    return dict(zip(places, place_two_luts(m, functions, *inputs), strict=True))
+
+
+def select_words(
+    m: Module,
+    choice: Value,
+    ones: Sequence[Value],
+    zeros: Sequence[Value],
+    target: Target,
+) -> list[Value]:
+    """`ones` where `choice` is 1, else `zeros`: words of an even width, two bits a LUT."""
+    pairs = list(zip(ones, zeros, strict=True))
+    if target is not Target.XC7:
+        return [
+            (one & choice.replicate(len(one))) | (zero & ~choice.replicate(len(zero)))
+            for one, zero in pairs
+        ]
+
+    def low(choice: int, one: int, zero: int, *_: int) -> bool:
+        return bool(one if choice else zero)
+
+    def high(choice: int, _: int, __: int, one: int, zero: int) -> bool:
+        return bool(one if choice else zero)
+
+    return [
+        Cat(
+            place_two_luts(m, (low, high), choice, one[k], zero[k], one[k + 1], zero[k + 1])
+            for k in range(0, len(one), 2)
+        )
+        for one, zero in pairs
+    ]

@@ -1,0 +1,196 @@
+"""A sponge that computes a few slices of Keccak-f[1600] a cycle, in LUT RAM.
+
+Source: FIPS 202; the model is `../../model/keccak.py`. What differs: theta of a round is computed
+as the round before is written, so that a pass over the words of all lanes is rho, pi, chi, iota,
+then theta. Theta of the first word needs the parities of the last one: a pass takes two cycles more
+than a lane has words, one that fills the registers of rho and one for these parities.
+"""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+from coprime.model.keccak import LANE_BITS, LARGEST_RATE
+
+from .block_memory import BlockMemory
+from .lane_memory import LaneMemory
+from .round_logic import add_parities, chi_and_block, parities, signals
+from .sponge import PassOrder, SpongeSignature
+from .traffic import TRAFFIC, Traffic
+
+SLICES = (4, 8, 16, 32)
+
+
+class BlockAccess(wiring.Component):
+    """The blocks, and who has them in each cycle: a pass, the message or the output.
+
+    A pass has them where it needs them. Else the message goes first where a pass waits for its
+    block and there is a word, and the output where no pass waits, unless it did not use its last
+    cycle. All of that is decided a cycle before, so that the memory's address is a register.
+
+    Parameters
+    ----------
+    width, blocks (int): as of SlicedSponge
+
+    Members
+    -------
+    message, filled, output, valid, take, drained, release : as in SpongeSignature
+    reserve (in): in the next cycle a pass has the memory
+    reserve_place, reserve_output (in): for that cycle the word in each lane, and with two blocks
+        whether it is that of the output
+    capture (in): in this cycle the captured words are written
+    captured, read (21 words, in, out): as of BlockMemory
+    waits (in): a pass waits for a block of the message
+    added, captures, ended, wiping, full, ends, held : as of Traffic
+    """
+
+    def __init__(self, width: int, blocks: int, target: Target):
+        self.width, self.blocks, self.target = width, blocks, target
+        self.words = LANE_BITS // width
+        members = SpongeSignature(width).members
+        own = ("reserve", "reserve_output", "capture", "waits")
+        inputs = (*own, "added", "captures", "ended", "wiping")
+        super().__init__(
+            {
+                **{name: members[name] for name in (*TRAFFIC, "output")},
+                **dict.fromkeys(inputs, In(1)),
+                "reserve_place": In(range(self.words)),
+                "captured": In(width).array(LARGEST_RATE),
+                "read": Out(width).array(LARGEST_RATE),
+                **dict.fromkeys(("full", "ends", "held"), Out(1)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Choose the next cycle's address."""
+        m = Module()
+        m.submodules.block = block = BlockMemory(self.width, self.blocks, self.target)
+        m.submodules.traffic = traffic = Traffic(self.width, shared=self.blocks == 1)
+        connect(m, flipped(self.message), traffic.message)
+        reserved, drains, drains_next = Signal(), Signal(), Signal()
+        entering, leaving = traffic.entering, traffic.leaving
+        m.d.comb += [
+            *same_named(self, traffic, "filled", "valid", "drained", "full", "ends", "held"),
+            *same_named(traffic, self, "take", "release", "added", "captures", "ended", "wiping"),
+            traffic.may_fill.eq(~reserved & ~drains),
+            traffic.may_drain.eq(~reserved & drains),
+            drains_next.eq(
+                self.held
+                & (~traffic.open | Mux(self.waits, ~self.message.valid, ~self.valid | leaving))
+            ),
+            block.entering.eq(self.message.payload.word),
+            block.move.eq(entering | leaving),
+            block.capture.eq(self.capture),
+            self.output.eq(block.read[0]),
+            *(port.eq(word) for port, word in zip(block.captured, self.captured, strict=True)),
+            *(port.eq(word) for port, word in zip(self.read, block.read, strict=True)),
+        ]
+        address = Signal.like(block.address)
+        word = Mux(drains_next, traffic.drained_next, traffic.filled_next)
+        m.d.comb += block.address.eq(address)
+        m.d.sync += [
+            reserved.eq(self.reserve),
+            drains.eq(drains_next),
+            address.eq(
+                Cat(
+                    Mux(self.reserve, self.reserve_place, word[: len(self.reserve_place)]),
+                    Mux(self.reserve, self.reserve_output, drains_next),
+                )
+            ),
+        ]
+        return m
+
+
+class SlicedSponge(wiring.Component):
+    """A sponge with a pass of 64 / slices + 2 cycles a round. Ports: SpongeSignature.
+
+    Words have as many bits as there are slices a cycle. With two blocks the next message is filled
+    while the output is squeezed.
+
+    Parameters
+    ----------
+    slices (int): 4, 8, 16 or 32
+    blocks (int): 1 or 2 buffers of 21 lanes
+    """
+
+    def __init__(self, slices: int, blocks: int = 2, target: Target = Target.GENERIC):
+        if slices not in SLICES:
+            raise ValueError(f"slices must be one of {', '.join(map(str, SLICES))}, not {slices!r}")
+        if blocks not in (1, 2):
+            raise ValueError(f"blocks must be 1 or 2, not {blocks!r}")
+        self.slices, self.blocks, self.target = slices, blocks, Target(target)
+        self.words = LANE_BITS // slices
+        super().__init__(SpongeSignature(slices))
+
+    def elaborate(self, platform: object) -> Module:
+        """Passes, and between them the message's and the output's words."""
+        m = Module()
+        m.submodules.order = order = PassOrder(self.blocks)
+        m.submodules.lanes = lanes = LaneMemory(self.slices)
+        m.submodules.access = access = BlockAccess(self.slices, self.blocks, self.target)
+        connect(m, flipped(self.message), access.message)
+        m.d.comb += [
+            *same_named(self, access, "filled", "output", "valid", "drained"),
+            *same_named(access, self, "take", "release"),
+            *same_named(order, access, "full", "ends"),
+            *same_named(order, self, "more", "wipe"),
+            order.room.eq(self.wanted & ~access.held),
+            *same_named(access, order, "ended", "wiping"),
+            self.wiping.eq(order.wiping),
+        ]
+
+        # A pass has step 0, in which it may wait, to step words + 1.
+        step = Signal(range(self.words + 2))
+        half, fresh, first, final = Signal(), Signal(), Signal(), Signal()
+        add, capture, clear = Signal(), Signal(), Signal()
+        m.d.comb += [
+            first.eq(step == 0),
+            final.eq(step == self.words + 1),
+            order.begin.eq(first & order.may_begin),
+            order.finish.eq(final),
+            order.cleared.eq(clear),
+            self.captures.eq(order.begin & order.capture & ~order.wiping),
+        ]
+        m.d.sync += fresh.eq(final)
+        with m.If(final):
+            m.d.sync += [step.eq(0), half.eq(~half), add.eq(0), capture.eq(0), clear.eq(0)]
+        with m.Elif(order.begin | ~first):
+            m.d.sync += step.eq(step + 1)
+        with m.If(order.begin):
+            m.d.sync += [add.eq(order.add), capture.eq(order.capture), clear.eq(order.clear)]
+        m.d.comb += [
+            access.reserve.eq(
+                Mux(first, order.begin & (order.add | order.capture), ~final & (add | capture))
+            ),
+            access.reserve_place.eq(lanes.place + 1),
+            access.reserve_output.eq(
+                Mux(order.wiping, order.wiped[-1], Mux(first, order.capture, capture))
+            ),
+            access.capture.eq(capture),
+            access.added.eq(order.begin & order.add),
+            access.captures.eq(self.captures),
+            access.waits.eq(first & order.add),
+        ]
+
+        # A word of each lane: rho, pi, chi, iota, the block; a cycle later theta.
+        constant = order.constants.word(self.slices, lanes.place)
+        mixed = chi_and_block(m, list(lanes.moved), list(access.read), add, constant, self.target)
+        words = signals(self.slices, "mixed")
+        m.d.comb += [
+            lanes.half.eq(half),
+            lanes.fresh.eq(fresh),
+            *(port.eq(word) for port, word in zip(access.captured, mixed, strict=False)),
+        ]
+        with m.If(clear):
+            m.d.sync += [word.eq(0) for word in words]
+        with m.Else():
+            m.d.sync += [word.eq(new) for word, new in zip(words, mixed, strict=True)]
+        columns = parities(m, words, self.target)
+        before = [Signal(name=f"before_{x}") for x in range(5)]
+        m.d.sync += [old.eq(column[-1]) for old, column in zip(before, columns, strict=True)]
+        shifted = [Cat(old, column[:-1]) for old, column in zip(before, columns, strict=True)]
+        written = add_parities(m, words, columns, shifted, self.target)
+        m.d.comb += [port.eq(word) for port, word in zip(lanes.written, written, strict=True)]
+        return m
