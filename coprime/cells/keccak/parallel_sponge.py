@@ -76,7 +76,8 @@ class ParallelSponge(wiring.Component):
             with m.If(order.clear):
                 m.d.sync += [lane.eq(0) for lane in state]
 
-        captures = order.begin & order.capture
+        captures = Signal()
+        m.d.comb += captures.eq(order.begin & order.capture)
         entering = self.message.payload.word
         next_lanes = [*output[1:], entering]
         moves = traffic.leaving
@@ -87,7 +88,7 @@ class ParallelSponge(wiring.Component):
                 m.d.sync += [lane.eq(later) for lane, later in pairwise([*block, entering])]
             with m.If(order.wiping):
                 m.d.sync += [lane.eq(0) for lane in block]
-        new = select_words(m, order.capture, mixed[:LARGEST_RATE], next_lanes, self.target)
+        new = select_words(m, captures, mixed[:LARGEST_RATE], next_lanes, self.target)
         with m.If(captures | moves):
             m.d.sync += [lane.eq(word) for lane, word in zip(output, new, strict=True)]
         m.d.comb += self.output.eq(output[0])

@@ -103,6 +103,54 @@ def row_of(found):
     return flags | (1 | found.output.value << 1) << 3 if found.output else flags
 
 
+def predict(twin, jobs, pace=None, seed=0, wipes=()):
+    """Inputs and outputs of all cycles until all jobs are complete.
+
+    At the cycles of `wipes` everything is forgotten, and offered again from the first job on that
+    is not complete.
+    """
+    pace = pace or Pace()
+    generator = random.Random(seed)
+    # The bench shows no outputs of the first cycle.
+    vectors, rows = [0], [twin.tick(ready=False)]
+    waiting = [*jobs]
+    commands, words = [*jobs], [word for job in jobs for word in bus_words(job.message)]
+    offers_command = offers_message = False
+    while waiting:
+        cycle = len(rows)
+        if commands and not offers_command:
+            free = not pace.alone or len(commands) == len(waiting)
+            offers_command = free and generator.randrange(8) >= pace.command
+        if words and not offers_message:
+            offers_message = generator.randrange(8) >= pace.message
+        ready = generator.randrange(8) >= pace.output
+        wipe = cycle in wipes
+        job = commands[0] if offers_command else None
+        word = words[0] if offers_message else None
+        row = twin.tick(job.command if job else None, word, ready=ready, wipe=wipe)
+        vectors.append(vector_of(job, word, ready, wipe))
+        rows.append(row)
+        if job and row.command_ready:
+            job.taken = cycle
+            commands, offers_command = commands[1:], False
+        if word and row.message_ready:
+            words.pop(0)
+            offers_message = False
+        if row.output and ready:
+            first = waiting[0]
+            first.output += row.output.data.to_bytes(4, "little")[: row.output.bytes]
+            if row.output.last:
+                first.finished = cycle
+                waiting.pop(0)
+        if wipe:
+            commands, words = [*waiting], []
+            for job in waiting:
+                job.output = b""
+                words += bus_words(job.message)
+            offers_command = offers_message = False
+    return vectors, rows
+
+
 class HashBench:
     """Runs jobs through twin and hardware."""
 
@@ -112,56 +160,12 @@ class HashBench:
         self.bench = Bench([self.flat], latencies=[1])
 
     def run(self, jobs, pace=None, seed=0, wipes=()):
-        """Assert that twin and hardware agree, and that outputs are as expected.
-
-        At the cycles of `wipes` everything is forgotten, and offered again from the first job on
-        that is not complete. Returns the number of cycles.
-        """
-        pace = pace or Pace()
-        generator = random.Random(seed)
+        """Assert that twin and hardware agree in every cycle, and that outputs are as expected."""
         twin = HashUnitTwin(self.slices, self.blocks)
-        # The bench shows no outputs of the first cycle.
-        vectors, rows = [0], [twin.tick(ready=False)]
-        waiting = [*jobs]
-        commands, words = [*jobs], [word for job in jobs for word in bus_words(job.message)]
-        offers_command = offers_message = False
-        while waiting:
-            cycle = len(rows)
-            if commands and not offers_command:
-                free = not pace.alone or len(commands) == len(waiting)
-                offers_command = free and generator.randrange(8) >= pace.command
-            if words and not offers_message:
-                offers_message = generator.randrange(8) >= pace.message
-            ready = generator.randrange(8) >= pace.output
-            wipe = cycle in wipes
-            job = commands[0] if offers_command else None
-            word = words[0] if offers_message else None
-            row = twin.tick(job.command if job else None, word, ready=ready, wipe=wipe)
-            vectors.append(vector_of(job, word, ready, wipe))
-            rows.append(row)
-            if job and row.command_ready:
-                job.taken = cycle
-                commands, offers_command = commands[1:], False
-            if word and row.message_ready:
-                words.pop(0)
-                offers_message = False
-            if row.output and ready:
-                first = waiting[0]
-                first.output += row.output.data.to_bytes(4, "little")[: row.output.bytes]
-                if row.output.last:
-                    first.finished = cycle
-                    waiting.pop(0)
-            if wipe:
-                commands, words = [*waiting], []
-                for job in waiting:
-                    job.output = b""
-                    words += bus_words(job.message)
-                offers_command = offers_message = False
-        self._compare(vectors, rows)
+        self._compare(*predict(twin, jobs, pace, seed, wipes))
         for job in jobs:
             wanted = Command(job.function, job.length, job.message).output()
             assert job.output == wanted, (job.function.name, len(job.message), job.length)
-        return len(rows)
 
     def _compare(self, vectors, rows):
         (found,) = self.bench.run(vectors)
