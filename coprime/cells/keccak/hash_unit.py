@@ -1,6 +1,7 @@
 """SHA3-224 to SHA3-512, SHAKE128 and SHAKE256 of messages and outputs of any length.
 
-Source: FIPS 202, section 6.
+Source: FIPS 202, section 6. Cycles: `SpongeCycles.hash` for a message alone, `HashUnitTwin` for any
+order of words on the three streams.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
@@ -11,16 +12,19 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.parameters import check_ranges
 
-from .message_padding import BUS_BITS, BUS_WORD, FUNCTION, MessagePadding
 from .output_words import OutputWords
 from .parallel_sponge import ParallelSponge
 from .sliced_sponge import SLICES, SlicedSponge
+from .sponge_padding import BUS_BITS, BUS_WORD, FUNCTION, SpongePadding
 
 
 def make_sponge(
     slices: int, blocks: int = 2, target: Target = Target.GENERIC
 ) -> SlicedSponge | ParallelSponge:
-    """The sponge that computes so many slices a cycle: 4, 8, 16, 32 or 64."""
+    """The sponge that computes so many slices a cycle: 4, 8, 16, 32 or 64.
+
+    Raises ValueError for another number, or other `blocks` than 1 or 2.
+    """
     if slices in SLICES:
         return SlicedSponge(slices, blocks, target)
     if slices == 64:
@@ -54,6 +58,8 @@ class HashUnit(wiring.Component):
     message (in), output (out): words of 32 bits with a count of bytes, `BUS_WORD`
     wipe (1 bit, in): forget messages, outputs and state, and all commands that were taken
     wiping (1 bit, out): this is under way, as it is after a reset; nothing is taken or output
+
+    Raises TypeError or ValueError for other parameters.
     """
 
     def __init__(
@@ -81,7 +87,7 @@ class HashUnit(wiring.Component):
         m = Module()
         m.submodules.sponge = sponge = self.sponge
         width = min(max(8, self.slices), BUS_BITS)
-        m.submodules.padding = padding = MessagePadding(width)
+        m.submodules.padding = padding = SpongePadding(width)
         m.submodules.words = words = OutputWords(self.slices, self.length_bits)
         connect(m, flipped(self.message), padding.message)
         connect(m, words.words, flipped(self.output))
@@ -90,8 +96,8 @@ class HashUnit(wiring.Component):
         entering, computed = Signal(layout), Signal(layout)
         enters, computes = Signal(), Signal()
         m.d.comb += [
-            *same_named(words, sponge, "output", "valid", "drained"),
-            *same_named(sponge, words, "take", "release", "wanted", "more"),
+            *same_named(words, sponge, "squeezed", "valid", "drained"),
+            *same_named(sponge, words, "take", "discard", "wanted", "more"),
             sponge.wipe.eq(self.wipe),
             self.wiping.eq(sponge.wiping),
             words.wipe.eq(sponge.wiping),
@@ -115,7 +121,7 @@ class HashUnit(wiring.Component):
             m.d.sync += [enters.eq(0), computes.eq(0)]
         return m
 
-    def _join(self, m: Module, padding: MessagePadding, offers: Value) -> None:
+    def _join(self, m: Module, padding: SpongePadding, offers: Value) -> None:
         """Words of the padding become the sponge's: as they are, in halves, or two at a time."""
         sponge = self.sponge
         message = sponge.message
@@ -132,7 +138,7 @@ class HashUnit(wiring.Component):
                 message.payload.word.eq(Cat(low, padding.word)),
                 message.valid.eq(offers & second),
                 padding.take.eq(offers & Mux(second, message.ready, ~sponge.wiping)),
-                padding.final.eq(second),
+                padding.at_end.eq(second),
             ]
             with m.If(padding.take):
                 m.d.sync += [low.eq(padding.word), second.eq(~second)]
@@ -143,12 +149,12 @@ class HashUnit(wiring.Component):
                 message.payload.word.eq(padding.word.word_select(place[0], self.slices)),
                 message.valid.eq(offers),
                 padding.take.eq(taken & place[0]),
-                padding.final.eq(place[1:].all()),
+                padding.at_end.eq(place[1:].all()),
             ]
         else:
             m.d.comb += [
                 message.payload.word.eq(padding.word),
                 message.valid.eq(offers),
                 padding.take.eq(taken),
-                padding.final.eq(place.all()),
+                padding.at_end.eq(place.all()),
             ]

@@ -4,10 +4,10 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from .message_padding import BUS_BITS, BUS_BYTES, BUS_WORD, FUNCTION, rate_of
 from .sponge import SpongeSignature
+from .sponge_padding import BUS_BITS, BUS_BYTES, BUS_WORD, FUNCTION, rate_of
 
-SQUEEZING = ("output", "valid", "take", "drained", "release", "wanted", "more")
+SQUEEZING = ("squeezed", "valid", "take", "drained", "discard", "wanted", "more")
 """Members of SpongeSignature that OutputWords is connected to."""
 
 
@@ -26,7 +26,7 @@ class OutputWords(wiring.Component):
     load, function, length (in): begin an output of a function, by its place in FUNCTIONS, of
         `length` bytes, at least 1; only while `idle`
     idle (1 bit, out): no byte is missing from the sponge
-    output, valid, take, drained, release, wanted, more : of a sponge
+    squeezed, valid, take, drained, discard, wanted, more : of a sponge
     words (out): the output; with `last` its last 1 to 4 bytes, and zeros
     wipe (1 bit, in): forget it
     """
@@ -54,7 +54,9 @@ class OutputWords(wiring.Component):
         function, left = Signal(FUNCTION), Signal(self.length_bits)
         slot, half = Signal(range(slots)), Signal()
         active, full = Signal(), Signal()
-        chunk = self.output.word_select(half, BUS_BITS) if self.width > BUS_BITS else self.output
+        chunk = (
+            self.squeezed.word_select(half, BUS_BITS) if self.width > BUS_BITS else self.squeezed
+        )
         # With words of 4 bits the first half of a byte is no byte.
         whole = slot[0] if self.width < 8 else Const(1)
         rate = rate_of(function)
@@ -67,7 +69,7 @@ class OutputWords(wiring.Component):
             consumes.eq(ends | half if self.width > BUS_BITS else 1),
             self.take.eq((~full | self.words.ready) & consumes),
             moves.eq(self.valid & (~full | self.words.ready)),
-            self.release.eq(ends | ((lane == rate) & place.all())),
+            self.discard.eq(ends | ((lane == rate) & place.all())),
             self.idle.eq(~active),
             self.wanted.eq(active),
             self.more.eq(left > Cat(Const(0, 3), rate + 1)),

@@ -6,7 +6,7 @@ permutation before it, or to a state of zeros in a cycle of its own.
 
 from itertools import pairwise
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
 
@@ -27,6 +27,9 @@ class ParallelSponge(wiring.Component):
     Parameters
     ----------
     blocks (int): 1 or 2 buffers of 21 lanes
+    target (Target): LUTs are placed on xc7
+
+    Raises ValueError for another number.
     """
 
     def __init__(self, blocks: int = 2, target: Target = Target.GENERIC):
@@ -44,24 +47,24 @@ class ParallelSponge(wiring.Component):
         connect(m, flipped(self.message), traffic.message)
         m.d.comb += [
             *same_named(self, traffic, "filled", "valid", "drained"),
-            *same_named(traffic, self, "take", "release"),
+            *same_named(traffic, self, "take", "discard"),
             *same_named(order, traffic, "full", "ends"),
             *same_named(order, self, "more", "wipe"),
             *same_named(traffic, order, "ended", "wiping"),
             *same_named(traffic, self, "captures"),
             traffic.may_fill.eq(1),
             traffic.may_drain.eq(1),
-            traffic.added.eq(order.begin & order.add),
+            traffic.added.eq(order.begins & order.add),
             order.room.eq(self.wanted & ~traffic.held),
-            order.begin.eq(order.may_begin),
-            order.finish.eq(order.begin),
+            order.begins.eq(order.may_begin),
+            order.finish.eq(order.begins),
             order.cleared.eq(order.clear),
             self.wiping.eq(order.wiping),
-            self.captures.eq(order.begin & order.capture & ~order.wiping),
+            self.captures.eq(order.begins & order.capture & ~order.wiping),
         ]
 
         state = signals(LANE_BITS, "state")
-        output = signals(LANE_BITS, "output", LARGEST_RATE)
+        output = signals(LANE_BITS, "squeezed", LARGEST_RATE)
         block = signals(LANE_BITS, "block", LARGEST_RATE) if self.blocks == 2 else output
         columns = parities(m, state, self.target)
         shifted = [column.rotate_left(1) for column in columns]
@@ -71,13 +74,13 @@ class ParallelSponge(wiring.Component):
         mixed = chi_and_block(
             m, [rotated[k] for k in range(LANES)], block, order.add, constant, self.target
         )
-        with m.If(order.begin):
+        with m.If(order.begins):
             m.d.sync += [lane.eq(new) for lane, new in zip(state, mixed, strict=True)]
             with m.If(order.clear):
                 m.d.sync += [lane.eq(0) for lane in state]
 
         captures = Signal()
-        m.d.comb += captures.eq(order.begin & order.capture)
+        m.d.comb += captures.eq(order.begins & order.capture)
         entering = self.message.payload.word
         next_lanes = [*output[1:], entering]
         moves = traffic.leaving
@@ -91,5 +94,5 @@ class ParallelSponge(wiring.Component):
         new = select_words(m, captures, mixed[:LARGEST_RATE], next_lanes, self.target)
         with m.If(captures | moves):
             m.d.sync += [lane.eq(word) for lane, word in zip(output, new, strict=True)]
-        m.d.comb += self.output.eq(output[0])
+        m.d.comb += self.squeezed.eq(output[0])
         return m

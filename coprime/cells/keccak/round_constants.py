@@ -47,7 +47,7 @@ class RoundConstants(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Step the sequence."""
         m = Module()
-        sequence = Signal(_BITS)
+        window = Signal(_BITS)
         # Which of the register's bits each later bit is the sum of.
         terms = [{k} for k in range(_BITS)]
         for k in range(_STEP):
@@ -55,18 +55,18 @@ class RoundConstants(wiring.Component):
             for tap in FEEDBACK:
                 total ^= terms[k + tap]
             terms.append(total)
-        m.d.comb += self.bits.eq(sequence[:_STEP])
+        m.d.comb += self.bits.eq(window[:_STEP])
         with m.If(self.restart):
-            m.d.sync += [sequence.eq(_number(0)), self.none.eq(0), self.last.eq(0)]
+            m.d.sync += [window.eq(_number(0)), self.none.eq(0), self.last.eq(0)]
         with m.Elif(self.clear):
-            m.d.sync += [sequence.eq(0), self.none.eq(1), self.last.eq(0)]
+            m.d.sync += [window.eq(0), self.none.eq(1), self.last.eq(0)]
         with m.Elif(self.advance):
             m.d.sync += [
                 *(
-                    sequence[k].eq(_sum([sequence[term] for term in sorted(terms[k + _STEP])]))
+                    window[k].eq(_sum([window[term] for term in sorted(terms[k + _STEP])]))
                     for k in range(_BITS)
                 ),
-                self.last.eq(sequence == _number(ROUNDS - 2)),
+                self.last.eq(window == _number(ROUNDS - 2)),
             ]
         return m
 

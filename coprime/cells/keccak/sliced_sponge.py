@@ -36,7 +36,7 @@ class BlockAccess(wiring.Component):
 
     Members
     -------
-    message, filled, output, valid, take, drained, release : as in SpongeSignature
+    message, filled, squeezed, valid, take, drained, discard : as in SpongeSignature
     reserve (in): in the next cycle a pass has the memory
     reserve_place, reserve_output (in): for that cycle the word in each lane, and with two blocks
         whether it is that of the output
@@ -54,7 +54,7 @@ class BlockAccess(wiring.Component):
         inputs = (*own, "added", "captures", "ended", "wiping")
         super().__init__(
             {
-                **{name: members[name] for name in (*TRAFFIC, "output")},
+                **{name: members[name] for name in (*TRAFFIC, "squeezed")},
                 **dict.fromkeys(inputs, In(1)),
                 "reserve_place": In(range(self.words)),
                 "captured": In(width).array(LARGEST_RATE),
@@ -73,7 +73,7 @@ class BlockAccess(wiring.Component):
         entering, leaving = traffic.entering, traffic.leaving
         m.d.comb += [
             *same_named(self, traffic, "filled", "valid", "drained", "full", "ends", "held"),
-            *same_named(traffic, self, "take", "release", "added", "captures", "ended", "wiping"),
+            *same_named(traffic, self, "take", "discard", "added", "captures", "ended", "wiping"),
             traffic.may_fill.eq(~reserved & ~drains),
             traffic.may_drain.eq(~reserved & drains),
             drains_next.eq(
@@ -83,7 +83,7 @@ class BlockAccess(wiring.Component):
             block.entering.eq(self.message.payload.word),
             block.move.eq(entering | leaving),
             block.capture.eq(self.capture),
-            self.output.eq(block.read[0]),
+            self.squeezed.eq(block.read[0]),
             *(port.eq(word) for port, word in zip(block.captured, self.captured, strict=True)),
             *(port.eq(word) for port, word in zip(self.read, block.read, strict=True)),
         ]
@@ -113,6 +113,9 @@ class SlicedSponge(wiring.Component):
     ----------
     slices (int): 4, 8, 16 or 32
     blocks (int): 1 or 2 buffers of 21 lanes
+    target (Target): LUTs are placed on xc7
+
+    Raises ValueError for other numbers.
     """
 
     def __init__(self, slices: int, blocks: int = 2, target: Target = Target.GENERIC):
@@ -132,8 +135,8 @@ class SlicedSponge(wiring.Component):
         m.submodules.access = access = BlockAccess(self.slices, self.blocks, self.target)
         connect(m, flipped(self.message), access.message)
         m.d.comb += [
-            *same_named(self, access, "filled", "output", "valid", "drained"),
-            *same_named(access, self, "take", "release"),
+            *same_named(self, access, "filled", "squeezed", "valid", "drained"),
+            *same_named(access, self, "take", "discard"),
             *same_named(order, access, "full", "ends"),
             *same_named(order, self, "more", "wipe"),
             order.room.eq(self.wanted & ~access.held),
@@ -143,33 +146,33 @@ class SlicedSponge(wiring.Component):
 
         # A pass has step 0, in which it may wait, to step words + 1.
         step = Signal(range(self.words + 2))
-        half, fresh, first, final = Signal(), Signal(), Signal(), Signal()
+        half, fresh, first, at_end = Signal(), Signal(), Signal(), Signal()
         add, capture, clear = Signal(), Signal(), Signal()
         m.d.comb += [
             first.eq(step == 0),
-            final.eq(step == self.words + 1),
-            order.begin.eq(first & order.may_begin),
-            order.finish.eq(final),
+            at_end.eq(step == self.words + 1),
+            order.begins.eq(first & order.may_begin),
+            order.finish.eq(at_end),
             order.cleared.eq(clear),
-            self.captures.eq(order.begin & order.capture & ~order.wiping),
+            self.captures.eq(order.begins & order.capture & ~order.wiping),
         ]
-        m.d.sync += fresh.eq(final)
-        with m.If(final):
+        m.d.sync += fresh.eq(at_end)
+        with m.If(at_end):
             m.d.sync += [step.eq(0), half.eq(~half), add.eq(0), capture.eq(0), clear.eq(0)]
-        with m.Elif(order.begin | ~first):
+        with m.Elif(order.begins | ~first):
             m.d.sync += step.eq(step + 1)
-        with m.If(order.begin):
+        with m.If(order.begins):
             m.d.sync += [add.eq(order.add), capture.eq(order.capture), clear.eq(order.clear)]
         m.d.comb += [
             access.reserve.eq(
-                Mux(first, order.begin & (order.add | order.capture), ~final & (add | capture))
+                Mux(first, order.begins & (order.add | order.capture), ~at_end & (add | capture))
             ),
             access.reserve_place.eq(lanes.place + 1),
             access.reserve_output.eq(
                 Mux(order.wiping, order.wiped[-1], Mux(first, order.capture, capture))
             ),
             access.capture.eq(capture),
-            access.added.eq(order.begin & order.add),
+            access.added.eq(order.begins & order.add),
             access.captures.eq(self.captures),
             access.waits.eq(first & order.add),
         ]

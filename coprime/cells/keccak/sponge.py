@@ -32,10 +32,10 @@ class SpongeSignature(wiring.Signature):
     message (in): blocks of always 21 lanes, the least significant word of the first lane first;
         lanes from the rate on are 0. `last` of a block's last word is looked at.
     filled (out): words of the block that were taken
-    output, valid, take (out, out, in): the next word of the state's first 21 lanes, squeezed block
-        by block; it is taken where `valid` and `take` are 1. `valid` may fall before that.
+    squeezed, valid, take (out, out, in): the next word of the state's first 21 lanes, block by
+        block; it is taken where `valid` and `take` are 1. `valid` may fall before that.
     drained (out): words of the block that were taken
-    release (1 bit, in): no word of this block is wanted after `output`, if that is taken; it is 1
+    discard (1 bit, in): no word of this block is wanted after `squeezed`, if that is taken; it is 1
         at the last of the 21 lanes' words, if not before
     wanted (1 bit, in): the next block may be captured, and `more` is valid; it stays 1 until
         `captures` is
@@ -52,9 +52,9 @@ class SpongeSignature(wiring.Signature):
             {
                 "message": In(stream.Signature(message_word(width))),
                 "filled": Out(position),
-                "output": Out(width),
+                "squeezed": Out(width),
                 "drained": Out(position),
-                **dict.fromkeys(("take", "release", "wanted", "more", "wipe"), In(1)),
+                **dict.fromkeys(("take", "discard", "wanted", "more", "wipe"), In(1)),
                 **dict.fromkeys(("valid", "captures", "wiping"), Out(1)),
             }
         )
@@ -73,7 +73,7 @@ class PassOrder(wiring.Component):
     room (in): a block can be captured
     more (in): another one is wanted after it
     may_begin (out): a pass may begin
-    begin (in): it does
+    begins (in): it does
     add, capture, clear (out): it adds a block; it captures the state; it leaves zeros as the state
     finish, cleared (in): this is a pass's last cycle, and it left zeros as the state
     ended (out): the message's last block was added, and its last output is not captured
@@ -84,7 +84,7 @@ class PassOrder(wiring.Component):
     def __init__(self, blocks: int):
         self.blocks = blocks
         self.constants = RoundConstants()
-        inputs = ("full", "ends", "room", "more", "begin", "finish", "cleared", "wipe")
+        inputs = ("full", "ends", "room", "more", "begins", "finish", "cleared", "wipe")
         outputs = ("may_begin", "add", "capture", "clear", "ended", "wiping")
         super().__init__(
             {
@@ -112,7 +112,7 @@ class PassOrder(wiring.Component):
             constants.restart.eq(self.finish & ~self.cleared & (constants.none | constants.last)),
             constants.advance.eq(self.finish),
         ]
-        with m.If(self.begin & self.add):
+        with m.If(self.begins & self.add):
             m.d.sync += self.ended.eq(self.ends)
         with m.If(self.finish & self.cleared):
             m.d.sync += self.ended.eq(0)

@@ -16,7 +16,7 @@ class BlockCounter(wiring.Component):
     restart : a block begins; with `take` the word that is taken is the last one
     position (out): of the next word, 0 to the last one of 21 lanes, after which it is 0 again
     next (out): `position` in the next cycle
-    final (1 bit, out): `position` is that of the last one
+    at_end (1 bit, out): `position` is that of the last one
     """
 
     def __init__(self, width: int):
@@ -25,7 +25,7 @@ class BlockCounter(wiring.Component):
             {
                 **dict.fromkeys(("take", "restart"), In(1)),
                 **dict.fromkeys(("position", "next"), Out(range(self.words))),
-                "final": Out(1),
+                "at_end": Out(1),
             }
         )
 
@@ -33,16 +33,16 @@ class BlockCounter(wiring.Component):
         """Count."""
         m = Module()
         m.d.comb += [
-            self.final.eq(self.position == self.words - 1),
+            self.at_end.eq(self.position == self.words - 1),
             self.next.eq(self.position + self.take),
         ]
-        with m.If(self.restart | (self.take & self.final)):
+        with m.If(self.restart | (self.take & self.at_end)):
             m.d.comb += self.next.eq(0)
         m.d.sync += self.position.eq(self.next)
         return m
 
 
-TRAFFIC = ("message", "filled", "valid", "take", "drained", "release")
+TRAFFIC = ("message", "filled", "valid", "take", "drained", "discard")
 """Members of SpongeSignature that are ports of Traffic."""
 
 
@@ -57,7 +57,7 @@ class Traffic(wiring.Component):
 
     Members
     -------
-    message, filled, valid, take, drained, release : as in SpongeSignature
+    message, filled, valid, take, drained, discard : as in SpongeSignature
     may_fill, may_drain (in): a word may enter, may leave in this cycle
     added (in): a pass begins that adds the block
     captures (in): a pass begins that captures a block of output
@@ -90,7 +90,7 @@ class Traffic(wiring.Component):
         m = Module()
         m.submodules.filling = filling = BlockCounter(self.width)
         m.submodules.draining = draining = BlockCounter(self.width)
-        released = draining.take & self.release
+        released = draining.take & self.discard
         room = ~self.full & ~self.wiping
         if self.shared:
             room &= ~self.held & ~self.ended
@@ -109,7 +109,7 @@ class Traffic(wiring.Component):
             self.drained.eq(draining.position),
             self.drained_next.eq(draining.next),
         ]
-        with m.If(filling.take & filling.final):
+        with m.If(filling.take & filling.at_end):
             m.d.sync += [self.full.eq(1), self.ends.eq(self.message.payload.last)]
         with m.If(self.added | self.wiping):
             m.d.sync += self.full.eq(0)

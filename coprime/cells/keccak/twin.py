@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from coprime.model.keccak import LANE_BITS, LARGEST_RATE, ROUNDS, Function
 
-from .message_padding import BUS_BITS, BUS_BYTES
 from .sponge import block_words
+from .sponge_padding import BUS_BITS, BUS_BYTES
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class SpongeTwin:
 
 
 @dataclass
-class Command:
+class HashCommand:
     """A function and the length of its output in bytes; what is left of it as it is output."""
 
     function: Function
@@ -219,8 +219,8 @@ class HashUnitTwin:
         self.sponge = SpongeTwin(slices, blocks)
         self.part_bytes = max(8, min(slices, BUS_BITS)) // 8
         self.per_lane = LANE_BITS // slices
-        self.entering: Command | None = None
-        self.computed: Command | None = None
+        self.entering: HashCommand | None = None
+        self.computed: HashCommand | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -233,7 +233,7 @@ class HashUnitTwin:
 
     def tick(
         self,
-        command: Command | None = None,
+        command: HashCommand | None = None,
         message: BusWord | None = None,
         *,
         ready: bool = True,
@@ -259,7 +259,7 @@ class HashUnitTwin:
             wipe=wipe,
         )
         if command_ready and command is not None:
-            self.entering = Command(command.function, command.length)
+            self.entering = HashCommand(command.function, command.length)
         if loads and computing is not None:
             self.digest, self.rate = computing.output(), computing.function.rate_bytes
             self.sent = 0

@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.keccak.hash_unit import HashUnit
-from coprime.cells.keccak.twin import Command, HashUnitTwin, bus_words
+from coprime.cells.keccak.twin import HashCommand, HashUnitTwin, bus_words
 from coprime.cells.target import Target
 from coprime.model.keccak import FUNCTIONS
 from tests.combinational import Bench
@@ -34,7 +34,7 @@ class Job:
 
     @property
     def command(self):
-        return Command(self.function, self.length)
+        return HashCommand(self.function, self.length)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class HashBench:
         twin = HashUnitTwin(self.slices, self.blocks)
         self._compare(*predict(twin, jobs, pace, seed, wipes))
         for job in jobs:
-            wanted = Command(job.function, job.length, job.message).output()
+            wanted = HashCommand(job.function, job.length, job.message).output()
             assert job.output == wanted, (job.function.name, len(job.message), job.length)
 
     def _compare(self, vectors, rows):

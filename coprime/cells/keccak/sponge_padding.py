@@ -35,7 +35,7 @@ class _Phase(enum.Enum):
     ZEROS = 2  # the padding has begun
 
 
-class MessagePadding(wiring.Component):
+class SpongePadding(wiring.Component):
     """The words of a message's blocks, each of 21 lanes.
 
     Parameters
@@ -48,7 +48,7 @@ class MessagePadding(wiring.Component):
     enable (1 bit, in): there is a message
     message (in): its bytes. An empty message is a word with `last` and 0 bytes. `bytes` counts with
         `last` only.
-    lane, final (in): the lane that the next word belongs to, and whether it is the last word of it
+    lane, at_end (in): the lane that the next word belongs to, and whether it is the last word of it
     word, ends, valid, take (out, out, out, in): words of blocks; `ends` is 1 with the last one of
         the message's last block
     completes (1 bit, out): the next word is that one
@@ -62,7 +62,7 @@ class MessagePadding(wiring.Component):
                 "function": In(FUNCTION),
                 "message": In(stream.Signature(BUS_WORD)),
                 "lane": In(range(LARGEST_RATE)),
-                **dict.fromkeys(("enable", "final", "take"), In(1)),
+                **dict.fromkeys(("enable", "at_end", "take"), In(1)),
                 "word": Out(width),
                 **dict.fromkeys(("ends", "valid", "completes", "done"), Out(1)),
             }
@@ -109,11 +109,11 @@ class MessagePadding(wiring.Component):
                     Mux(first | (takes_message & (count == k)), suffix, 0),
                 )
             )
-        top = Cat(Const(0, 7), pads & self.final & (self.lane == rate))
+        top = Cat(Const(0, 7), pads & self.at_end & (self.lane == rate))
         m.d.comb += [
             self.word.eq(Cat(found[:-1], found[-1] | top)),
             self.ends.eq(pads),
-            self.completes.eq(pads & self.final & (self.lane == LARGEST_RATE - 1)),
+            self.completes.eq(pads & self.at_end & (self.lane == LARGEST_RATE - 1)),
             self.done.eq(self.take & self.completes),
             self.message.ready.eq(self.take & takes_message & (ends | (part == parts - 1))),
         ]

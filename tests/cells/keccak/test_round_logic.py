@@ -1,0 +1,102 @@
+"""Rounds of placed LUTs do what the plain expressions do: proved by a solver, for all inputs.
+
+And these are the model's steps: in simulation, on whole lanes.
+"""
+
+import random
+
+import pytest
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.keccak.round_logic import (
+    add_parities,
+    chi_and_block,
+    parities,
+    select_words,
+    signals,
+)
+from coprime.cells.target import Target
+from coprime.flow.verilog import to_verilog
+from coprime.model import keccak
+from tests.combinational import Bench
+from tests.netlists import proved_equal
+
+SEED = 5
+
+
+class Steps(wiring.Component):
+    """Theta, chi with a block and a constant, and a selection; `wrong` must not be the same."""
+
+    def __init__(self, width, target, *, wrong=False):
+        self.width, self.target, self.wrong = width, target, wrong
+        super().__init__(
+            {
+                "state": In(25 * width),
+                "block": In(21 * width),
+                **dict.fromkeys(("add", "constant"), In(1)),
+                **dict.fromkeys(("theta", "chi", "selected"), Out(25 * width)),
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        width, target = self.width, self.target
+        state, block = signals(width, "lane"), signals(width, "added", 21)
+        m.d.comb += [Cat(state).eq(self.state), Cat(block).eq(self.block)]
+        columns = parities(m, state, target)
+        shifted = [column.rotate_left(1) for column in columns]
+        chi = chi_and_block(m, state, block, self.add, {width - 1: self.constant}, target)
+        m.d.comb += [
+            self.theta.eq(Cat(add_parities(m, state, columns, shifted, target))),
+            self.chi.eq(Cat(chi)),
+            self.selected.eq(
+                Cat(select_words(m, self.add ^ self.wrong, state[:21], block, target))
+            ),
+        ]
+        return m
+
+
+def verilog_of(width, target, name, **settings):
+    return to_verilog(Steps(width, target, **settings), name)
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_placed_luts_are_the_plain_expressions(width):
+    explicit = verilog_of(width, Target.XC7, "coprime_explicit")
+    assert proved_equal(verilog_of(width, Target.GENERIC, "coprime_plain"), explicit)
+    # Two bits each: theta, the selection, and chi of the lanes that no block is added to.
+    assert explicit.count("LUT6_2 #") == width * (25 + 21 + 4) // 2
+    assert explicit.count("LUT5 #") == width * (21 + 5) - 1
+    assert explicit.count("LUT6 #") == 1
+
+
+def test_the_proof_can_fail():
+    explicit = verilog_of(4, Target.XC7, "coprime_explicit", wrong=True)
+    assert not proved_equal(verilog_of(4, Target.GENERIC, "coprime_plain"), explicit)
+
+
+def joined(lanes, width=64):
+    return sum(lane << width * place for place, lane in enumerate(lanes))
+
+
+def test_steps_are_the_model_s():
+    generator = random.Random(SEED)
+    states = [[generator.getrandbits(64) for _ in range(25)] for _ in range(20)]
+    blocks = [[generator.getrandbits(64) for _ in range(21)] for _ in states]
+    vectors, expected = [], []
+    for number, (state, block) in enumerate(zip(states, blocks, strict=True)):
+        add, constant = number % 2, number // 2 % 2
+        vectors.append(joined(state) | joined(block) << 1600 | add << 2944 | constant << 2945)
+        chi = [
+            lane ^ (added if add else 0)
+            for lane, added in zip(keccak.chi(state), [*block, 0, 0, 0, 0], strict=True)
+        ]
+        chi[0] ^= constant << 63
+        selected = state[:21] if add else block
+        expected.append(
+            joined(keccak.theta(state)) | joined(chi) << 1600 | joined(selected) << 3200
+        )
+    (found,) = Bench([Steps(64, Target.GENERIC)]).run(vectors)
+    assert found == expected
