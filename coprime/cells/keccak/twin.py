@@ -162,9 +162,12 @@ class SpongeTwin:
                 self.drained, self.held = 0, False
 
 
+_SHAKES = {"SHAKE128": hashlib.shake_128, "SHAKE256": hashlib.shake_256}
+
+
 @dataclass
 class HashCommand:
-    """A function and the length of its output in bytes; what is left of it as it is output."""
+    """A function, the length of its output in bytes, and what was taken of its message."""
 
     function: Function
     length: int
@@ -172,9 +175,10 @@ class HashCommand:
 
     def output(self) -> bytes:
         """What hashlib says."""
-        name = self.function.name.lower().replace("-", "_").replace("shake", "shake_")
-        made = hashlib.new(name, self.message)
-        return made.digest(self.length) if "shake" in name else made.digest()[: self.length]
+        name, message = self.function.name, self.message
+        if name in _SHAKES:
+            return _SHAKES[name](message).digest(self.length)
+        return hashlib.new(name.lower().replace("-", "_"), message).digest()[: self.length]
 
 
 @dataclass(frozen=True)
