@@ -52,6 +52,8 @@ class OutputWords(wiring.Component):
         step = max(1, chunk_bits // 8)  # bytes that end with a chunk
         slots = BUS_BITS // chunk_bits
         function, left = Signal(FUNCTION), Signal(self.length_bits)
+        # The bytes that are left, inverted: counting up takes fewer LUTs than counting down.
+        inverted = Signal(self.length_bits)
         slot, half = Signal(range(slots)), Signal()
         active, full = Signal(), Signal()
         chunk = (
@@ -61,15 +63,16 @@ class OutputWords(wiring.Component):
         whole = slot[0] if self.width < 8 else Const(1)
         rate = rate_of(function)
         per_lane = len(self.drained) - len(rate)
-        place = self.drained[:per_lane]
+        in_lane = self.drained[:per_lane]
         lane = self.drained[per_lane:]
         ends, moves, consumes = Signal(), Signal(), Signal()
         m.d.comb += [
+            left.eq(~inverted),
             ends.eq(whole & (left <= step)),
             consumes.eq(ends | half if self.width > BUS_BITS else 1),
             self.take.eq((~full | self.words.ready) & consumes),
             moves.eq(self.valid & (~full | self.words.ready)),
-            self.discard.eq(ends | ((lane == rate) & place.all())),
+            self.discard.eq(ends | ((lane == rate) & in_lane.all())),
             self.idle.eq(~active),
             self.wanted.eq(active),
             self.more.eq(left > Cat(Const(0, 3), rate + 1)),
@@ -77,19 +80,24 @@ class OutputWords(wiring.Component):
         ]
         bus = self.words.payload
         with m.If(full & self.words.ready):
-            m.d.sync += [full.eq(0), bus.eq(0)]
+            m.d.sync += full.eq(0)
         with m.If(moves):
             if self.width > BUS_BITS:
                 m.d.sync += half.eq(~consumes)
             with m.If(whole):
-                m.d.sync += left.eq(left - step)
+                m.d.sync += inverted.eq(inverted + step)
             gathered = chunk
             if step > 1:
                 kept = [(left > k) | ~ends for k in range(step)]
                 gathered = chunk & Cat(bit.replicate(8) for bit in kept)
+            # The first chunk of a word leaves zeros in the places of the others.
             for k in range(slots):
+                place = bus.data[chunk_bits * k :][:chunk_bits]
                 with m.If(slot == k):
-                    m.d.sync += bus.data[chunk_bits * k :][:chunk_bits].eq(gathered)
+                    m.d.sync += place.eq(gathered)
+                if k:
+                    with m.If(slot == 0):
+                        m.d.sync += place.eq(0)
             final = slot == slots - 1
             m.d.sync += slot.eq(Mux(ends | final, 0, slot + 1))
             with m.If(ends | final):
@@ -102,7 +110,7 @@ class OutputWords(wiring.Component):
             with m.If(ends):
                 m.d.sync += active.eq(0)
         with m.If(self.load):
-            m.d.sync += [active.eq(1), function.eq(self.function), left.eq(self.length)]
+            m.d.sync += [active.eq(1), function.eq(self.function), inverted.eq(~self.length)]
         with m.If(self.wipe):
             m.d.sync += [active.eq(0), full.eq(0), bus.eq(0), slot.eq(0), half.eq(0)]
         return m
