@@ -96,7 +96,8 @@ class SpongePadding(wiring.Component):
             self.valid.eq(self.enable & (~takes_message | self.message.valid)),
         ]
         low, high = (Const(suffix, 8) for suffix in _SUFFIXES)
-        suffix = Mux(self.function >= 4, high, low)
+        is_high = look_up([one.suffix == _SUFFIXES[1] for one in FUNCTIONS], self.function, 1)
+        suffix = Mux(is_high, high, low)
         words = bus.data.word_select(part, self.width) if parts > 1 else bus.data
         found = []
         for k in range(size):
