@@ -63,7 +63,8 @@ class OutputWords(wiring.Component):
         whole = slot[0] if self.width < 8 else Const(1)
         rate = rate_of(function)
         per_lane = len(self.drained) - len(rate)
-        in_lane = self.drained[:per_lane]
+        # (In Verilog `all` of no bits would be 0.)
+        lane_ends = self.drained[:per_lane].all() if per_lane else Const(1)
         lane = self.drained[per_lane:]
         ends, moves, consumes = Signal(), Signal(), Signal()
         m.d.comb += [
@@ -72,11 +73,11 @@ class OutputWords(wiring.Component):
             consumes.eq(ends | half if self.width > BUS_BITS else 1),
             self.take.eq((~full | self.words.ready) & consumes),
             moves.eq(self.valid & (~full | self.words.ready)),
-            self.discard.eq(ends | ((lane == rate) & in_lane.all())),
+            self.discard.eq(ends | ((lane == rate) & lane_ends)),
             self.idle.eq(~active),
             self.wanted.eq(active),
             self.more.eq(left > Cat(Const(0, 3), rate + 1)),
-            self.words.valid.eq(full),
+            self.words.valid.eq(full & ~self.wipe),
         ]
         bus = self.words.payload
         with m.If(full & self.words.ready):

@@ -247,7 +247,7 @@ class HashUnitTwin:
         sponge = self.sponge
         wiping = sponge.wiping
         command_ready = self.entering is None and not wiping
-        word = self.word
+        word = None if wiping else self.word
         loads = self.computed is not None and self.digest is None
         computing, entering = self.computed, self.entering
         leaving, release, more, wanted = self._squeeze(ready)
