@@ -27,7 +27,7 @@ def point(slices, blocks, *marks):
     scope="module",
     params=[
         *(point(*one) for one in POINTS),
-        *(point(*one, pytest.mark.slow) for one in SLOW_POINTS),  # minutes to compile
+        *(point(*one, pytest.mark.matrix) for one in SLOW_POINTS),
     ],
 )
 def bench(request):
@@ -103,7 +103,7 @@ def test_two_blocks_overlap_messages():
     assert cycles[1] > 2 * 168 + SpongeCycles(8).permutation
 
 
-@pytest.mark.slow  # half a million cycles, predicted one by one
+@pytest.mark.matrix  # half a million cycles, predicted one by one
 @pytest.mark.parametrize("number", range(6), ids=[one.name for one in FUNCTIONS])
 def test_every_length_up_to_600(number):
     generator = random.Random(SEED)

@@ -44,13 +44,13 @@ def mapped(slices, blocks):
     return map_design(Target.XC7, make_sponge(slices, blocks, Target.XC7), "coprime_mapped")
 
 
-@pytest.mark.slow  # Yosys takes a minute for each
+@pytest.mark.route
 @pytest.mark.parametrize("point", LUTS, ids=lambda point: "{}-{}".format(*point))
 def test_luts_on_xc7(point):
     assert mapped(*point).lut <= LUTS[point]
 
 
-@pytest.mark.slow  # Yosys, and compiling the netlist
+@pytest.mark.route
 def test_xc7_netlist_agrees_with_twin():
     gold = guarded("gold", to_verilog(make_sponge(8, 2), "coprime_twin"), "coprime_twin")
     netlist = mapped(8, 2).netlist
@@ -58,7 +58,7 @@ def test_xc7_netlist_agrees_with_twin():
     assert first_difference(gold, gate, INPUTS, OUTPUTS) is None
 
 
-@pytest.mark.slow  # compiling
+@pytest.mark.route
 def test_comparison_sees_a_difference():
     gold, gate = (
         guarded(name, to_verilog(make_sponge(8, blocks), inner), inner)
