@@ -85,7 +85,9 @@ def test_while_a_design_is_elaborated(tmp_path, monkeypatch, capfd, module):
         return elaborate(self, platform)
 
     monkeypatch.setattr(Module, "elaborate", interrupt)
-    words = ["coprime", "build", "fdfm", "-p", "max_bits=64", "-o", str(tmp_path / "folder")]
+    monkeypatch.setenv("COPRIME_CACHE", str(tmp_path / "cache"))  # where no Verilog of it is kept
+    size = f"max_bits={90 + module}"  # of which no other test has a design in this process
+    words = ["coprime", "build", "fdfm", "-p", size, "-o", str(tmp_path / "folder")]
     monkeypatch.setattr(sys, "argv", words)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")

@@ -133,9 +133,14 @@ def test_points_off_the_curve():
     public = keys.CurvePrivateKey.generate(P_256).software_public()
     der = public.encode(Encoding.DER)
     x, y = P_256.decode_point(public.point)
-    for point in (P_256.encode_point((x, y ^ 1)), bytes(65), b"\4" + bytes(64), b"\0"):
+    for point in (P_256.encode_point((x, y ^ 1)), bytes(65), b"\4" + bytes(64)):
         with pytest.raises(KeyFileError, match=r"(corrupt or |the file )holds no public key"):
             keys.parse_public(der[:-65] + point)
+    infinity = bytes.fromhex("3019301306072a8648ce3d020106082a8648ce3d030107") + b"\3\2\0\0"
+    with pytest.raises(KeyFileError, match=r"(corrupt or |the file )holds no public key"):
+        keys.parse_public(infinity)
+    with pytest.raises(KeyFileError, match="cut off: 64 bytes are missing"):
+        keys.parse_public(der[:-65] + b"\0")
 
 
 def test_points_off_an_edwards_curve():

@@ -125,6 +125,6 @@ def test_hardware_that_steps_need():
     assert of_steps(drawn).draws
     assert of_steps(drawn).adds_drawn
     assert not of_steps(drawn).blinds_exponents
-    assert of_steps(replace(drawn, destination=Scratch.BLINDED)).blinds_exponents
+    assert of_steps(replace(drawn, destination=Scratch.BLINDED_P)).blinds_exponents
     assert of_steps(Step(kind=StepKind.CHECK_ZERO, note="")).checks
     assert of_steps(move(), move()).kinds == {StepKind.MOVE}
