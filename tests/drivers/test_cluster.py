@@ -95,6 +95,7 @@ def test_thousands_of_jobs(build):
 
 
 @pytest.mark.xdist_group("weierstrass")  # which have the same places of numbers
+@pytest.mark.matrix
 @pytest.mark.parametrize("k", [5, 0])
 def test_a_curve_on_a_core(tmp_path, k):
     """A cluster has commands with codes over 7, too."""

@@ -142,6 +142,7 @@ def test_block_rams_that_are_certainly_enough_are_not_counted(monkeypatch):
         check_memories(29)
 
 
+@pytest.mark.route
 def test_block_rams_of_a_design_of_ours():
     """As many as it has when it is mapped."""
     flow = flow_of(Target.ECP5)
@@ -169,6 +170,7 @@ def test_they_are_counted_before_a_design_is_mapped(monkeypatch):
     assert asked == []
 
 
+@pytest.mark.route
 def test_nothing_is_mapped(monkeypatch):
     """Neither to place it nor to measure it."""
     monkeypatch.setattr(mapping, "map_cells", None)

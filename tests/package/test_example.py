@@ -45,7 +45,9 @@ def counts(text):
     ("family", "given", "bus", "target", "expected"),
     [
         ("fdfm", {"max_bits": "64"}, Bus.AXI4, Target.XC7, (1, 0, 0)),
-        ("compact", CURVES, Bus.AXI4_LITE, Target.ECP5, (2, 0, 1)),
+        pytest.param(
+            *("compact", CURVES, Bus.AXI4_LITE, Target.ECP5, (2, 0, 1)), marks=pytest.mark.clients
+        ),
         pytest.param(
             CLUSTER,
             {"engine": "compact", "cores": "2", **CURVES},

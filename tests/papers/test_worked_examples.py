@@ -201,7 +201,7 @@ def test_the_key_of_section_2_1():
 @pytest.mark.parametrize(
     ("family", "settings"),
     [
-        ("compression", {"modulus": KEY}),
+        pytest.param("compression", {"modulus": KEY}, marks=pytest.mark.matrix),
         ("compression", {"modulus": KEY, "multipliers": 1}),
         ("direct", {"modulus": KEY}),
         ("montgomery-r2", {"max_bits": 32, "multipliers": 2}),

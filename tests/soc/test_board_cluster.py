@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from coprime.catalog import choose
 from coprime.device.cluster import Cluster
 from coprime.device.scheduler import Scheduler
@@ -17,6 +19,7 @@ from coprime.soc.simulated_board import SimulatedBoard, SimulatedPort
 BAUD = 3_000_000
 
 
+@pytest.mark.matrix
 def test_cores_on_a_board_decrypt():
     board = BOARDS["ulx3s"]
     choice = choose("cluster", {"cores": "2", "max_bits": "64", "link_registers": "1"})
