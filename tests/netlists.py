@@ -14,6 +14,7 @@ from coprime.flow.tools import run_yosys
 from coprime.package import testbench
 
 MODELS = Path(__file__).parent / "models"
+_LIBRARY = {Target.XC7: "+/xilinx/cells_sim.v", Target.ECP5: "+/ecp5/cells_sim.v"}
 
 
 def xc7_library() -> str:
@@ -69,10 +70,10 @@ def without_initial_contents(netlist: str) -> str:
     return re.sub(r"^ *\.INIT(P|VAL|_RAM)?_[0-9A-F]{1,2}\([\d\"].*\n", "", netlist, flags=re.M)
 
 
-def proved_equal(plain: str, explicit: str) -> bool:
+def proved_equal(plain: str, explicit: str, target: Target = Target.XC7) -> bool:
     """Whether modules coprime_plain and coprime_explicit, without registers, are the same.
 
-    A solver decides that for all inputs; the second one may have cells of the 7 series.
+    A solver decides that for all inputs; the second one may have cells of the target, xc7 or ecp5.
     """
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -80,7 +81,7 @@ def proved_equal(plain: str, explicit: str) -> bool:
         log = run_yosys(
             [
                 "read_verilog design.v",
-                "read_verilog +/xilinx/cells_sim.v",
+                f"read_verilog -overwrite {_LIBRARY[target]}",
                 "hierarchy",
                 "proc",
                 "flatten",
