@@ -34,9 +34,7 @@ def to_verilog(
     Raises TypeError or ValueError for another name, and NotImplementedError for what no design of
     ours contains (`readable_verilog.convert` lists it).
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be a str, not {name!r}")
-    if not re.fullmatch(_PREFIX + "[a-z0-9_]+", name):
+    if isinstance(name, str) and not re.fullmatch(_PREFIX + "[a-z0-9_]+", name):
         raise ValueError(
             f"name must be '{_PREFIX}' and lower-case letters, digits or underscores, not {name!r}"
         )
