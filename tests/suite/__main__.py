@@ -16,6 +16,8 @@ from tests.suite import durations
 from tests.suite.table import OUTCOMES, duration, table
 
 STATE = Path("build/suite")
+INTERNAL_ERROR = 3
+"""pytest's exit status when it fails itself."""
 RESULTS, RUNNING = "results.jsonl", "running.jsonl"
 
 
@@ -73,7 +75,9 @@ def run_shard(given: argparse.Namespace, shard: str, failed_before: set[str]) ->
 
     pytest-xdist 3.8 waits for ever after a worker has crashed, if it may start another one
     (https://github.com/pytest-dev/pytest-xdist/issues/1323). So it may not: it ends, the test is a
-    failure, and those that are left are run by another pytest.
+    failure, and those that are left are run by another pytest. Where xdist was just about to give
+    the worker more tests, it fails itself and the crash has no line; the test, first of those that
+    are left, then crashes again and gets one.
     """
     again = failed_before
     while True:
@@ -84,7 +88,8 @@ def run_shard(given: argparse.Namespace, shard: str, failed_before: set[str]) ->
         except KeyboardInterrupt:
             status = 130
         new = keep(given.state)
-        if status == 130 or not any(one["crashed"] for one in new):
+        crashed = any(one["crashed"] for one in new) or (new and status == INTERNAL_ERROR)
+        if status == 130 or not crashed:
             return 0 if status in (0, 1, 5) else status  # all passed, some failed, none left
         again = again - {one["test"] for one in new}
 

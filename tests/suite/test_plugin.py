@@ -164,7 +164,7 @@ def test_a_worker_that_ends_is_a_failure(suite):
     path = suite / "cases" / "test_others.py"
     path.write_text("import os\n" + path.read_text().replace("assert FAILS", "os._exit(3)"))
     status, said = python(suite, "tests.suite", "--shards", "1", "--jobs", "1", "cases")
-    assert status == 1
+    assert status == 1, said
     assert "FAILED cases/test_others.py::test_that_fails" in said.splitlines()
     (row,) = [line for line in said.splitlines() if line.startswith("all ")]
     assert row.split()[1:4] == [str(len(names(suite)) - 2), "1", "1"]
