@@ -26,6 +26,7 @@ LAYERS = [
     "cluster",
     "padding",
     "fixed_modulus",
+    "calls",
     "engine",
     "operations",
     "exponentiators",

@@ -1,0 +1,1 @@
+"""Engines of byte strings: what one offers to bus, drivers and command line, without numbers."""

@@ -1,0 +1,174 @@
+"""What an engine of byte strings can do: slots, calls, and the record of both; without hardware.
+
+A call takes slots and gives slots. A slot is a byte string inside the engine. The host loads it, or
+a call computes it; either way it is complete until a call uses it up, it is loaded again, or the
+parameter set changes. So a call's outputs can be the next call's inputs without leaving the engine.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import TYPE_CHECKING, Protocol
+
+from coprime.cells.target import Target
+from coprime.engine.capabilities import Error
+
+if TYPE_CHECKING:
+    from amaranth.lib import wiring
+
+WIPE = 5
+"""The code of the command that clears an engine, of any kind."""
+WORD_BYTES = 4
+"""Bytes of the words in which slots are loaded and read, the first byte least significant."""
+
+Values = Mapping[str, bytes]
+"""Byte strings by the names of their slots."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A byte string of an engine.
+
+    Parameters
+    ----------
+    number : by which software selects it, 0 to 30
+    name : as in tables, and on the command line with `-` for `_`
+    summary : what it holds, one line
+    lengths : its bytes, one number for each parameter set; (0,) if it is streamed
+    secret : whether it depends on a secret; tables and reports show no value of it
+    readable : whether software may read it once it is complete
+    streamed : of any length, 0 to 2^31 - 1 bytes in a part: taken, or given, while the call runs
+    number_of : the name of the streamed output whose length in bytes this slot holds, as a number;
+        empty if it is none
+    """
+
+    number: int
+    name: str
+    summary: str
+    lengths: tuple[int, ...]
+    secret: bool = False
+    readable: bool = False
+    streamed: bool = False
+    number_of: str = ""
+
+    def length(self, parameter_set: int) -> int:
+        """Its bytes with this parameter set."""
+        return self.lengths[parameter_set if len(self.lengths) > 1 else 0]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call gives.
+
+    Parameters
+    ----------
+    error : NONE if it gives its outputs
+    outputs : by name; the repr does not show them
+    cycles : in which the engine works, not counting those in which it waits for software
+    """
+
+    error: Error
+    outputs: Values = field(repr=False)
+    cycles: int
+
+
+@dataclass(frozen=True)
+class Call:
+    """A command of an engine.
+
+    Parameters
+    ----------
+    code : as software writes it to COMMAND, 17 to 63
+    name : as on the command line
+    summary : what it computes, one line
+    inputs : names of the slots that it needs complete, or streams
+    optional : of its inputs those that it draws as random bytes where they are not complete
+    outputs : names of the slots that it gives
+    uses_up : names of inputs that are no longer complete afterwards
+    checked : whether the engine checks the outputs before they can be read
+    draw : inputs for a parameter set's name, from a seed
+    reference : the outputs, from inputs and parameter set's name, as the standard defines them
+        and not as the engine computes them
+    """
+
+    code: int
+    name: str
+    summary: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    draw: Callable[[str, Random], Values]
+    reference: Callable[[str, Values], Values]
+    optional: frozenset[str] = frozenset()
+    uses_up: frozenset[str] = frozenset()
+    checked: bool = False
+
+
+@dataclass(frozen=True)
+class EngineInterface:
+    """Everything that the shell knows of an engine of byte strings.
+
+    Parameters
+    ----------
+    family : its name
+    family_number : FAMILY.NUMBER
+    slots, calls : without WIPE, which every engine has
+    parameter_sets : names, by number; a single one without parameter sets, ("",)
+    units : that work in parallel; CYCLES times `units` is what PRODUCTS is measured against
+    constant_time : no call's cycles depend on a secret
+    """
+
+    family: str
+    family_number: int
+    slots: tuple[Slot, ...]
+    calls: tuple[Call, ...]
+    parameter_sets: tuple[str, ...] = ("",)
+    units: int = 1
+    constant_time: bool = True
+
+    @cached_property
+    def slot(self) -> Mapping[str, Slot]:
+        """The slots by name."""
+        return {one.name: one for one in self.slots}
+
+    @cached_property
+    def call(self) -> Mapping[str, Call]:
+        """The calls by name."""
+        return {one.name: one for one in self.calls}
+
+    @property
+    def draws(self) -> bool:
+        """Whether a call takes random bytes."""
+        return any(one.optional for one in self.calls)
+
+    @property
+    def slot_bits(self) -> int:
+        """Width of a slot's number."""
+        return max(1, max(one.number for one in self.slots).bit_length())
+
+    @property
+    def set_bits(self) -> int:
+        """Width of a parameter set's number; 1 without sets."""
+        return max(1, (len(self.parameter_sets) - 1).bit_length())
+
+    @property
+    def index_bits(self) -> int:
+        """Width of the number of a word in a slot that is not streamed."""
+        longest = max(max(one.lengths) for one in self.slots)
+        return max(1, (-(-longest // WORD_BYTES) - 1).bit_length())
+
+
+class CallDesign(Protocol):
+    """Everything that is known of an engine of byte strings, and its hardware."""
+
+    @property
+    def interface(self) -> EngineInterface:
+        """Its slots and calls."""
+
+    def hardware(self, target: Target = Target.GENERIC) -> "wiring.Component":
+        """Make the engine, with the ports of CallSignature, for a target."""
+
+    def predict(
+        self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
+    ) -> Outcome:
+        """What a call does with these complete inputs; it draws its random bytes from `random`."""
