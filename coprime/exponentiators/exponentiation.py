@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from coprime.program.builder import Builder
 from coprime.program.operands import Context, Scratch
-from coprime.program.steps import Step
 
 from .fixed_window import fixed_window
 from .left_to_right import left_to_right
@@ -14,12 +14,12 @@ from .repeated import repeated, short
 from .right_to_left import right_to_left
 from .sliding_window import sliding_table, sliding_window
 
-_BY_BITS: Mapping[str, Callable[[Context], list[Step]]] = {
+_BY_BITS: Mapping[str, Callable[[Builder], None]] = {
     "left-to-right": left_to_right,
     "right-to-left": right_to_left,
     "repeated": repeated,
 }
-_BY_WINDOWS: Mapping[str, Callable[[Context, int], list[Step]]] = {
+_BY_WINDOWS: Mapping[str, Callable[[Builder, int], None]] = {
     "m-ary": m_ary,
     "fixed-window": fixed_window,
     "sliding-window": sliding_window,
@@ -76,15 +76,17 @@ class Exponentiation:
         """The cycles depend on the exponent's length and nothing else."""
         return self.name == "fixed-window"
 
-    def steps(self, context: Context) -> list[Step]:
-        """ACCUMULATOR = X ^ exponent modulo the context's modulus, by the last step."""
+    def power(self, code: Builder) -> None:
+        """ACCUMULATOR = X ^ exponent modulo the modulus, by the last step."""
         if self.name == "fixed-window":
-            bits = self.whole_window_bits if context is Context.WHOLE else self.window_bits
-            return fixed_window(context, bits)
-        if self.window_bits:
-            return _BY_WINDOWS[self.name](context, self.window)
-        return _BY_BITS[self.name](context)
+            is_whole = code.context is Context.WHOLE
+            fixed_window(code, self.whole_window_bits if is_whole else self.window_bits)
+        elif self.window_bits:
+            _BY_WINDOWS[self.name](code, self.window)
+        else:
+            _BY_BITS[self.name](code)
 
-    def checks(self, *contexts: Context) -> list[Step]:
-        """What must hold of the contexts' exponents."""
-        return [short(context) for context in contexts] if self.name == "repeated" else []
+    def check(self, code: Builder) -> None:
+        """What must hold of the modulus's exponent."""
+        if self.name == "repeated":
+            short(code)

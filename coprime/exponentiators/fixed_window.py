@@ -5,49 +5,42 @@ table entry is read in the same cycles, so that the cycles depend on the exponen
 and nothing else.
 """
 
+from coprime.program.builder import Builder
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import Next, Step, StepKind, scan, times
+from coprime.program.steps import StepKind
 
+from .loop import LEAVE_FORM
 from .table import enter, more
 
+FROM_HIGHEST = "from the highest window of E, of any"
 
-def fixed_window(context: Context, bits: int) -> list[Step]:
-    """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
+
+def fixed_window(code: Builder, bits: int) -> None:
+    """ACCUMULATOR = X ^ exponent modulo the modulus, at most that.
 
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    return [
-        enter(context, Scratch.T_0, Mode.ONE),
-        enter(context, Scratch.T_1, Operand.X),
-        *more(context, 2, (1 << bits) - 1),
-        enter(context, Mode.NEXT, Mode.ONE),
-        *windows(context, Mode.NEXT),
-    ]
+    enter(code, Scratch.T_0, Mode.ONE)
+    enter(code, Scratch.T_1, Operand.X)
+    more(code, 2, (1 << bits) - 1)
+    enter(code, Mode.NEXT, Mode.ONE)
+    code.scan(StepKind.SCAN_WINDOWS, FROM_HIGHEST)
+    windows(code, Mode.NEXT)
+    code.times(Mode.ONE, LEAVE_FORM)
 
 
-def windows(context: Context, product: Reference) -> list[Step]:
-    """ACCUMULATOR = T_1 ^ exponent, from 1 in Montgomery form; the last step leaves that form.
+def windows(code: Builder, product: Reference, *, even_exponent: bool = False) -> None:
+    """C = T_1 ^ exponent, of C = 1, for the windows from where a scan is.
 
-    `product` is where a product with ACCUMULATOR is written: NEXT, or ACCUMULATOR itself.
+    `product` is where C is written: NEXT, or ACCUMULATOR itself.
     """
-    square = f"square_{context.name}"
-    return [
-        scan(StepKind.SCAN_WINDOWS, context, "from the highest window of E, of any"),
-        times(
-            Scratch.ACCUMULATOR,
-            context,
-            "C = C * C, once for each bit of the window",
-            into=product,
-            next=Next.IF_WINDOW,
-            label=square,
-        ),
-        times(
-            Mode.WINDOW,
-            context,
-            "C = C * T_window",
-            into=product,
-            next=Next.NEXT_BIT,
-            target=square,
-        ),
-        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", into=product),
-    ]
+    with code.each_bit(square(code.context)):
+        note = "C = C * C, once for each bit of the window"
+        code.times(Scratch.ACCUMULATOR, note, product, even_exponent=even_exponent)
+        code.if_window()
+        code.times(Mode.WINDOW, "C = C * T_window", product)
+
+
+def square(context: Context) -> str:
+    """Label of the first step of `windows`."""
+    return f"square_{context.name}"

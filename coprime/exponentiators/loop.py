@@ -1,39 +1,39 @@
 """The loop of an exponentiation from the left: square for each bit, and multiply after some."""
 
-from coprime.program.operands import Context, Mode, Reference, Scratch
-from coprime.program.steps import Next, Step, StepKind, scan, times
+from coprime.program.builder import Builder
+from coprime.program.operands import Mode, Reference, Scratch
+from coprime.program.steps import Next, StepKind
 
 LEAVE_FORM = "C = C * 1, out of Montgomery form"  # what the step after the loop does
 
 
-def _after(context: Context) -> str:
+def _after(code: Builder) -> str:
     """Label of the step after the loop."""
-    return f"leave_{context.name}"
+    return f"leave_{code.context.name}"
 
 
-def scan_bits(context: Context) -> Step:
+def scan_bits(code: Builder) -> None:
     """Begin at the exponent's highest 1; skip the loop if it has none."""
-    note = "line 3: from the highest 1 of E"
-    return scan(StepKind.SCAN, context, note, target=_after(context))
+    code.scan(StepKind.SCAN, "line 3: from the highest 1 of E", _after(code))
 
 
 def square_and_multiply(
-    context: Context,
+    code: Builder,
     factor: Reference,
     rule: Next,
     *,
     square: str,
     product: str,
     leave: str = LEAVE_FORM,
-) -> list[Step]:
+) -> None:
     """C = C^2 for each bit of the exponent; C = C * factor where `rule` does not skip it.
 
     C is the intermediate result, as in `times`. The last step leaves Montgomery form. `square`,
     `product` and `leave` are the notes of the three steps.
     """
-    again, after = f"square_{context.name}", _after(context)
-    return [
-        times(Scratch.ACCUMULATOR, context, square, next=rule, target=after, label=again),
-        times(factor, context, product, next=Next.NEXT_BIT, target=again),
-        times(Mode.ONE, context, leave, label=after),
-    ]
+    with code.each_bit(f"square_{code.context.name}"):
+        code.times(Scratch.ACCUMULATOR, square)
+        code.then(rule, _after(code))
+        code.times(factor, product)
+    code.label(_after(code))
+    code.times(Mode.ONE, leave)

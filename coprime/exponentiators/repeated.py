@@ -5,34 +5,30 @@ may have at most COUNTER_BITS bits; a longer one is an error. For short exponent
 65537 takes as many multiplications. Not constant time: the cycles reveal the exponent.
 """
 
-from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import COUNTER_BITS, Next, Step, StepKind, scan, times
+from coprime.program.builder import Builder
+from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.steps import COUNTER_BITS, Next, StepKind
 
 from .table import enter
 
 
-def short(context: Context) -> Step:
+def short(code: Builder) -> None:
     """Refuse an exponent that is too long, before anything is done."""
-    return scan(StepKind.LOAD_COUNTER, context, f"{context.exponent.name} < 2^{COUNTER_BITS}?")
+    note = f"{code.context.exponent.name} < 2^{COUNTER_BITS}?"
+    code.scan(StepKind.LOAD_COUNTER, note)
 
 
-def repeated(context: Context) -> list[Step]:
-    """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
+def repeated(code: Builder) -> None:
+    """ACCUMULATOR = X ^ exponent modulo the modulus, at most that.
 
     X is as in `left_to_right`.
     """
-    again, leave = f"again_{context.name}", f"leave_{context.name}"
-    return [
-        enter(context, Mode.NEXT, Mode.ONE),
-        enter(context, Scratch.BASE, Operand.X),
-        scan(StepKind.LOAD_COUNTER, context, "line 2: E times", target=leave),
-        times(
-            Scratch.BASE,
-            context,
-            "line 3: C = C * X",
-            next=Next.COUNT_DOWN,
-            target=again,
-            label=again,
-        ),
-        times(Mode.ONE, context, "C = C * 1, out of Montgomery form", label=leave),
-    ]
+    again, leave = f"again_{code.context.name}", f"leave_{code.context.name}"
+    enter(code, Mode.NEXT, Mode.ONE)
+    enter(code, Scratch.BASE, Operand.X)
+    code.scan(StepKind.LOAD_COUNTER, "line 2: E times", leave)
+    code.label(again)
+    code.times(Scratch.BASE, "line 3: C = C * X")
+    code.then(Next.COUNT_DOWN, again)
+    code.label(leave)
+    code.times(Mode.ONE, "C = C * 1, out of Montgomery form")

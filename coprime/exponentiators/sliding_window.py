@@ -8,8 +8,9 @@ Where fewer than w bits are left, each 1 is a window of its own. Not constant ti
 the exponent's length without leading zeros, and the number of windows.
 """
 
-from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import Next, Step, multiply
+from coprime.program.builder import Builder
+from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.steps import Next
 
 from .loop import scan_bits, square_and_multiply
 from .table import enter, more
@@ -20,33 +21,24 @@ def sliding_table(bits: int) -> list[int]:
     return sorted({1, *range(1 << (bits - 1), 1 << bits)})
 
 
-def sliding_window(context: Context, bits: int) -> list[Step]:
-    """ACCUMULATOR = X ^ exponent modulo the context's modulus, at most that modulus.
+def sliding_window(code: Builder, bits: int) -> None:
+    """ACCUMULATOR = X ^ exponent modulo the modulus, at most that.
 
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    highest = 1 << (bits - 1)
-    doubled = [1 << k for k in range(1, bits)]
-    return [
-        enter(context, Scratch.T_1, Operand.X),
-        *(
-            multiply(
-                Scratch.table(k) if k == highest else Mode.NEXT,
-                Scratch.T_1 if k == 2 else Scratch.ACCUMULATOR,
-                Scratch.T_1 if k == 2 else Scratch.ACCUMULATOR,
-                context,
-                f"X ^ {k} = X ^ {k // 2} * X ^ {k // 2}",
-            )
-            for k in doubled
-        ),
-        *more(context, highest + 1, 2 * highest - 1),
-        enter(context, Mode.NEXT, Mode.ONE),
-        scan_bits(context),
-        *square_and_multiply(
-            context,
-            Mode.WINDOW,
-            Next.IF_SLIDING_WINDOW,
-            square="lines 5 and 12: C = C * C",
-            product="line 15: C = C * T_window",
-        ),
-    ]
+    highest, power = 1 << (bits - 1), Scratch.T_1
+    enter(code, Scratch.T_1, Operand.X)
+    for k in (1 << k for k in range(1, bits)):
+        doubled = Scratch.table(k) if k == highest else Mode.NEXT
+        code.multiply(doubled, power, power, f"X ^ {k} = X ^ {k // 2} * X ^ {k // 2}")
+        power = Scratch.ACCUMULATOR
+    more(code, highest + 1, 2 * highest - 1)
+    enter(code, Mode.NEXT, Mode.ONE)
+    scan_bits(code)
+    square_and_multiply(
+        code,
+        Mode.WINDOW,
+        Next.IF_SLIDING_WINDOW,
+        square="lines 5 and 12: C = C * C",
+        product="line 15: C = C * T_window",
+    )

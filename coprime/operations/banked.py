@@ -7,23 +7,17 @@ for ACCUMULATOR and NEXT. The lists of the operations are in their own files, th
 
 from dataclasses import replace
 
-from coprime.exponentiators.fixed_window import windows
+from coprime.exponentiators.fixed_window import FROM_HIGHEST, square, windows
+from coprime.exponentiators.loop import LEAVE_FORM
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.multiplication import Multiplication
+from coprime.program.builder import Builder, RoutineBuilder
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.routine import Named, Routine
-from coprime.program.steps import (
-    MOST_TIMES_MODULUS,
-    PASS,
-    Next,
-    Step,
-    StepKind,
-    linear,
-    multiply,
-)
+from coprime.program.routine import Routine
+from coprime.program.steps import MOST_TIMES_MODULUS, Step, StepKind
 
 from .operation import Machine
-from .shared_steps import descale, jump, prepare, reduced
+from .shared_steps import prepare
 
 POWER, REDUCE_ONCE = "power", "reduce_once"
 """Routines."""
@@ -41,10 +35,10 @@ def banked_routines(machine: Machine) -> list[Routine]:
     return [_power(machine), _reduce_once()]
 
 
-def enter_whole(multiplication: Multiplication, into: Scratch = _ACC) -> list[Step]:
+def enter_whole(code: Builder, multiplication: Multiplication, into: Scratch = _ACC) -> None:
     """X in Montgomery form modulo M, in ACCUMULATOR or elsewhere."""
-    product = multiply(into, Operand.X, Operand.M_POWER, _WHOLE, "X * R mod M")
-    return [*prepare_banked(multiplication, _WHOLE), product]
+    prepare_banked(code.whole, multiplication)
+    code.whole.multiply(into, Operand.X, Operand.M_POWER, "X * R mod M")
 
 
 def _power(machine: Machine) -> Routine:
@@ -56,129 +50,97 @@ def _power(machine: Machine) -> Routine:
     there, or else leaves it.
     """
     multiplication, blinds = machine.multiplication, machine.exponentiation.blinded
-    scan, square, product, _ = windows(_CURRENT, _ACC)
     result = Mode.HALF if machine.lanes == 1 else _ACC
-    last = PASS if blinds else leave(multiplication, result)
     usual = multiplication.usual_bound
-    takes: dict[Named, Bound | None] = {Mode.WINDOW: usual}
-    if not multiplication.overlaps:
-        takes[_ACC] = usual
-    return Routine(
-        name=POWER,
-        steps=(
-            replace(scan, label=POWER),
-            *(_first_window(square.label, blinds) if multiplication.overlaps else []),
-            replace(square, even_exponent=blinds),
-            product,
-            replace(last, next=Next.RETURN, label=_LEAVE),
-        ),
-        context=_CURRENT,
-        takes=takes,
+    code = RoutineBuilder(
+        POWER,
+        _CURRENT,
+        takes=dict.fromkeys([Mode.WINDOW, *([] if multiplication.overlaps else [_ACC])], usual),
         gives={_ACC: usual} if blinds else {result: Bound.times(2)},
-        clobbers=frozenset({_ACC}),
+        clobbers=(_ACC,),
     )
+    code.scan(StepKind.SCAN_WINDOWS, FROM_HIGHEST)
+    if multiplication.overlaps:  # C = T_window; it is the power if there is no other window
+        code.rest("each bit of the highest window", even_exponent=blinds)
+        code.if_window()
+        code.move(_ACC, Mode.WINDOW, "C = T_window")
+        code.next_bit(square(_CURRENT))
+        code.whole.rest()
+        code.jump("leave")
+    windows(code, _ACC, even_exponent=blinds)
+    code.label("leave")
+    if blinds:
+        code.whole.rest()
+    else:
+        leave(code, multiplication, result)
+    return code.routine()
 
 
-def leave(multiplication: Multiplication, destination: Scratch | Mode) -> Step:
-    """What is in ACCUMULATOR out of Montgomery form, modulo the current modulus."""
-    *_, step = windows(_CURRENT, _ACC)
-    return descale(multiplication, replace(step, destination=destination))
+def leave(code: Builder, multiplication: Multiplication, destination: Scratch | Mode) -> None:
+    """What is in ACCUMULATOR out of Montgomery form."""
+    code.times(Mode.ONE, LEAVE_FORM, destination, descale=multiplication.scaled)
 
 
-def after_power(machine: Machine) -> list[Step]:
+def after_power(code: Builder, machine: Machine) -> None:
     """What a power that is not private still has to do: below 2M in ACCUMULATOR."""
-    return [leave(machine.multiplication, _ACC)] if machine.exponentiation.blinded else []
-
-
-_LEAVE = "leave"
-
-
-def _first_window(square: str, even: bool) -> list[Step]:
-    """C = T_window for the highest window; it is the power if there is no other one."""
-    bits = Step(kind=StepKind.PASS, modulus=_CURRENT, note="each bit of the highest window")
-    power = replace(move(_ACC, Mode.WINDOW, _CURRENT), note="C = T_window")
-    return [
-        replace(bits, next=Next.IF_WINDOW, even_exponent=even),
-        replace(power, next=Next.NEXT_BIT, target=square),
-        jump(PASS, _LEAVE),
-    ]
+    if machine.exponentiation.blinded:
+        leave(code.current, machine.multiplication, _ACC)
 
 
 def _reduce_once() -> Routine:
     """ACCUMULATOR, below 3M, becomes below 2M."""
-    difference, restored = reduced(_ACC, _ACC, _WHOLE, REDUCE_ONCE)
-    return Routine(
-        name=REDUCE_ONCE,
-        steps=(difference, replace(restored, next=Next.RETURN)),
-        context=_WHOLE,
-        takes={_ACC: Bound.times(3)},
-        gives={_ACC: Bound.times(2)},
-    )
+    takes, gives = {_ACC: Bound.times(3)}, {_ACC: Bound.times(2)}
+    code = RoutineBuilder(REDUCE_ONCE, _WHOLE, takes=takes, gives=gives)
+    code.reduce(_ACC, _ACC)
+    return code.routine()
 
 
-def canonical_result() -> list[Step]:
-    """RESULT from ACCUMULATOR, which is below 2M."""
-    return reduced(Scratch.RESULT, _ACC, _WHOLE)
+def finish_canonical(code: Builder) -> None:
+    """RESULT from ACCUMULATOR, which is below 2M, and the end."""
+    code.whole.reduce(Scratch.RESULT, _ACC)
+    code.finish()
 
 
-def ending(steps: list[Step]) -> list[Step]:
-    """The steps, the last one of which ends the operation."""
-    return [*steps[:-1], jump(steps[-1], "")]
-
-
-def fill_table(context: Context, base: Scratch | None) -> Step:
+def fill_table(code: Builder, base: Scratch | None) -> None:
     """T_2 and so on, from T_1 and the base in ACCUMULATOR: one step for all.
 
     Where products overlap ACCUMULATOR becomes each power in turn, and B lies in `base`.
     """
-    factor = base or Mode.WINDOW
     note = "T_(k+1) = T_k * B" if base else "T_(k+1) = B * T_k"
-    return multiply(Mode.ENTRY, _ACC, factor, context, note, next=Next.EACH_ENTRY)
+    code.multiply(Mode.ENTRY, _ACC, base or Mode.WINDOW, note)
+    code.each_entry()
 
 
-def prepare_banked(multiplication: Multiplication, context: Context) -> list[Step]:
-    """Hand the context's modulus to the multiplier, if that keeps it; the window becomes 1."""
-    return [replace(step, destination=Scratch.SCALED) for step in prepare(multiplication, context)]
+def prepare_banked(code: Builder, multiplication: Multiplication) -> None:
+    """Hand the modulus to the multiplier, if that keeps it; the window becomes 1."""
+    if multiplication.prepares:
+        prepare(code, multiplication)
+        code.amend(destination=Scratch.SCALED)
 
 
-def move(destination: Reference, x: Reference, modulus: Context) -> Step:
-    """A number of as many digits as the modulus has, from one place to another."""
-    note = f"{destination.name} = {x.name}"
-    return linear(StepKind.MOVE, destination, x, Operand.M, modulus, note)
-
-
-def make_added_modulus(multiplication: Multiplication, context: Context) -> list[Step]:
+def make_added_modulus(code: Builder, multiplication: Multiplication) -> None:
     """ADDED_MODULUS = c M, of SCALED, (c M + 1) / 2^scale_bits, and UNIT; nothing without c.
 
     A step adds it to itself, or to 0 as many times as a sum can, which shifts it by as many bits as
     divide `scale_bits`.
     """
-    multiple, label = Scratch.ADDED_MODULUS, f"shift_added_modulus_{context.name.lower()}"
     if not multiplication.scaled:  # what sums add is M itself
-        return []
+        return
+    multiple = Scratch.ADDED_MODULUS
     most = MOST_TIMES_MODULUS.bit_length() - 1
     shift = max(one for one in range(1, most + 1) if multiplication.scale_bits % one == 0)
-    kind, times = (StepKind.SUBTRACT, 1 << shift) if shift > 1 else (StepKind.ADD, 0)
-    shifted = linear(kind, multiple, multiple, multiple, context, "2^k M', up to c M + 1")
-    return [
-        move(multiple, Scratch.SCALED, context),
-        replace(
-            shifted,
-            times_modulus=times,
-            fits="c M is shorter than R",
-            next=Next.LOOP,
-            times=multiplication.scale_bits // shift,
-            label=label,
-            target=label,
-        ),
-        linear(StepKind.SUBTRACT, multiple, multiple, Scratch.UNIT, context, "c M"),
-    ]
+    kind, added = (StepKind.SUBTRACT, 1 << shift) if shift > 1 else (StepKind.ADD, 0)
+    note, fits = "2^k M', up to c M + 1", "c M is shorter than R"
+    code.move(multiple, Scratch.SCALED)
+    label = f"shift_added_modulus_{code.context.name.lower()}"
+    with code.loop(label, multiplication.scale_bits // shift):
+        code.linear(kind, multiple, multiple, multiple, note, times_modulus=added, fits=fits)
+    code.subtract(multiple, multiple, Scratch.UNIT, "c M")
 
 
-def clear(destination: Reference) -> Step:
+def clear(code: Builder, destination: Reference) -> None:
     """A number as long as M becomes 0."""
-    note = f"{destination.name} = 0"
-    return linear(StepKind.SUBTRACT, destination, Operand.M, Operand.M, _WHOLE, note)
+    code.whole.zero(destination, of=Operand.M)
 
 
 def without_operands(step: Step, *, masks: bool = False) -> Step:

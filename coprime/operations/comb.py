@@ -17,19 +17,18 @@ those of one of them: so only for about 2^(4m + 8) of all k, and of these with a
 POINT.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
+from coprime.program.builder import Builder, RoutineBuilder
 from coprime.program.operands import Context, Location, Mode, Operand, Scratch
 from coprime.program.routine import Routine
-from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
+from coprime.program.steps import Step, StepKind
 
-from .banked import move
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import NumberPlace
 from .operation import Machine
-from .shared_steps import call, jump
 from .weierstrass import (
     ADD_COMPLETE,
     BLIND,
@@ -43,11 +42,10 @@ from .weierstrass import (
     TEMPORARY,
     A,
     add_point,
+    check_point,
     curve_formula,
     lengthen,
-    routine,
     times_order,
-    zero,
 )
 
 BASE_SCALAR, BLIND_SCALAR = "base_scalar", "blind_scalar"
@@ -55,7 +53,7 @@ BASE_SCALAR, BLIND_SCALAR = "base_scalar", "blind_scalar"
 FIRST = (Scratch.X_KEPT, Scratch.Z_KEPT)
 """X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
-_P, _Q, _WHOLE = Context.P, Context.Q, Context.WHOLE
+_P, _Q = Context.P, Context.Q
 _ACC, _TERM, _UNIT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT
 
 # Bernstein, Lange, Explicit-formulas database: Jacobian coordinates, of any a; and with an affine
@@ -89,10 +87,9 @@ def comb_routines(machine: Machine) -> list[Routine]:
     return [_base_scalar(), *blinded, base, randomized(machine, base, WEIERSTRASS)]
 
 
-def _has_no_table(context: Context, target: str) -> Step:
-    """Is there no table? If there is, the target comes."""
-    high = linear(StepKind.SUBTRACT, _TERM, Scratch.M_HIGH, _UNIT, context, "is there no table?")
-    return replace(high, next=Next.IF_BORROW, target=target)
+def _compare_table(code: Builder) -> None:
+    """A borrow where there is no table."""
+    code.subtract(_TERM, Scratch.M_HIGH, _UNIT, "is there no table?")
 
 
 def _base_scalar() -> Routine:
@@ -101,136 +98,128 @@ def _base_scalar() -> Routine:
     Of a comb it is (k - 1) / 2 modulo n and the power of two in M; the upper half of M is R^2 / 2
     modulo n.
     """
-    e, columns = Operand.E, "scalar_of_columns"
-    half = multiply(_ACC, Scratch.M_HIGH, _TERM, _Q, "(k - 1) / 2 in Montgomery form")
-    *lengthened, last = lengthen()
-    top = linear(StepKind.ADD, e, e, Operand.M, _WHOLE, "the highest digit is 1")
-    steps = [
-        _has_no_table(_Q, columns),
-        *lengthened,
-        replace(last, next=Next.RETURN),
-        replace(linear(StepKind.ADD, _ACC, _ACC, Operand.Q, _Q, "k + n"), label=columns),
-        linear(StepKind.SUBTRACT, _ACC, _ACC, _UNIT, _Q, "k + n - 1"),
-        move(_TERM, _ACC, _Q),
-        call(half, FROM_FORM),
-        zero(e, _WHOLE),
-        move(e, _ACC, _Q),
-        replace(top, fits="R is longer than M"),
-    ]
-    takes = {_ACC: Bound.times(1), _UNIT: None}
-    return routine(BASE_SCALAR, steps, _Q, takes=takes, gives={}, clobbers=(_ACC, _TERM, e))
+    e, takes = Operand.E, {_ACC: Bound.times(1), _UNIT: None}
+    code = RoutineBuilder(BASE_SCALAR, _Q, takes=takes, gives={}, clobbers=(_ACC, _TERM, e))
+    _compare_table(code)
+    with code.if_borrow("scalar_of_columns"):
+        lengthen(code)
+        code.returns()
+    code.add(_ACC, _ACC, Operand.Q, "k + n")
+    code.subtract(_ACC, _ACC, _UNIT, "k + n - 1")
+    code.move(_TERM, _ACC)
+    code.multiply(_ACC, Scratch.M_HIGH, _TERM, "(k - 1) / 2 in Montgomery form")
+    code.call(FROM_FORM)
+    code.whole.zero(e)
+    code.move(e, _ACC)
+    code.whole.add(e, e, Operand.M, "the highest digit is 1", fits="R is longer than M")
+    return code.routine()
 
 
 def _base_point(machine: Machine) -> Routine:
     """X_1 : Y_1 : Z_1 = E * the base point; a comb starts with the coordinate Z in ACCUMULATOR."""
-    scans, column, last_columns = "columns", "column", "last_columns"
-    x, y = Scratch.T_0, Scratch.T_1
-    on_curve = Step(
-        kind=StepKind.CHECK_ON_CURVE, x=_ACC, y=_ACC, modulus=_P, note="is G on the curve?"
-    )
-    first = Step(kind=StepKind.SCAN_COLUMNS, modulus=_WHOLE, note="from the highest column on")
-    full = replace(PASS, modulus=_P, next=Next.IF_WINDOW, note="each bit of the column")
     x_1, y_1, z_1 = SUM
-    column_added, homogeneous = _double_and_add(machine), _to_homogeneous()
-    *entered, first_point = _from_affine()
-    steps = [
-        _has_no_table(_P, scans),
-        replace(move(Scratch.POINT_X, x, _P), copy=Scratch.POINT_X_COPY),
-        call(move(Scratch.POINT_Y, y, _P), WEIERSTRASS.on_curve),
-        jump(on_curve, MULTIPLY),
-        replace(zero(Scratch.X_2), label=scans),
-        *_before_columns(machine),
-        first,
-        full,
-        move(x_1, Mode.WINDOW, _P),
-        move(y_1, Mode.ENTRY, _P),
-        replace(move(z_1, _ACC, _P), copy=Scratch.Z_1_COPY),
-        zero(_SUBTRAHEND),
-        *entered,
-        replace(first_point, next=Next.NEXT_BIT, target=column),
-        replace(full, label=column),
-        *column_added[:-1],
-        replace(column_added[-1], next=Next.NEXT_BIT, target=column, leaves_two=True),
-        *(_is_not_special() if machine.hardened else []),
-        *homogeneous[:-1],
-        replace(homogeneous[-1], next=Next.NEXT_BIT, target=last_columns),
-        replace(full, label=last_columns),
-        *add_point(SUM),
-        *_signed_entry(),
-        replace(move(Scratch.Y_ADDED, Scratch.Y_2, _P), by_bit=True),
-        call(move(Scratch.Z_ADDED, Scratch.ONE_FORM, _P), ADD_COMPLETE),
-        replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=last_columns, note="the next column"),
-        replace(move(_TERM, _UNIT, _P), next=Next.RETURN),
-    ]
-    constants = (Scratch.CURVE_A, Scratch.CURVE_3B, Scratch.ONE_FORM, _UNIT)
-    ladder = (
-        *(Scratch.X_2, Scratch.X_3, Scratch.Y_2_COPY, Scratch.Y_3_COPY, Scratch.Z_2, Scratch.Z_3),
-        *(Scratch.SLOPE_COPY, Scratch.SQUARE),
-        *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
-    )
-    return routine(
+    constants = (*WEIERSTRASS.constants, Scratch.ONE_FORM, _UNIT)
+    code = RoutineBuilder(
         WEIERSTRASS.multiply_base,
-        steps,
         _P,
         takes=dict.fromkeys((*constants, *SUMMED, Operand.Y, Mode.WINDOW, _ACC), None),
         gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
         clobbers=(
             *(_ACC, _TERM, Scratch.SLOPE, Scratch.Y_2, Scratch.Y_3, Scratch.Z_1_COPY),
-            *(Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED),
-            *(*ladder, *SUMMED),
+            *(Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED, *SUMMED),
+            *(Scratch.X_2, Scratch.X_3, Scratch.Y_2_COPY, Scratch.Y_3_COPY),
+            *(Scratch.Z_2, Scratch.Z_3, Scratch.SLOPE_COPY, Scratch.SQUARE),
+            *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
             *(Scratch.MINUS_3, Scratch.SQUARE_OF_Z, Scratch.TERM_OF_A),
             *TEMPORARY,
         ),
     )
+    _compare_table(code)
+    with code.if_borrow("columns"):
+        code.move(Scratch.POINT_X, Scratch.T_0, copy=Scratch.POINT_X_COPY)
+        code.move(Scratch.POINT_Y, Scratch.T_1)
+        code.call(WEIERSTRASS.on_curve)
+        check_point(code, "is G on the curve?")
+        code.jump(MULTIPLY)
+    code.zero(Scratch.X_2)
+    if machine.multiplication.overlaps:
+        _prepare_terms_of_a(code)
+    code.whole.scan(StepKind.SCAN_COLUMNS, "from the highest column on")
+    read_column(code)
+    code.move(x_1, Mode.WINDOW)
+    code.move(y_1, Mode.ENTRY)
+    code.move(z_1, _ACC, copy=Scratch.Z_1_COPY)
+    code.zero(_SUBTRAHEND)
+    _from_affine(code)
+    code.next_bit("column")
+    with code.each_bit("column", leaves_two=True):
+        read_column(code)
+        _double_and_add(code, machine)
+    if machine.hardened:
+        # Z is 0 from the first addition on that was special.
+        code.move(_ACC, z_1)
+        code.call(FROM_FORM)
+        code.do(StepKind.CHECK_FINITE, "was no addition special?", y=_ACC)
+    _to_homogeneous(code)
+    code.next_bit("last_columns")
+    with code.each_bit("last_columns"):
+        read_column(code)
+        add_point(code, SUM)
+        code.include(_signed_entry())
+        code.move(Scratch.Y_ADDED, Scratch.Y_2, by_bit=True)
+        code.move(Scratch.Z_ADDED, Scratch.ONE_FORM)
+        code.call(ADD_COMPLETE)
+        code.rest("the next column")
+    code.move(_TERM, _UNIT)
+    return code.routine()
+
+
+def read_column(code: Builder) -> None:
+    """The next column becomes the window."""
+    code.rest("each bit of the column")
+    code.if_window()
 
 
 def _blind_scalar() -> Routine:
     """E = E + r n, of a random r, unless it is the ladder's, since there is no table."""
-    blinded = "scalar_of_table"
-    cleared, order = times_order()
-    steps = [
-        _has_no_table(_P, blinded),
-        replace(PASS, modulus=_P, next=Next.RETURN, note="n is too short"),
-        replace(cleared, label=blinded),
-        jump(order, BLIND),
-    ]
     written = (Operand.E, Scratch.MULTIPLE, _TERM)
-    return routine(BLIND_SCALAR, steps, _P, takes={_UNIT: None}, gives={}, clobbers=written)
+    code = RoutineBuilder(BLIND_SCALAR, _P, takes={_UNIT: None}, gives={}, clobbers=written)
+    _compare_table(code)
+    with code.if_borrow("scalar_of_table"):
+        code.rest("n is too short")
+        code.returns()
+    times_order(code)
+    code.jump(BLIND)
+    return code.routine()
 
 
 def randomized(machine: Machine, base: Routine, form: CurveForm) -> Routine:
     """The multiple, beginning with a random Z, of a scalar that is blinded, if any is."""
-    first = call(replace(PASS, modulus=_P, note="another E"), BLIND_SCALAR)
-    blinds = machine.hardened
-    return routine(
+    blinded = (Operand.E, Scratch.MULTIPLE) if machine.hardened else ()
+    code = RoutineBuilder(
         form.randomized,
-        [
-            *([first] if blinds else []),
-            call(replace(PASS, modulus=_P, note="a random Z"), DRAWN),
-            jump(PASS, form.multiply_base),
-        ],
         _P,
         takes={one: bound for one, bound in base.takes.items() if one is not _ACC},
         gives=base.gives,
-        clobbers=(*base.clobbers, DRAWN_DIGITS, *((Operand.E, Scratch.MULTIPLE) if blinds else ())),
+        clobbers=(*base.clobbers, DRAWN_DIGITS, *blinded),
     )
-
-
-def _is_not_special() -> list[Step]:
-    """Z is not 0, as it is from the first addition on that was special."""
-    finite = Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="was no addition special?")
-    return [call(move(_ACC, SUM[2], _P), FROM_FORM), finite]
+    if machine.hardened:
+        code.rest("another E")
+        code.call(BLIND_SCALAR)
+    code.rest("a random Z")
+    code.call(DRAWN)
+    code.whole.rest()
+    code.jump(form.multiply_base)
+    return code.routine()
 
 
 def _signed_entry() -> list[Step]:
     """The column's point: x in X_ADDED, and y in Y_2 by the bit that is its sign. X_2 is 0."""
-    y_2, y_3 = Scratch.Y_2, Scratch.Y_3
-    minus = linear(StepKind.SUBTRACT, y_2, Scratch.X_2, y_3, _P, "0 - y")
-    return [
-        move(Scratch.X_ADDED, Mode.WINDOW, _P),
-        move(y_3, Mode.ENTRY, _P),
-        replace(minus, times_modulus=1),
-    ]
+    code = Builder(_P)
+    code.move(Scratch.X_ADDED, Mode.WINDOW)
+    code.move(Scratch.Y_3, Mode.ENTRY)
+    code.subtract(Scratch.Y_2, Scratch.X_2, Scratch.Y_3, "0 - y", times_modulus=1)
+    return code.steps
 
 
 _SUBTRAHEND = Scratch.Y_ADDED
@@ -257,7 +246,7 @@ def _results(places: Mapping[str, NumberPlace]) -> dict[str, NumberPlace]:
     return {name.replace("1", "3"): one for name, one in places.items()}
 
 
-def _double_and_add(machine: Machine) -> list[Step]:
+def _double_and_add(code: Builder, machine: Machine) -> None:
     """Twice the sum, and the column's point added; what is special of a is public."""
     coordinates, of_y = _jacobian(), _of_y()
     point = {"X2": NumberPlace(right=Scratch.X_ADDED), "Y2": NumberPlace(Scratch.Y_2, below=2)}
@@ -265,127 +254,109 @@ def _double_and_add(machine: Machine) -> list[Step]:
     results = {**coordinates, **_results(coordinates), **of_y, "Y": of_y["T"]}
     del results["Y3"]
     if machine.multiplication.overlaps:
-        given |= {"ta": _TERM_OF_A_KEPT, "d": NumberPlace(Scratch.SQUARE_OF_Z, below=2)}
-        before, text = _of_minus_3_or_a(), _DOUBLE_AND_ADD_BESIDE
+        term = NumberPlace(Scratch.TERM_OF_A, below=2)
+        _make_term_of_minus_3_or_a(code, term)
+        given |= {"ta": term, "d": NumberPlace(Scratch.SQUARE_OF_Z, below=2)}
+        text = _DOUBLE_AND_ADD_BESIDE
     else:
-        given, results = given | {"ta": _TERM_OF_A_MADE}, results | {"m": _TERM_OF_A_MADE}
-        before, text = _of_a(), _DOUBLE_AND_ADD
-    first, *others = _with_entry(text, given, results)
-    return [*before, replace(first, label=_WITHOUT_A), *others]
+        term = NumberPlace(Scratch.SLOPE, below=2)  # ta, and the slope, which it is added to
+        _make_term_of_a(code, term)
+        given, results = given | {"ta": term}, results | {"m": term}
+        text = _DOUBLE_AND_ADD
+    code.include(_with_entry(text, given, results))
 
 
 def _with_entry(
     text: str, given: Mapping[str, NumberPlace], results: Mapping[str, NumberPlace]
-) -> list[Step]:
+) -> Iterator[Step]:
     """The steps of a formula, and where it has a bar the next one of `_signed_entry`."""
     made = iter(curve_formula(text.replace("|", ""), given, results, by_bit=True))
     entry = iter(_signed_entry())
-    return [next(entry if one == "|" else made) for one in text.split()]
+    return (next(entry if one == "|" else made) for one in text.split())
 
 
-_WITH_A, _WITHOUT_A, _NOT_MINUS_3, _LESS_ONE = "with_a", "without_a", "not_minus_3", "less_one"
-"""Labels."""
-_TERM_OF_A_MADE = NumberPlace(Scratch.SLOPE, below=2)
-"""ta, and the slope, which it is added to."""
-_TERM_OF_A_KEPT = NumberPlace(Scratch.TERM_OF_A, below=2)
-
-
-def _of_a() -> list[Step]:
+def _make_term_of_a(code: Builder, term: NumberPlace) -> None:
     """ta, of a = 0 in three products less."""
-    of_a = linear(StepKind.SUBTRACT, _TERM, Operand.Y, _UNIT, _P, "a = 0?")
-    first, *others = _term_of_a(_TERM_OF_A_MADE)
-    return [
-        replace(of_a, next=Next.IF_BORROW, target=_WITH_A),
-        jump(zero(Scratch.SLOPE), _WITHOUT_A),
-        replace(first, label=_WITH_A),
-        *others,
-    ]
+    code.subtract(_TERM, Operand.Y, _UNIT, "a = 0?")
+    with code.if_borrow("with_a"):
+        code.zero(Scratch.SLOPE)
+        code.jump("without_a")
+    code.include(curve_formula(_TERM_OF_A, {**_jacobian(), "a": A}, {"ta": term}))
+    code.label("without_a")
 
 
-def _term_of_a(term: NumberPlace) -> list[Step]:
-    return curve_formula(_TERM_OF_A, {**_jacobian(), "a": A}, {"ta": term})
-
-
-def _of_minus_3_or_a() -> list[Step]:
+def _make_term_of_minus_3_or_a(code: Builder, term: NumberPlace) -> None:
     """d where a is -3, else ta if it is not 0. What is not made stays 0. X_2 is 0."""
-    z, d = SUM[2], Scratch.SQUARE_OF_Z
-    of_minus_3 = linear(StepKind.SUBTRACT, _TERM, Scratch.MINUS_3, _UNIT, _P, "a = -3?")
-    of_a = linear(StepKind.SUBTRACT, _TERM, Scratch.X_2, Operand.Y, _P, "a > 0?")
-    return [
-        replace(of_minus_3, next=Next.IF_BORROW, target=_NOT_MINUS_3),
-        jump(multiply(d, z, z, _P, "d=Z1*Z1"), _WITHOUT_A),
-        replace(of_a, next=Next.IF_BORROW, target=_WITHOUT_A, label=_NOT_MINUS_3),
-        *_term_of_a(_TERM_OF_A_KEPT),
-    ]
+    z = SUM[2]
+    code.subtract(_TERM, Scratch.MINUS_3, _UNIT, "a = -3?")
+    with code.if_borrow("not_minus_3"):
+        code.multiply(Scratch.SQUARE_OF_Z, z, z, "d=Z1*Z1")
+        code.jump("without_a")
+    code.subtract(_TERM, Scratch.X_2, Operand.Y, "a > 0?")
+    with code.if_borrow("without_a"):
+        code.include(curve_formula(_TERM_OF_A, {**_jacobian(), "a": A}, {"ta": term}))
 
 
-def _before_columns(machine: Machine) -> list[Step]:
-    """What `_of_minus_3_or_a` needs."""
-    if not machine.multiplication.overlaps:
-        return []
+def _prepare_terms_of_a(code: Builder) -> None:
+    """What `_make_term_of_minus_3_or_a` needs."""
     minus_3 = Scratch.MINUS_3
-    less_one = linear(StepKind.SUBTRACT, minus_3, minus_3, _UNIT, _P, "P - a - 3")
-    return [
-        linear(StepKind.SUBTRACT, minus_3, Operand.P, Operand.Y, _P, "P - a"),
-        replace(less_one, next=Next.LOOP, times=3, label=_LESS_ONE, target=_LESS_ONE),
-        zero(Scratch.SQUARE_OF_Z),
-        zero(Scratch.TERM_OF_A),
-    ]
+    code.subtract(minus_3, Operand.P, Operand.Y, "P - a")
+    with code.loop("less_one", 3):
+        code.subtract(minus_3, minus_3, _UNIT, "P - a - 3")
+    code.zero(Scratch.SQUARE_OF_Z)
+    code.zero(Scratch.TERM_OF_A)
 
 
-def _from_affine() -> list[Step]:
+def _from_affine(code: Builder) -> None:
     """A point with another Z than 1."""
     coordinates = _jacobian()
     results = {"X3": coordinates["X1"], "T": _of_y()["T"]}
-    return curve_formula(_FROM_AFFINE, coordinates, results)
+    code.include(curve_formula(_FROM_AFFINE, coordinates, results))
 
 
-def multiply_base(z: Location, form: CurveForm = WEIERSTRASS) -> Step:
+def _to_homogeneous(code: Builder) -> None:
+    coordinates = _jacobian()
+    code.include(curve_formula(_HOMOGENEOUS, {**coordinates, **_of_y()}, _results(coordinates)))
+
+
+def multiply_base(code: Builder, z: Location, form: CurveForm = WEIERSTRASS) -> None:
     """E times the base point, starting with this number, below 2 c P, for Z."""
-    return call(move(_ACC, z, _P), form.multiply_base)
+    code.move(_ACC, z)
+    code.call(form.multiply_base)
 
 
-def multiples_of_base(machine: Machine, form: CurveForm = WEIERSTRASS) -> list[Step]:
+def multiply_base_twice(code: Builder, machine: Machine, form: CurveForm = WEIERSTRASS) -> None:
     """E times the base point, twice; the first is kept.
 
     They begin with a random Z, or without random numbers with 1 and R^2.
     """
-    kept, last = (move(to, one, _P) for to, one in zip(FIRST, SUM[::2], strict=True))
     if machine.randomizes:
-        first = call(replace(PASS, modulus=_P, note="k G"), form.randomized)
-        return [first, kept, call(last, form.randomized)]  # it calls itself: a step less
-    first = multiply_base(Scratch.ONE_FORM, form)
-    return [first, kept, last, multiply_base(Operand.P_POWER, form)]
+        code.rest("k G")
+        code.call(form.randomized)
+    else:
+        multiply_base(code, Scratch.ONE_FORM, form)
+    for to, one in zip(FIRST, SUM[::2], strict=True):
+        code.move(to, one)
+    if machine.randomizes:
+        code.call(form.randomized)  # the move calls it: a step less
+    else:
+        multiply_base(code, Operand.P_POWER, form)
 
 
-def check_scalar(machine: Machine, k: Sequence[Step]) -> list[Step]:
-    """Was E of k? Both multiples have scanned it. E is so again; modulo n. The steps bring k to
-    ACCUMULATOR.
+def check_scalar(code: Builder, machine: Machine) -> None:
+    """Was E of the k in ACCUMULATOR? Both multiples have scanned it, OLD_SCALAR. E is so again.
 
     A blinded one is of k if it is a multiple of n more, so that ACCUMULATOR, in place of all of the
     difference, is 0.
     """
-    scanned = Scratch.OLD_SCALAR
-    difference = linear(StepKind.SUBTRACT, scanned, scanned, Operand.E, _WHOLE, "E - E of k")
-    *others, last = k
-    compared = [
-        move(scanned, Operand.E, _WHOLE),
-        *others,
-        call(last, BASE_SCALAR),
-        difference,
-    ]
-    same = Step(kind=StepKind.CHECK_SUM, x=scanned, y=scanned, modulus=_WHOLE, note="was E of k?")
+    scanned, kind, note = Scratch.OLD_SCALAR, StepKind.CHECK_SUM, "was E of k?"
+    code.call(BASE_SCALAR)
+    code.whole.subtract(scanned, scanned, Operand.E, "E - E of k")
     if not machine.hardened:
-        return [*compared, same]
-    multiple = multiply(_ACC, _ACC, scanned, _Q, "E - E of k, times a constant", outer=_WHOLE)
-    return [
-        *compared,
-        move(_ACC, Operand.Q_POWER, _Q),
-        call(multiple, FROM_FORM),
-        replace(same, x=_ACC, y=_ACC, modulus=_Q),
-    ]
-
-
-def _to_homogeneous() -> list[Step]:
-    coordinates = _jacobian()
-    return curve_formula(_HOMOGENEOUS, {**coordinates, **_of_y()}, _results(coordinates))
+        code.whole.do(kind, note, x=scanned, y=scanned)
+        return
+    whole = Context.WHOLE
+    code.move(_ACC, Operand.Q_POWER)
+    code.multiply(_ACC, _ACC, scanned, "E - E of k, times a constant", outer=whole)
+    code.call(FROM_FORM)
+    code.do(kind, note, x=_ACC, y=_ACC)

@@ -1,81 +1,73 @@
 """EC_BASE_MULTIPLY: k G on a short Weierstrass curve, both coordinates: the public key of k."""
 
-from dataclasses import replace
-
 from coprime.model.curve_points import base_multiple
-from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, multiply
+from coprime.program.builder import Builder
+from coprime.program.operands import PAIRS_OF_TABLE, Operand, Scratch
+from coprime.program.steps import Step, StepKind
 
-from .banked import move
-from .comb import BASE_SCALAR, FIRST, check_scalar, multiples_of_base
+from .comb import BASE_SCALAR, FIRST, check_scalar, multiply_base_twice
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import NumberPlace
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     BASE_AND_CURVE,
     ENTER,
     FROM_FORM,
     SUM,
     SUM_BELOW,
-    below,
-    checked,
     claim,
     curve_formula,
     curve_operation,
-    on_field,
-    positive,
+    enter_field,
 )
 
-_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+_ACC = Scratch.ACCUMULATOR
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    e = Operand.E
-    in_range = [below(e, _Q), call(positive(e, _Q, "k > 0?"), ENTER)]
-    return [multiple_of_base(machine, WEIERSTRASS, in_range)]
+    e, code = Operand.E, Builder()
+    code.p.check_modulus()
+    code.q.check_modulus()
+    code.q.check_below(e, e)
+    code.q.check_positive(e, "k > 0?")
+    code.call(ENTER)
+    multiply_base_point(code, machine, WEIERSTRASS)
+    return [code.steps]
 
 
-def multiple_of_base(machine: Machine, form: CurveForm, in_range: list[Step]) -> list[Step]:
-    """k G on a curve of a form; the steps check k, and are modulo n from the last one on."""
-    e, kept = Operand.E, Scratch.KEPT_SCALAR
-    field = f"field_of_{form.name}_base_multiple"
+def multiply_base_point(code: Builder, machine: Machine, form: CurveForm) -> None:
+    """k G on a curve of a form, checked; modulo n, where k was."""
+    p, q, e, kept = code.p, code.q, Operand.E, Scratch.KEPT_SCALAR
     x_1, y_1, z_1 = SUM
-    modulo_p = positive(Operand.Q, _Q, "modulo p")
-    *claimed, reduced = claim(x_1, y_1, _P)
-    return [
-        check_modulus(_P),
-        check_modulus(_Q),
-        *in_range,
-        move(kept, e, _Q),
-        call(move(_ACC, e, _Q), BASE_SCALAR),
-        replace(modulo_p, next=Next.EACH_MODULUS, target=field),
-        *on_field((), field, form),
-        *multiples_of_base(machine, form),
-        call(move(_ACC, z_1, _P), form.affine),
-        *claimed,
-        replace(reduced, next=Next.EACH_MODULUS),
-        *_check(machine, form),
-    ]
+    q.move(kept, e)
+    q.move(_ACC, e)
+    code.call(BASE_SCALAR)
+    q.check_positive(Operand.Q, "modulo p")
+    code.next_modulus(f"field_of_{form.name}_base_multiple")
+    enter_field(code, form=form)
+    multiply_base_twice(p, machine, form)
+    p.move(_ACC, z_1)
+    code.call(form.affine)
+    claim(p, x_1, y_1)
+    code.next_modulus()
+    # Is it k G? It is on the curve, and the first of two multiples.
+    q.check_positive(Operand.Q, "modulo n")
+    code.call(ENTER)
+    code.whole.move(Scratch.OLD_SCALAR, e)
+    q.move(_ACC, kept)
+    check_scalar(q, machine)
+    if not machine.hardened:
+        q.move(_ACC, Scratch.OLD_SCALAR)
+    q.check_zero(_ACC, "was E of k?")
+    code.next_modulus(f"field_of_{form.name}_result")
+    p.check_positive(Operand.P, "modulo p")
+    code.call(ENTER)
+    _compare_with_first(p)
+    code.jump(form.result_on_curve)
 
 
-def _check(machine: Machine, form: CurveForm) -> list[Step]:
-    """Is it k G? It is on the curve, and the first of two multiples."""
-    again = f"field_of_{form.name}_result"
-    *same, last = _same()
-    return [
-        call(positive(Operand.Q, _Q, "modulo n"), ENTER),
-        *check_scalar(machine, [move(_ACC, Scratch.KEPT_SCALAR, _Q)]),
-        *([] if machine.hardened else [move(_ACC, Scratch.OLD_SCALAR, _Q)]),
-        replace(checked(_Q, "was E of k?"), next=Next.EACH_MODULUS, target=again),
-        replace(call(positive(Operand.P, _P, "modulo p"), ENTER), label=again),
-        *same,
-        jump(last, form.result_on_curve),
-    ]
-
-
-def _same() -> list[Step]:
+def _compare_with_first(code: Builder) -> None:
     """Is the result's x that of the first multiple? Then it is that one, since it is on the curve:
     no single fault makes its negative."""
     x, z = FIRST
@@ -85,15 +77,12 @@ def _same() -> list[Step]:
         "Z": NumberPlace(z_1, below=SUM_BELOW),
         "x": NumberPlace(right=claimed, below=2),
     }
-    *compared, last = curve_formula("u=Z*x d=u-X", places, {"d": NumberPlace(_ACC)})
-    return [
-        move(_ACC, Operand.P_POWER, _P),
-        multiply(claimed, _ACC, Scratch.SUM, _P, "x in Montgomery form"),
-        move(z_1, z, _P),
-        *compared,
-        call(last, FROM_FORM),
-        Step(kind=StepKind.CHECK_SUM, x=_ACC, y=_ACC, modulus=_P, note="is k G the same?"),
-    ]
+    code.move(_ACC, Operand.P_POWER)
+    code.multiply(claimed, _ACC, Scratch.SUM, "x in Montgomery form")
+    code.move(z_1, z)
+    code.include(curve_formula("u=Z*x d=u-X", places, {"d": NumberPlace(_ACC)}))
+    code.call(FROM_FORM)
+    code.do(StepKind.CHECK_SUM, "is k G the same?", x=_ACC, y=_ACC)
 
 
 _READS = frozenset(

@@ -5,27 +5,25 @@ holds; the order of the points is a prime, so that there is no more to check. Th
 has no coordinates. EC_MULTIPLY begins with the same.
 """
 
-from dataclasses import replace
-
 from coprime.model.curve_points import on_curve
-from coprime.program.operands import Context, Operand
-from coprime.program.steps import PASS, Next, Step
+from coprime.program.builder import Builder
+from coprime.program.operands import Operand
+from coprime.program.steps import Step
 
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, jump
 from .weierstrass import CURVE, POINT_OF_X, RESULT_IS_X, curve_operation
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    field = "field_of_checked_point"
-    first, checked = check_modulus(Context.Q), call(check_modulus(Context.P), POINT_OF_X)
-    steps = [
-        replace(first, next=Next.EACH_MODULUS, target=field),
-        replace(checked, label=field),
-        jump(replace(PASS, note="it is on the curve"), RESULT_IS_X),
-    ]
-    return [steps]
+    code = Builder()
+    code.q.check_modulus()
+    code.next_modulus("field_of_checked_point")
+    code.p.check_modulus()
+    code.call(POINT_OF_X)
+    code.rest("it is on the curve")
+    code.jump(RESULT_IS_X)
+    return [code.steps]
 
 
 def checked_point(x: int, y: int, a: int, b: int, p: int, n: int) -> tuple[int, int]:

@@ -1,96 +1,99 @@
 """EC_MULTIPLY: k P on a short Weierstrass curve, both coordinates: ECDH on P-256 and its like."""
 
-from dataclasses import replace
-
 from coprime.model.curve_points import multiple
-from coprime.program.operands import Context, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, linear
+from coprime.program.builder import Builder
+from coprime.program.operands import Operand, Scratch
+from coprime.program.steps import Next, Step
 
-from .banked import move
 from .curve_form import WEIERSTRASS
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, reduced
 from .weierstrass import (
     BITS_SUMMED,
+    BLIND,
     CURVE,
     EC_MULTIPLY_CODE,
+    EXPONENT_FITS,
     MULTIPLY,
     POINT_OF_X,
     SUM,
     SUMMED,
-    below,
-    checked,
     claim,
     curve_operation,
     lengthen,
-    lengthen_blinded,
-    positive,
-    zero,
+    times_order,
 )
 
-_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+_ACC, _UNIT = Scratch.ACCUMULATOR, Scratch.UNIT
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    e, point, field = Operand.E, (Operand.X, Scratch.X_HIGH), "field_of_point"
-    kept = Scratch.KEPT_SCALAR
-    added, last = _lengthened(machine)
+    e, point, kept = Operand.E, (Operand.X, Scratch.X_HIGH), Scratch.KEPT_SCALAR
     zeros, bits = SUMMED
     x_1, y_1, z_1 = SUM
-    steps = [
-        check_modulus(_P),
-        check_modulus(_Q),
-        below(e, _Q),
-        positive(e, _Q, "k > 0?"),
-        move(kept, e, _Q),
-        move(_ACC, e, _Q),
-        *added,
-        # Nothing is 1 from here on until the point is entered: where a fault has a jump miss that,
-        # so that another one is multiplied, the sum of the bits is not k.
-        replace(last, next=Next.EACH_MODULUS, target=field),
-        replace(call(zero(zeros), POINT_OF_X), label=field),
-        call(move(bits, Scratch.UNIT, _P), MULTIPLY),
-        call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
-    ]
-    check = [
-        *claim(x_1, y_1, _P),
-        move(_ACC, point[0], _P),
-        replace(move(_ACC, point[1], _P), next=Next.EACH_MODULUS),
-        *_scanned_less_k(machine),
-        replace(
-            checked(_Q, "was k scanned?"),
-            next=Next.EACH_MODULUS,
-            target=WEIERSTRASS.result_on_curve,
-        ),
-    ]
-    return [[*steps, *check]]
-
-
-def _lengthened(machine: Machine) -> tuple[list[Step], Step]:
-    """The scalar as the ladder takes it, but for the last step, before which nothing is 1."""
-    unit = Scratch.UNIT
+    code = Builder()
+    p, q = code.p, code.q
+    p.check_modulus()
+    q.check_modulus()
+    q.check_below(e, e)
+    q.check_positive(e, "k > 0?")
+    q.move(kept, e)
+    q.move(_ACC, e)
+    # Nothing is 1 from its last step on until the point is entered: where a fault has a jump miss
+    # that, so that another one is multiplied, the sum of the bits is not k.
     if machine.hardened:
-        *blinded, last = lengthen_blinded()
-        return [*blinded, move(unit, Operand.Q, _Q)], last
-    added, compared, last = lengthen()
-    return [added, replace(compared, destination=unit)], last
+        _lengthen_blinded(code)
+    else:
+        lengthen(q, compared=_UNIT)
+    code.next_modulus("field_of_point")
+    p.zero(zeros)
+    code.call(POINT_OF_X)
+    p.move(bits, _UNIT)
+    code.call(MULTIPLY)
+    p.move(_ACC, z_1)
+    code.call(WEIERSTRASS.affine)
+    claim(p, x_1, y_1)
+    for one in point:
+        p.move(_ACC, one)
+    code.next_modulus()
+    _compare_scanned(code, machine)
+    q.check_zero(_ACC, "was k scanned?")
+    code.then(Next.EACH_MODULUS, WEIERSTRASS.result_on_curve)
+    return [code.steps]
 
 
-def _scanned_less_k(machine: Machine) -> list[Step]:
+def _lengthen_blinded(code: Builder) -> None:
+    """E = k + (1 + 4 r) n, and once or twice 2^(b + 2) n, of a k in ACCUMULATOR and a random r.
+
+    It has b + 3 bits more than n. M is the power of two below it. No prefix of E but the last two
+    is 0 or -1 modulo n, since 1 + 4 r is neither modulo 4.
+    """
+    e, multiple, whole, fits = Operand.E, Scratch.MULTIPLE, code.whole, EXPONENT_FITS
+    whole.zero(e)
+    code.q.add(e, _ACC, Operand.Q, "k + n")
+    times_order(code)
+    whole.add(multiple, multiple, multiple, "2 n", fits=fits)
+    whole.add(multiple, multiple, multiple, "4 n", fits=fits)
+    code.call(BLIND)
+    whole.add(e, e, multiple, "... + 2^(b + 2) n", fits=fits)
+    whole.subtract(Scratch.DIFFERENCE, e, Operand.M, "is it below M?")
+    code.q.move(_UNIT, Operand.Q)
+    whole.restore(e, e, multiple, "... once more, if it is")
+
+
+def _compare_scanned(code: Builder, machine: Machine) -> None:
     """ACCUMULATOR is 0 if the sum of the bits scanned is k + n or k + 2 n; of a blinded scalar that
     is modulo n."""
-    kept, scanned = Scratch.KEPT_SCALAR, Scratch.TERM
-    summed = [zero(scanned, _Q), move(scanned, BITS_SUMMED, _P)]  # it may have a digit less than n
+    q, kept, scanned = code.q, Scratch.KEPT_SCALAR, Scratch.TERM
+    if not machine.hardened:
+        q.add(_ACC, kept, Operand.Q, "k + n")
+    q.zero(scanned)
+    code.p.move(scanned, BITS_SUMMED)  # it may have a digit less than n
     if machine.hardened:
-        less = linear(StepKind.SUBTRACT, _ACC, scanned, kept, _Q, "0, if k was scanned")
-        return [*summed, less]
-    return [
-        linear(StepKind.ADD, _ACC, kept, Operand.Q, _Q, "k + n"),
-        *summed,
-        linear(StepKind.SUBTRACT, _ACC, scanned, _ACC, _Q, "0 or n, if k was scanned"),
-        *reduced(_ACC, _ACC, _Q),
-    ]
+        q.subtract(_ACC, scanned, kept, "0, if k was scanned")
+    else:
+        q.subtract(_ACC, scanned, _ACC, "0 or n, if k was scanned")
+        q.reduce(_ACC, _ACC)
 
 
 _READS = frozenset(

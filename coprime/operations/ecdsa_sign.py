@@ -6,64 +6,60 @@ of the hash, as many as n has, modulo n. Before a signature can be read it is ch
 host has written: s k = z + r d modulo n, and r is of a k G that was made apart.
 """
 
-from dataclasses import replace
-
 from coprime.model.curve_points import multiple
-from coprime.program.operands import KEYS, PAIRS_OF_TABLE, Context, Operand, Scratch
-from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
+from coprime.program.builder import Builder
+from coprime.program.operands import KEYS, PAIRS_OF_TABLE, Operand, Scratch
+from coprime.program.steps import Step
 
-from .banked import move
-from .comb import (
-    BASE_SCALAR,
-    FIRST,
-    check_scalar,
-    multiples_of_base,
-)
+from .comb import BASE_SCALAR, FIRST, check_scalar, multiply_base_twice
 from .curve_form import WEIERSTRASS
 from .ecdsa_routines import IS_R, TOTAL
 from .ecdsa_verify import verified
 from .key_shares import (
-    compared_blinded,
-    products_with_inverse,
-    shared_key,
-    shares_of_check,
-    sums_of_shares,
+    blind_sum,
+    compare_blinded,
+    multiply_by_inverse,
+    share_key,
+    share_key_for_check,
+    sum_of_shares,
 )
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     BASE_AND_CURVE,
     DRAWN,
     ENTER,
     FROM_FORM,
     SUM,
-    below,
-    checked,
     claim,
-    copied_result,
+    copy_result,
     curve_operation,
-    inverted,
-    modulo_order,
-    on_field,
+    enter_field,
+    invert,
     plain_product,
-    positive,
     to_form,
-    zero,
 )
 
-_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+_ACC, _KEPT = Scratch.ACCUMULATOR, Scratch.KEPT_SCALAR
 _R, _S, _NONCE, _INVERSE = (
     *(Scratch.SIGNATURE_R, Scratch.SIGNATURE_S, Scratch.NONCE, Scratch.INVERSE),
 )
-_KEPT = Scratch.KEPT_SCALAR
-_FIELD, _AGAIN = "field_of_base_point", "field_of_check"
-"""Labels."""
 
 
 def with_drawn_nonce(machine: Machine) -> list[list[Step]]:
     """On the leading lane: k is drawn."""
-    key = shared_key() if machine.hardened else None
-    return [[*_checks(key), *_drawn(), *_signature(machine)]]
+    code = Builder()
+    code.p.check_modulus()
+    code.q.check_modulus()
+    code.q.check_below(Operand.X, Operand.X)
+    if machine.hardened:
+        code.call(ENTER)
+        share_key(code.q)
+    else:
+        _check_key(code.q)
+    _draw_nonce(code.q)
+    code.call(BASE_SCALAR)
+    _sign(code, machine)
+    return [code.steps]
 
 
 def with_given_nonce(machine: Machine) -> list[list[Step]]:
@@ -72,25 +68,29 @@ def with_given_nonce(machine: Machine) -> list[list[Step]]:
     Only the host knows k: what is made of an E that a fault has changed is a signature as well. If
     it changes later, or one of both reads is wrong, they differ, which `check_scalar` finds.
     """
-    e = Operand.E
-    first, second, *checks = _checks()
-    given = [below(e, _Q), positive(e, _Q, "k > 0?"), move(_KEPT, e, _Q)]
-    scalar = call(move(_ACC, e, _Q), BASE_SCALAR)
-    return [[first, second, *given, *checks, scalar, *_signature(machine)]]
+    e, code = Operand.E, Builder()
+    code.p.check_modulus()
+    code.q.check_modulus()
+    code.q.check_below(e, e)
+    code.q.check_positive(e, "k > 0?")
+    code.q.move(_KEPT, e)
+    code.q.check_below(Operand.X, Operand.X)
+    _check_key(code.q)
+    code.q.move(_ACC, e)
+    code.call(BASE_SCALAR)
+    _sign(code, machine)
+    return [code.steps]
 
 
-def _checks(of_key: list[Step] | None = None) -> list[Step]:
-    """Modulo n from there on; the key is checked, but for steps that need n's constants."""
-    secret, given = Operand.SECRET, below(Operand.X, _Q)
-    plain = [given, below(secret, _Q), call(positive(secret, _Q, "d > 0?"), ENTER)]
-    return [
-        check_modulus(_P),
-        check_modulus(_Q),
-        *(plain if of_key is None else [call(given, ENTER), *of_key]),
-    ]
+def _check_key(code: Builder) -> None:
+    """0 < d < n; modulo n from there on."""
+    secret = Operand.SECRET
+    code.check_below(secret, secret)
+    code.check_positive(secret, "d > 0?")
+    code.call(ENTER)
 
 
-def _drawn() -> list[Step]:
+def _draw_nonce(code: Builder) -> None:
     """k, the number A R + B modulo n of random numbers A and B that are below R.
 
     Source: FIPS 186-5, appendix A.3.1: A R + B has more than 64 bits more than n.
@@ -100,126 +100,120 @@ def _drawn() -> list[Step]:
     of one summand k is random all the same.
     """
     high = Scratch.FORM_SUM
-    total = linear(StepKind.ADD, _KEPT, _ACC, high, _Q, "k = A R + B in Montgomery form")
-    *plain, last = _plain_nonce()
-    return [
-        call(replace(PASS, modulus=_Q, note="A in Montgomery form"), DRAWN),
-        call(to_form(high, _ACC, _Q, "A R"), DRAWN),
-        total,
-        *plain,
-        call(last, BASE_SCALAR),
-    ]
+    code.rest("A in Montgomery form")
+    code.call(DRAWN)
+    to_form(code, high, _ACC, "A R")
+    code.call(DRAWN)
+    code.add(_KEPT, _ACC, high, "k = A R + B in Montgomery form")
+    _take_drawn_nonce(code)
 
 
-def _plain_nonce() -> list[Step]:
+def _take_drawn_nonce(code: Builder) -> None:
     """ACCUMULATOR = k, of a drawn one."""
-    return [call(move(_ACC, _KEPT, _Q), FROM_FORM), positive(_ACC, _Q, "k > 0?")]
+    code.move(_ACC, _KEPT)
+    code.call(FROM_FORM)
+    code.check_positive(_ACC, "k > 0?")
 
 
-def _signature(machine: Machine) -> list[Step]:
+def _sign(code: Builder, machine: Machine) -> None:
     """r and s; their check; nothing of k is kept. There is k in KEPT_SCALAR, and E is of it.
 
     A drawn k is there in Montgomery form, a given one is not.
     """
-    k = _plain_nonce() if machine.randomizes else [move(_ACC, _KEPT, _Q)]
-    check = [
-        *claim(_R, _S, _Q),
-        # A copy that is made before the check: what happens to the claim until then is in both.
-        *copied_result(_Q),
-        # Whatever follows is made again of what was given; RESIDUE is of X.
-        move(_ACC, Operand.X, _Q),
-        *check_scalar(machine, k),
-        *_check_s(machine),
-        *_check_r(),
-    ]
+    q, nonce = code.q, _KEPT if machine.randomizes else _NONCE  # Montgomery form, after TOTAL
+    _make_r(code, machine)
+    _make_s(q, machine)
+    claim(q, _R, _S)
+    # A copy that is made before the check: what happens to the claim until then is in both.
+    copy_result(q)
+    # Whatever follows is made again of what was given; RESIDUE is of X.
+    q.move(_ACC, Operand.X)
+    code.whole.move(Scratch.OLD_SCALAR, Operand.E)
+    if machine.randomizes:
+        _take_drawn_nonce(q)
+    else:
+        q.move(_ACC, _KEPT)
+    check_scalar(q, machine)
+    _check_s(q, machine, nonce)
+    code.next_modulus("field_of_check")
+    _check_r(code.p)
     of_key = [] if machine.hardened else [Scratch.FORM_D]
-    secrets = dict.fromkeys((_KEPT, _nonce(machine), _INVERSE, *of_key, Scratch.PART))
-    return [
-        *_r(machine),
-        *_s(machine),
-        *check,
-        *(zero(one, _Q) for one in secrets),
-        jump(zero(Operand.E, Context.WHOLE), ""),
-    ]
+    for secret in dict.fromkeys((_KEPT, nonce, _INVERSE, *of_key, Scratch.PART)):
+        q.zero(secret)
+    code.whole.zero(Operand.E)
+    code.finish()
 
 
-def _nonce(machine: Machine) -> Scratch:
-    """Where k is in Montgomery form, once TOTAL was called."""
-    return _KEPT if machine.randomizes else _NONCE
-
-
-def _r(machine: Machine) -> list[Step]:
+def _make_r(code: Builder, machine: Machine) -> None:
     """r = the coordinate x of k G, modulo n; modulo n from there on."""
-    x_1, _, z_1 = SUM
-    *reducing, restored = modulo_order(_R, x_1)
-    return [
-        replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=_FIELD),
-        *on_field((), _FIELD),
-        *multiples_of_base(machine),
-        call(move(_ACC, z_1, _P), WEIERSTRASS.affine),
-        *reducing,
-        replace(restored, next=Next.EACH_MODULUS),
-        positive(_R, _Q, "r > 0?"),
-        call(below(_R, _Q), ENTER),
-    ]
+    p, q, x_1, z_1 = code.p, code.q, SUM[0], SUM[2]
+    q.check_positive(Operand.Q, "modulo p")
+    code.next_modulus("field_of_base_point")
+    enter_field(code)
+    multiply_base_twice(p, machine)
+    p.move(_ACC, z_1)
+    p.call(WEIERSTRASS.affine)
+    # x is below p, and that below 2 n; it may have a digit less than n.
+    q.zero(_R)
+    p.move(_R, x_1)
+    q.reduce(_R, _R)
+    code.next_modulus()
+    q.check_positive(_R, "r > 0?")
+    q.check_below(_R, _R)
+    q.call(ENTER)
 
 
-def _s(machine: Machine) -> list[Step]:
+def _make_s(code: Builder, machine: Machine) -> None:
     """s = (z + r d) / k modulo n."""
-    entered = move(_ACC, _NONCE, _Q)
-    if machine.randomizes:  # the sum of two numbers is too long for an inversion
-        entered = multiply(_ACC, Scratch.ONE_FORM, _KEPT, _Q, "k in Montgomery form, below 2 c n")
-    sums: list[Step] = []
-    product = plain_product(Scratch.FORM_SUM, _INVERSE, _Q, "(z + r d) / k")
+    code.move(_S, _R)
+    code.call(TOTAL)
     if machine.hardened:
-        sums, product = sums_of_shares(KEYS[0]), products_with_inverse()
-    return [
-        call(move(_S, _R, _Q), TOTAL),
-        *sums,
-        *inverted(entered, _INVERSE, _Q),
-        *product,
-        move(_S, _ACC, _Q),
-        positive(_S, _Q, "s > 0?"),
-    ]
+        sum_of_shares(code, KEYS[0])
+    if machine.randomizes:  # the sum of two numbers is too long for an inversion
+        code.multiply(_ACC, Scratch.ONE_FORM, _KEPT, "k in Montgomery form, below 2 c n")
+    else:
+        code.move(_ACC, _NONCE)
+    invert(code, _INVERSE)
+    if machine.hardened:
+        multiply_by_inverse(code)
+    else:
+        plain_product(code, Scratch.FORM_SUM, _INVERSE, "(z + r d) / k")
+    code.move(_S, _ACC)
+    code.check_positive(_S, "s > 0?")
 
 
-def _check_s(machine: Machine) -> list[Step]:
+def _check_s(code: Builder, machine: Machine, nonce: Scratch) -> None:
     """Is s k = z + r d modulo n, with the r and s that are claimed?
 
     R^2 and the modulus's multiples are brought again: what is wrong with those of s is in s only.
     """
-    # A MOVE of r would be in the residue.
-    claimed = linear(StepKind.ADD, _R, _R, Scratch.SUM, _Q, "r = 0 + r")
-    difference = linear(StepKind.SUBTRACT, _ACC, _ACC, Scratch.FORM_SUM, _Q, "s k - (z + r d)")
-    form_s = [
-        move(_ACC, Operand.Q_POWER, _Q),
-        multiply(_ACC, _ACC, Scratch.SUM_HIGH, _Q, "s in Montgomery form"),
-    ]
-    compared = [
-        *form_s,
-        multiply(_ACC, _ACC, _nonce(machine), _Q, "s k"),
-        call(replace(difference, times_modulus=4), FROM_FORM),
-    ]
+    code.zero(_R)
+    code.call(ENTER)
     if machine.hardened:
-        compared = compared_blinded(form_s, _nonce(machine))
-    return [
-        call(zero(_R, _Q), ENTER),
-        *(shares_of_check() if machine.hardened else []),
-        call(claimed, TOTAL),
-        *compared,
-        replace(checked(_Q, "s k = z + r d?"), next=Next.EACH_MODULUS, target=_AGAIN),
-    ]
+        share_key_for_check(code)
+    code.add(_R, _R, Scratch.SUM, "r = 0 + r")  # a MOVE of r would be in the residue
+    code.call(TOTAL)
+    if machine.hardened:
+        blind_sum(code)
+    code.move(_ACC, Operand.Q_POWER)
+    code.multiply(_ACC, _ACC, Scratch.SUM_HIGH, "s in Montgomery form")
+    if machine.hardened:
+        compare_blinded(code, nonce)
+    else:
+        code.multiply(_ACC, _ACC, nonce, "s k")
+        code.subtract(_ACC, _ACC, Scratch.FORM_SUM, "s k - (z + r d)", times_modulus=4)
+        code.call(FROM_FORM)
+    code.check_zero(_ACC, "s k = z + r d?")
 
 
-def _check_r() -> list[Step]:
+def _check_r(code: Builder) -> None:
     """Is r the coordinate x of k G modulo n, as that was made first?"""
-    moved, last = (move(to, one, _P) for to, one in zip(SUM[::2], FIRST, strict=True))
-    return [
-        replace(call(positive(_R, _P, "modulo p"), ENTER), label=_AGAIN),
-        moved,
-        call(last, IS_R),
-        checked(_P, "is r of k G?"),
-    ]
+    code.check_positive(_R, "modulo p")
+    code.call(ENTER)
+    for to, one in zip(SUM[::2], FIRST, strict=True):
+        code.move(to, one)
+    code.call(IS_R)
+    code.check_zero(_ACC, "is r of k G?")
 
 
 def is_signature(

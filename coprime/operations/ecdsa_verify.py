@@ -4,75 +4,94 @@ Source: FIPS 186-5, section 6.4.2; its names are those of the steps' notes. All 
 The result is r; of a wrong signature there is an error.
 """
 
-from dataclasses import replace
-
 from coprime.model.curve_points import add, multiple
-from coprime.program.operands import PAIRS_OF_TABLE, Context, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, multiply
+from coprime.program.builder import Builder
+from coprime.program.operands import PAIRS_OF_TABLE, Operand, Scratch
+from coprime.program.steps import Step, StepKind
 
-from .banked import move
-from .ecdsa_routines import IS_R, factors, finite_sum, sum_of_multiples
+from .comb import BASE_SCALAR, multiply_base
+from .ecdsa_routines import IS_R
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     BASE_AND_CURVE,
     ENTER,
+    FROM_FORM,
     INVERT_BY_BITS,
+    MULTIPLY,
     RESULT_IS_X,
-    below,
+    SUM,
+    add_point,
+    check_point,
     curve_operation,
-    on_field,
-    positive,
+    enter_field,
+    enter_point,
+    plain_product,
     to_form,
 )
 
-_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+_ACC, _INVERSE, _U_2 = Scratch.ACCUMULATOR, Scratch.INVERSE, Scratch.FACTOR_2
+_KEPT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [[*_factors(), *_sum(), *_comparison()]]
+    code = Builder()
+    code.p.check_modulus()
+    code.q.check_modulus()
+    _find_factors(code.q)
+    code.q.check_positive(Operand.Q, "modulo p")
+    code.next_modulus("field_of_points")
+    enter_field(code, Operand.POINT, Scratch.POINT_HIGH)
+    _add_multiples(code.p)
+    _compare(code.p)
+    return [code.steps]
 
 
-def _factors() -> list[Step]:
-    """u_1 = z / s, for the comb, and u_2 = r / s, modulo n."""
-    r, s = Operand.X, Scratch.X_HIGH
-    of_z = [
-        move(_ACC, Operand.Q_POWER, _Q),
-        multiply(_ACC, _ACC, Operand.E, _Q, "z in Montgomery form"),
-    ]
-    return [
-        check_modulus(_P),
-        check_modulus(_Q),
-        below(r, _Q),
-        positive(r, _Q, "r > 0?"),
-        below(s, _Q),
-        positive(s, _Q, "s > 0?"),
-        call(below(Operand.E, _Q), ENTER),
-        call(to_form(_ACC, s, _Q, "s"), INVERT_BY_BITS),
-        *factors([to_form(_ACC, r, _Q, "r")], of_z),
-    ]
+def _find_factors(code: Builder) -> None:
+    """u_1 = z / s, as a comb scans it, in E, and u_2 = r / s, modulo n."""
+    r, s, z = Operand.X, Scratch.X_HIGH, Operand.E
+    code.check_below(r, r)
+    code.check_positive(r, "r > 0?")
+    code.check_below(s, s)
+    code.check_positive(s, "s > 0?")
+    code.check_below(z, z)
+    code.call(ENTER)
+    to_form(code, _ACC, s, "s")
+    code.call(INVERT_BY_BITS)
+    code.move(_INVERSE, Scratch.TERM)
+    to_form(code, _ACC, r, "r")
+    plain_product(code, _ACC, _INVERSE, "r / s")
+    code.move(_U_2, _ACC)
+    code.move(_ACC, Operand.Q_POWER)
+    code.multiply(_ACC, _ACC, z, "z in Montgomery form")
+    plain_product(code, _ACC, _INVERSE, "z / s")
+    code.move(_ACC, _ACC)
+    code.call(BASE_SCALAR)
 
 
-def _sum() -> list[Step]:
-    """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key."""
-    field, key = "field_of_points", (Operand.POINT, Scratch.POINT_HIGH)
-    return [
-        replace(positive(Operand.Q, _Q, "modulo p"), next=Next.EACH_MODULUS, target=field),
-        *on_field(key, field),
-        *sum_of_multiples(),
-    ]
+def _add_multiples(code: Builder) -> None:
+    """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key, which is not the point at infinity."""
+    multiply_base(code, Scratch.ONE_FORM)
+    for to, one in zip(_KEPT, SUM, strict=True):
+        code.move(to, one)
+    code.whole.zero(Operand.E)
+    code.q.add(Operand.E, _U_2, Operand.Q, "u_2 + n")
+    enter_point(code, Operand.POINT, Scratch.POINT_HIGH)
+    check_point(code)
+    code.call(MULTIPLY)
+    add_point(code, _KEPT)
+    code.move(_ACC, Scratch.Z_1)
+    code.call(FROM_FORM)
+    code.do(StepKind.CHECK_FINITE, "is the sum not O?", x=_ACC, y=_ACC)
 
 
-def _comparison() -> list[Step]:
+def _compare(code: Builder) -> None:
     """Is r the coordinate x of the sum modulo n?"""
-    unequal = Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_P, note="is r of the sum?")
-    return [
-        *finite_sum(),
-        below(Operand.X, _P),
-        call(move(Scratch.SIGNATURE_R, Operand.X, _Q), IS_R),
-        jump(unequal, RESULT_IS_X),
-    ]
+    code.check_below(Operand.X, Operand.X)
+    code.q.move(Scratch.SIGNATURE_R, Operand.X)
+    code.call(IS_R)
+    code.do(StepKind.CHECK_SIGNATURE, "is r of the sum?", y=_ACC)
+    code.jump(RESULT_IS_X)
 
 
 def verified(

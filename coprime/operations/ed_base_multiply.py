@@ -3,14 +3,14 @@
 from functools import partial
 
 from coprime.model.edwards_points import base_multiple
+from coprime.program.builder import Builder
 from coprime.program.operands import TABLE, Context, Operand
 from coprime.program.steps import Step
 
 from .curve_form import EDWARDS
-from .ec_base_multiply import multiple_of_base
+from .ec_base_multiply import multiply_base_point
 from .operation import Input, Machine, Operation
-from .shared_steps import call
-from .weierstrass import ENTER, USED_UP, below
+from .weierstrass import ENTER, USED_UP
 
 CURVE = (
     Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve: 1, or p - 1"),
@@ -35,7 +35,13 @@ edwards_operation = partial(
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [multiple_of_base(machine, EDWARDS, [call(below(Operand.E, Context.Q), ENTER)])]
+    code = Builder()
+    code.p.check_modulus()
+    code.q.check_modulus()
+    code.q.check_below(Operand.E, Operand.E)
+    code.call(ENTER)
+    multiply_base_point(code, machine, EDWARDS)
+    return [code.steps]
 
 
 _READS = frozenset(

@@ -4,74 +4,68 @@ Source: RFC 8032, section 5.1.6; its names are those of the steps' notes, but fo
 there. Before S can be read it is checked with what the host has written.
 """
 
-from dataclasses import replace
+from coprime.program.builder import Builder
+from coprime.program.operands import Operand, Scratch
+from coprime.program.steps import Step, StepKind
 
-from coprime.program.operands import Context, Operand, Scratch
-from coprime.program.steps import Next, Step, StepKind, linear, multiply
-
-from .banked import move
 from .ed_base_multiply import CURVE, edwards_operation
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, descale, jump, reduced
-from .weierstrass import ENTER, FROM_FORM, below, checked, to_form, zero
+from .weierstrass import ENTER, FROM_FORM, to_form
 
 _ACC, _HASH, _PRODUCT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.CLAIMED_0
-_P, _Q = Context.P, Context.Q
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    again = "nothing_modulo_p"
-    product = multiply(_ACC, _ACC, _HASH, _Q, "h a, below 2 n")
-    steps = [
-        check_modulus(_P),
-        check_modulus(_Q),
-        below(Operand.X, _Q),
-        below(Scratch.X_HIGH, _Q),
-        call(below(Operand.SECRET, _Q), ENTER),
-        to_form(_ACC, Operand.SECRET, _Q, "a"),
-        move(_HASH, Scratch.X_HIGH, _Q),
-        # h is plain, and brings the product out of the form.
-        descale(machine.multiplication, product),
-        *reduced(_ACC, _ACC, _Q),
-        linear(StepKind.ADD, _ACC, _ACC, Operand.X, _Q, "r + h a"),
-        *reduced(_ACC, _ACC, _Q),
-    ]
-    check = [
-        zero(Scratch.SUM, Context.WHOLE),
-        move(Scratch.SUM, _ACC, _Q),
-        # A copy that is made before the check: what happens to SUM until then is in both. The upper
-        # half of the result is no copy, so that both are 0.
-        zero(Scratch.RESULT, Context.WHOLE),
-        move(Scratch.RESULT, Scratch.SUM, _Q),
-        linear(StepKind.CHECK_REDUCED, _ACC, _ACC, Operand.Q, _Q, "S < Q?"),
-        # Whatever follows is made again of what was given; RESIDUE is of r and h.
-        move(_ACC, Operand.X, _Q),
-        *_check_s(),
-        replace(checked(_Q, "S - h a = r?"), next=Next.EACH_MODULUS, target=again),
-        # Proof asks all operations for a check modulo each prime; modulo P there is nothing here.
-        replace(zero(_ACC), label=again),
-        jump(checked(_P, "nothing is modulo p"), ""),
-    ]
-    return [[*steps, *check]]
+    scaled = machine.multiplication.scaled
+    code = Builder()
+    p, q, whole = code.p, code.q, code.whole
+    p.check_modulus()
+    q.check_modulus()
+    for one in (Operand.X, Scratch.X_HIGH, Operand.SECRET):
+        q.check_below(one, one)
+    code.call(ENTER)
+    to_form(q, _ACC, Operand.SECRET, "a")
+    q.move(_HASH, Scratch.X_HIGH)
+    # h is plain, and brings the product out of the form.
+    q.multiply(_ACC, _ACC, _HASH, "h a, below 2 n", descale=scaled)
+    q.reduce(_ACC, _ACC)
+    q.add(_ACC, _ACC, Operand.X, "r + h a")
+    q.reduce(_ACC, _ACC)
+    whole.zero(Scratch.SUM)
+    q.move(Scratch.SUM, _ACC)
+    # A copy that is made before the check: what happens to SUM until then is in both. The upper
+    # half of the result is no copy, so that both are 0.
+    whole.zero(Scratch.RESULT)
+    q.move(Scratch.RESULT, Scratch.SUM)
+    q.linear(StepKind.CHECK_REDUCED, _ACC, _ACC, Operand.Q, "S < Q?")
+    # Whatever follows is made again of what was given; RESIDUE is of r and h.
+    q.move(_ACC, Operand.X)
+    _compare(q)
+    q.check_zero(_ACC, "S - h a = r?")
+    code.next_modulus("nothing_modulo_p")
+    # Proof asks all operations for a check modulo each prime; modulo P there is nothing here.
+    p.zero(_ACC)
+    p.check_zero(_ACC, "nothing is modulo p")
+    code.finish()
+    return [code.steps]
 
 
-def _check_s() -> list[Step]:
+def _compare(code: Builder) -> None:
     """ACCUMULATOR = S - h a, canonical, less r.
 
     r is not multiplied here, nor is it where S is made: a multiplier that fails cannot make both 0.
     All constants are brought again: what is wrong with those of S is in S only.
     """
-    in_form = linear(StepKind.SUBTRACT, _ACC, _ACC, _PRODUCT, _Q, "S - h a in Montgomery form")
-    return [
-        call(move(_HASH, Scratch.X_HIGH, _Q), ENTER),
-        to_form(_ACC, Operand.SECRET, _Q, "a"),
-        multiply(_ACC, _ACC, _HASH, _Q, "h a"),
-        to_form(_PRODUCT, _ACC, _Q, "h a"),
-        multiply(_ACC, Operand.Q_POWER, Scratch.SUM, _Q, "S in Montgomery form"),
-        call(replace(in_form, times_modulus=4), FROM_FORM),
-        linear(StepKind.SUBTRACT, _ACC, _ACC, Operand.X, _Q, "S - h a - r"),
-    ]
+    code.move(_HASH, Scratch.X_HIGH)
+    code.call(ENTER)
+    to_form(code, _ACC, Operand.SECRET, "a")
+    code.multiply(_ACC, _ACC, _HASH, "h a")
+    to_form(code, _PRODUCT, _ACC, "h a")
+    code.multiply(_ACC, Operand.Q_POWER, Scratch.SUM, "S in Montgomery form")
+    code.subtract(_ACC, _ACC, _PRODUCT, "S - h a in Montgomery form", times_modulus=4)
+    code.call(FROM_FORM)
+    code.subtract(_ACC, _ACC, Operand.X, "S - h a - r")
 
 
 def finished(r: int, h: int, a: int, **curve: int) -> int:

@@ -9,32 +9,29 @@ coordinate x of R; of a wrong signature there is an error.
 from dataclasses import replace
 
 from coprime.model.edwards_points import joint_columns, joint_multiple
-from coprime.program.operands import Context, Location, Operand, Scratch, third_entry
-from coprime.program.steps import Next, Step, StepKind, linear
+from coprime.program.builder import Builder
+from coprime.program.operands import Location, Operand, Scratch, third_entry
+from coprime.program.steps import Step, StepKind
 
-from .banked import move
 from .comb import multiply_base
 from .curve_form import EDWARDS
 from .ed_base_multiply import BASE, CURVE, edwards_operation
 from .edwards import ED_VERIFY_CODE, A, D
 from .formulas import NumberPlace
 from .operation import Input, Machine
-from .shared_steps import call, check_modulus, jump
 from .weierstrass import (
     FROM_FORM,
-    INVERT,
     SUM,
     SUM_BELOW,
+    check_point,
     curve_formula,
+    enter_field,
     enter_point,
-    inverse,
-    on_field,
-    positive,
+    invert,
     to_form,
-    zero,
 )
 
-_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
+_ACC = Scratch.ACCUMULATOR
 _SUMS = """
     s=u+v w=v-u q=Y*w e=X*s h=Y*s x=X*w x=x*a h1=h-x h2=h+x e1=e+q e2=e-q
     c=X*Y c=c*t f=one-c g=one+c z=f+f z=z*g
@@ -56,66 +53,6 @@ _RISE = (NumberPlace(Scratch.X_3), NumberPlace(Scratch.Y_3, Scratch.Y_3_COPY))
 """-A + B and -A - B, affine, and half of that."""
 
 
-def on_two_banks(machine: Machine) -> list[list[Step]]:
-    """On the leading lane."""
-    key, field = (Operand.POINT, Scratch.POINT_HIGH), "field_of_edwards_points"
-    points = (Operand.X, Scratch.X_HIGH, *key)
-    modulo_p = positive(Operand.Q, _Q, "modulo p")
-    steps = [
-        check_modulus(_P),
-        check_modulus(_Q),
-        replace(modulo_p, next=Next.EACH_MODULUS, target=field),
-        *on_field(points, field, EDWARDS),
-        *enter_point(*key, EDWARDS),
-        *_table(),
-        multiply_base(Scratch.ONE_FORM, EDWARDS),
-        *_equals(Operand.X, _X, "is x of R that of the sum?"),
-        *_equals(Scratch.X_HIGH, _Y, "is y of R that of the sum?"),
-        zero(Scratch.RESULT, Context.WHOLE),
-        jump(move(Scratch.RESULT, Operand.X, _P), ""),
-    ]
-    return [steps]
-
-
-def _table() -> list[Step]:
-    """The table of the points that two signed bits select, of the one of B that it has."""
-    x, y = _NEGATED
-    one = NumberPlace(Scratch.ONE_FORM, below=2)
-    negated = linear(StepKind.SUBTRACT, Scratch.POINT_X, _ACC, Scratch.POINT_X, _P, "-A")
-    *sums, last = curve_formula(
-        _SUMS,
-        {
-            "X": x,
-            "Y": y,
-            "a": A,
-            "one": one,
-            **dict(zip("uv", map(NumberPlace, _KEPT), strict=True)),
-            "t": NumberPlace(right=Scratch.table(third_entry(0))),
-        },
-        {**_FRACTIONS, "z": NumberPlace(_ACC)},
-    )
-    return [
-        zero(_ACC),
-        replace(negated, times_modulus=2, copy=Scratch.POINT_X_COPY),
-        *(move(to, Scratch.table(k), _P) for k, to in enumerate(_KEPT)),
-        *sums,
-        call(last, INVERT),
-        inverse(Scratch.TERM, _P),
-        *curve_formula(
-            _HALVES,
-            {**_FRACTIONS, "X": x, "Y": y, "i": NumberPlace(right=Scratch.TERM)},
-            dict(
-                zip(("X", "Y", "x1", "y1", "x2", "y2"), (*_NEGATED, *_TOTAL, *_RISE), strict=True)
-            ),
-        ),
-        *(move(Scratch.table(k), one, _P) for k, one in enumerate(_KEPT)),
-        *_entry(1, *_NEGATED),
-        *_entry(2, *_TOTAL),
-        *_entry(3, *_RISE),
-        zero(Scratch.table(2 * 4)),
-    ]
-
-
 _FRACTIONS = {
     "e1": NumberPlace(Scratch.X_2, below=3),
     "e2": NumberPlace(Scratch.X_3, below=4),
@@ -126,15 +63,66 @@ _FRACTIONS = {
 }
 
 
-def _entry(number: int, x: NumberPlace, y: NumberPlace) -> list[Step]:
+def on_two_banks(machine: Machine) -> list[list[Step]]:
+    """On the leading lane."""
+    key, of_r = (Operand.POINT, Scratch.POINT_HIGH), (Operand.X, Scratch.X_HIGH)
+    code = Builder()
+    code.p.check_modulus()
+    code.q.check_modulus()
+    code.q.check_positive(Operand.Q, "modulo p")
+    code.next_modulus("field_of_edwards_points")
+    enter_field(code, *of_r, *key, form=EDWARDS)
+    enter_point(code.p, *key, EDWARDS)
+    check_point(code.p)
+    _make_table(code.p)
+    multiply_base(code.p, Scratch.ONE_FORM, EDWARDS)
+    _compare(code.p, Operand.X, _X, "is x of R that of the sum?")
+    _compare(code.p, Scratch.X_HIGH, _Y, "is y of R that of the sum?")
+    code.whole.zero(Scratch.RESULT)
+    code.p.move(Scratch.RESULT, Operand.X)
+    code.finish()
+    return [code.steps]
+
+
+def _make_table(code: Builder) -> None:
+    """The table of the points that two signed bits select, of the one of B that it has."""
+    x, y = _NEGATED
+    one = NumberPlace(Scratch.ONE_FORM, below=2)
+    given = {
+        "X": x,
+        "Y": y,
+        "a": A,
+        "one": one,
+        **dict(zip("uv", map(NumberPlace, _KEPT), strict=True)),
+        "t": NumberPlace(right=Scratch.table(third_entry(0))),
+    }
+    half = {**_FRACTIONS, "X": x, "Y": y, "i": NumberPlace(right=Scratch.TERM)}
+    names = ("X", "Y", "x1", "y1", "x2", "y2")
+    points = dict(zip(names, (*_NEGATED, *_TOTAL, *_RISE), strict=True))
+    code.zero(_ACC)
+    negated, copy = Scratch.POINT_X, Scratch.POINT_X_COPY
+    code.subtract(negated, _ACC, negated, "-A", times_modulus=2, copy=copy)
+    for k, kept in enumerate(_KEPT):
+        code.move(kept, Scratch.table(k))
+    code.include(curve_formula(_SUMS, given, {**_FRACTIONS, "z": NumberPlace(_ACC)}))
+    invert(code, Scratch.TERM)
+    code.include(curve_formula(_HALVES, half, points))
+    for k, kept in enumerate(_KEPT):
+        code.move(Scratch.table(k), kept)
+    for number, point in enumerate((_NEGATED, _TOTAL, _RISE), start=1):
+        _make_entry(code, number, *point)
+    code.zero(Scratch.table(2 * 4))
+
+
+def _make_entry(code: Builder, number: int, x: NumberPlace, y: NumberPlace) -> None:
     """A point of the table."""
     entries = (2 * number, 2 * number + 1, third_entry(number))
     places = (NumberPlace(right=Scratch.table(one)) for one in entries)
     given = {"x": replace(x, below=2), "y": replace(y, below=2), "d": replace(D, below=2)}
-    return curve_formula(_OF_TABLE, given, dict(zip("UVT", places, strict=True)))
+    code.include(curve_formula(_OF_TABLE, given, dict(zip("UVT", places, strict=True))))
 
 
-def _equals(coordinate: Location, total: Scratch, note: str) -> list[Step]:
+def _compare(code: Builder, coordinate: Location, total: Scratch, note: str) -> None:
     """Is a coordinate of R that of the sum?"""
     claimed = Scratch.CLAIMED_0
     places = {
@@ -142,13 +130,10 @@ def _equals(coordinate: Location, total: Scratch, note: str) -> list[Step]:
         "Z": NumberPlace(_Z, below=SUM_BELOW),
         "X": NumberPlace(total, below=SUM_BELOW),
     }
-    *compared, last = curve_formula("u=Z*x d=u-X", places, {"d": NumberPlace(_ACC)})
-    return [
-        to_form(claimed, coordinate, _P, "the coordinate"),
-        *compared,
-        call(last, FROM_FORM),
-        Step(kind=StepKind.CHECK_SIGNATURE, y=_ACC, modulus=_P, note=note),
-    ]
+    to_form(code, claimed, coordinate, "the coordinate")
+    code.include(curve_formula("u=Z*x d=u-X", places, {"d": NumberPlace(_ACC)}))
+    code.call(FROM_FORM)
+    code.do(StepKind.CHECK_SIGNATURE, note, y=_ACC)
 
 
 def verified(

@@ -10,39 +10,34 @@ a is 1 or -1, public, and branched on. P is the field's prime, and Q the prime o
 point. Of a point of the table there are (y - x) / 2, (y + x) / 2, and d x y.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from coprime.multipliers.bounds import Bound
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.routine import Named, Routine
-from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply
+from coprime.program.builder import Builder, RoutineBuilder
+from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.routine import Routine
+from coprime.program.steps import StepKind
 
-from .banked import move
-from .comb import randomized
+from .comb import randomized, read_column
 from .curve_form import EDWARDS
 from .formulas import NumberPlace
 from .operation import Machine
-from .shared_steps import call, jump
 from .weierstrass import (
     ENTER,
-    INVERT,
     SUM,
     TEMPORARY,
-    below,
     curve_formula,
-    inverse,
+    divide,
+    invert,
     out_of_form,
-    plain_product,
     result_on_curve,
-    routine,
-    zero,
 )
 
 ED_VERIFY_CODE = 15
 _SKIPS = frozenset({ED_VERIFY_CODE})
 """Commands with public columns, in which there may be no point to add: y - x of that is 0."""
 
-_P, _WHOLE = Context.P, Context.WHOLE
+_P = Context.P
 _ACC, _TERM, _UNIT, _ONE_FORM = (
     *(Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT, Scratch.ONE_FORM),
 )
@@ -74,17 +69,9 @@ def _enter_field() -> Routine:
 
     They lie left, since there is more room than right, where the table is.
     """
-    a, d = Scratch.EDWARDS_A, Scratch.CURVE_D
-    steps = [
-        call(below(Scratch.Y_HIGH, _P), ENTER),
-        move(_ACC, Operand.P_POWER, _P),
-        multiply(a, _ACC, Operand.Y, _P, "a in Montgomery form"),
-        multiply(d, _ACC, Scratch.Y_HIGH, _P, "d in Montgomery form"),
-        move(Scratch.PLAIN_A, Operand.Y, _P),
-    ]
-    return routine(
+    a, d, high = Scratch.EDWARDS_A, Scratch.CURVE_D, Scratch.Y_HIGH
+    code = RoutineBuilder(
         EDWARDS.enter_field,
-        steps,
         _P,
         takes={Operand.Y: None},
         gives={
@@ -93,21 +80,29 @@ def _enter_field() -> Routine:
         },
         clobbers=(_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED),
     )
+    code.check_below(high, high)
+    code.call(ENTER)
+    code.move(_ACC, Operand.P_POWER)
+    code.multiply(a, _ACC, Operand.Y, "a in Montgomery form")
+    code.multiply(d, _ACC, high, "d in Montgomery form")
+    code.move(Scratch.PLAIN_A, Operand.Y)
+    return code.routine()
 
 
 def _on_curve(machine: Machine) -> Routine:
     """ACCUMULATOR is 0 if the point is on the curve, else between 0 and P."""
-    places = {**POINT, "a": A, "d": D, "one": NumberPlace(_ONE_FORM, below=2)}
-    steps = curve_formula(_ON_CURVE, places, {"s": NumberPlace(_ACC)})
-    numbers = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y, *EDWARDS.constants)
-    return routine(
+    point = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
+    code = RoutineBuilder(
         EDWARDS.on_curve,
-        [*steps, *out_of_form(machine, _ACC, _P)],
         _P,
-        takes=dict.fromkeys(numbers, None),
+        takes=dict.fromkeys((*point, *EDWARDS.constants), None),
         gives={_ACC: Bound.times(1)},
         clobbers=TEMPORARY,
     )
+    places = {**POINT, "a": A, "d": D, "one": NumberPlace(_ONE_FORM, below=2)}
+    code.include(curve_formula(_ON_CURVE, places, {"s": NumberPlace(_ACC)}))
+    out_of_form(code, machine, _ACC)
+    return code.routine()
 
 
 def _affine() -> Routine:
@@ -116,22 +111,22 @@ def _affine() -> Routine:
     Whether they are on the curve is checked here unless `result_on_curve` does.
     """
     term = Scratch.TERM
-    steps = [
-        move(Scratch.POWER, Operand.P_POWER, _P),
-        call(move(_ACC, _Z, _P), INVERT),
-        inverse(term, _P),
-        *plain_product(_X, term, _P, "X / Z"),
-        move(_X, _ACC, _P),
-        *plain_product(_Y, term, _P, "Y / Z"),
-        move(_Y, _ACC, _P),
-    ]
-    takes = {**dict.fromkeys(SUM, _GIVEN), _ONE_FORM: None}
-    clobbers: tuple[Named, ...] = (
-        *(_ACC, term, Scratch.POWER),
-        *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
+    code = RoutineBuilder(
+        EDWARDS.affine,
+        _P,
+        takes={**dict.fromkeys(SUM, _GIVEN), _ONE_FORM: None},
+        gives=dict.fromkeys((_X, _Y), Bound.times(1)),
+        clobbers=(
+            *(_ACC, term, Scratch.POWER),
+            *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
+        ),
     )
-    gives = dict.fromkeys((_X, _Y), Bound.times(1))
-    return routine(EDWARDS.affine, steps, _P, takes=takes, gives=gives, clobbers=clobbers)
+    code.move(Scratch.POWER, Operand.P_POWER)
+    code.move(_ACC, _Z)
+    invert(code, term)
+    divide(code, _X, term, "X / Z")
+    divide(code, _Y, term, "Y / Z")
+    return code.routine()
 
 
 # --- The sum of a table's points -----------------------------------------------------------------
@@ -146,22 +141,8 @@ def _base_point() -> Routine:
 
     ACCUMULATOR is the coordinate Z of O, with which it begins.
     """
-    scan = Step(kind=StepKind.SCAN_COLUMNS, modulus=_WHOLE, note="from the highest column on")
-    a_1 = _Columns(a=1)
-    compared = linear(StepKind.SUBTRACT, _TERM, _UNIT, Scratch.PLAIN_A, _P, "is a above 1, so -1?")
-    steps = [
-        zero(_X),
-        replace(move(_Y, _ACC, _P), copy=Scratch.Y_1_COPY),
-        move(_Z, _ACC, _P),
-        zero(_XY),
-        scan,
-        replace(compared, next=Next.IF_BORROW, target=a_1.begins),
-        *_Columns(a=-1).steps(),
-        *a_1.steps(),
-    ]
-    return routine(
+    code = RoutineBuilder(
         EDWARDS.multiply_base,
-        steps,
         _P,
         takes=dict.fromkeys((_UNIT, Scratch.PLAIN_A, Mode.WINDOW, _ACC), None),
         gives=dict.fromkeys(SUM, _GIVEN),
@@ -171,6 +152,16 @@ def _base_point() -> Routine:
             *TEMPORARY,
         ),
     )
+    code.zero(_X)
+    code.move(_Y, _ACC, copy=Scratch.Y_1_COPY)
+    code.move(_Z, _ACC)
+    code.zero(_XY)
+    code.whole.scan(StepKind.SCAN_COLUMNS, "from the highest column on")
+    code.subtract(_TERM, _UNIT, Scratch.PLAIN_A, "is a above 1, so -1?")
+    with code.if_borrow("edwards_columns_of_1"):
+        _Columns(code, a=-1).write()
+    _Columns(code, a=1).write()
+    return code.routine()
 
 
 @dataclass(frozen=True)
@@ -179,126 +170,96 @@ class _Columns:
 
     Parameters
     ----------
+    code : the routine's text
     a : the curve's, 1 or -1
     """
 
+    code: Builder
     a: int
-
-    @property
-    def begins(self) -> str:
-        """Label of the first step."""
-        return self._label("edwards_columns")
 
     def _label(self, name: str) -> str:
         return f"{name}_of_{'minus_' * (self.a < 0)}1"
 
-    def steps(self) -> list[Step]:
+    def write(self) -> None:
         """Twice O need not be made: the first point is added at once, unless there may be none."""
+        code = self.code
         column, doubles, adds = map(self._label, ("column", "doubling", "addition"))
-        full = replace(PASS, modulus=_P, next=Next.IF_WINDOW, note="each bit of the column")
-        first = replace(PASS, modulus=_P, note="the first column")
-        ends = replace(move(_TERM, _UNIT, _P), next=Next.RETURN)
-        skip = linear(StepKind.SUBTRACT, _TERM, Mode.WINDOW, _UNIT, _P, "no point to add?")
-        below_it = replace(PASS, modulus=_P, note="on to the next column")
-        doubled, fourth, added = self._double(), self._label("fourth"), self._add()
-        return [
-            replace(full, label=self.begins),
-            replace(first, next=Next.IF_COMMAND, commands=_SKIPS, target=adds),
-            jump(replace(PASS, note="which may have no point"), doubles),
-            replace(full, label=column),
-            replace(doubled[0], label=doubles),
-            *doubled[1:-1],
-            replace(doubled[-1], next=Next.IF_COMMAND, commands=_SKIPS, target=fourth),
-            replace(skip, next=Next.IF_BORROW, target=fourth),
-            replace(below_it, next=Next.NEXT_BIT, target=column),
-            ends,
-            replace(_product(_XY, _E, _H, "-T = -E H"), label=fourth),
-            replace(added[0], label=adds),
-            *added[1:-1],
-            replace(added[-1], next=Next.NEXT_BIT, target=column),
-            ends,
-        ]
+        fourth = self._label("fourth")
+        code.label(self._label("edwards_columns"))
+        read_column(code)
+        code.rest("the first column")
+        code.unless_command(_SKIPS, adds)
+        code.whole.rest("which may have no point")
+        code.jump(doubles)
+        with code.each_bit(column):
+            read_column(code)
+            code.label(doubles)
+            self._double()
+            with code.if_command(_SKIPS, fourth):
+                code.subtract(_TERM, Mode.WINDOW, _UNIT, "no point to add?")
+                with code.if_borrow(fourth):
+                    code.rest("on to the next column")
+                    code.next_bit(column)
+                    self._end()
+            code.multiply(_XY, _E, _H, "-T = -E H")
+            code.label(adds)
+            self._add()
+        self._end()
 
-    def _double(self) -> list[Step]:
+    def _end(self) -> None:
+        self.code.move(_TERM, _UNIT)
+        self.code.returns()
+
+    def _double(self) -> None:
         """Twice the sum, without the fourth coordinate, which is E * H.
 
         Here and in `_add`, each sum is made beside a product that does not need it.
         """
-        of_h = _sum(_H, _AA, _BB, "-H = A + B")
-        of_g = _difference(_G, _BB, _AA, 2, "G = B - A")
-        if self.a == 1:  # with A for -A they change places
-            of_g = _sum(_G, _AA, _BB, "G = A + B")
-            of_h = _difference(_H, _BB, _AA, 2, "-H = B - A")
-        return [
-            _product(_AA, _X, _X, "A = X^2"),
-            _product(_BB, _Y, _Y, "B = Y^2"),
-            _product(_CC, _Z, _Z, "Z^2"),
-            of_g,
-            _product(_E, _X, Scratch.Y_1_COPY, "X Y"),
-            of_h,
-            _sum(_CC, _CC, _CC, "C = 2 Z^2"),
-            replace(_product(_Y, _G, _H, "-Y = -G H"), copy=Scratch.Y_1_COPY),
-            _difference(_F, _CC, _G, 4, "-F = C - G"),
-            _sum(_E, _E, _E, "E = 2 X Y"),
-            _product(_Z, _G, _F, "-Z = -F G"),
-            _product(_X, _E, _F, "-X = -E F"),
-        ]
+        code, is_1 = self.code, self.a == 1
+        code.multiply(_AA, _X, _X, "A = X^2")
+        code.multiply(_BB, _Y, _Y, "B = Y^2")
+        code.multiply(_CC, _Z, _Z, "Z^2")
+        if is_1:  # with A for -A sum and difference change places
+            code.add(_G, _AA, _BB, "G = A + B")
+        else:
+            code.subtract(_G, _BB, _AA, "G = B - A", times_modulus=2)
+        code.multiply(_E, _X, Scratch.Y_1_COPY, "X Y")
+        if is_1:
+            code.subtract(_H, _BB, _AA, "-H = B - A", times_modulus=2)
+        else:
+            code.add(_H, _AA, _BB, "-H = A + B")
+        code.add(_CC, _CC, _CC, "C = 2 Z^2")
+        code.multiply(_Y, _G, _H, "-Y = -G H", copy=Scratch.Y_1_COPY)
+        code.subtract(_F, _CC, _G, "-F = C - G", times_modulus=4)
+        code.add(_E, _E, _E, "E = 2 X Y")
+        code.multiply(_Z, _G, _F, "-Z = -F G")
+        code.multiply(_X, _E, _F, "-X = -E F")
 
-    def _add(self) -> list[Step]:
+    def _add(self) -> None:
         """The column's point added, or its negative: y - x and y + x, F and G change places then.
 
         They do so by the column's sign, so that B is always in X_2, A in X_3, G in Y_2, F in Y_3.
+        Of a = 1, H is Y y - X x, and not Y y + X x; x is less 0 where the point is subtracted.
         """
-        of_b, of_a = Scratch.X_2, Scratch.X_3
-        a = _product(of_b, of_b, Mode.WINDOW, "A = (Y - X) (y - x) / 2")
-        b = _product(of_a, of_a, Mode.ENTRY, "B = (Y + X) (y + x) / 2")
-        of_f = _difference(Scratch.Y_2, _Z, _XY, 2, "F = Z - C")
-        of_g = _sum(Scratch.Y_3, _Z, _XY, "G = Z + C")
-        before, after = ([], []) if self.a == -1 else _less_twice()
-        return [
-            _sum(of_b, _Y, _X, "Y + X"),
-            _product(_XY, _XY, Mode.THIRD, "C = T (d x y)"),
-            _difference(of_a, _Y, _X, 2, "Y - X"),
-            replace(a, by_bit=True),
-            *before,
-            replace(b, by_bit=True),
-            replace(of_f, copy=Scratch.Y_2_COPY, by_bit=True),
-            replace(of_g, copy=Scratch.Y_3_COPY, by_bit=True),
-            _product(_Z, Scratch.Y_2, Scratch.Y_3_COPY, "Z = F G"),
-            _difference(_E, of_b, of_a, 2, "E = B - A"),
-            _product(_X, _E, Scratch.Y_3_COPY, "X = E F"),
-            _sum(_H, of_b, of_a, "H = B + A"),
-            *after,
-            replace(_product(_Y, Scratch.Y_2, _H, "Y = G H"), copy=Scratch.Y_1_COPY),
-        ]
-
-
-def _less_twice() -> tuple[list[Step], list[Step]]:
-    """H = Y y - X x, and not Y y + X x; x is less 0 where the point is subtracted.
-
-    The steps before B, and those after H.
-    """
-    minus, plus, twice = Scratch.Y_2_COPY, Scratch.Y_3_COPY, _AA
-    before = [
-        _difference(minus, Mode.WINDOW, Mode.ENTRY, 8, "-x"),
-        _difference(plus, Mode.ENTRY, Mode.WINDOW, 8, "x"),
-        replace(_product(twice, _X, minus, "X x"), by_bit=True),
-    ]
-    after = [
-        _sum(twice, twice, twice, "2 X x"),
-        _difference(_H, _H, twice, 4, "H = B + A - 2 X x"),
-    ]
-    return before, after
-
-
-def _product(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
-    return multiply(into, x, y, _P, note)
-
-
-def _sum(into: Scratch, x: Reference, y: Reference, note: str) -> Step:
-    return linear(StepKind.ADD, into, x, y, _P, note)
-
-
-def _difference(into: Scratch, x: Reference, y: Reference, times: int, note: str) -> Step:
-    """x - y, with the multiple of the modulus that keeps it above 0."""
-    return replace(linear(StepKind.SUBTRACT, into, x, y, _P, note), times_modulus=times)
+        code, twice = self.code, _AA
+        g, f, g_copy, f_copy = Scratch.Y_2, Scratch.Y_3, Scratch.Y_2_COPY, Scratch.Y_3_COPY
+        b, a = Scratch.X_2, Scratch.X_3
+        code.add(b, _Y, _X, "Y + X")
+        code.multiply(_XY, _XY, Mode.THIRD, "C = T (d x y)")
+        code.subtract(a, _Y, _X, "Y - X", times_modulus=2)
+        code.multiply(b, b, Mode.WINDOW, "A = (Y - X) (y - x) / 2", by_bit=True)
+        if self.a == 1:
+            code.subtract(g_copy, Mode.WINDOW, Mode.ENTRY, "-x", times_modulus=8)
+            code.subtract(f_copy, Mode.ENTRY, Mode.WINDOW, "x", times_modulus=8)
+            code.multiply(twice, _X, g_copy, "X x", by_bit=True)
+        code.multiply(a, a, Mode.ENTRY, "B = (Y + X) (y + x) / 2", by_bit=True)
+        code.subtract(g, _Z, _XY, "F = Z - C", times_modulus=2, copy=g_copy, by_bit=True)
+        code.add(f, _Z, _XY, "G = Z + C", copy=f_copy, by_bit=True)
+        code.multiply(_Z, g, f_copy, "Z = F G")
+        code.subtract(_E, b, a, "E = B - A", times_modulus=2)
+        code.multiply(_X, _E, f_copy, "X = E F")
+        code.add(_H, b, a, "H = B + A")
+        if self.a == 1:
+            code.add(twice, twice, twice, "2 X x")
+            code.subtract(_H, _H, twice, "H = B + A - 2 X x", times_modulus=4)
+        code.multiply(_Y, g, _H, "Y = G H", copy=Scratch.Y_1_COPY)

@@ -9,11 +9,12 @@ nothing is reduced.
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from coprime.program.builder import Builder
 from coprime.program.operands import OF_ONE, Context, Location, Scratch
-from coprime.program.steps import MOST_TIMES_MODULUS, Step, StepKind, linear, multiply
+from coprime.program.steps import MOST_TIMES_MODULUS, Step
 
 _LEFT, _RIGHT = 0, 1
 _PRODUCT, _SUM, _DIFFERENCE = "*", "+", "-"
@@ -186,7 +187,7 @@ class _Compiler:
     def steps(self) -> list[Step]:
         """One for each assignment."""
         free = [{place.side(bank) for place in self.temporaries} for bank in (_LEFT, _RIGHT)]
-        found = []
+        code = Builder(self.context)
         for k, one in enumerate(self.assignments):
             ended = [number for number in (one.x, one.y) if number.last_use == k]
             # A product may be written over its multiplicand, and not over its multiplier.
@@ -198,10 +199,10 @@ class _Compiler:
             if one.result.place is None:
                 one.result.place = self._temporary(one.result, free)
             self._check_kept(one, k)
-            found.append(self._step(one))
+            self._write(one, code)
             for number in kept:
                 self._release(number, free)
-        return found
+        return code.steps
 
     @staticmethod
     def _release(number: _Number, free: list[set[Location | None]]) -> None:
@@ -255,7 +256,7 @@ class _Compiler:
         assert number.place is not None
         return {one for one in (number.place.left, number.place.right) if one is not None}
 
-    def _step(self, one: _Assignment) -> Step:
+    def _write(self, one: _Assignment, code: Builder) -> None:
         place = one.result.place
         assert place is not None and one.x.place is not None and one.y.place is not None
         x, y = one.x.place.any, one.y.place.any
@@ -267,23 +268,21 @@ class _Compiler:
             multiplier = multiplicand if one.x is one.y else right.place.right
             if multiplicand is None or multiplier is None:
                 raise ValueError(f"the factors of {one.text} do not lie apart")
-            step = multiply(place.any, multiplicand, multiplier, self.context, one.text)
+            code.multiply(place.any, multiplicand, multiplier, one.text)
+            x, y = multiplicand, multiplier
         elif one.sign == _SUM:
             one.result.below = one.x.below + one.y.below
-            step = linear(StepKind.ADD, place.any, x, y, self.context, one.text)
+            code.add(place.any, x, y, one.text)
         else:
             powers = (1 << k for k in itertools.count())
             times = next(power for power in powers if power >= one.y.below)
             if times > MOST_TIMES_MODULUS:
                 raise ValueError(f"{one.text} would add {times} times the modulus")
             one.result.below = one.x.below + times
-            step = linear(StepKind.SUBTRACT, place.any, x, y, self.context, one.text)
-            step = replace(step, times_modulus=times)
+            code.subtract(place.any, x, y, one.text, times_modulus=times)
         copy = place.right if place.left is not None else None
-        step = replace(step, copy=copy)
-        named = (step.x, step.y, step.destination, step.copy)
-        swaps = self.by_bit and any(each in OF_ONE for each in named)
-        return replace(step, by_bit=swaps)
+        swaps = any(each in OF_ONE for each in (x, y, place.any, copy))
+        code.amend(copy=copy, by_bit=self.by_bit and swaps)
 
 
 def _rounded(below: Fraction) -> Fraction:

@@ -19,105 +19,88 @@ first pair is renewed as a signature begins, the second one in its check, after 
 these again. With the same wrong multiple in both, both would be shares of d + 2^i.
 """
 
-from dataclasses import replace
+from coprime.program.builder import Builder
+from coprime.program.operands import KEYS, Mode, Operand, Scratch
+from coprime.program.steps import StepKind
 
-from coprime.program.operands import KEYS, Context, Mode, Operand, Scratch
-from coprime.program.steps import PASS, Step, StepKind, linear, multiply
+from .weierstrass import DRAWN, FROM_FORM
 
-from .banked import move
-from .shared_steps import call
-from .weierstrass import DRAWN, FROM_FORM, below, positive, zero
-
-_ACC, _Q = Scratch.ACCUMULATOR, Context.Q
+_ACC = Scratch.ACCUMULATOR
 _SUM_0, _SUM_1, _BLINDING = Scratch.FORM_SUM, Scratch.FORM_SUM_1, Scratch.TERM
 
 
-def shared_key() -> list[Step]:
+def share_key(code: Builder) -> None:
     """Check d if the host has written it, else 1; and make others of the shares for s."""
-    checked = [
-        move(_ACC, Scratch.UNIT, _Q),
-        _if_written(_ACC, Operand.SECRET, "d, if the host has written it, else 1"),
-        below(_ACC, _Q),
-        positive(_ACC, _Q, "d > 0?"),
-    ]
-    return [*checked, *_refreshed(*KEYS[0])]
+    code.move(_ACC, Scratch.UNIT)
+    _move_written(code, _ACC, Operand.SECRET, "d, if the host has written it, else 1")
+    code.check_below(_ACC, _ACC)
+    code.check_positive(_ACC, "d > 0?")
+    _refresh(code, *KEYS[0])
 
 
-def shares_of_check() -> list[Step]:
+def share_key_for_check(code: Builder) -> None:
     """Make others of the shares for the check; ENTER was called for these alone."""
-    return _refreshed(*KEYS[1])
+    _refresh(code, *KEYS[1])
 
 
-def _if_written(destination: Scratch, x: Operand | Scratch, note: str) -> Step:
-    return linear(StepKind.MOVE_WRITTEN, destination, x, Operand.M, _Q, note)
+def _move_written(code: Builder, destination: Scratch, x: Operand | Scratch, note: str) -> None:
+    code.linear(StepKind.MOVE_WRITTEN, destination, x, Operand.M, note)
 
 
-def _refreshed(first: Scratch, second: Scratch) -> list[Step]:
+def _refresh(code: Builder, first: Scratch, second: Scratch) -> None:
     """first - u and second + u, below 2 c n, of a random u; what they were is below 2 c n, too."""
     fits = "shares are below 2 c n"
-    less = linear(StepKind.SUBTRACT, first, first, _ACC, _Q, f"{first.name} - u")
-    more = linear(StepKind.ADD, second, second, _ACC, _Q, f"{second.name} + u")
-    loaded = _if_written(second, _ACC, "0, if the host has written d")
-    return [
-        _if_written(first, Operand.SECRET, "d, if the host has written it"),
-        zero(_ACC, _Q),
-        call(loaded, DRAWN),
-        replace(less, times_modulus=2, fits=fits),
-        *_reduced(first),
-        replace(more, fits=fits),
-        *_reduced(second),
-    ]
+    _move_written(code, first, Operand.SECRET, "d, if the host has written it")
+    code.zero(_ACC)
+    _move_written(code, second, _ACC, "0, if the host has written d")
+    code.call(DRAWN)
+    code.subtract(first, first, _ACC, f"{first.name} - u", times_modulus=2, fits=fits)
+    _reduce(code, first)
+    code.add(second, second, _ACC, f"{second.name} + u", fits=fits)
+    _reduce(code, second)
 
 
-def _reduced(share: Scratch) -> list[Step]:
+def _reduce(code: Builder, share: Scratch) -> None:
     """Below 2 c n, by two products."""
-    return [
-        multiply(share, share, Mode.ONE, _Q, f"{share.name} / R"),
-        multiply(share, share, Scratch.POWER, _Q, f"{share.name}, below 2 c n"),
-    ]
+    code.multiply(share, share, Mode.ONE, f"{share.name} / R")
+    code.multiply(share, share, Scratch.POWER, f"{share.name}, below 2 c n")
 
 
-def sums_of_shares(pair: tuple[Scratch, Scratch]) -> list[Step]:
+def sum_of_shares(code: Builder, pair: tuple[Scratch, Scratch]) -> None:
     """FORM_SUM and FORM_SUM_1, whose sum is z + r d modulo n, in Montgomery form.
 
     What the shares are multiplied by lies in ACCUMULATOR and in places of their own: neither is
     written over the other.
     """
     first, second = pair
-    return [
-        multiply(_ACC, first, Scratch.SQUARE_R, _Q, f"r {first.name}"),
-        linear(StepKind.ADD, _SUM_0, _ACC, Scratch.FORM_Z, _Q, f"z + r {first.name}"),
-        multiply(_SUM_1, second, Scratch.SQUARE_R, _Q, f"r {second.name}"),
-    ]
+    code.multiply(_ACC, first, Scratch.SQUARE_R, f"r {first.name}")
+    code.add(_SUM_0, _ACC, Scratch.FORM_Z, f"z + r {first.name}")
+    code.multiply(_SUM_1, second, Scratch.SQUARE_R, f"r {second.name}")
 
 
-def products_with_inverse() -> list[Step]:
+def multiply_by_inverse(code: Builder) -> None:
     """ACCUMULATOR = (z + r d) / k, canonical."""
     inverse = Scratch.INVERSE
-    return [
-        multiply(_SUM_0, _SUM_0, inverse, _Q, "(z + r d_0) / k"),
-        multiply(_ACC, _SUM_1, inverse, _Q, "r d_1 / k"),
-        call(linear(StepKind.ADD, _ACC, _ACC, _SUM_0, _Q, "(z + r d) / k"), FROM_FORM),
-    ]
+    code.multiply(_SUM_0, _SUM_0, inverse, "(z + r d_0) / k")
+    code.multiply(_ACC, _SUM_1, inverse, "r d_1 / k")
+    code.add(_ACC, _ACC, _SUM_0, "(z + r d) / k")
+    code.call(FROM_FORM)
 
 
-def compared_blinded(form_s: list[Step], k: Scratch) -> list[Step]:
-    """ACCUMULATOR = b (s k - (z + r d)), canonical, of a random b and the other pair of shares.
+def blind_sum(code: Builder) -> None:
+    """FORM_SUM and FORM_SUM_1, of the other pair of shares, times a random b, which is in TERM."""
+    sum_of_shares(code, KEYS[1])
+    code.rest("b")
+    code.call(DRAWN)
+    code.move(_BLINDING, _ACC)
+    code.multiply(_SUM_0, _SUM_0, _BLINDING, "b (z + r d_0)")
+    code.multiply(_SUM_1, _SUM_1, _BLINDING, "b r d_1")
 
-    The steps make s in Montgomery form.
-    """
-    drawn = call(replace(PASS, modulus=_Q, note="b"), DRAWN)
-    less_0 = linear(StepKind.SUBTRACT, _ACC, _ACC, _SUM_0, _Q, "b s k - b (z + r d_0)")
-    less_1 = linear(StepKind.SUBTRACT, _ACC, _ACC, _SUM_1, _Q, "b (s k - (z + r d))")
-    return [
-        *sums_of_shares(KEYS[1]),
-        drawn,
-        move(_BLINDING, _ACC, _Q),
-        multiply(_SUM_0, _SUM_0, _BLINDING, _Q, "b (z + r d_0)"),
-        multiply(_SUM_1, _SUM_1, _BLINDING, _Q, "b r d_1"),
-        *form_s,
-        multiply(_ACC, _ACC, _BLINDING, _Q, "b s"),
-        multiply(_ACC, _ACC, k, _Q, "b s k"),
-        replace(less_0, times_modulus=2),
-        call(replace(less_1, times_modulus=2), FROM_FORM),
-    ]
+
+def compare_blinded(code: Builder, k: Scratch) -> None:
+    """ACCUMULATOR = b (s k - (z + r d)), canonical, of s in Montgomery form and that sum."""
+    code.multiply(_ACC, _ACC, _BLINDING, "b s")
+    code.multiply(_ACC, _ACC, k, "b s k")
+    code.subtract(_ACC, _ACC, _SUM_0, "b s k - b (z + r d_0)", times_modulus=2)
+    code.subtract(_ACC, _ACC, _SUM_1, "b (s k - (z + r d))", times_modulus=2)
+    code.call(FROM_FORM)

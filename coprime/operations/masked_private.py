@@ -27,32 +27,14 @@ The numbers that products use instead of the primes have masks where the multipl
 them (`masked_primes.py`).
 """
 
-from dataclasses import replace
-
-from coprime.multipliers.bounds import Bound
 from coprime.multipliers.multiplication import Multiplication
+from coprime.program.builder import Builder, RoutineBuilder
 from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
-from coprime.program.routine import Named, Routine
-from coprime.program.steps import (
-    BARRIER,
-    PASS,
-    SIGNS,
-    Next,
-    Step,
-    StepKind,
-    linear,
-    mask_bits,
-    multiply,
-    times,
-)
+from coprime.program.routine import Routine
+from coprime.program.steps import SIGNS, Step, StepKind, mask_bits
 
-from .banked import POWER, clear, fill_table, leave, move, prepare_banked
-from .banked_private import (
-    for_each_prime,
-    meet,
-    scan_public,
-    weigh,
-)
+from .banked import POWER, clear, fill_table, leave, prepare_banked
+from .banked_private import scan_public, weigh
 from .masked_primes import (
     enter_form,
     mask_primes,
@@ -63,108 +45,89 @@ from .masked_primes import (
     weigh_masked,
 )
 from .operation import Machine
-from .shared_steps import (
-    call,
-    check_below_modulus,
-    check_modulus,
-    descale,
-    jump,
-    reduced,
-)
 
 PUBLIC_POWER = "public_power"
 """A routine."""
 
-_ACC, _TERM = Scratch.ACCUMULATOR, Scratch.TERM
-_WHOLE, _P, _CURRENT = Context.WHOLE, Context.P, Context.CURRENT
-
-_PRIMES, _HALF, _CHECK = "primes", "half", "check"
-"""Labels."""
+_ACC, _TERM, _CURRENT = Scratch.ACCUMULATOR, Scratch.TERM, Context.CURRENT
 
 
 def masked_private(machine: Machine) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
-    if machine.lanes == 2:
-        return [_leading_lane(machine.multiplication), _second_lane(machine.multiplication)]
-    return [_alone(machine.multiplication)]
+    lanes = [_leading_lane, _second_lane] if machine.lanes == 2 else [_alone]
+    return [lane(machine.multiplication) for lane in lanes]
 
 
 def _alone(multiplication: Multiplication) -> list[Step]:
     """On one lane: Q's half, then P's."""
-    first, *half = _half(multiplication, Mode.HALF)
-    prepared, *check, compared = _check(multiplication)
-    return [
-        check_modulus(_WHOLE),
-        for_each_prime(replace(check_modulus(_CURRENT), label=_PRIMES), _PRIMES),
-        *(step for context in BLINDED_OF for step in _refresh(multiplication, context)),
-        *mask_primes(multiplication),
-        *_mask(multiplication),
-        *_blind(multiplication),
-        replace(first, label=_HALF),
-        *half,
-        for_each_prime(clear(Scratch.FACTOR), _HALF),
-        move(Scratch.FACTOR, Scratch.PART, Context.Q),
-        *_recombine(multiplication),
-        *_claim(multiplication),
-        replace(prepared, label=_CHECK),
-        *check,
-        for_each_prime(compared, _CHECK),
-        jump(PASS, ""),
-    ]
+    code = Builder()
+    code.check_modulus()
+    with code.each_modulus("primes"):
+        code.current.check_modulus()
+    for context in BLINDED_OF:
+        _refresh(code, context)
+    mask_primes(code.current, multiplication)
+    _mask(code, multiplication)
+    _blind(code, multiplication)
+    with code.each_modulus("half"):
+        _half(code.current, multiplication, Mode.HALF)
+        clear(code, Scratch.FACTOR)
+    code.q.move(Scratch.FACTOR, Scratch.PART)
+    _recombine(code, multiplication)
+    _claim(code, multiplication)
+    with code.each_modulus("check"):
+        _check(code.current, multiplication)
+    code.rest()
+    code.finish()
+    return code.steps
 
 
 def _leading_lane(multiplication: Multiplication) -> list[Step]:
     """The first of two lanes, which has P, draws all random numbers, and makes what is of M."""
-    *refreshed, of_q = (step for one in BLINDED_OF for step in _refresh(multiplication, one))
-    *recombined, result = _recombine(multiplication)
-    *check, compared = _check(multiplication)
-    taken = (Scratch.RANDOM, Scratch.BLINDED_BASE)
-    blinded: list[Step] = []
-    for step in _blind(multiplication):
-        is_taken = step.kind is StepKind.MOVE and step.destination in taken
-        blinded += [BARRIER, step] if is_taken else [step]
-    return [
-        *map(check_modulus, (_WHOLE, Context.Q, _P)),
-        *refreshed,
-        meet(of_q),
-        move(Scratch.BLINDED_Q, Scratch.BLINDED_Q, _WHOLE),
-        *_mask(multiplication),
-        *blinded,
-        *_half(multiplication, _ACC),
-        meet(clear(Scratch.FACTOR)),
-        replace(move(Scratch.FACTOR, Mode.OTHER, Context.Q), below=2),
-        *recombined,
-        meet(result),
-        *_claim(multiplication),
-        *check,
-        meet(compared),
-        jump(PASS, ""),
-    ]
+    code = Builder()
+    code.check_modulus()
+    code.q.check_modulus()
+    code.p.check_modulus()
+    for context in BLINDED_OF:
+        _refresh(code, context)
+    code.meet()
+    code.move(Scratch.BLINDED_Q, Scratch.BLINDED_Q)
+    _mask(code, multiplication)
+    _blind(code, multiplication, gives=True)
+    _half(code.current, multiplication, _ACC)
+    clear(code, Scratch.FACTOR)
+    code.meet()
+    code.q.move(Scratch.FACTOR, Mode.OTHER, below=2)
+    _recombine(code, multiplication)
+    code.meet()
+    _claim(code, multiplication)
+    _check(code.current, multiplication)
+    code.meet()
+    code.rest()
+    code.finish()
+    return code.steps
 
 
 def _second_lane(multiplication: Multiplication) -> list[Step]:
     """The second of two lanes, which has Q: what it takes has a mask, but for S as it is given."""
     other, below = Mode.OTHER, _most_masked(multiplication)
-    s = Scratch.SUM
-    return [
-        BARRIER,
-        move(Scratch.BLINDED_Q, other, _WHOLE),
-        BARRIER,
-        move(Scratch.RANDOM, other, _WHOLE),
-        BARRIER,
-        move(Scratch.BLINDED_BASE, other, _WHOLE),
-        *_half(multiplication, _ACC),
-        BARRIER,
-        replace(move(_ACC, _ACC, Context.Q), note="C of Q, for the other lane", below=2),
-        BARRIER,
-        move(s, other, _WHOLE),
-        Step(kind=StepKind.CHECK_REDUCED, x=s, y=Operand.M, note="S < M?"),
-        move(s, other, _WHOLE),
-        replace(move(Scratch.MASKED_SUM, other, _WHOLE), below=below),
-        replace(move(Scratch.FACTOR, other, _WHOLE), below=below),
-        *_check(multiplication),
-        jump(BARRIER, ""),
-    ]
+    code = Builder()
+    for taken in (Scratch.BLINDED_Q, Scratch.RANDOM, Scratch.BLINDED_BASE):
+        code.barrier()
+        code.move(taken, other)
+    _half(code.current, multiplication, _ACC)
+    code.barrier()
+    code.q.move(_ACC, _ACC, "C of Q, for the other lane", below=2)
+    code.barrier()
+    code.move(Scratch.SUM, other)
+    code.do(StepKind.CHECK_REDUCED, "S < M?", x=Scratch.SUM, y=Operand.M)
+    code.move(Scratch.SUM, other)
+    code.move(Scratch.MASKED_SUM, other, below=below)
+    code.move(Scratch.FACTOR, other, below=below)
+    _check(code.current, multiplication)
+    code.barrier()
+    code.finish()
+    return code.steps
 
 
 def _most_masked(multiplication: Multiplication) -> int:
@@ -172,213 +135,188 @@ def _most_masked(multiplication: Multiplication) -> int:
     return 2 << mask_bits(multiplication.digit_width)
 
 
-def _refresh(multiplication: Multiplication, context: Context) -> list[Step]:
+def _refresh(code: Builder, context: Context) -> None:
     """The blinded exponent gets another random multiple of p - 1, modulo 2^bits (p - 1).
 
     Once, after the host has written the exponent, it is that; from then on only what is blinded is
     read. Random bits are signs of 2^i (p - 1), so that each makes a sum that is written. The last
     double is added, too: the multiple is odd, and above 0.
     """
-    blinded, multiple, own = BLINDED_OF[context], Scratch.MULTIPLE, context.modulus
-    bits, again, written = SIGNS, f"refresh_{context.name}", StepKind.MOVE_WRITTEN
+    blinded, multiple, prime = BLINDED_OF[context], Scratch.MULTIPLE, context.modulus
+    name, of_prime, m = blinded.name, code.modulo(context), Operand.M
+    written, either, even = StepKind.MOVE_WRITTEN, StepKind.ADD_OR_SUBTRACT, StepKind.MAKE_EVEN
     fits = "primes are shorter than the modulus by as many digits as k has"
-    doubles = linear(
-        StepKind.ADD, multiple, multiple, multiple, _WHOLE, f"2^(i + 1) ({own.name} - 1)"
-    )
-    name = blinded.name
-    steps = [
-        clear(_ACC),
-        linear(written, _ACC, context.exponent, Operand.M, context, "if the host has written it"),
-        linear(written, blinded, _ACC, Operand.M, _WHOLE, "the same"),
-        clear(multiple),
-        linear(StepKind.MAKE_EVEN, multiple, own, Operand.M, context, f"{own.name} - 1"),
-        replace(
-            linear(StepKind.ADD_OR_SUBTRACT, blinded, blinded, multiple, _WHOLE, f"{name} +- 2^i"),
-            label=again,
-        ),
-        replace(doubles, next=Next.LOOP, times=bits, target=again),
-        linear(StepKind.ADD, blinded, blinded, multiple, _WHOLE, f"{name} + 2^{bits}"),
-        doubles,
-        linear(StepKind.SUBTRACT, blinded, blinded, multiple, _WHOLE, f"{name} - 2^{bits + 1}"),
-        linear(StepKind.RESTORE, blinded, blinded, multiple, _WHOLE, "... where it is not below 0"),
-    ]
-    adds = (StepKind.ADD, StepKind.ADD_OR_SUBTRACT)
-    return [replace(step, fits=fits) if step.kind in adds else step for step in steps]
+    doubles = f"2^(i + 1) ({prime.name} - 1)"
+    clear(code, _ACC)
+    of_prime.linear(written, _ACC, context.exponent, m, "if the host has written it")
+    code.linear(written, blinded, _ACC, m, "the same")
+    clear(code, multiple)
+    of_prime.linear(even, multiple, prime, m, f"{prime.name} - 1")
+    with code.loop(f"refresh_{context.name}", SIGNS):
+        code.linear(either, blinded, blinded, multiple, f"{name} +- 2^i", fits=fits)
+        code.add(multiple, multiple, multiple, doubles, fits=fits)
+    code.add(blinded, blinded, multiple, f"{name} + 2^{SIGNS}", fits=fits)
+    code.add(multiple, multiple, multiple, doubles, fits=fits)
+    code.subtract(blinded, blinded, multiple, f"{name} - 2^{SIGNS + 1}")
+    code.restore(blinded, blinded, multiple, "... where it is not below 0")
 
 
-def _mask(multiplication: Multiplication) -> list[Step]:
+def _mask(code: Builder, multiplication: Multiplication) -> None:
     """MASKED and CLAIMED, which X is read for.
 
     Random bits are signs of 2^i M, whose sum is odd, and one more bit makes that odd or even: where
     M was subtracted from 0, it is added again. So t is that of V bits that is 2^(V - 1) greater.
     """
-    mask, multiple, other = Scratch.MASK, Scratch.MULTIPLE, Scratch.ACCUMULATOR
-    masks = multiplication.modulus_mask_bits > 0
-    bits, again, once_more = mask_bits(multiplication.digit_width), "mask", "mask_bit"
-    subtract, add, either = StepKind.SUBTRACT, StepKind.ADD, StepKind.ADD_OR_SUBTRACT
-    doubles = linear(add, multiple, multiple, multiple, _WHOLE, "2^(i + 1) M")
+    mask, multiple, other, m = Scratch.MASK, Scratch.MULTIPLE, _ACC, Operand.M
+    bits, either = mask_bits(multiplication.digit_width), StepKind.ADD_OR_SUBTRACT
     # A loop spends the digit that its bits are of: the second time counts.
-    bit = replace(linear(either, mask, mask, Operand.M, _WHOLE, "+-M"), next=Next.LOOP, times=2)
-    return [
-        replace(clear(mask), label=once_more),
-        replace(bit, target=once_more),
-        linear(StepKind.RESTORE, mask, mask, Operand.M, _WHOLE, "0 or M"),
-        move(multiple, Operand.M, _WHOLE),
-        replace(linear(either, mask, mask, multiple, _WHOLE, "+-2^i M"), label=again),
-        replace(doubles, next=Next.LOOP, times=bits - 1, target=again),
-        doubles,
-        linear(subtract, multiple, multiple, Operand.M, _WHOLE, "(2^V - 1) M"),
-        linear(subtract, other, multiple, mask, _WHOLE, "2 (2^V - 1) M - t M"),
-        linear(add, mask, mask, multiple, _WHOLE, "t M"),
-        check_below_modulus(Operand.X),
-        linear(add, Scratch.CLAIMED, other, Operand.X, _WHOLE, "X + 2 (2^V - 1) M - t M"),
-        linear(add, Scratch.MASKED, mask, Operand.X, _WHOLE, "X + t M"),
+    with code.loop("mask_bit", 2):
+        clear(code, mask)
+        code.linear(either, mask, mask, m, "+-M")
+    code.restore(mask, mask, m, "0 or M")
+    code.move(multiple, m)
+    with code.loop("mask", bits - 1):
+        code.linear(either, mask, mask, multiple, "+-2^i M")
+        code.add(multiple, multiple, multiple, "2^(i + 1) M")
+    code.add(multiple, multiple, multiple, "2^(i + 1) M")
+    code.subtract(multiple, multiple, m, "(2^V - 1) M")
+    code.subtract(other, multiple, mask, "2 (2^V - 1) M - t M")
+    code.add(mask, mask, multiple, "t M")
+    code.check_below(Operand.X)
+    code.add(Scratch.CLAIMED, other, Operand.X, "X + 2 (2^V - 1) M - t M")
+    code.add(Scratch.MASKED, mask, Operand.X, "X + t M")
+    if multiplication.modulus_mask_bits:
         # Port and carry had X, and what they have next is the same in each operation.
-        *([linear(add, other, mask, mask, _WHOLE, "2 t M, over X")] if masks else []),
-    ]
+        code.add(other, mask, mask, "2 t M, over X")
 
 
-def _blind(multiplication: Multiplication) -> list[Step]:
-    """UNBLINDING and BLINDED_BASE, modulo M.
+def _blind(code: Builder, multiplication: Multiplication, *, gives: bool = False) -> None:
+    """UNBLINDING and BLINDED_BASE, modulo M; the other lane takes what it needs, if it `gives`.
 
     RANDOM is r in Montgomery form, which is as good as it is drawn. What X enters as leaves that
     form.
     """
     square, done, random = "blind_square", "blind_done", Scratch.RANDOM
-    drawn = linear(StepKind.DRAW, _ACC, random, Operand.M, _WHOLE, "r is drawn")
-    squares = multiply(
-        _ACC, _ACC, _ACC, _WHOLE, "C = C * C", next=Next.IF_BIT, target=done, label=square
-    )
-    entering = multiply(_ACC, _ACC, Scratch.MASKED, _WHOLE, "r^(E - 1) * X")
-    return [
-        drawn,
-        *prepare_banked(multiplication, _WHOLE),
-        multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "... below 2 c M"),
-        move(random, _ACC, _WHOLE),
-        replace(scan_public(done), modulus=_WHOLE),
-        replace(PASS, modulus=_WHOLE, note="C = r", next=Next.NEXT_BIT, target=square),
-        jump(PASS, done),
-        replace(squares, even_exponent=True),
-        multiply(_ACC, _ACC, random, _WHOLE, "C = C * r", next=Next.NEXT_BIT, target=square),
-        replace(entering, label=done),
-        move(Scratch.UNBLINDING, _ACC, _WHOLE),
-        multiply(_ACC, _ACC, random, _WHOLE, "r^E * X"),
-        move(Scratch.BLINDED_BASE, _ACC, _WHOLE),
-    ]
+    code.draw(_ACC, random, "r is drawn")
+    prepare_banked(code, multiplication)
+    code.multiply(_ACC, _ACC, Mode.ONE, "... below 2 c M")
+    if gives:
+        code.barrier()
+    code.move(random, _ACC)
+    scan_public(code, done)
+    code.rest("C = r")
+    code.next_bit(square)
+    code.rest()
+    code.jump(done)
+    with code.each_bit(square):
+        code.multiply(_ACC, _ACC, _ACC, "C = C * C", even_exponent=True)
+        code.if_bit(done)
+        code.multiply(_ACC, _ACC, random, "C = C * r")
+    code.label(done)
+    code.multiply(_ACC, _ACC, Scratch.MASKED, "r^(E - 1) * X")
+    code.move(Scratch.UNBLINDING, _ACC)
+    code.multiply(_ACC, _ACC, random, "r^E * X")
+    if gives:
+        code.barrier()
+    code.move(Scratch.BLINDED_BASE, _ACC)
 
 
-def _half(multiplication: Multiplication, result: Scratch | Mode) -> list[Step]:
+def _half(code: Builder, multiplication: Multiplication, result: Scratch | Mode) -> None:
     """A prime's half: R^2 times the power of BLINDED_BASE, with the R of M.
 
     That is the R of the product with UNBLINDING, and of what takes S out of Montgomery form. The
     power is below 2p, or as random as the modulus is.
     """
-    overlaps, again = multiplication.overlaps, "times_radix"
-    masks = multiplication.modulus_mask_bits > 0
+    overlaps, masks = multiplication.overlaps, multiplication.modulus_mask_bits > 0
     one = Scratch.T_0 if overlaps else Scratch.T_15
-    ones = enter_form(multiplication, one, Mode.ONE)
-    into_form = multiply(_ACC, power_of(multiplication), _TERM, _CURRENT, "C * R")
-    left = leave(multiplication, result)
-    return [
-        *modulo_prime(multiplication),
+    modulo_prime(code, multiplication)
+    if not overlaps:
         # As in a half without masks: where the quotient is in memory, 1 enters before T_1.
-        *([] if overlaps else [ones]),
-        enter_form(multiplication, _ACC, Scratch.BLINDED_BASE),
-        move(Mode.WINDOW, _ACC, _CURRENT),
-        fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
-        call(ones if overlaps else move(_ACC, one, _CURRENT), POWER),
-        replace(move(_TERM, _ACC, _CURRENT), label=again),
-        replace(into_form, next=Next.LOOP, times=2, target=again),
-        replace(left, descale=False) if masks else left,
-    ]
+        enter_form(code, multiplication, one, Mode.ONE)
+    enter_form(code, multiplication, _ACC, Scratch.BLINDED_BASE)
+    code.move(Mode.WINDOW, _ACC)
+    fill_table(code, Scratch.T_1 if overlaps else None)
+    if overlaps:
+        enter_form(code, multiplication, one, Mode.ONE)
+    else:
+        code.move(_ACC, one)
+    code.call(POWER)
+    with code.loop("times_radix", 2):
+        code.move(_TERM, _ACC)
+        code.multiply(_ACC, power_of(multiplication), _TERM, "C * R")
+    leave(code, multiplication, result)
+    if masks:
+        code.amend(descale=False)
 
 
-def _recombine(multiplication: Multiplication) -> list[Step]:
+def _recombine(code: Builder, multiplication: Multiplication) -> None:
     """RESULT = S, of the powers of both halves, the one of Q in FACTOR.
 
     S is nowhere else, and stays there: products would read digits of it beyond the ends of shorter
     numbers in its place.
     """
-    result = Scratch.RESULT
-    *weighed, total = weigh(multiplication)
-    if multiplication.modulus_mask_bits:
-        *weighed, total = weigh_masked(multiplication)
-    product = multiply(_ACC, _ACC, Scratch.UNBLINDING, _WHOLE, "S = C * r^(E - 1) * X")
-    plain = multiply(result, _ACC, Mode.ONE, _WHOLE, "S, out of Montgomery form")
-    return [
-        *weighed,
-        total,
-        product,
-        descale(multiplication, plain),
-        *reduced(result, result, _WHOLE),
-    ]
+    result, scaled = Scratch.RESULT, multiplication.scaled
+    (weigh_masked if multiplication.modulus_mask_bits else weigh)(code, multiplication)
+    code.multiply(_ACC, _ACC, Scratch.UNBLINDING, "S = C * r^(E - 1) * X")
+    code.multiply(result, _ACC, Mode.ONE, "S, out of Montgomery form", descale=scaled)
+    code.reduce(result, result)
 
 
-def _claim(multiplication: Multiplication) -> list[Step]:
+def _claim(code: Builder, multiplication: Multiplication) -> None:
     """S, S with a mask, and X with a mask, which are to be checked."""
-    below = _most_masked(multiplication)
-    masked = linear(StepKind.ADD, Scratch.MASKED_SUM, Scratch.SUM, Scratch.MASK, _WHOLE, "S + t M")
-    return [
-        move(Scratch.SUM, Scratch.RESULT, _WHOLE),
-        Step(kind=StepKind.CHECK_REDUCED, x=Scratch.SUM, y=Operand.M, note="S < M?"),
-        move(Scratch.RESULT, Scratch.SUM, _WHOLE),
-        replace(masked, below=below),
-        # The port of the right bank had S.
-        *([move(_TERM, Scratch.BLINDED_BASE, _P)] if multiplication.modulus_mask_bits else []),
-        replace(move(Scratch.FACTOR, Scratch.CLAIMED, _WHOLE), below=below),
-    ]
+    s, below = Scratch.SUM, _most_masked(multiplication)
+    code.move(s, Scratch.RESULT)
+    code.do(StepKind.CHECK_REDUCED, "S < M?", x=s, y=Operand.M)
+    code.move(Scratch.RESULT, s)
+    code.add(Scratch.MASKED_SUM, s, Scratch.MASK, "S + t M", below=below)
+    if multiplication.modulus_mask_bits:  # the port of the right bank had S
+        code.p.move(_TERM, Scratch.BLINDED_BASE)
+    code.move(Scratch.FACTOR, Scratch.CLAIMED, below=below)
 
 
-def _check(multiplication: Multiplication) -> list[Step]:
+def _check(code: Builder, multiplication: Multiplication) -> None:
     """(r' S) ^ E = r' ^ E X modulo a prime, with r' = r + 1, or everything is wiped."""
-    masks = multiplication.modulus_mask_bits > 0
-    power, part = power_of(multiplication, in_check=True), Scratch.PART
-    expected, kept = Scratch.EXPECTED, move(_TERM, _ACC, _CURRENT)
-    masked = multiply(part, part, Scratch.MASKED_SUM, _CURRENT, "r' S", outer=_WHOLE)
-    total = linear(StepKind.ADD, _ACC, _ACC, expected, _CURRENT, "(r' S)^E - r'^E X, below 4cp")
-    zero = times(Mode.ONE, _CURRENT, "(r' S)^E - r'^E X, below 2p", into=_ACC)
-    return [
-        *modulo_prime_again(multiplication),
-        # Of r R that is R_p r R, to which R_p R is added; then R_p is taken away.
-        enter_form(multiplication, _ACC, Scratch.RANDOM, in_check=True),
-        linear(StepKind.ADD, _ACC, _ACC, power, _CURRENT, "r' = r + 1"),
-        multiply(_ACC, _ACC, Mode.ONE, _CURRENT, "r', below 2 c p"),
-        move(_TERM, _ACC, _CURRENT),
-        multiply(part, power, _TERM, _CURRENT, "r' R"),
-        call(masked, PUBLIC_POWER),
-        *negative_power_again(multiplication, expected, kept),
-        multiply(expected, expected, _TERM, _CURRENT, "-r'^E R"),
-        multiply(expected, expected, Scratch.FACTOR, _CURRENT, "-r'^E X", outer=_WHOLE),
-        call(move(_TERM, part, _CURRENT), PUBLIC_POWER),
-        total,
+    whole, power = Context.WHOLE, power_of(multiplication, in_check=True)
+    part, expected = Scratch.PART, Scratch.EXPECTED
+    difference = "(r' S)^E - r'^E X"
+    modulo_prime_again(code, multiplication)
+    # Of r R that is R_p r R, to which R_p R is added; then R_p is taken away.
+    enter_form(code, multiplication, _ACC, Scratch.RANDOM, in_check=True)
+    code.add(_ACC, _ACC, power, "r' = r + 1")
+    code.multiply(_ACC, _ACC, Mode.ONE, "r', below 2 c p")
+    code.move(_TERM, _ACC)
+    code.multiply(part, power, _TERM, "r' R")
+    code.multiply(part, part, Scratch.MASKED_SUM, "r' S", outer=whole)
+    code.call(PUBLIC_POWER)
+    code.move(_TERM, _ACC)
+    negative_power_again(code, multiplication, expected)
+    code.multiply(expected, expected, _TERM, "-r'^E R")
+    code.multiply(expected, expected, Scratch.FACTOR, "-r'^E X", outer=whole)
+    code.move(_TERM, part)
+    code.call(PUBLIC_POWER)
+    code.add(_ACC, _ACC, expected, f"{difference}, below 4cp")
+    if multiplication.modulus_mask_bits:
         # What is left is a multiple of the prime, and becomes 0 modulo the prime itself.
-        *(prepare_banked(multiplication, _CURRENT) if masks else []),
-        descale(multiplication, zero),
-        *reduced(_ACC, _ACC, _CURRENT),
-        linear(StepKind.CHECK_ZERO, _ACC, _ACC, _ACC, _CURRENT, "(r' S)^E - r'^E X = 0?"),
-    ]
+        prepare_banked(code, multiplication)
+    code.times(Mode.ONE, f"{difference}, below 2p", _ACC, descale=multiplication.scaled)
+    code.reduce(_ACC, _ACC)
+    code.check_zero(_ACC, f"{difference} = 0?")
 
 
 def public_power(machine: Machine) -> Routine:
     """ACCUMULATOR = TERM ^ E modulo the current modulus, in Montgomery form, with a public E."""
-    square, done = "public_square", "public_done"
-    multiplication = machine.multiplication
+    done, multiplication = "public_done", machine.multiplication
     usual = multiplication.usual_bound
-    takes: dict[Named, Bound | None] = {_TERM: usual}
-    if multiplication.modulus_mask_bits:
-        takes[Scratch.CHECK_POWER] = None
-    return Routine(
-        name=PUBLIC_POWER,
-        steps=(
-            replace(enter_form(multiplication, _ACC, Mode.ONE, in_check=True), label=PUBLIC_POWER),
-            scan_public(done),
-            times(
-                _ACC, _CURRENT, "C = C * C", into=_ACC, next=Next.IF_BIT, target=done, label=square
-            ),
-            times(_TERM, _CURRENT, "C = C * B", into=_ACC, next=Next.NEXT_BIT, target=square),
-            replace(PASS, next=Next.RETURN, label=done),
-        ),
-        context=_CURRENT,
-        takes=takes,
-        gives={_ACC: usual},
+    power = {Scratch.CHECK_POWER: None} if multiplication.modulus_mask_bits else {}
+    code = RoutineBuilder(
+        PUBLIC_POWER, _CURRENT, takes={_TERM: usual, **power}, gives={_ACC: usual}
     )
+    enter_form(code, multiplication, _ACC, Mode.ONE, in_check=True)
+    scan_public(code, done)
+    with code.each_bit("public_square"):
+        code.times(_ACC, "C = C * C", _ACC)
+        code.if_bit(done)
+        code.times(_TERM, "C = C * B", _ACC)
+    code.label(done)
+    code.whole.rest()
+    return code.routine()

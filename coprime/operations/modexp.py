@@ -1,22 +1,15 @@
 """MODEXP: X ^ E mod M, the direct exponentiation without CRT."""
 
-from coprime.exponentiators.right_to_left import right_to_left_on_two
-from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import BARRIER, Step, multiply
+from coprime.exponentiators.right_to_left import multiplies_on_two, squares_on_two
+from coprime.program.builder import Builder
+from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.steps import Step
 
-from .banked import POWER, after_power, canonical_result, ending, enter_whole, fill_table, move
+from .banked import POWER, after_power, enter_whole, fill_table, finish_canonical
 from .operation import Input, Machine, Operation
-from .shared_steps import (
-    call,
-    check_below_modulus,
-    check_modulus,
-    check_normalized,
-    finish_with,
-    jump,
-    prepare,
-)
+from .shared_steps import check_normalized, finish_with_product, prepare
 
-_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
+_ACC = Scratch.ACCUMULATOR
 
 
 def modexp(machine: Machine) -> list[list[Step]]:
@@ -25,41 +18,46 @@ def modexp(machine: Machine) -> list[list[Step]]:
     Of two that are `interleaved` on one multiplier the first one works alone, as taking turns would
     gain nothing.
     """
-    multiplication, alone, whole = machine.multiplication, machine.exponentiation, Context.WHOLE
-    checks = [
-        check_modulus(whole),
-        check_below_modulus(Operand.X),
-        *check_normalized(multiplication, whole),
-    ]
-    ready = prepare(multiplication, whole)
-    if machine.lanes == 1 or multiplication.interleaved:
-        *power, last = alone.steps(whole)
-        return [[*checks, *alone.checks(whole), *ready, *power, finish_with(multiplication, last)]]
-    (*power, last), (*squares, met) = right_to_left_on_two(whole)
-    return [
-        [*checks, BARRIER, *ready, *power, finish_with(multiplication, last)],
-        [BARRIER, *ready, *squares, jump(met, "")],
-    ]
+    multiplication, alone = machine.multiplication, machine.exponentiation
+    one_lane = machine.lanes == 1 or multiplication.interleaved
+    code, second = Builder(), Builder()
+    code.check_modulus()
+    code.check_below(Operand.X)
+    check_normalized(code, multiplication)
+    if one_lane:
+        alone.check(code)
+    else:
+        code.barrier()
+    prepare(code, multiplication)
+    (alone.power if one_lane else multiplies_on_two)(code)
+    finish_with_product(code, multiplication)
+    if one_lane:
+        return [code.steps]
+    second.barrier()
+    prepare(second, multiplication)
+    squares_on_two(second)
+    second.finish()
+    return [code.steps, second.steps]
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """X ^ E mod M on the leading lane: X enters, its powers fill the table, 1 is the first C."""
     overlaps = machine.multiplication.overlaps
-    one = Scratch.T_0 if overlaps else _ACC
-    return [
-        [
-            check_modulus(_WHOLE),
-            check_below_modulus(Operand.X),
-            *enter_whole(machine.multiplication),
-            move(Mode.WINDOW, _ACC, _WHOLE),
-            *([move(Scratch.BASE, _ACC, _WHOLE)] if overlaps else []),
-            fill_table(_WHOLE, Scratch.BASE if overlaps else None),
-            move(_ACC, Operand.M_POWER, _WHOLE),
-            call(multiply(one, _ACC, Mode.ONE, _WHOLE, f"{one.name} = 1"), POWER),
-            *after_power(machine),
-            *ending(canonical_result()),
-        ]
-    ]
+    base, one = (Scratch.BASE, Scratch.T_0) if overlaps else (None, _ACC)
+    code = Builder()
+    code.check_modulus()
+    code.check_below(Operand.X)
+    enter_whole(code, machine.multiplication)
+    code.move(Mode.WINDOW, _ACC)
+    if base:
+        code.move(base, _ACC)
+    fill_table(code, base)
+    code.move(_ACC, Operand.M_POWER)
+    code.multiply(one, _ACC, Mode.ONE, f"{one.name} = 1")
+    code.call(POWER)
+    after_power(code, machine)
+    finish_canonical(code)
+    return [code.steps]
 
 
 MODEXP = Operation(

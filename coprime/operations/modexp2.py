@@ -6,28 +6,17 @@ the longest modulus. What differs: a pair of zeros is multiplied by 1, or the pr
 written, so that the cycles depend on the exponents' length and nothing else.
 """
 
-from dataclasses import replace
-
+from coprime.exponentiators.loop import LEAVE_FORM
 from coprime.exponentiators.table import enter
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import PASS, Next, Step, StepKind, multiply, scan, times
+from coprime.program.builder import Builder
+from coprime.program.operands import Mode, Operand, Reference, Scratch
+from coprime.program.steps import Step, StepKind
 
-from .banked import canonical_result, ending, move, prepare_banked
+from .banked import finish_canonical, leave, prepare_banked
 from .operation import Input, Machine, Operation
-from .shared_steps import (
-    check_below_modulus,
-    check_modulus,
-    check_normalized,
-    descale,
-    finish_with,
-    jump,
-    prepare,
-)
+from .shared_steps import check_normalized, finish_with_product, prepare
 
-_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
-_PAIR, _SQUARE, _LEAVE = "pair", "square_pair", "leave_pair"
-_WITH_F, _ONLY_F, _WITHOUT_F, _NEITHER, _NEXT = "with_f", "only_f", "without_f", "neither", "next"
-"""Labels."""
+_ACC, _PAIR = Scratch.ACCUMULATOR, "pair"
 _X, _Y, _PRODUCT, _ONE = Scratch.BASE, Scratch.PART, Operand.X, Scratch.RESULT
 """Where the four factors lie on lanes of one memory. X is used up by then, and there is no RESULT
 before the end."""
@@ -39,47 +28,53 @@ def on_one_memory(machine: Machine) -> list[list[Step]]:
     Each way through the branches takes the same steps.
     """
     multiplication = machine.multiplication
-    leave = times(Mode.ONE, _WHOLE, "C = C * 1, out of Montgomery form")
-    return [
-        [
-            check_modulus(_WHOLE),
-            check_below_modulus(Operand.X),
-            check_below_modulus(Operand.Y),
-            *check_normalized(multiplication, _WHOLE),
-            *prepare(multiplication, _WHOLE),
-            enter(_WHOLE, _X, Operand.X),
-            enter(_WHOLE, _Y, Operand.Y),
-            multiply(_PRODUCT, _X, _Y, _WHOLE, "X * Y"),
-            enter(_WHOLE, _ONE, Mode.ONE),
-            enter(_WHOLE, Mode.NEXT, Mode.ONE),
-            scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of F"),
-            times(_ACC, _WHOLE, "C = C * C", label=_SQUARE),
-            _branch(_WITHOUT_F),
-            _to_e(_WITH_F),
-            replace(_branch(_ONLY_F), label=_WITH_F),
-            _factor(_PRODUCT, "C = C * X * Y, where E_i = F_i = 1"),
-            _factor(_Y, "C = C * Y, where F_i = 1", _ONLY_F),
-            replace(_to_e(_WITHOUT_F + "_e"), label=_WITHOUT_F),
-            replace(_branch(_NEITHER), label=_WITHOUT_F + "_e"),
-            _factor(_X, "C = C * X, where E_i = 1"),
-            _factor(_ONE, "C = C * 1, where E_i = F_i = 0", _NEITHER),
-            replace(PASS, next=Next.NEXT_BIT, target=_SQUARE, label=_NEXT),
-            finish_with(multiplication, leave),
-        ]
-    ]
+    code = Builder()
+    code.check_modulus()
+    code.check_below(Operand.X)
+    code.check_below(Operand.Y)
+    check_normalized(code, multiplication)
+    prepare(code, multiplication)
+    enter(code, _X, Operand.X)
+    enter(code, _Y, Operand.Y)
+    code.multiply(_PRODUCT, _X, _Y, "X * Y")
+    enter(code, _ONE, Mode.ONE)
+    enter(code, Mode.NEXT, Mode.ONE)
+    code.scan(StepKind.SCAN_WINDOWS, "from the highest bit of F")
+    with code.each_bit("square_pair"):
+        code.times(_ACC, "C = C * C")
+        _if_one(code, otherwise="without_f")
+        _to_e(code, "with_f")
+        _if_one(code, otherwise="only_f")
+        _factor(code, _PRODUCT, "C = C * X * Y, where E_i = F_i = 1")
+        code.label("only_f")
+        _factor(code, _Y, "C = C * Y, where F_i = 1")
+        code.label("without_f")
+        _to_e(code, "without_f_e")
+        _if_one(code, otherwise="neither")
+        _factor(code, _X, "C = C * X, where E_i = 1")
+        code.label("neither")
+        _factor(code, _ONE, "C = C * 1, where E_i = F_i = 0")
+        code.label("next")
+        code.rest()
+    code.times(Mode.ONE, LEAVE_FORM)
+    finish_with_product(code, multiplication)
+    return [code.steps]
 
 
-def _branch(target: str) -> Step:
-    return Step(kind=StepKind.BRANCH, note="the bit = 1?", target=target)
+def _if_one(code: Builder, otherwise: str) -> None:
+    code.do(StepKind.BRANCH, "the bit = 1?", target=otherwise)
 
 
-def _to_e(target: str) -> Step:
+def _to_e(code: Builder, label: str) -> None:
     """On from the bit of F to that of E, which is there always."""
-    return replace(PASS, next=Next.NEXT_BIT, target=target, note="on to the bit of E")
+    code.rest("on to the bit of E")
+    code.next_bit(label)
+    code.label(label)
 
 
-def _factor(place: Reference, note: str, label: str = "") -> Step:
-    return times(place, _WHOLE, note, next=Next.JUMP, target=_NEXT, label=label)
+def _factor(code: Builder, place: Reference, note: str) -> None:
+    code.times(place, note)
+    code.jump("next")
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
@@ -87,48 +82,41 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
     The entries are made in the order of the window, which only counts upwards; T_3 is Y at first.
     """
-    multiplication = machine.multiplication
-    one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "C = 1")
-    enters_x = multiply(_ACC, Operand.X, Operand.M_POWER, _WHOLE, "X * R mod M")
-    leave = times(Mode.ONE, _WHOLE, "C = C * 1, out of Montgomery form", into=_ACC, label=_LEAVE)
-    return [
-        [
-            check_modulus(_WHOLE),
-            check_below_modulus(Operand.X),
-            check_below_modulus(Operand.Y),
-            *prepare_banked(multiplication, _WHOLE),
-            enters_x,
-            move(Mode.WINDOW, _ACC, _WHOLE),
-            move(_ACC, Operand.M_POWER, _WHOLE),
-            multiply(
-                Mode.ENTRY, _ACC, Operand.Y, _WHOLE, "T_2, T_3 = Y * R mod M", next=Next.EACH_ENTRY
-            ),
-            enters_x,
-            multiply(_ACC, _ACC, Operand.Y, _WHOLE, "X * Y mod M"),
-            multiply(_ACC, _ACC, Operand.M_POWER, _WHOLE, "X * Y * R mod M"),
-            move(Mode.WINDOW, _ACC, _WHOLE),
-            move(_ACC, Operand.M_POWER, _WHOLE),
-            replace(one, destination=Scratch.T_0) if multiplication.overlaps else one,
-            scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of F"),
-            *(_first_pair() if multiplication.overlaps else []),
-            replace(PASS, modulus=_WHOLE, next=Next.IF_WINDOW, label=_PAIR, note="both bits"),
-            times(_ACC, _WHOLE, "C = C * C", into=_ACC),
-            times(
-                Mode.WINDOW, _WHOLE, "C = C * T_window", into=_ACC, next=Next.NEXT_BIT, target=_PAIR
-            ),
-            descale(multiplication, leave),
-            *ending(canonical_result()),
-        ]
-    ]
-
-
-def _first_pair() -> list[Step]:
-    """C = T_window for the highest pair, where products overlap and the table has T_0."""
-    return [
-        replace(PASS, modulus=_WHOLE, next=Next.IF_WINDOW, note="both bits of the highest pair"),
-        replace(move(_ACC, Mode.WINDOW, _WHOLE), next=Next.NEXT_BIT, target=_PAIR),
-        jump(PASS, _LEAVE),
-    ]
+    multiplication, overlaps = machine.multiplication, machine.multiplication.overlaps
+    x, y, power = Operand.X, Operand.Y, Operand.M_POWER
+    code = Builder()
+    code.check_modulus()
+    code.check_below(x)
+    code.check_below(y)
+    prepare_banked(code, multiplication)
+    code.multiply(_ACC, x, power, "X * R mod M")
+    code.move(Mode.WINDOW, _ACC)
+    code.move(_ACC, power)
+    code.multiply(Mode.ENTRY, _ACC, y, "T_2, T_3 = Y * R mod M")
+    code.each_entry()
+    code.multiply(_ACC, x, power, "X * R mod M")
+    code.multiply(_ACC, _ACC, y, "X * Y mod M")
+    code.multiply(_ACC, _ACC, power, "X * Y * R mod M")
+    code.move(Mode.WINDOW, _ACC)
+    code.move(_ACC, power)
+    code.multiply(Scratch.T_0 if overlaps else _ACC, _ACC, Mode.ONE, "C = 1")
+    code.scan(StepKind.SCAN_WINDOWS, "from the highest bit of F")
+    if overlaps:  # C = T_window for the highest pair: the table has T_0
+        code.rest("both bits of the highest pair")
+        code.if_window()
+        code.move(_ACC, Mode.WINDOW)
+        code.next_bit(_PAIR)
+        code.rest()
+        code.jump("leave_pair")
+    with code.each_bit(_PAIR):
+        code.rest("both bits")
+        code.if_window()
+        code.times(_ACC, "C = C * C", _ACC)
+        code.times(Mode.WINDOW, "C = C * T_window", _ACC)
+    code.label("leave_pair")
+    leave(code, multiplication, _ACC)
+    finish_canonical(code)
+    return [code.steps]
 
 
 MODEXP2 = Operation(

@@ -1,60 +1,51 @@
 """MODMUL: X * Y mod M."""
 
-from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import Step, multiply
+from coprime.program.builder import Builder
+from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.steps import Step
 
-from .banked import REDUCE_ONCE, canonical_result, ending, enter_whole
+from .banked import REDUCE_ONCE, enter_whole, finish_canonical
 from .operation import Input, Machine, Operation
 from .shared_steps import (
     REDUCE,
     REDUCE_BELOW_3M,
-    call,
-    check_below_modulus,
-    check_modulus,
     check_normalized,
-    descale,
-    finish_with,
+    finish_with_product,
     prepare,
 )
 
-_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
+_ACC = Scratch.ACCUMULATOR
 
 
 def modmul(machine: Machine) -> list[list[Step]]:
     """Bring X into Montgomery form, if there is one; the product with Y leaves it again."""
-    multiplication, whole = machine.multiplication, Context.WHOLE
-    enter = [multiply(Scratch.BASE, Operand.M_POWER, Operand.X, whole, "X * R mod M")]
+    multiplication = machine.multiplication
+    code = Builder()
+    code.check_modulus()
+    code.check_below(Operand.X)
+    code.check_below(Operand.Y)
+    check_normalized(code, multiplication)
+    prepare(code, multiplication)
+    if multiplication.montgomery:
+        code.multiply(Scratch.BASE, Operand.M_POWER, Operand.X, "X * R mod M")
     factor = Scratch.BASE if multiplication.montgomery else Operand.X
-    return [
-        [
-            check_modulus(whole),
-            check_below_modulus(Operand.X),
-            check_below_modulus(Operand.Y),
-            *check_normalized(multiplication, whole),
-            *prepare(multiplication, whole),
-            *(enter if multiplication.montgomery else []),
-            finish_with(
-                multiplication,
-                multiply(Mode.NEXT, factor, Operand.Y, whole, "X * Y mod M"),
-                REDUCE_BELOW_3M if multiplication.scaled else REDUCE,
-            ),
-        ]
-    ]
+    code.multiply(Mode.NEXT, factor, Operand.Y, "X * Y mod M")
+    finish_with_product(code, multiplication, REDUCE_BELOW_3M if multiplication.scaled else REDUCE)
+    return [code.steps]
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """X * Y mod M on the leading lane."""
-    product = multiply(_ACC, _ACC, Operand.Y, _WHOLE, "X * Y mod M, below 3M")
-    return [
-        [
-            check_modulus(_WHOLE),
-            check_below_modulus(Operand.X),
-            *enter_whole(machine.multiplication),
-            check_below_modulus(Operand.Y),
-            call(descale(machine.multiplication, product), REDUCE_ONCE),
-            *ending(canonical_result()),
-        ]
-    ]
+    scaled = machine.multiplication.scaled
+    code = Builder()
+    code.check_modulus()
+    code.check_below(Operand.X)
+    enter_whole(code, machine.multiplication)
+    code.check_below(Operand.Y)
+    code.multiply(_ACC, _ACC, Operand.Y, "X * Y mod M, below 3M", descale=scaled)
+    code.call(REDUCE_ONCE)
+    finish_canonical(code)
+    return [code.steps]
 
 
 MODMUL = Operation(

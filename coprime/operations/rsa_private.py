@@ -9,13 +9,12 @@ Source: FDFM, section 4 (equations 4 to 6). What differs:
 * With two lanes each has a prime, as BITSERIAL assumes (section 3.3).
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
-from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.multiplication import Multiplication
+from coprime.program.builder import Builder
 from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import BARRIER, Step, StepKind, linear, multiply
+from coprime.program.steps import Step
 
 from .banked_private import rsa_private_banked
 from .masked_private import masked_private
@@ -23,89 +22,68 @@ from .operation import Arithmetic, Input, Key, Machine, Operation
 from .shared_steps import (
     REDUCE_BELOW_3M,
     REDUCE_BELOW_4M,
-    check_below_modulus,
-    check_modulus,
     check_normalized,
-    descale,
-    jump,
     prepare,
 )
 
 
 def rsa_private(machine: Machine) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
-    multiplication, power = machine.multiplication, machine.exponentiation
-    contexts = (Context.WHOLE, Context.P, Context.Q)
-    checks = [
-        *map(check_modulus, contexts),
-        check_below_modulus(Operand.X),
-        *check_normalized(multiplication, *contexts),
-        *power.checks(Context.P, Context.Q),
-    ]
-    p_share = share(multiplication, Context.P, Scratch.BASE, power)
-    q_share = share(multiplication, Context.Q, Scratch.PART, power)
+    code, second = Builder(), Builder()
+    contexts = (code, code.p, code.q)
+    for one in contexts:
+        one.check_modulus()
+    code.check_below(Operand.X)
+    for one in contexts:
+        check_normalized(one, machine.multiplication)
+    for one in (code.p, code.q):
+        machine.exponentiation.check(one)
     if machine.lanes == 1:
-        return [[*checks, *q_share, *p_share, *step_4_add(multiplication, Scratch.PART)]]
-    return [
-        [*checks, BARRIER, *p_share, BARRIER, *step_4_add(multiplication, Mode.OTHER_PART)],
-        [BARRIER, *q_share, jump(BARRIER, "")],
-    ]
+        share(code.q, machine, Scratch.PART)
+        share(code.p, machine, Scratch.BASE)
+        step_4_add(code, machine.multiplication, Scratch.PART)
+        return [code.steps]
+    code.barrier()
+    share(code.p, machine, Scratch.BASE)
+    code.barrier()
+    step_4_add(code, machine.multiplication, Mode.OTHER_PART)
+    second.barrier()
+    share(second.q, machine, Scratch.PART)
+    second.barrier()
+    second.finish()
+    return [code.steps, second.steps]
 
 
-def share(
-    multiplication: Multiplication, prime: Context, destination: Scratch, power: Exponentiation
-) -> list[Step]:
+def share(code: Builder, machine: Machine, destination: Scratch) -> None:
     """A prime's share of the result."""
-    return [
-        *prepare(multiplication, prime),
-        *steps_1_and_2_residue(multiplication, prime, power),
-        *prepare(multiplication, Context.WHOLE),
-        descale(multiplication, step_3_weigh(prime, destination)),
-    ]
-
-
-def steps_1_and_2_residue(
-    multiplication: Multiplication, prime: Context, power: Exponentiation
-) -> list[Step]:
-    """Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p."""
-    *steps, last = power.steps(prime)
-    return [*steps, descale(multiplication, last)]
-
-
-def step_3_weigh(prime: Context, destination: Scratch) -> Step:
-    """Step 3: S_p = P_p * Z_p mod M.
-
-    If not canonical, below 5/4 M since P_p * 4 < R_p; below 2M where it was descaled.
-    """
-    return multiply(
-        destination,
-        prime.weight,
-        Scratch.ACCUMULATOR,
-        Context.WHOLE,
-        f"step 3: S_{prime.name.lower()} = P_{prime.name.lower()} * Z_{prime.name.lower()} mod M",
-        outer=prime,
+    multiplication, prime = machine.multiplication, code.context
+    name, scaled = prime.name.lower(), multiplication.scaled
+    # Step 1: C_p = C mod p; step 2: P_p = C_p ^ D_p mod p.
+    prepare(code, multiplication)
+    machine.exponentiation.power(code)
+    code.amend(descale=scaled)
+    # If not canonical, below 5/4 M since P_p * 4 < R_p; below 2M where it was descaled.
+    prepare(code.whole, multiplication)
+    note = f"step 3: S_{name} = P_{name} * Z_{name} mod M"
+    code.whole.multiply(
+        destination, prime.weight, Scratch.ACCUMULATOR, note, outer=prime, descale=scaled
     )
 
 
-def step_4_add(multiplication: Multiplication, part: Reference) -> list[Step]:
+def step_4_add(code: Builder, multiplication: Multiplication, part: Reference) -> None:
     """Step 4: P = S_p + S_q; below 3M or 4M and to be made canonical, or canonical at once."""
-    whole = Context.WHOLE
+    base, result, scaled = Scratch.BASE, Scratch.RESULT, multiplication.scaled
     if not multiplication.canonical:
-        total = linear(
-            StepKind.ADD, Scratch.ACCUMULATOR, part, Scratch.BASE, whole, "step 4: P = S_p + S_q"
-        )
+        code.add(Scratch.ACCUMULATOR, part, base, "step 4: P = S_p + S_q")
         if isinstance(part, Mode):  # the other lane's
-            total = replace(total, below=2 if multiplication.scaled else Fraction(5, 4))
-        return [jump(total, REDUCE_BELOW_4M if multiplication.scaled else REDUCE_BELOW_3M)]
+            code.amend(below=2 if scaled else Fraction(5, 4))
+        code.jump(REDUCE_BELOW_4M if scaled else REDUCE_BELOW_3M)
+        return
     # S_q - (M - S_p), and M put back where that is below 0: no sum is longer than M.
-    base, result = Scratch.BASE, Scratch.RESULT
-    restored = "... + M, where it was below 0"
-    difference = linear(StepKind.SUBTRACT, result, part, base, whole, "step 4: P = S_q - (M - S_p)")
-    return [
-        linear(StepKind.SUBTRACT, base, Operand.M, base, whole, "M - S_p"),
-        replace(difference, below=1),
-        jump(linear(StepKind.RESTORE, result, result, Operand.M, whole, restored), ""),
-    ]
+    code.subtract(base, Operand.M, base, "M - S_p")
+    code.subtract(result, part, base, "step 4: P = S_q - (M - S_p)", below=1)
+    code.restore(result, result, Operand.M, "... + M, where it was below 0")
+    code.finish()
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:

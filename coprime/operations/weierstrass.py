@@ -9,23 +9,22 @@ P is the field's prime, and Q the prime order n of the points. CURRENT is Q, the
 again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from coprime.multipliers.bounds import Bound
-from coprime.multipliers.multiplication import Multiplication
+from coprime.program.builder import Builder, RoutineBuilder
 from coprime.program.operands import OF_ONE, Context, Location, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Named, Routine
-from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan
+from coprime.program.steps import Step, StepKind
 
-from .banked import POWER, fill_table, make_added_modulus, move
+from .banked import POWER, fill_table, make_added_modulus, prepare_banked
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import TEMPORARIES, NumberPlace, formula
 from .operation import Input, Machine, Operation
-from .shared_steps import call, descale, jump, prepare, reduced
 
 HEADROOM = 6
 """Bits that R has above c * P: what the ladder takes, and the complete addition."""
@@ -40,7 +39,7 @@ EC_MULTIPLY_CODE = 8
 _SUMS_BITS = frozenset({EC_MULTIPLY_CODE})
 """Commands whose ladder sums up the bits that it has scanned: those with a secret scalar."""
 
-_P, _Q, _CURRENT, _WHOLE = Context.P, Context.Q, Context.CURRENT, Context.WHOLE
+_P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
 SUMMED = (Scratch.Z_2, Scratch.Z_3)
 """What a ladder takes that sums up bits: 0, and the scalar's highest bit, 1."""
 DRAWN_DIGITS = Scratch.SQUARE
@@ -58,7 +57,9 @@ SUM = (Scratch.X_1, Scratch.Y_1, Scratch.Z_1)
 ADDED = (Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED)
 SUM_BELOW = 6
 """Of coordinates of a sum, in multiples of c * P."""
-_PRODUCT = Fraction(5, 4)
+_OF_SUM, _PRODUCT = Bound.times(0, scaled=SUM_BELOW), Bound.times(0, scaled=2)
+_POINT = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
+EXPONENT_FITS = "the exponent's length has bits for it"
 TEMPORARY = frozenset(
     one for place in TEMPORARIES for one in (place.left, place.right) if one is not None
 )
@@ -139,63 +140,67 @@ def curve_routines(machine: Machine) -> list[Routine]:
 # --- Modulo the field's prime, or modulo the order -----------------------------------------------
 
 
+_OF_FIELD: Mapping[Named, Bound] = {
+    **dict.fromkeys((_ONE_FORM, Scratch.CURVE_A), _PRODUCT),
+    **dict.fromkeys((_UNIT, _SQUARE), Bound.times(1)),
+    Scratch.CURVE_3B: Bound.times(0, scaled=4),
+}
+_BY_ENTER = (_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED)
+
+
 def _enter(machine: Machine) -> Routine:
     """Modulo CURRENT from here on: constants."""
     multiplication = machine.multiplication
-    power = _CURRENT.power
-    one = multiply(_ONE_FORM, _ACC, Mode.ONE, _CURRENT, "1 in Montgomery form")
-    out = multiply(_ACC, _ONE_FORM, Mode.ONE, _CURRENT, "1, below 2M")
-    steps = [
-        *_prepare(multiplication),
-        move(_ACC, power, _CURRENT),
-        one,
-        descale(multiplication, out),
-        *reduced(_UNIT, _ACC, _CURRENT),
-        move(_SQUARE, power, _CURRENT),
-        *make_added_modulus(multiplication, _CURRENT),
-    ]
-    gives = {_ONE_FORM: Bound.times(0, scaled=2), _UNIT: Bound.times(1), _SQUARE: Bound.times(1)}
-    clobbers = (_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED)
-    return routine(ENTER, steps, _CURRENT, takes={}, gives=gives, clobbers=clobbers)
-
-
-def _prepare(multiplication: Multiplication) -> list[Step]:
-    """Hand the modulus to the multiplier; the window becomes 1."""
-    return [replace(step, destination=Scratch.SCALED) for step in prepare(multiplication, _CURRENT)]
+    code = RoutineBuilder(
+        ENTER,
+        _CURRENT,
+        takes={},
+        gives={_ONE_FORM: _PRODUCT, _UNIT: Bound.times(1), _SQUARE: Bound.times(1)},
+        clobbers=_BY_ENTER,
+    )
+    prepare_banked(code, multiplication)
+    code.move(_ACC, _CURRENT.power)
+    code.multiply(_ONE_FORM, _ACC, Mode.ONE, "1 in Montgomery form")
+    code.multiply(_ACC, _ONE_FORM, Mode.ONE, "1, below 2M", descale=multiplication.scaled)
+    code.reduce(_UNIT, _ACC)
+    code.move(_SQUARE, _CURRENT.power)
+    make_added_modulus(code, multiplication)
+    return code.routine()
 
 
 def _drawn() -> Routine:
     """ACCUMULATOR is a random number in Montgomery form, below 2 c M, modulo CURRENT."""
-    random = DRAWN_DIGITS
-    steps = [
-        linear(StepKind.DRAW, random, random, _CURRENT.modulus, _CURRENT, "digits are drawn"),
-        multiply(_ACC, _CURRENT.power, random, _CURRENT, "a random number"),
-    ]
-    given = {_ACC: Bound.times(0, scaled=2)}
-    return routine(DRAWN, steps, _CURRENT, takes={}, gives=given, clobbers=(random,))
+    random, gives = DRAWN_DIGITS, {_ACC: _PRODUCT}
+    code = RoutineBuilder(DRAWN, _CURRENT, takes={}, gives=gives, clobbers=(random,))
+    code.draw(random, random)
+    code.multiply(_ACC, _CURRENT.power, random, "a random number")
+    return code.routine()
 
 
-def to_form(destination: Reference, x: Location, context: Context, name: str) -> Step:
+def to_form(code: Builder, destination: Reference, x: Location, name: str, **fields: Any) -> None:
     """A number of the left bank in Montgomery form; `ENTER` has brought R^2."""
-    return multiply(destination, x, _SQUARE, context, f"{name} in Montgomery form")
+    code.multiply(destination, x, _SQUARE, f"{name} in Montgomery form", **fields)
 
 
 def _from_form(machine: Machine) -> Routine:
     """ACCUMULATOR out of Montgomery form, and canonical."""
-    steps = out_of_form(machine, _ACC, _CURRENT)
-    given = {_ACC: Bound.times(0, scaled=1 << HEADROOM)}
-    return routine(FROM_FORM, steps, _CURRENT, takes=given, gives={_ACC: Bound.times(1)})
+    takes, gives = {_ACC: Bound.times(0, scaled=1 << HEADROOM)}, {_ACC: Bound.times(1)}
+    code = RoutineBuilder(FROM_FORM, _CURRENT, takes=takes, gives=gives)
+    out_of_form(code, machine, _ACC)
+    return code.routine()
 
 
-def out_of_form(machine: Machine, x: Reference, context: Context) -> list[Step]:
+def out_of_form(code: Builder, machine: Machine, x: Reference) -> None:
     """ACCUMULATOR = x out of Montgomery form, canonical."""
-    out = multiply(_ACC, x, Mode.ONE, context, "out of Montgomery form")
-    return [descale(machine.multiplication, out), *reduced(_ACC, _ACC, context)]
+    scaled = machine.multiplication.scaled
+    code.multiply(_ACC, x, Mode.ONE, "out of Montgomery form", descale=scaled)
+    code.reduce(_ACC, _ACC)
 
 
-def plain_product(x: Location, y: Location, context: Context, note: str) -> list[Step]:
+def plain_product(code: Builder, x: Location, y: Location, note: str) -> None:
     """ACCUMULATOR = x * y, canonical: both are in Montgomery form, and the product is not."""
-    return [call(multiply(_ACC, x, y, context, note), FROM_FORM)]
+    code.multiply(_ACC, x, y, note)
+    code.call(FROM_FORM)
 
 
 _BY_TABLE = (Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED)
@@ -209,49 +214,35 @@ def _invert(machine: Machine) -> Routine:
     """
     multiplication, exponentiation = machine.multiplication, machine.exponentiation
     overlaps = multiplication.overlaps
-    one = move(Scratch.T_0 if overlaps else _ACC, _ONE_FORM, _CURRENT)
-    last = [
-        multiply(_ACC, _ACC, Mode.WINDOW, _CURRENT, "T_15 = B * T_14"),
-        move(Scratch.T_15, _ACC, _CURRENT),
-    ]
-    table = [
-        *_prepare(multiplication),
-        move(Mode.WINDOW, _ACC, _CURRENT),
-        fill_table(_CURRENT, Scratch.T_1 if overlaps else None),
-        *([] if overlaps or exponentiation.window_bits < 4 else last),
-    ]
-    steps = [*table, jump(one, POWER)]
-    takes = {_ACC: multiplication.usual_bound, _ONE_FORM: None}
-    clobbers = (_ACC, *_BY_TABLE)
-    return routine(INVERT, steps, _CURRENT, takes=takes, gives={}, clobbers=clobbers)
+    code = RoutineBuilder(
+        INVERT,
+        _CURRENT,
+        takes={_ACC: multiplication.usual_bound, _ONE_FORM: None},
+        gives={},
+        clobbers=(_ACC, *_BY_TABLE),
+    )
+    prepare_banked(code, multiplication)
+    code.move(Mode.WINDOW, _ACC)
+    fill_table(code, Scratch.T_1 if overlaps else None)
+    if not overlaps and exponentiation.window_bits >= 4:
+        code.multiply(_ACC, _ACC, Mode.WINDOW, "T_15 = B * T_14")
+        code.move(Scratch.T_15, _ACC)
+    code.move(Scratch.T_0 if overlaps else _ACC, _ONE_FORM)
+    code.jump(POWER)
+    return code.routine()
 
 
-def inverse(destination: Scratch, context: Context) -> Step:
-    """What INVERT has made modulo P or Q, in Montgomery form."""
-    return to_form(destination, Scratch.PART if context is _Q else _ACC, context, "the inverse")
+def invert(code: Builder, destination: Scratch) -> None:
+    """1 / ACCUMULATOR, which the last step makes, modulo P or Q; both in Montgomery form."""
+    code.call(INVERT)
+    to_form(code, destination, Scratch.PART if code.context is _Q else _ACC, "the inverse")
 
 
-def below(one: Location, context: Context) -> Step:
-    """The number is below the modulus."""
-    name = context.modulus.name
-    return linear(StepKind.CHECK_BELOW, one, one, context.modulus, context, f"{one.name} < {name}?")
-
-
-def positive(one: Location, context: Context, note: str) -> Step:
-    """The number is above 0."""
-    return Step(kind=StepKind.CHECK_POSITIVE, x=one, y=one, modulus=context, note=note)
-
-
-def on_field(points: Sequence[Location], label: str, form: CurveForm = WEIERSTRASS) -> list[Step]:
+def enter_field(code: Builder, *coordinates: Location, form: CurveForm = WEIERSTRASS) -> None:
     """Modulo P from here on, after a check of coordinates and of the curve's coefficients."""
-    *others, last = (below(one, _P) for one in (*points, Operand.Y))
-    first, *more = [*others, call(last, form.enter_field)]
-    return [replace(first, label=label), *more]
-
-
-def inverted(last: Step, destination: Scratch, context: Context) -> list[Step]:
-    """1 / ACCUMULATOR, which the last step makes, both in Montgomery form."""
-    return [call(last, INVERT), inverse(destination, context)]
+    for one in (*coordinates, Operand.Y):
+        code.p.check_below(one, one)
+    code.call(form.enter_field)
 
 
 def _invert_by_bits(machine: Machine) -> Routine:
@@ -259,119 +250,99 @@ def _invert_by_bits(machine: Machine) -> Routine:
 
     The exponent M - 2 is public, and so is how long it takes.
     """
-    square = "square_of_inverse"
-    base, done = Scratch.FORM_D, "inverse_is_done"
-    steps = [
-        move(base, _ACC, _CURRENT),
-        move(_ACC, _ONE_FORM, _CURRENT),
-        scan(StepKind.SCAN, _CURRENT, "the highest 1 of M - 2", target=done),
-        multiply(
-            _ACC, _ACC, _ACC, _CURRENT, "C = C * C", next=Next.IF_BIT, target=done, label=square
-        ),
-        multiply(_ACC, _ACC, base, _CURRENT, "C = C * B", next=Next.NEXT_BIT, target=square),
-        replace(move(Scratch.TERM, _ACC, _CURRENT), label=done),
-    ]
-    bound = machine.multiplication.usual_bound
-    return routine(
+    base, done, usual = Scratch.FORM_D, "inverse_is_done", machine.multiplication.usual_bound
+    code = RoutineBuilder(
         INVERT_BY_BITS,
-        steps,
         _CURRENT,
-        takes={_ACC: bound, _ONE_FORM: None},
-        gives={Scratch.TERM: bound},
+        takes={_ACC: usual, _ONE_FORM: None},
+        gives={Scratch.TERM: usual},
         clobbers=(_ACC, base),
     )
+    code.move(base, _ACC)
+    code.move(_ACC, _ONE_FORM)
+    code.scan(StepKind.SCAN, "the highest 1 of M - 2", done)
+    with code.each_bit("square_of_inverse"):
+        code.multiply(_ACC, _ACC, _ACC, "C = C * C")
+        code.if_bit(done)
+        code.multiply(_ACC, _ACC, base, "C = C * B")
+    code.label(done)
+    code.move(Scratch.TERM, _ACC)
+    return code.routine()
 
 
 def _enter_field() -> Routine:
     """Modulo P from here on: its constants, and a and 3 b in Montgomery form."""
-    b3 = Scratch.CURVE_3B
-    steps = [
-        call(below(Scratch.Y_HIGH, _P), ENTER),
-        move(_ACC, Operand.P_POWER, _P),
-        multiply(Scratch.CURVE_A, _ACC, Operand.Y, _P, "a in Montgomery form"),
-        multiply(b3, _ACC, Scratch.Y_HIGH, _P, "b in Montgomery form"),
-        linear(StepKind.ADD, _ACC, b3, b3, _P, "2 b"),
-        linear(StepKind.ADD, b3, _ACC, b3, _P, "3 b"),
-    ]
-    return routine(
-        WEIERSTRASS.enter_field,
-        steps,
-        _P,
-        takes={Operand.Y: None},
-        gives={
-            _ONE_FORM: Bound.times(0, scaled=2),
-            **dict.fromkeys((_UNIT, _SQUARE), Bound.times(1)),
-            Scratch.CURVE_A: Bound.times(0, scaled=2),
-            b3: Bound.times(0, scaled=4),
-        },
-        clobbers=(_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED),
+    b, b3 = Scratch.Y_HIGH, Scratch.CURVE_3B
+    code = RoutineBuilder(
+        WEIERSTRASS.enter_field, _P, takes={Operand.Y: None}, gives=_OF_FIELD, clobbers=_BY_ENTER
     )
+    code.check_below(b, b)
+    code.call(ENTER)
+    code.move(_ACC, Operand.P_POWER)
+    code.multiply(Scratch.CURVE_A, _ACC, Operand.Y, "a in Montgomery form")
+    code.multiply(b3, _ACC, b, "b in Montgomery form")
+    code.add(_ACC, b3, b3, "2 b")
+    code.add(b3, _ACC, b3, "3 b")
+    return code.routine()
 
 
-def enter_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list[Step]:
-    """A point in Montgomery form, which is on the curve. X lies left, SUM and POINT right."""
-    of_x, of_y = to_form(Scratch.POINT_X, x, _P, "x"), to_form(Scratch.POINT_Y, y, _P, "y")
-    power = _SQUARE
+def enter_point(code: Builder, x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> None:
+    """A point in Montgomery form; ACCUMULATOR is 0 if it is on the curve.
+
+    X lies left, SUM and POINT right.
+    """
     if x in (Scratch.SUM, Operand.POINT):
-        power = _ACC
-        of_x, of_y = replace(of_x, x=power, y=x), replace(of_y, x=power, y=y)
-    return [
-        move(power, Operand.P_POWER, _P),
-        replace(of_x, copy=Scratch.POINT_X_COPY),
-        call(of_y, form.on_curve),
-        Step(
-            kind=StepKind.CHECK_ON_CURVE,
-            x=_ACC,
-            y=_ACC,
-            modulus=_P,
-            note="is the point on the curve?",
-        ),
-    ]
+        code.move(_ACC, Operand.P_POWER)
+        x_copy = Scratch.POINT_X_COPY
+        code.multiply(Scratch.POINT_X, _ACC, x, "x in Montgomery form", copy=x_copy)
+        code.multiply(Scratch.POINT_Y, _ACC, y, "y in Montgomery form")
+    else:
+        code.move(_SQUARE, Operand.P_POWER)
+        _enter_left_point(code, x, y)
+    code.call(form.on_curve)
+
+
+def _enter_left_point(code: Builder, x: Location, y: Location) -> None:
+    to_form(code, Scratch.POINT_X, x, "x", copy=Scratch.POINT_X_COPY)
+    to_form(code, Scratch.POINT_Y, y, "y")
+
+
+def check_point(code: Builder, note: str = "is the point on the curve?") -> None:
+    """ACCUMULATOR is 0, or the operation ends."""
+    code.do(StepKind.CHECK_ON_CURVE, note, x=_ACC, y=_ACC)
 
 
 def _point_of_x() -> Routine:
     """Modulo P from here on: the two numbers of X are a point, which is on the curve."""
-    point, product = (Operand.X, Scratch.X_HIGH), Bound.times(0, scaled=2)
-    coordinates = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
-    return routine(
+    point = (Operand.X, Scratch.X_HIGH)
+    code = RoutineBuilder(
         POINT_OF_X,
-        [*on_field(point, POINT_OF_X), *enter_point(*point)],
         _P,
         takes=dict.fromkeys((*point, Operand.Y), None),
-        gives={
-            **dict.fromkeys((_ONE_FORM, Scratch.CURVE_A, *coordinates), product),
-            Scratch.CURVE_3B: Bound.times(0, scaled=4),
-            **dict.fromkeys((_UNIT, _SQUARE), Bound.times(1)),
-        },
-        clobbers=(_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED, *TEMPORARY),
+        gives={**_OF_FIELD, **dict.fromkeys(_POINT, _PRODUCT)},
+        clobbers=(*_BY_ENTER, *TEMPORARY),
     )
+    enter_field(code, *point)
+    enter_point(code, *point)
+    check_point(code)
+    return code.routine()
 
 
-def entered_point(x: Location, y: Location, form: CurveForm = WEIERSTRASS) -> list[Step]:
-    """A point of the left bank in Montgomery form, and whether it is on the curve."""
-    return [
-        replace(to_form(Scratch.POINT_X, x, _P, "x"), copy=Scratch.POINT_X_COPY),
-        call(to_form(Scratch.POINT_Y, y, _P, "y"), form.on_curve),
-    ]
-
-
-def lengthen() -> list[Step]:
+def lengthen(code: Builder, compared: Scratch = _ACC) -> None:
     """E = k + n or k + 2 n, whichever has one bit more than n, of a k in ACCUMULATOR.
 
     So a ladder's first bit is always 1. M is the power of two above n.
     """
     e = Operand.E
-    return [
-        linear(StepKind.ADD, e, _ACC, Operand.Q, _Q, "k + n"),
-        linear(StepKind.SUBTRACT, _ACC, e, Operand.M, _Q, "has it a bit more than n?"),
-        linear(StepKind.RESTORE, e, e, Operand.Q, _Q, "k + 2 n, where it has not"),
-    ]
+    code.add(e, _ACC, Operand.Q, "k + n")
+    code.subtract(compared, e, Operand.M, "has it a bit more than n?")
+    code.restore(e, e, Operand.Q, "k + 2 n, where it has not")
 
 
-def times_order() -> list[Step]:
+def times_order(code: Builder) -> None:
     """MULTIPLE = n, as long as E."""
-    multiple = Scratch.MULTIPLE
-    return [zero(multiple, _WHOLE), move(multiple, Operand.Q, _Q)]
+    code.whole.zero(Scratch.MULTIPLE)
+    code.q.move(Scratch.MULTIPLE, Operand.Q)
 
 
 def _blind() -> Routine:
@@ -379,41 +350,15 @@ def _blind() -> Routine:
 
     For each bit of r there is a double of MULTIPLE, which is added or not.
     """
-    e, multiple, fits = Operand.E, Scratch.MULTIPLE, "the exponent's length has bits for it"
-    added = linear(StepKind.ADD_IF_DRAWN, e, e, multiple, _WHOLE, "E + r_i 2^i * MULTIPLE")
-    doubled = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "twice of it")
-    steps = [
-        replace(added, fits=fits),
-        replace(doubled, fits=fits, next=Next.LOOP, target=BLIND),
-        replace(PASS, modulus=_WHOLE, note="E is blinded"),
-    ]
-    return routine(BLIND, steps, _WHOLE, takes={multiple: None}, gives={}, clobbers=(e, multiple))
-
-
-def lengthen_blinded() -> list[Step]:
-    """E = k + (1 + 4 r) n, and once or twice 2^(b + 2) n, of a k in ACCUMULATOR and a random r.
-
-    It has b + 3 bits more than n. M is the power of two below it. No prefix of E but the last two
-    is 0 or -1 modulo n, since 1 + 4 r is neither modulo 4.
-    """
-    e, multiple = Operand.E, Scratch.MULTIPLE
-    fits = "the exponent's length has bits for it"
-    cleared, order = times_order()
-    twice = linear(StepKind.ADD, multiple, multiple, multiple, _WHOLE, "2 n")
-    twice = replace(twice, fits=fits)
-    added = linear(StepKind.ADD, e, e, multiple, _WHOLE, "... + 2^(b + 2) n")
-    compared = linear(StepKind.SUBTRACT, Scratch.DIFFERENCE, e, Operand.M, _WHOLE, "is it below M?")
-    return [
-        zero(e, _WHOLE),
-        linear(StepKind.ADD, e, _ACC, Operand.Q, _Q, "k + n"),
-        cleared,
-        order,
-        twice,
-        call(replace(twice, note="4 n"), BLIND),
-        replace(added, fits=fits),
-        compared,
-        linear(StepKind.RESTORE, e, e, multiple, _WHOLE, "... once more, if it is"),
-    ]
+    e, multiple, either = Operand.E, Scratch.MULTIPLE, StepKind.ADD_IF_DRAWN
+    code = RoutineBuilder(
+        BLIND, Context.WHOLE, takes={multiple: None}, gives={}, clobbers=(e, multiple)
+    )
+    with code.loop(BLIND):
+        code.linear(either, e, e, multiple, "E + r_i 2^i * MULTIPLE", fits=EXPONENT_FITS)
+        code.add(multiple, multiple, multiple, "twice of it", fits=EXPONENT_FITS)
+    code.rest("E is blinded")
+    return code.routine()
 
 
 # --- k times a point -----------------------------------------------------------------------------
@@ -425,74 +370,70 @@ def _multiply_point(machine: Machine) -> Routine:
     The point at infinity can come up at the last two bits only, which have complete formulas; so
     have all bits of a point with x = 0, from which the ladder cannot go on.
     """
-    ladder, last_bits, others_follow = "ladder", "last_bits", "point_of_last_bits"
-    find = scan(StepKind.SCAN_PUBLIC, Context.WHOLE, "the highest 1", target=last_bits)
-    is_zero = linear(StepKind.SUBTRACT, _ACC, _ACC, _UNIT, _P, "x = 0?")
-    first, *others = _ladder(machine, after=last_bits)
     x_1, y_1, z_1 = SUM
-    steps = [
-        call(move(_ACC, Scratch.POINT_X, _P), FROM_FORM),
-        find,
-        replace(is_zero, next=Next.IF_BORROW, target=ladder),
-        move(x_1, Scratch.POINT_X, _P),
-        move(y_1, Scratch.POINT_Y, _P),
-        move(z_1, _ONE_FORM, _P),
-        replace(PASS, modulus=_P, next=Next.NEXT_BIT, target=last_bits, note="on below the 1"),
-        replace(first, label=ladder),
-        *others,
-        replace(zero(Scratch.X_2), label=last_bits, **_sums_bits(others_follow)),
-        move(BITS_SUMMED, Scratch.Z_3, _P),
-        zero(Scratch.Y_2_COPY),
-        replace(move(Scratch.X_3, Scratch.POINT_X, _P), label=others_follow),
-        move(Scratch.Y_2, _ONE_FORM, _P),
-        move(Scratch.Y_3, Scratch.POINT_Y, _P),
-        zero(Scratch.Z_2),
-        move(Scratch.Z_3, _ONE_FORM, _P),
-        *_add_by_bits(machine),
-    ]
-    point = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
-    constants = (Scratch.CURVE_A, Scratch.CURVE_3B, _ONE_FORM, _UNIT)
     ladder_numbers = (
         *(Scratch.X_2, Scratch.X_3, Scratch.Y_2, Scratch.Y_2_COPY, Scratch.Y_3, Scratch.Y_3_COPY),
         *(Scratch.Z_2, Scratch.Z_3, Scratch.SLOPE, Scratch.SLOPE_COPY, Scratch.SQUARE),
     )
-    return routine(
+    constants = (*WEIERSTRASS.constants, _ONE_FORM, _UNIT)
+    code = RoutineBuilder(
         MULTIPLY,
-        steps,
         _P,
-        takes=dict.fromkeys((*point, *constants, *SUMMED), None),
-        gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
+        takes=dict.fromkeys((*_POINT, *constants, *SUMMED), None),
+        gives=dict.fromkeys(SUM, _OF_SUM),
         clobbers=(_ACC, *SUMMED, *ladder_numbers, *ADDED, *TEMPORARY),
     )
+    code.move(_ACC, Scratch.POINT_X)
+    code.call(FROM_FORM)
+    code.whole.scan(StepKind.SCAN_PUBLIC, "the highest 1", "last_bits")
+    code.subtract(_ACC, _ACC, _UNIT, "x = 0?")
+    with code.if_borrow("ladder"):
+        code.move(x_1, Scratch.POINT_X)
+        code.move(y_1, Scratch.POINT_Y)
+        code.move(z_1, _ONE_FORM)
+        code.rest("on below the 1")
+        code.next_bit("last_bits")
+    _ladder(code, machine)
+    code.next_bit("last_bits")
+    code.label("last_bits")
+    code.zero(Scratch.X_2)
+    with code.if_command(_SUMS_BITS, "point_of_last_bits"):
+        code.move(BITS_SUMMED, Scratch.Z_3)
+        code.zero(Scratch.Y_2_COPY)
+    code.move(Scratch.X_3, Scratch.POINT_X)
+    code.move(Scratch.Y_2, _ONE_FORM)
+    code.move(Scratch.Y_3, Scratch.POINT_Y)
+    code.zero(Scratch.Z_2)
+    code.move(Scratch.Z_3, _ONE_FORM)
+    with code.each_bit("add_by_bits"):
+        # X_2 : Y_2 : Z_2 is O, and X_3 : Y_3 : Z_3 the point.
+        add_point(code, SUM)
+        add_point(code, (Scratch.X_2, Scratch.Y_2, Scratch.Z_2), by_bit=True)
+        code.rest("the bit")
+        with code.if_command(_SUMS_BITS, "next_of_bits"):
+            _sum_bit(code, machine, Scratch.Y_2_COPY)
+        code.rest("on to the bit below")
+    code.move(_ACC, _UNIT)
+    return code.routine()
 
 
-def _sums_bits(otherwise: str) -> dict[str, Any]:
-    """After the step: the following ones in commands that sum up the bits, else this label."""
-    return {"next": Next.IF_COMMAND, "commands": _SUMS_BITS, "target": otherwise}
-
-
-def _scanned(machine: Machine, zeros: Scratch) -> list[Step]:
+def _sum_bit(code: Builder, machine: Machine, zeros: Scratch) -> None:
     """The next bit of the scalar is summed up, in the number that changes places with `zeros`.
 
     Where the bit is 0, it is `zeros` that counts it.
     """
     bits, fits = OF_ONE[zeros], "the exponent has as many digits"
-    doubled = linear(StepKind.ADD, bits, bits, bits, _P, "2 * the bits scanned")
-    counted = linear(StepKind.ADD, zeros, zeros, _UNIT, _P, "... + 1, of a 1")
-    summed = [replace(doubled, fits=fits), replace(counted, by_bit=True, fits=fits)]
+    code.add(bits, bits, bits, "2 * the bits scanned", fits=fits)
+    code.add(zeros, zeros, _UNIT, "... + 1, of a 1", by_bit=True, fits=fits)
     if machine.hardened:  # a blinded one has more
-        less = linear(StepKind.SUBTRACT, bits, bits, Operand.Q, _P, "... less n")
-        restored = linear(
-            StepKind.RESTORE, bits, bits, Operand.Q, _P, "... + n, where it is below 0"
-        )
-        summed += [less, restored]
-    return summed
+        code.subtract(bits, bits, Operand.Q, "... less n")
+        code.restore(bits, bits, Operand.Q, "... + n, where it is below 0")
 
 
-def _ladder(machine: Machine, *, after: str) -> list[Step]:
+def _ladder(code: Builder, machine: Machine) -> None:
     """X_1 : Y_1 : Z_1 = E * the point, but for E's last two bits, at which the scan is then.
 
-    `after` is the label of the step that follows. Only E's bits below its highest 1 count.
+    Only E's bits below its highest 1 count.
     """
     x_2, x_3, y_2, y_3 = (
         NumberPlace(Scratch.X_2),
@@ -512,8 +453,7 @@ def _ladder(machine: Machine, *, after: str) -> list[Step]:
         {"X": POINT_X, "Y": POINT_Y, "a": A, "L": NumberPlace(_ACC, below=2)},
         {"yQ": y_2, "xR": x_3, "yR": y_3, "G": square},
     )
-    begin = [call(one, DRAWN) if one.note == _DRAWS_AT else one for one in begin]
-    rounds = curve_formula(
+    a_round = curve_formula(
         _LADDER_ROUND,
         _below(in_rounds, xR=6, yR=4, G=2),
         {**in_rounds, "m": slope},
@@ -524,143 +464,104 @@ def _ladder(machine: Machine, *, after: str) -> list[Step]:
         {"X": POINT_X, "Y": POINT_Y, **_below({**at_ends, "m": slope}, xR=3, yR=3, m=7)},
         dict(zip(("X1", "Y1", "Z1"), map(NumberPlace, SUM), strict=True)),
     )
-    label, go_on = "ladder_round", "ladder_goes_on"
     # The bit is summed after all but one of the steps that it has changed the places of: if a fault
     # turns it into another one before, the sum has that one, too. G * G is none of them; where sums
     # are beside products it comes after that, with the last sum beside it.
     left = 2 if machine.multiplication.overlaps else 1
-    first, *others, before = rounds[:-left]
-    *more, last = rounds[-left:]
-    goes_on, *ending = [*more, replace(last, next=Next.NEXT_BIT, target=label, leaves_two=True)]
-    return [
-        zero(Scratch.X_2),
-        *begin[:-1],
-        replace(begin[-1], next=Next.NEXT_BIT, target=label),
-        replace(first, label=label),
-        *others,
-        replace(before, **_sums_bits(go_on)),
-        *_scanned(machine, Scratch.Z_2),
-        replace(goes_on, label=go_on),
-        *ending,
-        *end[:-1],
-        replace(end[-1], next=Next.NEXT_BIT, target=after),
-    ]
+    code.zero(Scratch.X_2)
+    for step in begin:
+        code.step(step)
+        if step.note == _DRAWS_AT:
+            code.call(DRAWN)
+    code.next_bit("ladder_round")
+    with code.each_bit("ladder_round", leaves_two=True):
+        code.include(a_round[:-left])
+        with code.if_command(_SUMS_BITS, "ladder_goes_on"):
+            _sum_bit(code, machine, Scratch.Z_2)
+        code.include(a_round[-left:])
+    code.include(end)
 
 
 def _below(places: dict[str, NumberPlace], **below: int) -> dict[str, NumberPlace]:
     """The places, of numbers that are below these multiples of c * P; else a product's."""
-    return {name: replace(one, below=below.get(name, _PRODUCT)) for name, one in places.items()}
+    product = Fraction(5, 4)
+    return {name: replace(one, below=below.get(name, product)) for name, one in places.items()}
 
 
-def _add_by_bits(machine: Machine) -> list[Step]:
-    """The sum doubled, and the point added, or O, for each bit that is left of E; and RETURN.
-
-    X_2 : Y_2 : Z_2 is O, and X_3 : Y_3 : Z_3 the point.
-    """
-    first, go_on = "add_by_bits", "next_of_bits"
-    by_bit = (Scratch.X_2, Scratch.Y_2, Scratch.Z_2)
-    doubled, *others = add_point(SUM)
-    below_it = replace(PASS, modulus=_P, note="on to the bit below")
-    end = move(_ACC, _UNIT, _P)
-    return [
-        replace(doubled, label=first),
-        *others,
-        *(replace(step, by_bit=True) for step in add_point(by_bit)),
-        replace(PASS, modulus=_P, note="the bit", **_sums_bits(go_on)),
-        *_scanned(machine, Scratch.Y_2_COPY),
-        replace(below_it, label=go_on, next=Next.NEXT_BIT, target=first),
-        replace(end, next=Next.RETURN),
-    ]
-
-
-def add_point(point: Sequence[Scratch]) -> list[Step]:
+def add_point(code: Builder, point: Sequence[Scratch], **fields: Any) -> None:
     """Add a point in homogeneous coordinates to the sum; also the sum itself."""
-    *steps, last = (move(to, one, _P) for to, one in zip(ADDED, point, strict=True))
-    return [*steps, call(last, ADD_COMPLETE)]
+    for to, one in zip(ADDED, point, strict=True):
+        code.move(to, one, **fields)
+    code.call(ADD_COMPLETE)
 
 
 def _add_complete() -> Routine:
     """X_1 : Y_1 : Z_1 + X_ADDED : Y_ADDED : Z_ADDED, whatever they are."""
+    code = RoutineBuilder(
+        ADD_COMPLETE,
+        _P,
+        takes={
+            **dict.fromkeys((*SUM, *ADDED), _OF_SUM),
+            **dict.fromkeys(WEIERSTRASS.constants, None),
+        },
+        gives=dict.fromkeys(SUM, _OF_SUM),
+        clobbers=TEMPORARY,
+    )
     sums = [NumberPlace(one, below=SUM_BELOW) for one in SUM]
     added = [NumberPlace(right=one, below=SUM_BELOW) for one in ADDED]
     places = dict(zip(("X1", "Y1", "Z1", "X2", "Y2", "Z2"), (*sums, *added), strict=True))
     results = dict(zip(("X3", "Y3", "Z3"), sums, strict=True))
-    steps = curve_formula(_COMPLETE, {**places, "a": A, "b3": B3}, results)
-    given = Bound.times(0, scaled=SUM_BELOW)
-    return routine(
-        ADD_COMPLETE,
-        steps,
-        _P,
-        takes={
-            **dict.fromkeys((*SUM, *ADDED), given),
-            **dict.fromkeys((Scratch.CURVE_A, Scratch.CURVE_3B), None),
-        },
-        gives=dict.fromkeys(SUM, given),
-        clobbers=TEMPORARY,
-    )
+    code.include(curve_formula(_COMPLETE, {**places, "a": A, "b3": B3}, results))
+    return code.routine()
 
 
 def _affine(machine: Machine) -> Routine:
     """X_1 and Y_1 by Z_1, canonical, after a check that they are on the curve.
 
-    Of Z_1 = 0, the point at infinity, the operation ends.
+    Of Z_1 = 0, the point at infinity, the operation ends. A table of another base point, or of
+    another curve, leads off the curve, too.
     """
     x_1, y_1, z_1 = SUM
-    square, term = _SQUARE, Scratch.TERM
-    steps = [
-        move(square, Operand.P_POWER, _P),  # a place less while the sum is made
-        *out_of_form(machine, z_1, _P),
-        Step(kind=StepKind.CHECK_FINITE, y=_ACC, modulus=_P, note="is the sum not O?"),
-        *inverted(to_form(_ACC, _ACC, _P, "Z, below 2 c P again,"), term, _P),
-        *plain_product(x_1, term, _P, "X / Z"),
-        move(x_1, _ACC, _P),
-        *plain_product(y_1, term, _P, "Y / Z"),
-        move(y_1, _ACC, _P),
-        *is_sum_on_curve(),
-    ]
-    given = Bound.times(0, scaled=SUM_BELOW)
-    return routine(
+    term, constants = Scratch.TERM, (_ONE_FORM, *WEIERSTRASS.constants)
+    code = RoutineBuilder(
         WEIERSTRASS.affine,
-        steps,
         _P,
-        takes={
-            **dict.fromkeys(SUM, given),
-            **dict.fromkeys((_ONE_FORM, *WEIERSTRASS.constants), None),
-        },
+        takes={**dict.fromkeys(SUM, _OF_SUM), **dict.fromkeys(constants, None)},
         gives=dict.fromkeys((x_1, y_1), Bound.times(1)),
-        clobbers=(
-            *(_ACC, term, square, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
-            *_BY_TABLE,
-            *TEMPORARY,
-        ),
+        clobbers=(_ACC, term, _SQUARE, *_POINT, *_BY_TABLE, *TEMPORARY),
     )
+    code.move(_SQUARE, Operand.P_POWER)  # a place less while the sum is made
+    out_of_form(code, machine, z_1)
+    code.do(StepKind.CHECK_FINITE, "is the sum not O?", y=_ACC)
+    to_form(code, _ACC, _ACC, "Z, below 2 c P again,")
+    invert(code, term)
+    divide(code, x_1, term, "X / Z")
+    divide(code, y_1, term, "Y / Z")
+    _enter_left_point(code, x_1, y_1)
+    code.call(WEIERSTRASS.on_curve)
+    code.do(StepKind.CHECK_SUM, "is the result on the curve?", y=_ACC)
+    return code.routine()
 
 
-def is_sum_on_curve() -> list[Step]:
-    """A check of affine coordinates.
-
-    A table of another base point, or of another curve, leads off the curve, too.
-    """
-    on_curve = Step(kind=StepKind.CHECK_SUM, y=_ACC, modulus=_P, note="is the result on the curve?")
-    return [*entered_point(*SUM[:2]), on_curve]
+def divide(code: Builder, x: Scratch, inverse: Scratch, note: str) -> None:
+    """x by the number of an inverse, canonical."""
+    plain_product(code, x, inverse, note)
+    code.move(x, _ACC)
 
 
 def _on_curve(machine: Machine) -> Routine:
     """ACCUMULATOR is 0 if the point is on the curve, else between 0 and P."""
-    places = {"X": POINT_X, "Y": POINT_Y, "a": A, "b3": B3}
-    steps = curve_formula(_ON_CURVE, places, {"v": NumberPlace(_ACC)})
-    numbers = (
-        *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
-        *(Scratch.CURVE_A, Scratch.CURVE_3B),
-    )
-    return routine(
+    code = RoutineBuilder(
         WEIERSTRASS.on_curve,
-        [*steps, *out_of_form(machine, _ACC, _P)],
         _P,
-        takes=dict.fromkeys(numbers, None),
+        takes=dict.fromkeys((*_POINT, *WEIERSTRASS.constants), None),
         gives={_ACC: Bound.times(1)},
         clobbers=TEMPORARY,
     )
+    places = {"X": POINT_X, "Y": POINT_Y, "a": A, "b3": B3}
+    code.include(curve_formula(_ON_CURVE, places, {"v": NumberPlace(_ACC)}))
+    out_of_form(code, machine, _ACC)
+    return code.routine()
 
 
 def curve_formula(
@@ -674,57 +575,17 @@ def curve_formula(
     return formula(text, places, results, headroom=HEADROOM, context=_P, by_bit=by_bit)
 
 
-def routine(
-    name: str,
-    steps: Sequence[Step],
-    context: Context,
-    *,
-    takes: Mapping[Any, Bound | None] | Mapping[Any, Bound],
-    gives: Mapping[Any, Bound],
-    clobbers: Iterable[Named] = (),
-) -> Routine:
-    """The steps with the routine's label; the last one returns, unless it jumps."""
-    first, *others, last = steps
-    if last.next is Next.FOLLOWING:
-        last = replace(last, next=Next.RETURN)
-    return Routine(
-        name=name,
-        steps=(replace(first, label=name), *others, last),
-        context=context,
-        takes=dict(takes.items()),
-        gives=dict(gives.items()),
-        clobbers=frozenset(clobbers),
-    )
-
-
-def modulo_order(destination: Scratch, x: Scratch) -> list[Step]:
-    """A number below P, canonical modulo Q: P is below 2 Q. It may have a digit less than Q."""
-    return [
-        zero(destination, _Q),
-        move(destination, x, _P),
-        *reduced(destination, destination, _Q),
-    ]
-
-
-def claim(x: Scratch, y: Scratch, context: Context) -> list[Step]:
+def claim(code: Builder, x: Scratch, y: Scratch) -> None:
     """SUM becomes two numbers below the modulus, which all that follows is to check.
 
     A fault before CHECK_REDUCED may have made them wrong, but then does not spoil the check; after
     it the check may be spoilt, but they are right.
     """
-    high, modulus = Scratch.SUM_HIGH, context.modulus
-    note = f"{y.name} < {modulus.name}?"
-    return [
-        zero(Scratch.SUM, Context.WHOLE),
-        move(Scratch.SUM, x, context),
-        move(high, y, context),
-        linear(StepKind.CHECK_REDUCED, y, y, modulus, context, note),
-    ]
-
-
-def checked(context: Context, note: str) -> Step:
-    """ACCUMULATOR is 0, or everything is wiped: the check modulo this modulus."""
-    return linear(StepKind.CHECK_ZERO, _ACC, _ACC, _ACC, context, note)
+    modulus = code.context.modulus
+    code.whole.zero(Scratch.SUM)
+    code.move(Scratch.SUM, x)
+    code.move(Scratch.SUM_HIGH, y)
+    code.linear(StepKind.CHECK_REDUCED, y, y, modulus, f"{y.name} < {modulus.name}?")
 
 
 def result_on_curve(form: CurveForm) -> Routine:
@@ -732,48 +593,33 @@ def result_on_curve(form: CurveForm) -> Routine:
 
     The result is copied before: what happens to the claim until then is in the check, too.
     """
-    *steps, _ = enter_point(Scratch.SUM, Scratch.SUM_HIGH, form)
-    last = jump(checked(_P, "is the result on the curve?"), "")
-    return routine(
+    claimed = (Scratch.SUM, Scratch.SUM_HIGH)
+    code = RoutineBuilder(
         form.result_on_curve,
-        [*copied_result(_P), *steps, last],
         _P,
-        takes={
-            **dict.fromkeys((Scratch.SUM, Scratch.SUM_HIGH), Bound.times(1)),
-            **dict.fromkeys(form.constants, None),
-        },
+        takes={**dict.fromkeys(claimed, Bound.times(1)), **dict.fromkeys(form.constants, None)},
         gives={},
-        clobbers=(
-            *(_ACC, Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
-            *(Scratch.RESULT, Scratch.RESULT_HIGH, *TEMPORARY),
-        ),
+        clobbers=(_ACC, *_POINT, Scratch.RESULT, Scratch.RESULT_HIGH, *TEMPORARY),
     )
+    copy_result(code)
+    enter_point(code, *claimed, form)
+    code.check_zero(_ACC, "is the result on the curve?")
+    code.finish()
+    return code.routine()
 
 
 def _result_is_x() -> Routine:
     """The end of an operation that has answered a question: the result is the first number of X."""
-    last = jump(move(Scratch.RESULT, Operand.X, _P), "")
-    steps = [zero(Scratch.RESULT, Context.WHOLE), last]
-    return routine(
-        RESULT_IS_X,
-        steps,
-        _P,
-        takes={Operand.X: Bound.times(1)},
-        gives={},
-        clobbers=(Scratch.RESULT,),
-    )
+    takes, result = {Operand.X: Bound.times(1)}, Scratch.RESULT
+    code = RoutineBuilder(RESULT_IS_X, _P, takes=takes, gives={}, clobbers=(result,))
+    code.whole.zero(result)
+    code.move(result, Operand.X)
+    code.finish()
+    return code.routine()
 
 
-def copied_result(context: Context) -> list[Step]:
+def copy_result(code: Builder) -> None:
     """The result is a copy of the claim. What lies between its two numbers is 0."""
-    return [
-        zero(Scratch.RESULT, Context.WHOLE),
-        move(Scratch.RESULT, Scratch.SUM, context),
-        move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH, context),
-    ]
-
-
-def zero(destination: Reference, context: Context = _P) -> Step:
-    """A number as long as the modulus becomes 0."""
-    note = f"{destination.name} = 0"
-    return linear(StepKind.SUBTRACT, destination, destination, destination, context, note)
+    code.whole.zero(Scratch.RESULT)
+    code.move(Scratch.RESULT, Scratch.SUM)
+    code.move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH)

@@ -8,171 +8,111 @@ with the exponent M - 2, which is public; z = 0, where there is no inverse, has 
 the RFC.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
-from coprime.program.steps import Next, Step, StepKind, linear, multiply, scan
+from coprime.program.builder import Builder
+from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.steps import Step, StepKind
 
 from .banked import (
     POWER,
     REDUCE_ONCE,
     after_power,
-    canonical_result,
-    clear,
-    ending,
     enter_whole,
     fill_table,
+    finish_canonical,
     make_added_modulus,
-    move,
     prepare_banked,
 )
 from .operation import Input, Machine, Operation
-from .shared_steps import call, check_below_modulus, check_modulus, descale, reduced
 
-_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
-_ONE_FORM, _UNIT = Scratch.ONE_FORM, Scratch.UNIT
+_ACC, _ONE_FORM, _UNIT = Scratch.ACCUMULATOR, Scratch.ONE_FORM, Scratch.UNIT
+_X_2, _Z_2, _X_3, _Z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
+_A, _B = Scratch.SUM_2, Scratch.DIFFERENCE_2
+_A_COPY, _B_COPY = Scratch.SUM_2_COPY, Scratch.DIFFERENCE_2_COPY
+_C, _D = Scratch.SUM_3, Scratch.DIFFERENCE_3
+_C_COPY, _D_COPY = Scratch.SUM_3_COPY, Scratch.DIFFERENCE_3_COPY
 _BIT = "x_ladder"
 """Label."""
-_COPIES: Mapping[Reference, Reference] = {
-    Scratch.SUM_2: Scratch.SUM_2_COPY,
-    Scratch.SUM_3: Scratch.SUM_3_COPY,
-    Scratch.DIFFERENCE_2: Scratch.DIFFERENCE_2_COPY,
-    Scratch.DIFFERENCE_3: Scratch.DIFFERENCE_3_COPY,
-}
+_FROM_HIGHEST, _NEW_Z_2 = "from the highest bit of k", "z_2 = E * (AA + a24 * E)"
+"""Notes."""
 _BELOW = 2  # times c M: the multiple that a difference of products adds
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    return [[*_prepare(machine), *_ladder(machine), *_finish(machine)]]
+    code = Builder()
+    _prepare(code, machine)
+    (_ladder_beside if machine.multiplication.overlaps else _ladder)(code)
+    _finish(code, machine)
+    return [code.steps]
 
 
-def _prepare(machine: Machine) -> list[Step]:
+def _prepare(code: Builder, machine: Machine) -> None:
     """Checks; constants; X_2 : Z_2 = 1 : 0 and X_3 : Z_3 = u : 1, or these times a random z."""
     multiplication = machine.multiplication
-    one = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1 in Montgomery form")
-    out = multiply(_ACC, _ACC, Mode.ONE, _WHOLE, "1, below 2M")
-    return [
-        check_modulus(_WHOLE),
-        check_below_modulus(Operand.X),
-        check_below_modulus(Operand.Y),
-        *enter_whole(multiplication, Scratch.U_1),
-        move(Scratch.KEPT_SCALAR, Operand.E, _WHOLE),
-        move(_ACC, Operand.M_POWER, _WHOLE),
-        multiply(Scratch.A_24, _ACC, Operand.Y, _WHOLE, "a24 in Montgomery form"),
-        one,
-        move(_ONE_FORM, _ACC, _WHOLE),
-        descale(multiplication, out),
-        *reduced(_UNIT, _ACC, _WHOLE),
-        *make_added_modulus(multiplication, _WHOLE),
-        *(_random_points() if machine.randomizes else _points()),
-        *_round_of(machine).before(),
-    ]
+    code.check_modulus()
+    code.check_below(Operand.X)
+    code.check_below(Operand.Y)
+    enter_whole(code, multiplication, Scratch.U_1)
+    code.move(Scratch.KEPT_SCALAR, Operand.E)
+    code.move(_ACC, Operand.M_POWER)
+    code.multiply(Scratch.A_24, _ACC, Operand.Y, "a24 in Montgomery form")
+    code.multiply(_ACC, _ACC, Mode.ONE, "1 in Montgomery form")
+    code.move(_ONE_FORM, _ACC)
+    code.multiply(_ACC, _ACC, Mode.ONE, "1, below 2M", descale=multiplication.scaled)
+    code.reduce(_UNIT, _ACC)
+    make_added_modulus(code, multiplication)
+    if machine.randomizes:
+        digits = _A_COPY
+        code.draw(digits, digits)
+        code.move(_ACC, Operand.M_POWER)
+        code.multiply(_X_2, _ACC, digits, "a random z")
+        code.zero(_Z_2, of=Operand.M)
+        code.multiply(_X_3, _X_2, Scratch.U_1, "u z")
+        code.move(_Z_3, _X_2)
+    else:
+        code.move(_X_2, _ONE_FORM)
+        code.zero(_Z_2, of=Operand.M)
+        code.move(_X_3, Scratch.U_1)
+        code.move(_Z_3, _ONE_FORM)
 
 
-def _points() -> list[Step]:
-    return [
-        move(Scratch.X_2, _ONE_FORM, _WHOLE),
-        clear(Scratch.Z_2),
-        move(Scratch.X_3, Scratch.U_1, _WHOLE),
-        move(Scratch.Z_3, _ONE_FORM, _WHOLE),
-    ]
+def _ladder(code: Builder) -> None:
+    """A round for each bit of k, from the highest one on.
 
-
-def _random_points() -> list[Step]:
-    """The same points, z : 0 and u z : z of a random z."""
-    digits, z = Scratch.SUM_2_COPY, Scratch.X_2
-    drawn = linear(StepKind.DRAW, digits, digits, Operand.M, _WHOLE, "digits are drawn")
-    return [
-        drawn,
-        move(_ACC, Operand.M_POWER, _WHOLE),
-        multiply(z, _ACC, digits, _WHOLE, "a random z"),
-        clear(Scratch.Z_2),
-        multiply(Scratch.X_3, z, Scratch.U_1, _WHOLE, "u z"),
-        move(Scratch.Z_3, z, _WHOLE),
-    ]
-
-
-def _ladder(machine: Machine) -> list[Step]:
-    """A round for each bit of k, from the highest one on."""
-    scanned = scan(StepKind.SCAN_WINDOWS, _WHOLE, "from the highest bit of k")
-    a_round = _round_of(machine)
-    return [scanned, *a_round.steps(), *a_round.after()]
-
-
-def _round_of(machine: Machine) -> "_Round":
-    return (_OverlappedRound if machine.multiplication.overlaps else _Round)(_COPIES)
-
-
-@dataclass(frozen=True)
-class _Round:
-    """x_2 : z_2 is doubled, and x_3 : z_3 becomes the sum of both, or the other way round.
-
-    DA and CB change places with the bit; so they are made before it is looked at, as their
-    difference is squared.
-
-    Parameters
-    ----------
-    copies : of sums and differences in the right bank
+    x_2 : z_2 is doubled, and x_3 : z_3 becomes the sum of both, or the other way round. DA and CB
+    change places with the bit; so they are made before it is looked at, as their difference is
+    squared.
     """
-
-    copies: Mapping[Reference, Reference]
-
-    def before(self) -> list[Step]:
-        """What comes before the first round."""
-        return self._sums_and_differences()
-
-    def steps(self) -> list[Step]:
-        """All rounds."""
-        others = [replace(one, by_bit=True) for one in [*self._points(), *self.before()]]
-        da, cb = self._cross_products(Scratch.Z_3, Scratch.Z_2)
-        return _repeated([da, cb, *others])
-
-    def after(self) -> list[Step]:
-        """What comes after the last round."""
-        return []
-
-    def _cross_products(self, da: Reference, cb: Reference) -> list[Step]:
-        copies = self.copies
-        return [
-            _product(da, Scratch.DIFFERENCE_3, copies[Scratch.SUM_2], "DA"),
-            _product(cb, Scratch.SUM_3, copies[Scratch.DIFFERENCE_2], "CB"),
-        ]
-
-    def _points(self) -> list[Step]:
-        """The new points."""
-        x_2, z_2, x_3, z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
-        a, b = Scratch.SUM_2, Scratch.DIFFERENCE_2
-        a_copy, b_copy = self.copies[a], self.copies[b]
-        return [
-            _product(a, a, a, "AA = A^2"),
-            _product(b_copy, b, b, "BB = B^2"),
-            _sum(x_3, z_3, z_2, "DA + CB"),
-            _difference(z_3, z_3, z_2, "DA - CB"),
-            _product(x_2, a, b_copy, "x_2 = AA * BB"),
-            _difference(b, a, b_copy, "E = AA - BB"),
-            _product(x_3, x_3, x_3, "x_3 = (DA + CB)^2"),
-            _product(z_2, b, Scratch.A_24, "a24 * E"),
-            _product(z_3, z_3, z_3, "(DA - CB)^2"),
-            _sum(a_copy, a, z_2, "AA + a24 * E"),
-            _product(z_3, z_3, Scratch.U_1, "z_3 = u * (DA - CB)^2"),
-            _product(z_2, b, a_copy, "z_2 = E * (AA + a24 * E)"),
-        ]
-
-    def _sums_and_differences(self) -> list[Step]:
-        """C and D, A and B: of x_3 and z_3, and of x_2 and z_2."""
-        x_2, z_2, x_3, z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
-        steps = [
-            _sum(Scratch.SUM_3, x_3, z_3, "C = x_3 + z_3"),
-            _difference(Scratch.DIFFERENCE_3, x_3, z_3, "D = x_3 - z_3"),
-            _sum(Scratch.SUM_2, x_2, z_2, "A = x_2 + z_2"),
-            _difference(Scratch.DIFFERENCE_2, x_2, z_2, "B = x_2 - z_2"),
-        ]
-        return [replace(one, copy=self.copies[one.destination]) for one in steps]
+    _sums_and_differences(code)
+    code.scan(StepKind.SCAN_WINDOWS, _FROM_HIGHEST)
+    with code.each_bit(_BIT):
+        code.multiply(_Z_3, _D, _A_COPY, "DA")
+        code.multiply(_Z_2, _C, _B_COPY, "CB")
+        by_bit = code.modulo(code.context, by_bit=True)
+        by_bit.multiply(_A, _A, _A, "AA = A^2")
+        by_bit.multiply(_B_COPY, _B, _B, "BB = B^2")
+        by_bit.add(_X_3, _Z_3, _Z_2, "DA + CB")
+        by_bit.subtract(_Z_3, _Z_3, _Z_2, "DA - CB", times_modulus=_BELOW)
+        by_bit.multiply(_X_2, _A, _B_COPY, "x_2 = AA * BB")
+        by_bit.subtract(_B, _A, _B_COPY, "E = AA - BB", times_modulus=_BELOW)
+        by_bit.multiply(_X_3, _X_3, _X_3, "x_3 = (DA + CB)^2")
+        by_bit.multiply(_Z_2, _B, Scratch.A_24, "a24 * E")
+        by_bit.multiply(_Z_3, _Z_3, _Z_3, "(DA - CB)^2")
+        by_bit.add(_A_COPY, _A, _Z_2, "AA + a24 * E")
+        by_bit.multiply(_Z_3, _Z_3, Scratch.U_1, "z_3 = u * (DA - CB)^2")
+        by_bit.multiply(_Z_2, _B, _A_COPY, "z_2 = E * (AA + a24 * E)")
+        _sums_and_differences(by_bit)
 
 
-class _OverlappedRound(_Round):
+def _sums_and_differences(code: Builder) -> None:
+    """C and D, A and B: of x_3 and z_3, and of x_2 and z_2."""
+    code.add(_C, _X_3, _Z_3, "C = x_3 + z_3", copy=_C_COPY)
+    code.subtract(_D, _X_3, _Z_3, "D = x_3 - z_3", times_modulus=_BELOW, copy=_D_COPY)
+    code.add(_A, _X_2, _Z_2, "A = x_2 + z_2", copy=_A_COPY)
+    code.subtract(_B, _X_2, _Z_2, "B = x_2 - z_2", times_modulus=_BELOW, copy=_B_COPY)
+
+
+def _ladder_beside(code: Builder) -> None:
     """The same where products overlap: no product waits for another one, nor for a sum.
 
     Each point ends with a product, E * (AA + a24 * E) or u * (DA - CB)^2, from which the next
@@ -181,118 +121,61 @@ class _OverlappedRound(_Round):
     to the place of an E for that. Of a round of 500 cycles of products on 12 DSP slices 56 are
     saved.
     """
-
-    def before(self) -> list[Step]:
-        """Each z as a product by 1."""
-        (e, u), (left, right) = self._factors
-        return [
-            move(e, Scratch.Z_2, _WHOLE),
-            move(u, Scratch.Z_3, _WHOLE),
-            move(left, _ONE_FORM, _WHOLE),
-            move(right, _ONE_FORM, _WHOLE),
-        ]
-
-    def steps(self) -> list[Step]:
-        """All rounds: z of both points; A to D, AA, BB, DA, CB; then all but z of both points.
-
-        Each sum is made beside products that do not need it.
-        """
-        x_2, z_2, x_3, z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
-        a, b = Scratch.SUM_2, Scratch.DIFFERENCE_2
-        (e, u), (left, right) = self._factors
-        bb = self.copies[Scratch.DIFFERENCE_3]
-        c, d, sum_a, difference_b = self._sums_and_differences()
-        da, cb = self._cross_products(z_3, left)
-        steps = [
-            self._z_2(),
-            _product(z_3, u, right, "z_3 = u * (DA - CB)^2"),
-            sum_a,
-            _product(a, a, a, "AA = A^2"),
-            difference_b,
-            _product(bb, b, b, "BB = B^2"),
-            replace(d, copy=None),
-            replace(c, copy=None),
-            da,
-            _difference(e, a, bb, "E = AA - BB"),
-            cb,
-            _product(z_2, e, Scratch.A_24, "a24 * E"),
-            _sum(x_3, z_3, left, "DA + CB"),
-            _product(x_2, a, bb, "x_2 = AA * BB"),
-            _difference(z_3, z_3, left, "DA - CB"),
-            _product(right, z_3, z_3, "(DA - CB)^2"),
-            _sum(left, a, z_2, "AA + a24 * E"),
-            move(u, Scratch.U_1, _WHOLE),
-            _product(x_3, x_3, x_3, "x_3 = (DA + CB)^2"),
-        ]
-        return _repeated([replace(one, by_bit=True) for one in steps])
-
-    def after(self) -> list[Step]:
-        """z of the result; the other point is not needed."""
-        return [self._z_2()]
-
-    def _z_2(self) -> Step:
-        (e, _), (left, _) = self._factors
-        return _product(Scratch.Z_2, e, left, "z_2 = E * (AA + a24 * E)")
-
-    @property
-    def _factors(self) -> tuple[tuple[Reference, Reference], tuple[Reference, Reference]]:
-        """Where E and u are, and what they are multiplied by."""
-        return (
-            (Scratch.DIFFERENCE_2, Scratch.DIFFERENCE_3),
-            (self.copies[Scratch.SUM_2], self.copies[Scratch.SUM_3]),
-        )
+    e, u = _B, _D
+    of_e, of_u = _A_COPY, _C_COPY  # what E and u are multiplied by
+    bb = _D_COPY
+    # Each z as a product by 1.
+    code.move(e, _Z_2)
+    code.move(u, _Z_3)
+    code.move(of_e, _ONE_FORM)
+    code.move(of_u, _ONE_FORM)
+    code.scan(StepKind.SCAN_WINDOWS, _FROM_HIGHEST)
+    by_bit = code.modulo(code.context, by_bit=True)
+    # z of both points; A to D, AA, BB, DA, CB; then all but z of both points. Each sum is made
+    # beside products that do not need it.
+    with code.each_bit(_BIT):
+        by_bit.multiply(_Z_2, e, of_e, _NEW_Z_2)
+        by_bit.multiply(_Z_3, u, of_u, "z_3 = u * (DA - CB)^2")
+        by_bit.add(_A, _X_2, _Z_2, "A = x_2 + z_2", copy=_A_COPY)
+        by_bit.multiply(_A, _A, _A, "AA = A^2")
+        by_bit.subtract(_B, _X_2, _Z_2, "B = x_2 - z_2", times_modulus=_BELOW, copy=_B_COPY)
+        by_bit.multiply(bb, _B, _B, "BB = B^2")
+        by_bit.subtract(_D, _X_3, _Z_3, "D = x_3 - z_3", times_modulus=_BELOW)
+        by_bit.add(_C, _X_3, _Z_3, "C = x_3 + z_3")
+        by_bit.multiply(_Z_3, _D, _A_COPY, "DA")
+        by_bit.subtract(e, _A, bb, "E = AA - BB", times_modulus=_BELOW)
+        by_bit.multiply(of_e, _C, _B_COPY, "CB")
+        by_bit.multiply(_Z_2, e, Scratch.A_24, "a24 * E")
+        by_bit.add(_X_3, _Z_3, of_e, "DA + CB")
+        by_bit.multiply(_X_2, _A, bb, "x_2 = AA * BB")
+        by_bit.subtract(_Z_3, _Z_3, of_e, "DA - CB", times_modulus=_BELOW)
+        by_bit.multiply(of_u, _Z_3, _Z_3, "(DA - CB)^2")
+        by_bit.add(of_e, _A, _Z_2, "AA + a24 * E")
+        by_bit.move(u, Scratch.U_1)
+        by_bit.multiply(_X_3, _X_3, _X_3, "x_3 = (DA + CB)^2")
+    code.multiply(_Z_2, e, of_e, _NEW_Z_2)  # of the result; the other point is not needed
 
 
-def _repeated(steps: list[Step]) -> list[Step]:
-    """For each bit."""
-    first, *others, last = steps
-    return [
-        replace(first, label=_BIT),
-        *others,
-        replace(last, next=Next.NEXT_BIT, target=_BIT),
-    ]
-
-
-def _product(into: Reference, x: Reference, y: Reference, note: str) -> Step:
-    return multiply(into, x, y, _WHOLE, note)
-
-
-def _sum(into: Reference, x: Reference, y: Reference, note: str) -> Step:
-    return linear(StepKind.ADD, into, x, y, _WHOLE, note)
-
-
-def _difference(into: Reference, x: Reference, y: Reference, note: str) -> Step:
-    step = linear(StepKind.SUBTRACT, into, x, y, _WHOLE, note)
-    return replace(step, times_modulus=_BELOW)
-
-
-def _finish(machine: Machine) -> list[Step]:
+def _finish(code: Builder, machine: Machine) -> None:
     """RESULT = x_2 * z_2^(M - 2), canonical; E as it was."""
-    multiplication = machine.multiplication
-    overlaps = multiplication.overlaps
-    e, term = Operand.E, Scratch.TERM
-    less_one = linear(StepKind.SUBTRACT, e, Operand.M, _UNIT, _WHOLE, "M - 1")
-    base = Scratch.BASE if overlaps else None
-    product = multiply(_ACC, Scratch.X_2, term, _WHOLE, "x_2 / z_2, below 3M")
-    one = Scratch.T_0 if overlaps else _ACC
-    table = [
-        *prepare_banked(multiplication, _WHOLE),
-        move(_ACC, Scratch.Z_2, _WHOLE),
-        move(Mode.WINDOW, _ACC, _WHOLE),
-        *([move(base, _ACC, _WHOLE)] if base else []),
-        fill_table(_WHOLE, base),
-    ]
-    return [
-        less_one,
-        linear(StepKind.SUBTRACT, e, e, _UNIT, _WHOLE, "M - 2"),
-        *table,
-        call(move(one, _ONE_FORM, _WHOLE), POWER),
-        *after_power(machine),
-        move(term, _ACC, _WHOLE),
-        move(e, Scratch.KEPT_SCALAR, _WHOLE),
-        call(descale(multiplication, product), REDUCE_ONCE),
-        *ending(canonical_result()),
-    ]
+    multiplication, e, term = machine.multiplication, Operand.E, Scratch.TERM
+    base, one = (Scratch.BASE, Scratch.T_0) if multiplication.overlaps else (None, _ACC)
+    code.subtract(e, Operand.M, _UNIT, "M - 1")
+    code.subtract(e, e, _UNIT, "M - 2")
+    prepare_banked(code, multiplication)
+    code.move(_ACC, _Z_2)
+    code.move(Mode.WINDOW, _ACC)
+    if base:
+        code.move(base, _ACC)
+    fill_table(code, base)
+    code.move(one, _ONE_FORM)
+    code.call(POWER)
+    after_power(code, machine)
+    code.move(term, _ACC)
+    code.move(e, Scratch.KEPT_SCALAR)
+    code.multiply(_ACC, _X_2, term, "x_2 / z_2, below 3M", descale=multiplication.scaled)
+    code.call(REDUCE_ONCE)
+    finish_canonical(code)
 
 
 def ladder(x: int, e: int, y: int, m: int) -> int:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from coprime.model.widths import residue_width
 
-from .operands import OF_ONE, Context, Mode, Operand, Reference, Scratch
+from .operands import OF_ONE, Context, Mode, Operand, Reference
 
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
@@ -264,61 +264,3 @@ ADDS_DRAWN = frozenset({StepKind.ADD_IF_DRAWN, StepKind.ADD_OR_SUBTRACT})
 BESIDE_PRODUCTS = frozenset({StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE})
 """What may be done while products are under way, if these overlap, unless it is written to where an
 addressing mode says."""
-BARRIER = Step(kind=StepKind.BARRIER, note="both lanes, in the same cycle")
-PASS = Step(kind=StepKind.PASS, note="")
-
-
-def multiply(
-    destination: Reference,
-    x: Reference,
-    y: Reference,
-    modulus: Context,
-    note: str,
-    *,
-    outer: Context | None = None,
-    next: Next = Next.FOLLOWING,
-    target: str = "",
-    label: str = "",
-    conditional: bool = False,
-) -> Step:
-    """A modular multiplication; y has the modulus's length unless `outer` specifies another."""
-    return Step(
-        kind=StepKind.MULTIPLY,
-        destination=destination,
-        x=x,
-        y=y,
-        modulus=modulus,
-        outer=modulus if outer is None else outer,
-        note=note,
-        next=next,
-        target=target,
-        label=label,
-        conditional=conditional,
-    )
-
-
-def times(
-    factor: Reference,
-    modulus: Context,
-    note: str,
-    *,
-    into: Reference = Mode.NEXT,
-    next: Next = Next.FOLLOWING,
-    target: str = "",
-    label: str = "",
-) -> Step:
-    """C = C * factor, where C is the intermediate result: ACCUMULATOR, and `into` from then on."""
-    product = (into, Scratch.ACCUMULATOR, factor, modulus, note)
-    return multiply(*product, next=next, target=target, label=label)
-
-
-def linear(
-    kind: StepKind, destination: Reference, x: Reference, y: Reference, modulus: Context, note: str
-) -> Step:
-    """A linear step: a check, sum, difference or move."""
-    return Step(kind=kind, destination=destination, x=x, y=y, modulus=modulus, note=note)
-
-
-def scan(kind: StepKind, modulus: Context, note: str, *, target: str = "") -> Step:
-    """A step of a kind that reads the bits of the context's exponent."""
-    return Step(kind=kind, modulus=modulus, note=note, target=target)

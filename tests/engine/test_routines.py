@@ -15,8 +15,9 @@ from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.program.assembler import LONGEST_TABLE, Program
 from coprime.program.operands import Context, Scratch
-from coprime.program.steps import PASS, Next, StepKind, linear
+from coprime.program.steps import Next, StepKind
 from tests.engine.ports import EnginePorts
+from tests.program.steps import PASS, linear
 
 ACC, RESULT = Scratch.ACCUMULATOR, Scratch.RESULT
 X, M, BITS = Operand.X, Operand.M, 64

@@ -16,12 +16,13 @@ from coprime.engine.linear_pipeline import LinearPipeline
 from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.operations.banked import prepare_banked
-from coprime.operations.shared_steps import descale, reduced
 from coprime.program.allocation import Allocation
 from coprime.program.assembler import Program
+from coprime.program.builder import Builder
 from coprime.program.operands import Context, Mode, Scratch
-from coprime.program.steps import MOST_TIMES_MODULUS, Next, StepKind, linear, multiply
+from coprime.program.steps import MOST_TIMES_MODULUS, Next, StepKind
 from tests.engine.ports import EnginePorts
+from tests.program.steps import linear
 
 X, Y, M, GIVEN = Operand.X, Operand.Y, Operand.M, Operand.CRT_P
 BITS = 64
@@ -157,19 +158,17 @@ def test_results_and_cycles(name):
 def test_a_product_in_both_banks(name):
     """X * R, as both factors of a square."""
     design = DESIGNS[name]()
-    multiplication, acc, whole = design.multiplication, Scratch.ACCUMULATOR, Context.WHOLE
-    with_steps(
-        design,
-        [
-            *prepare_banked(multiplication, whole),
-            replace(multiply(acc, X, Y, whole, "X * R"), copy=Scratch.SUM),
-            step(StepKind.MOVE, Scratch.ADDED_MODULUS, acc, M),
-            multiply(acc, acc, Scratch.SUM, whole, "X * X * R"),
-            descale(multiplication, multiply(acc, acc, Mode.ONE, whole, "X * X")),
-            *reduced(acc, acc, whole),
-            step(StepKind.MOVE, Scratch.RESULT, acc, M, next=Next.JUMP),
-        ],
-    )
+    multiplication, acc = design.multiplication, Scratch.ACCUMULATOR
+    code = Builder()
+    prepare_banked(code, multiplication)
+    code.multiply(acc, X, Y, "X * R", copy=Scratch.SUM)
+    code.move(Scratch.ADDED_MODULUS, acc)
+    code.multiply(acc, acc, Scratch.SUM, "X * X * R")
+    code.multiply(acc, acc, Mode.ONE, "X * X", descale=multiplication.scaled)
+    code.reduce(acc, acc)
+    code.move(Scratch.RESULT, acc)
+    code.finish()
+    with_steps(design, code.steps)
     ports, lengths = EnginePorts(design), {Length.MODULUS: BITS, Length.EXPONENT: 9}
     generator = random.Random(8)
 

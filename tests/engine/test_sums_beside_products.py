@@ -19,11 +19,11 @@ from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.overlap import OverlapModel
 from coprime.engine.sequencer.sequencer import step_kinds
 from coprime.multipliers.ring.multiplication import RingMultiplication
-from coprime.operations.banked import move, prepare_banked
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Scratch
-from coprime.program.steps import PASS, Next, Step, StepKind, linear, multiply, scan
+from coprime.program.steps import Next, Step, StepKind
 from tests.engine.ports import EnginePorts
+from tests.program.steps import PASS, linear, move, multiply, prepare
 
 X, Y, E, M = Operand.X, Operand.Y, Operand.E, Operand.M
 WHOLE = Context.WHOLE
@@ -41,6 +41,7 @@ SLOW = [
     *(("one17", 1, 98, "1"), ("bal50", 1, 146, "1"), ("bal50", 2, 64, "1")),
     *(("adk2x16", 2, 188, "1"), ("kara95", 1, 64, "1"), ("kara95", 1, 281, "1")),
 ]
+SCAN = Step(kind=StepKind.SCAN_WINDOWS, note="the exponent's highest bit")
 END = replace(PASS, modulus=WHOLE, next=Next.JUMP, note="the end, once nothing is under way")
 
 
@@ -91,11 +92,11 @@ class RandomProgram:
         scaled = multiplication.scaled_modulus(operands[M])
         self.values = {**operands, Scratch.SCALED: scaled, Mode.ONE: 1}
         self.recent = []
-        self.steps = prepare_banked(multiplication, WHOLE)
+        self.steps = prepare(multiplication)
         self.add(move(Scratch.ADDED_MODULUS, Scratch.SCALED, WHOLE))
         for last, place in zip([X, *PLACES], PLACES, strict=False):
             self.add(linear(StepKind.ADD, place, last, Y, WHOLE, "another number for each place"))
-        self.steps.append(scan(StepKind.SCAN_WINDOWS, WHOLE, "the exponent's highest bit"))
+        self.steps.append(SCAN)
         end = len(self.steps) + count
         while len(self.steps) < end:
             self.add(self.draw())
@@ -233,7 +234,7 @@ def test_a_linear_step_right_after_a_preparation(step):
     tile, tiles, bits, delay = QUICK[0]
     design = design_for(tile, tiles, bits, delay)
     operands, lengths = inputs(design, bits, seed=5)
-    with_steps(design, [*prepare_banked(design.multiplication, WHOLE), step, END])
+    with_steps(design, [*prepare(design.multiplication), step, END])
     expected, _ = predict(design, operands, lengths)
     simulate(design, operands, lengths, expected)
 
@@ -247,7 +248,7 @@ def test_digits_that_stay_three_cycles_apart(idle):
     factors = Scratch.A_24, WHOLE, "a product"
     result = multiply(Scratch.SUM_2, Scratch.Z_2, *factors)
     steps = [
-        *prepare_banked(design.multiplication, WHOLE),
+        *prepare(design.multiplication),
         *(move(place, X, WHOLE) for place in PLACES),
         *(multiply(place, Scratch.X_2, *factors) for place in (Scratch.X_3, Scratch.Z_2)),
         replace(result, copy=Scratch.SUM_2_COPY),
@@ -263,7 +264,7 @@ def test_digits_that_stay_three_cycles_apart(idle):
 def product_by_bit():
     """Products that change places by the bit, each before a sum of its result that does not."""
     yield from (move(place, X, WHOLE) for place in PLACES)
-    yield scan(StepKind.SCAN_WINDOWS, WHOLE, "the exponent's highest bit")
+    yield SCAN
     for turn in range(30):
         product = multiply(Scratch.X_2, Scratch.KEPT_E, Scratch.A_24, WHOLE, "a product")
         yield replace(product, by_bit=True, label=f"turn {turn}")
@@ -281,7 +282,7 @@ def test_what_waits_does_not_depend_on_bits(tile, tiles, bits, delay, seed):
     if seed:
         steps = RandomProgram(design, operands, lengths, seed, 120).steps
     else:
-        steps = [*prepare_banked(design.multiplication, WHOLE), *product_by_bit()]
+        steps = [*prepare(design.multiplication), *product_by_bit()]
     with_steps(design, steps)
     ones = (1 << lengths[Length.EXPONENT]) - 1
     exponents = (0, ones, ones // 3, ones - ones // 3, ones // 2 + 1, operands[E])

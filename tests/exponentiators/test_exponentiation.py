@@ -15,6 +15,7 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
 from coprime.exponentiators.names import EXPONENTIATORS
+from coprime.program.builder import Builder
 from coprime.program.operands import Context, Scratch
 from coprime.program.steps import COUNTER_BITS, StepKind
 from coprime.rsa.keys import generate
@@ -281,10 +282,11 @@ def test_tables():
     for name in EXPONENTIATORS:
         for window in WINDOWS:
             own = Exponentiation(name, window)
-            steps = own.steps(Context.P)
-            made = {step.destination for step in steps} & table
+            code = Builder(Context.P)
+            own.power(code)
+            made = {step.destination for step in code.steps} & table
             assert made == set(own.table)
-            read = {step.y for step in steps} | {step.x for step in steps}
+            read = {factor for step in code.steps for factor in (step.x, step.y)}
             assert read & table <= made
 
 

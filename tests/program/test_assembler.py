@@ -8,7 +8,8 @@ from coprime.operations.commands import Command
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.routine import Routine
-from coprime.program.steps import Next, Step, StepKind, linear, times
+from coprime.program.steps import Next, Step, StepKind
+from tests.program.steps import linear, times
 
 
 def move(label="", target="", rule=Next.FOLLOWING):

@@ -7,11 +7,11 @@ import pytest
 from coprime.engine.compact import compact
 from coprime.engine.fdfm import fdfm
 from coprime.multipliers.bounds import Bound
-from coprime.operations.shared_steps import jump, reduced
 from coprime.program.assembler import Program
 from coprime.program.bounds import check_bounds
 from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.steps import Next, StepKind, linear, multiply
+from coprime.program.steps import Next, StepKind
+from tests.program.steps import linear, multiply
 
 ACC, RESULT, WHOLE = Scratch.ACCUMULATOR, Scratch.RESULT, Context.WHOLE
 COMPACT = compact(256).multiplication
@@ -32,17 +32,18 @@ def square(**rule):
 
 ENTER = multiply(ACC, Operand.X, Operand.M_POWER, WHOLE, "X * R")
 OUT = replace(multiply(ACC, ACC, Mode.ONE, WHOLE, "out"), descale=True)
-FIRST, LAST = reduced(RESULT, ACC, WHOLE)
+FIRST = linear(StepKind.SUBTRACT, RESULT, ACC, Operand.M, WHOLE, "S - M")
+LAST = linear(StepKind.RESTORE, RESULT, RESULT, Operand.M, WHOLE, "... + M", next=Next.JUMP)
 
 
 def test_a_canonical_result():
-    check(BELOW, ENTER, square(), OUT, FIRST, jump(LAST, ""))
+    check(BELOW, ENTER, square(), OUT, FIRST, LAST)
 
 
 def test_a_result_that_is_not_reduced():
     with pytest.raises(ValueError, match=r"may be greater than the modulus: 2 M"):
-        canonical = replace(LAST, destination=ACC)
-        check(BELOW, ENTER, OUT, FIRST, canonical, jump(add(RESULT, ACC, ACC), ""))
+        canonical = replace(LAST, destination=ACC, next=Next.FOLLOWING)
+        check(BELOW, ENTER, OUT, FIRST, canonical, add(RESULT, ACC, ACC, next=Next.JUMP))
 
 
 def test_a_multiplier_that_does_not_descale():
@@ -50,37 +51,37 @@ def test_a_multiplier_that_does_not_descale():
     factor = multiply(Scratch.FACTOR, Operand.X, Operand.M_POWER, WHOLE, "X * R")
     product = replace(multiply(ACC, ACC, Scratch.FACTOR, WHOLE, "C * F"), descale=True)
     with pytest.raises(ValueError, match=r"'C \* F': a multiplier of 1.25 c M does not descale"):
-        check(BELOW, ENTER, factor, product, FIRST, jump(LAST, ""))
+        check(BELOW, ENTER, factor, product, FIRST, LAST)
 
 
 def test_an_operand_that_is_not_checked():
     with pytest.raises(ValueError, match="'the sum' may overflow: nothing is known of it"):
-        check(jump(add(RESULT, Operand.X, Operand.X), ""))
+        check(add(RESULT, Operand.X, Operand.X, next=Next.JUMP))
 
 
 def test_what_is_compared_or_restored_with_another_number():
     """Only the modulus bounds a number."""
     with pytest.raises(ValueError, match="'the sum' may overflow: nothing is known of it"):
-        check(replace(BELOW, y=Operand.Y), jump(add(RESULT, Operand.X, Operand.X), ""))
+        check(replace(BELOW, y=Operand.Y), add(RESULT, Operand.X, Operand.X, next=Next.JUMP))
     with pytest.raises(ValueError, match="the result may be greater than the modulus: None"):
-        check(BELOW, ENTER, OUT, FIRST, jump(replace(LAST, y=Operand.X), ""))
+        check(BELOW, ENTER, OUT, FIRST, replace(LAST, y=Operand.X))
 
 
 def test_sums_of_products():
     """R > 4 c M: two sums of products still fit, and the next one does not."""
-    check(BELOW, ENTER, add(ACC, ACC, ACC), square(), OUT, FIRST, jump(LAST, ""))
+    check(BELOW, ENTER, add(ACC, ACC, ACC), square(), OUT, FIRST, LAST)
     with pytest.raises(ValueError, match=r"'the sum' may overflow: .* c M"):
-        check(BELOW, ENTER, *[add(ACC, ACC, ACC)] * 3, square(), OUT, FIRST, jump(LAST, ""))
+        check(BELOW, ENTER, *[add(ACC, ACC, ACC)] * 3, square(), OUT, FIRST, LAST)
 
 
 def test_a_loop_that_goes_on_growing():
     grows = add(ACC, ACC, ACC, next=Next.LOOP, times=8, target="again", label="again")
     with pytest.raises(ValueError, match="may overflow"):
-        check(BELOW, ENTER, grows, OUT, FIRST, jump(LAST, ""))
+        check(BELOW, ENTER, grows, OUT, FIRST, LAST)
 
 
 def test_a_multiplicand_beyond_twice_the_modulus():
-    steps = [BELOW, add(ACC, Operand.X, Operand.X), add(ACC, ACC, ACC), jump(square(), "")]
+    steps = [BELOW, add(ACC, Operand.X, Operand.X), add(ACC, ACC, ACC), square(next=Next.JUMP)]
     with pytest.raises(ValueError, match="a multiplicand may be 4 M, and not only 2 M"):
         check(*steps, multiplication=fdfm(256).multiplication)
 

@@ -8,34 +8,39 @@ from coprime.engine.compact import compact
 from coprime.engine.fdfm import fdfm
 from coprime.engine.ring import ring
 from coprime.multipliers.bounds import Bound
-from coprime.operations.shared_steps import call, check_below_modulus, jump
 from coprime.program.assembler import Program
 from coprime.program.bounds import check_bounds
+from coprime.program.builder import Builder, RoutineBuilder
 from coprime.program.declarations import check_routines
 from coprime.program.operands import Context, Mode, Operand, Scratch
-from coprime.program.routine import Routine
-from coprime.program.steps import PASS, Next, multiply
+from coprime.program.steps import Next
+from tests.program.steps import multiply
 
 ACC, PART, FACTOR, WHOLE = Scratch.ACCUMULATOR, Scratch.PART, Scratch.FACTOR, Context.WHOLE
 MULTIPLICATION = compact(256).multiplication
 TWICE = Bound.times(0, scaled=2)
-SQUARE = Routine(
-    name="square",
-    steps=(
-        replace(multiply(PART, ACC, FACTOR, WHOLE, "C * F"), label="square"),
-        replace(multiply(ACC, PART, FACTOR, WHOLE, "C * F * F"), next=Next.RETURN),
-    ),
-    context=WHOLE,
-    takes={ACC: TWICE, FACTOR: TWICE},
-    gives={ACC: TWICE},
-    clobbers=frozenset({PART}),
-)
+
+
+def square():
+    declared = {"takes": {ACC: TWICE, FACTOR: TWICE}, "gives": {ACC: TWICE}, "clobbers": {PART}}
+    code = RoutineBuilder("square", WHOLE, **declared)
+    code.multiply(PART, ACC, FACTOR, "C * F")
+    code.multiply(ACC, PART, FACTOR, "C * F * F")
+    return code.routine()
+
+
+SQUARE = square()
 
 
 def check(routine):
-    enters = multiply(ACC, Operand.X, Operand.M_POWER, WHOLE, "X * R")
-    factor = multiply(FACTOR, Operand.X, Operand.M_POWER, WHOLE, "X * R")
-    steps = [check_below_modulus(Operand.X), enters, call(factor, "square"), jump(PASS, "")]
+    code = Builder()
+    code.check_below(Operand.X)
+    code.multiply(ACC, Operand.X, Operand.M_POWER, "X * R")
+    code.multiply(FACTOR, Operand.X, Operand.M_POWER, "X * R")
+    code.call("square")
+    code.rest()
+    code.finish()
+    steps = code.steps
     program = Program.assemble({(1,): steps}, [routine])
     check_bounds(program, MULTIPLICATION)
     check_routines(program, MULTIPLICATION)

@@ -9,9 +9,10 @@ from coprime.engine.sequencer.overlap import OverlapModel, ProductUnderWay, SumU
 from coprime.multipliers.multiplication import WRITES_LATER
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.operands import Context, Scratch
-from coprime.program.steps import StepKind, linear, multiply
+from coprime.program.steps import StepKind
 from tests.multipliers.ring.ring_bench import Product, run, tiny_tiles
 from tests.multipliers.ring.test_multiplier import modulus_of
+from tests.program.steps import linear, multiply
 
 PLACES = [one for one in Scratch if one.name.startswith("T_")][:6]
 """Of the bench's places 2 to 7."""

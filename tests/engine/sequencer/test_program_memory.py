@@ -12,7 +12,8 @@ from coprime.engine.sequencer import program_memory
 from coprime.engine.sequencer.program_memory import ProgramCounter, ProgramMemory
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Operand, Scratch
-from coprime.program.steps import PASS, Next, StepKind, linear
+from coprime.program.steps import Next, StepKind
+from tests.program.steps import PASS, linear
 
 DESIGNS = {
     "in LUTs": ("fdfm", {"max_bits": "64"}),
