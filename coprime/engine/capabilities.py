@@ -172,12 +172,12 @@ class Capabilities:
     @property
     def commands(self) -> frozenset[Command]:
         """Those that the engine implements: all of `required`, and those without operands."""
-        return frozenset({*self.required, *(one for one in Command if not one.operation.computes)})
+        return frozenset({*self.required, *(one for one in Command if one.operation.wipes)})
 
     @property
     def wipes(self) -> tuple[Command, ...]:
         """The commands that compute nothing: they clear what the engine holds."""
-        return self.supported(lambda one: not one.computes)
+        return self.supported(lambda one: one.wipes)
 
     @property
     def private(self) -> tuple[Command, ...]:

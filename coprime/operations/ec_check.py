@@ -10,7 +10,7 @@ from coprime.program.builder import Builder
 from coprime.program.operands import Operand
 from coprime.program.steps import Step
 
-from .operation import Input, Machine
+from .operation import Input, Machine, Output
 from .weierstrass import CURVE, POINT_OF_X, RESULT_IS_X, curve_operation
 
 
@@ -26,11 +26,11 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     return [code.steps]
 
 
-def checked_point(x: int, y: int, a: int, b: int, p: int, n: int) -> tuple[int, int]:
-    """The same on integers: x and 0. ValueError for a point that is not on the curve."""
+def checked_point(x: int, y: int, a: int, b: int, p: int, n: int) -> int:
+    """The same on integers: x. ValueError for a point that is not on the curve."""
     if not on_curve((x, y), a, b, p):
         raise ValueError("the point is not on the curve")
-    return x, 0
+    return x
 
 
 _READS = frozenset(
@@ -50,6 +50,7 @@ EC_CHECK = curve_operation(
         Input(name="y", operand=Operand.X, upper=True, meaning="coordinate y of the point"),
         *CURVE,
     ),
+    outputs=(Output(name="x", meaning="coordinate x of the point"),),
     result=checked_point,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,

@@ -23,7 +23,7 @@ from .key_shares import (
     share_key_for_check,
     sum_of_shares,
 )
-from .operation import Input, Machine
+from .operation import Input, Machine, Output
 from .weierstrass import (
     BASE_AND_CURVE,
     DRAWN,
@@ -231,7 +231,7 @@ def is_signature(
     """Whether r and s are a signature of the hash z with the key d."""
     x, y = multiple(gx, gy, d, a, b, p, n)
     try:
-        return verified(*result, z, x, y, gx, gy, a, b, p, n) == (result[0], 0)
+        return verified(*result, z, x, y, gx, gy, a, b, p, n) == result[0]
     except ValueError:
         return False
 
@@ -255,6 +255,11 @@ ECDSA_SIGN = curve_operation(
         *BASE_AND_CURVE,
     ),
     reads=lambda arithmetic: _READS,
+    outputs=(
+        Output(name="r", meaning="number r of the signature"),
+        Output(name="s", meaning="number s of the signature"),
+    ),
+    has_comb=True,
     is_right=is_signature,
     blinds=True,
     checks=True,

@@ -11,7 +11,7 @@ from coprime.program.steps import Step, StepKind
 
 from .comb import BASE_SCALAR, multiply_base
 from .ecdsa_routines import IS_R
-from .operation import Input, Machine
+from .operation import Input, Machine, Output
 from .weierstrass import (
     BASE_AND_CURVE,
     ENTER,
@@ -96,8 +96,8 @@ def _compare(code: Builder) -> None:
 
 def verified(
     r: int, s: int, z: int, x: int, y: int, gx: int, gy: int, a: int, b: int, p: int, n: int
-) -> tuple[int, int]:
-    """The same on integers: r and 0. ValueError for a wrong signature."""
+) -> int:
+    """The same on integers: r. ValueError for a wrong signature."""
     if not 0 < r < n or not 0 < s < n:
         raise ValueError("r or s is out of range")
     w = pow(s, -1, n)
@@ -106,7 +106,7 @@ def verified(
     total = add(first, multiple(x, y, u_2, a, b, p, n), a, p)
     if total is None or total[0] % n != r:
         raise ValueError("the signature is wrong")
-    return r, 0
+    return r
 
 
 _READS = frozenset(
@@ -132,6 +132,8 @@ ECDSA_VERIFY = curve_operation(
         ),
         *BASE_AND_CURVE,
     ),
+    outputs=(Output(name="r", meaning="number r of the signature"),),
+    has_comb=True,
     result=verified,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,

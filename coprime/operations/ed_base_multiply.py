@@ -10,7 +10,7 @@ from coprime.program.steps import Step
 from .curve_form import EDWARDS
 from .ec_base_multiply import multiply_base_point
 from .operation import Input, Machine, Operation
-from .weierstrass import ENTER, USED_UP
+from .weierstrass import ENTER, POINT, USED_UP
 
 CURVE = (
     Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve: 1, or p - 1"),
@@ -58,6 +58,8 @@ ED_BASE_MULTIPLY = edwards_operation(
     doc="E times the base point of TABLE on the twisted Edwards curve Y modulo P.",
     formula="k · (gx, gy) on a·x² + y² = 1 + d·x²·y² modulo p",
     inputs=(Input(name="k", operand=Operand.E, meaning="scalar k"), *BASE, *CURVE),
+    outputs=POINT,
+    has_comb=True,
     result=base_multiple,
     checks=True,
     blinds=True,

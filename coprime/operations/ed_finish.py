@@ -9,7 +9,7 @@ from coprime.program.operands import Operand, Scratch
 from coprime.program.steps import Step, StepKind
 
 from .ed_base_multiply import CURVE, edwards_operation
-from .operation import Input, Machine
+from .operation import Input, Machine, Output
 from .weierstrass import ENTER, FROM_FORM, to_form
 
 _ACC, _HASH, _PRODUCT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.CLAIMED_0
@@ -92,6 +92,7 @@ ED_FINISH = edwards_operation(
         Input(name="a", operand=Operand.SECRET, meaning="private scalar a, below n"),
         *CURVE[2:],
     ),
+    outputs=(Output(name="s", meaning="number S of the signature"),),
     result=finished,
     checks=True,
     reads=lambda arithmetic: _READS,

@@ -18,7 +18,7 @@ from .curve_form import EDWARDS
 from .ed_base_multiply import BASE, CURVE, edwards_operation
 from .edwards import ED_VERIFY_CODE, A, D
 from .formulas import NumberPlace
-from .operation import Input, Machine
+from .operation import Input, Machine, Output
 from .weierstrass import (
     FROM_FORM,
     SUM,
@@ -138,12 +138,12 @@ def _compare(code: Builder, coordinate: Location, total: Scratch, note: str) -> 
 
 def verified(
     xr: int, yr: int, x: int, y: int, s: int, h: int, gx: int, gy: int, **curve: int
-) -> tuple[int, int]:
-    """The same on integers: the coordinate x of R, and 0. ValueError for a wrong signature."""
+) -> int:
+    """The same on integers: the coordinate x of R. ValueError for a wrong signature."""
     given = curve["a"], curve["d"], curve["p"]
     if joint_multiple(s, h, (x, y), (gx, gy), given) != (xr, yr):
         raise ValueError("the signature is wrong")
-    return xr, 0
+    return xr
 
 
 _READS = frozenset(
@@ -172,6 +172,7 @@ ED_VERIFY = edwards_operation(
         *CURVE,
     ),
     joins=joint_columns,
+    outputs=(Output(name="xr", meaning="coordinate x of R"),),
     result=verified,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,

@@ -6,7 +6,7 @@ from coprime.program.operands import Mode, Operand, Scratch
 from coprime.program.steps import Step
 
 from .banked import POWER, after_power, enter_whole, fill_table, finish_canonical
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine, Operation, Output
 from .shared_steps import check_normalized, finish_with_product, prepare
 
 _ACC = Scratch.ACCUMULATOR
@@ -70,6 +70,7 @@ MODEXP = Operation(
         Input(name="e", operand=Operand.E, meaning="exponent"),
         Input(name="m", operand=Operand.M, meaning="modulus"),
     ),
+    outputs=(Output(name="power", meaning="the power modulo m"),),
     result=lambda x, e, m: pow(x, e, m),
     lanes=modexp,
     banked=on_two_banks,

@@ -13,7 +13,7 @@ from coprime.program.operands import Mode, Operand, Reference, Scratch
 from coprime.program.steps import Step, StepKind
 
 from .banked import finish_canonical, leave, prepare_banked
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine, Operation, Output
 from .shared_steps import check_normalized, finish_with_product, prepare
 
 _ACC, _PAIR = Scratch.ACCUMULATOR, "pair"
@@ -131,6 +131,7 @@ MODEXP2 = Operation(
         Input(name="f", operand=Operand.E, meaning="second exponent", stride=2, offset=1),
         Input(name="m", operand=Operand.M, meaning="modulus"),
     ),
+    outputs=(Output(name="product", meaning="the product of both powers modulo m"),),
     result=lambda x, e, y, f, m: pow(x, e, m) * pow(y, f, m) % m,
     optional=True,
     lanes=on_one_memory,

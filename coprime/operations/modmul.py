@@ -5,7 +5,7 @@ from coprime.program.operands import Mode, Operand, Scratch
 from coprime.program.steps import Step
 
 from .banked import REDUCE_ONCE, enter_whole, finish_canonical
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine, Operation, Output
 from .shared_steps import (
     REDUCE,
     REDUCE_BELOW_3M,
@@ -58,6 +58,8 @@ MODMUL = Operation(
         Input(name="y", operand=Operand.Y, meaning="second factor"),
         Input(name="m", operand=Operand.M, meaning="modulus"),
     ),
+    outputs=(Output(name="product", meaning="the product modulo m"),),
+    is_product=True,
     result=lambda x, y, m: x * y % m,
     lanes=modmul,
     banked=on_two_banks,

@@ -106,6 +106,23 @@ class Input:
         return sum(1 << (self.stride * k + self.offset) for k, bit in bits if bit == "1")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """A number that an operation gives.
+
+    Parameters
+    ----------
+    name : of the number
+    meaning : for people
+    """
+
+    name: str
+    meaning: str
+
+
+MOST_OUTPUTS = 2
+"""Numbers that the engine's RESULT holds: one, or two as long as a prime each."""
+
 Routine = Callable[[Machine], Sequence[Sequence[Step]]]
 """Makes an operation's list of steps for each lane that has a part in it, the leading one first.
 
@@ -124,11 +141,15 @@ class Operation:
     doc : what the register map says of the command
     formula : the result in the terms of `inputs`, for people
     inputs : what it is given, but for an RSA key
+    outputs : what it gives: one number, or on a curve two
     key : what it takes from an RSA key
-    result : Python's result, of the inputs by their names, or two numbers; None: it is that of the
-        key
+    result : Python's result, of the inputs by their names: a number, or a tuple of several, in the
+        order of `outputs`; None: it is that of the key, or random numbers are in it (`is_right`)
+    is_product : it multiplies, and no more
+    wipes : it computes nothing, and clears the engine: the front end's and the sequencer's own
     reads : the operands that it reads, constants of the moduli included
     uses_up : the operands that it uses up, beside X, on an engine that is `checked`
+    has_comb : it multiplies the base point by a table of its multiples
     moduli : what CURRENT is in its steps, one after the other; of two lanes the first takes the
         last one, and the second the one before
     curve : the form of the curve modulo P that it works on, whose base point has order Q; operands
@@ -143,8 +164,11 @@ class Operation:
     setting : the parameter that builds it in, and its value; None: the one of its name, and 1
     settings : other parameters that it needs, and their values
     is_right : whether a result, of two numbers, is right, where it draws random numbers
-    lanes, banked : its steps on lanes of one memory, and of two banks; without either it is the
-        front end's and the sequencer's own, and has no result
+    lanes, banked : its steps on lanes of one memory, and of two banks: either or both, unless it
+        `wipes`
+
+    Raises ValueError for a record that leaves open what the operation is, what it reads or what it
+    gives.
     """
 
     name: str
@@ -152,10 +176,14 @@ class Operation:
     doc: str
     formula: str = ""
     inputs: tuple[Input, ...] = ()
+    outputs: tuple[Output, ...] = ()
     key: Key = Key.NONE
-    result: Callable[..., int | tuple[int, int]] | None = None
+    result: Callable[..., int | tuple[int, ...]] | None = None
+    is_product: bool = False
+    wipes: bool = False
     reads: Callable[[Arithmetic], frozenset[Operand]] | None = None
     uses_up: frozenset[Operand] = frozenset()
+    has_comb: bool = False
     moduli: tuple[Context, ...] = ()
     curve: str = ""
     blinds: bool = False
@@ -170,11 +198,49 @@ class Operation:
     lanes: Routine | None = None
     banked: Routine | None = None
 
-    def expected(self, numbers: Mapping[str, int], half_bits: int) -> int:
-        """Python's result of the inputs; of two numbers, the second one from bit `half_bits` on."""
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no default may decide."""
+        problem = self._problem()
+        if problem:
+            raise ValueError(f"{self.name} {problem}")
+
+    def _problem(self) -> str:
+        classes = self.is_product + self.is_private + (self.is_power or self.on_curve)
+        if self.computes == self.wipes:
+            return "must have steps, or wipe, and not both"
+        if self.wipes:
+            return "gives nothing" if self.outputs else ""
+        if classes != 1:
+            return "must be one of: a product, a private operation, a power or one on a curve"
+        most = MOST_OUTPUTS if self.on_curve else 1
+        if not 1 <= len(self.outputs) <= most:
+            some = "one output or two" if self.on_curve else "one output"
+            return f"must have {some}, not {len(self.outputs)}"
+        if not (self.result or self.is_right or self.is_private):
+            return "must have a result of Python's, or a check of its own"
+        if self.moduli and self.reads is None:
+            return "must say what it reads, as it works modulo P or Q"
+        if self.has_comb and Operand.TABLE_0 not in self.operands:
+            return "has a comb, and no table"
+        return ""
+
+    def results(self, numbers: Mapping[str, int]) -> dict[str, int]:
+        """Python's results of the inputs, by the names of the outputs.
+
+        ValueError if `result` makes more or fewer.
+        """
         assert self.result is not None
         found = self.result(**numbers)
-        return found if isinstance(found, int) else found[0] | found[1] << half_bits
+        values = found if isinstance(found, tuple) else (found,)
+        if len(values) != len(self.outputs):
+            names = ", ".join(one.name for one in self.outputs)
+            raise ValueError(f"{self.name} gives {names}, and its record makes {len(values)}")
+        return {one.name: value for one, value in zip(self.outputs, values, strict=True)}
+
+    def expected(self, numbers: Mapping[str, int], half_bits: int) -> int:
+        """Python's result of the inputs; of two numbers, the second one from bit `half_bits` on."""
+        places = enumerate(self.results(numbers).values())
+        return sum(value << place * half_bits for place, value in places)
 
     @property
     def on_curve(self) -> bool:
@@ -197,11 +263,6 @@ class Operation:
         return self.key is Key.PRIVATE
 
     @property
-    def has_comb(self) -> bool:
-        """Whether it multiplies the base point by a table of its multiples."""
-        return Operand.TABLE_0 in self.operands and self.joins is None
-
-    @property
     def has_check(self) -> bool:
         """Whether an engine that is `checked` gives its result only after a check, and RESIDUE."""
         return self.is_private or self.checks
@@ -215,11 +276,6 @@ class Operation:
     def is_power(self) -> bool:
         """Whether it scans an exponent modulo the whole modulus."""
         return bool(self.exponents)
-
-    @property
-    def is_product(self) -> bool:
-        """Whether it multiplies, and no more."""
-        return self.computes and not (self.is_power or self.is_private or self.on_curve)
 
     @property
     def has_secret_exponent(self) -> bool:

@@ -18,7 +18,7 @@ from coprime.program.steps import Step
 
 from .banked_private import rsa_private_banked
 from .masked_private import masked_private
-from .operation import Arithmetic, Input, Key, Machine, Operation
+from .operation import Arithmetic, Input, Key, Machine, Operation, Output
 from .shared_steps import (
     REDUCE_BELOW_3M,
     REDUCE_BELOW_4M,
@@ -117,6 +117,7 @@ RSA_PRIVATE = Operation(
     formula="x^d mod n from two primes (CRT), recombined in hardware: decrypt, sign",
     key=Key.PRIVATE,
     inputs=(Input(name="x", operand=Operand.X, meaning="message"),),
+    outputs=(Output(name="power", meaning="the message to the power d modulo n"),),
     reads=operands,
     uses_up=frozenset({Operand.Y, Operand.M_POWER}),
     moduli=(Context.Q, Context.P),

@@ -24,7 +24,7 @@ from coprime.program.steps import Step, StepKind
 from .banked import POWER, fill_table, make_added_modulus, prepare_banked
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import TEMPORARIES, NumberPlace, formula
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine, Operation, Output
 
 HEADROOM = 6
 """Bits that R has above c * P: what the ladder takes, and the complete addition."""
@@ -78,6 +78,11 @@ BASE_AND_CURVE = (
 USED_UP = frozenset(
     {Operand.E, Operand.Y, Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q, Operand.POINT}
 )
+POINT = (
+    Output(name="x", meaning="coordinate x of the point"),
+    Output(name="y", meaning="coordinate y of the point"),
+)
+"""The outputs of operations that give a point."""
 curve_operation = partial(
     Operation,
     uses_up=USED_UP,

@@ -6,4 +6,5 @@ WIPE = Operation(
     name="WIPE",
     code=5,
     doc="Overwrite every word of the operand memory with zero.",
+    wipes=True,
 )

@@ -22,7 +22,7 @@ from .banked import (
     make_added_modulus,
     prepare_banked,
 )
-from .operation import Input, Machine, Operation
+from .operation import Input, Machine, Operation, Output
 
 _ACC, _ONE_FORM, _UNIT = Scratch.ACCUMULATOR, Scratch.ONE_FORM, Scratch.UNIT
 _X_2, _Z_2, _X_3, _Z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
@@ -205,6 +205,7 @@ X_MULTIPLY = Operation(
         Input(name="y", operand=Operand.Y, meaning="number (A - 2) / 4 of the curve"),
         Input(name="m", operand=Operand.M, meaning="prime modulus p"),
     ),
+    outputs=(Output(name="u", meaning="coordinate u of the multiple"),),
     result=ladder,
     prime=True,
     optional=True,

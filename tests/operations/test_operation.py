@@ -1,6 +1,8 @@
 """Records of operations, and what follows from them."""
 
 import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ from amaranth.hdl import Signal
 import coprime
 from coprime.engine.contract import Command, Operand
 from coprime.operations.commands import OPERATIONS
-from coprime.operations.operation import Arithmetic, Input, among
+from coprime.operations.operation import Arithmetic, Input, Output, among
 
+X = Output(name="x", meaning="")
 ROOT = Path(coprime.__file__).parent
 MOST_REFERENCES = 20
 LANES = Arithmetic(inverses=True, montgomery=True)
@@ -59,7 +62,9 @@ def test_classes_of_operations():
     assert Command.MODMUL in of(lambda one: one.is_product)
     assert of(lambda one: one.is_private) == {Command.RSA_PRIVATE}
     assert {Command.MODEXP, Command.RSA_PUBLIC} <= of(lambda one: one.is_power)
-    assert of(lambda one: not one.computes) == {Command.WIPE}
+    assert of(lambda one: one.wipes) == of(lambda one: not one.computes) == {Command.WIPE}
+    combs = {Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULTIPLY, Command.ECDSA_VERIFY}
+    assert of(lambda one: one.has_comb) == combs | {Command.ECDSA_SIGN, Command.ECDSA_SIGN_WITH}
     secret = of(lambda one: one.has_secret_exponent)
     assert Command.RSA_PUBLIC not in secret
     assert {Command.MODEXP, Command.RSA_PRIVATE} <= secret
@@ -67,6 +72,43 @@ def test_classes_of_operations():
     for operation in OPERATIONS.values():
         classes = (operation.is_product, operation.is_power, operation.is_private)
         assert operation.on_curve or sum(classes) == operation.computes
+
+
+@pytest.mark.parametrize(
+    ("command", "change", "text"),
+    [
+        (Command.MODMUL, {"outputs": ()}, "MODMUL must have one output, not 0"),
+        (
+            Command.EC_MULTIPLY,
+            {"outputs": [X] * 3},
+            "EC_MULTIPLY must have one output or two, not 3",
+        ),
+        (Command.MODMUL, {"outputs": [X] * 2}, "MODMUL must have one output, not 2"),
+        (Command.WIPE, {"outputs": [X]}, "WIPE gives nothing"),
+        (Command.WIPE, {"wipes": False}, "WIPE must have steps, or wipe, and not both"),
+        (Command.MODEXP, {"wipes": True}, "MODEXP must have steps, or wipe, and not both"),
+        (Command.MODMUL, {"is_product": False}, "MODMUL must be one of: a product, a private"),
+        (Command.MODEXP, {"is_product": True}, "MODEXP must be one of: a product, a private"),
+        (Command.MODEXP, {"result": None}, "MODEXP must have a result of Python's"),
+        (Command.EC_CHECK, {"reads": None}, "EC_CHECK must say what it reads"),
+        (Command.EC_MULTIPLY, {"has_comb": True}, "EC_MULTIPLY has a comb, and no table"),
+    ],
+)
+def test_records_that_leave_something_open(command, change, text):
+    with pytest.raises(ValueError, match=re.escape(text)):
+        replace(command.operation, **change)
+
+
+def test_a_result_that_is_not_named_is_no_result():
+    numbers = {"x": 5, "y": 6, "m": 7}
+    assert Command.MODMUL.operation.results(numbers) == {"product": 2}
+    several = replace(Command.MODMUL.operation, result=lambda x, y, m: (x, y, m))
+    for expected in (several.results, partial(several.expected, half_bits=0)):
+        with pytest.raises(ValueError, match=r"MODMUL gives product, and its record makes 3"):
+            expected(numbers)
+    curve = Command.EC_MULTIPLY.operation
+    point = replace(curve, result=lambda **numbers: (3, 4))
+    assert point.results({}) == {"x": 3, "y": 4} and point.expected({}, 8) == 0x403
 
 
 def test_results_of_records():
