@@ -77,6 +77,13 @@ def test_model_imports_nothing_of_ours():
         assert not list(imported(path))
 
 
+def test_a_program_needs_nothing_that_is_of_its_numbers():
+    files = list((ROOT / "program").glob("*.py"))
+    assert ROOT / "program" / "assembler.py" in files
+    for path in files:
+        assert not [name for name in imported(path) if name.startswith("coprime.program.numbers")]
+
+
 def test_every_folder_is_a_layer():
     folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
     assert folders <= set(LAYERS)

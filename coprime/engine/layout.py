@@ -8,9 +8,10 @@ from typing import Self
 from coprime.model.widths import bits_for
 from coprime.multipliers.multiplication import Multiplication
 from coprime.operations.commands import Command
-from coprime.program.allocation import Allocation, BlockPlace
 from coprime.program.assembler import Program
-from coprime.program.liveness import conflicts
+from coprime.program.numbers.allocation import Allocation, BlockPlace
+from coprime.program.numbers.liveness import conflicts
+from coprime.program.numbers.places import allocate, banks_of
 from coprime.program.operands import (
     HALF_OF,
     STAYING,
@@ -21,7 +22,6 @@ from coprime.program.operands import (
     Reference,
     Scratch,
 )
-from coprime.program.places import allocate, banks_of
 from coprime.program.steps import StepKind
 
 _SINGLE = (Operand.M_INVERSE, Operand.P_INVERSE, Operand.Q_INVERSE)
@@ -167,8 +167,8 @@ class BankedLayout(Layout):
     table only. A number as long as a prime takes one, and one as long as the whole modulus takes
     two, the first of them even, less a digit: an address is a location's block beside an index, and
     no sum. An inverse is the last digit of an odd block. Where inverses lie right, among the
-    numbers as long as a prime, these have less than a block. `program/places.py` allocates the
-    blocks: where two locations share a place, they are not needed at the same time.
+    numbers as long as a prime, these have less than a block. `program/numbers/places.py` allocates
+    the blocks: where two locations share a place, they are not needed at the same time.
 
     A reference's number has the bank in its highest bit, 1 for right, and the block below it.
     """

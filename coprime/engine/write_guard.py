@@ -7,7 +7,7 @@ from amaranth.utils import bits_for
 
 from coprime.multipliers.delays import history
 from coprime.program.assembler import Program
-from coprime.program.liveness import WRITES
+from coprime.program.numbers.liveness import WRITES
 from coprime.program.operands import Operand
 from coprime.program.steps import StepKind
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 
 from coprime.program.assembler import Program
-from coprime.program.bounds import check_bounds
-from coprime.program.declarations import check_routines
+from coprime.program.numbers.bounds import check_bounds
+from coprime.program.numbers.declarations import check_routines
 from coprime.program.operands import Context
 from coprime.program.steps import Step
 

@@ -1,7 +1,8 @@
 """A routine: steps that several places of a program lead to, and what it takes, gives and clobbers.
 
 Source: calling conventions, Aho, Lam, Sethi, Ullman, Compilers (2006), 7.2. What differs: each
-declaration is checked on every way through every program: `declarations.py` and `bounds.py`.
+declaration is checked on every way through every program: `declarations.py` and `bounds.py` in
+`numbers/`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

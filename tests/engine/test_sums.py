@@ -16,9 +16,9 @@ from coprime.engine.linear_pipeline import LinearPipeline
 from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.operations.banked import prepare_banked
-from coprime.program.allocation import Allocation
 from coprime.program.assembler import Program
 from coprime.program.builder import Builder
+from coprime.program.numbers.allocation import Allocation
 from coprime.program.operands import Context, Mode, Scratch
 from coprime.program.steps import MOST_TIMES_MODULUS, Next, StepKind
 from tests.engine.ports import EnginePorts

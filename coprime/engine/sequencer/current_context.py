@@ -6,8 +6,8 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.program.numbers.paths import resolved
 from coprime.program.operands import OF_Q, Context, Mode, Reference, Scratch
-from coprime.program.paths import resolved
 from coprime.program.steps import Step
 
 

@@ -7,9 +7,9 @@ each other there, in each pair of blocks in which they would.
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from ..operands import OF_ONE, OF_Q, Location, Mode
 from .allocation import Allocation, BlockPlace, by_name
 from .liveness import Conflicts, Piece
-from .operands import OF_ONE, OF_Q, Location, Mode
 
 _LEFT = 0
 _TRIES = 2000

@@ -13,8 +13,8 @@ from typing import Any
 
 from coprime.multipliers.multiplication import Multiplication
 
-from .assembler import Program
-from .operands import (
+from ..assembler import Program
+from ..operands import (
     HALF_OF,
     OF_ONE,
     POINTS,
@@ -29,8 +29,8 @@ from .operands import (
     Scratch,
     third_entry,
 )
+from ..steps import ADDS_DRAWN, BESIDE_PRODUCTS, Next, Step, StepKind
 from .paths import Path, PathState
-from .steps import ADDS_DRAWN, BESIDE_PRODUCTS, Next, Step, StepKind
 
 Piece = tuple[Location, int]
 """A part of a number as long as a prime: 0 the lower one, 1 the upper one of a number as long as

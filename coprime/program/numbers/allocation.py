@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..operands import Location, Operand
 from .liveness import Conflicts, Piece
-from .operands import Location, Operand
 
 
 def by_name(piece: Piece) -> tuple[bool, str, int]:

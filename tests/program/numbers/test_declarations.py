@@ -9,9 +9,9 @@ from coprime.engine.fdfm import fdfm
 from coprime.engine.ring import ring
 from coprime.multipliers.bounds import Bound
 from coprime.program.assembler import Program
-from coprime.program.bounds import check_bounds
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.declarations import check_routines
+from coprime.program.numbers.bounds import check_bounds
+from coprime.program.numbers.declarations import check_routines
 from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.steps import Next
 from tests.program.steps import multiply

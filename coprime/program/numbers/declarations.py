@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 
 from coprime.multipliers.multiplication import Multiplication
 
-from .assembler import Program
+from ..assembler import Program
+from ..operands import STAYING, Context, Location, Mode, Operand, Scratch
+from ..routine import Named, Routine
+from ..steps import Next
 from .liveness import StepAccesses
-from .operands import STAYING, Context, Location, Mode, Operand, Scratch
 from .paths import Path, PathState
-from .routine import Named, Routine
-from .steps import Next
 
 _UNDECLARED = frozenset(
     {

@@ -14,8 +14,8 @@ from fractions import Fraction
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.multiplication import Multiplication
 
-from .assembler import Program
-from .operands import (
+from ..assembler import Program
+from ..operands import (
     OF_TABLE,
     POINTS,
     STAYING,
@@ -26,9 +26,9 @@ from .operands import (
     Reference,
     Scratch,
 )
+from ..routine import Named, Routine
+from ..steps import Next, Step, StepKind
 from .paths import Path, PathState
-from .routine import Named, Routine
-from .steps import Next, Step, StepKind
 
 _BELOW_M = Bound.times(1)
 _ZERO = Bound.times(0)

@@ -8,7 +8,7 @@ from coprime.engine.compact import compact
 from coprime.engine.fdfm import fdfm
 from coprime.multipliers.bounds import Bound
 from coprime.program.assembler import Program
-from coprime.program.bounds import check_bounds
+from coprime.program.numbers.bounds import check_bounds
 from coprime.program.operands import Context, Mode, Operand, Scratch
 from coprime.program.steps import Next, StepKind
 from tests.program.steps import linear, multiply

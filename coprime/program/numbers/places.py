@@ -13,10 +13,8 @@ other places are other Verilog, whose area and clock would have to be measured a
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .allocation import Allocation, BlockPlace
-from .assembler import Program
-from .liveness import READS_Y, SHORT, Conflicts, Piece
-from .operands import (
+from ..assembler import Program
+from ..operands import (
     BLINDED_OF,
     HALF_OF,
     OF_ONE,
@@ -27,8 +25,10 @@ from .operands import (
     Reference,
     Scratch,
 )
+from ..steps import StepKind
+from .allocation import Allocation, BlockPlace
+from .liveness import READS_Y, SHORT, Conflicts, Piece
 from .place_solver import PlaceSolver
-from .steps import StepKind
 
 _LEFT, _RIGHT = 0, 1
 _ALWAYS: Mapping[Location, int] = {

@@ -7,9 +7,9 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.engine.layout import Banks
-from coprime.program.liveness import Conflicts
+from coprime.program.numbers.liveness import Conflicts
+from coprime.program.numbers.places import Allocation, BlockPlace, allocate
 from coprime.program.operands import Operand, Scratch
-from coprime.program.places import Allocation, BlockPlace, allocate
 
 DESIGNS = [
     *(("compact", {"blinding": one}) for one in ("none", "all")),
@@ -94,6 +94,6 @@ def test_an_operand_lies_apart_on_the_left():
 
 
 def test_the_memory_map_of_the_page():
-    page = (Path(__file__).parents[2] / "docs" / "compact.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "compact.md").read_text(encoding="utf-8")
     for row in choose("compact", {"max_bits": "1024"}).design.layout.memory_map():
         assert f"| {' | '.join(row)} |" in page

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .assembler import Program
-from .calls import ways
-from .operands import OF_Q, Context, Mode, Operand, Scratch
-from .steps import Next, Step, StepKind
+from ..assembler import Program
+from ..calls import ways
+from ..operands import OF_Q, Context, Mode, Operand, Scratch
+from ..steps import Next, Step, StepKind
 
 _SCANS = frozenset(
     {
