@@ -268,10 +268,6 @@ class Builder:
         self.then(Next.EACH_MODULUS, label)
         self.label(label)
 
-    def unless_borrow(self, target: str) -> None:
-        """To the target unless the last difference is below 0: of public numbers only."""
-        self.then(Next.IF_BORROW, target)
-
     def unless_command(self, commands: Collection[int], target: str) -> None:
         """To the target in other commands than these."""
         self.then(Next.IF_COMMAND, target, commands=frozenset(commands))
@@ -299,8 +295,11 @@ class Builder:
 
     @contextmanager
     def if_borrow(self, otherwise: str) -> Iterator[None]:
-        """What is within if the last difference is below 0; `otherwise` is the label after it."""
-        self.unless_borrow(otherwise)
+        """What is within if the last difference is below 0; `otherwise` is the label after it.
+
+        Of public numbers only: the cycles depend on it.
+        """
+        self.then(Next.IF_BORROW, otherwise)
         yield
         self.label(otherwise)
 
