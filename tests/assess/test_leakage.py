@@ -142,6 +142,7 @@ def test_a_trace_of_another_length_is_refused(recorder, monkeypatch):
         recorder.trace(0)
 
 
+@pytest.mark.matrix
 def test_the_message_of_an_unblinded_operation_leaks():
     passed = []
     found = run_leakage(acquisition(), TRACES, keep=3, workers=1, progress=passed.append)

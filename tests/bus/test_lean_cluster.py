@@ -82,7 +82,7 @@ def test_all_cores_at_once(bench):
     assert bench.idle()
 
 
-@pytest.mark.parametrize("node", ["full", "lean"])
+@pytest.mark.parametrize("node", [pytest.param("full", marks=pytest.mark.matrix), "lean"])
 def test_errors_are_the_same_of_both_nodes(node):
     """Of lengths, which the front end checks for a lean node, and of numbers."""
     with open_bench("fdfm", 2, cycle_limit=200_000, max_bits=96, node=node) as bench:

@@ -331,7 +331,12 @@ def test_variants_of_eddsa(capsys, folder, signer, curve):
 
 @pytest.mark.usefixtures("integers")
 @pytest.mark.parametrize(
-    ("name", "options"), [("P-256", []), ("Ed25519", ["--prehash"]), ("Ed448", ["--prehash"])]
+    ("name", "options"),
+    [
+        ("P-256", []),
+        ("Ed25519", ["--prehash"]),
+        pytest.param("Ed448", ["--prehash"], marks=pytest.mark.matrix),
+    ],
 )
 def test_long_messages_are_read_in_pieces(capsys, folder, signer, name, options):
     signer(name)

@@ -425,6 +425,7 @@ LIMITS = {"cycle_limit": 10_000, "access_limit": 9}
 
 
 @pytest.mark.parametrize(("width", "late_front_end", "late_node"), LATE)
+@pytest.mark.matrix
 def test_chain_is_the_whole_module(width, late_front_end, late_node):
     parts = chain_verilog(width, late_front_end=late_front_end, late_node=late_node)
     for length in (1, 5) if late_front_end or late_node else (1, 2, 5):

@@ -31,6 +31,7 @@ def run_tool(*arguments, root=ROOT):
     )
 
 
+@pytest.mark.matrix
 def test_a_sample_is_up_to_date():
     done = run_tool("--check", *SAMPLE)
     assert (done.returncode, done.stderr) == (0, "")

@@ -71,7 +71,17 @@ def test_every_record_is_of_todays_verilog(name):
     check_digest(name)
 
 
-@pytest.mark.parametrize("name", with_readme(PREDICTED))
+LONG = ("ring_6_p256", "ring_24_2048")
+"""Whose predictions take seconds."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(one, marks=[pytest.mark.matrix] * one.endswith(LONG))
+        for one in with_readme(PREDICTED)
+    ],
+)
 def test_cycles_are_predicted(name):
     check_cycles(name)
 

@@ -225,6 +225,7 @@ def test_the_number_of_a_digest(weierstrass, curve, size):
         assert weierstrass("ecdsa_hash", "x" + digest.hex()) == (0, expected)
 
 
+@pytest.mark.matrix
 def test_a_nonce_that_the_engine_draws(tmp_path_factory):
     """Two signatures of one number are different, and both are valid."""
     harness = started(tmp_path_factory, "compact", curves="weierstrass", ecdsa="drawn", max_bits=64)

@@ -17,17 +17,10 @@ DESIGNS = [
     *[(name, EVERY) for name in ("compact", "ring")],
     *[("compact", one) for one in TOGETHER if one != EVERY],
 ]
-QUICK = 1
-"""How many of them are always built; the simulated engine of the token is another one."""
 
 
-@pytest.mark.parametrize(
-    ("name", "curves"),
-    [
-        pytest.param(*one, marks=[] if k < QUICK else pytest.mark.matrix)
-        for k, one in enumerate(DESIGNS)
-    ],
-)
+@pytest.mark.matrix
+@pytest.mark.parametrize(("name", "curves"), DESIGNS)
 def test_every_operation(name, curves):
     bench = open_bench(name, max_bits="256", curves=curves)
     commands = [one for one in Command if one in bench.design.capabilities.required]

@@ -12,9 +12,8 @@ from tests.benches import open_bench
 SIGN_WITH, BASE, ED_BASE = (
     *(Command.ECDSA_SIGN_WITH, Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULTIPLY),
 )
-MULTIPLES = [("ring", "weierstrass", SIGN_WITH)]
-"""The others are built for the long sweep: tests beside this one have compact, and all kinds."""
-SLOW = [
+MULTIPLES = [
+    ("ring", "weierstrass", SIGN_WITH),
     ("ring", "edwards", ED_BASE),
     ("ring", "weierstrass", BASE),
     ("compact", "weierstrass", SIGN_WITH),
@@ -23,11 +22,9 @@ SLOW = [
 ]
 
 
+@pytest.mark.matrix
 @pytest.mark.covering(2)
-@pytest.mark.parametrize(
-    ("family", "curves", "command"),
-    [*MULTIPLES, *(pytest.param(*one, marks=pytest.mark.matrix) for one in SLOW)],
-)
+@pytest.mark.parametrize(("family", "curves", "command"), MULTIPLES)
 def test_multiples(family, curves, command):
     """The bench compares result and cycles with the prediction, and the driver RESIDUE."""
     bench = open_bench(family, max_bits=256, curves=curves)

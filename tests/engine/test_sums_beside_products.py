@@ -203,11 +203,11 @@ def simulate(design, operands, lengths, expected):
 @pytest.mark.parametrize(
     ("tile", "tiles", "bits", "delay", "count", "seed"),
     [
-        *((*design, 60, seed) for design in QUICK for seed in (1, 2)),
+        *((*design, 60, 1) for design in QUICK),
         *(
             pytest.param(*design, 150, seed, marks=pytest.mark.fuzz)
             for design in QUICK + SLOW
-            for seed in (3, 4, 5)
+            for seed in (2, 3, 4)
         ),
     ],
 )

@@ -130,6 +130,7 @@ def test_one_modulus_has_one_length():
     assert "RSA_PRIVATE" not in {one.operation for one in operations}
 
 
+@pytest.mark.matrix
 def test_shipped_figures_are_those_of_the_results():
     point = next(
         one

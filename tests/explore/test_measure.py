@@ -68,6 +68,7 @@ def test_top_modules():
             part_verilog(small(), part)
 
 
+@pytest.mark.route
 def test_measuring_on_a_device():
     area = measure_area(small(), Target.ECP5, part="multiplier", route=True, device="LFE5U-45F")
     verilog = multiplier_verilog(small(), Target.ECP5)

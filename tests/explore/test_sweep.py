@@ -530,6 +530,7 @@ def test_what_has_not_changed_is_kept(tmp_path):
     assert (nothing.measured, nothing.kept) == (0, 4)
 
 
+@pytest.mark.matrix
 def test_rows_of_other_specifications_stay():
     """A row goes only if no specification asks for it any longer, or if it failed."""
     planned, (first, second) = measured(UPDATED, "papers")

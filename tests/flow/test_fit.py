@@ -62,6 +62,7 @@ def test_the_last_that_fits_and_the_first_that_does_not():
     check(many(13), device="LFE5U-45F")
 
 
+@pytest.mark.route
 def test_a_design_of_ours_has_as_many_as_it_says():
     for tile, tiles, slices in (("bal50", "1", 6), ("bal50", "2", 12), ("kara95", "1", 18)):
         choice = choose("ring", {"tile": tile, "tiles": tiles, "max_bits": "512"})
@@ -124,6 +125,7 @@ def test_block_rams_are_counted_exactly():
         check_memories(57)
 
 
+@pytest.mark.route
 def test_block_rams_of_every_target_that_is_placed():
     """In the state in which they are counted, Yosys has made them cells of the target."""
     for target in map(Target, route_targets()):

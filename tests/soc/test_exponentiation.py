@@ -70,6 +70,7 @@ def check(run):
     assert sum((run.accelerator or 0, run.software or 0)) < run.firmware.total
 
 
+@pytest.mark.matrix
 def test_both_ways_on_both_buses():
     runs = {
         bus: run_exponentiation(

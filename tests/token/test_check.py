@@ -118,6 +118,7 @@ def test_logging_out_under_load(sanitized, token, tmp_path):
     assert said.read_text().count("is opened") == 1
 
 
+@pytest.mark.clients
 def test_the_first_signature_is_as_fast_as_others(check, token):
     print(token.run(check, token.module, "first"))
 

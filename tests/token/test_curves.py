@@ -334,6 +334,7 @@ ONE_STEP = {
 """CKD_*_KDF_SP800."""
 
 
+@pytest.mark.clients
 def test_derived_keys(session):
     key, other = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     _, private = import_weierstrass(session, key)

@@ -37,7 +37,7 @@ def theorem_of(name):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(one, marks=[pytest.mark.proof] * ("two" in one or "a, " in one))
+        pytest.param(one, marks=[pytest.mark.proof] * (one not in ("karatsuba", "ring")))
         for one in DESIGNS
     ],
 )

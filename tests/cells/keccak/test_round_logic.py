@@ -62,7 +62,7 @@ def verilog_of(width, target, name, **settings):
     return to_verilog(Steps(width, target, **settings), name)
 
 
-@pytest.mark.parametrize("width", [4, 8])
+@pytest.mark.parametrize("width", [4, pytest.param(8, marks=pytest.mark.proof)])
 def test_placed_luts_are_the_plain_expressions(width):
     explicit = verilog_of(width, Target.XC7, "coprime_explicit")
     assert proved_equal(verilog_of(width, Target.GENERIC, "coprime_plain"), explicit)
@@ -81,6 +81,7 @@ def joined(lanes, width=64):
     return sum(lane << width * place for place, lane in enumerate(lanes))
 
 
+@pytest.mark.matrix
 def test_steps_are_the_model_s():
     generator = random.Random(SEED)
     states = [[generator.getrandbits(64) for _ in range(25)] for _ in range(20)]

@@ -163,7 +163,13 @@ def bits_of(step, length, value, own, program):
     return [value >> k & 1 for k in reversed(range(value.bit_length()))]
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+OFTEN = ("left to right", "right to left", "windows that divide a digit", "columns")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[pytest.mark.matrix] * (one not in OFTEN)) for one in DESIGNS],
+)
 def test_every_bit_of_an_exponent(name):
     design = design_of(name)
     (program, *_), own = design.programs, design.capabilities

@@ -63,7 +63,10 @@ def random_products(generator, count):
         yield Product(x, y, to, descale=k == count - 1 or generator.random() < 0.1, wait=wait)
 
 
-@pytest.mark.parametrize(("tiles", "delay", "skewed"), SHAPES)
+@pytest.mark.parametrize(
+    ("tiles", "delay", "skewed"),
+    [pytest.param(*one, marks=[pytest.mark.matrix] * (one[2] or one[1])) for one in SHAPES],
+)
 def test_products_take_the_multipliers_cycles(tiles, delay, skewed):
     """Chains, waits in which one just follows or just does not, squares, and ends of chains."""
     multiplication = multiplication_of(tiles, delay, skewed)
