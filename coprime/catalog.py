@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from coprime.calls.family import CallChoice, CallFamily
 from coprime.cells.target import Target
 from coprime.cluster.limits import MAX_CORES, MAX_LINK_REGISTERS
 from coprime.engine.curve_settings import CurveSettings
@@ -30,18 +31,23 @@ if TYPE_CHECKING:
     from coprime.operations.commands import Command
 
 __all__ = [
+    "CALL_FAMILIES",
     "CLUSTER",
     "CLUSTER_PARAMETERS",
     "FAMILIES",
     "MAX_BITS",
     "MODULUS",
+    "CallChoice",
+    "CallFamily",
     "Choice",
     "ClusterChoice",
     "Family",
     "Settings",
     "check_settings",
     "choose",
+    "choose_calls",
     "family_named",
+    "is_known",
     "most_bits",
     "settings_for",
 ]
@@ -56,6 +62,9 @@ FAMILIES: Mapping[str, Family] = {
         *(KARATSUBA, COMPRESSION, DIRECT, COMPACT, RING),
     )
 }
+
+CALL_FAMILIES: Mapping[str, CallFamily] = {}
+"""Families of engines of byte strings; those of FAMILIES are engines of numbers."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +129,11 @@ CLUSTER_PARAMETERS: tuple[Parameter | ChoiceParameter, ...] = (
 
 def check_settings(name: str, settings: Settings) -> None:
     """Raise ValueError for an unknown name, and for what `Family.check` refuses: of no design."""
+    if name in CALL_FAMILIES:
+        CALL_FAMILIES[name].check(settings)
+        return
     if name != CLUSTER:
-        _named(name, [*FAMILIES, CLUSTER]).check(settings)
+        _named(name, [*FAMILIES, *CALL_FAMILIES, CLUSTER]).check(settings)
         return
     rest = texts(settings)
     family = family_named(rest.pop("engine", "fdfm"))
@@ -154,6 +166,25 @@ def choose(
     if core.design.capabilities.draws:
         raise ValueError("the cores of a cluster have no source of random bytes for blinding")
     return ClusterChoice(core, **own)
+
+
+def choose_calls(name: str, settings: Settings) -> CallChoice:
+    """Choose a family of engines of byte strings with its parameters.
+
+    Raises ValueError for an unknown name, and as `CallFamily.choose`.
+    """
+    if name in CALL_FAMILIES:
+        return CALL_FAMILIES[name].choose(settings)
+    if name in FAMILIES:
+        raise ValueError(
+            f"{name} works on numbers, not on byte strings: name one of {', '.join(CALL_FAMILIES)}"
+        )
+    raise ValueError(f"no family is called {name!r}; {hint(name, CALL_FAMILIES)}")
+
+
+def is_known(family: Family | CallFamily) -> bool:
+    """Whether the catalogue has exactly this family under its name."""
+    return family in (*FAMILIES.values(), *CALL_FAMILIES.values())
 
 
 def most_bits() -> int:
@@ -206,4 +237,9 @@ def family_named(name: str) -> Family:
 def _named(name: str, names: Sequence[str]) -> Family:
     if name in FAMILIES:
         return FAMILIES[name]
+    if name in CALL_FAMILIES:
+        raise ValueError(
+            f"{name} works on byte strings, and this takes an engine of numbers, such as"
+            f" {next(iter(FAMILIES))}"
+        )
     raise ValueError(f"no family is called {name!r}; {hint(name, names)}")

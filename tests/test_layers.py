@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import coprime
+from coprime.catalog import CALL_FAMILIES
 
 ROOT = Path(coprime.__file__).parent
 LAYERS = [
@@ -26,6 +27,7 @@ LAYERS = [
     "cluster",
     "padding",
     "fixed_modulus",
+    *(family.builder.split(".")[1] for family in CALL_FAMILIES.values()),
     "calls",
     "engine",
     "operations",

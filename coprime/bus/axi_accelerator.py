@@ -2,13 +2,15 @@
 
 from collections.abc import Collection
 
-from amaranth.hdl import Elaboratable, Module
+from amaranth.hdl import Elaboratable, Module, ResetInserter
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from coprime.bus.axi4 import AXI4, ID_BITS, AXI4Signature
 from coprime.bus.axi4_lite import AXI4Lite, AXI4LiteSignature, connect_ports, flat_ports
+from coprime.bus.call_front_end import CallFrontEnd
 from coprime.bus.front_end import FrontEnd
+from coprime.calls.ports import interface_of
 from coprime.engine.contract import capabilities_of
 from coprime.padding.scheme import Padding
 
@@ -43,14 +45,36 @@ def transfer_cycles(bus: Bus, written: int, read: int) -> int:
     return (2 * written + 2) + (3 * read + 2)
 
 
+def front_end_of(
+    engine: wiring.Component, paddings: Collection[Padding] = ()
+) -> FrontEnd | CallFrontEnd:
+    """The registers of an engine: of numbers, with these paddings, or of byte strings.
+
+    Raises TypeError for what is neither, and ValueError for paddings with byte strings.
+    """
+    if not hasattr(engine, "interface"):
+        return FrontEnd(capabilities_of(engine), paddings)
+    if paddings:
+        raise ValueError("an engine of byte strings has no paddings of RSA")
+    return CallFrontEnd(interface_of(engine))
+
+
+def with_reset(engine: wiring.Component, front_end: FrontEnd | CallFrontEnd) -> Elaboratable:
+    """The engine, which a front end for byte strings can reset."""
+    if isinstance(front_end, CallFrontEnd):
+        return ResetInserter(front_end.reset_engine)(engine)
+    return engine
+
+
 class AxiAccelerator(wiring.Component):
     """An engine, its registers and their slave on the bus, with flat ports.
 
-    Raises TypeError if `bus` is not a Bus.
+    Raises TypeError if `bus` is not a Bus, and as `front_end_of`.
 
     Parameters
     ----------
-    engine: a component with the ports of EngineSignature and the attribute `capabilities`
+    engine: a component with the ports of EngineSignature and the attribute `capabilities`, or with
+        those of CallSignature and the attribute `interface`
     bus: the slave's
     paddings: those that the hardware adds and removes
 
@@ -67,12 +91,11 @@ class AxiAccelerator(wiring.Component):
     def __init__(
         self, engine: wiring.Component, bus: Bus = Bus.AXI4_LITE, paddings: Collection[Padding] = ()
     ):
-        self.capabilities = capabilities_of(engine)
+        self.front_end = front_end_of(engine, paddings)
         if not isinstance(bus, Bus):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
         self.engine, self.bus = engine, bus
         self.slave = bus_slave(bus)
-        self.front_end = FrontEnd(self.capabilities, paddings)
         ports = {
             **flat_ports(bus_signature(bus)),
             "irq": Out(1),
@@ -83,8 +106,9 @@ class AxiAccelerator(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        m.submodules.engine = self.engine
-        m.submodules.front_end = front_end = self.front_end
+        front_end = self.front_end
+        m.submodules.engine = with_reset(self.engine, front_end)
+        m.submodules.front_end = front_end
         m.submodules[self.bus.name.lower()] = self.slave
         connect(m, front_end.engine, self.engine)
         connect(m, self.slave.registers, front_end.registers)

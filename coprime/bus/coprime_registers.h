@@ -10,7 +10,12 @@
    WRITE_ADDRESS, INPUT_FIFO, INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW, PADDING,
    PADDING_WINDOW or a length register answer OKAY, change nothing and set ERROR.REFUSAL to
    BUSY. A data window is a range of consecutive registers of one kind, so that a burst or a
-   copy loop moves a whole number. */
+   copy loop moves a whole number. Where CAPABILITIES.SLOTS is 1, these registers are defined,
+   and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, COMMANDS, COMMANDS_HIGH, STATUS
+   (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS, CYCLES, PRODUCTS, and those
+   from PARAMETER_SET to DATA_WINDOW. While STATUS.BUSY is 1, a write to PARAMETER_SET, to SLOT
+   with a slot that is not streamed, and to COMMAND with another command than WIPE answers OKAY,
+   changes nothing and sets ERROR.REFUSAL to BUSY. */
 
 /* RW. State of the accelerator, and start of the two RSA operations with the padding selected by
    PADDING. In COMPRESSION's Figure 22 DECRYPT is called E/D, BUSY is B/I and START is S. */
@@ -20,7 +25,8 @@
    as 0. */
 #define COPRIME_STATUS_DECRYPT_SHIFT                   0
 #define COPRIME_STATUS_DECRYPT_MASK                    0x00000001u
-/* R. 1 from a start until its command has ended and its result can be read. */
+/* R. 1 from a start until its command has ended and its result can be read. With slots also after
+   a reset, until the engine has cleared itself. */
 #define COPRIME_STATUS_BUSY_SHIFT                      1
 #define COPRIME_STATUS_BUSY_MASK                       0x00000002u
 /* W. Write 1 to start the operation selected by DECRYPT. Reads as 0. */
@@ -127,6 +133,11 @@
    defined. */
 #define COPRIME_CAPABILITIES_MORE_COMMANDS_SHIFT       19
 #define COPRIME_CAPABILITIES_MORE_COMMANDS_MASK        0x00080000u
+/* R. 1 if the engine works on byte strings in slots, and not on numbers: PARAMETER_SET, SLOT,
+   SLOT_LENGTH, COMPLETE, WAITING and DATA_WINDOW are defined, and the registers of numbers are
+   not. */
+#define COPRIME_CAPABILITIES_SLOTS_SHIFT               20
+#define COPRIME_CAPABILITIES_SLOTS_MASK                0x00100000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it precomputes. */
@@ -170,7 +181,9 @@
 /* W. A write starts a command. */
 #define COPRIME_COMMAND                                0x60u
 /* W. Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO
-   and the complete marks of all operands. */
+   and the complete marks of all operands. With slots it clears all slots and their marks, and
+   takes the place of a command that is busy: so software can give up a stream. A command whose
+   inputs are not all complete ends with OPERAND_MISSING, an unknown one with UNSUPPORTED. */
 #define COPRIME_COMMAND_CODE_SHIFT                     0
 #define COPRIME_COMMAND_CODE_MASK                      0x0000003Fu
 
@@ -258,7 +271,8 @@
 #define COPRIME_COMMANDS_HIGH_CODES_MASK               0xFFFFFFFFu
 
 /* R. Clock cycles for which the engine worked on the last command, excluding the transfer of input
-   and output. */
+   and output. With slots: in which it waited neither for software nor for random bytes, so that
+   they do not depend on the speed of either. */
 #define COPRIME_CYCLES                                 0x90u
 /* R. Cycles since the start, modulo 2^32. */
 #define COPRIME_CYCLES_COUNT_SHIFT                     0
@@ -310,6 +324,62 @@
 #define COPRIME_PADDING_SALT_LENGTH_SHIFT              8
 #define COPRIME_PADDING_SALT_LENGTH_MASK               0x00003F00u
 
+/* RW. Defined only where CAPABILITIES.SLOTS is 1. The parameter set of all commands. A write
+   clears the complete marks of all slots. */
+#define COPRIME_PARAMETER_SET                          0xB0u
+/* RW. Number of the set. One that does not exist changes nothing and sets ERROR.REFUSAL to
+   ADDRESS. */
+#define COPRIME_PARAMETER_SET_NUMBER_SHIFT             0
+#define COPRIME_PARAMETER_SET_NUMBER_MASK              0x0000001Fu
+
+/* W. Defined only where CAPABILITIES.SLOTS is 1. A write selects the slot whose words DATA_WINDOW
+   reads, from its word 0 on, if it is complete and readable. A start, and the end of a command,
+   select none. */
+#define COPRIME_SLOT                                   0xB4u
+/* W. Number of the slot. One that does not exist selects none and sets ERROR.REFUSAL to ADDRESS.
+   While busy, only streamed slots can be selected. */
+#define COPRIME_SLOT_NUMBER_SHIFT                      0
+#define COPRIME_SLOT_NUMBER_MASK                       0x0000001Fu
+
+/* RW. Defined only where CAPABILITIES.SLOTS is 1. A write begins to load the selected slot, from
+   its word 0 on, and clears its complete mark; the slot is complete with the last word. A
+   streamed slot is loaded, or read if it is an output, while a command is busy that takes or
+   gives it, in one part or several. Ignored while ERROR.REFUSAL is not 0. */
+#define COPRIME_SLOT_LENGTH                            0xB8u
+/* RW. Written: bytes that follow, the last word filled up. If a slot that is not streamed has
+   another length with this parameter set, or a part that another one follows is not a multiple
+   of 4, nothing is loaded, and ERROR.REFUSAL becomes SLOT_LENGTH. With no slot selected, with a
+   stream while no command is busy, or with another slot before the engine has taken the last
+   word, it becomes NOT_READY. Read: bytes that are still to be written to DATA_WINDOW or read
+   from it, 0 if nothing can be. */
+#define COPRIME_SLOT_LENGTH_BYTES_SHIFT                0
+#define COPRIME_SLOT_LENGTH_BYTES_MASK                 0x7FFFFFFFu
+/* W. 1: another part of a stream follows this one. Ignored for an output. */
+#define COPRIME_SLOT_LENGTH_MORE_SHIFT                 31
+#define COPRIME_SLOT_LENGTH_MORE_MASK                  0x80000000u
+
+/* R. Defined only where CAPABILITIES.SLOTS is 1. The slots that commands can use. A slot is
+   complete when it has been loaded, or when a command has given it; it remains so until it is
+   loaded again, a command uses it up, or the parameter set is written. WIPE and a reset clear
+   all. */
+#define COPRIME_COMPLETE                               0xBCu
+/* R. Bit k is 1 if slot k is complete. */
+#define COPRIME_COMPLETE_SLOTS_SHIFT                   0
+#define COPRIME_COMPLETE_SLOTS_MASK                    0x7FFFFFFFu
+
+/* R. Defined only where CAPABILITIES.SLOTS is 1. Software that must not wait on the bus reads it
+   before each word; other software need not. */
+#define COPRIME_WAITING                                0xC0u
+/* R. 1 if a word that is written to DATA_WINDOW is taken at once. */
+#define COPRIME_WAITING_WORD_SHIFT                     0
+#define COPRIME_WAITING_WORD_MASK                      0x00000001u
+/* R. 1 if there is a word to read from DATA_WINDOW. */
+#define COPRIME_WAITING_READER_SHIFT                   1
+#define COPRIME_WAITING_READER_MASK                    0x00000002u
+/* R. 1 if the engine waits for random bytes. */
+#define COPRIME_WAITING_RANDOM_SHIFT                   2
+#define COPRIME_WAITING_RANDOM_MASK                    0x00000004u
+
 /* W. Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the
    private exponent, encoded in as many bytes as the modulus has; the message that replaces a
    wrong PKCS1 padding is derived from it. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt,
@@ -320,6 +390,20 @@
 /* W. 32 bits of the number. */
 #define COPRIME_PADDING_WINDOW_DATA_SHIFT              0
 #define COPRIME_PADDING_WINDOW_DATA_MASK               0xFFFFFFFFu
+
+/* RW. Defined only where CAPABILITIES.SLOTS is 1. Only the order of accesses matters, not their
+   addresses. A word that the engine neither takes nor gives at once makes the access wait, for
+   at most 1,023 cycles. Then it answers OKAY without effect, and ERROR.REFUSAL becomes
+   NOT_READY. While ERROR.REFUSAL is not 0, no word is taken or given: those before a refused
+   one have been, which SLOT_LENGTH shows, and none after it. */
+#define COPRIME_DATA_WINDOW                            0x200u
+#define COPRIME_DATA_WINDOW_WORDS                      128
+/* RW. Written: the next 4 bytes of the slot that is being loaded, the first one least significant.
+   Read: the next 4 bytes of the slot that is being read; beyond its last byte 0. A word more
+   than SLOT_LENGTH has, or 0 bytes to read or write, set ERROR.REFUSAL to KEY_OVERRUN, and read
+   as 0. */
+#define COPRIME_DATA_WINDOW_DATA_SHIFT                 0
+#define COPRIME_DATA_WINDOW_DATA_MASK                  0xFFFFFFFFu
 
 /* W. Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least
    significant. A write has the effect of writing INPUT_FIFO and then WRITE_ADDRESS: INPUT_FIFO
@@ -406,15 +490,15 @@ enum coprime_error {
     COPRIME_ERROR_OPERAND_RANGE = 7,
     /* A command or a write while another command runs; the running one is not disturbed. */
     COPRIME_ERROR_BUSY = 8,
-    /* The command needs an operand that was not written in full since its length last changed. */
+    /* The command needs an operand, or a slot, that is not complete. */
     COPRIME_ERROR_OPERAND_MISSING = 9,
-    /* More words were written to an operand than its length holds. */
+    /* More words were written to an operand or a slot, or read from a slot, than it holds. */
     COPRIME_ERROR_KEY_OVERRUN = 10,
     /* An operand has bits above its declared length. */
     COPRIME_ERROR_KEY_EXCESS = 11,
     /* The input's length is over the modulus's; it was clipped to that. */
     COPRIME_ERROR_INPUT_CLIPPED = 12,
-    /* A word address or an operand number that does not exist. */
+    /* A word address, or a number of an operand, a slot or a parameter set, that does not exist. */
     COPRIME_ERROR_ADDRESS = 13,
     /* The modulus, or a prime, has fewer bits than its length, which must be exact where DIGITS.RADIX
        is 0. */
@@ -435,6 +519,11 @@ enum coprime_error {
     COPRIME_ERROR_POINT = 20,
     /* A signature is wrong. */
     COPRIME_ERROR_SIGNATURE = 21,
+    /* A slot has another length with this parameter set; or a part of a stream that another one
+       follows is not a multiple of 4 bytes; or an output of no bytes is asked for. */
+    COPRIME_ERROR_SLOT_LENGTH = 22,
+    /* The engine has neither taken nor given a word in time, or no command takes or gives the stream. */
+    COPRIME_ERROR_NOT_READY = 23,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

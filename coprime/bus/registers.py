@@ -9,7 +9,12 @@ its names, addresses and directions. Bits that belong to no field read as 0 and 
 written. While STATUS.BUSY is 1, a command and a write to INPUT_LENGTH, WRITE_ADDRESS, INPUT_FIFO,
 INPUT_WINDOW, KEY_OPERAND, KEY_DATA, KEY_WINDOW, PADDING, PADDING_WINDOW or a length register answer
 OKAY, change nothing and set ERROR.REFUSAL to BUSY. A data window is a range of consecutive
-registers of one kind, so that a burst or a copy loop moves a whole number.
+registers of one kind, so that a burst or a copy loop moves a whole number. Where CAPABILITIES.SLOTS
+is 1, these registers are defined, and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES,
+COMMANDS, COMMANDS_HIGH, STATUS (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS,
+CYCLES, PRODUCTS, and those from PARAMETER_SET to DATA_WINDOW. While STATUS.BUSY is 1, a write to
+PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND with another command than
+WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY.
 """
 
 # fmt: off
@@ -19,7 +24,7 @@ from coprime.bus.register_classes import Field, Register, Window
 
 STATUS = Register("STATUS", 0x00, "RW", "State of the accelerator, and start of the two RSA operations with the padding selected by PADDING. In COMPRESSION's Figure 22 DECRYPT is called E/D, BUSY is B/I and START is S.", (
     Field("DECRYPT", 0, 1, "W", 0, "Operation that START starts: 0 is RSA_PUBLIC, 1 is RSA_PRIVATE, or MODEXP with the loaded exponent where the engine has no RSA_PRIVATE. Used only in the write that sets START; reads as 0."),
-    Field("BUSY", 1, 1, "R", 0, "1 from a start until its command has ended and its result can be read."),
+    Field("BUSY", 1, 1, "R", 0, "1 from a start until its command has ended and its result can be read. With slots also after a reset, until the engine has cleared itself."),
     Field("START", 2, 1, "W", 0, "Write 1 to start the operation selected by DECRYPT. Reads as 0."),
 ))
 INPUT_LENGTH = Register("INPUT_LENGTH", 0x04, "W", "Length of the input in bytes.", (Field("BYTES", 0, 16, "W", 0, "Number of valid bytes in the input buffer; all bytes above them are taken as zero. When a command starts, a value over the length of the modulus, ceil(MODULUS_LENGTH / 8), is clipped to it, and ERROR.REFUSAL becomes INPUT_CLIPPED; 0 ends the command with LENGTH_ZERO. If the command adds a padding, this is the length of the message, which may be 0, and the limit is the longest message that fits. A value over 65535 is stored as 65535."),))
@@ -44,6 +49,7 @@ CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
     Field("PADDINGS", 15, 3, "R", None, "Paddings in hardware: bit 0 PKCS1 and PKCS1_SIGNATURE, bit 1 OAEP, bit 2 PSS. If 0, PADDING and PADDING_WINDOW are undefined registers."),
     Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
     Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
+    Field("SLOTS", 20, 1, "R", None, "1 if the engine works on byte strings in slots, and not on numbers: PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING and DATA_WINDOW are defined, and the registers of numbers are not."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
@@ -57,7 +63,7 @@ MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an eng
     Field("PRIME", 16, 16, "R", None, "Longest prime; 0 if the engine does not implement RSA_PRIVATE."),
 ))
 MIN_LENGTH = Register("MIN_LENGTH", 0x58, "R", "The shortest modulus or prime that an engine accepts, in bits.", (Field("BITS", 0, 16, "R", None, "Bits."),))
-COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command.", (Field("CODE", 0, 6, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands."),))
+COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command.", (Field("CODE", 0, 6, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands. With slots it clears all slots and their marks, and takes the place of a command that is busy: so software can give up a stream. A command whose inputs are not all complete ends with OPERAND_MISSING, an unknown one with UNSUPPORTED."),))
 ERROR = Register("ERROR", 0x64, "RW", "How the last command ended, and why the first refused access was refused. Any write clears both.", (
     Field("CODE", 0, 8, "RW", 0, "Error of the last command that ended; 0 if it produced a result."),
     Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),
@@ -72,7 +78,7 @@ KEY_OPERAND = Register("KEY_OPERAND", 0x80, "W", "A write selects the operand th
 KEY_DATA = Register("KEY_DATA", 0x84, "W", "Next word of the selected operand, least significant word first. An operand of n bits takes ceil(n / 32) words and is complete with the last one. Accesses wait until a word has been stored, so ERROR, read after the last word, shows whether the operand is complete. No register reads an operand back.", (Field("DATA", 0, 32, "W", 0, "32 bits of the operand. A word after the last one, or with no operand selected, sets ERROR.REFUSAL to KEY_OVERRUN. A 1 at or above the operand's length sets it to KEY_EXCESS, and the operand stays incomplete."),))
 COMMANDS = Register("COMMANDS", 0x88, "R", "All commands of the engine. Defined only where CAPABILITIES.MORE_COMMANDS is 1.", (Field("CODES", 0, 32, "R", None, "Bit k is 1 if the engine implements the command with code k."),))
 COMMANDS_HIGH = Register("COMMANDS_HIGH", 0x8C, "R", "As COMMANDS.", (Field("CODES", 0, 32, "R", None, "Bit k is 1 if the engine implements the command with code 32 + k."),))
-CYCLES = Register("CYCLES", 0x90, "R", "Clock cycles for which the engine worked on the last command, excluding the transfer of input and output.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
+CYCLES = Register("CYCLES", 0x90, "R", "Clock cycles for which the engine worked on the last command, excluding the transfer of input and output. With slots: in which it waited neither for software nor for random bytes, so that they do not depend on the speed of either.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
 PRODUCTS = Register("PRODUCTS", 0x94, "R", "The cycles in CYCLES in which a product that the algorithm needs entered a multiplier, summed over all multipliers.", (Field("COUNT", 0, 32, "R", 0, "Cycles since the start, modulo 2^32."),))
 RESIDUE = Register("RESIDUE", 0x98, "R", "Defined only where CAPABILITIES.CHECKED is 1. After an RSA_PRIVATE whose result is in the output buffer: (3 S - M + X + 1) modulo 2^V - 1, with the result S, the modulus M and the input X as the check has used them; V is the largest divisor of DIGITS.WIDTH up to 31. After an EC_MULTIPLY, EC_BASE_MULTIPLY or ECDSA_SIGN: (S + X) modulo 2^V - 1. If software computes the same from the numbers that it has sent and read, no bit has changed in the transfers. Otherwise 0.", (Field("VALUE", 0, 32, "R", 0, "A number with this residue, 0 to 2^(V + 1) - 1: it may be over the modulus."),))
 PADDING = Register("PADDING", 0xA0, "RW", "Padding of the commands that STATUS starts; those that COMMAND starts have none. An encryption scheme pads before the public operation, which STATUS starts with DECRYPT = 0, and removes the padding after the private one; a signature scheme pads before the private operation and verifies after the public one. MODULUS_LENGTH must be the exact length of the modulus. Ignored if the modulus has 64 bits or fewer. Afterwards the input buffer holds the padded message.", (
@@ -83,7 +89,20 @@ PADDING = Register("PADDING", 0xA0, "RW", "Padding of the commands that STATUS s
     Field("SALT", 7, 1, "RW", 0, "1: PSS uses the salt in PADDING_WINDOW. 0: PSS draws the salt from the random source."),
     Field("SALT_LENGTH", 8, 6, "RW", 0, "Bytes of PSS's salt. A value over 32 is stored as 32."),
 ))
+PARAMETER_SET = Register("PARAMETER_SET", 0xB0, "RW", "Defined only where CAPABILITIES.SLOTS is 1. The parameter set of all commands. A write clears the complete marks of all slots.", (Field("NUMBER", 0, 5, "RW", 0, "Number of the set. One that does not exist changes nothing and sets ERROR.REFUSAL to ADDRESS."),))
+SLOT = Register("SLOT", 0xB4, "W", "Defined only where CAPABILITIES.SLOTS is 1. A write selects the slot whose words DATA_WINDOW reads, from its word 0 on, if it is complete and readable. A start, and the end of a command, select none.", (Field("NUMBER", 0, 5, "W", 0, "Number of the slot. One that does not exist selects none and sets ERROR.REFUSAL to ADDRESS. While busy, only streamed slots can be selected."),))
+SLOT_LENGTH = Register("SLOT_LENGTH", 0xB8, "RW", "Defined only where CAPABILITIES.SLOTS is 1. A write begins to load the selected slot, from its word 0 on, and clears its complete mark; the slot is complete with the last word. A streamed slot is loaded, or read if it is an output, while a command is busy that takes or gives it, in one part or several. Ignored while ERROR.REFUSAL is not 0.", (
+    Field("BYTES", 0, 31, "RW", 0, "Written: bytes that follow, the last word filled up. If a slot that is not streamed has another length with this parameter set, or a part that another one follows is not a multiple of 4, nothing is loaded, and ERROR.REFUSAL becomes SLOT_LENGTH. With no slot selected, with a stream while no command is busy, or with another slot before the engine has taken the last word, it becomes NOT_READY. Read: bytes that are still to be written to DATA_WINDOW or read from it, 0 if nothing can be."),
+    Field("MORE", 31, 1, "W", 0, "1: another part of a stream follows this one. Ignored for an output."),
+))
+COMPLETE = Register("COMPLETE", 0xBC, "R", "Defined only where CAPABILITIES.SLOTS is 1. The slots that commands can use. A slot is complete when it has been loaded, or when a command has given it; it remains so until it is loaded again, a command uses it up, or the parameter set is written. WIPE and a reset clear all.", (Field("SLOTS", 0, 31, "R", 0, "Bit k is 1 if slot k is complete."),))
+WAITING = Register("WAITING", 0xC0, "R", "Defined only where CAPABILITIES.SLOTS is 1. Software that must not wait on the bus reads it before each word; other software need not.", (
+    Field("WORD", 0, 1, "R", 0, "1 if a word that is written to DATA_WINDOW is taken at once."),
+    Field("READER", 1, 1, "R", 0, "1 if there is a word to read from DATA_WINDOW."),
+    Field("RANDOM", 2, 1, "R", 0, "1 if the engine waits for random bytes."),
+))
 PADDING_WINDOW = Window("PADDING_WINDOW", 0x100, "W", "Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the private exponent, encoded in as many bytes as the modulus has; the message that replaces a wrong PKCS1 padding is derived from it. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt, in the upper bytes of the number. 24..31: SHA-256 of the message whose signature is verified. WIPE and a reset clear all of them. Signing overwrites the last one.", (Field("DATA", 0, 32, "W", 0, "32 bits of the number."),), 32)
+DATA_WINDOW = Window("DATA_WINDOW", 0x200, "RW", "Defined only where CAPABILITIES.SLOTS is 1. Only the order of accesses matters, not their addresses. A word that the engine neither takes nor gives at once makes the access wait, for at most 1,023 cycles. Then it answers OKAY without effect, and ERROR.REFUSAL becomes NOT_READY. While ERROR.REFUSAL is not 0, no word is taken or given: those before a refused one have been, which SLOT_LENGTH shows, and none after it.", (Field("DATA", 0, 32, "RW", 0, "Written: the next 4 bytes of the slot that is being loaded, the first one least significant. Read: the next 4 bytes of the slot that is being read; beyond its last byte 0. A word more than SLOT_LENGTH has, or 0 bytes to read or write, set ERROR.REFUSAL to KEY_OVERRUN, and read as 0."),), 128)
 INPUT_WINDOW = Window("INPUT_WINDOW", 0x400, "W", "Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least significant. A write has the effect of writing INPUT_FIFO and then WRITE_ADDRESS: INPUT_FIFO holds the word afterwards.", (Field("DATA", 0, 32, "W", 0, "32 bits of the input. A word at or above ceil(MAX_LENGTH.MODULUS / 32) stores nothing and sets ERROR.REFUSAL to ADDRESS. Words beyond the window can be written by WRITE_ADDRESS only."),), 256)
 OUTPUT_WINDOW = Window("OUTPUT_WINDOW", 0x800, "R", "Word k of the result, 4 * k bytes from the start of the window; word 0 is the least significant. READ_ADDRESS is neither used nor changed.", (Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the word is beyond the result. Words beyond the window can be read by READ_ADDRESS only."),), 256)
 KEY_WINDOW = Window("KEY_WINDOW", 0xC00, "W", "A write to any of these registers is a write to KEY_DATA: only the order of the writes matters, not their addresses.", (Field("DATA", 0, 32, "W", 0, "The next 32 bits of the selected operand, as in KEY_DATA."),), 256)
@@ -93,10 +112,11 @@ REGISTERS: tuple[Register, ...] = (
     IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, COMMAND, ERROR,
     INTERRUPT_ENABLE, INTERRUPT_STATUS, MODULUS_LENGTH, EXPONENT_LENGTH, P_LENGTH, Q_LENGTH,
     KEY_OPERAND, KEY_DATA, COMMANDS, COMMANDS_HIGH, CYCLES, PRODUCTS, RESIDUE, PADDING,
+    PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING,
 )
 """All registers except the windows, by address."""
 
 WINDOWS: tuple[Window, ...] = (
-    PADDING_WINDOW, INPUT_WINDOW, OUTPUT_WINDOW, KEY_WINDOW,
+    PADDING_WINDOW, DATA_WINDOW, INPUT_WINDOW, OUTPUT_WINDOW, KEY_WINDOW,
 )
 """All data windows, by address."""

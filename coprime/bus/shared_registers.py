@@ -1,6 +1,6 @@
 """Common parts of the registers of an accelerator and of a cluster."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from amaranth.hdl import Cat, Const, Mux, Value, ValueLike
 
@@ -9,6 +9,7 @@ from coprime.bus import cluster_registers, registers
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.bus.port import ADDRESS_BITS, WORD_BITS
 from coprime.bus.register_classes import Register, Window
+from coprime.calls.interface import WIPE, EngineInterface
 from coprime.engine.contract import COMMAND_BITS, OPERAND_BITS, Capabilities, Length
 
 LONGEST = (1 << LENGTH_BITS) - 1  # value of a length register for a length that does not fit
@@ -17,10 +18,15 @@ PADDING_REGISTERS = (registers.PADDING, registers.PADDING_WINDOW)
 CHECKED_REGISTERS = (registers.RESIDUE,)  # defined only if results are checked
 COMMAND_REGISTERS = (registers.COMMANDS, registers.COMMANDS_HIGH)
 """Registers that are defined only if a code has no bit in CAPABILITIES; the same in a cluster."""
-_OPTIONAL = (*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS)
+SLOT_REGISTERS = (
+    *(registers.PARAMETER_SET, registers.SLOT, registers.SLOT_LENGTH),
+    *(registers.COMPLETE, registers.WAITING, registers.DATA_WINDOW),
+)
+"""Registers and windows that are defined only for engines of byte strings."""
+_OPTIONAL = (*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS, *SLOT_REGISTERS)
 PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in _OPTIONAL)
 """All other registers except the windows."""
-PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in PADDING_REGISTERS)
+PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in _OPTIONAL)
 CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
 """The length classes that have a register, by their value."""
 
@@ -67,9 +73,8 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
         registers.COMMANDS_HIGH: {"CODES": commands >> WORD_BITS},
     }
     half_digits = own.half_bits // own.digit_width
-    major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
     return {
-        registers.VERSION: {"MAJOR": major, "MINOR": minor, "PATCH": patch},
+        registers.VERSION: _version(),
         registers.FAMILY: {"NUMBER": own.family_number},
         registers.CAPABILITIES: {
             "COMMANDS": commands & registers.CAPABILITIES["COMMANDS"].mask,
@@ -94,6 +99,30 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
     }
 
 
+def _version() -> dict[str, int]:
+    """Values of the fields of VERSION."""
+    major, minor, patch = (int(part) for part in coprime.__version__.split(".")[:3])
+    return {"MAJOR": major, "MINOR": minor, "PATCH": patch}
+
+
+def call_fields(interface: EngineInterface) -> dict[Register, dict[str, int]]:
+    """As `identity_fields`, of an engine of byte strings."""
+    commands = sum(1 << code for code in (WIPE, *(one.code for one in interface.calls)))
+    return {
+        registers.VERSION: _version(),
+        registers.FAMILY: {"NUMBER": interface.family_number},
+        registers.CAPABILITIES: {
+            "COMMANDS": commands & registers.CAPABILITIES["COMMANDS"].mask,
+            "CONSTANT_TIME": int(interface.constant_time),
+            "MULTIPLIERS": interface.units,
+            "MORE_COMMANDS": 1,
+            "SLOTS": 1,
+        },
+        registers.COMMANDS: {"CODES": commands % (1 << WORD_BITS)},
+        registers.COMMANDS_HIGH: {"CODES": commands >> WORD_BITS},
+    }
+
+
 def has_more_commands(own: Capabilities) -> bool:
     """Whether a command's code has no bit in CAPABILITIES.COMMANDS."""
     return max(own.commands) >= registers.CAPABILITIES["COMMANDS"].width
@@ -114,7 +143,17 @@ def engine_operand(own: Capabilities, word: Value) -> Value:
 
 def identity(own: Capabilities, identification: Register, paddings: int = 0) -> dict[str, int]:
     """Values of the constant registers that describe the engine, by name."""
-    fields = identity_fields(own, paddings)
+    return _words(identity_fields(own, paddings), identification)
+
+
+def call_identity(interface: EngineInterface) -> dict[str, int]:
+    """The same of an engine of byte strings."""
+    return _words(call_fields(interface), registers.IDENTIFICATION)
+
+
+def _words(
+    fields: Mapping[Register, Mapping[str, int]], identification: Register
+) -> dict[str, int]:
     return {"IDENTIFICATION": identification["ID"].reset or 0} | {
         register.name: sum(value << register[name].offset for name, value in values.items())
         for register, values in fields.items()
@@ -124,12 +163,29 @@ def identity(own: Capabilities, identification: Register, paddings: int = 0) -> 
 def defined_registers(own: Capabilities, *, padded: bool) -> tuple[Register | Window, ...]:
     """The registers and windows of an accelerator, which may have a padding unit."""
     undefined = [
+        *SLOT_REGISTERS,
         *(() if padded else PADDING_REGISTERS),
         *(() if own.checked else CHECKED_REGISTERS),
         *(() if has_more_commands(own) else COMMAND_REGISTERS),
     ]
     every = (*registers.REGISTERS, *registers.WINDOWS)
     return tuple(one for one in every if one not in undefined)
+
+
+CALL_REGISTERS: tuple[Register | Window, ...] = tuple(
+    one
+    for one in (*registers.REGISTERS, *registers.WINDOWS)
+    if one in SLOT_REGISTERS
+    or one in COMMAND_REGISTERS
+    or one
+    in (
+        *(registers.IDENTIFICATION, registers.VERSION, registers.FAMILY, registers.CAPABILITIES),
+        *(registers.STATUS, registers.COMMAND, registers.ERROR),
+        *(registers.INTERRUPT_ENABLE, registers.INTERRUPT_STATUS),
+        *(registers.CYCLES, registers.PRODUCTS),
+    )
+)
+"""The registers and windows of an accelerator for byte strings; STATUS can only be read."""
 
 
 def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:

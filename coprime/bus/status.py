@@ -12,6 +12,10 @@ from coprime.engine.contract import ERROR_BITS, Error
 class Refusal(wiring.Component):
     """ERROR.REFUSAL: the first reason for a refusal since it was cleared.
 
+    Parameters
+    ----------
+    highest: of the codes that there may be
+
     Members
     -------
     refused: the reason of a refusal in this cycle, or NONE
@@ -19,8 +23,8 @@ class Refusal(wiring.Component):
     code: the first reason
     """
 
-    def __init__(self) -> None:
-        bits = Error.ADDRESS.bit_length()  # the highest of its codes
+    def __init__(self, highest: Error = Error.ADDRESS) -> None:
+        bits = highest.bit_length()
         super().__init__({"refused": In(bits), "clear": In(1), "code": Out(bits)})
 
     def elaborate(self, platform: object) -> Elaboratable:

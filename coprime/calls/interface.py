@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
+from coprime.errors import hint
 
 if TYPE_CHECKING:
     from amaranth.lib import wiring
@@ -58,7 +59,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallOutcome:
     """What a call gives.
 
     Parameters
@@ -83,11 +84,14 @@ class Call:
     name : as on the command line
     summary : what it computes, one line
     inputs : names of the slots that it needs complete, or streams
-    optional : of its inputs those that it draws as random bytes where they are not complete
+    if_complete : names of further slots that it uses where they are complete
+    optional : of its inputs those that it draws as random bytes where they are not complete, in the
+        order of `inputs`
     outputs : names of the slots that it gives
     uses_up : names of inputs that are no longer complete afterwards
+    sizes : bytes of streamed outputs that have one length; that of others is in a slot
     checked : whether the engine checks the outputs before they can be read
-    draw : inputs for a parameter set's name, from a seed
+    draw : all inputs, and `if_complete`, for a parameter set's name, from a seed
     reference : the outputs, from inputs and parameter set's name, as the standard defines them
         and not as the engine computes them
     """
@@ -99,9 +103,16 @@ class Call:
     outputs: tuple[str, ...]
     draw: Callable[[str, Random], Values]
     reference: Callable[[str, Values], Values]
+    if_complete: tuple[str, ...] = ()
     optional: frozenset[str] = frozenset()
     uses_up: frozenset[str] = frozenset()
+    sizes: Mapping[str, int] = field(default_factory=dict)
     checked: bool = False
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Names of all slots that it can use."""
+        return (*self.inputs, *self.if_complete)
 
 
 @dataclass(frozen=True)
@@ -135,6 +146,54 @@ class EngineInterface:
     def call(self) -> Mapping[str, Call]:
         """The calls by name."""
         return {one.name: one for one in self.calls}
+
+    def length(self, call: Call, name: str, parameter_set: str, values: Values) -> int:
+        """Bytes of a call's output: of its slot, of the call, or as a slot in `values` says."""
+        slot = self.slot[name]
+        if not slot.streamed:
+            return slot.length(self.parameter_sets.index(parameter_set))
+        if name in call.sizes:
+            return call.sizes[name]
+        number = next(one.name for one in self.slots if one.number_of == name)
+        return int.from_bytes(values[number], "little")
+
+    def named(self, name: str) -> Call:
+        """The call of a name; ValueError with the nearest one if there is none."""
+        if name not in self.call:
+            raise ValueError(f"{self.family} has no call {name!r}; {hint(name, self.call)}")
+        return self.call[name]
+
+    def set_number(self, name: str) -> int:
+        """The number of a parameter set; ValueError with all of them for another name."""
+        if name not in self.parameter_sets:
+            known = ", ".join(self.parameter_sets)
+            raise ValueError(
+                f"{self.family} has the parameter sets {known}, not {name!r}"
+                if known
+                else f"{self.family} has no parameter sets, and {name!r} is given"
+            )
+        return self.parameter_sets.index(name)
+
+    def check(self, values: Values, parameter_set: str) -> None:
+        """Raise TypeError for a value that is not bytes, ValueError for one of a wrong length.
+
+        The messages do not show values.
+        """
+        number = self.set_number(parameter_set)
+        for name, value in values.items():
+            if not isinstance(value, bytes | bytearray | memoryview):
+                raise TypeError(f"{name} must be bytes, not {type(value).__name__}")
+            slot = self.slot[name]
+            wanted = slot.length(number)
+            if not slot.streamed and len(value) != wanted:
+                where = f" with {parameter_set}" if parameter_set else ""
+                raise ValueError(f"{name} must have {wanted} bytes{where}, not {len(value)}")
+
+    @property
+    def loadable(self) -> frozenset[str]:
+        """Names of the slots that software may load before a call: what calls take, but streams."""
+        taken = {name for call in self.calls for name in call.takes}
+        return frozenset(name for name in taken if not self.slot[name].streamed)
 
     @property
     def draws(self) -> bool:
@@ -170,5 +229,5 @@ class CallDesign(Protocol):
 
     def predict(
         self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
-    ) -> Outcome:
+    ) -> CallOutcome:
         """What a call does with these complete inputs; it draws its random bytes from `random`."""

@@ -12,15 +12,18 @@ Protocol
   number of a slot that is complete afterwards.
 * A slot that is streamed is loaded while `busy` is 1, by words of `load` with `last` at its end;
   the engine takes them when it can. A streamed output is read while `busy` is 1; the call ends
-  with its last word.
+  with its last word. `read_restart` does not change where a stream is. A word that is offered
+  and not taken may be withdrawn as the call ends. Streams have no bit in `complete` and `given`.
 * `output` gives the words of slot `read_slot` in order, from word 0 after each cycle with
   `read_restart` = 1. `bytes` counts with `last` only. The front end reads slots that are complete
   and readable, and `read_slot` does not change but with `read_restart`. The engine holds back
   words of a slot that is neither.
 * WIPE is a call: it clears every memory and register that has held a secret. After a reset the
-  engine wipes itself, with `busy` = 1.
-* `working` is 1 in the busy cycles in which the engine waits neither for words of a stream, nor for
-  a stream's words to be taken, nor for random bytes. Their number is what predictions predict.
+  engine wipes itself, with `busy` = 1. WIPE while another call runs is such a reset.
+* `working` is 1 in the busy cycles that count as work: none in which the engine waits for words of
+  a stream, for a stream's words to be taken, or for random bytes, and as many however fast these
+  are. So an engine that takes words while it computes counts the cycles in which it computes. Their
+  number is what predictions predict.
 * `multiplying` is the number of units that do useful work in this cycle.
 """
 

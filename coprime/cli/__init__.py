@@ -5,6 +5,7 @@ to a parser. The one next to this file has what it does, and is imported when it
 `run_VERB` for each of its verbs, takes the parsed options and returns an exit status (None is 0).
 So help, completion and wrong arguments load no more than the options.
 
+A command in BY_FAMILY has two more files for engines of byte strings, whose inputs are other ones.
 Options of several commands are in options.py, and `--device` in devices.py; printing is in
 output.py, progress in progress.py, keys and passphrases in key_files.py. A new command is its two
 files and a line in COMMANDS.
@@ -18,12 +19,13 @@ from importlib import import_module
 from types import ModuleType
 
 from coprime import __version__
+from coprime.catalog import CALL_FAMILIES, FAMILIES
 from coprime.errors import CoprimeError
 from coprime.flow.files import naming
 from coprime.flow.long_work import reporting
 from coprime.flow.tool_errors import is_optional, not_installed
 
-from .options import BAD_INPUT, FAILED, Parser
+from .options import BAD_INPUT, FAILED, Parser, check_design
 from .output import STANDARD_OUTPUT, report_work
 
 __all__ = ["main", "parser"]
@@ -48,6 +50,9 @@ COMMANDS: Mapping[str, str] = {
     "demo": "Decrypt and sign with a real key on a generated compact accelerator.",
 }
 """Every command, with the line that `--help` prints for it."""
+BY_FAMILY: Mapping[str, str] = {"run": "run_calls"}
+"""Commands that have other options for each family of engines of byte strings, with the names of
+the files of these."""
 _BAD_FILE = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
 )
@@ -58,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 0, 1 for failure, 2 for bad input."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        options = parser([name for name in COMMANDS if name in words]).parse_args(words)
+        options = parser([name for name in COMMANDS if name in words], words).parse_args(words)
         if options.check is not None:
             options.check(options)
         with reporting(report_work):
@@ -104,8 +109,13 @@ def _unnamed() -> str:
     return "a file could not be read or written"
 
 
-def parser(commands: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """The parser of the whole command line, with the options of all commands, or of some."""
+def parser(
+    commands: Collection[str] = tuple(COMMANDS), words: Sequence[str] = ()
+) -> argparse.ArgumentParser:
+    """The parser of the whole command line, with the options of all commands, or of some.
+
+    The first family in `words` determines the options of commands in BY_FAMILY.
+    """
     made = Parser(
         prog="coprime", description="Generate, simulate and measure public-key coprocessors."
     )
@@ -114,7 +124,11 @@ def parser(commands: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentPars
     for name, summary in COMMANDS.items():
         added = verbs.add_parser(name, help=summary, description=summary)
         added.set_defaults(command=name, verb=None, check=None)
-        if name in commands:
+        family = next((word for word in words if word in CALL_FAMILIES or word in FAMILIES), "")
+        if name in commands and name in BY_FAMILY and family in CALL_FAMILIES:
+            added.set_defaults(command=BY_FAMILY[name], check=check_design)
+            _module(f"arguments.{BY_FAMILY[name]}").add_options(added, family)
+        elif name in commands:
             _module(f"arguments.{name}").add_options(added)
     return made
 

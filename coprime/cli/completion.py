@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import shtab
 
-from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
+from coprime.catalog import CALL_FAMILIES, CLUSTER, CLUSTER_PARAMETERS, FAMILIES
 from coprime.cli import parser
 from coprime.explore.specification_names import SPECIFICATIONS
 from coprime.flow.cache_kinds import KINDS
@@ -48,7 +48,7 @@ def _values() -> dict[str, Completion]:
     """What may come, by the name that `--help` gives the value."""
     devices = [f"sim:{name}" for name in FAMILIES]
     return {
-        "FAMILY": _words("families", [*FAMILIES, CLUSTER]),
+        "FAMILY": _words("families", [*FAMILIES, *CALL_FAMILIES, CLUSTER]),
         "NAME=VALUE": _parameters(),
         "DEVICE": _words("devices", [*devices, "serial:/dev/ttyUSB0", "uio:/dev/uio0"]),
         "KIND": _words("kinds", KINDS),
@@ -75,6 +75,9 @@ def _parameters() -> Completion:
     cores = ["engine", *(parameter.name for parameter in CLUSTER_PARAMETERS)]
     names = {family.name: [one.name for one in family.settings] for family in FAMILIES.values()}
     names[CLUSTER] = [*cores, *dict.fromkeys(name for one in names.values() for name in one)]
+    names |= {
+        family.name: [one.name for one in family.settings] for family in CALL_FAMILIES.values()
+    }
     cases = {name: " ".join(f"{one}=" for one in own) for name, own in names.items()}
     function = "_coprime_parameters"
     bash = [

@@ -3,7 +3,8 @@
 import argparse
 from typing import Any
 
-from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, FAMILIES
+from coprime.calls.interface import Slot
+from coprime.catalog import CALL_FAMILIES, CLUSTER, CLUSTER_PARAMETERS, FAMILIES
 from coprime.parameters import AnyParameter, BudgetParameter
 
 from .output import print_json
@@ -23,6 +24,8 @@ def run(options: argparse.Namespace) -> None:
         for parameter in record["parameters"]:
             summary, span = parameter["summary"], _span(parameter)
             print(f"    -p {parameter['name']}=  {summary} ({span}, {_default(parameter)})")
+        for slot in record.get("slots", ()):
+            print(f"    {slot['name']}: {slot['summary']} ({_bytes(slot)})")
         print(f"    {', '.join(record['operations'])}")
 
 
@@ -61,7 +64,43 @@ def _records() -> list[dict[str, Any]]:
         ],
         **{key: value for key, value in records[0].items() if key not in _NOT_INHERITED},
     }
-    return [*records, cluster]
+    return [*records, *_call_records(), cluster]
+
+
+def _call_records() -> list[dict[str, Any]]:
+    """A record of each family of engines of byte strings."""
+    return [
+        {
+            "name": family.name,
+            "paper": family.paper,
+            "summary": family.summary,
+            "parameters": [_parameter(parameter) for parameter in family.settings],
+            "operations": [call.name for call in interface.calls],
+            "parameter_sets": [name for name in interface.parameter_sets if name],
+            "slots": [_slot(slot) for slot in interface.slots],
+            "constant_time": interface.constant_time,
+        }
+        for family in CALL_FAMILIES.values()
+        for interface in [family.choose({}).design.interface]
+    ]
+
+
+def _slot(slot: Slot) -> dict[str, object]:
+    """A slot's record; `bytes` by parameter set, null for one of any length."""
+    return {
+        "name": slot.name,
+        "number": slot.number,
+        "bytes": None if slot.streamed else list(slot.lengths),
+        "secret": slot.secret,
+        "readable": slot.readable,
+        "summary": slot.summary,
+    }
+
+
+def _bytes(slot: dict[str, Any]) -> str:
+    """Lengths of a slot, and what of it is not as usual."""
+    size = "any length" if slot["bytes"] is None else f"{', '.join(map(str, slot['bytes']))} bytes"
+    return ", ".join([size, *(["secret"] if slot["secret"] else [])])
 
 
 def _parameter(parameter: AnyParameter | BudgetParameter) -> dict[str, object]:

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
 from coprime.bus.kinds import Bus
 from coprime.catalog import (
+    CALL_FAMILIES,
     CLUSTER,
     FAMILIES,
     MODULUS,
+    CallChoice,
     Choice,
     ClusterChoice,
     check_settings,
     choose,
+    choose_calls,
     settings_for,
 )
 from coprime.cells.target import Target
@@ -101,11 +104,16 @@ def sentence(text: str) -> str:
 # --- The design ---------------------------------------------------------------------------------
 
 
-def add_design(parser: Parser) -> None:
-    """Add FAMILY and its `-p NAME=VALUE`."""
-    parser.add_argument(
-        "family", metavar="FAMILY", help=f"one of: {', '.join([*FAMILIES, CLUSTER])}"
-    )
+def add_design(parser: Parser, *, calls: bool = False) -> None:
+    """Add FAMILY, with `calls` also those of engines of byte strings, and its `-p NAME=VALUE`."""
+    names = [*FAMILIES, *(CALL_FAMILIES if calls else []), CLUSTER]
+    text = f"one of: {', '.join(names)}"
+    parser.add_argument("family", metavar="FAMILY", type=known_family, help=text)
+    add_parameters(parser)
+
+
+def add_parameters(parser: Parser) -> None:
+    """Add `-p NAME=VALUE`."""
     parser.add_argument(
         "-p",
         dest="parameters",
@@ -156,6 +164,13 @@ def chosen_design(
     if command is not None:
         settings = settings_for(options.family, settings, command)
     return choose(options.family, settings, lengths)
+
+
+def chosen_of_any(options: argparse.Namespace) -> Choice | CallChoice | ClusterChoice:
+    """The same for what takes engines of byte strings, too."""
+    if options.family in CALL_FAMILIES:
+        return choose_calls(options.family, chosen_settings(options))
+    return chosen_design(options)
 
 
 def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
@@ -363,6 +378,15 @@ def hexadecimal(text: str) -> int:
         # The text may be a secret: it is not repeated.
         raise argparse.ArgumentTypeError("not a hexadecimal number")
     return value
+
+
+def known_family(text: str) -> str:
+    """The name of a family. Raises ArgumentTypeError, with the nearest one, if there is none."""
+    try:
+        check_settings(text, {})
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def modulus(text: str) -> int:

@@ -4,14 +4,25 @@ import argparse
 import time
 
 from coprime.bus.serial.uart import divisor_of
+from coprime.catalog import CallChoice, Choice
 from coprime.flow.boards import board_named
 from coprime.soc.board_design import board_bench
 from coprime.soc.serial_board import MODULE_NAME, serial_board_verilog
 from coprime.soc.simulated_board import BoardTerminal, SimulatedBoard
 
 from .arguments.simulate_board import CLOCK_MHZ
-from .options import chosen_clock, chosen_engine
+from .options import chosen_clock, chosen_engine, chosen_of_any
 from .progress import announce
+
+
+def _chosen(options: argparse.Namespace) -> Choice | CallChoice:
+    """The engine, of byte strings only without the self-test of a board."""
+    choice = chosen_of_any(options)
+    if not isinstance(choice, CallChoice):
+        return chosen_engine(options, "the board")
+    if options.board is not None:
+        raise ValueError(f"{choice.family.name} has no self-test for a board: leave out --board")
+    return choice
 
 
 def run(options: argparse.Namespace) -> None:
@@ -19,7 +30,7 @@ def run(options: argparse.Namespace) -> None:
 
     Raises ValueError for a baud rate or a clock out of range.
     """
-    choice = chosen_engine(options, "the board")
+    choice = _chosen(options)
     if options.baud < 1:
         raise ValueError(f"--baud must be at least 1, not {options.baud}")
     own = None if options.board is None else board_named(options.board)
@@ -29,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     clock = int(mhz * 10**6)
     divisor = divisor_of(clock, options.baud)
     announce(choice)
-    if own is None:
+    if own is None or isinstance(choice, CallChoice):
         top, verilog = MODULE_NAME, serial_board_verilog(choice, divisor)
     else:
         top, verilog = board_bench(choice, own, baud=options.baud, setting=setting)

@@ -59,11 +59,13 @@ _SENTENCES = {
     Error.MODULUS_EVEN: "the modulus or a prime is even",
     Error.OPERAND_RANGE: "an operand is not below the modulus",
     Error.BUSY: "the accelerator is busy with another command",
-    Error.OPERAND_MISSING: "the command needs an operand that is not loaded",
-    Error.KEY_OVERRUN: "more words were written to an operand than its length holds",
+    Error.OPERAND_MISSING: "the command needs an operand or a slot that is not loaded",
+    Error.KEY_OVERRUN: "more words were written to an operand or a slot, or read, than it holds",
     Error.KEY_EXCESS: "an operand has bits above its length",
     Error.INPUT_CLIPPED: "the input is longer than the modulus, or than its padding allows",
-    Error.ADDRESS: "a word address or an operand does not exist",
+    Error.ADDRESS: "a word address, an operand, a slot or a parameter set does not exist",
+    Error.SLOT_LENGTH: "a slot has another length with this parameter set, or an output no bytes",
+    Error.NOT_READY: "the accelerator takes or gives no word",
     Error.MODULUS_SHORT: "the modulus or a prime is shorter than its length",
     Error.CANCELLED: "the command was cancelled before it had a result",
     Error.MODULUS_FIXED: "the accelerator is built for another modulus, and accepts no other",
@@ -195,6 +197,11 @@ class EngineDriver:
         self._identify(identification)
         self.family = self._read(registers.FAMILY)
         capabilities = self._read(registers.CAPABILITIES)
+        if registers.CAPABILITIES["SLOTS"].of(capabilities):
+            raise IdentificationError(
+                "the accelerator works on byte strings:"
+                " coprime.device.calls.CallAccelerator is the driver for it"
+            )
         commands = registers.CAPABILITIES["COMMANDS"].of(capabilities)
         if registers.CAPABILITIES["MORE_COMMANDS"].of(capabilities):
             low, high = self._read(registers.COMMANDS), self._read(registers.COMMANDS_HIGH)

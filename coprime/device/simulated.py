@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.files import check_writable
 from coprime.flow.kept_verilog import kept_accelerator, kept_cluster
@@ -175,7 +175,7 @@ class SimulatedDevice(LibrarySimulation):
 
 
 def open_simulation(
-    choice: Choice,
+    choice: Choice | CallChoice,
     *,
     target: Target = Target.GENERIC,
     trace: Path | None = None,

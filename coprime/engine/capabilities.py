@@ -42,15 +42,15 @@ class Error(enum.IntEnum):
     BUSY = 8
     """A command or a write while another command runs; the running one is not disturbed."""
     OPERAND_MISSING = 9
-    """The command needs an operand that was not written in full since its length last changed."""
+    """The command needs an operand, or a slot, that is not complete."""
     KEY_OVERRUN = 10
-    """More words were written to an operand than its length holds."""
+    """More words were written to an operand or a slot, or read from a slot, than it holds."""
     KEY_EXCESS = 11
     """An operand has bits above its declared length."""
     INPUT_CLIPPED = 12
     """The input's length is over the modulus's; it was clipped to that."""
     ADDRESS = 13
-    """A word address or an operand number that does not exist."""
+    """A word address, or a number of an operand, a slot or a parameter set, that does not exist."""
     MODULUS_SHORT = 14
     """The modulus, or a prime, has fewer bits than its length, which must be exact where
     DIGITS.RADIX is 0."""
@@ -71,6 +71,12 @@ class Error(enum.IntEnum):
     """A point is not on its curve, or a result is the point at infinity."""
     SIGNATURE = 21
     """A signature is wrong."""
+    SLOT_LENGTH = 22
+    """A slot has another length with this parameter set; or a part of a stream that another one
+    follows is not a multiple of 4 bytes; or an output of no bytes is asked for."""
+    NOT_READY = 23
+    """The engine has neither taken nor given a word in time, or no command takes or gives the
+    stream."""
 
 
 @dataclass(frozen=True)

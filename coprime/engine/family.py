@@ -40,6 +40,19 @@ def texts(settings: Settings) -> dict[str, str]:
     return {name: str(value) for name, value in settings.items()}
 
 
+def parse_known(
+    family: str, parameters: Iterable[AnyParameter | BudgetParameter], settings: Settings
+) -> None:
+    """Raise TypeError or ValueError as `Family.check`, for a family with these parameters."""
+    known = {one.name: one for one in parameters}
+    for name, value in texts(settings).items():
+        check_former(family, known, name, value)
+        if name not in known:
+            nearest = hint(name, known, "it has")
+            raise ValueError(f"{family} has no parameter {name!r}; {nearest}")
+        known[name].parse(value)
+
+
 # --- Parameters of several families ---------------------------------------------------------------
 
 
@@ -130,13 +143,7 @@ class Family:
         TypeError for a value that is neither a text nor an integer; ValueError for an unknown or a
         former name, and for a value out of range or a former one.
         """
-        known = {one.name: one for one in self.settings}
-        for name, value in texts(settings).items():
-            check_former(self.name, known, name, value)
-            if name not in known:
-                nearest = hint(name, known, "it has")
-                raise ValueError(f"{self.name} has no parameter {name!r}; {nearest}")
-            known[name].parse(value)
+        parse_known(self.name, self.settings, settings)
 
     def choose(
         self,
@@ -297,11 +304,16 @@ class Choice:
     @property
     def module_name(self) -> str:
         """Name of the top module."""
-        return "coprime_" + self.family.name.replace("-", "_")
+        return module_name(self.family.name)
 
     def command(self, verb: str, target: Target | None = None) -> str:
         """The command line that treats this point again, as `coprime VERB FAMILY ...`."""
         return command_line(verb, self.family.name, self.values, target)
+
+
+def module_name(family: str) -> str:
+    """Name of the top module of an accelerator."""
+    return "coprime_" + family.replace("-", "_")
 
 
 def command_line(

@@ -6,7 +6,7 @@ from functools import cached_property
 from statistics import fmean
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, Choice, ClusterChoice
+from coprime.catalog import CLUSTER, CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.fit import check_resources
 from coprime.flow.mapping import MappedDesign, Resources, map_design, mapping_tools
@@ -98,7 +98,7 @@ class PartToMap:
     `coprime.flow.parts.measured_verilog`.
     """
 
-    choice: Choice | ClusterChoice
+    choice: Choice | CallChoice | ClusterChoice
     """The design, or a cluster, which is mapped as a whole, its node and front end once each."""
     part: str
     """One of `coprime.flow.parts.PARTS`, or SYSTEM; of no meaning for a cluster."""
@@ -168,7 +168,7 @@ class PartToMap:
 
 
 def measure_area(
-    choice: Choice | ClusterChoice,
+    choice: Choice | CallChoice | ClusterChoice,
     target: Target,
     *,
     part: str | None = None,
@@ -230,7 +230,7 @@ def _mean_clock(routed: RoutedDesign | StampedDesign | None) -> float | None:
     return routed.fmax_mhz if routed else None
 
 
-def _check_stamping(choice: Choice | ClusterChoice, target: Target) -> None:
+def _check_stamping(choice: Choice | CallChoice | ClusterChoice, target: Target) -> None:
     if not isinstance(choice, ClusterChoice):
         raise ValueError("only a cluster has something to stamp: name the family cluster")
     if target is not STAMPING:

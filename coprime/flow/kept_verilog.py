@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, FAMILIES, Choice, ClusterChoice
+from coprime.catalog import CLUSTER, CallChoice, Choice, ClusterChoice, is_known
 from coprime.cells.target import Target
 from coprime.padding.scheme import Padding
 
@@ -23,7 +23,9 @@ _PACKAGES = ("amaranth", "python-sat")
 
 
 def kept_accelerator(
-    choice: Choice, target: Target = Target.GENERIC, paddings: Collection[Padding] = ()
+    choice: Choice | CallChoice,
+    target: Target = Target.GENERIC,
+    paddings: Collection[Padding] = (),
 ) -> str:
     """`accelerator_verilog` with AXI4-Lite."""
     names = tuple(padding.value for padding in paddings)
@@ -43,13 +45,13 @@ def kept_cluster(choice: ClusterChoice, bus: Bus = Bus.AXI4_LITE) -> str:
     )
 
 
-def _kept(core: Choice, names: tuple[str, ...], write: Callable[[], str]) -> str:
+def _kept(core: Choice | CallChoice, names: tuple[str, ...], write: Callable[[], str]) -> str:
     """The text of a design that `names` stand for, all parameters among them.
 
     They do so only in the catalogue: a family of somebody's own may be called the same. And only
     sources that are as this process has loaded them can be what the text is kept under.
     """
-    if FAMILIES.get(core.family.name) is not core.family or sources_changed():
+    if not is_known(core.family) or sources_changed():
         return write()
     key = (
         *(sources(), sys.version, *(f"{name} {tool_version(name)}" for name in _PACKAGES)),

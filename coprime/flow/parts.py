@@ -7,7 +7,7 @@ from coprime import __version__
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.axi_cluster import AxiCluster, ChainEnds
 from coprime.bus.kinds import Bus
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.cluster.chain import chain_node
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
@@ -36,7 +36,7 @@ NODE = "coprime_cluster_node"
 
 
 def accelerator_verilog(
-    choice: Choice,
+    choice: Choice | CallChoice,
     target: Target = Target.GENERIC,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
@@ -47,7 +47,7 @@ def accelerator_verilog(
 
 @lru_cache(maxsize=8)  # who has opened a design once often opens it again
 def _accelerator_verilog(
-    choice: Choice, target: Target, bus: Bus, paddings: tuple[Padding, ...]
+    choice: Choice | CallChoice, target: Target, bus: Bus, paddings: tuple[Padding, ...]
 ) -> str:
     hardware = AxiAccelerator(choice.design.hardware(target), bus, paddings)
     header = _header(choice, target, bus, paddings)
@@ -55,7 +55,10 @@ def _accelerator_verilog(
 
 
 def build_command(
-    choice: Choice | ClusterChoice, target: Target, bus: Bus, paddings: Collection[Padding]
+    choice: Choice | CallChoice | ClusterChoice,
+    target: Target,
+    bus: Bus,
+    paddings: Collection[Padding],
 ) -> str:
     """The command line that makes a design again, without the option for its folder."""
     command = choice.command("build", target)
@@ -67,7 +70,7 @@ def build_command(
     return command
 
 
-def engine_verilog(choice: Choice, target: Target = Target.GENERIC) -> str:
+def engine_verilog(choice: Choice | CallChoice, target: Target = Target.GENERIC) -> str:
     """Verilog of the engine without its bus; the top module has the suffix `_engine`."""
     hardware = choice.design.hardware(target)
     return to_verilog(hardware, f"{choice.module_name}_engine", header=_header(choice, target))
@@ -102,7 +105,7 @@ def cluster_verilog(
 
 
 def part_verilog(
-    choice: Choice,
+    choice: Choice | CallChoice,
     part: str,
     target: Target = Target.GENERIC,
     paddings: Collection[Padding] = (),
@@ -127,6 +130,8 @@ def part_verilog(
     if part == "accelerator":
         text = accelerator_verilog(choice, target, bus, paddings)
         return text, choice.module_name
+    if isinstance(choice, CallChoice):
+        raise ValueError(f"{choice.family.name} has no {part}: name --part engine or accelerator")
     if part == "multiplier":
         return multiplier_verilog(choice, target), f"{choice.module_name}_multiplier"
     if part in WORDS:
@@ -137,7 +142,7 @@ def part_verilog(
 
 
 def measured_verilog(
-    choice: Choice | ClusterChoice,
+    choice: Choice | CallChoice | ClusterChoice,
     part: str,
     target: Target,
     paddings: Collection[Padding] = (),
@@ -174,23 +179,41 @@ def refuse_paddings(paddings: Collection[Padding]) -> None:
 
 
 def _header(
-    choice: Choice | ClusterChoice,
+    choice: Choice | CallChoice | ClusterChoice,
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
 ) -> str:
-    core = choice.core if isinstance(choice, ClusterChoice) else choice
     many = f"{choice.cores} engines on a chain, each " if isinstance(choice, ClusterChoice) else ""
-    own = core.design.capabilities
+    core = choice.core if isinstance(choice, ClusterChoice) else choice
     command = build_command(choice, target, bus, paddings)
     lines = [
         f"{choice.module_name}: {many}{core.family.summary}",
         f"Coprime {__version__}, Apache-2.0",
         f"Made by: {command} -o DIR",
         "",
+        *(_calls(core) if isinstance(core, CallChoice) else _operations(core)),
+    ]
+    return "\n".join(lines)
+
+
+def _operations(core: Choice) -> list[str]:
+    """What an engine of numbers does."""
+    own = core.design.capabilities
+    return [
         f"Longest modulus {own.max_length} bits, longest prime {own.max_prime_length} bits,"
         f" digits of {own.digit_width} bits.",
         f"Operations: {', '.join(command.name for command in sorted(own.required))}.",
         f"Constant time: {'yes' if own.constant_time else 'no'}.",
     ]
-    return "\n".join(lines)
+
+
+def _calls(choice: CallChoice) -> list[str]:
+    """What an engine of byte strings does."""
+    own = choice.design.interface
+    sets = ", ".join(filter(None, own.parameter_sets))
+    return [
+        f"Calls: {', '.join(call.name for call in own.calls)}.",
+        *([f"Parameter sets: {sets}."] if sets else []),
+        f"Constant time: {'yes' if own.constant_time else 'no'}.",
+    ]

@@ -25,7 +25,7 @@ from .tasks import Option
 ADDRESS_BITS = 9  # bits of an address in the program memory
 
 
-class Slot(enum.IntEnum):
+class PaddingSlot(enum.IntEnum):
     """Memory for 32 bytes each; software can write the first four."""
 
     SECRET = 0  # SHA-256 of the private exponent, encoded in as many bytes as the modulus has
@@ -120,12 +120,12 @@ class ByteStep:
     buffer: bool = False
     input: bool = False
     """The buffer is software's input, in which bytes beyond its length read as 0."""
-    slot: Slot | None = None
+    slot: PaddingSlot | None = None
     random: Random = Random.NONE
     trim: Trim = Trim.NONE
     check: Check = Check.NONE
     store: bool = False
-    save: Slot | None = None
+    save: PaddingSlot | None = None
     hash: bool = False
     release: bool = False
     """The byte stored is 0 beyond the message's length; within it, the byte of the STREAM if bad,
@@ -150,13 +150,13 @@ STEP = data.StructLayout(
         "buffer": 1,
         "input": 1,
         "uses_slot": 1,
-        "slot": Slot,
+        "slot": PaddingSlot,
         "random": Random,
         "trim": Trim,
         "check": Check,
         "store": 1,
         "saves": 1,
-        "save": Slot,
+        "save": PaddingSlot,
         "hash": 1,
         "release": 1,
         "advance": 1,
@@ -178,9 +178,9 @@ def encode(step: ByteStep, address: int) -> int:
     fields |= {
         "literal": step.literal & 0xFF,
         "uses_slot": step.slot is not None,
-        "slot": step.slot or Slot(0),
+        "slot": step.slot or PaddingSlot(0),
         "saves": step.save is not None,
-        "save": step.save or Slot(0),
+        "save": step.save or PaddingSlot(0),
         "target": address + 1 + step.target,
     }
     encoded = STEP.const(fields)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from coprime.model.padding_formats import DIGEST_BYTES
 
-from .instructions import Base, ByteStep, ByteStepKind, Check, Random, Slot
+from .instructions import Base, ByteStep, ByteStepKind, Check, PaddingSlot, Random
 from .program_blocks import (
     ALL,
     BYTE,
@@ -36,12 +36,12 @@ _SEED = point(Base.MODULUS, -1)
 def _mask_seed() -> list[ByteStep]:
     block = [_BLOCK, TO_BOTTOM, hashed(read(ALL))]
     counter = hashed(replace(BYTE, count=4))
-    return [START, *block, counter, FINISH, _SEED, mix(BYTES, Slot.DIGEST)]
+    return [START, *block, counter, FINISH, _SEED, mix(BYTES, PaddingSlot.DIGEST)]
 
 
-def _of_label(use: Callable[[Slot], ByteStep]) -> list[ByteStep]:
+def _of_label(use: Callable[[PaddingSlot], ByteStep]) -> list[ByteStep]:
     """Use the label's digest; that of the empty label is computed here."""
-    return when(Option.LABEL, [use(Slot.LABEL)], [START, FINISH, use(Slot.DIGEST)])
+    return when(Option.LABEL, [use(PaddingSlot.LABEL)], [START, FINISH, use(PaddingSlot.DIGEST)])
 
 
 def encrypt() -> list[ByteStep]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from coprime.model.padding_formats import CANDIDATES, DIGEST_BYTES, DIGEST_INFO, MIN_FILLER_BYTES
 
-from .instructions import Base, ByteStep, ByteStepKind, Check, Literal, Random, Slot
+from .instructions import Base, ByteStep, ByteStepKind, Check, Literal, PaddingSlot, Random
 from .program_blocks import (
     ALL,
     BYTE,
@@ -50,7 +50,7 @@ def encrypt() -> list[ByteStep]:
 
 def sign() -> list[ByteStep]:
     """Type 1: ones, before the input or its digest, with or without the identifier."""
-    digest = [point(Base.ZERO, DIGEST_BYTES), write(BYTES, slot=Slot.DIGEST)]
+    digest = [point(Base.ZERO, DIGEST_BYTES), write(BYTES, slot=PaddingSlot.DIGEST)]
     given = [point(Base.ZERO, DIGEST_BYTES), write(BYTES, buffer=True, input=True)]
     return [
         *when(
@@ -76,7 +76,7 @@ def verify() -> list[ByteStep]:
         *(point(Base.MODULUS), expect(BYTE), expect(BYTE, 1)),
         *(bound(Base.ZERO, _SIGNED_BYTES + 1), expect(ALL, 0xFF), expect(BYTE)),
         *(expect(BYTE, byte) for byte in DIGEST_INFO),
-        expect(BYTES, slot=Slot.MESSAGE),
+        expect(BYTES, slot=PaddingSlot.MESSAGE),
     ]
 
 
@@ -85,19 +85,19 @@ def decrypt() -> list[ByteStep]:
 
     def derived(label: bytes, size: Iterable[ByteStep]) -> list[ByteStep]:
         block = [hashed(BYTE), hashed(BYTE, literal_kind=Literal.BLOCK)]
-        return hmac(Slot.KDK, [*block, *hash_text(label), *size])
+        return hmac(PaddingSlot.KDK, [*block, *hash_text(label), *size])
 
     of_candidates = (16 * CANDIDATES).to_bytes(2)
     of_message = [hashed(BYTE, literal_kind=k) for k in (Literal.SIZE_HIGH, Literal.SIZE_LOW)]
     ciphertext = hashed(read(ALL, input=True))
-    release = write(BYTES, slot=Slot.DIGEST, release=True, bounded=True)
+    release = write(BYTES, slot=PaddingSlot.DIGEST, release=True, bounded=True)
     return [
-        *hmac(Slot.SECRET, [point(Base.MODULUS), TO_BOTTOM, ciphertext]),
-        replace(BYTES, slot=Slot.DIGEST, save=Slot.KDK),
+        *hmac(PaddingSlot.SECRET, [point(Base.MODULUS), TO_BOTTOM, ciphertext]),
+        replace(BYTES, slot=PaddingSlot.DIGEST, save=PaddingSlot.KDK),
         *loop(
             [
                 *derived(b"length", hash_text(of_candidates)),
-                replace(BYTES, slot=Slot.DIGEST, check=Check.CANDIDATE),
+                replace(BYTES, slot=PaddingSlot.DIGEST, check=Check.CANDIDATE),
             ],
             2 * CANDIDATES // DIGEST_BYTES,
         ),

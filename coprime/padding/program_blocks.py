@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from coprime.model.padding_formats import DIGEST_BYTES
 
-from .instructions import Base, ByteStep, ByteStepKind, Check, Literal, Slot, encode
+from .instructions import Base, ByteStep, ByteStepKind, Check, Literal, PaddingSlot, encode
 from .tasks import Option
 
 Name = TypeVar("Name")
@@ -45,12 +45,12 @@ def read(step: ByteStep, **sinks: object) -> ByteStep:
     return replace(step, buffer=True, advance=True, **sinks)  # type: ignore[arg-type]
 
 
-def mix(step: ByteStep, slot: Slot) -> ByteStep:
+def mix(step: ByteStep, slot: PaddingSlot) -> ByteStep:
     """Exclusive or of the buffer with a slot, back to the buffer."""
     return read(step, slot=slot, store=True)
 
 
-def expect(step: ByteStep, literal: int = 0, slot: Slot | None = None) -> ByteStep:
+def expect(step: ByteStep, literal: int = 0, slot: PaddingSlot | None = None) -> ByteStep:
     """Compare the buffer with a literal or a slot."""
     return read(step, literal=literal, slot=slot, check=Check.ZERO)
 
@@ -98,19 +98,19 @@ def mask(seed: ByteStep, to: ByteStep, bottom: ByteStep) -> list[ByteStep]:
             *(hashed(BYTE), hashed(BYTE), hashed(BYTE)),
             *(hashed(BYTE, literal_kind=Literal.BLOCK), FINISH),
             *(replace(to, minus_blocks=True), bottom),
-            mix(replace(BYTES, bounded=True), Slot.DIGEST),
+            mix(replace(BYTES, bounded=True), PaddingSlot.DIGEST),
         ]
     )
 
 
-def hmac(key: Slot, message: Sequence[ByteStep]) -> list[ByteStep]:
+def hmac(key: PaddingSlot, message: Sequence[ByteStep]) -> list[ByteStep]:
     """HMAC-SHA-256 (RFC 2104) with a key of 32 bytes."""
 
     def begin(literal: int) -> list[ByteStep]:
         return [START, hashed(BYTES, slot=key, literal=literal), hashed(BYTES, literal=literal)]
 
     inner = [*begin(0x36), *message, FINISH]
-    return [*inner, *begin(0x5C), hashed(BYTES, slot=Slot.DIGEST), FINISH]
+    return [*inner, *begin(0x5C), hashed(BYTES, slot=PaddingSlot.DIGEST), FINISH]
 
 
 def hash_input() -> list[ByteStep]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from coprime.model.padding_formats import DIGEST_BYTES
 
-from .instructions import Base, ByteStep, Random, Slot, Trim
+from .instructions import Base, ByteStep, PaddingSlot, Random, Trim
 from .program_blocks import (
     ALL,
     BYTE,
@@ -44,20 +44,20 @@ def _digest() -> list[ByteStep]:
     """H: of eight zeros, the message's digest and the salt."""
     zeros = hashed(replace(BYTE, count=8))
     salt = [_SALT, _BOTTOM, hashed(read(ALL))]
-    return [START, zeros, hashed(BYTES, slot=Slot.MESSAGE), *salt, FINISH, _DIGEST]
+    return [START, zeros, hashed(BYTES, slot=PaddingSlot.MESSAGE), *salt, FINISH, _DIGEST]
 
 
 def sign() -> list[ByteStep]:
     """9.1.1, from step 2; the message's digest is given, or that of the input."""
-    computed = replace(BYTES, slot=Slot.DIGEST, save=Slot.MESSAGE)
-    given = read(BYTES, input=True, save=Slot.MESSAGE)
+    computed = replace(BYTES, slot=PaddingSlot.DIGEST, save=PaddingSlot.MESSAGE)
+    given = read(BYTES, input=True, save=PaddingSlot.MESSAGE)
     return [
         *when(Option.HASH, [*hash_input(), computed], [point(Base.ZERO, DIGEST_BYTES), given]),
         *(point(Base.MODULUS), _ABOVE_SALT, write(ALL), write(BYTE, literal=1)),
         _BOTTOM,
-        *when(Option.SALT, [write(ALL, slot=Slot.SALT)], [write(ALL, random=Random.ANY)]),
+        *when(Option.SALT, [write(ALL, slot=PaddingSlot.SALT)], [write(ALL, random=Random.ANY)]),
         *_digest(),
-        *(write(BYTES, slot=Slot.DIGEST), write(BYTE, literal=_LAST_BYTE)),
+        *(write(BYTES, slot=PaddingSlot.DIGEST), write(BYTE, literal=_LAST_BYTE)),
         *_mask(),
     ]
 
@@ -71,5 +71,5 @@ def verify() -> list[ByteStep]:
         *_mask(),
         *(_TOP, _ABOVE_SALT, expect(ALL), expect(BYTE, 1)),
         *_digest(),
-        expect(BYTES, slot=Slot.DIGEST),
+        expect(BYTES, slot=PaddingSlot.DIGEST),
     ]

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.model.padding_formats import DIGEST_BYTES
 
-from .instructions import EXECUTION, ByteStepKind, Slot
+from .instructions import EXECUTION, ByteStepKind, PaddingSlot
 
 SLOT_WORDS = DIGEST_BYTES // 4
 WRITABLE_SLOTS = 4  # the first ones, which software can write
@@ -71,7 +71,7 @@ class Slots(wiring.Component):
             m.d.sync += place.eq(~0)
         with m.If(self.digest_write):
             m.d.comb += [
-                put.addr.eq(Cat(self.digest_index, Const(Slot.DIGEST, 3))),
+                put.addr.eq(Cat(self.digest_index, Const(PaddingSlot.DIGEST, 3))),
                 put.data.eq(self.digest_word),
                 put.en.eq(~0),
             ]

@@ -21,7 +21,7 @@ from .addressing import LENGTH_BITS, SALT_BITS, Addressing, AddressingTwin
 from .byte_path import BytePath, BytePathTwin
 from .checks import Checks, ChecksTwin
 from .control import Control, ControlTwin
-from .instructions import ByteStep, ByteStepKind, Slot
+from .instructions import ByteStep, ByteStepKind, PaddingSlot
 from .programs import PROGRAMS
 from .slots import SLOT_WORDS, WRITABLE_SLOTS, Slots
 from .tasks import Option, Task
@@ -178,8 +178,8 @@ class PaddingUnitModel:
     random: Callable[[], int] = lambda: 0
     input: bytearray = field(default_factory=bytearray)
     output: bytearray = field(default_factory=bytearray)
-    slots: dict[Slot, bytearray] = field(
-        default_factory=lambda: {slot: bytearray(DIGEST_BYTES) for slot in Slot}
+    slots: dict[PaddingSlot, bytearray] = field(
+        default_factory=lambda: {slot: bytearray(DIGEST_BYTES) for slot in PaddingSlot}
     )
     bad: bool = False
     length: int = 0
@@ -202,7 +202,7 @@ class PaddingUnitModel:
                     self._hash.start(control.cycles)
                 case ByteStepKind.HASH_END:
                     control.cycles = self._hash.finish(control.cycles)
-                    self.slots[Slot.DIGEST][:] = self._hash.digest
+                    self.slots[PaddingSlot.DIGEST][:] = self._hash.digest
                 case ByteStepKind.LOOP:
                     control.jump(step, self._addressing.repeat(step))
             self._addressing.execute(step)

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
-from coprime.catalog import Choice
+from coprime.catalog import CallChoice, Choice
 from coprime.cells.target import Target
 from coprime.flow.verilog import to_verilog
 
@@ -43,7 +43,7 @@ class SerialBoard(wiring.Component):
         return m
 
 
-def serial_board_verilog(choice: Choice, divisor: int | Fraction) -> str:
+def serial_board_verilog(choice: Choice | CallChoice, divisor: int | Fraction) -> str:
     """Verilog of the board with a design's accelerator; the top module is MODULE_NAME.
 
     Raises ValueError for a design that takes random bytes, TypeError or ValueError for a divisor

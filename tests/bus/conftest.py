@@ -271,7 +271,8 @@ def _build(folder, verilog):
         hdl_toplevel=_TOP,
         build_dir=folder,
         # The simulation takes little time beside Python; compiling it with -Os takes more.
-        build_args=["-Wno-fatal", "-Wno-lint", "-CFLAGS", "-O0"],
+        # In one file, since Verilator's makefile does not wait for the header of several.
+        build_args=["-Wno-fatal", "-Wno-lint", "-CFLAGS", "-O0", "--output-split", "0"],
         always=True,
         timescale=("1ns", "1ps"),
         log_file=folder / "build.log",

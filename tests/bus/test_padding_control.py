@@ -12,7 +12,7 @@ from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.verilog import to_verilog
 from coprime.model.padding_formats import rejection_message
-from coprime.padding.instructions import Slot
+from coprime.padding.instructions import PaddingSlot
 from coprime.padding.scheme import Padding, Scheme, parse_paddings, task_of
 from coprime.rsa.hashes import mgf1
 from coprime.rsa.padding import (
@@ -124,9 +124,9 @@ class Copying:
 def copying():
     own = Copying(tuple(Padding))
     own.load(BITS)
-    own.put_slot(Slot.SECRET, SECRET)
-    own.put_slot(Slot.LABEL, LABEL)
-    own.put_slot(Slot.MESSAGE, DIGEST)
+    own.put_slot(PaddingSlot.SECRET, SECRET)
+    own.put_slot(PaddingSlot.LABEL, LABEL)
+    own.put_slot(PaddingSlot.MESSAGE, DIGEST)
     yield own
     own.device.close()
 
@@ -235,10 +235,10 @@ def test_verifying_tells_one_error_at_one_time(copying):
             assert copying.result() == b""
             seen.add((cycles, *shown))
         assert len(seen) == 1
-        copying.put_slot(Slot.MESSAGE, bytes(32))
+        copying.put_slot(PaddingSlot.MESSAGE, bytes(32))
         copying.put(good)
         assert copying.go(private=0)[1][0] is Error.PADDING
-        copying.put_slot(Slot.MESSAGE, DIGEST)
+        copying.put_slot(PaddingSlot.MESSAGE, DIGEST)
 
 
 def test_zeros_above_a_short_ciphertext_count(copying):
@@ -372,7 +372,7 @@ def test_the_register_and_what_is_not_while_busy(copying):
 def test_wiping_forgets_the_slots(copying):
     good = Pkcs1Signature().encode(b"message", BITS)
     copying.set(SCHEME=Scheme.PKCS1_SIGNATURE)
-    copying.put_slot(Slot.MESSAGE, DIGEST)
+    copying.put_slot(PaddingSlot.MESSAGE, DIGEST)
     codes = []
     for wipe in (False, True):
         if wipe:
@@ -380,16 +380,16 @@ def test_wiping_forgets_the_slots(copying):
             copying.load(BITS)
         copying.put(good)
         codes.append(copying.go(private=0)[1][0])
-    copying.put_slot(Slot.SECRET, SECRET)
-    copying.put_slot(Slot.LABEL, LABEL)
-    copying.put_slot(Slot.MESSAGE, DIGEST)
+    copying.put_slot(PaddingSlot.SECRET, SECRET)
+    copying.put_slot(PaddingSlot.LABEL, LABEL)
+    copying.put_slot(PaddingSlot.MESSAGE, DIGEST)
     assert codes == [Error.NONE, Error.PADDING]
 
 
 def test_a_reset_in_the_middle_clears_everything(copying):
     good = Pkcs1Signature().encode(b"message", BITS)
     for after in (0, 1, 50, 300, 700):
-        copying.put_slot(Slot.MESSAGE, DIGEST)
+        copying.put_slot(PaddingSlot.MESSAGE, DIGEST)
         codes = []
         for reset in (False, True):
             if reset:
@@ -404,9 +404,9 @@ def test_a_reset_in_the_middle_clears_everything(copying):
             copying.put(good)
             codes.append(copying.go(private=0)[1][0])
         assert codes == [Error.NONE, Error.PADDING]
-    copying.put_slot(Slot.SECRET, SECRET)
-    copying.put_slot(Slot.LABEL, LABEL)
-    copying.put_slot(Slot.MESSAGE, DIGEST)
+    copying.put_slot(PaddingSlot.SECRET, SECRET)
+    copying.put_slot(PaddingSlot.LABEL, LABEL)
+    copying.put_slot(PaddingSlot.MESSAGE, DIGEST)
 
 
 def test_the_random_source_is_an_axi4_stream():

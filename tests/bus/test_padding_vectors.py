@@ -6,7 +6,7 @@ import pytest
 
 from coprime.engine.contract import Error
 from coprime.model.padding_formats import rejection_message
-from coprime.padding.instructions import Slot
+from coprime.padding.instructions import PaddingSlot
 from coprime.padding.scheme import Padding, Scheme
 from tests.bus.test_padding_control import Copying
 from tests.wycheproof import FILES, LONGER, vectors
@@ -37,7 +37,7 @@ def power(vector):
 def test_wycheproof(copying, scheme, file, step):
     """Every third test of a file, or every one."""
     secret = bytes(range(32))
-    copying.put_slot(Slot.SECRET, secret)
+    copying.put_slot(PaddingSlot.SECRET, secret)
     loaded, counts = None, {True: 0, False: 0}
     for vector in list(vectors(file))[::step]:
         if not vector.fits:
@@ -48,8 +48,8 @@ def test_wycheproof(copying, scheme, file, step):
             copying.load(bits)
             loaded = bits
         encoded = power(vector).to_bytes(vector.size)
-        copying.put_slot(Slot.LABEL, hashlib.sha256(vector.label).digest())
-        copying.put_slot(Slot.MESSAGE, vector.digest)
+        copying.put_slot(PaddingSlot.LABEL, hashlib.sha256(vector.label).digest())
+        copying.put_slot(PaddingSlot.MESSAGE, vector.digest)
         copying.set(SCHEME=scheme, LABEL=1, SALT_LENGTH=vector.salt_length)
         copying.put(encoded)
         code = copying.go(private=int(not scheme.signs))[1][0]

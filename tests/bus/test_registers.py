@@ -100,6 +100,7 @@ def test_windows():
         taken |= own
     assert [(window.name, window.access) for window in WINDOWS] == [
         ("PADDING_WINDOW", "W"),
+        ("DATA_WINDOW", "RW"),
         ("INPUT_WINDOW", "W"),
         ("OUTPUT_WINDOW", "R"),
         ("KEY_WINDOW", "W"),

@@ -1,6 +1,7 @@
 """Examples on pages run as they are there; a new one fails here until it is run, too."""
 
 import ctypes
+import hashlib
 import re
 import subprocess
 import sys
@@ -42,6 +43,7 @@ SERIAL_BOARD = pytest.mark.xdist_group("serial board")  # with tests/cli/test_se
 RUN = {
     ("README.md", "python"): 1,  # the first one of python.md
     ("adding.md", "python"): 2,
+    ("byte-strings.md", "python"): 1,
     ("cluster.md", "python"): 1,
     ("curves.md", "python"): 3,
     ("drivers.md", "c"): 4,  # besides here in tests/drivers/test_model.py and test_build.py
@@ -226,6 +228,13 @@ def driver_in_this_process(folder, number, device):
     library, driver = ctypes.CDLL(str(folder / name)), driver_of(device)
     assert library.coprime_open(ctypes.byref(driver)) == 0
     return library, driver
+
+
+def test_a_call_of_byte_strings(capsys):
+    given = run_python("byte-strings")
+    digest, *cycles = capsys.readouterr().out.split()
+    assert digest == hashlib.sha3_256(b"abc").hexdigest()
+    assert cycles == [str(given["result"].cycles)] * 2
 
 
 @pytest.mark.clients

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from coprime.model.padding_formats import DIGEST_INFO, bytes_of, rejection_message
-from coprime.padding.instructions import Slot
+from coprime.padding.instructions import PaddingSlot
 from coprime.padding.tasks import Option, Task
 from coprime.padding.unit import PaddingUnitModel
 from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Encryption, Pkcs1Signature, Pss
@@ -63,7 +63,7 @@ def test_encoding_is_software_s(bits):
         for options in (frozenset(), {Option.LABEL}):
             label = LABEL if options else b""
             machine = machine_for(bits, message, random=Source(length).byte, options=options)
-            machine.slots[Slot.LABEL][:] = hashlib.sha256(LABEL).digest()
+            machine.slots[PaddingSlot.LABEL][:] = hashlib.sha256(LABEL).digest()
             software = Oaep(label=label, random=Source(length).take)
             assert encoded(machine, Task.OAEP_ENCRYPT) == software.encode(message, bits)
 
@@ -79,7 +79,7 @@ def test_signatures_are_software_s(bits):
         for given, options in ((message, both), (digest, {Option.DIGEST_INFO})):
             machine = machine_for(bits, given, options=options)
             assert encoded(machine, Task.PKCS1_SIGN) == Pkcs1Signature().encode(message, bits)
-            machine.slots[Slot.MESSAGE][:] = digest
+            machine.slots[PaddingSlot.MESSAGE][:] = digest
             machine.output = machine.input
             machine.run(Task.PKCS1_VERIFY)
             assert not machine.bad
@@ -101,7 +101,7 @@ def test_signatures_are_software_s(bits):
                     salt_length=salt_length,
                     random=iter(salt).__next__,
                 )
-                machine.slots[Slot.SALT][:] = salt.ljust(32, b"\xff")
+                machine.slots[PaddingSlot.SALT][:] = salt.ljust(32, b"\xff")
                 assert encoded(machine, Task.PSS_SIGN) == expected
                 machine.output = machine.input
                 machine.run(Task.PSS_VERIFY)
@@ -111,7 +111,7 @@ def test_signatures_are_software_s(bits):
 def decoded(bits, task, data, **settings):
     """What a task makes of an encoded message: the message or None, and the cycles."""
     machine = machine_for(bits, data, **settings)
-    machine.slots[Slot.LABEL][:] = hashlib.sha256(LABEL).digest()
+    machine.slots[PaddingSlot.LABEL][:] = hashlib.sha256(LABEL).digest()
     machine.output = little(data)
     machine.run(task)
     assert not any(machine.output[machine.length :])
@@ -162,7 +162,7 @@ def test_a_wrong_pkcs1_padding_gives_another_message(size):
             ciphertext, secret = generator.randbytes(size), generator.randbytes(32)
             machine = machine_for(bits, ciphertext)
             machine.output = little(data)
-            machine.slots[Slot.SECRET][:] = secret
+            machine.slots[PaddingSlot.SECRET][:] = secret
             machine.run(Task.PKCS1_DECRYPT)
             cycles.add(machine.cycles)
             substitute = rejection_message(secret, ciphertext)
@@ -187,11 +187,11 @@ def test_wrong_signatures_are_bad():
             if index is not None:
                 data[index] ^= 1 << generator.randrange(8)
             machine = machine_for(bits, data, salt_length=32)
-            machine.slots[Slot.MESSAGE][:] = digest
+            machine.slots[PaddingSlot.MESSAGE][:] = digest
             machine.output = little(data)
             machine.run(task)
             assert machine.bad == (index is not None)
         machine.output = little(good)
-        machine.slots[Slot.MESSAGE][0] ^= 1
+        machine.slots[PaddingSlot.MESSAGE][0] ^= 1
         machine.run(task)
         assert machine.bad

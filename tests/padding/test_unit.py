@@ -5,7 +5,7 @@ import random
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.padding.instructions import Slot
+from coprime.padding.instructions import PaddingSlot
 from coprime.padding.programs import PROGRAMS
 from coprime.padding.tasks import Option, Task
 from coprime.padding.unit import PaddingUnit, PaddingUnitModel
@@ -108,7 +108,12 @@ def test_each_task_is_its_model(task, every):
                 random=Buffers(unit, b"", b"", bits).next,
             )
             model.input, model.output = bytearray(buffers.input), bytearray(buffers.output)
-            for slot in (Slot.SECRET, Slot.LABEL, Slot.SALT, Slot.MESSAGE):
+            for slot in (
+                PaddingSlot.SECRET,
+                PaddingSlot.LABEL,
+                PaddingSlot.SALT,
+                PaddingSlot.MESSAGE,
+            ):
                 model.slots[slot][:] = generator.randbytes(32)
                 await buffers.put(ctx, slot, model.slots[slot])
             model.run(task)
@@ -136,11 +141,11 @@ def test_wiping_clears_the_slots():
     async def process(ctx):
         while ctx.get(unit.busy):
             await ctx.tick()
-        await Buffers(unit, b"", b"", 0).put(ctx, Slot.MESSAGE, b"\xff" * 32)
+        await Buffers(unit, b"", b"", 0).put(ctx, PaddingSlot.MESSAGE, b"\xff" * 32)
         ctx.set(unit.wipe, 1)
         await ctx.tick()
         ctx.set(unit.wipe, 0)
-        assert ctx.get(unit.slots.memory.data[8 * Slot.MESSAGE]) == 0xFFFFFFFF
+        assert ctx.get(unit.slots.memory.data[8 * PaddingSlot.MESSAGE]) == 0xFFFFFFFF
         cycles = 0
         while ctx.get(unit.busy):
             await ctx.tick()

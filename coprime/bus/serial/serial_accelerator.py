@@ -7,9 +7,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from coprime.bus.axi4_lite import AXI4Lite
-from coprime.bus.front_end import FrontEnd
+from coprime.bus.axi_accelerator import front_end_of, with_reset
 from coprime.bus.serial.bridge import SerialBridge
-from coprime.engine.contract import capabilities_of
 
 
 class SerialAccelerator(wiring.Component):
@@ -17,8 +16,7 @@ class SerialAccelerator(wiring.Component):
 
     Parameters
     ----------
-    engine : a component with the ports of EngineSignature and the attribute `capabilities`; not one
-        that draws random bytes (ValueError)
+    engine : as of AxiAccelerator; not one that draws random bytes (ValueError)
     divisor : clock cycles of a bit, as SerialBridge's
 
     Members
@@ -29,11 +27,10 @@ class SerialAccelerator(wiring.Component):
     """
 
     def __init__(self, engine: wiring.Component, divisor: int | Fraction):
-        self.capabilities = capabilities_of(engine)
-        if self.capabilities.draws:
+        self.front_end = front_end_of(engine)
+        if self.front_end.draws:
             raise ValueError("a serial accelerator has no source of random bytes for blinding")
         self.engine = engine
-        self.front_end = FrontEnd(self.capabilities)
         self.bridge = SerialBridge(divisor)
         super().__init__({"rx": In(1), "tx": Out(1, init=1), "session": Out(1), "irq": Out(1)})
 
@@ -43,7 +40,7 @@ class SerialAccelerator(wiring.Component):
         m.submodules.bridge = bridge = self.bridge
         by_bridge = ResetInserter(bridge.reset)
         engine, front_end, slave = self.engine, self.front_end, AXI4Lite()
-        m.submodules.engine = by_bridge(engine)
+        m.submodules.engine = by_bridge(with_reset(engine, front_end))
         m.submodules.front_end = by_bridge(front_end)
         m.submodules.slave = by_bridge(slave)
         connect(m, front_end.engine, engine)

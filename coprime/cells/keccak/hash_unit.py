@@ -58,6 +58,7 @@ class HashUnit(wiring.Component):
     message (in), output (out): words of 32 bits with a count of bytes, `BUS_WORD`
     wipe (1 bit, in): forget messages, outputs and state, and all commands that were taken
     wiping (1 bit, out): this is under way, as it is after a reset; nothing is taken or output
+    computes (1 bit, out): as of a sponge
 
     Raises TypeError or ValueError for other parameters.
     """
@@ -78,7 +79,7 @@ class HashUnit(wiring.Component):
                 "message": In(stream.Signature(BUS_WORD)),
                 "output": Out(stream.Signature(BUS_WORD)),
                 "wipe": In(1),
-                "wiping": Out(1),
+                **dict.fromkeys(("wiping", "computes"), Out(1)),
             }
         )
 
@@ -99,7 +100,7 @@ class HashUnit(wiring.Component):
             *same_named(words, sponge, "squeezed", "valid", "drained"),
             *same_named(sponge, words, "take", "discard", "wanted", "more"),
             sponge.wipe.eq(self.wipe),
-            self.wiping.eq(sponge.wiping),
+            *same_named(self, sponge, "wiping", "computes"),
             words.wipe.eq(sponge.wiping),
             self.command.ready.eq(~enters & ~sponge.wiping),
             padding.enable.eq(enters),

@@ -61,6 +61,7 @@ class ParallelSponge(wiring.Component):
             order.cleared.eq(order.clear),
             self.wiping.eq(order.wiping),
             self.captures.eq(order.begins & order.capture & ~order.wiping),
+            self.computes.eq(order.begins & ~order.wiping),
         ]
 
         state = signals(LANE_BITS, "state")

@@ -155,6 +155,7 @@ class SlicedSponge(wiring.Component):
             order.finish.eq(at_end),
             order.cleared.eq(clear),
             self.captures.eq(order.begins & order.capture & ~order.wiping),
+            self.computes.eq((order.begins | ~first) & ~order.wiping),
         ]
         m.d.sync += fresh.eq(at_end)
         with m.If(at_end):

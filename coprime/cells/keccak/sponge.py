@@ -44,6 +44,7 @@ class SpongeSignature(wiring.Signature):
     wipe (1 bit, in): forget everything that was taken and computed: the message, the state, the
         blocks, also those of which there was some word
     wiping (1 bit, out): this is under way, as it is after a reset; no word is taken or output
+    computes (1 bit, out): a pass over the state is under way, and not that of a wipe
     """
 
     def __init__(self, width: int):
@@ -55,7 +56,7 @@ class SpongeSignature(wiring.Signature):
                 "squeezed": Out(width),
                 "drained": Out(position),
                 **dict.fromkeys(("take", "discard", "wanted", "more", "wipe"), In(1)),
-                **dict.fromkeys(("valid", "captures", "wiping"), Out(1)),
+                **dict.fromkeys(("valid", "captures", "wiping", "computes"), Out(1)),
             }
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from coprime.catalog import CALL_FAMILIES
 from coprime.flow.part_names import ALONE
 from coprime.operations.commands import Command
 from coprime.runs.exponents import EXPONENTS
@@ -23,6 +24,8 @@ MODULUS_OPTION = "m"  # the option that is a modulus, which may be an expression
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime run`."""
     add_design(parser)
+    other = next(iter(CALL_FAMILIES))
+    parser.epilog = f"Engines of byte strings have other options: coprime run {other} --help"
     parser.add_argument(
         "operation",
         metavar="OPERATION",

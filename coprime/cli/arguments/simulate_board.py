@@ -12,7 +12,7 @@ CLOCK_MHZ = Fraction(12)
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime simulate-board`."""
-    add_design(parser)
+    add_design(parser, calls=True)
     parser.number("--baud", "bits per second", BAUD)
     text = "clock of the board, which is a number of cycles for each bit"
     add_clock(parser, f"{text} ({CLOCK_MHZ}, or that of the board's oscillator)")

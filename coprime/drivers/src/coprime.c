@@ -1211,6 +1211,10 @@ const char *coprime_error_text(int code)
         return "a point is not on its curve, or the result is the point at infinity";
     case COPRIME_ERROR_SIGNATURE:
         return "the signature is wrong";
+    case COPRIME_ERROR_SLOT_LENGTH:
+        return "a slot has another length with this parameter set";
+    case COPRIME_ERROR_NOT_READY:
+        return "the accelerator takes or gives no word";
     case COPRIME_ERROR_FAULT:
         return "the result was wrong and was wiped: a fault, or a key with inconsistent numbers";
     case COPRIME_ERROR_IDENTIFICATION:

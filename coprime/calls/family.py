@@ -1,0 +1,80 @@
+"""A family of engines of byte strings: an architecture that can be built, with typed parameters.
+
+As `coprime.engine.family`, it names the function that builds its designs, and does not import it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+from coprime.cells.target import Target
+from coprime.engine.family import Settings, command_line, module_name, parse_known, texts
+from coprime.parameters import AnyParameter
+
+from .interface import CallDesign
+
+
+@dataclass(frozen=True)
+class CallFamily:
+    """One architecture.
+
+    Parameters
+    ----------
+    name : as on the command line
+    paper : short name of the publication that it implements; empty for our own
+    summary : one line
+    parameters : what the builder takes, each with its default
+    builder : the function that makes the engine's design, as MODULE:NAME
+    """
+
+    name: str
+    paper: str
+    summary: str
+    parameters: tuple[AnyParameter, ...]
+    builder: str
+
+    @property
+    def settings(self) -> tuple[AnyParameter, ...]:
+        """What can be set."""
+        return self.parameters
+
+    def check(self, settings: Settings) -> None:
+        """As `Family.check`."""
+        parse_known(self.name, self.settings, settings)
+
+    def choose(self, settings: Settings) -> "CallChoice":
+        """Give every parameter a value: that in `settings`, else its default. Raises as `check`."""
+        self.check(settings)
+        given = texts(settings)
+        values = {
+            one.name: one.parse(given[one.name]) if one.name in given else one.default
+            for one in self.parameters
+        }
+        return CallChoice(self, values)
+
+
+@dataclass(frozen=True)
+class CallChoice:
+    """A family with a value for each of its parameters: one point of the design space."""
+
+    family: CallFamily
+    values: Mapping[str, int | str]
+
+    def __hash__(self) -> int:
+        return hash((self.family.name, frozenset(self.values.items())))
+
+    @property
+    def design(self) -> CallDesign:
+        """The engine's design."""
+        module, _, function = self.family.builder.partition(":")
+        made: CallDesign = getattr(import_module(module), function)(**self.values)
+        return made
+
+    @property
+    def module_name(self) -> str:
+        """Name of the top module."""
+        return module_name(self.family.name)
+
+    def command(self, verb: str, target: Target | None = None) -> str:
+        """The command line that treats this point again, as `coprime VERB FAMILY ...`."""
+        return command_line(verb, self.family.name, self.values, target)

@@ -1,0 +1,65 @@
+"""Options of `coprime run` for an engine of byte strings."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from coprime.calls.interface import Slot
+from coprime.catalog import CALL_FAMILIES
+
+from ..options import Parser, add_json, add_parameters, hexadecimal_bytes
+
+
+def add_options(parser: Parser, family: str) -> None:
+    """Add the options for engines of a family: one for each slot that a call takes."""
+    interface = CALL_FAMILIES[family].choose({}).design.interface
+    parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
+    add_parameters(parser)
+    names = [one.name for one in interface.calls]
+    calls = "; ".join(f"{one.name}, {one.summary}" for one in interface.calls)
+    parser.add_argument("operation", metavar="CALL", choices=names, help=f"one of: {calls}")
+    if len(interface.parameter_sets) > 1:
+        first, *_ = interface.parameter_sets
+        text = f"parameter set: {', '.join(interface.parameter_sets)} (default: {first})"
+        parser.choice("--set", interface.parameter_sets, text, first)
+    taken = {name for one in interface.calls for name in one.takes}
+    for slot in [one for one in interface.slots if one.name in taken]:
+        metavar = "N" if slot.number_of else "HEX|@FILE"
+        parser.add_argument(
+            option_of(slot.name),
+            dest=place_of(slot.name),
+            type=_number(slot) if slot.number_of else _data,
+            metavar=metavar,
+            help=f"{slot.summary} (default: random)",
+        )
+    parser.number("--seed", "seed of what is random", 1)
+    parser.path("--trace", metavar="FST", help="file to write waveforms to")
+    add_json(parser)
+
+
+def option_of(slot: str) -> str:
+    """The option that gives a slot."""
+    return f"--{slot.replace('_', '-')}"
+
+
+def place_of(slot: str) -> str:
+    """Where the parsed options have it."""
+    return f"slot_{slot}"
+
+
+def _data(text: str) -> bytes:
+    """Hexadecimal digits, or the bytes of a file."""
+    return Path(text[1:]).read_bytes() if text.startswith("@") else hexadecimal_bytes(text)
+
+
+def _number(slot: Slot) -> Callable[[str], bytes]:
+    """A number of bytes, as the slot holds it."""
+    size = slot.lengths[0]
+
+    def read(text: str) -> bytes:
+        if not text.isdecimal() or int(text) >> 8 * size:
+            most = (1 << 8 * size) - 1
+            raise argparse.ArgumentTypeError(f"not a number of bytes, 0 to {most}: {text!r}")
+        return int(text).to_bytes(size, "little")
+
+    return read

@@ -1,0 +1,68 @@
+"""`coprime run` for engines of byte strings: one call in simulation, compared with a reference."""
+
+import argparse
+
+from coprime.calls.interface import EngineInterface
+from coprime.catalog import choose_calls
+from coprime.runs.calls import CallRun, run_call
+
+from .arguments.run_calls import option_of, place_of
+from .options import FAILED, chosen_settings
+from .output import check_file, print_result
+from .progress import progress
+
+_MOST_SHOWN = 64
+"""Bytes of an output that are shown; with --json all are."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the call; 1 if its outputs or its cycles are wrong.
+
+    Raises ValueError for a value that the call does not take, or of a wrong length.
+    """
+    choice = choose_calls(options.family, chosen_settings(options))
+    interface = choice.design.interface
+    call = interface.named(options.operation)
+    parameter_set = getattr(options, "set", interface.parameter_sets[0])
+    given = {one.name: getattr(options, place_of(one.name), None) for one in interface.slots}
+    values = {name: value for name, value in given.items() if value is not None}
+    for name in values:
+        if name not in call.takes:
+            raise ValueError(f"{call.name} takes no {option_of(name)}")
+    interface.check(values, parameter_set)
+    if options.trace is not None:
+        check_file("--trace", options.trace)
+    with progress(f"simulating {call.name} on {choice.family.name}") as passed:
+        done = run_call(
+            choice,
+            call,
+            values,
+            parameter_set=parameter_set,
+            seed=options.seed,
+            trace=options.trace,
+            progress=passed,
+        )
+    rows = [
+        *_rows(interface, done),
+        ("", "equal to the reference" if done.ok else "WRONG: differs from the reference"),
+        ("cycles", f"{done.cycles:,}"),
+        ("predicted", f"{done.predicted_cycles:,}"),
+        ("utilization", f"{done.utilization:.1%} of the cycles"),
+        ("simulation", f"{done.cycles_per_second / 1e6:.1f} million cycles a second"),
+    ]
+    print_result(done, rows, as_json=options.json)
+    return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
+
+
+def _rows(interface: EngineInterface, done: CallRun) -> list[tuple[str, str]]:
+    """The outputs in hexadecimal digits, but for secrets."""
+    rows = []
+    for name, data in done.outputs.items():
+        if interface.slot[name].secret:
+            text = f"{len(data):,} bytes, a secret"
+        elif len(data) > _MOST_SHOWN:
+            text = f"{data[:_MOST_SHOWN].hex()}... ({len(data):,} bytes)"
+        else:
+            text = data.hex()
+        rows.append((name.replace("_", "-"), text))
+    return rows

@@ -1,0 +1,92 @@
+"""Running calls of engines of byte strings in simulation, compared with their references."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from coprime.calls.interface import Call, Values
+from coprime.catalog import CallChoice
+from coprime.device.calls import CallAccelerator
+from coprime.device.jobs import EngineError
+from coprime.device.simulated import open_simulation
+from coprime.engine.capabilities import Error
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallRun:
+    """A call that was run in simulation; field names are those of `run --json`."""
+
+    family: str
+    parameters: Mapping[str, int | str]
+    operation: str
+    parameter_set: str
+    outputs: Values = field(repr=False)
+    """Those that can be read."""
+    secret: frozenset[str]
+    """Names of outputs whose values no report shows."""
+    ok: bool  # every output equals the reference's
+    cycles: int
+    predicted_cycles: int
+    utilization: float
+    """Part of the cycles in which the units worked."""
+    seconds: float  # wall time of the call with its transfers
+    cycles_per_second: float  # simulated clock cycles a second
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them: outputs in hexadecimal digits, null for secrets."""
+        outputs = {
+            name: None if name in self.secret else data.hex() for name, data in self.outputs.items()
+        }
+        fields = {name: value for name, value in self.__dict__.items() if name != "secret"}
+        return fields | {"parameters": dict(self.parameters), "outputs": outputs}
+
+
+def run_call(
+    choice: CallChoice,
+    call: Call,
+    values: Values,
+    *,
+    parameter_set: str = "",
+    seed: int = 1,
+    trace: Path | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> CallRun:
+    """Run one call, and compare its outputs with the reference.
+
+    Inputs that are not in `values` are drawn from the seed. Of these the engine draws itself those
+    that it can, from a random source that gives it the same bytes. Raises EngineError, before
+    anything is built, if the hardware would refuse.
+    """
+    design = choice.design
+    interface = design.interface
+    inputs = {**call.draw(parameter_set, Random(seed)), **values}
+    drawn = [name for name in call.inputs if name in call.optional and name not in values]
+    random = b"".join(inputs[name] for name in drawn)
+    loaded = {name: inputs[name] for name in call.takes if name not in drawn}
+    outcome = design.predict(call, parameter_set, loaded, random)
+    if outcome.error is not Error.NONE:
+        raise EngineError(outcome.error)
+    with open_simulation(choice, trace=trace) as device:
+        device.progress = progress
+        device.give_random(random)
+        driver = CallAccelerator(device, interface)
+        start, before = time.perf_counter(), device.cycles
+        result = driver.call(call.name, loaded, parameter_set=parameter_set)
+        seconds, clock = time.perf_counter() - start, device.cycles - before
+    wanted = call.reference(parameter_set, inputs)
+    return CallRun(
+        family=choice.family.name,
+        parameters=choice.values,
+        operation=call.name,
+        parameter_set=parameter_set,
+        outputs=result.outputs,
+        secret=frozenset(one.name for one in interface.slots if one.secret),
+        ok=all(data == wanted[name] for name, data in result.outputs.items()),
+        cycles=result.cycles,
+        predicted_cycles=outcome.cycles,
+        utilization=result.utilization,
+        seconds=seconds,
+        cycles_per_second=clock / seconds,
+    )
