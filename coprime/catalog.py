@@ -26,6 +26,7 @@ from coprime.engine.lengths import Lengths
 from coprime.errors import hint
 from coprime.fixed_modulus.families import COMPRESSION, DIRECT
 from coprime.parameters import ChoiceParameter, Parameter
+from coprime.shake.family import SHAKE
 
 if TYPE_CHECKING:
     from coprime.operations.commands import Command
@@ -63,7 +64,7 @@ FAMILIES: Mapping[str, Family] = {
     )
 }
 
-CALL_FAMILIES: Mapping[str, CallFamily] = {}
+CALL_FAMILIES: Mapping[str, CallFamily] = {family.name: family for family in (SHAKE,)}
 """Families of engines of byte strings; those of FAMILIES are engines of numbers."""
 
 

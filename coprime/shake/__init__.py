@@ -1,0 +1,1 @@
+"""SHA-3 and SHAKE as an engine of byte strings (FIPS 202)."""
