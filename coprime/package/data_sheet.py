@@ -1,9 +1,8 @@
 """The data sheet of a design: doc/data_sheet.md for people, doc/data_sheet.json for programs.
 
-Its figures and tables are here, its texts in the template.
+Its tables are here and in the modules of the kinds of designs, its texts in the templates.
 """
 
-import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -14,25 +13,18 @@ from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
 from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS
 from coprime.cells.target import Target
-from coprime.ec import montgomery
-from coprime.ec.samples import curves_of
-from coprime.engine.contract import Capabilities
 from coprime.flow.port_comments import BUS_PORTS
 from coprime.flow.targets import FLOWS, Units
 from coprime.parameters import AnyParameter
 
 from . import timing
-from .description import Description
-from .figures import OperationFigures, PartFigures
+from .description import Description, Rows
+from .figures import PartFigures
 from .sheet import Cell, Section, Sheet
 from .templates import filled
 
 _BUSES = {Bus.AXI4_LITE: "AXI4-Lite", Bus.AXI4: "AXI4 with bursts"}
 _GENERIC = Units(lut="LUTs", carry="carry chains", dsp="DSP slices", bram="block RAMs")
-_PREDICTED = "predicted, exact"
-
-Rows = Sequence[Mapping[str, Cell] | Sequence[Cell]]
-"""Cells by their columns, and maybe more; or one for each column."""
 
 
 def files(own: Description) -> Mapping[str, str]:
@@ -44,13 +36,11 @@ def files(own: Description) -> Mapping[str, str]:
 def sheet_of(own: Description) -> Sheet:
     """The data sheet."""
     mhz, clock_found = _clock(own)
-    area, software = _area(own), _software(own, mhz)
-    layout = getattr(own.core.design, "layout", None)
+    area, parts = _area(own), own.kind.sheet_parts(own, mhz)
     routed = _is_routed(own.target)
     texts = filled(
-        "data_sheet.toml.j2",
+        parts.template,
         own=own,
-        caps=own.core.design.capabilities,
         bus=_BUSES[own.bus],
         address_bits=WINDOW_BITS,
         units=_units(own.target),
@@ -65,27 +55,23 @@ def sheet_of(own: Description) -> Sheet:
             for name, cell in row.items()
             if routed or name not in _ROUTED
         ),
-        software=software,
-        cleared=_cleared(own),
-        layout=layout,
+        **parts.values,
     )
     rows: dict[str, Rows] = {
-        "overview": list(_overview(own)),
+        "overview": [*parts.first, *_found(own), *parts.headline],
         "area": area,
-        "operations": [_times(own, one, mhz) for one in own.figures.operations],
-        "software": software,
         "assessed": _assessed(own),
         "parameters": _parameters(own),
         "ports": [
             (one.name, "output" if one.output else "input", one.width, BUS_PORTS[one.name])
             for one in own.ports
         ],
-        "memory": layout.memory_map() if layout else [],
         "timing": timing.rows(own),
         "registers": [
             (_address(one), one.name, one.access, f"0x{own.register_reset(one):08X}", one.doc)
             for one in own.registers
         ],
+        **parts.rows,
     }
     return Sheet(
         title=f"{own.name}: data sheet",
@@ -140,27 +126,10 @@ def _whole(own: Description) -> PartFigures | None:
     return next((one for one in own.figures.parts if one.part != "engine"), None)
 
 
-def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
-    """What a reader looks for first."""
-    caps = own.core.design.capabilities
-    yield "operations", ", ".join(command.name for command in sorted(caps.required)), ""
-    if caps.fixed_modulus is None:
-        yield "modulus", f"{caps.min_length} to {caps.max_length} bits", ""
-        curves = _curves(caps)
-        if curves:
-            yield "curves", ", ".join(curves), ""
-    else:
-        yield "modulus", f"{own.core.values['modulus']}, {caps.max_length} bits", ""
-    proved = any(one.assessment == "constant time" for one in own.figures.assessed)
-    found = "proved, see Assessments" if proved else "declared, not proved"
-    yield "constant time", caps.constant_time, found if caps.constant_time else ""
-    yield "results checked in hardware", caps.checked, ""
-    if caps.blinded:
-        names = ", ".join(command.name for command in caps.blinded)
-        others = "not X_MULTIPLY" if _has_montgomery_curves(caps) else ""
-        yield "scalars blinded", f"{names}: half the order's length in random bits", others
+def _found(own: Description) -> Iterator[tuple[str, Cell, str]]:
+    """Area and clock, as far as they are known."""
     whole = _whole(own)
-    part = f"area of the {'cluster' if own.is_cluster else 'accelerator'}"
+    part = f"area of the {own.kind.part}"
     if own.target is Target.GENERIC:
         yield part, "depends on the FPGA", "build with another --target"
     elif whole is None:
@@ -177,28 +146,6 @@ def _overview(own: Description) -> Iterator[tuple[str, Cell, str]]:
         yield "clock", f"{mhz:.4g} MHz", found
     else:
         yield "clock", None, _no_clock(own.target)
-    headline = (*caps.private, *caps.powers)[0]
-    longest = [one for one in own.figures.operations if one.operation == headline.name]
-    for one in longest[-1:]:
-        cycles = one.command_cycles or one.engine_cycles
-        text = f"{cycles:,} cycles"
-        if mhz is not None:
-            text += f", {cycles / mhz / 1000:.4g} ms"
-        found = _PREDICTED if mhz is None else f"{_PREDICTED}; at {mhz:.4g} MHz"
-        yield f"{one.operation}, {one.bits} bits", text, found
-
-
-def _curves(caps: Capabilities) -> list[str]:
-    """Names of the curves whose numbers the engine holds, of the operations that it has."""
-    names = [
-        curve.name
-        for command in caps.on_curve
-        for curve in curves_of(command)
-        if max(curve.p.bit_length(), curve.n.bit_length()) <= caps.max_prime_length
-    ]
-    if _has_montgomery_curves(caps):
-        names += [one.name for one in montgomery.CURVES if one.p.bit_length() <= caps.max_length]
-    return list(dict.fromkeys(names))
 
 
 def _units(target: Target) -> Units:
@@ -222,9 +169,8 @@ _ROUTED = ("clock_mean_mhz", "clock_best_mhz", "seeds", "clock_found")
 def _area(own: Description) -> list[dict[str, Cell]]:
     """Area and clock, the accelerator's beside the engine's; what is not known is None."""
     known = {one.part: one for one in own.figures.parts}
-    parts = (CLUSTER,) if own.is_cluster else ("engine", "accelerator")
     rows: list[dict[str, Cell]] = []
-    for part in parts if known else ():
+    for part in own.kind.parts if known else ():
         found = known.get(part)
         clock = found.clock if found else None
         cells = ("lut", "ff", "carry", "dsp", "bram")
@@ -240,43 +186,6 @@ def _area(own: Description) -> list[dict[str, Cell]]:
             }
         )
     return rows
-
-
-def _cycles(one: OperationFigures) -> int:
-    return (one.command_cycles or one.engine_cycles) + (one.moving_cycles or 0)
-
-
-def _times(own: Description, one: OperationFigures, mhz: float | None) -> dict[str, Cell]:
-    """Cycles and times of an operation."""
-    return {
-        **asdict(one),
-        "milliseconds": _cycles(one) / mhz / 1000 if mhz else None,
-        "per_second": mhz * 1e6 / _cycles(one) * own.cores if mhz else None,
-        "found": _PREDICTED,
-    }
-
-
-def _software(own: Description, mhz: float | None) -> list[dict[str, Cell]]:
-    """Operations a second beside software's; nothing for an engine without private operations."""
-    caps, figures = own.core.design.capabilities, own.figures
-    if not (caps.private and caps.public):
-        return []
-    cycles = {(one.operation, one.bits): _cycles(one) for one in figures.operations}
-    names = {"private": caps.private[0].name, "public": caps.public[0].name}
-    return [
-        {
-            "bits": one.bits,
-            **{
-                column: mhz * 1e6 / cycles[name, one.bits] * own.cores if mhz else None
-                for column, name in names.items()
-            },
-            "openssl_private": one.private_per_second,
-            "openssl_public": one.public_per_second,
-            "found": figures.software_found,
-        }
-        for one in figures.software
-        if (names["private"], one.bits) in cycles
-    ]
 
 
 def _assessed(own: Description) -> list[dict[str, Cell]]:
@@ -295,7 +204,7 @@ def _parameters(own: Description) -> list[tuple[str, str, str, str]]:
     core = own.core
     known: list[AnyParameter] = [*core.family.parameters, *core.family.operations]
     rows = []
-    if own.is_cluster:
+    if own.kind.part == CLUSTER:
         rows.append(("engine", core.family.name, "a family", "family of the cores"))
         known = [*CLUSTER_PARAMETERS, *known]
     of = own.choice.values
@@ -323,18 +232,8 @@ def _names(kind: type[Target] | type[Bus]) -> str:
     return ", ".join(one.value for one in kind)
 
 
-def _cleared(own: Description) -> int:
-    """Cycles after a reset in which an accelerator's buffers are cleared."""
-    words = math.ceil(own.core.design.capabilities.max_length / 32)
-    return (1 << max(1, (words - 1).bit_length())) + words
-
-
 def _address(register: Register) -> str:
     first = f"0x{register.address:03X}"
     if isinstance(register, Window):
         return f"{first} to 0x{register.address + 4 * register.words - 4:03X}"
     return first
-
-
-def _has_montgomery_curves(caps: Capabilities) -> bool:
-    return any(one.operation.setting == ("curves", "montgomery") for one in caps.commands)

@@ -1,47 +1,35 @@
-"""What a built accelerator, or cluster, looks like to the tools of a user: ports, registers, files.
+"""What a built design looks like to the tools of a user: ports, registers, files.
 
-The other modules of this folder write it down in their formats.
+The other modules of this folder write it down in their formats. What differs between engines of
+numbers, clusters of them and engines of byte strings, each `Kind` answers for itself: `kinds/`.
 """
 
-import enum
-from collections.abc import Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from amaranth.lib import wiring
 
 from coprime import __version__
-from coprime.bus import cluster_registers
 from coprime.bus.axi4_lite import flat_ports
 from coprime.bus.axi_accelerator import bus_signature, random_ports
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Field, Register
-from coprime.bus.shared_registers import (
-    defined_cluster_registers,
-    defined_registers,
-    identity_fields,
-)
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
-from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.parts import build_command
-from coprime.padding.scheme import Padding, Scheme, mask_of
+from coprime.padding.scheme import Padding
 
 from .figures import Figures
+from .sheet import Cell
 
-__all__ = ["CLUSTER_C_HEADER", "C_HEADER", "Description", "Port", "describe"]
+__all__ = ["C_HEADER", "Bench", "Description", "Example", "Kind", "Port", "Rows", "SheetParts"]
 
 C_HEADER = "coprime_registers.h"
-CLUSTER_C_HEADER = "coprime_cluster_registers.h"
 
-# Of an accelerator's registers and of a cluster's: what has one name has the same codes.
-_CODES: dict[tuple[str, str], type[enum.IntEnum]] = {
-    ("COMMAND", "CODE"): Command,
-    ("ERROR", "CODE"): Error,
-    ("ERROR", "REFUSAL"): Error,
-    ("COMPLETION", "ERROR"): Error,
-    ("KEY_OPERAND", "OPERAND"): Operand,
-    ("PADDING", "SCHEME"): Scheme,
-}
+Rows = Sequence[Mapping[str, Cell] | Sequence[Cell]]
+"""Cells by their columns, and maybe more; or one for each column."""
 
 
 @dataclass(frozen=True)
@@ -61,29 +49,154 @@ class Port:
 
 
 @dataclass(frozen=True)
+class SheetParts:
+    """What a data sheet has of a kind of designs.
+
+    Parameters
+    ----------
+    template : of its sections: their titles, texts and columns
+    values : that this template has, and others have not
+    first : rows of the overview before area and clock
+    headline : the last row there: cycles and time of an operation; empty if there is none
+    rows : of the sections that other kinds have not, by the sections' keys
+    """
+
+    template: str
+    values: Mapping[str, object]
+    first: Rows
+    headline: Rows
+    rows: Mapping[str, Rows]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a testbench has of a kind of designs: Verilog, and how much it is.
+
+    Parameters
+    ----------
+    tasks : the tasks of its checks
+    checks, quick : statements: of all checks, and of the quick ones
+    longest : bits of the longest number that a task is given
+    limit : cycles from a check to the next, after which something hangs
+    cycles, quick_cycles : that the checks take, about
+    codes : the codes that these name, by what they are codes of, a constant KIND_NAME each
+    spare : a register that stores what is written, to try accesses with
+    """
+
+    tasks: str
+    checks: str
+    quick: str
+    longest: int
+    limit: int
+    cycles: int
+    quick_cycles: int
+    codes: Mapping[str, Mapping[str, int]]
+    spare: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """What the cocotb example has of a kind of designs.
+
+    Parameters
+    ----------
+    template : of the example
+    values : that this template has
+    used : names of the registers that it may access
+    cycles : of the longest command
+    """
+
+    template: str
+    values: Mapping[str, object]
+    used: frozenset[str]
+    cycles: int
+
+
+class Kind(ABC):
+    """What files of a package ask of the kind of a design."""
+
+    part = "accelerator"
+    """As which the whole design is measured."""
+    parts: tuple[str, ...] = ("engine", "accelerator")
+    """What the data sheet shows the area of."""
+    cores = 1
+    headers: tuple[str, ...] = (C_HEADER,)
+    """Names of the C headers of registers."""
+    software: str
+    """Template of the README's step on software."""
+    not_drivers: tuple[str, ...] = ()
+    """Parts of the names of the C driver's files that are for other kinds."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """The design in one line."""
+
+    @property
+    @abstractmethod
+    def registers(self) -> tuple[Register, ...]:
+        """All registers, the windows included, by address."""
+
+    @property
+    @abstractmethod
+    def values(self) -> Mapping[str, Mapping[str, int]]:
+        """The fields' values that depend on the engine: by register and field."""
+
+    @property
+    @abstractmethod
+    def codes(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
+        """The codes of fields that have some, by register and field: numbers by their names."""
+
+    @property
+    @abstractmethod
+    def draws(self) -> bool:
+        """Whether there is a port for random bytes."""
+
+    @abstractmethod
+    def verilog(self, target: Target, bus: Bus) -> str:
+        """The text of the design."""
+
+    @abstractmethod
+    def diagrams(self, bus: Bus) -> list[str]:
+        """Names of the timing diagrams that fit its ports and registers."""
+
+    @abstractmethod
+    def sheet_parts(self, own: "Description", mhz: float | None) -> SheetParts:
+        """The parts of its data sheet; times are those at a clock, if one is known."""
+
+    @abstractmethod
+    def kept(self, register: Register, word: int) -> int | None:
+        """What a register shows after a write of a word; None if it is none that stores."""
+
+    @abstractmethod
+    def bench(self, own: "Description") -> Bench:
+        """The parts of its testbench."""
+
+    @abstractmethod
+    def example(self, own: "Description") -> Example:
+        """The parts of its cocotb example."""
+
+
+@dataclass(frozen=True)
 class Description:
     """One built design.
 
     Parameters
     ----------
     choice : family and parameters
+    kind : what differs between kinds of designs
     target : whose cells it is made of
     bus : what its ports are
     paddings : in hardware
-    summary : one line
-    registers : all, the windows included, by address
-    values : of the fields that depend on the engine: by register and field
     clock_mhz : the clock that the user names; None if none was named
     figures : what was predicted and measured
     """
 
     choice: Choice | ClusterChoice
+    kind: Kind
     target: Target
     bus: Bus
-    paddings: tuple[Padding, ...]
-    summary: str
-    registers: tuple[Register, ...]
-    values: Mapping[str, Mapping[str, int]]
+    paddings: tuple[Padding, ...] = ()
     clock_mhz: float | None = None
     figures: Figures = field(default_factory=Figures)
 
@@ -91,35 +204,39 @@ class Description:
     """The generator's."""
 
     @property
-    def is_cluster(self) -> bool:
-        """Whether it is a cluster."""
-        return isinstance(self.choice, ClusterChoice)
-
-    @property
     def cores(self) -> int:
         """Number of engines."""
-        return self.choice.cores if isinstance(self.choice, ClusterChoice) else 1
+        return self.kind.cores
 
     @property
     def core(self) -> Choice:
         """The engine's family and parameters; of a cluster, those of each core."""
-        return self.choice.core if isinstance(self.choice, ClusterChoice) else self.choice
+        return self.choice.core
 
     @property
     def name(self) -> str:
         """The top module, and the stem of the files."""
         return self.choice.module_name
 
+    @cached_property
+    def summary(self) -> str:
+        """The design in one line."""
+        return self.kind.summary
+
+    @cached_property
+    def registers(self) -> tuple[Register, ...]:
+        """All registers, the windows included, by address."""
+        return self.kind.registers
+
     @property
     def random(self) -> bool:
         """Whether there is a port for random bytes."""
-        return bool(self.paddings) or self.core.design.capabilities.draws
+        return self.kind.draws
 
     @property
     def headers(self) -> tuple[str, ...]:
         """Names of the C headers."""
-        of_cluster = (CLUSTER_C_HEADER,) if isinstance(self.choice, ClusterChoice) else ()
-        return (*of_cluster, C_HEADER)
+        return self.kind.headers
 
     @property
     def verilog(self) -> str:
@@ -143,51 +260,24 @@ class Description:
         """The command that builds it, but for the folder."""
         return build_command(self.choice, self.target, self.bus, self.paddings)
 
+    @cached_property
+    def _values(self) -> Mapping[str, Mapping[str, int]]:
+        return self.kind.values
+
+    @cached_property
+    def _codes(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
+        return self.kind.codes
+
     def reset(self, register: Register, field: Field) -> int:
         """A field's value after reset."""
         if field.reset is not None:
             return field.reset
-        return self.values[register.name].get(field.name, 0)
+        return self._values[register.name].get(field.name, 0)
 
     def register_reset(self, register: Register) -> int:
         """A register's value after reset."""
         return sum(self.reset(register, field) << field.offset for field in register.fields)
 
-    def codes(self, register: Register, field: Field) -> list[enum.IntEnum]:
-        """The codes that a field takes; none for a field of numbers."""
-        return list(_CODES.get((register.name, field.name), ()))
-
-
-def describe(
-    choice: Choice | ClusterChoice,
-    target: Target,
-    bus: Bus = Bus.AXI4_LITE,
-    paddings: Collection[Padding] = (),
-    clock_mhz: float | None = None,
-    figures: Figures | None = None,
-) -> Description:
-    """Describe what `coprime build` makes of a choice."""
-    core = choice.core if isinstance(choice, ClusterChoice) else choice
-    values = {
-        register.name: fields
-        for register, fields in identity_fields(core.design.capabilities, mask_of(paddings)).items()
-    }
-    summary = core.family.summary
-    known = defined_registers(core.design.capabilities, padded=bool(paddings))
-    if isinstance(choice, ClusterChoice):
-        summary, known = (
-            f"{choice.cores} engines on a chain: {summary}",
-            defined_cluster_registers(core.design.capabilities),
-        )
-        values[cluster_registers.CORES.name] = {"COUNT": choice.cores}
-    return Description(
-        choice,
-        target,
-        bus,
-        tuple(paddings),
-        summary,
-        known,
-        values,
-        clock_mhz,
-        figures or Figures(),
-    )
+    def codes(self, register: Register, field: Field) -> Mapping[str, int]:
+        """The codes that a field takes, by their names; none for a field of numbers."""
+        return self._codes.get((register.name, field.name), {})

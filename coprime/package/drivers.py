@@ -4,16 +4,14 @@ from collections.abc import Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from coprime.catalog import ClusterChoice
-
 from .description import Description
 
 
 def files(own: Description) -> Mapping[str, str]:
-    """The sources of the C driver; for a cluster also what makes accelerators of its cores."""
+    """The sources of the C driver that are for the design's kind."""
     found = _sources(resources.files("coprime").joinpath("drivers"), "drivers")
-    is_cluster = isinstance(own.choice, ClusterChoice)
-    return {path: text for path, text in found.items() if is_cluster or "_cluster" not in path}
+    others = own.kind.not_drivers
+    return {path: text for path, text in found.items() if not any(one in path for one in others)}
 
 
 def _sources(folder: Traversable, path: str) -> dict[str, str]:

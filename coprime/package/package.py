@@ -7,7 +7,7 @@ from coprime.bus.kinds import Bus
 from coprime.catalog import Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.files import write_file
-from coprime.flow.parts import accelerator_verilog, cluster_verilog, refuse_paddings
+from coprime.flow.parts import refuse_paddings
 from coprime.padding.scheme import Padding
 
 from . import (
@@ -25,7 +25,8 @@ from . import (
     vivado,
     zynq,
 )
-from .description import Description, describe
+from .describe import describe
+from .description import Description
 from .figures import Figures
 from .license import licensed
 from .manifest import MANIFEST, check_replaceable, manifest
@@ -35,9 +36,7 @@ __all__ = ["check_design", "package", "write_package"]
 
 
 def _verilog(own: Description) -> Mapping[str, str]:
-    if isinstance(own.choice, ClusterChoice):
-        return {own.verilog: cluster_verilog(own.choice, own.target, own.bus)}
-    return {own.verilog: accelerator_verilog(own.choice, own.target, own.bus, own.paddings)}
+    return {own.verilog: own.kind.verilog(own.target, own.bus)}
 
 
 _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (

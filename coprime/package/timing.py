@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
-from coprime.bus.kinds import Bus
-
 from .description import Description
 
 FOLDER = "timing"  # of the diagrams, in this package and in what is built
@@ -39,13 +37,7 @@ DIAGRAMS: Mapping[str, Diagram] = {
 
 def _shown(own: Description) -> list[str]:
     """The diagrams that fit a design's ports and registers."""
-    if own.is_cluster:
-        return ["burst_read"] if own.bus is Bus.AXI4 else ["write", "read"]
-    if own.bus is Bus.AXI4:
-        names = ["burst_write", "burst_read", "burst_reset", "burst_command"]
-    else:
-        names = ["write", "read", "wait", "reset", "command"]
-    return names + (["random"] if own.random else [])
+    return own.kind.diagrams(own.bus) + (["random"] if own.random else [])
 
 
 def files(own: Description) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from coprime.exponentiators.names import BLINDINGS
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.program.operands import BLINDED_OF, Context, Scratch
 from coprime.program.steps import SIGNS, StepKind, mask_bits
 from coprime.rsa.keys import RsaPrivateKey, generate

@@ -7,7 +7,7 @@ import pytest
 from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.padding.scheme import Padding
 
 SMALL = {

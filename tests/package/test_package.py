@@ -28,7 +28,7 @@ from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.tools import verilator_root
 from coprime.package import svd, zynq
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.package.package import write_package
 from coprime.package.zynq import ZYNQ_BOARDS
 from coprime.padding.scheme import Padding, Scheme

@@ -12,7 +12,7 @@ from coprime.catalog import CLUSTER, FAMILIES, choose
 from coprime.cells.target import Target
 from coprime.engine.contract import Error, Length
 from coprime.flow.tools import verilator_root
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.package.package import write_package
 from coprime.package.testbench.curve_vectors import curve_vectors
 from coprime.package.testbench.folder import files

@@ -9,7 +9,7 @@ import pytest
 from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.cells.target import Target
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.package.timing import DIAGRAMS, files
 from coprime.padding.scheme import Padding
 

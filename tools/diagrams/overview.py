@@ -13,7 +13,7 @@ from coprime.catalog import FAMILIES, MODULUS
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.flow.boards import BOARDS
-from coprime.package.description import describe
+from coprime.package.describe import describe
 from coprime.package.package import package
 from coprime.package.readme import purpose
 from coprime.soc.riscv import ACCELERATOR, COPY_ENGINE, RAM_BYTES

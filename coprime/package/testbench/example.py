@@ -1,117 +1,36 @@
-"""The cocotb example of a package: an operation of RSA, and on P-256 where the engine has that."""
+"""The cocotb example of a package: a command or two over a bus master that we did not write."""
 
-import random
 from collections.abc import Mapping
-from dataclasses import replace
 
 from coprime.bus.kinds import Bus
-from coprime.ec.weierstrass import curve_named
-from coprime.engine.contract import Command, Error, Length, Operand
 
 from ..description import Description
 from ..templates import filled
-from .curve_vectors import curve_vector
-from .engine_checks import EngineChecks
 from .register_checks import RegisterChecks
-from .vectors import SampleNumbers, Vector, numbers_of
 
 NAME = "sim/cocotb_example.py"
 LONGEST = 100_000
 """Cycles of an operation that Icarus Verilog simulates in less than a minute under cocotb."""
-_P256 = curve_named("P-256")
-_CHECK, _MULTIPLY = Command.EC_CHECK, Command.EC_MULTIPLY
 _CYCLE_US = 0.01  # of the example's clock
-_USED = {
-    *("IDENTIFICATION", "COMMAND", "ERROR", "INTERRUPT_ENABLE", "INTERRUPT_STATUS"),
-    *("INPUT_LENGTH", "INPUT_WINDOW", "OUTPUT_LENGTH", "OUTPUT_WINDOW"),
-    *("MODULUS_LENGTH", "EXPONENT_LENGTH", "P_LENGTH", "Q_LENGTH"),
-    *("KEY_OPERAND", "KEY_DATA", "CORE", "COMPLETION", "RESULT_LENGTH", "RESULT", "NEXT"),
-}
-"""Registers that the example has."""
 _MASTERS = {Bus.AXI4_LITE: ("AxiLiteBus", "AxiLiteMaster"), Bus.AXI4: ("AxiBus", "AxiMaster")}
 
 
 def files(own: Description, cells: str | None) -> Mapping[str, str]:
     """The example; `cells` are the models of the target's cells, if it has any."""
-    numbers = numbers_of(own)
-    rsa, exponent = _rsa(numbers)
-    engine = EngineChecks(own, numbers)
+    example = own.kind.example(own)
     bus, master = _MASTERS[own.bus]
-    values: dict[str, object] = {}
-    cycles = engine.outcome_of(rsa).cycles
-    if _has_p256(own):
-        k = random.Random(256).randrange(1, _P256.n)
-        check, multiply = (_on_p256(own, one, k) for one in (_CHECK, _MULTIPLY))
-        multiply_cycles = engine.outcome_of(multiply).cycles
-        values = {"check": check, "multiply": multiply, "k": k, "multiply_cycles": multiply_cycles}
-        cycles = max(cycles, multiply_cycles)
     return {
         NAME: filled(
-            "cocotb_example.py.j2",
+            example.template,
             own=own,
-            used=_USED,
+            used=example.used,
             bus=bus,
             master=master,
-            rsa=rsa,
-            modulus=numbers.n,
-            exponent=exponent,
-            curve=_P256 if values else None,
-            half_bits=numbers.own.half_bits,
-            point_error=int(Error.POINT),
-            x_operand=int(Operand.X),
             identification=RegisterChecks(own).identification,
             longest=LONGEST,
             # Twice the engine's time, and room for the conversions of a short operation.
-            timeout=int(2 * cycles * _CYCLE_US) + 1000,
+            timeout=int(2 * example.cycles * _CYCLE_US) + 1000,
             sources=[f"../{own.verilog}", *([cells] if cells else [])],
-            job=lambda vector: _job(own, vector),
-            **values,
+            **example.values,
         )
     }
-
-
-def _rsa(numbers: SampleNumbers) -> tuple[Vector, int]:
-    """The private operation with the sample key, or else the public one, and its exponent."""
-    if numbers.key is None:
-        x = numbers.x
-        vector = Vector(numbers.public, numbers.lengths, numbers.loaded, x)
-        needed = numbers.own.required[numbers.public]
-        loaded = [one for one in numbers.loaded if one[0] in needed]
-        return replace(vector, operands=loaded), numbers.e
-    operands, lengths = numbers.private_operands()
-    x = pow(numbers.x, numbers.e, numbers.n)
-    return Vector(numbers.own.private[0], lengths, operands, x), numbers.key.d
-
-
-def _has_p256(own: Description) -> bool:
-    engine = own.core.design.capabilities
-    return _MULTIPLY in engine.commands and (engine.max_prime_length >= _P256.p.bit_length())
-
-
-def _on_p256(own: Description, command: Command, k: int) -> Vector:
-    x, y = _P256.base
-    numbers = {"x": x, "y": y, "k": k, **_P256.numbers}
-    inputs = {one.name: numbers[one.name] for one in command.operation.inputs}
-    return curve_vector(own.core.design.capabilities, command, inputs)
-
-
-def _job(own: Description, vector: Vector) -> str:
-    """What the example's `run` takes, as Python has it."""
-    registers = {one.name for one in own.registers}
-    lengths = ", ".join(
-        f"({length.name}_LENGTH, {bits})"
-        for length, bits in vector.lengths.items()
-        if length is not Length.DIGIT and f"{length.name}_LENGTH" in registers
-    )
-    operands = "".join(
-        f"        ({int(operand)}, {bits}, 0x{value:x}),  # {operand.name}\n"
-        for operand, bits, value in vector.operands
-    )
-    return (
-        "{\n"
-        f'    "command": {int(vector.command)},\n'
-        f'    "bits": {vector.bits},\n'
-        f'    "lengths": [{lengths}],\n'
-        f'    "operands": [\n{operands}    ],\n'
-        "}"
-    )

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from coprime.bus import registers
 from coprime.bus.register_classes import Register, Window
-from coprime.bus.shared_registers import CLASSES, LONGEST
 
 from ..description import Description
 
 _ADDRESS_BITS = 12
 _WORDS = (0xFFFFFFFF, 0x0000A5A5, 0x00010000, 0x00005A5A)
-_LENGTHS = tuple(f"{one.name}_LENGTH" for one in CLASSES)
 _CHANGING = "TIME"
 """The register that never has the same value twice."""
 
@@ -75,23 +72,8 @@ class RegisterChecks:
     def stored(self) -> Iterator[tuple[Register, int, int]]:
         """A write of a word to a register that keeps it, and what is read after it."""
         for one in self.own.registers:
-            if one.name in (*_LENGTHS, registers.INTERRUPT_ENABLE.name, registers.PADDING.name):
-                yield from ((one, word, self._kept(one, word)) for word in _WORDS)
-
-    def _kept(self, register: Register, word: int) -> int:
-        """What it shows after a write: bits of no field are 0, too great numbers are limited."""
-        if register.name in _LENGTHS:
-            most = self._most(register.name) if self.own.is_cluster else LONGEST
-            return word if word <= most else LONGEST
-        kept = word & sum(field.mask for field in register.fields)
-        if register.name == registers.PADDING.name:
-            salt = registers.PADDING["SALT_LENGTH"]
-            kept = kept & ~salt.mask | min(salt.of(kept), 32) << salt.offset
-        return kept
-
-    def _most(self, name: str) -> int:
-        caps = self.own.core.design.capabilities
-        return caps.max_prime_length if name in ("P_LENGTH", "Q_LENGTH") else caps.max_length
+            kept = [(word, self.own.kind.kept(one, word)) for word in _WORDS]
+            yield from ((one, word, value) for word, value in kept if value is not None)
 
 
 def _ends(register: Register) -> tuple[int, ...]:

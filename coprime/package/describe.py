@@ -1,0 +1,32 @@
+"""The description of what `coprime build` makes of a choice."""
+
+from collections.abc import Collection
+
+from coprime.bus.kinds import Bus
+from coprime.catalog import Choice, ClusterChoice
+from coprime.cells.target import Target
+from coprime.padding.scheme import Padding
+
+from .description import Description, Kind
+from .figures import Figures
+from .kinds.cluster import ClusterKind
+from .kinds.numbers import NumberKind
+
+
+def describe(
+    choice: Choice | ClusterChoice,
+    target: Target,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: Collection[Padding] = (),
+    clock_mhz: float | None = None,
+    figures: Figures | None = None,
+) -> Description:
+    """Describe what `coprime build` makes of a choice."""
+    kind = _kind(choice, tuple(paddings))
+    return Description(choice, kind, target, bus, tuple(paddings), clock_mhz, figures or Figures())
+
+
+def _kind(choice: Choice | ClusterChoice, paddings: tuple[Padding, ...]) -> Kind:
+    if isinstance(choice, ClusterChoice):
+        return ClusterKind(choice)
+    return NumberKind(choice, paddings)

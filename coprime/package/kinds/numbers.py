@@ -1,0 +1,117 @@
+"""A single engine of numbers, behind the registers of an accelerator."""
+
+import enum
+from collections.abc import Mapping
+
+from coprime.bus import registers
+from coprime.bus.kinds import Bus
+from coprime.bus.register_classes import Register
+from coprime.bus.shared_registers import CLASSES, LONGEST, defined_registers, identity_fields
+from coprime.catalog import Choice
+from coprime.cells.target import Target
+from coprime.engine.contract import Capabilities, Command, Error, Operand
+from coprime.flow.parts import accelerator_verilog
+from coprime.padding.scheme import Padding, Scheme, mask_of
+
+from ..description import Bench, Description, Example, Kind, SheetParts
+from ..number_sheet import number_sheet
+from ..testbench.number_bench import number_bench
+from ..testbench.number_example import number_example
+
+LENGTHS = tuple(f"{one.name}_LENGTH" for one in CLASSES)
+_LONGEST_SALT = 32
+
+
+class NumberKind(Kind):
+    """An accelerator of numbers.
+
+    Parameters
+    ----------
+    choice : family and parameters
+    paddings : in hardware
+    """
+
+    software = "software_accelerator.md.j2"
+    not_drivers: tuple[str, ...] = ("_cluster", "_calls")
+    sheet = "number_sheet.toml.j2"
+    """Template of the data sheet."""
+
+    def __init__(self, choice: Choice, paddings: tuple[Padding, ...] = ()):
+        self.choice, self.paddings = choice, paddings
+
+    @property
+    def engine(self) -> Capabilities:
+        """What the engine can do."""
+        return self.choice.design.capabilities
+
+    @property
+    def summary(self) -> str:
+        """That of the family."""
+        return self.choice.family.summary
+
+    @property
+    def registers(self) -> tuple[Register, ...]:
+        """Those of an accelerator, of its paddings too."""
+        return defined_registers(self.engine, padded=bool(self.paddings))
+
+    @property
+    def values(self) -> Mapping[str, Mapping[str, int]]:
+        """Those that identify the engine."""
+        fields = identity_fields(self.engine, mask_of(self.paddings))
+        return {register.name: values for register, values in fields.items()}
+
+    @property
+    def codes(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
+        """Commands, errors, operands and schemes; of a cluster, too: what has one name is one."""
+        codes: Mapping[tuple[str, str], type[enum.IntEnum]] = {
+            ("COMMAND", "CODE"): Command,
+            ("ERROR", "CODE"): Error,
+            ("ERROR", "REFUSAL"): Error,
+            ("COMPLETION", "ERROR"): Error,
+            ("KEY_OPERAND", "OPERAND"): Operand,
+            ("PADDING", "SCHEME"): Scheme,
+        }
+        return {place: {one.name: one.value for one in each} for place, each in codes.items()}
+
+    @property
+    def draws(self) -> bool:
+        """For paddings, and for engines that draw numbers."""
+        return bool(self.paddings) or self.engine.draws
+
+    def verilog(self, target: Target, bus: Bus) -> str:
+        """The accelerator."""
+        return accelerator_verilog(self.choice, target, bus, self.paddings)
+
+    def diagrams(self, bus: Bus) -> list[str]:
+        """Of accesses, and of a command with the registers that it needs."""
+        if bus is Bus.AXI4:
+            return ["burst_write", "burst_read", "burst_reset", "burst_command"]
+        return ["write", "read", "wait", "reset", "command"]
+
+    def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
+        """Operations at lengths, and OpenSSL beside them."""
+        return number_sheet(own, mhz, self.sheet)
+
+    def kept(self, register: Register, word: int) -> int | None:
+        """Bits of no field are 0, numbers that are too great are limited."""
+        if register.name in LENGTHS:
+            return word if word <= self.longest(register) else LONGEST
+        if register.name not in (registers.INTERRUPT_ENABLE.name, registers.PADDING.name):
+            return None
+        kept = word & sum(field.mask for field in register.fields)
+        if register.name == registers.PADDING.name:
+            salt = registers.PADDING["SALT_LENGTH"]
+            kept = kept & ~salt.mask | min(salt.of(kept), _LONGEST_SALT) << salt.offset
+        return kept
+
+    def longest(self, register: Register) -> int:
+        """The greatest length that a length register stores as it is."""
+        return LONGEST
+
+    def bench(self, own: Description) -> Bench:
+        """Every operation on numbers from a key, each error, WIPE, resets."""
+        return number_bench(own, "accelerator")
+
+    def example(self, own: Description) -> Example:
+        """An operation of RSA, and one on P-256."""
+        return number_example(own, "number_example.py.j2")

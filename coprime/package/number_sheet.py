@@ -1,0 +1,133 @@
+"""What the data sheet of engines of numbers has: operations, lengths, software's beside them."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from coprime.ec import montgomery
+from coprime.ec.samples import curves_of
+from coprime.engine.contract import Capabilities
+
+from .description import Description, SheetParts
+from .figures import OperationFigures
+from .sheet import Cell
+
+_PREDICTED = "predicted, exact"
+
+
+def number_sheet(own: Description, mhz: float | None, template: str) -> SheetParts:
+    """The parts of a data sheet, by its template: of an accelerator, or of a cluster."""
+    design = own.core.design
+    layout = getattr(design, "layout", None)
+    software = _software(own, mhz)
+    return SheetParts(
+        template=template,
+        values={
+            "caps": design.capabilities,
+            "software": software,
+            "cleared": _cleared(own),
+            "layout": layout,
+        },
+        first=list(_first(own)),
+        headline=list(_headline(own, mhz)),
+        rows={
+            "operations": [_times(own, one, mhz) for one in own.figures.operations],
+            "software": software,
+            "memory": layout.memory_map() if layout else [],
+        },
+    )
+
+
+def _first(own: Description) -> Iterator[tuple[str, Cell, str]]:
+    """What a reader looks for first."""
+    caps = own.core.design.capabilities
+    yield "operations", ", ".join(command.name for command in sorted(caps.required)), ""
+    if caps.fixed_modulus is None:
+        yield "modulus", f"{caps.min_length} to {caps.max_length} bits", ""
+        curves = _curves(caps)
+        if curves:
+            yield "curves", ", ".join(curves), ""
+    else:
+        yield "modulus", f"{own.core.values['modulus']}, {caps.max_length} bits", ""
+    proved = any(one.assessment == "constant time" for one in own.figures.assessed)
+    found = "proved, see Assessments" if proved else "declared, not proved"
+    yield "constant time", caps.constant_time, found if caps.constant_time else ""
+    yield "results checked in hardware", caps.checked, ""
+    if caps.blinded:
+        names = ", ".join(command.name for command in caps.blinded)
+        others = "not X_MULTIPLY" if _has_montgomery_curves(caps) else ""
+        yield "scalars blinded", f"{names}: half the order's length in random bits", others
+
+
+def _headline(own: Description, mhz: float | None) -> Iterator[tuple[str, Cell, str]]:
+    """The longest operation that the engine is for: private, or else a power."""
+    caps = own.core.design.capabilities
+    headline = (*caps.private, *caps.powers)[0]
+    longest = [one for one in own.figures.operations if one.operation == headline.name]
+    for one in longest[-1:]:
+        cycles = one.command_cycles or one.engine_cycles
+        text = f"{cycles:,} cycles"
+        if mhz is not None:
+            text += f", {cycles / mhz / 1000:.4g} ms"
+        found = _PREDICTED if mhz is None else f"{_PREDICTED}; at {mhz:.4g} MHz"
+        yield f"{one.operation}, {one.bits} bits", text, found
+
+
+def _curves(caps: Capabilities) -> list[str]:
+    """Names of the curves whose numbers the engine holds, of the operations that it has."""
+    names = [
+        curve.name
+        for command in caps.on_curve
+        for curve in curves_of(command)
+        if max(curve.p.bit_length(), curve.n.bit_length()) <= caps.max_prime_length
+    ]
+    if _has_montgomery_curves(caps):
+        names += [one.name for one in montgomery.CURVES if one.p.bit_length() <= caps.max_length]
+    return list(dict.fromkeys(names))
+
+
+def _cycles(one: OperationFigures) -> int:
+    return (one.command_cycles or one.engine_cycles) + (one.moving_cycles or 0)
+
+
+def _times(own: Description, one: OperationFigures, mhz: float | None) -> dict[str, Cell]:
+    """Cycles and times of an operation."""
+    return {
+        **asdict(one),
+        "milliseconds": _cycles(one) / mhz / 1000 if mhz else None,
+        "per_second": mhz * 1e6 / _cycles(one) * own.cores if mhz else None,
+        "found": _PREDICTED,
+    }
+
+
+def _software(own: Description, mhz: float | None) -> list[dict[str, Cell]]:
+    """Operations a second beside software's; nothing for an engine without private operations."""
+    caps, figures = own.core.design.capabilities, own.figures
+    if not (caps.private and caps.public):
+        return []
+    cycles = {(one.operation, one.bits): _cycles(one) for one in figures.operations}
+    names = {"private": caps.private[0].name, "public": caps.public[0].name}
+    return [
+        {
+            "bits": one.bits,
+            **{
+                column: mhz * 1e6 / cycles[name, one.bits] * own.cores if mhz else None
+                for column, name in names.items()
+            },
+            "openssl_private": one.private_per_second,
+            "openssl_public": one.public_per_second,
+            "found": figures.software_found,
+        }
+        for one in figures.software
+        if (names["private"], one.bits) in cycles
+    ]
+
+
+def _cleared(own: Description) -> int:
+    """Cycles after a reset in which an accelerator's buffers are cleared."""
+    words = math.ceil(own.core.design.capabilities.max_length / 32)
+    return (1 << max(1, (words - 1).bit_length())) + words
+
+
+def _has_montgomery_curves(caps: Capabilities) -> bool:
+    return any(one.operation.setting == ("curves", "montgomery") for one in caps.commands)
