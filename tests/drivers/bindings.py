@@ -21,6 +21,7 @@ class Driver(ctypes.Structure):
         *(("context", ctypes.c_void_p), ("read", READ), ("write", WRITE), ("wait", WAIT)),
         *((name, BLOCK) for name in ("write_block", "read_block")),
         *((name, ctypes.c_uint32) for name in ("version", "family", "commands")),
+        *((name, ctypes.c_uint32) for name in ("commands_high", "slots", "streams")),
         *((name, ctypes.c_uint32) for name in ("max_bits", "max_prime_bits", "min_bits")),
         *((name, ctypes.c_uint32) for name in ("digit_width", "residue_width")),
         *((name, ctypes.c_uint32) for name in ("headroom", "radix_bits", "half_bits")),
@@ -36,6 +37,8 @@ class Driver(ctypes.Structure):
         ),
         *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded")),
         *((name, ctypes.c_uint32) for name in ("modulus_bits", "modulus_residue")),
+        *((name, ctypes.c_uint32) for name in ("parameter_set", "selected")),
+        *((name, ctypes.c_uint32) for name in ("kept", "kept_bytes", "kept_slot")),
     ]
 
 

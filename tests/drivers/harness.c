@@ -15,6 +15,9 @@
 #ifdef CURVES
 #include "coprime_curves.h"
 #endif
+#ifdef CALLS
+#include "coprime_calls.h"
+#endif
 
 /* The simulation, in simulation.cpp; not there when the driver is tested alone. */
 #ifdef SIMULATION
@@ -680,8 +683,117 @@ static void to_bytes(void)
     free(words);
 }
 
+#ifdef CALLS
+#define MOST_SLOTS 8
+
+/* Bytes after a 1, so that a number has them all. */
+static void show_bytes(const uint8_t *bytes, uint32_t size)
+{
+    printf(" 1");
+    for (uint32_t i = 0; i < size; ++i) {
+        printf("%02x", bytes[i]);
+    }
+}
+
+/* A whole call: its code, a count of inputs with their slots and strings, and one of outputs with
+   slots and room. Gives the error and the outputs. */
+static void call(void)
+{
+    const uint32_t code = decimal(), input_count = decimal();
+    struct coprime_slot_input inputs[MOST_SLOTS];
+    struct coprime_slot_output outputs[MOST_SLOTS];
+    uint8_t *given[MOST_SLOTS];
+    uint32_t output_count;
+
+    for (uint32_t i = 0; i < input_count; ++i) {
+        size_t size = 0;
+
+        inputs[i].slot = decimal();
+        given[i] = string(&size);
+        inputs[i].bytes = given[i];
+        inputs[i].size = (uint32_t)size;
+    }
+    output_count = decimal();
+    for (uint32_t i = 0; i < output_count; ++i) {
+        outputs[i].slot = decimal();
+        outputs[i].size = decimal();
+        outputs[i].bytes = allocate(outputs[i].size);
+        memset(outputs[i].bytes, 0x5A, outputs[i].size);
+    }
+    printf("%d", coprime_call(&driver, code, inputs, input_count, outputs, output_count));
+    for (uint32_t i = 0; i < output_count; ++i) {
+        show_bytes(outputs[i].bytes, outputs[i].size);
+        free(outputs[i].bytes);
+    }
+    for (uint32_t i = 0; i < input_count; ++i) {
+        free(given[i]);
+    }
+}
+
+/* A step of a call that moves a string to a slot. */
+static void give_bytes(int (*step)(struct coprime *, uint32_t, const uint8_t *, uint32_t))
+{
+    const uint32_t slot = decimal();
+    size_t size = 0;
+    uint8_t *const bytes = string(&size);
+
+    printf("%d", step(&driver, slot, bytes, (uint32_t)size));
+    free(bytes);
+}
+
+/* Read a slot, or a part of a stream. */
+static void take_bytes(bool streamed)
+{
+    const uint32_t slot = decimal(), room = decimal();
+    uint8_t *const bytes = allocate(room);
+    uint32_t size = room;
+
+    memset(bytes, 0x5A, room);
+    printf("%d", streamed ? coprime_call_read(&driver, slot, bytes, room)
+                          : coprime_read_slot(&driver, slot, bytes, &size));
+    show_bytes(bytes, size);
+    free(bytes);
+}
+
+static bool run_call(const char *name)
+{
+    if (strcmp(name, "call") == 0) {
+        call();
+    } else if (strcmp(name, "slots") == 0) {
+        printf("0 0%x 0%x 0%x 0%x", driver.slots, driver.streams, driver.commands,
+               driver.commands_high);
+    } else if (strcmp(name, "complete") == 0) {
+        printf("0 0%x", coprime_complete_slots(&driver));
+    } else if (strcmp(name, "cycles") == 0) {
+        printf("0 0%x 0%x", coprime_engine_cycles(&driver), coprime_engine_products(&driver));
+    } else if (strcmp(name, "parameter_set") == 0) {
+        printf("%d", coprime_parameter_set(&driver, decimal()));
+    } else if (strcmp(name, "start") == 0) {
+        printf("%d", coprime_call_start(&driver, decimal()));
+    } else if (strcmp(name, "end") == 0) {
+        printf("%d", coprime_call_end(&driver));
+    } else if (strcmp(name, "load_slot") == 0) {
+        give_bytes(coprime_load_slot);
+    } else if (strcmp(name, "update") == 0) {
+        give_bytes(coprime_call_update);
+    } else if (strcmp(name, "finish") == 0) {
+        give_bytes(coprime_call_finish);
+    } else if (strcmp(name, "read_slot") == 0 || strcmp(name, "read_stream") == 0) {
+        take_bytes(strcmp(name, "read_stream") == 0);
+    } else {
+        return false;
+    }
+    return true;
+}
+#endif
+
 static void run(const char *name)
 {
+#ifdef CALLS
+    if (run_call(name)) {
+        return;
+    }
+#endif
     if (strcmp(name, "open") == 0) {
         open_driver();
     } else if (strcmp(name, "limit") == 0) {

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 DRIVERS = ROOT / "coprime" / "drivers"
 DRIVER = DRIVERS / "src" / "coprime.c"
 CLUSTER = DRIVERS / "src" / "coprime_cluster.c"
+CALLS = DRIVERS / "src" / "coprime_calls.c"
 KEYGEN = DRIVERS / "src" / "coprime_keygen.c"
 CURVES = (DRIVERS / "src" / "coprime_curves.c", DRIVERS / "src" / "coprime_named_curves.c")
 DECRYPT = ROOT / "docs" / "examples" / "decrypt.c"

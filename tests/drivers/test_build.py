@@ -10,6 +10,7 @@ import pytest
 
 from coprime.flow.tools import run_tool
 from tests.drivers.harness import (
+    CALLS,
     CLUSTER,
     CURVES,
     DECRYPT,
@@ -56,6 +57,7 @@ def test_bare_metal(tmp_path, processor):
     for source in (
         DRIVER,
         KEYGEN,
+        CALLS,
         CLUSTER,
         *CURVES,
         DECRYPT,
@@ -68,7 +70,7 @@ def test_bare_metal(tmp_path, processor):
 
 def test_a_c_plus_plus_program_can_use_the_header(tmp_path):
     source = tmp_path / "use.cpp"
-    headers = ("keygen", "curves", "uio", "pool", "cluster", "serial")
+    headers = ("keygen", "calls", "curves", "uio", "pool", "cluster", "serial")
     includes = "".join(f'#include "coprime_{name}.h"\n' for name in headers)
     source.write_text(f"{includes}int main() {{ return coprime_error_text(0) == nullptr; }}\n")
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)

@@ -61,6 +61,8 @@ enum coprime_driver_error {
     /* A key's generation was stopped by its caller. The driver never returns it by itself: it is for
        the function `yield` of struct coprime_generation. */
     COPRIME_ERROR_STOPPED = 264,
+    /* The slot is not complete, or is not for reading. */
+    COPRIME_ERROR_UNREADABLE = 265,
 };
 
 /* An accelerator. The caller sets the first six members, coprime_open the others. */
@@ -86,6 +88,11 @@ struct coprime {
     uint32_t version;          /* The register VERSION. */
     uint32_t family;           /* Number of the family. */
     uint32_t commands;         /* Bit k is 1 if the engine implements the command with code k, 0 to 31. */
+    uint32_t commands_high;    /* The same of the codes 32 to 63. */
+    uint32_t slots;            /* Bit k is 1 if there is a slot k: see coprime_calls.h. 0: an engine of
+                                  numbers, which the members from here to `paddings` describe; with
+                                  slots they are 0, but for constant_time and checked. */
+    uint32_t streams;          /* Which of the slots are streamed. */
     uint32_t max_bits;         /* The longest modulus and exponent. */
     uint32_t max_prime_bits;   /* The longest prime; 0: no COPRIME_COMMAND_RSA_PRIVATE. */
     uint32_t min_bits;         /* The minimum length of a modulus. */
@@ -106,6 +113,10 @@ struct coprime {
     uint32_t loaded;           /* What is loaded. */
     uint32_t modulus_bits;     /* Length of the loaded modulus. */
     uint32_t modulus_residue;  /* Of the loaded modulus, where results are checked. */
+    uint32_t parameter_set;    /* As it was selected. */
+    uint32_t selected;         /* Slot that is selected, plus 1; 0: it is not known. */
+    uint32_t kept, kept_bytes; /* Less than a word of a stream, until its next part. */
+    uint32_t kept_slot;        /* Of that stream. */
 };
 
 /* A modulus with its constants.
@@ -158,8 +169,9 @@ struct coprime_memory {
 
 /* Identify the accelerator, and read its properties.
 
-   This clears the marks of operands that are loaded. Errors: COPRIME_ERROR_IDENTIFICATION;
-   COPRIME_ERROR_BUSY if a command is running. */
+   This clears the marks of operands and slots that are loaded. An engine with slots clears itself
+   after a reset, which is waited for. Errors: COPRIME_ERROR_IDENTIFICATION; COPRIME_ERROR_BUSY if a
+   command is running. */
 int coprime_open(struct coprime *driver);
 
 /* Compute the constants of a modulus; `bits` and `value` must be set.
@@ -190,7 +202,8 @@ int coprime_private_constants(struct coprime *driver, struct coprime_private_key
 
 /* Load a modulus, for coprime_modmul and coprime_modexp, in place of what was loaded. Errors:
    COPRIME_ERROR_LENGTH_OVER, COPRIME_ERROR_BUSY, and COPRIME_ERROR_KEY_EXCESS if the value is
-   longer than `bits`. An invalid modulus (0, even, too short) is detected by the command. */
+   longer than `bits`; COPRIME_ERROR_UNSUPPORTED if the engine has slots. An invalid modulus (0, even,
+   too short) is detected by the command. */
 int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *modulus);
 
 /* result = x * y mod m with the last loaded modulus, which may be part of a key.
@@ -298,7 +311,7 @@ int coprime_padded_private(struct coprime *driver, const struct coprime_padding 
                            const uint8_t *input, uint32_t input_size, uint8_t *output,
                            uint32_t *output_size);
 
-/* Overwrite the accelerator's memory: keys, input and output. Errors: COPRIME_ERROR_BUSY,
+/* Overwrite the accelerator's memory: keys, input and output, slots. Errors: COPRIME_ERROR_BUSY,
    COPRIME_ERROR_TIMEOUT. */
 int coprime_wipe(struct coprime *driver);
 

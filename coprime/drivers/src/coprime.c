@@ -6,6 +6,9 @@
 /* What is loaded, in `struct coprime`. */
 enum { LOADED_MODULUS = 1, LOADED_PUBLIC = 2, LOADED_PRIVATE = 4 };
 
+/* Reads of STATUS in which an engine with slots has cleared itself after a reset. */
+#define CLEARING 100000u
+
 /* number = 2 * number - modulus, or + modulus where the number is below 0: in both cases it stays
    between -modulus and modulus. `sign` is 1 for a number below 0, in two's complement; returns the
    new one. */
@@ -171,13 +174,18 @@ static int prepare_command(struct coprime *driver, uint32_t needed)
     return driver->loaded & needed ? COPRIME_ERROR_NONE : COPRIME_ERROR_OPERAND_MISSING;
 }
 
-/* Write a register that starts a command, and wait until the command has ended. */
-int coprime_execute(struct coprime *driver, uint32_t address, uint32_t value)
+/* Write a register that starts a command. */
+void coprime_begin(const struct coprime *driver, uint32_t address, uint32_t value)
+{
+    write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
+    write(driver, address, value);
+}
+
+/* Wait until the command has ended, and return its error. */
+int coprime_await(struct coprime *driver)
 {
     int error;
 
-    write(driver, COPRIME_INTERRUPT_STATUS, COPRIME_INTERRUPT_STATUS_DONE_MASK);
-    write(driver, address, value);
     while (!(read(driver, COPRIME_INTERRUPT_STATUS) & COPRIME_INTERRUPT_STATUS_DONE_MASK)) {
         if (driver->wait && driver->wait(driver->context)) {
             return COPRIME_ERROR_TIMEOUT;
@@ -189,6 +197,13 @@ int coprime_execute(struct coprime *driver, uint32_t address, uint32_t value)
         driver->loaded = 0; /* the engine has wiped its memory */
     }
     return error;
+}
+
+/* Write a register that starts a command, and wait until the command has ended. */
+int coprime_execute(struct coprime *driver, uint32_t address, uint32_t value)
+{
+    coprime_begin(driver, address, value);
+    return coprime_await(driver);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -644,33 +659,12 @@ int coprime_private_constants(struct coprime *driver, struct coprime_private_key
     return error == COPRIME_ERROR_OPERAND_RANGE ? COPRIME_ERROR_KEY : error;
 }
 
-/* Public functions. */
-
-int coprime_open(struct coprime *driver)
+/* Read the properties of an engine of numbers. */
+static int open_numbers(struct coprime *driver)
 {
-    uint32_t word, half;
+    uint32_t word = read(driver, COPRIME_DIGITS), half;
     int error;
 
-    driver->loaded = driver->held = driver->modulus_bits = 0;
-    word = read(driver, COPRIME_IDENTIFICATION);
-    if (word != COPRIME_IDENTIFICATION_ID_RESET) {
-        return word == NO_ANSWER ? COPRIME_ERROR_DEVICE : COPRIME_ERROR_IDENTIFICATION;
-    }
-    driver->version = read(driver, COPRIME_VERSION);
-    driver->family = read(driver, COPRIME_FAMILY);
-    word = read(driver, COPRIME_CAPABILITIES);
-    driver->commands =
-        (word & COPRIME_CAPABILITIES_COMMANDS_MASK) >> COPRIME_CAPABILITIES_COMMANDS_SHIFT;
-    if (word & COPRIME_CAPABILITIES_MORE_COMMANDS_MASK) {
-        driver->commands = read(driver, COPRIME_COMMANDS);
-    }
-    driver->constant_time = (word & COPRIME_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
-    driver->fixed_modulus = (word & COPRIME_CAPABILITIES_FIXED_MODULUS_MASK) != 0;
-    driver->equal_primes = (word & COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK) != 0;
-    driver->checked = (word & COPRIME_CAPABILITIES_CHECKED_MASK) != 0;
-    driver->paddings =
-        (word & COPRIME_CAPABILITIES_PADDINGS_MASK) >> COPRIME_CAPABILITIES_PADDINGS_SHIFT;
-    word = read(driver, COPRIME_DIGITS);
     driver->digit_width = (word & COPRIME_DIGITS_WIDTH_MASK) >> COPRIME_DIGITS_WIDTH_SHIFT;
     for (driver->residue_width = 31; driver->digit_width % driver->residue_width != 0;) {
         --driver->residue_width;
@@ -702,6 +696,70 @@ int coprime_open(struct coprime *driver)
     return error == COPRIME_ERROR_DEVICE ? error : COPRIME_ERROR_NONE;
 }
 
+/* Find the slots: those that can be selected. None has the length that is announced, and what is
+   streamed is refused while no command runs. */
+static int open_slots(struct coprime *driver)
+{
+    int error = COPRIME_ERROR_BUSY;
+
+    for (uint32_t i = 0; i < CLEARING && error == COPRIME_ERROR_BUSY; ++i) {
+        error = coprime_prepare(driver);
+    }
+    if (error) {
+        return error;
+    }
+    write(driver, COPRIME_PARAMETER_SET, 0);
+    for (uint32_t slot = 0; COPRIME_COMPLETE_SLOTS_MASK >> slot & 1 && !error; ++slot) {
+        write(driver, COPRIME_ERROR, 0);
+        write(driver, COPRIME_SLOT, slot);
+        write(driver, COPRIME_SLOT_LENGTH, COPRIME_SLOT_LENGTH_BYTES_MASK);
+        error = coprime_flagged(driver);
+        if (error != COPRIME_ERROR_ADDRESS) {
+            driver->slots |= (uint32_t)1 << slot;
+        }
+        if (error == COPRIME_ERROR_NOT_READY) {
+            driver->streams |= (uint32_t)1 << slot;
+        }
+        error = error == COPRIME_ERROR_DEVICE ? error : COPRIME_ERROR_NONE;
+    }
+    write(driver, COPRIME_ERROR, 0);
+    return error;
+}
+
+/* Public functions. */
+
+int coprime_open(struct coprime *driver)
+{
+    uint32_t word;
+
+    driver->loaded = driver->held = driver->modulus_bits = 0;
+    driver->slots = driver->streams = driver->parameter_set = driver->commands_high = 0;
+    driver->selected = driver->kept = driver->kept_bytes = 0;
+    driver->digit_width = driver->headroom = driver->radix_bits = driver->half_bits = 0;
+    driver->max_bits = driver->max_prime_bits = driver->min_bits = driver->residue_width = 0;
+    driver->blinds_scalars = false;
+    word = read(driver, COPRIME_IDENTIFICATION);
+    if (word != COPRIME_IDENTIFICATION_ID_RESET) {
+        return word == NO_ANSWER ? COPRIME_ERROR_DEVICE : COPRIME_ERROR_IDENTIFICATION;
+    }
+    driver->version = read(driver, COPRIME_VERSION);
+    driver->family = read(driver, COPRIME_FAMILY);
+    word = read(driver, COPRIME_CAPABILITIES);
+    driver->commands =
+        (word & COPRIME_CAPABILITIES_COMMANDS_MASK) >> COPRIME_CAPABILITIES_COMMANDS_SHIFT;
+    if (word & COPRIME_CAPABILITIES_MORE_COMMANDS_MASK) {
+        driver->commands = read(driver, COPRIME_COMMANDS);
+        driver->commands_high = read(driver, COPRIME_COMMANDS_HIGH);
+    }
+    driver->constant_time = (word & COPRIME_CAPABILITIES_CONSTANT_TIME_MASK) != 0;
+    driver->fixed_modulus = (word & COPRIME_CAPABILITIES_FIXED_MODULUS_MASK) != 0;
+    driver->equal_primes = (word & COPRIME_CAPABILITIES_EQUAL_PRIMES_MASK) != 0;
+    driver->checked = (word & COPRIME_CAPABILITIES_CHECKED_MASK) != 0;
+    driver->paddings =
+        (word & COPRIME_CAPABILITIES_PADDINGS_MASK) >> COPRIME_CAPABILITIES_PADDINGS_SHIFT;
+    return word & COPRIME_CAPABILITIES_SLOTS_MASK ? open_slots(driver) : open_numbers(driver);
+}
+
 int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *modulus)
 {
     const uint32_t count = COPRIME_WORDS(modulus->bits), length = told(driver, modulus->bits);
@@ -711,6 +769,9 @@ int coprime_load_modulus(struct coprime *driver, const struct coprime_modulus *m
         return error;
     }
     driver->loaded = 0;
+    if (driver->slots) {
+        return COPRIME_ERROR_UNSUPPORTED;
+    }
     if (modulus->bits > driver->max_bits) {
         return COPRIME_ERROR_LENGTH_OVER;
     }
@@ -1188,15 +1249,15 @@ const char *coprime_error_text(int code)
     case COPRIME_ERROR_BUSY:
         return "the accelerator is busy with another command";
     case COPRIME_ERROR_OPERAND_MISSING:
-        return "the command needs an operand that is not loaded";
+        return "the command needs an operand or a slot that is not loaded";
     case COPRIME_ERROR_KEY_OVERRUN:
-        return "more words were written to an operand than its length holds";
+        return "more words were written to an operand or a slot, or read, than it holds";
     case COPRIME_ERROR_KEY_EXCESS:
         return "an operand has bits above its length";
     case COPRIME_ERROR_INPUT_CLIPPED:
         return "the input is longer than the modulus, or than its padding allows";
     case COPRIME_ERROR_ADDRESS:
-        return "a word address or an operand does not exist";
+        return "a word address, an operand, a slot or a parameter set does not exist";
     case COPRIME_ERROR_MODULUS_SHORT:
         return "the modulus or a prime is shorter than its length";
     case COPRIME_ERROR_CANCELLED:
@@ -1211,12 +1272,12 @@ const char *coprime_error_text(int code)
         return "a point is not on its curve, or the result is the point at infinity";
     case COPRIME_ERROR_SIGNATURE:
         return "the signature is wrong";
+    case COPRIME_ERROR_FAULT:
+        return "the result was wrong and was wiped: a fault, or a key with inconsistent numbers";
     case COPRIME_ERROR_SLOT_LENGTH:
         return "a slot has another length with this parameter set";
     case COPRIME_ERROR_NOT_READY:
         return "the accelerator takes or gives no word";
-    case COPRIME_ERROR_FAULT:
-        return "the result was wrong and was wiped: a fault, or a key with inconsistent numbers";
     case COPRIME_ERROR_IDENTIFICATION:
         return "this is not a Coprime accelerator";
     case COPRIME_ERROR_TIMEOUT:
@@ -1235,6 +1296,8 @@ const char *coprime_error_text(int code)
         return "the device does not answer, or has been reset";
     case COPRIME_ERROR_STOPPED:
         return "the key's generation was stopped";
+    case COPRIME_ERROR_UNREADABLE:
+        return "the slot is not complete, or is not for reading";
     default:
         return "unknown error";
     }

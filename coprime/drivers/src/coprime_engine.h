@@ -52,7 +52,13 @@ int coprime_flagged(const struct coprime *driver);
 /* Clear errors, and notice a reset of the hardware, after which nothing is loaded. */
 int coprime_prepare(struct coprime *driver);
 
-/* Write a register that starts a command, and wait until the command has ended. */
+/* Write a register that starts a command. */
+void coprime_begin(const struct coprime *driver, uint32_t address, uint32_t value);
+
+/* Wait until the command has ended, and return its error. */
+int coprime_await(struct coprime *driver);
+
+/* Both. */
 int coprime_execute(struct coprime *driver, uint32_t address, uint32_t value);
 
 /* Load an operand, if the engine has it: `count` words, with zeros above them. */
