@@ -383,6 +383,25 @@ static uint32_t read_register(void *context, uint32_t address)
     return serial->ahead[serial->ahead_next++];
 }
 
+/* A request for each 64 words; all ones if the board does not answer. */
+static void read_block(void *context, uint32_t address, uint32_t *words, uint32_t count)
+{
+    struct coprime_serial *const serial = context;
+
+    flush(serial);
+    forget_ahead(serial);
+    for (uint32_t place = 0; place < count; place += COPRIME_SERIAL_WORDS) {
+        const uint32_t rest = count - place;
+        const uint32_t block = rest < COPRIME_SERIAL_WORDS ? rest : COPRIME_SERIAL_WORDS;
+
+        if (!read_words(serial, address + 4 * place, block, words + place)) {
+            for (uint32_t i = 0; i < block; ++i) {
+                words[place + i] = UINT32_MAX;
+            }
+        }
+    }
+}
+
 static int wait_interrupt(void *context)
 {
     struct coprime_serial *const serial = context;
@@ -481,7 +500,7 @@ int coprime_serial_open(struct coprime_serial *serial, const char *path, uint32_
     driver->write = write_register;
     driver->wait = wait_interrupt;
     driver->write_block = NULL;
-    driver->read_block = NULL;
+    driver->read_block = read_block;
     return 0;
 }
 
