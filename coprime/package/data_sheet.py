@@ -11,7 +11,7 @@ from typing import Any
 from coprime.bus.kinds import Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.register_classes import Register, Window
-from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS
+from coprime.catalog import CLUSTER
 from coprime.cells.target import Target
 from coprime.flow.port_comments import BUS_PORTS
 from coprime.flow.targets import FLOWS, Units
@@ -201,15 +201,13 @@ def _assessed(own: Description) -> list[dict[str, Cell]]:
 
 def _parameters(own: Description) -> list[tuple[str, str, str, str]]:
     """Name, value, range and meaning; values as text, for a length is no figure with thousands."""
-    core = own.core
-    known: list[AnyParameter] = [*core.family.parameters, *core.family.operations]
     rows = []
     if own.kind.part == CLUSTER:
-        rows.append(("engine", core.family.name, "a family", "family of the cores"))
-        known = [*CLUSTER_PARAMETERS, *known]
+        rows.append(("engine", own.core.family.name, "a family", "family of the cores"))
     of = own.choice.values
     rows += [
-        (one.name, str(of.get(one.name, one.default)), _span(one), one.summary) for one in known
+        (one.name, str(of.get(one.name, one.default)), _span(one), one.summary)
+        for one in own.kind.parameters
     ]
     rows.append(
         ("--target", own.target.value, _names(Target), "FPGA family whose cells are instantiated")

@@ -3,18 +3,19 @@
 from collections.abc import Collection
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.padding.scheme import Padding
 
 from .description import Description, Kind
 from .figures import Figures
+from .kinds.calls import CallKind
 from .kinds.cluster import ClusterKind
 from .kinds.numbers import NumberKind
 
 
 def describe(
-    choice: Choice | ClusterChoice,
+    choice: Choice | CallChoice | ClusterChoice,
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
@@ -26,7 +27,9 @@ def describe(
     return Description(choice, kind, target, bus, tuple(paddings), clock_mhz, figures or Figures())
 
 
-def _kind(choice: Choice | ClusterChoice, paddings: tuple[Padding, ...]) -> Kind:
+def _kind(choice: Choice | CallChoice | ClusterChoice, paddings: tuple[Padding, ...]) -> Kind:
+    if isinstance(choice, CallChoice):
+        return CallKind(choice)
     if isinstance(choice, ClusterChoice):
         return ClusterKind(choice)
     return NumberKind(choice, paddings)

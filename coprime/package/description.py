@@ -16,10 +16,11 @@ from coprime.bus.axi4_lite import flat_ports
 from coprime.bus.axi_accelerator import bus_signature, random_ports
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Field, Register
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.parts import build_command
 from coprime.padding.scheme import Padding
+from coprime.parameters import AnyParameter
 
 from .figures import Figures
 from .sheet import Cell
@@ -121,7 +122,9 @@ class Kind(ABC):
     """What the data sheet shows the area of."""
     cores = 1
     headers: tuple[str, ...] = (C_HEADER,)
-    """Names of the C headers of registers."""
+    """Names of the C headers of registers, and of what else software needs the numbers of."""
+    changing: tuple[str, ...] = ("TIME",)
+    """Names of registers that have no value to be known after a reset."""
     software: str
     """Template of the README's step on software."""
     not_drivers: tuple[str, ...] = ()
@@ -149,8 +152,18 @@ class Kind(ABC):
 
     @property
     @abstractmethod
+    def parameters(self) -> Sequence[AnyParameter]:
+        """What can be set."""
+
+    @property
+    @abstractmethod
     def draws(self) -> bool:
         """Whether there is a port for random bytes."""
+
+    @property
+    def made_headers(self) -> Mapping[str, str]:
+        """The text of those headers that are of this design alone, by name."""
+        return {}
 
     @abstractmethod
     def verilog(self, target: Target, bus: Bus) -> str:
@@ -192,7 +205,7 @@ class Description:
     figures : what was predicted and measured
     """
 
-    choice: Choice | ClusterChoice
+    choice: Choice | CallChoice | ClusterChoice
     kind: Kind
     target: Target
     bus: Bus
@@ -210,7 +223,8 @@ class Description:
 
     @property
     def core(self) -> Choice:
-        """The engine's family and parameters; of a cluster, those of each core."""
+        """The family and parameters of an engine of numbers; of a cluster, those of each core."""
+        assert not isinstance(self.choice, CallChoice)
         return self.choice.core
 
     @property

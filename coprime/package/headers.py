@@ -7,6 +7,9 @@ from .description import Description
 
 
 def files(own: Description) -> Mapping[str, str]:
-    """The C headers, which the register description generates for all designs."""
-    source = resources.files("coprime.bus")
-    return {name: source.joinpath(name).read_text("utf-8") for name in own.headers}
+    """The C headers: those that the register description generates for all designs, and others."""
+    source, made = resources.files("coprime.bus"), own.kind.made_headers
+    return {
+        name: made[name] if name in made else source.joinpath(name).read_text("utf-8")
+        for name in own.headers
+    }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.files import write_file
 from coprime.flow.parts import refuse_paddings
@@ -65,14 +65,18 @@ def package(own: Description) -> Mapping[str, str]:
     return contents | {MANIFEST: manifest(contents)}
 
 
-def check_design(choice: Choice | ClusterChoice, paddings: Collection[Padding] = ()) -> None:
-    """Raise ValueError for a cluster with paddings."""
+def check_design(
+    choice: Choice | CallChoice | ClusterChoice, paddings: Collection[Padding] = ()
+) -> None:
+    """Raise ValueError for paddings of what has none: a cluster, an engine of byte strings."""
     if isinstance(choice, ClusterChoice):
         refuse_paddings(paddings)
+    if isinstance(choice, CallChoice) and paddings:
+        raise ValueError(f"{choice.family.name} works on byte strings: leave --padding out")
 
 
 def write_package(
-    choice: Choice | ClusterChoice,
+    choice: Choice | CallChoice | ClusterChoice,
     target: Target,
     folder: Path,
     bus: Bus = Bus.AXI4_LITE,
@@ -87,7 +91,7 @@ def write_package(
     `clock_mhz` is the clock of the user's system, if it is known, and `figures` are those of the
     data sheet. Gives the files' paths, the Verilog first. Raises OSError if they cannot be written,
     FileExistsError, before any is, if one would replace a file that the user wrote or changed,
-    unless `force` is set, and ValueError for a cluster with paddings.
+    unless `force` is set, and ValueError as `check_design`.
     """
     check_design(choice, paddings)
     contents = package(describe(choice, target, bus, paddings, clock_mhz, figures))

@@ -1,14 +1,15 @@
 """A cluster: engines of numbers on a chain, behind registers of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from coprime.bus import cluster_registers
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Register
 from coprime.bus.shared_registers import defined_cluster_registers
-from coprime.catalog import CLUSTER, ClusterChoice
+from coprime.catalog import CLUSTER, CLUSTER_PARAMETERS, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.parts import cluster_verilog
+from coprime.parameters import AnyParameter
 
 from ..description import C_HEADER, Bench, Description, Example
 from ..testbench.number_bench import number_bench
@@ -52,6 +53,11 @@ class ClusterKind(NumberKind):
     def values(self) -> Mapping[str, Mapping[str, int]]:
         """Those that identify a core, and the number of cores."""
         return {**super().values, cluster_registers.CORES.name: {"COUNT": self.cores}}
+
+    @property
+    def parameters(self) -> Sequence[AnyParameter]:
+        """Those of the cluster, and those of its cores."""
+        return [*CLUSTER_PARAMETERS, *super().parameters]
 
     def verilog(self, target: Target, bus: Bus) -> str:
         """The cluster."""

@@ -1,7 +1,7 @@
 """A single engine of numbers, behind the registers of an accelerator."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from coprime.bus import registers
 from coprime.bus.kinds import Bus
@@ -12,6 +12,7 @@ from coprime.cells.target import Target
 from coprime.engine.contract import Capabilities, Command, Error, Operand
 from coprime.flow.parts import accelerator_verilog
 from coprime.padding.scheme import Padding, Scheme, mask_of
+from coprime.parameters import AnyParameter
 
 from ..description import Bench, Description, Example, Kind, SheetParts
 from ..number_sheet import number_sheet
@@ -72,6 +73,11 @@ class NumberKind(Kind):
             ("PADDING", "SCHEME"): Scheme,
         }
         return {place: {one.name: one.value for one in each} for place, each in codes.items()}
+
+    @property
+    def parameters(self) -> Sequence[AnyParameter]:
+        """Those of the family, and its optional operations."""
+        return [*self.choice.family.parameters, *self.choice.family.operations]
 
     @property
     def draws(self) -> bool:

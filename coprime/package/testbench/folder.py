@@ -8,7 +8,7 @@ from coprime.cells.target import Target
 from ..description import Description
 from ..templates import filled
 from . import example
-from .padding_checks import SEED
+from .random_bytes import SEED
 from .register_checks import RegisterChecks
 
 # C++20 has the coroutines in which --timing waits; the last two are what the Python package

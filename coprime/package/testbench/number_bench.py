@@ -17,6 +17,7 @@ _LIMIT = 20_000
 200 cycles for each bit of a number, as operands are loaded."""
 _REGISTER_CYCLES = 10_000  # about; of the checks of all registers, and the resets among them
 _PADDED_LIMIT = 400_000  # for those of a private operation with padding
+_SPARE = "MODULUS_LENGTH"
 _TOO_LONG = 0xFFFF  # a length over every maximum
 _UNKNOWN = 33  # a code that is no command, though its lower bits are
 
@@ -43,6 +44,7 @@ def number_bench(own: Description, kind: str) -> Bench:
         "vectors": vectors,
         "pow": pow,
         "status": registers.STATUS,
+        "spare": _SPARE,
         "too_long": _TOO_LONG,
         "unknown": _UNKNOWN,
     }
@@ -69,7 +71,7 @@ def number_bench(own: Description, kind: str) -> Bench:
             kind: {one.name: one.value for one in codes}
             for kind, codes in {"COMMAND": Command, "OPERAND": Operand, "ERROR": Error}.items()
         },
-        spare="MODULUS_LENGTH",
+        spare=_SPARE,
     )
 
 

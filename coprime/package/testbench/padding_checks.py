@@ -5,7 +5,6 @@ computed here, and `cryptography` must accept it before it is written down.
 """
 
 import hashlib
-from collections.abc import Callable
 from functools import cached_property
 
 from cryptography.hazmat.primitives import hashes
@@ -27,9 +26,9 @@ from coprime.rsa.padding import (
 )
 
 from ..description import Description
+from .random_bytes import random_bytes
 from .vectors import SampleNumbers
 
-SEED = 2463534242  # of the random bytes
 _BITS, _PSS_BITS = 544, 288
 """Bits of the modulus that OAEP and signatures have room in, and of one for PSS alone."""
 _SHORT_BITS = 72
@@ -39,23 +38,6 @@ _MOST_CYCLES = 100_000
 """Of a private operation with padding: half a minute in Icarus. A slower one is left out."""
 _MESSAGE = b"Hi"
 _DIGEST = hashlib.sha256(_MESSAGE).digest()
-
-
-def random_bytes(seed: int = SEED) -> Callable[[int], bytes]:
-    """The bytes of the testbench's generator, from its seed on."""
-    state = seed
-
-    def draw(count: int) -> bytes:
-        nonlocal state
-        found = bytearray()
-        for _ in range(count):
-            found.append(state & 0xFF)
-            state ^= state << 13 & 0xFFFFFFFF
-            state ^= state >> 17
-            state ^= state << 5 & 0xFFFFFFFF
-        return bytes(found)
-
-    return draw
 
 
 class PaddedNumbers:

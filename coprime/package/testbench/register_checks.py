@@ -9,8 +9,6 @@ from ..description import Description
 
 _ADDRESS_BITS = 12
 _WORDS = (0xFFFFFFFF, 0x0000A5A5, 0x00010000, 0x00005A5A)
-_CHANGING = "TIME"
-"""The register that never has the same value twice."""
 
 
 class RegisterChecks:
@@ -30,7 +28,7 @@ class RegisterChecks:
         return [
             (one, self.own.register_reset(one))
             for one in self.own.registers
-            if one.readable and one.name != _CHANGING
+            if one.readable and one.name not in self.own.kind.changing
         ]
 
     @property

@@ -1,0 +1,136 @@
+"""What the data sheet of engines of byte strings has: calls with their cycles, and slots."""
+
+from collections.abc import Iterator, Mapping
+from random import Random
+
+from coprime.calls.interface import WORD_BYTES, Call, CallDesign, Values
+from coprime.engine.capabilities import Error
+
+from .description import SheetParts
+from .sheet import Cell
+
+_PREDICTED = "predicted, exact"
+_MESSAGES = (0, 64, 1024, 16384)
+"""Bytes of streams that calls take."""
+_OUTPUT = 32
+"""Bytes of streams that calls give, where software chooses them."""
+
+
+def call_sheet(design: CallDesign, mhz: float | None) -> SheetParts:
+    """The parts of a data sheet."""
+    own = design.interface
+    calls = [_times(row, mhz) for row in _calls(design)]
+    return SheetParts(
+        template="call_sheet.toml.j2",
+        values={
+            "interface": own,
+            "has_sets": len(own.parameter_sets) > 1,
+            "has_streams": any(one.streamed for one in own.slots),
+        },
+        first=list(_first(design)),
+        headline=list(_headline(calls, mhz)),
+        rows={
+            "calls": calls,
+            "slots": [
+                {
+                    "number": one.number,
+                    "slot": one.name,
+                    "bytes": "any" if one.streamed else ", ".join(map(str, one.lengths)),
+                    "access": _access(design, one.name),
+                    "secret": one.secret,
+                    "meaning": one.summary,
+                }
+                for one in own.slots
+            ],
+        },
+    )
+
+
+def _access(design: CallDesign, name: str) -> str:
+    """What software may do with a slot."""
+    own = design.interface
+    slot = own.slot[name]
+    if slot.streamed:
+        taken = any(name in call.inputs for call in own.calls)
+        return "fed while a call runs" if taken else "read while a call runs"
+    ways = [
+        *(["loaded"] if name in own.loadable else []),
+        *(["read"] if slot.readable else []),
+    ]
+    return " and ".join(ways) or "none: it stays inside"
+
+
+def _first(design: CallDesign) -> Iterator[tuple[str, Cell, str]]:
+    """What a reader looks for first."""
+    own = design.interface
+    yield "calls", ", ".join(call.name for call in own.calls), ""
+    if len(own.parameter_sets) > 1:
+        yield "parameter sets", ", ".join(own.parameter_sets), ""
+    yield "constant time", own.constant_time, "declared" if own.constant_time else ""
+    checked = [call.name for call in own.calls if call.checked]
+    yield "results checked in hardware", ", ".join(checked) or "no", ""
+
+
+def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
+    """Each call with each parameter set, and with streams of some lengths."""
+    own = design.interface
+    for call in own.calls:
+        for name in own.parameter_sets:
+            streams = [one for one in call.inputs if own.slot[one].streamed]
+            for size in _MESSAGES if streams else (0,):
+                values = _values(design, call, name, size)
+                done = design.predict(call, name, values)
+                if done.error is not Error.NONE:
+                    continue
+                given = [len(data) for data in values.values()]
+                taken = [
+                    own.length(call, one, name, values)
+                    for one in call.outputs
+                    if own.slot[one].readable or own.slot[one].streamed
+                ]
+                yield {
+                    "call": call.name,
+                    "set": name,
+                    "message": size if streams else None,
+                    "cycles": done.cycles,
+                    "words": sum(-(-length // WORD_BYTES) for length in (*given, *taken)),
+                    "found": _PREDICTED,
+                }
+
+
+def _values(design: CallDesign, call: Call, parameter_set: str, size: int) -> Values:
+    """Inputs, of which streams have a size, and lengths of streams that are given are short."""
+    own, source = design.interface, Random(1)
+    values: dict[str, bytes] = dict(call.draw(parameter_set, source))
+    for name in call.inputs:
+        slot = own.slot[name]
+        if slot.streamed:
+            values[name] = source.randbytes(size)
+        elif slot.number_of:
+            values[name] = _OUTPUT.to_bytes(len(values[name]), "little")
+    return values
+
+
+def _times(row: Mapping[str, Cell], mhz: float | None) -> dict[str, Cell]:
+    cycles = row["cycles"]
+    assert isinstance(cycles, int)
+    return {
+        **row,
+        "microseconds": cycles / mhz if mhz else None,
+        "per_second": mhz * 1e6 / cycles if mhz else None,
+    }
+
+
+def _headline(calls: list[dict[str, Cell]], mhz: float | None) -> Iterator[tuple[str, Cell, str]]:
+    """The longest call."""
+    if not calls:
+        return
+    longest = max(calls, key=lambda one: float(str(one["cycles"])))
+    details = [str(longest["set"])] if longest["set"] else []
+    if longest["message"] is not None:
+        details.append(f"{longest['message']:,} bytes")
+    text = f"{longest['cycles']:,} cycles"
+    if mhz is not None:
+        text += f", {longest['microseconds']:.4g} us"
+    found = _PREDICTED if mhz is None else f"{_PREDICTED}; at {mhz:.4g} MHz"
+    yield ", ".join([str(longest["call"]), *details]), text, found

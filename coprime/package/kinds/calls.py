@@ -1,0 +1,112 @@
+"""An engine of byte strings, behind the registers of an accelerator for slots and calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from coprime.bus import registers
+from coprime.bus.kinds import Bus
+from coprime.bus.register_classes import Register
+from coprime.bus.shared_registers import CALL_REGISTERS, call_fields
+from coprime.calls.interface import CallDesign
+from coprime.catalog import CallChoice
+from coprime.cells.target import Target
+from coprime.engine.capabilities import Error
+from coprime.flow.parts import accelerator_verilog
+from coprime.parameters import AnyParameter
+
+from ..call_header import call_header
+from ..call_sheet import call_sheet
+from ..description import C_HEADER, Bench, Description, Example, Kind, SheetParts
+from ..testbench.call_bench import call_bench, call_codes
+from ..testbench.call_example import call_example
+
+
+class CallKind(Kind):
+    """An accelerator for byte strings.
+
+    Parameters
+    ----------
+    choice : family and parameters
+    """
+
+    changing = ("STATUS", "DATA_WINDOW")  # the engine clears itself; a word needs a slot
+    software = "software_calls.md.j2"
+    not_drivers = ("_cluster", "_curves", "_named_curves", "_keygen")
+
+    def __init__(self, choice: CallChoice):
+        self.choice = choice
+        self.design: CallDesign = choice.design
+        self.header = f"{choice.module_name}.h"
+        self.headers = (C_HEADER, self.header)
+
+    @property
+    def made_headers(self) -> Mapping[str, str]:
+        """The numbers of slots, calls and parameter sets."""
+        return {self.header: call_header(self.choice.module_name, self.design.interface)}
+
+    @property
+    def summary(self) -> str:
+        """That of the family."""
+        return self.choice.family.summary
+
+    @property
+    def registers(self) -> tuple[Register, ...]:
+        """Those of slots; STATUS starts nothing."""
+        status = replace(registers.STATUS.without("DECRYPT", "START"), access="R")
+        return tuple(status if one is registers.STATUS else one for one in CALL_REGISTERS)
+
+    @property
+    def values(self) -> Mapping[str, Mapping[str, int]]:
+        """Those that identify the engine."""
+        fields = call_fields(self.design.interface)
+        return {register.name: values for register, values in fields.items()}
+
+    @property
+    def codes(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
+        """Calls, errors, slots, and parameter sets if there are several."""
+        own = self.design.interface
+        errors = {one.name: one.value for one in Error}
+        sets = {name: k for k, name in enumerate(own.parameter_sets) if name}
+        return {
+            ("COMMAND", "CODE"): call_codes(self.design),
+            ("ERROR", "CODE"): errors,
+            ("ERROR", "REFUSAL"): errors,
+            ("SLOT", "NUMBER"): {one.name: one.number for one in own.slots},
+            ("PARAMETER_SET", "NUMBER"): sets,
+        }
+
+    @property
+    def parameters(self) -> Sequence[AnyParameter]:
+        """Those of the family."""
+        return self.choice.family.parameters
+
+    @property
+    def draws(self) -> bool:
+        """For calls that take random bytes."""
+        return self.design.interface.draws
+
+    def verilog(self, target: Target, bus: Bus) -> str:
+        """The accelerator."""
+        return accelerator_verilog(self.choice, target, bus)
+
+    def diagrams(self, bus: Bus) -> list[str]:
+        """Of accesses on a bus without bursts; those of bursts show registers of numbers."""
+        return [] if bus is Bus.AXI4 else ["write", "read"]
+
+    def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
+        """Calls with their cycles, and slots."""
+        return call_sheet(self.design, mhz)
+
+    def kept(self, register: Register, word: int) -> int | None:
+        """Of INTERRUPT_ENABLE alone: others are tried with what they mean."""
+        if register.name != registers.INTERRUPT_ENABLE.name:
+            return None
+        return word & sum(field.mask for field in register.fields)
+
+    def bench(self, own: Description) -> Bench:
+        """Every call with every parameter set, each error, streams in parts, WIPE, resets."""
+        return call_bench(own, self.design)
+
+    def example(self, own: Description) -> Example:
+        """Each call once."""
+        return call_example(self.design)

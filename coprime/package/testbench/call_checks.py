@@ -1,0 +1,260 @@
+"""What a testbench checks of an engine of byte strings: vectors of its calls, and what is refused.
+
+Inputs are those that the calls draw from a seed. Outputs are those of the calls' references, which
+are not what the engine computes by; cycles and errors are those that the design predicts.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+
+from coprime.calls.interface import WIPE, Call, CallDesign, EngineInterface, Slot, Values
+from coprime.engine.capabilities import COMMAND_BITS, Error
+
+from .random_bytes import random_bytes
+
+_DRAWS = 2  # of each call with each parameter set
+_SHORT = (0, 1, 3, 4, 5, 8)
+"""Bytes of streams around words, besides those that are drawn."""
+_REFUSED_LENGTHS = (-1, 1)
+"""By which the lengths of slots are wrong, besides 0."""
+MOST_CYCLES = 400_000
+"""Of the calls of a draw: of those that take longer, only the first draw of a set is checked."""
+
+Load = tuple[Slot, bytes]
+
+
+@dataclass(frozen=True)
+class CallVector:
+    """A call with the values of its slots.
+
+    Parameters
+    ----------
+    call : the call
+    parameter_set : its name
+    number : its number
+    given : what is loaded before, or fed to streams: by slot
+    drawn : names of the inputs that the engine draws
+    outputs : of those that can be read, by slot
+    cycles : predicted
+    error : predicted
+    kept : names of inputs that the call before has given
+    """
+
+    call: Call
+    parameter_set: str
+    number: int
+    given: Sequence[Load]
+    drawn: Sequence[str]
+    outputs: Sequence[Load]
+    cycles: int
+    error: Error
+    kept: frozenset[str] = frozenset()
+
+    @property
+    def title(self) -> str:
+        """What its check prints."""
+        streams = "".join(f", {len(data)} bytes" for slot, data in self.given if slot.streamed)
+        by_set = f" with {self.parameter_set}" if self.parameter_set else ""
+        return f"{self.call.name}{by_set}{streams}"
+
+    @property
+    def loads(self) -> list[Load]:
+        """What is loaded before the call."""
+        return [one for one in self.given if not one[0].streamed]
+
+    @property
+    def streams(self) -> list[Load]:
+        """What is fed while it runs."""
+        return [one for one in self.given if one[0].streamed]
+
+
+class CallChecks:
+    """What is checked of an engine of byte strings.
+
+    Parameters
+    ----------
+    design : the engine's
+    """
+
+    def __init__(self, design: CallDesign):
+        self.design = design
+        self.interface: EngineInterface = design.interface
+        self.all_cycles = 0
+        """The sum of the cycles of the vectors that were made, and of the words that they move."""
+        self.most_cycles = 0
+        """Of these vectors' calls."""
+
+    @property
+    def sets(self) -> list[tuple[int, str]]:
+        """The parameter sets, with their numbers."""
+        return list(enumerate(self.interface.parameter_sets))
+
+    @property
+    def unknown(self) -> list[int]:
+        """Codes that are no commands: those that differ from one in a bit."""
+        known = {WIPE, *(one.code for one in self.interface.calls)}
+        near = {one ^ 1 << bit for one in known for bit in range(COMMAND_BITS)}
+        return sorted(near - known)
+
+    @property
+    def no_slots(self) -> list[int]:
+        """Numbers of no slots."""
+        return sorted({*range(32)} - {one.number for one in self.interface.slots})
+
+    @property
+    def no_sets(self) -> list[int]:
+        """Numbers of no parameter sets: the first, and the last that there is room for."""
+        return sorted({len(self.interface.parameter_sets), 31})
+
+    @property
+    def loadable(self) -> list[Slot]:
+        """Slots that are loaded before calls."""
+        return [one for one in self.interface.slots if one.name in self.interface.loadable]
+
+    @property
+    def only_given(self) -> list[Slot]:
+        """Slots that calls give, and that cannot be loaded."""
+        return [
+            one
+            for one in self.interface.slots
+            if not one.streamed and one.name not in self.interface.loadable
+        ]
+
+    @property
+    def streamed(self) -> list[Slot]:
+        """Slots of streams."""
+        return [one for one in self.interface.slots if one.streamed]
+
+    def wrong_lengths(self, slot: Slot, number: int) -> list[int]:
+        """Bytes that a slot does not have with a parameter set."""
+        right = slot.length(number)
+        others = {one.length(number) for one in self.loadable}
+        near = {0, *(right + one for one in _REFUSED_LENGTHS), *others}
+        return sorted(one for one in near if one >= 0 and one != right)
+
+    def needed(self, call: Call) -> list[Slot]:
+        """The slots without which a call is not started."""
+        slots = [self.interface.slot[name] for name in call.inputs if name not in call.optional]
+        return [one for one in slots if not one.streamed]
+
+    def vector(
+        self,
+        call: Call,
+        number: int,
+        values: Values,
+        drawn: Sequence[str] = (),
+        kept: frozenset[str] = frozenset(),
+    ) -> CallVector:
+        """A call with these values of all of its inputs."""
+        name = self.interface.parameter_sets[number]
+        random = b"".join(values[one] for one in drawn)
+        given = {one: data for one, data in values.items() if one not in drawn}
+        done = self.design.predict(call, name, given, random)
+        slot = self.interface.slot
+        right = call.reference(name, values) if done.error is Error.NONE else {}
+        outputs = [
+            (slot[one], right[one])
+            for one in call.outputs
+            if one in right and (slot[one].readable or slot[one].streamed)
+        ]
+        loads = [(slot[one], data) for one, data in given.items() if one not in kept]
+        self.most_cycles = max(self.most_cycles, done.cycles)
+        words = sum(-(-len(data) // 4) for _, data in [*loads, *outputs])
+        self.all_cycles += done.cycles + 8 * words
+        return CallVector(
+            call, name, number, loads, list(drawn), outputs, done.cycles, done.error, kept
+        )
+
+    def drawn_vector(self, call: Call, number: int, seed: int) -> CallVector:
+        """A call with values drawn from a seed."""
+        return self.vector(call, number, self._draw(call, number, seed))
+
+    def _draw(self, call: Call, number: int, seed: int) -> Values:
+        return call.draw(self.interface.parameter_sets[number], Random(seed))
+
+    def first(self, call: Call) -> CallVector:
+        """The first vector of a call."""
+        return self.drawn_vector(call, 0, 1)
+
+    @cached_property
+    def vectors(self) -> list[CallVector]:
+        """Calls with values that are drawn, with every parameter set."""
+        return [
+            one
+            for number, _ in self.sets
+            for call in self.interface.calls
+            for one in self._of_call(call, number)
+        ]
+
+    def _of_call(self, call: Call, number: int) -> Iterator[CallVector]:
+        first = self.drawn_vector(call, number, 1)
+        yield first
+        if number and first.cycles > MOST_CYCLES:
+            return
+        for seed in range(2, _DRAWS + 1):
+            yield self.drawn_vector(call, number, seed)
+        if call.optional:
+            yield self._with_random(call, number)
+        for slot, data in first.streams if not number else ():
+            values = self._draw(call, number, 1)
+            for size in _SHORT:
+                if size < len(data):
+                    yield self.vector(call, number, {**values, slot.name: data[:size]})
+
+    def _with_random(self, call: Call, number: int) -> CallVector:
+        """With random bytes in place of all inputs that the engine can draw."""
+        drawn = [name for name in call.inputs if name in call.optional]
+        source = random_bytes()
+        values = {
+            **self._draw(call, number, 1),
+            **{name: source(self.interface.slot[name].length(number)) for name in drawn},
+        }
+        return self.vector(call, number, values, drawn)
+
+    @cached_property
+    def chains(self) -> list[tuple[CallVector, CallVector]]:
+        """Two calls, of which the second one takes what the first one has given."""
+        found = []
+        for second in self.interface.calls:
+            for first in self.interface.calls:
+                given = self.interface.loadable & {*first.outputs} & {*second.inputs}
+                if not given or first is second:
+                    continue
+                before = self.drawn_vector(first, 0, 3)
+                if before.error is not Error.NONE:
+                    continue
+                right = first.reference(before.parameter_set, self._draw(first, 0, 3))
+                own = self._draw(second, 0, 3)
+                values: Mapping[str, bytes] = {**own, **{name: right[name] for name in given}}
+                found.append((before, self.vector(second, 0, values, kept=frozenset(given))))
+                break
+        return found
+
+    def complete(self, vector: CallVector) -> tuple[int, int]:
+        """COMPLETE after a call without an error, and the bits of it that are known."""
+        slot = self.interface.slot
+        held = {one.name for one, _ in vector.loads} | vector.kept
+        held |= {name for name in vector.call.outputs if not slot[name].streamed}
+        held -= vector.call.uses_up
+        unknown = {*vector.drawn} | vector.kept
+        mask = sum(1 << slot[name].number for name in held - unknown)
+        known = sum(1 << one.number for one in self.interface.slots if one.name not in unknown)
+        return mask, known
+
+    @property
+    def with_stream(self) -> CallVector | None:
+        """A call that takes a stream of several words and gives one; None if there is no such."""
+        for call in self.interface.calls:
+            for seed in range(1, 20):
+                one = self.drawn_vector(call, 0, seed)
+                if len(one.streams) == 1 and len(one.streams[0][1]) > 12:
+                    return one
+        return None
+
+    @property
+    def resets(self) -> list[int]:
+        """Cycles from the start of the first call on to a reset."""
+        cycles = self.first(self.interface.calls[0]).cycles
+        return sorted({1, cycles // 2, cycles})
