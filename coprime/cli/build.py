@@ -11,7 +11,7 @@ from coprime.package.package import check_design, write_package
 
 from .key_files import take_modulus
 from .options import (
-    chosen_design,
+    chosen_of_any,
     chosen_paddings,
 )
 from .output import check_folder
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> None:
     `take_modulus`.
     """
     take_modulus(options)
-    target, bus, choice = Target(options.target), Bus(options.bus), chosen_design(options)
+    target, bus, choice = Target(options.target), Bus(options.bus), chosen_of_any(options)
     paddings, clock = chosen_paddings(options), options.clock
     if clock is not None and not 0 < clock <= MAX_MHZ:
         raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")

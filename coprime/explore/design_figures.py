@@ -11,7 +11,7 @@ from typing import Any
 from coprime.bus.axi_accelerator import transfer_cycles
 from coprime.bus.command_control import front_end_cycles
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, Choice, ClusterChoice
+from coprime.catalog import CLUSTER, CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.device.jobs import EngineError
 from coprime.ec.samples import curves_of
@@ -40,7 +40,7 @@ _LEAST_KEY = 64
 
 
 def shipped(
-    choice: Choice | ClusterChoice,
+    choice: Choice | CallChoice | ClusterChoice,
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
@@ -48,8 +48,11 @@ def shipped(
     """The figures that are known without a measurement.
 
     Area and clock are those of the results that ship, where this very design is among them; an
-    accelerator was measured without padding.
+    accelerator was measured without padding. No engine of byte strings is among them; its cycles
+    are predicted as its data sheet is made.
     """
+    if isinstance(choice, CallChoice):
+        return Figures()
     parts = []
     for part in _PARTS if isinstance(choice, Choice) else ():
         on_bus = bus if part == "accelerator" else Bus.AXI4_LITE
@@ -60,7 +63,7 @@ def shipped(
 
 
 def measured(
-    choice: Choice | ClusterChoice,
+    choice: Choice | CallChoice | ClusterChoice,
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
@@ -70,7 +73,7 @@ def measured(
 
     Engine and accelerator, or the cluster, are mapped; where the target has devices, they are
     placed and routed too, from each of `SEEDS`, on the device of the measurements that ship, or on
-    a larger one if they do not fit that. OpenSSL is measured on this machine.
+    a larger one if they do not fit that. OpenSSL is measured on this machine, for numbers only.
     `note` is called with what begins.
     Raises ValueError for a target without area, ToolError if a tool fails or no device is large
     enough.
@@ -86,6 +89,8 @@ def measured(
             note(f"placing and routing the {part} from {len(SEEDS)} seeds")
             clock = _clock(_route(source))
         parts.append(_part(part, mapped.resources, mapped.tools, mapped.target, clock))
+    if isinstance(choice, CallChoice):
+        return Figures(parts=parts)
     note("measuring OpenSSL")
     return _figures(choice, bus, paddings, parts, openssl.measure())
 

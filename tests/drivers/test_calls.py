@@ -6,9 +6,11 @@ import pytest
 
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.kinds import Bus
+from coprime.calls.interface import WIPE
 from coprime.engine.contract import Error
 from coprime.flow.simulation import build_simulation
 from coprime.flow.verilog import to_verilog
+from tests.calls.mock import CALLS as MOCK_CALLS
 from tests.calls.mock import COPY, ECHO, HIDDEN, KEY, SECOND, TEXT, MockCalls, inverted
 from tests.calls.slow import ECHO as SLOW_ECHO
 from tests.calls.slow import TEXT as SLOW_TEXT
@@ -96,7 +98,7 @@ def test_open_finds_slots_streams_and_calls(opened):
     every = (KEY, SECOND, COPY, HIDDEN, TEXT, ECHO)
     assert slots == sum(1 << one.number for one in every)
     assert streams == 1 << TEXT.number | 1 << ECHO.number
-    assert commands | high << 32 == 1 << 5 | 1 << COPY_CALL | 1 << ECHO_CALL | 1 << FAIL_CALL
+    assert commands | high << 32 == 1 << WIPE | sum(1 << one.code for one in MOCK_CALLS)
     assert complete(opened) == set()
 
 
@@ -270,8 +272,16 @@ def test_busy_and_too_late(opened):
     assert call(opened, COPY_CALL, [(KEY, bytes(7))], [(COPY, 7)]) == (Error.BUSY, bytes(7))
     assert opened("parameter_set", 1) == (Error.BUSY,)
     assert take(opened, "read_slot", COPY, 7) == (Error.BUSY, UNSET * 7)
-    assert opened("wipe") == (Error.BUSY,)
     assert opened("open")[0] == Error.BUSY
+
+
+def test_a_call_is_given_up(opened):
+    assert call(opened, COPY_CALL, [(KEY, bytes(7))]) == (0,)
+    assert opened("start", ECHO_CALL) == (0,)
+    assert opened("update", TEXT.number, text_of(b"a part")) == (0,)
+    assert opened("wipe") == (0,)
+    assert complete(opened) == set()
+    assert call(opened, COPY_CALL, [(KEY, bytes(7))], [(COPY, 7)]) == (0, b"\xff" * 7)
 
 
 def test_by_polling(opened):

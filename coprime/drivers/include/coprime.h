@@ -311,8 +311,8 @@ int coprime_padded_private(struct coprime *driver, const struct coprime_padding 
                            const uint8_t *input, uint32_t input_size, uint8_t *output,
                            uint32_t *output_size);
 
-/* Overwrite the accelerator's memory: keys, input and output, slots. Errors: COPRIME_ERROR_BUSY,
-   COPRIME_ERROR_TIMEOUT. */
+/* Overwrite the accelerator's memory: keys, input and output, slots. With slots, a call that is busy
+   is given up. Errors: COPRIME_ERROR_BUSY, COPRIME_ERROR_TIMEOUT. */
 int coprime_wipe(struct coprime *driver);
 
 /* Clock cycles for which the engine worked on the last command, and those of them in which a

@@ -60,8 +60,8 @@ int coprime_call(struct coprime *driver, uint32_t call, const struct coprime_slo
 /* The same in steps, for messages that are not in memory as a whole: coprime_load_slot for each
    input that is not streamed; coprime_call_start; coprime_call_update for parts of a stream, of any
    size, coprime_call_finish for its last part, which may be empty; coprime_call_read for the parts of
-   an output stream; coprime_call_end; coprime_read_slot. A call that was started must be led to its
-   end: nothing else than a reset ends it. Errors: as coprime_call.
+   an output stream; coprime_call_end; coprime_read_slot. A call that was started is led to its
+   end, or given up by coprime_wipe. Errors: as coprime_call.
 
    A part of an output that another one follows has a multiple of 4 bytes. A stream of which the
    accelerator refuses a word COPRIME_PATIENCE times, 65,536 by default, each after 1,023 cycles, is

@@ -1147,8 +1147,12 @@ int coprime_wipe(struct coprime *driver)
 {
     const int error = coprime_prepare(driver);
 
-    if (error) {
+    /* With slots, WIPE takes the place of a call that is busy. */
+    if (error && !(error == COPRIME_ERROR_BUSY && driver->slots)) {
         return error;
+    }
+    if (error) {
+        write(driver, COPRIME_ERROR, 0);
     }
     driver->loaded = 0;
     return coprime_execute(driver, COPRIME_COMMAND, (uint32_t)COPRIME_COMMAND_WIPE);

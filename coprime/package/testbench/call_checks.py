@@ -219,7 +219,7 @@ class CallChecks:
         found = []
         for second in self.interface.calls:
             for first in self.interface.calls:
-                given = self.interface.loadable & {*first.outputs} & {*second.inputs}
+                given = self.interface.loadable & {*first.outputs} & {*second.takes}
                 if not given or first is second:
                     continue
                 before = self.drawn_vector(first, 0, 3)
@@ -238,10 +238,11 @@ class CallChecks:
         held = {one.name for one, _ in vector.loads} | vector.kept
         held |= {name for name in vector.call.outputs if not slot[name].streamed}
         held -= vector.call.uses_up
-        unknown = {*vector.drawn} | vector.kept
-        mask = sum(1 << slot[name].number for name in held - unknown)
-        known = sum(1 << one.number for one in self.interface.slots if one.name not in unknown)
-        return mask, known
+        # What the call before has left is known of slots of this one only.
+        of_call = {*vector.call.takes, *vector.call.outputs} if vector.kept else {*slot}
+        known = of_call - {*vector.drawn}
+        mask, bits = (sum(1 << slot[name].number for name in one) for one in (held & known, known))
+        return mask, bits
 
     @property
     def with_stream(self) -> CallVector | None:
