@@ -88,6 +88,7 @@ WRONG = {
         "build fdfm --padding oeap -o x",
         "build compact -p max_bits=64 --padding oaep -o x",
         "build cluster --padding oaep -o x",
+        "build shake --padding oaep -o x",
         "build fdfm --clock 0 -o x",
         "build fdfm --measure -o x",
         "synth fdfm --target generic",

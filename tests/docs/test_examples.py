@@ -2,26 +2,34 @@
 
 import ctypes
 import hashlib
+import importlib
 import re
+import shutil
 import subprocess
 import sys
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, utils, x25519
 
-from coprime.catalog import choose
+from coprime import catalog
+from coprime.catalog import choose, choose_calls
+from coprime.cells.target import Target
+from coprime.cli import main
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
 from coprime.explore.points import write_points
 from coprime.explore.shipped import shipped_points
+from coprime.package.describe import describe
 from coprime.padding.scheme import Padding
 from tests.benches import open_bench
 from tests.cli.test_serial import simulated_board
 from tests.device.test_padding import BITS, DIGEST, KEY, SHA256, SIZE, THEIRS, oaep, pss
 from tests.drivers.bindings import Memory, driver_of, private_key, words
-from tests.drivers.harness import CURVES, DRIVER, DRIVERS, compile_c
+from tests.drivers.harness import CALLS, CURVES, DRIVER, DRIVERS, compile_c
+from tests.package.test_testbench import assert_passes
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -43,7 +51,9 @@ SERIAL_BOARD = pytest.mark.xdist_group("serial board")  # with tests/cli/test_se
 RUN = {
     ("README.md", "python"): 1,  # the first one of python.md
     ("adding.md", "python"): 2,
-    ("byte-strings.md", "python"): 1,
+    ("adding-byte-strings.md", "python"): 5,
+    ("byte-strings.md", "c"): 1,
+    ("byte-strings.md", "python"): 2,
     ("cluster.md", "python"): 1,
     ("curves.md", "python"): 3,
     ("drivers.md", "c"): 4,  # besides here in tests/drivers/test_model.py and test_build.py
@@ -235,6 +245,53 @@ def test_a_call_of_byte_strings(capsys):
     digest, *cycles = capsys.readouterr().out.split()
     assert digest == hashlib.sha3_256(b"abc").hexdigest()
     assert cycles == [str(given["result"].cycles)] * 2
+
+
+def test_a_call_register_by_register():
+    given = run_python("byte-strings", 1)
+    with open_simulation(choose_calls("shake", {"slices": "8"})) as device:
+        assert given["sha3_256_of_abc"](device) == hashlib.sha3_256(b"abc").digest()
+
+
+def test_calls_from_c(tmp_path):
+    choice = choose_calls("shake", {"slices": "8"})
+    own = describe(choice, Target.GENERIC)
+    (tmp_path / "coprime_shake.h").write_text(own.kind.made_headers["coprime_shake.h"])
+    (tmp_path / "example.c").write_text(*examples_of("byte-strings", "c"))
+    sources = (f"-I{tmp_path}", DRIVER, CALLS, tmp_path / "example.c")
+    library = ctypes.CDLL(str(compile_c(tmp_path, "calls.so", "-shared", "-fPIC", "-O1", *sources)))
+    with open_simulation(choice) as device:
+        driver = ctypes.byref(driver_of(device))
+        assert library.coprime_open(driver) == 0
+        found = ctypes.create_string_buffer(32)
+        assert library.sha3_256(driver, b"abc", 3, found) == 0
+        assert found.raw == hashlib.sha3_256(b"abc").digest()
+        found = ctypes.create_string_buffer(300)
+        assert library.shake256(driver, b"abcdefg", 7, bytes(401), 401, found, 300) == 0
+        assert found.raw == hashlib.shake_256(b"abcdefg" + bytes(401)).digest(300)
+
+
+def test_the_engine_that_is_added(tmp_path, monkeypatch, capsys):
+    """Its files are written as the page has them; its script simulates, and builds a package."""
+    *files, script = examples_of("adding-byte-strings")
+    folder = tmp_path / "toy"
+    folder.mkdir()
+    for text in files:
+        name = re.match(r"# toy/(\w+\.py)\n", text)[1]
+        (folder / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    exec(script, {})
+    shown = capsys.readouterr().out.split()
+    assert shown == [f"{zlib.crc32(b'123456789'):08x}", "10", "10"]
+    assert (tmp_path / "package" / "coprime_crc.v").exists()
+    if shutil.which("iverilog"):
+        assert_passes(tmp_path / "package")
+    # With its line in the catalogue it has a command line.
+    family = importlib.import_module("toy.family").CRC
+    monkeypatch.setitem(catalog.CALL_FAMILIES, "crc", family)
+    assert main(["run", "crc", "CRC32", "--message", "313233343536373839"]) == 0
+    assert "equal to the reference" in capsys.readouterr().out
 
 
 @pytest.mark.clients
