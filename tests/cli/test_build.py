@@ -72,6 +72,21 @@ def test_build_with_bursts(capsys, tmp_path):
     assert (tmp_path / "two" / "coprime_fdfm.v").read_text() == verilog
 
 
+def test_build_of_an_engine_of_byte_strings(capsys, tmp_path):
+    """The command in the header makes the same file again; no driver for numbers is there."""
+    chosen = ("build", "shake", "-p", "slices=4", "--clock", "100", "-o")
+    status, out, _ = run(capsys, *chosen, tmp_path / "one")
+    assert status == 0 and {*out.splitlines()} == files_in(tmp_path / "one")
+    verilog = (tmp_path / "one" / "coprime_shake.v").read_text()
+    (made_by,) = (line for line in verilog.splitlines() if line.startswith("// Made by: coprime "))
+    command = made_by.removeprefix("// Made by: coprime ").replace("DIR", str(tmp_path / "two"))
+    assert run(capsys, *command.split())[0] == 0
+    assert (tmp_path / "two" / "coprime_shake.v").read_text() == verilog
+    sheet = json.loads((tmp_path / "one/doc/data_sheet.json").read_text())
+    cycles = {(one["call"], one["message"]): one["cycles"] for one in sheet["calls"]}
+    assert cycles["SHA3_512", 64] == 18 + 432
+
+
 def test_long_trees_are_announced(capsys, tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(
