@@ -271,6 +271,22 @@ def test_calls_from_c(tmp_path):
         assert found.raw == hashlib.shake_256(b"abcdefg" + bytes(401)).digest(300)
 
 
+@LINUX
+@pytest.mark.clients
+def test_calls_from_c_at_a_serial_port(tmp_path):
+    own = describe(choose_calls("shake", {"slices": "8"}), Target.GENERIC)
+    (tmp_path / "coprime_shake.h").write_text(own.kind.made_headers["coprime_shake.h"])
+    (tmp_path / "example.c").write_text(*examples_of("byte-strings", "c"))
+    hashing = ROOT / "tests" / "drivers" / "hash.c"
+    sources = (DRIVER, CALLS, DRIVERS / "src" / "coprime_serial.c", tmp_path / "example.c", hashing)
+    program = compile_c(tmp_path, "hash", f"-I{tmp_path}", *sources)
+    with simulated_board("shake", "-p", "slices=8", "--baud", "3000000") as device:
+        port, baud = device.removeprefix("serial:").split(",")
+        done = subprocess.run([program, port, baud, "500"], capture_output=True, text=True)
+    expected = hashlib.sha3_256(bytes(k & 0xFF for k in range(500))).hexdigest()
+    assert (done.returncode, done.stdout) == (0, expected)
+
+
 def test_the_engine_that_is_added(tmp_path, monkeypatch, capsys):
     """Its files are written as the page has them; its script simulates, and builds a package."""
     *files, script = examples_of("adding-byte-strings")
