@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import choose
+from coprime.catalog import CALL_FAMILIES, choose, choose_calls
 from coprime.cells.target import Target
 from coprime.package.describe import describe
 from coprime.padding.scheme import Padding
@@ -15,6 +15,8 @@ SMALL = {
     "bursts": ("fdfm", {"max_bits": "64"}, Bus.AXI4, ()),
     "padded": ("fdfm", {"max_bits": "128"}, Bus.AXI4, (Padding.OAEP,)),
     "cluster": ("cluster", {"cores": "3", "max_bits": "64"}, Bus.AXI4_LITE, ()),
+    "byte strings": ("shake", {"slices": "4"}, Bus.AXI4_LITE, ()),
+    "byte strings, bursts": ("shake", {"slices": "4"}, Bus.AXI4, ()),
     "cluster, bursts": ("cluster", {"cores": "3", "max_bits": "64"}, Bus.AXI4, ()),
 }
 
@@ -36,4 +38,5 @@ EACH_DESIGN = pytest.mark.parametrize(
 @cache
 def described(design, target=Target.GENERIC):
     family, settings, bus, paddings = SMALL[design]
-    return describe(choose(family, settings), target, bus, paddings)
+    chosen = choose_calls if family in CALL_FAMILIES else choose
+    return describe(chosen(family, settings), target, bus, paddings)

@@ -16,6 +16,8 @@ ASSOCIATED = {
     "fdfm": "s_axi",
     "bursts": "s_axi",
     "padded": "s_axi:s_axis_random",
+    "byte strings": "s_axi",
+    "byte strings, bursts": "s_axi",
     "cluster": "s_axi",
     "cluster, bursts": "s_axi",
 }
@@ -103,7 +105,7 @@ def test_vivado_gets_the_interfaces_that_it_knows(design):
     assert sorted(mapped) == sorted(port.name for port in own.ports)  # each once
 
 
-BURSTS = ("bursts", "padded", "cluster, bursts")
+BURSTS = ("bursts", "padded", "byte strings, bursts", "cluster, bursts")
 
 
 def test_vivado_gets_a_component_of_its_devices_only():

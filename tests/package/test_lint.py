@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, FAMILIES, choose
+from coprime.catalog import CLUSTER, FAMILIES, choose, choose_calls
 from coprime.cells.target import Target
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import run_tool, verilator_root
@@ -61,6 +61,14 @@ def test_a_cluster_is_clean(tmp_path, bus):
     choice = choose(CLUSTER, {"engine": "compact", "cores": "2", "max_bits": "64"})
     write_package(choice, Target.GENERIC, tmp_path, bus)
     lint(tmp_path, choice.module_name)
+
+
+@pytest.mark.parametrize("target", [Target.GENERIC, Target.XC7])
+def test_an_engine_of_byte_strings_is_clean(tmp_path, target):
+    choice = choose_calls("shake", {"slices": "4"})
+    write_package(choice, target, tmp_path)
+    cells = ["sim/cells_xc7.v"] if target is Target.XC7 else []
+    lint(tmp_path, choice.module_name, *cells)
 
 
 @pytest.mark.clients
