@@ -55,6 +55,7 @@ def sheet_of(own: Description) -> Sheet:
             for name, cell in row.items()
             if routed or name not in _ROUTED
         ),
+        diagrams=timing.rows(own),
         **parts.values,
     )
     rows: dict[str, Rows] = {

@@ -116,6 +116,7 @@ class Example:
 class Kind(ABC):
     """What files of a package ask of the kind of a design."""
 
+    purpose = "public-key cryptography"
     part = "accelerator"
     """As which the whole design is measured."""
     parts: tuple[str, ...] = ("engine", "accelerator")

@@ -21,7 +21,7 @@ from coprime import __version__
 from coprime.bus import cluster_registers, registers
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Window
-from coprime.bus.shared_registers import PLAIN_REGISTERS, PLAIN_WINDOWS
+from coprime.bus.shared_registers import PLAIN_REGISTERS, PLAIN_WINDOWS, SLOT_REGISTERS
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.device.simulated import open_simulation
@@ -54,8 +54,8 @@ LINTED = {
         Bus.AXI4,
     ),
 }
-NOT_PLAIN = ("RESIDUE", "COMMANDS", "COMMANDS_HIGH")
-"""Registers of engines that check results, or have commands with codes over 7."""
+NOT_PLAIN = ("RESIDUE", "COMMANDS", "COMMANDS_HIGH", *(one.name for one in SLOT_REGISTERS))
+"""Registers of engines that check results, have commands with codes over 7, or have slots."""
 ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read-write"}
 
 

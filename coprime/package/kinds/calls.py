@@ -29,6 +29,7 @@ class CallKind(Kind):
     choice : family and parameters
     """
 
+    purpose = "cryptography"
     changing = ("STATUS", "DATA_WINDOW")  # the engine clears itself; a word needs a slot
     software = "software_calls.md.j2"
     not_drivers = ("_cluster", "_curves", "_named_curves", "_keygen")
