@@ -25,7 +25,16 @@ from coprime.parameters import AnyParameter
 from .figures import Figures
 from .sheet import Cell
 
-__all__ = ["C_HEADER", "Bench", "Description", "Example", "Kind", "Port", "Rows", "SheetParts"]
+__all__ = [
+    "C_HEADER",
+    "Description",
+    "Example",
+    "Kind",
+    "Port",
+    "Rows",
+    "SheetParts",
+    "TestbenchParts",
+]
 
 C_HEADER = "coprime_registers.h"
 
@@ -70,7 +79,7 @@ class SheetParts:
 
 
 @dataclass(frozen=True)
-class Bench:
+class TestbenchParts:
     """What a testbench has of a kind of designs: Verilog, and how much it is.
 
     Parameters
@@ -183,7 +192,7 @@ class Kind(ABC):
         """What a register shows after a write of a word; None if it is none that stores."""
 
     @abstractmethod
-    def bench(self, own: "Description") -> Bench:
+    def bench(self, own: "Description") -> TestbenchParts:
         """The parts of its testbench."""
 
     @abstractmethod

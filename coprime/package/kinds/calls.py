@@ -16,7 +16,7 @@ from coprime.parameters import AnyParameter
 
 from ..call_header import call_header
 from ..call_sheet import call_sheet
-from ..description import C_HEADER, Bench, Description, Example, Kind, SheetParts
+from ..description import C_HEADER, Description, Example, Kind, SheetParts, TestbenchParts
 from ..testbench.call_bench import call_bench, call_codes
 from ..testbench.call_example import call_example
 
@@ -104,7 +104,7 @@ class CallKind(Kind):
             return None
         return word & sum(field.mask for field in register.fields)
 
-    def bench(self, own: Description) -> Bench:
+    def bench(self, own: Description) -> TestbenchParts:
         """Every call with every parameter set, each error, streams in parts, WIPE, resets."""
         return call_bench(own, self.design)
 

@@ -11,7 +11,7 @@ from coprime.cells.target import Target
 from coprime.flow.parts import cluster_verilog
 from coprime.parameters import AnyParameter
 
-from ..description import C_HEADER, Bench, Description, Example
+from ..description import C_HEADER, Description, Example, TestbenchParts
 from ..testbench.number_bench import number_bench
 from ..testbench.number_example import number_example
 from .numbers import NumberKind
@@ -72,7 +72,7 @@ class ClusterKind(NumberKind):
         primes = register.name in ("P_LENGTH", "Q_LENGTH")
         return self.engine.max_prime_length if primes else self.engine.max_length
 
-    def bench(self, own: Description) -> Bench:
+    def bench(self, own: Description) -> TestbenchParts:
         """Operations on two of the cores, an error of each kind, WIPE and a reset."""
         return number_bench(own, "lean_cluster" if self.engine.bare else CLUSTER)
 

@@ -14,7 +14,7 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.padding.scheme import Padding, Scheme, mask_of
 from coprime.parameters import AnyParameter
 
-from ..description import Bench, Description, Example, Kind, SheetParts
+from ..description import Description, Example, Kind, SheetParts, TestbenchParts
 from ..number_sheet import number_sheet
 from ..testbench.number_bench import number_bench
 from ..testbench.number_example import number_example
@@ -114,7 +114,7 @@ class NumberKind(Kind):
         """The greatest length that a length register stores as it is."""
         return LONGEST
 
-    def bench(self, own: Description) -> Bench:
+    def bench(self, own: Description) -> TestbenchParts:
         """Every operation on numbers from a key, each error, WIPE, resets."""
         return number_bench(own, "accelerator")
 

@@ -4,7 +4,7 @@ from coprime.bus import registers
 from coprime.calls.interface import WIPE, CallDesign
 from coprime.engine.capabilities import Error
 
-from ..description import Bench, Description
+from ..description import Description, TestbenchParts
 from ..templates import filled
 from .call_checks import CallChecks
 from .register_checks import RegisterChecks
@@ -21,7 +21,7 @@ def call_codes(design: CallDesign) -> dict[str, int]:
     return {"WIPE": WIPE, **{one.name: one.code for one in design.interface.calls}}
 
 
-def call_bench(own: Description, design: CallDesign) -> Bench:
+def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
     """The checks of an accelerator for byte strings."""
     longest = 32
 
@@ -48,7 +48,7 @@ def call_bench(own: Description, design: CallDesign) -> Bench:
         units=design.interface.units,
         window=registers.DATA_WINDOW.words,
     )
-    return Bench(
+    return TestbenchParts(
         tasks=tasks,
         checks=checks,
         quick=quick,

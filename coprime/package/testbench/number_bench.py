@@ -4,7 +4,7 @@ from coprime.bus import registers
 from coprime.catalog import CLUSTER
 from coprime.engine.contract import Command, Error, Operand
 
-from ..description import Bench, Description
+from ..description import Description, TestbenchParts
 from ..templates import filled
 from .curve_vectors import curve_vectors
 from .engine_checks import EngineChecks
@@ -22,7 +22,7 @@ _TOO_LONG = 0xFFFF  # a length over every maximum
 _UNKNOWN = 33  # a code that is no command, though its lower bits are
 
 
-def number_bench(own: Description, kind: str) -> Bench:
+def number_bench(own: Description, kind: str) -> TestbenchParts:
     """The checks of an accelerator, a cluster or a lean cluster: the start of a template's name."""
     longest = 32
 
@@ -59,7 +59,7 @@ def number_bench(own: Description, kind: str) -> Bench:
     if padded.are_checked:
         checks += filled("padded_checks.v.j2", numbers=padded, number=number)
         limit += _PADDED_LIMIT
-    return Bench(
+    return TestbenchParts(
         tasks=tasks,
         checks=checks,
         quick=quick,
