@@ -576,10 +576,15 @@ def test_a_point_is_found_by_what_asked_for_it(text):
     "text",
     [
         UPDATED.replace("[64, 96]", "64").replace("unit-gate", "xc7"),
-        UPDATED.replace("[64, 96]", "64") + "simulate_cycles = 5",
-        MULTIPLIERS.replace("[64, 200]", "64")
-        .replace('["xc7", "ecp5", "unit-gate"]', '"xc7"')
-        .replace('device = "LFE5U-45F"', ""),
+        pytest.param(
+            UPDATED.replace("[64, 96]", "64") + "simulate_cycles = 5", marks=pytest.mark.matrix
+        ),
+        pytest.param(
+            MULTIPLIERS.replace("[64, 200]", "64")
+            .replace('["xc7", "ecp5", "unit-gate"]', '"xc7"')
+            .replace('device = "LFE5U-45F"', ""),
+            marks=pytest.mark.matrix,
+        ),
     ],
 )
 def test_a_measurement_is_confirmed_by_what_it_follows_from(monkeypatch, text):
