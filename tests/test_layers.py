@@ -28,6 +28,7 @@ LAYERS = [
     "padding",
     "fixed_modulus",
     *(family.builder.split(".")[1] for family in CALL_FAMILIES.values()),
+    "lattice",
     "calls",
     "engine",
     "operations",

@@ -1,0 +1,1 @@
+"""Byte strings and sampled polynomials: the memories that both sides use."""

@@ -1,0 +1,151 @@
+"""Byte strings in a block RAM of 32-bit words with parity; who has which port in which cycle.
+
+Port A only reads and port B reads or writes, as not every target has block RAM with two writing
+ports. Port A is the sponge side's, or the host's while the engine is idle. Port B is the arithmetic
+side's in every cycle in which it wants it; the sponge side writes in the other ones, and the host
+loads while both sides are idle. So the arithmetic side never waits.
+
+The rule that keeps both sides' cycles independent: the arithmetic side does not use port B in two
+consecutive cycles. Then a word of the sponge side is written in its first or second cycle, and a
+sponge side that offers a word at most every other cycle, and counts two cycles for each, never sees
+the difference. Whichever side needs bytes of the other one awaits its POST: no word is read in the
+cycle in which it is written.
+"""
+
+from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.cells.luts import select_word
+from coprime.cells.parity_ram import ParityRam
+from coprime.cells.target import Target
+
+WORD_BITS = 32
+"""The first byte is the least significant."""
+
+
+class ByteAccess(wiring.Signature):
+    """The arithmetic side's port B, seen from the side.
+
+    Members
+    -------
+    use (1 bit, out): this cycle reads or writes; never in two consecutive cycles
+    address (out): of a word
+    write (1 bit, out), write_data (32 bits, out): it writes; only with `use`
+    data (32 bits, in): the word that the cycle before read; undefined after any other one
+    """
+
+    def __init__(self, address_bits: int):
+        super().__init__(
+            {
+                "use": Out(1),
+                "address": Out(address_bits),
+                "write": Out(1),
+                "write_data": Out(WORD_BITS),
+                "data": In(WORD_BITS),
+            }
+        )
+
+
+def addressed_word(address_bits: int) -> data.StructLayout:
+    """A word to write."""
+    return data.StructLayout({"address": address_bits, "data": WORD_BITS})
+
+
+def sponge_word(address_bits: int) -> data.StructLayout:
+    """A word to write: `hashed`, or `drawn` where `draws` is 1. Selecting is part of the memory's
+    own multiplexer, and so takes no LUT."""
+    return data.StructLayout(
+        {"address": address_bits, "draws": 1, "hashed": WORD_BITS, "drawn": WORD_BITS}
+    )
+
+
+class ByteMemory(wiring.Component):
+    """The byte memory.
+
+    Parameters
+    ----------
+    depth (int): words
+    target (Target): LUTs are placed on xc7
+
+    Members
+    -------
+    address, word (in, out): what the sponge side reads; the word a cycle after its address
+    writes (in): words of `sponge_word`; taken when the arithmetic side does not use its port.
+        `drawn` is 0 while `wiping` is 1
+    arithmetic (in): ByteAccess
+    host_reads (1 bit, in): the host reads instead of the sponge side
+    host_address (in): what it reads, `word` as well
+    loads (in): the host's words of `addressed_word`; taken when nobody else writes
+    wipe (1 bit, in): write zeros everywhere; whoever writes meanwhile waits, or is ignored
+    wiping (1 bit, out): this is under way, as it is after a reset: `depth` cycles
+    wrong (1 bit, out): a word that was read through either port has another parity than it was
+        written with; a cycle after the word
+    """
+
+    def __init__(self, depth: int, target: Target = Target.GENERIC):
+        self.depth, self.target = depth, Target(target)
+        self.memory = ParityRam(WORD_BITS, depth, streams=True, target=self.target)
+        self.address_bits = bits = bits_for(depth - 1)
+        super().__init__(
+            {
+                "address": In(bits),
+                "word": Out(WORD_BITS),
+                "writes": In(stream.Signature(sponge_word(bits))),
+                "arithmetic": In(ByteAccess(bits)),
+                "host_reads": In(1),
+                "host_address": In(bits),
+                "loads": In(stream.Signature(addressed_word(bits))),
+                "wipe": In(1),
+                "wiping": Out(1),
+                "wrong": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Multiplex port B, and wipe."""
+        m = Module()
+        m.submodules.memory = memory = self.memory
+        arithmetic, writes, loads = self.arithmetic, self.writes, self.loads
+        wiping, cleared = Signal(init=1), Signal(range(self.depth))
+        writes_now, loads_now = Signal(), Signal()
+        m.d.comb += [
+            writes.ready.eq(~arithmetic.use & ~wiping),
+            loads.ready.eq(writes.ready & ~writes.valid),
+            writes_now.eq(~arithmetic.use & writes.valid),
+            loads_now.eq(~arithmetic.use & ~writes.valid),
+            memory.a_address.eq(Mux(self.host_reads, self.host_address, self.address)),
+            memory.b_write.eq(
+                wiping | Mux(arithmetic.use, arithmetic.write, writes.valid | loads.valid)
+            ),
+            self.word.eq(memory.a_data),
+            arithmetic.data.eq(memory.b_data),
+            self.wiping.eq(wiping),
+            self.wrong.eq(memory.wrong),
+        ]
+        addresses = [
+            arithmetic.address,
+            loads.payload.address,
+            writes.payload.address,
+            cleared,
+        ]
+        words = [
+            arithmetic.write_data,
+            loads.payload.data,
+            writes.payload.hashed,
+            writes.payload.drawn,  # zero while this wipes
+        ]
+        by_address = Cat(wiping | loads_now, wiping | writes_now)
+        by_word = Cat(wiping | loads_now | (writes_now & writes.payload.draws), wiping | writes_now)
+        m.d.comb += [
+            memory.b_address.eq(select_word(m, addresses, by_address, self.target)),
+            memory.b_write_data.eq(select_word(m, words, by_word, self.target)),
+        ]
+        with m.If(wiping):
+            m.d.sync += cleared.eq(cleared + 1)
+            with m.If(cleared == self.depth - 1):
+                m.d.sync += [wiping.eq(0), cleared.eq(0)]
+        with m.If(self.wipe):
+            m.d.sync += [wiping.eq(1), cleared.eq(0)]
+        return m

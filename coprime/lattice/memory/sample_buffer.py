@@ -1,0 +1,103 @@
+"""Sampled polynomials between the sponge side, which fills them, and the arithmetic side.
+
+A ring: polynomials are filled, and read, in the order of both sides' programs. The arithmetic side
+reads the oldest one that is complete, in any order of words, as often as it likes, and releases it.
+"""
+
+from amaranth.hdl import Cat, Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.cells.block_ram import BlockRam
+from coprime.cells.target import Target
+
+LANE_BITS = 18
+PAIR = data.StructLayout({"even": LANE_BITS, "odd": LANE_BITS})
+"""Two consecutive coefficients, signed: the even one in the low bits."""
+BUFFER_WORDS = 1024
+
+
+class SampleBuffer(wiring.Component):
+    """1,024 words, each two coefficients.
+
+    Parameters
+    ----------
+    polynomial_words (int): words of a polynomial, a power of two: 128, so that the ring has 8
+
+    Members
+    -------
+    samples (in): words of PAIR, in order; not ready while no polynomial is free. The payload must
+        be 0 from two cycles after `wipe`, or a reset, on, until a word is offered
+    restart (1 bit, in): forget the words of the polynomial that is being filled, also one that is
+        taken in this cycle; not with its last word
+    full (out): polynomials that are complete and not released: a polynomial counts from the cycle
+        after its last word was taken, and no longer from the cycle after `release`
+    room (1 bit, out): a polynomial is free, or being filled
+    at_last (1 bit, out): the next word is the last one of its polynomial
+    address (in), word (out): of the oldest complete polynomial; the word, of PAIR, a cycle after
+        its address
+    release (1 bit, in): the oldest one is no longer needed; only while `full` is not 0. Words whose
+        addresses were given before are still valid. The next address is of the next polynomial
+    wipe (1 bit, in): forget everything, and write the payload everywhere, which is 0: 1,026 cycles
+    wiping (1 bit, out): this is under way, as it is after a reset; no word is taken
+    """
+
+    def __init__(self, polynomial_words: int = 128, target: Target = Target.GENERIC):
+        self.memory = BlockRam(PAIR.size, BUFFER_WORDS, target=target)
+        self.polynomials = BUFFER_WORDS // polynomial_words
+        self.word_bits = bits_for(polynomial_words - 1)
+        super().__init__(
+            {
+                "samples": In(stream.Signature(PAIR)),
+                "restart": In(1),
+                "full": Out(range(self.polynomials + 1)),
+                "room": Out(1),
+                "at_last": Out(1),
+                "address": In(self.word_bits),
+                "word": Out(PAIR),
+                "release": In(1),
+                "wipe": In(1),
+                "wiping": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Two numbers of polynomials, and the number of those between them."""
+        m = Module()
+        m.submodules.memory = memory = self.memory
+        oldest, newest = (Signal(range(self.polynomials)) for _ in range(2))
+        filled = Signal(self.word_bits)
+        wiping, begins = Signal(init=1), Signal(2, init=3)
+        taken, completes = Signal(), Signal()
+        m.d.comb += [
+            self.room.eq(self.full != self.polynomials),
+            self.samples.ready.eq(self.room & ~wiping),
+            taken.eq(self.samples.valid & self.samples.ready),
+            self.at_last.eq(filled.all()),
+            completes.eq(taken & self.at_last),
+            memory.b_address.eq(Cat(filled, newest)),
+            memory.b_write.eq(taken | wiping),
+            memory.b_write_data.eq(self.samples.payload),
+            memory.a_address.eq(Cat(self.address, oldest)),
+            self.word.eq(memory.a_data),
+            self.wiping.eq(wiping),
+        ]
+        with m.If(taken | wiping):
+            m.d.sync += Cat(filled, newest).eq(Cat(filled, newest) + 1)
+        with m.If(self.restart):
+            m.d.sync += filled.eq(0)
+        with m.If(self.release):
+            m.d.sync += oldest.eq(oldest + 1)
+        with m.If(completes & ~self.release):
+            m.d.sync += self.full.eq(self.full + 1)
+        with m.If(~completes & self.release):
+            m.d.sync += self.full.eq(self.full - 1)
+        with m.If(wiping & Cat(filled, newest).all()):
+            m.d.sync += wiping.eq(0)
+        m.d.sync += begins.eq(begins >> 1)
+        with m.If(self.wipe):
+            m.d.sync += [wiping.eq(1), begins.eq(3)]
+        with m.If(self.wipe | begins.any()):
+            m.d.sync += [one.eq(0) for one in (filled, newest, oldest, self.full)]
+        return m

@@ -1,0 +1,1 @@
+"""The algorithms of FIPS 203 in integers."""
