@@ -1,0 +1,1 @@
+"""Hashing, sampling and random bytes: a program that runs beside the arithmetic."""

@@ -1,0 +1,124 @@
+"""The sponge side: a program of messages, from bytes to bytes and sampled polynomials."""
+
+from amaranth.hdl import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from coprime.cells.keccak.hash_unit import HashUnit
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+from coprime.lattice.memory.byte_memory import WORD_BITS, sponge_word
+from coprime.lattice.memory.sample_buffer import PAIR
+
+from .absorber import Absorber
+from .instructions import AssembledProgram
+from .output_router import OutputRouter
+from .sequencer import HASH_LENGTH_BITS, PRESENT_BITS, Sequencer
+
+
+class SpongeSideSignature(wiring.Signature):
+    """Ports of the sponge side.
+
+    Members
+    -------
+    start (1 bit, in): begin at instruction `entry`, with `row`, `column` and `nonce` 0; only while
+        `busy` and `wiping` are 0
+    entry (in), parameter_set (in): the latter stable while `busy`
+    present (4 bits, in): DRAW of a bit that is 1 does nothing; stable while `busy`
+    busy (1 bit, out): from the cycle after `start` to the one in which END is executed
+    done (1 bit, out): END is executed: the last busy cycle
+    waits (1 bit, out): nothing but a random byte is waited for in this cycle
+    random (in): bytes for DRAW
+    address, word (out, in): a word of the byte memory, a cycle after its address
+    writes (out): of ByteMemory
+    samples, restart, at_last, (out, out, in): of SampleBuffer
+    post (1 bit, out): POST is executed
+    available, take (in, out): of the semaphore that AWAIT waits for
+    wipe (1 bit, in): end, and clear whatever has held a secret
+    wiping (1 bit, out): this is under way, as it is after a reset
+    """
+
+    def __init__(self, address_bits: int, program: AssembledProgram):
+        super().__init__(
+            {
+                "start": In(1),
+                "entry": In(program.counter_bits),
+                "parameter_set": In(program.set_bits),
+                "present": In(PRESENT_BITS),
+                **dict.fromkeys(("busy", "done", "waits"), Out(1)),
+                "random": In(stream.Signature(8)),
+                "address": Out(address_bits),
+                "word": In(WORD_BITS),
+                "writes": Out(stream.Signature(sponge_word(address_bits))),
+                "samples": Out(stream.Signature(PAIR)),
+                "restart": Out(1),
+                "at_last": In(1),
+                "post": Out(1),
+                "available": In(1),
+                "take": Out(1),
+                "wipe": In(1),
+                "wiping": Out(1),
+            }
+        )
+
+
+class SpongeSide(wiring.Component):
+    """A hash unit with two blocks, and the program that feeds it. Ports: SpongeSideSignature.
+
+    Cycles: `SpongeSideTwin`, to the cycle.
+
+    Parameters
+    ----------
+    slices (int): of Keccak's state in a cycle: 4, 8, 16, 32 or 64
+    program (AssembledProgram)
+    address_bits (int): of the byte memory
+    target (Target): LUTs are placed on xc7
+    """
+
+    def __init__(
+        self,
+        slices: int,
+        program: AssembledProgram,
+        address_bits: int,
+        target: Target = Target.GENERIC,
+    ):
+        self.hash_unit = HashUnit(slices, 2, HASH_LENGTH_BITS, target)
+        self.program, self.address_bits, self.target = program, address_bits, Target(target)
+        super().__init__(SpongeSideSignature(address_bits, program))
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the parts."""
+        m = Module()
+        m.submodules.hash_unit = hash_unit = self.hash_unit
+        m.submodules.sequencer = sequencer = Sequencer(self.program, self.address_bits, self.target)
+        m.submodules.absorber = absorber = Absorber(self.address_bits, self.target)
+        m.submodules.router = router = OutputRouter(
+            self.address_bits, sequencer.resume, self.target
+        )
+        connect(m, sequencer.commands, hash_unit.command)
+        connect(m, sequencer.destinations, router.next)
+        connect(m, sequencer.ranges, absorber.ranges)
+        connect(m, sequencer.tails, absorber.tails)
+        connect(m, absorber.message, hash_unit.message)
+        connect(m, hash_unit.output, router.words)
+        connect(m, flipped(self.random), router.random)
+        connect(m, router.writes, flipped(self.writes))
+        connect(m, router.samples, flipped(self.samples))
+        m.d.comb += [
+            *same_named(
+                sequencer, self, "start", "entry", "parameter_set", "present", "available", "wipe"
+            ),
+            *same_named(self, sequencer, "busy", "done", "post", "take"),
+            *same_named(absorber, self, "word", "wipe"),
+            *same_named(router, self, "at_last", "wipe"),
+            *same_named(self, router, "waits", "restart"),
+            *same_named(sequencer, router, "fails"),
+            self.address.eq(absorber.address),
+            sequencer.settled.eq(router.idle),
+            sequencer.failed.eq(router.first),
+            sequencer.forgotten.eq(~hash_unit.wiping),
+            absorber.forget.eq(router.fails),
+            hash_unit.wipe.eq(self.wipe | router.fails),
+            self.wiping.eq(hash_unit.wiping & ~sequencer.busy),
+        ]
+        return m

@@ -1,0 +1,427 @@
+"""What the sponge side does, cycle by cycle, in integers: the prediction of its cycles.
+
+Outputs of the hash unit are those of hashlib.
+"""
+
+from dataclasses import dataclass, replace
+
+from coprime.cells.keccak.sponge_padding import BUS_BYTES
+from coprime.cells.keccak.twin import BusWord, HashCommand, HashUnitTwin
+from coprime.lattice.memory.places import SEED_WORDS
+from coprime.lattice.memory.twins import Pair, SampleBufferTwin
+from coprime.model.lattice.sampling import Q
+
+from .instructions import (
+    DRAWN_WORDS,
+    UNIFORM_LENGTHS,
+    AssembledProgram,
+    Destination,
+    Instruction,
+    Kind,
+    Over,
+    Tail,
+    output_words,
+)
+
+
+@dataclass(frozen=True)
+class SpongeEvents:
+    """Outputs of a cycle.
+
+    Attributes
+    ----------
+    done, waits, post, take, wiping : as ports of SpongeSideSignature
+    drew : the random byte was taken
+    wrote : address and word of a write to the byte memory
+    sampled : a pair that was taken by the sample buffer
+    """
+
+    done: bool = False
+    waits: bool = False
+    post: bool = False
+    take: bool = False
+    wiping: bool = False
+    drew: bool = False
+    wrote: tuple[int, int] | None = None
+    sampled: Pair | None = None
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where the program is."""
+
+    counter: int = 0
+    row: int = 0
+    column: int = 0
+    nonce: int = 0
+
+
+@dataclass
+class _Target:
+    """A destination in the router's queue."""
+
+    destination: Destination
+    address: int
+    repeats: int
+    resume: _State
+
+
+@dataclass
+class _Routed:
+    """What the router does in a cycle."""
+
+    takes: bool = False  # the hash unit's word
+    failed: _Target | None = None
+    waits: bool = False
+    drew: bool = False
+    wrote: tuple[int, int] | None = None
+    sampled: Pair | None = None
+
+
+def _binomial(bits: int, eta: int) -> int:
+    ones = (1 << eta) - 1
+    return (bits & ones).bit_count() - (bits >> eta & ones).bit_count()
+
+
+class _Sampler:
+    """A Sampler."""
+
+    def __init__(self) -> None:
+        self.index = self.phase = self.before = self.even = 0
+        self.odd_next = self.complete = self.used_up = False
+        self.held: BusWord | None = None
+        self.pair: Pair | None = None
+
+    def tick(
+        self, destination: Destination, offered: BusWord | None, buffer: SampleBufferTwin
+    ) -> tuple[bool, Pair | None, bool | None]:
+        """Whether the word is taken, a pair that leaves, and at the end whether the bytes have
+        sufficed."""
+        uniform = destination is Destination.UNIFORM
+        if self.used_up and self.pair is None:
+            return False, None, not uniform or self.complete
+        leaving, self.pair = self.pair, None
+        completes = self.complete or (leaving is not None and buffer.at_last and uniform)
+        free = buffer.room or self.complete
+        if leaving is not None:
+            buffer.take(leaving)
+            self.complete |= buffer.at_last
+        if self.held is None:
+            takes = free and not self.used_up
+            if takes:
+                self.held = offered
+            return takes, leaving, None
+
+        byte = self.held.data >> 8 * self.index & 255
+        number = self.before | (byte & 15) << 8 if self.phase == 1 else self.before >> 4 | byte << 4
+        found = self.phase != 0 and (number < Q or not uniform)
+        pair: Pair | None = None
+        if destination is Destination.BINOMIAL_2:
+            found, pair = True, (_binomial(byte, 2), _binomial(byte >> 4, 2))
+        elif found and not uniform:
+            pair = _binomial(number, 3), _binomial(number >> 6, 3)
+        elif found and self.odd_next:
+            pair = self.even, number
+        if not completes:
+            self.pair = pair
+        if found and not self.odd_next:
+            self.even = number
+        self.odd_next ^= found
+        empties = completes or self.index == BUS_BYTES - 1
+        self.index = (self.index + 1) % BUS_BYTES
+        self.phase = (self.phase + 1) % 3
+        self.before = byte
+        if not empties:
+            return False, leaving, None
+        self.used_up = self.held.last
+        takes = free and not self.used_up
+        self.held = offered if takes else None
+        return takes, leaving, None
+
+
+class _Router:
+    """An OutputRouter."""
+
+    def __init__(self) -> None:
+        self.first: _Target | None = None
+        self.second: _Target | None = None
+        self.sampler = _Sampler()
+        self.drawn: list[int] = []
+        self.left = DRAWN_WORDS
+        self.is_second = self.is_written = False
+
+    @property
+    def idle(self) -> bool:
+        return self.first is None and self.second is None
+
+    @property
+    def ready(self) -> bool:
+        return self.second is None
+
+    def tick(
+        self,
+        word: BusWord | None,
+        uses_port: bool,
+        random: int | None,
+        buffer: SampleBufferTwin,
+    ) -> _Routed:
+        """A cycle, but for the next destination."""
+        first = self.first
+        if first is None:
+            if self.second is not None:
+                self.first, self.second = self.second, None
+                self.sampler = _Sampler()
+            return _Routed()
+        if first.destination is Destination.DRAWN:
+            if len(self.drawn) < BUS_BYTES:
+                if random is not None:
+                    self.drawn.append(random)
+                return _Routed(waits=random is None, drew=random is not None)
+            wrote, moves = self._write(first, int.from_bytes(self.drawn, "little"), uses_port)
+            if moves:
+                self.drawn = []
+                self.left -= 1
+                if not self.left:
+                    self.first, self.left = None, DRAWN_WORDS
+            return _Routed(wrote=wrote)
+        if first.destination is Destination.BYTES:
+            if word is None:
+                return _Routed()
+            wrote, moves = self._write(first, word.data, uses_port)
+            if moves and word.last:
+                self.first = None
+            return _Routed(moves, wrote=wrote)
+        takes, pair, suffices = self.sampler.tick(first.destination, word, buffer)
+        if suffices is not None:
+            self.first = None
+        if suffices is False:
+            self.second = None
+            buffer.restart()
+        return _Routed(takes, first if suffices is False else None, sampled=pair)
+
+    def _write(
+        self, first: _Target, word: int, uses_port: bool
+    ) -> tuple[tuple[int, int] | None, bool]:
+        """What is written in this cycle, and whether the word is done with."""
+        wrote = None if self.is_written or uses_port else (first.address, word)
+        moves = self.is_second and (self.is_written or not uses_port)
+        self.is_written = not moves and (self.is_written or not uses_port)
+        self.is_second = not moves
+        first.address += moves
+        return wrote, moves
+
+
+class _Absorber:
+    """An Absorber."""
+
+    def __init__(self) -> None:
+        self.message: BusWord | None = None
+        self.left = self.address = 0
+        self.fetched = self.last = False
+
+    def tick(self, taken: bool, memory: list[int]) -> bool:
+        """A cycle in which the message's word is taken, or not; whether the register is free for a
+        tail."""
+        if taken:
+            self.message = None
+        free = self.message is None
+        if not self.left:
+            return free
+        if self.fetched and free:
+            ends = self.left == 1
+            self.message = BusWord(memory[self.address], BUS_BYTES, self.last and ends)
+            self.address += 1
+            self.left -= 1
+            self.fetched = False
+        else:
+            self.fetched = True
+        return False
+
+
+class SpongeSideTwin:
+    """A SpongeSide beside a byte memory, a list of words, and a SampleBufferTwin.
+
+    In each cycle call `tick`, and after both sides' calls that of the buffer. A word that is
+    written is in the memory from the next call on.
+
+    Attributes
+    ----------
+    busy (bool)
+    cycle (int): calls of `tick`
+    """
+
+    def __init__(
+        self,
+        slices: int,
+        program: AssembledProgram,
+        memory: list[int],
+        buffer: SampleBufferTwin,
+    ):
+        self.program, self.memory, self.buffer = program, memory, buffer
+        self._hash_unit = HashUnitTwin(slices, 2)
+        self.cycle = self._set = self._present = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """What a wipe ends."""
+        self._router, self._absorber = _Router(), _Absorber()
+        self.busy = self._repeating = self._tail_due = False
+        self._repeats = 0
+        self._state = _State()
+
+    @property
+    def wiping(self) -> bool:
+        """As the port."""
+        return self._hash_unit.sponge.wiping and not self.busy
+
+    def start(self, entry: str, parameter_set: int, present: int = 0) -> None:
+        """As the ports, in the cycle of the last `tick`."""
+        assert not self.busy
+        assert not self.wiping
+        self.busy, self._state = True, _State(self.program.entries[entry])
+        self._set, self._present = parameter_set, present
+
+    def tick(
+        self,
+        *,
+        uses_port: bool = False,
+        available: bool = False,
+        random: int | None = None,
+        wipe: bool = False,
+    ) -> SpongeEvents:
+        """A cycle: whether the arithmetic side uses its port of the byte memory, whether the
+        semaphore is available, and a random byte if there is one."""
+        hash_unit, router, absorber = self._hash_unit, self._router, self._absorber
+        wiping, shown = hash_unit.sponge.wiping, self.wiping
+        step = self._executed(router.idle)
+        ready = router.ready
+        reading = absorber.left > 0
+        routed = router.tick(None if wiping else hash_unit.word, uses_port, random, self.buffer)
+
+        target = self._target(step) if step and ready else None
+        command = None
+        if step and step.kind is Kind.HASH:
+            if wiping or hash_unit.entering is not None:
+                target = None
+            elif target is not None and step.function is not None:
+                command = HashCommand(step.function, 4 * self._words(step, target))
+        offered = absorber.message
+        found = hash_unit.tick(
+            command, offered, ready=routed.takes, wipe=wipe or routed.failed is not None
+        )
+        free = absorber.tick(offered is not None and found.message_ready, self.memory)
+        goes = step is not None and self._goes(step, target, reading, free, available)
+        if target is not None:
+            router.second = target
+        if step and goes:
+            self._step(step)
+            if command is not None and target and target.destination is Destination.UNIFORM:
+                self._repeats = 0
+        self._repeating &= wiping
+        if routed.failed is not None:
+            router.second, self._absorber = None, _Absorber()
+            self._repeating, self._state = True, routed.failed.resume
+            self._tail_due = False
+            self._repeats = (routed.failed.repeats + 1) % len(UNIFORM_LENGTHS)
+        kind = step.kind if step and goes else None
+        if kind is Kind.END:
+            self.busy, self._repeats = False, 0
+        if routed.wrote is not None:
+            address, word = routed.wrote
+            self.memory[address] = word
+        if wipe:
+            self._forget()
+            self.buffer.restart()
+        self.cycle += 1
+        return SpongeEvents(
+            kind is Kind.END,
+            routed.waits,
+            kind is Kind.POST,
+            kind is Kind.AWAIT,
+            shown,
+            routed.drew,
+            routed.wrote,
+            routed.sampled,
+        )
+
+    def _executed(self, settled: bool) -> Instruction | None:
+        """The instruction that is executed unless its kind waits."""
+        if not self.busy or self._repeating:
+            return None
+        step = self.program.instructions[self._state.counter]
+        return step if settled or not step.settles else None
+
+    def _target(self, step: Instruction) -> _Target | None:
+        """The destination of a HASH or DRAW."""
+        address = step.addresses[self._set] if step.addresses else 0
+        if step.kind is Kind.HASH:
+            destination = step.destinations[self._set]
+            return _Target(destination, address, self._repeats, self._state)
+        if step.kind is Kind.DRAW and not self._skips(step):
+            return _Target(Destination.DRAWN, address, self._repeats, self._state)
+        return None
+
+    def _skips(self, step: Instruction) -> bool:
+        return bool(self._present >> (step.unless or 0) & 1)
+
+    def _words(self, step: Instruction, target: _Target) -> int:
+        """Words of a HASH's output."""
+        seeds = step.words[self._set] // SEED_WORDS if step.words else 0
+        return output_words(target.destination.value, self._repeats, seeds)
+
+    def _goes(
+        self, step: Instruction, target: _Target | None, reading: bool, free: bool, available: bool
+    ) -> bool:
+        """Whether an instruction is executed; a range or a tail is given to the absorber."""
+        match step.kind:
+            case Kind.HASH:
+                return target is not None
+            case Kind.DRAW:
+                return target is not None or self._skips(step)
+            case Kind.ABSORB:
+                return self._absorbs(step, reading, free)
+            case Kind.AWAIT:
+                return available
+        return True
+
+    def _absorbs(self, step: Instruction, reading: bool, free: bool) -> bool:
+        """A range, then its tail."""
+        if reading:
+            return False
+        if not self._tail_due and step.addresses and step.words:
+            self._absorber.left = step.words[self._set]
+            self._absorber.address = step.addresses[self._set]
+            self._absorber.last = step.last and step.tail is None
+            self._tail_due = step.tail is not None
+            return not self._tail_due
+        if free and step.tail is not None:
+            tail = self._tail(step.tail)
+            self._absorber.message = BusWord(int.from_bytes(tail, "little"), len(tail), True)
+            self._tail_due = False
+        return free
+
+    def _tail(self, tail: Tail) -> bytes:
+        state = self._state
+        return {
+            Tail.CONSTANT: bytes([self.program.constant[self._set]]),
+            Tail.NONCE: bytes([state.nonce]),
+            Tail.COLUMN_ROW: bytes([state.column, state.row]),
+            Tail.ROW_COLUMN: bytes([state.row, state.column]),
+        }[tail]
+
+    def _step(self, step: Instruction) -> None:
+        """The program goes on."""
+        state = self._state
+        after = replace(state, counter=state.counter + 1)
+        if step.tail is Tail.NONCE:
+            after = replace(after, nonce=state.nonce + 1)
+        jumps = step.over is Over.ALWAYS
+        if step.over is Over.COLUMNS:
+            jumps = state.column + 1 < self.program.columns[self._set]
+            after = replace(after, column=state.column + 1 if jumps else 0)
+        if step.over is Over.ROWS:
+            jumps = state.row + 1 < self.program.rows[self._set]
+            after = replace(after, row=state.row + 1 if jumps else 0)
+        if jumps and step.label is not None:
+            after = replace(after, counter=step.label)
+        self._state = after if step.kind is not Kind.END else state

@@ -1,0 +1,321 @@
+"""The sponge side in Verilator with its memories, beside its twin: compared in every cycle."""
+
+import random
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.target import Target
+from coprime.lattice.memory.byte_memory import ByteMemory
+from coprime.lattice.memory.sample_buffer import BUFFER_WORDS, LANE_BITS, SampleBuffer
+from coprime.lattice.memory.semaphore import Semaphore
+from coprime.lattice.memory.twins import SampleBufferTwin, SemaphoreTwin
+from coprime.lattice.sponge_side.sponge_side import SpongeSide
+from coprime.lattice.sponge_side.twin import SpongeSideTwin
+from tests.combinational import Bench
+
+INPUTS = {
+    "start": 1,
+    "entry": 8,
+    "parameter_set": 2,
+    "present": 4,
+    "random_valid": 1,
+    "random": 8,
+    "uses_port": 1,
+    "release": 1,
+    "address": 7,
+    "posted": 1,
+    "wipe": 1,
+    "loads": 1,
+    "load_address": 11,
+    "load": 32,
+    "reads": 1,
+    "read_address": 11,
+}
+OUTPUTS = {
+    "busy": 1,
+    "done": 1,
+    "waits": 1,
+    "post": 1,
+    "take": 1,
+    "wiping": 1,
+    "full": 4,
+    "wrong": 1,
+    "sampled": 1,
+    "sample": 36,
+    "wrote": 1,
+    "written_address": 11,
+    "written": 32,
+    "word": 32,
+    "oldest": 36,
+}
+
+
+class Rig(wiring.Component):
+    """The sponge side and its memories, with plain ports."""
+
+    def __init__(self, slices, program, depth, target=Target.GENERIC):
+        self.slices, self.program, self.depth, self.target = slices, program, depth, target
+        super().__init__(
+            {name: In(width) for name, width in INPUTS.items()}
+            | {name: Out(width) for name, width in OUTPUTS.items()}
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.memory = memory = ByteMemory(self.depth, self.target)
+        m.submodules.buffer = buffer = SampleBuffer(target=self.target)
+        m.submodules.semaphore = semaphore = Semaphore()
+        m.submodules.side = side = SpongeSide(
+            self.slices, self.program, memory.address_bits, self.target
+        )
+        wiring.connect(m, side.writes, memory.writes)
+        wiring.connect(m, side.samples, buffer.samples)
+        m.d.comb += [
+            side.start.eq(self.start),
+            side.entry.eq(self.entry),
+            side.parameter_set.eq(self.parameter_set),
+            side.present.eq(self.present),
+            side.random.valid.eq(self.random_valid),
+            side.random.payload.eq(self.random),
+            side.word.eq(memory.word),
+            side.at_last.eq(buffer.at_last),
+            side.available.eq(semaphore.available),
+            side.wipe.eq(self.wipe),
+            memory.address.eq(side.address),
+            memory.arithmetic.use.eq(self.uses_port),
+            memory.host_reads.eq(self.reads),
+            memory.host_address.eq(self.read_address),
+            memory.loads.valid.eq(self.loads),
+            memory.loads.payload.address.eq(self.load_address),
+            memory.loads.payload.data.eq(self.load),
+            memory.wipe.eq(self.wipe),
+            buffer.restart.eq(side.restart),
+            buffer.release.eq(self.release),
+            buffer.address.eq(self.address),
+            buffer.wipe.eq(self.wipe),
+            semaphore.post.eq(self.posted),
+            semaphore.take.eq(side.take),
+            semaphore.clear.eq(self.wipe),
+            self.busy.eq(side.busy),
+            self.done.eq(side.done),
+            self.waits.eq(side.waits),
+            self.post.eq(side.post),
+            self.take.eq(side.take),
+            self.wiping.eq(side.wiping | memory.wiping | buffer.wiping),
+            self.full.eq(buffer.full),
+            self.wrong.eq(memory.wrong),
+            self.word.eq(memory.word),
+            self.oldest.eq(buffer.word),
+        ]
+        sampled, wrote = buffer.samples, memory.writes
+        m.d.comb += [
+            self.sampled.eq(sampled.valid & sampled.ready),
+            self.wrote.eq(wrote.valid & wrote.ready),
+        ]
+        with m.If(self.sampled):
+            m.d.comb += self.sample.eq(Cat(sampled.payload.even, sampled.payload.odd))
+        with m.If(self.wrote):
+            words = wrote.payload
+            m.d.comb += [
+                self.written_address.eq(words.address),
+                self.written.eq(words.hashed),
+            ]
+            with m.If(words.draws):
+                m.d.comb += self.written.eq(words.drawn)
+        return m
+
+
+def pack(widths, values):
+    """Fields as one number, in the order of the ports."""
+    number = start = 0
+    for name, width in widths.items():
+        number |= int(values.get(name, 0)) << start
+        start += width
+    return number
+
+
+def unpack(widths, number):
+    found = {}
+    for name, width in widths.items():
+        found[name] = number & (1 << width) - 1
+        number >>= width
+    return found
+
+
+def flat(pair):
+    """A pair as a word of the sample buffer."""
+    even, odd = (one & (1 << LANE_BITS) - 1 for one in pair)
+    return even | odd << LANE_BITS
+
+
+def words_of(data):
+    return [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
+
+
+@dataclass
+class Call:
+    """A call of the program, and what became of it.
+
+    Attributes
+    ----------
+    loads : byte strings by their first word's address
+    random : bytes that can be drawn
+    polynomials : that were sampled
+    memory : words afterwards
+    cycles : from the start to the end
+    times : cycle in which each polynomial was complete
+    """
+
+    entry: str
+    parameter_set: int = 0
+    present: int = 0
+    loads: dict = field(default_factory=dict)
+    random: bytes = b""
+    polynomials: list = field(default_factory=list)
+    memory: list = field(default_factory=list)
+    cycles: int = 0
+    times: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Of 1,024 cycles those without a random byte, those in which the port is used where it can be,
+    those in which no polynomial is released, and those without a POST."""
+
+    random: int = 0
+    port: int = 0
+    buffer: int = 0
+    post: int = 0
+
+
+class SpongeBench:
+    """Runs calls through twin and hardware."""
+
+    def __init__(self, slices, program, depth, target=Target.GENERIC):
+        self.slices, self.program, self.depth, self.target = slices, program, depth, target
+
+    @cached_property
+    def bench(self):
+        rig = Rig(self.slices, self.program, self.depth, self.target)
+        return Bench([rig], latencies=[1])
+
+    def predict(self, calls, pace=None, seed=0, wipes=()):
+        """By the twin: inputs of all cycles, and of each the outputs that are defined.
+
+        Calls end with a wipe at these cycles.
+        """
+        run = _Run(self.slices, self.program, self.depth, pace or Pace(), seed, set(wipes))
+        run.wait_for_wipe()
+        for call in calls:
+            run.load(call)
+            run.execute(call)
+            run.read(call)
+        return run.vectors, run.wanted
+
+    def run(self, calls, pace=None, seed=0, wipes=()):
+        """Assert that twin and hardware agree in every cycle."""
+        vectors, wanted = self.predict(calls, pace, seed, wipes)
+        (found,) = self.bench.run(vectors)
+        for cycle, (number, outputs) in enumerate(zip(found, wanted[1:], strict=False), 1):
+            seen = unpack(OUTPUTS, number)
+            for name, value in outputs.items():
+                assert seen[name] == value, f"cycle {cycle}: {name} {seen[name]:x}, not {value:x}"
+
+
+class _Run:
+    """Cycles of the twin."""
+
+    def __init__(self, slices, program, depth, pace, seed, wipes):
+        self.program, self.pace, self.wipes = program, pace, wipes
+        self.generator = random.Random(seed)
+        self.memory = [0] * depth
+        self.buffer, self.semaphore = SampleBufferTwin(), SemaphoreTwin()
+        self.twin = SpongeSideTwin(slices, program, self.memory, self.buffer)
+        self.vectors, self.wanted = [], []
+        self.later = {}  # outputs of the next cycle
+
+    def wait_for_wipe(self):
+        """The bench shows nothing of the first cycle, and memories wipe themselves."""
+        for _ in range(max(len(self.memory), BUFFER_WORDS) + 4):
+            self.twin.tick()
+            self.vectors.append(0)
+            self.wanted.append({"busy": 0} if self.wanted else {})
+        assert not self.twin.wiping
+
+    def load(self, call):
+        for address, data in call.loads.items():
+            for k, word in enumerate(words_of(data)):
+                self.cycle(loads=1, load_address=address + k, load=word)
+                self.memory[address + k] = word
+
+    def execute(self, call):
+        chance, pace = self.generator.randrange, self.pace
+        drawn, used = list(call.random), False
+        held = {"parameter_set": call.parameter_set, "present": call.present}
+        self.cycle(start=1, entry=self.program.entries[call.entry], **held)
+        self.twin.start(call.entry, call.parameter_set, call.present)
+        while self.twin.busy or self.buffer.full:
+            used = not used and chance(1024) < pace.port
+            inputs = held | {"uses_port": used, "address": chance(128)}
+            if drawn and chance(1024) >= pace.random:
+                inputs |= {"random_valid": 1, "random": drawn[0]}
+            if self.buffer.full and chance(1024) >= pace.buffer:
+                call.polynomials.append(self.buffer.oldest)
+                inputs["release"] = 1
+            if not self.semaphore.count and chance(1024) >= pace.post:
+                inputs["posted"] = 1
+            wiped = len(self.vectors) in self.wipes
+            before, busy = self.buffer.full, self.twin.busy
+            events = self.cycle(**inputs, wipe=wiped)
+            call.cycles += busy
+            if events.drew:
+                drawn.pop(0)
+            if self.buffer.full > before - inputs.get("release", 0):
+                call.times.append(call.cycles)
+            if wiped:
+                self.buffer.clear()
+                self.semaphore = SemaphoreTwin()
+                self.memory[:] = [0] * len(self.memory)
+                self.later = {}
+                self.wait_for_wipe()
+
+    def read(self, call):
+        """All words of the byte memory."""
+        for address, word in enumerate(self.memory):
+            self.cycle(reads=1, read_address=address)
+            self.later["word"] = word
+        call.memory = list(self.memory)
+
+    def cycle(self, **inputs):
+        twin, buffer, semaphore = self.twin, self.buffer, self.semaphore
+        wanted = self.later | {"busy": twin.busy, "full": buffer.full, "wrong": 0, "wiping": 0}
+        self.later = {}
+        if buffer.full and "address" in inputs:
+            self.later["oldest"] = flat(buffer.oldest[inputs["address"]])
+        if inputs.get("release"):
+            buffer.release()
+        if inputs.get("posted"):
+            semaphore.post()
+        events = twin.tick(
+            uses_port=bool(inputs.get("uses_port")),
+            available=semaphore.available,
+            random=inputs["random"] if inputs.get("random_valid") else None,
+            wipe=bool(inputs.get("wipe")),
+        )
+        if events.take:
+            semaphore.take()
+        buffer.tick()
+        semaphore.tick()
+        wanted |= {name: getattr(events, name) for name in ("done", "waits", "post", "take")}
+        wanted |= {"sampled": events.sampled is not None, "wrote": events.wrote is not None}
+        if events.sampled is not None:
+            wanted["sample"] = flat(events.sampled)
+        if events.wrote is not None:
+            wanted["written_address"], wanted["written"] = events.wrote
+        self.vectors.append(pack(INPUTS, inputs))
+        self.wanted.append({name: int(value) for name, value in wanted.items()})
+        return events
