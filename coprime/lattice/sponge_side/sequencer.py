@@ -42,7 +42,7 @@ def resume_layout(program: AssembledProgram) -> data.StructLayout:
     )
 
 
-class Sequencer(wiring.Component):
+class SpongeSequencer(wiring.Component):
     """Executes a program: at most an instruction a cycle, in order.
 
     Parameters

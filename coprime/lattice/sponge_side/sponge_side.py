@@ -13,7 +13,7 @@ from coprime.lattice.memory.sample_buffer import PAIR
 from .absorber import Absorber
 from .instructions import AssembledProgram
 from .output_router import OutputRouter
-from .sequencer import HASH_LENGTH_BITS, PRESENT_BITS, Sequencer
+from .sequencer import HASH_LENGTH_BITS, PRESENT_BITS, SpongeSequencer
 
 
 class SpongeSideSignature(wiring.Signature):
@@ -90,7 +90,9 @@ class SpongeSide(wiring.Component):
         """Connect the parts."""
         m = Module()
         m.submodules.hash_unit = hash_unit = self.hash_unit
-        m.submodules.sequencer = sequencer = Sequencer(self.program, self.address_bits, self.target)
+        m.submodules.sequencer = sequencer = SpongeSequencer(
+            self.program, self.address_bits, self.target
+        )
         m.submodules.absorber = absorber = Absorber(self.address_bits, self.target)
         m.submodules.router = router = OutputRouter(
             self.address_bits, sequencer.resume, self.target
