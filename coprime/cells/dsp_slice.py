@@ -24,6 +24,7 @@ class Accumulate(enum.Enum):
 
     LOAD = 0b000  # zero
     ADD = 0b010  # the accumulator
+    ADD_C = 0b011  # the input `c`, with `adds_c` only
     SHIFT_ADD = 0b110  # the accumulator shifted right by 17 bits (arithmetically)
 
 
@@ -55,18 +56,20 @@ class DspSlice(AccumulatingSlice):
 
     In cycle t, `a`, `b`, `accumulate` and `product` are taken; in cycle t+3 `p` is
 
-        base + (a * b if product else 0),   base = 0, p or p >> 17 as `accumulate` says,
+        base + (a * b if product else 0),   base = 0, p, c or p >> 17 as `accumulate` says,
 
-    with p as of cycle t+2. One operation a cycle.
+    with p as of cycle t+2 and c as of cycle t+1. One operation a cycle.
 
     Parameters
     ----------
     accumulator_width (int): bits of `p`, 36 to 48. The caller keeps `p` in its range.
     target (Target): XC7 places one DSP48E1; ECP5 one MULT18X18D with its accumulator in logic
+    adds_c (bool): there is an input `c`
 
     Members
     -------
     a, b (signed 18 bits, in)
+    c (signed `accumulator_width` bits, in): with `adds_c` only
     accumulate (Accumulate, in)
     product (1 bit, in): 0 adds no product
     p (signed `accumulator_width` bits, out)
@@ -75,10 +78,17 @@ class DspSlice(AccumulatingSlice):
     SHIFT = 17
     LATENCY = DSP_LATENCY
 
-    def __init__(self, accumulator_width: int = 48, target: Target = Target.GENERIC):
+    def __init__(
+        self,
+        accumulator_width: int = 48,
+        target: Target = Target.GENERIC,
+        *,
+        adds_c: bool = False,
+    ):
         factors = dict.fromkeys(("a", "b"), In(signed(18)))
         ports = {**factors, "accumulate": In(3), "product": In(1)}
-        super().__init__(ports, accumulator_width, target)
+        self.adds_c = adds_c
+        super().__init__(ports, accumulator_width, target, adds_c=adds_c)
 
     def elaborate(self, platform: object) -> Module:
         """Choose the target's primitive, or its behavioural twin."""
@@ -92,7 +102,12 @@ class DspSlice(AccumulatingSlice):
             # OPMODE[3:0] = 0101 takes the product as X and Y; 0000 takes zero.
             opmode = Signal(7)
             m.d.comb += [opmode.eq(accumulate << 4 | Mux(product, 0b0101, 0)), self.p.eq(p)]
-            m.submodules.dsp48e1 = dsp48e1(self.a, self.b, p, opmode=opmode, opmode_register=True)
+            m.submodules.dsp48e1 = dsp48e1(
+                *(self.a, self.b, p),
+                opmode=opmode,
+                opmode_register=True,
+                c=self.c if self.adds_c else None,
+            )
         else:
             self._accumulator(m, accumulate, product)
         return m
@@ -103,9 +118,14 @@ class DspSlice(AccumulatingSlice):
         operation = Signal(3)
         enable = Signal()
         m.d.sync += [operation.eq(accumulate), enable.eq(product)]
+        held = self.p
+        if self.adds_c:
+            c = Signal.like(self.c)
+            m.d.sync += c.eq(self.c)
+            held = Mux(operation[0], c, self.p)
         base = Mux(
             operation[1],
-            Mux(operation[2], self.p >> self.SHIFT, self.p),
+            Mux(operation[2], self.p >> self.SHIFT, held),
             Const(0, signed(self.accumulator_width)),
         )
         m.d.sync += self.p.eq(base + Mux(enable, multiplier.p, 0))

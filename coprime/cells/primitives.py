@@ -19,10 +19,10 @@ def dsp48e1(
     c: Value | None = None,
     subtract: ValueLike = 0,
 ) -> Instance:
-    """AMD 7 series: a multiplier and its accumulator (UG479). C is 0.
+    """AMD 7 series: a multiplier and its accumulator (UG479). C is `c`, or 0.
 
-    With `d` the pre-adder computes the factor d - a, through registers of its own; then C is `c`,
-    and C, ALUMODE and INMODE have registers.
+    With `d` the pre-adder computes the factor d - a, through registers of its own; then ALUMODE and
+    INMODE have registers, too. With `d` or `c` C has one.
 
     Parameters
     ----------
@@ -37,6 +37,7 @@ def dsp48e1(
     """
     one, zero, reset = Const(1, 1), Const(0, 1), ResetSignal()
     pre_adds = d is not None
+    adds_c = pre_adds or c is not None
     # An unused D is all ones, lest Yosys move a subtraction here, before a register of A.
     d = Const(-1, 25) if d is None else d
     c = Const(0, 48) if c is None else c
@@ -48,7 +49,8 @@ def dsp48e1(
             (("M",), middle),
             (("P",), output),
             (("OPMODE",), opmode_register),
-            (("C", "D", "ALUMODE", "INMODE"), pre_adds),
+            (("C",), adds_c),
+            (("D", "ALUMODE", "INMODE"), pre_adds),
             (("CARRYIN", "CARRYINSEL"), False),
         )
         for name in names
@@ -62,9 +64,10 @@ def dsp48e1(
     for name in ("RSTALLCARRYIN", "CARRYIN", "CARRYCASCIN", "MULTSIGNIN"):
         ports[f"i_{name}"] = zero
     for name in ("C", "D", "AD", "ALUMODE", "INMODE"):
-        ports[f"i_CE{name}"] = one if pre_adds else zero
-    for name in ("C", "D", "ALUMODE", "INMODE"):
-        ports[f"i_RST{name}"] = reset if pre_adds else zero
+        used = adds_c if name == "C" else pre_adds
+        ports[f"i_CE{name}"] = one if used else zero
+        if name != "AD":
+            ports[f"i_RST{name}"] = reset if used else zero
     return Instance(
         "DSP48E1",
         p_A_INPUT="DIRECT",

@@ -8,32 +8,45 @@ from coprime.cells.dsp_slice import Accumulate, DspSlice
 EDGES = [0, 1, -1, (1 << 17) - 1, -(1 << 17), (1 << 16), 0x15555, -0x15556]
 
 
-def expected(p, a, b, accumulate, product, width):
-    base = {Accumulate.LOAD: 0, Accumulate.ADD: p, Accumulate.SHIFT_ADD: p >> 17}[accumulate]
+def expected(p, a, b, accumulate, product, c, width):
+    bases = {
+        Accumulate.LOAD: 0,
+        Accumulate.ADD: p,
+        Accumulate.SHIFT_ADD: p >> 17,
+        Accumulate.ADD_C: c,
+    }
+    base = bases[accumulate]
     total = base + (a * b if product else 0)
     return (total + (1 << width - 1)) % (1 << width) - (1 << width - 1)
 
 
+@pytest.mark.parametrize("adds_c", [False, True])
 @pytest.mark.parametrize("width", [36, 37, 48])
-def test_behaviour(width):
-    dut = DspSlice(width)
+def test_behaviour(width, adds_c):
+    dut = DspSlice(width, adds_c=adds_c)
+    kinds = [one for one in Accumulate if adds_c or one is not Accumulate.ADD_C]
     generator = random.Random(17)
     operations = [
         (
             generator.choice([*EDGES, generator.randrange(-(1 << 17), 1 << 17)]),
             generator.choice([*EDGES, generator.randrange(-(1 << 17), 1 << 17)]),
-            generator.choice(list(Accumulate)),
+            generator.choice(kinds),
             generator.randrange(2),
+            generator.randrange(-(1 << width - 1), 1 << width - 1),
         )
         for _ in range(2000)
     ]
-    operations[0] = (3, 5, Accumulate.LOAD, 1)
+    operations[0] = (3, 5, Accumulate.LOAD, 1, 0)
 
     async def bench(context):
         p = 0
-        for cycle, (a, b, accumulate, product) in enumerate(
-            operations + [(0, 0, Accumulate.ADD, 0)] * DspSlice.LATENCY
+        late = 0  # c enters a cycle after its operation
+        for cycle, (a, b, accumulate, product, c) in enumerate(
+            operations + [(0, 0, Accumulate.ADD, 0, 0)] * DspSlice.LATENCY
         ):
+            if adds_c:
+                context.set(dut.c, late)
+            late = c
             context.set(dut.a, a)
             context.set(dut.b, b)
             context.set(dut.accumulate, accumulate.value)
