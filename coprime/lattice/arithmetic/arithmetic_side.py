@@ -1,0 +1,112 @@
+"""The arithmetic side: a program of steps on polynomials beside the sponge side."""
+
+from amaranth.hdl import Cat, Const, Module
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+from coprime.lattice.memory.byte_memory import ByteAccess
+from coprime.lattice.memory.sample_buffer import PAIR as SAMPLES
+from coprime.model.lattice.arithmetic import LANE_BITS, LAYERS
+
+from .datapath import Datapath
+from .instructions import LABEL_BITS, WORD_BITS, AssembledArithmetic
+from .sequencer import FULL, ArithmeticSequencer
+from .table import TABLE_BITS, TABLE_WORDS, table_words
+
+
+class ArithmeticSide(wiring.Component):
+    """A datapath, its program, and the table of constants in the same block RAM.
+
+    Cycles: `ArithmeticTwin`, to the cycle.
+
+    Parameters
+    ----------
+    program (AssembledArithmetic)
+    address_bits (int): of the byte memory
+    target (Target)
+
+    Members
+    -------
+    start (1 bit, in), entry, parameter_set (in): begin at an instruction; only while `busy` and
+        `wiping` are 0; `parameter_set` is stable while `busy`
+    busy, done (1 bit, out): from the next cycle on; `done` in the last busy cycle
+    bytes (out): of ByteMemory
+    full, sample_address, sample, release (in, out, in, out): of SampleBuffer
+    post, available, take (1 bit, out, in, out): of the semaphores
+    genuine, refused (1 bit, out): of ArithmeticSequencer
+    multiplying (1 bit, out): a slot of a step
+    fault (1 bit, out): of ArithmeticSequencer, or a parity of the polynomials' memory is wrong
+    wipe (1 bit, in): end, and clear the polynomials
+    wiping (1 bit, out): this is under way, as it is after a reset
+    """
+
+    def __init__(
+        self, program: AssembledArithmetic, address_bits: int, target: Target = Target.GENERIC
+    ):
+        self.program, self.target = program, Target(target)
+        self.datapath = Datapath(target)
+        self.sequencer = ArithmeticSequencer(program, address_bits, self.target)
+        outputs = ("busy", "done", "release", "post", "take", "genuine", "refused", "multiplying")
+        super().__init__(
+            {
+                **dict.fromkeys(("start", "available", "wipe"), In(1)),
+                **dict.fromkeys((*outputs, "fault", "wiping"), Out(1)),
+                "entry": In(LABEL_BITS),
+                "parameter_set": In(program.set_bits),
+                "bytes": Out(ByteAccess(address_bits)),
+                "full": In(FULL),
+                "sample_address": Out(LAYERS),
+                "sample": In(SAMPLES),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the parts."""
+        m = Module()
+        m.submodules.datapath = datapath = self.datapath
+        m.submodules.sequencer = sequencer = self.sequencer
+        mask = (1 << TABLE_BITS) - 1
+        words = [one & mask for one in table_words()] + list(self.program.words)
+        depth = 2 * TABLE_WORDS
+        m.submodules.words = memory = Memory(
+            shape=TABLE_BITS,
+            depth=depth,
+            init=words + [0] * (depth - len(words)),
+            attrs={"ram_style": "block"},
+        )
+        constants, instructions = memory.read_port(), memory.read_port()
+        padding = Const(0, TABLE_WORDS.bit_length() - 1 - LABEL_BITS)
+        m.d.comb += [
+            constants.addr.eq(datapath.table_address),
+            datapath.table_word.eq(constants.data),
+            instructions.addr.eq(Cat(sequencer.instruction_address, padding, Const(1, 1))),
+            sequencer.instruction.eq(instructions.data[:WORD_BITS]),
+            *same_named(
+                *(sequencer, self, "start", "entry", "parameter_set", "full", "available", "wipe")
+            ),
+            *same_named(
+                *(self, sequencer, "busy", "done", "release", "post", "take"),
+                *("genuine", "refused"),
+            ),
+            datapath.step.eq(sequencer.step),
+            datapath.start.eq(sequencer.start_step),
+            sequencer.step_done.eq(datapath.done),
+            datapath.clear.eq(sequencer.compare),
+            *same_named(sequencer, datapath, "differs", "agrees", "compared", "use"),
+            self.fault.eq(sequencer.fault | datapath.wrong),
+            self.bytes.use.eq(datapath.use),
+            self.bytes.address.eq(sequencer.address),
+            self.bytes.write.eq(datapath.write),
+            self.bytes.write_data.eq(datapath.write_data),
+            datapath.read_data.eq(self.bytes.data),
+            self.sample_address.eq(datapath.sample_address),
+            datapath.sample[0].eq(self.sample.even[:LANE_BITS]),
+            datapath.sample[1].eq(self.sample.odd[:LANE_BITS]),
+            datapath.wipe.eq(self.wipe),
+            self.multiplying.eq(datapath.multiplying),
+            self.wiping.eq(datapath.wiping),
+        ]
+        return m

@@ -1,0 +1,96 @@
+"""Numbers from and to the byte memory: unpacked, packed, or compared with each other."""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.target import Target
+
+from .packer import Packer
+from .step_control import FLAGS, SLOT
+from .steps import BYTE_WIDTHS
+from .unpacker import NUMBER_BITS, WORD_BITS, Unpacker
+
+COUNT_BITS = 11
+"""Of a count of compared numbers: up to 5 polynomials."""
+
+
+class ByteStreams(wiring.Component):
+    """The unpacker and the packer, each for the slots that need it.
+
+    Members
+    -------
+    flags (in), slot, next_slot, packed_slot (in): the kind; this slot, that of the cycle
+        before, and that of 10 cycles before
+    sample, compare (1 bit, in), width (in): of the step
+    start (1 bit, in): of the step
+    number (12 bits, out): for UNPACK and MULTIPLY
+    packed (12 bits, in): for PACK; bits above its width are 0
+    use, write, write_data, read_data : of Datapath
+    clear, differs, agrees, compared : of Datapath
+    wipe (1 bit, in): clear all words
+    """
+
+    def __init__(self, target: Target):
+        self.target = target
+        super().__init__(
+            {
+                "flags": In(FLAGS),
+                **dict.fromkeys(("slot", "next_slot", "packed_slot"), In(SLOT)),
+                **dict.fromkeys(("sample", "compare", "start", "clear", "wipe"), In(1)),
+                "width": In(range(len(BYTE_WIDTHS))),
+                "number": Out(NUMBER_BITS),
+                "packed": In(NUMBER_BITS),
+                **dict.fromkeys(("use", "write", "differs", "agrees"), Out(1)),
+                "compared": Out(COUNT_BITS),
+                "write_data": Out(WORD_BITS),
+                "read_data": In(WORD_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Both take turns of two cycles at the byte memory."""
+        m = Module()
+        m.submodules.unpacker = unpacker = Unpacker(self.target)
+        m.submodules.packer = packer = Packer(self.target)
+        flags = self.flags
+        turn = Signal()
+        m.d.sync += turn.eq(~turn)
+        puts = Signal()
+        m.d.comb += [
+            puts.eq(flags.pack & self.packed_slot.valid),
+            *(part.width.eq(self.width) for part in (unpacker, packer)),
+            *(part.turn.eq(turn) for part in (unpacker, packer)),
+            *(part.wipe.eq(self.wipe) for part in (unpacker, packer)),
+            # What is fetched by a step that needs no bytes would move the address.
+            unpacker.start.eq(
+                self.start
+                & (flags.unpack | (flags.multiply & ~self.sample) | (flags.pack & self.compare))
+            ),
+            unpacker.word.eq(self.read_data),
+            unpacker.take.eq(
+                (flags.unpack & self.next_slot.valid)
+                | (flags.multiply & ~self.sample & self.slot.valid & ~self.slot.phase[1])
+                | (puts & self.compare)
+            ),
+            self.number.eq(unpacker.number),
+            packer.number.eq(self.packed),
+            packer.put.eq(puts & ~self.compare),
+            self.use.eq(unpacker.read | packer.write),
+            self.write.eq(packer.write),
+            self.write_data.eq(packer.word),
+        ]
+        compares, unequal = Signal(), Signal()
+        m.d.comb += [
+            compares.eq(puts & self.compare),
+            unequal.eq(compares & (self.packed != unpacker.number)),
+        ]
+        with m.If(self.clear):
+            m.d.sync += [self.differs.eq(0), self.agrees.eq(1), self.compared.eq(0)]
+        with m.Elif(compares):
+            m.d.sync += [
+                self.differs.eq(self.differs | unequal),
+                self.agrees.eq(self.agrees & ~unequal),
+                self.compared.eq(self.compared + 1),
+            ]
+        return m

@@ -1,0 +1,308 @@
+"""Polynomials in a memory of 1,024 pairs of coefficients, and the pipeline through one slice.
+
+In every cycle one word is read, one is written, and the slice has one product. A slot's words are
+read in its cycle and the next one, or later where a product is needed first, and are in registers
+two cycles later. Then, in cycles after the slot:
+
+| | TRANSFORM | INVERSE | LAST | PACK | others |
+|---|--:|--:|--:|--:|--:|
+| sums and differences begin | 7 | 3 | 3 | 3 | 7 |
+| factors enter the slice | 2 | 5 | 6 | 6 | 2 |
+| the product is reduced | 7 | 10 | 11 | | 7 |
+| bits of the product are taken | | | | 10 | 7 |
+| the word of sums is written | 10 | 6 | | | 10 |
+| the word of differences or products is written | 12 | 12 | 12 | | 12 |
+
+Of the two lanes of a word the second one is a cycle later (MULTIPLY: two cycles), so that the words
+of sums and those of differences are written in different cycles.
+"""
+
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.block_ram import BlockRam
+from coprime.cells.dsp_slice import Accumulate, DspSlice
+from coprime.cells.luts import select_word
+from coprime.cells.parity_ram import lut_parities
+from coprime.cells.tables import look_up
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+from coprime.model.lattice.arithmetic import (
+    COMPRESSION_SHIFT,
+    LANE_BITS,
+    LAYERS,
+    LEFT,
+    WIDTHS,
+    Q,
+    compression_offset,
+    expansion_offset,
+    expansion_shift,
+    splits,
+)
+
+from .byte_streams import COUNT_BITS, ByteStreams
+from .operands import PAIR, STAGES, Operands
+from .reduction import Reduction
+from .results import DEPTH, OF_ROOTS, Results
+from .step_control import SLOT, StepControl, delayed
+from .steps import BYTE_WIDTHS, STEP, Kind, Region
+from .sums import Sums
+from .table import BASES, PLAIN_SHIFT, TABLE_BITS, TABLE_WORDS
+from .unpacker import NUMBER_BITS, WIDTH_MASKS, WORD_BITS
+
+LANE = signed(LANE_BITS)
+_P_BITS = 36
+_PLAIN = len(WIDTHS)
+"""The number of the width of 12 bits, which are not compressed."""
+
+
+class Datapath(wiring.Component):
+    """Executes steps.
+
+    Parameters
+    ----------
+    target (Target): XC7 places LUTs and one DSP48E1
+
+    Members
+    -------
+    step (in), start, busy, done : as of StepControl
+    multiplying (1 bit, out): a slot
+    table_address (9 bits, out), table_word (signed 18 bits, in): a constant, a cycle later
+    sample_address (7 bits, out), sample (in): a word of the sampled polynomial, a cycle later
+    use, write (1 bit, out): a word of bytes is read or written; never in two consecutive cycles
+    write_data, read_data (32 bits, out, in): it; what was read a cycle later
+    clear (1 bit, in): begin new comparisons
+    differs, agrees (1 bit, out): some, or no number has differed since
+    compared (out): how many have been compared since, modulo 2^11
+    wrong (1 bit, out): a word of the memory has another parity than it was written with
+    wipe (1 bit, in): end the step, and clear memory and registers
+    wiping (1 bit, out): this is under way, as after a reset
+    """
+
+    def __init__(self, target: Target = Target.GENERIC):
+        self.target = Target(target)
+        self.memory = BlockRam(PAIR.size + 1, DEPTH, target=self.target)
+        super().__init__(
+            {
+                "step": In(STEP),
+                "start": In(1),
+                **dict.fromkeys(("busy", "done", "multiplying"), Out(1)),
+                "table_address": Out(range(TABLE_WORDS)),
+                "table_word": In(signed(TABLE_BITS)),
+                "sample_address": Out(LAYERS),
+                "sample": In(PAIR),
+                **dict.fromkeys(("use", "write"), Out(1)),
+                "write_data": Out(WORD_BITS),
+                "read_data": In(WORD_BITS),
+                **dict.fromkeys(("clear", "wipe"), In(1)),
+                **dict.fromkeys(("differs", "agrees", "wrong", "wiping"), Out(1)),
+                "compared": Out(COUNT_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The pipeline, stage by stage."""
+        m = Module()
+        m.submodules.memory = memory = self.memory
+        m.submodules.control = control = StepControl()
+        m.submodules.operands = operands = Operands(self.target)
+        m.submodules.slice = slice_ = DspSlice(_P_BITS, self.target, adds_c=True)
+        m.submodules.reduction = reduction = Reduction()
+        m.submodules.sums = sums = Sums()
+        m.submodules.results = results = Results()
+        m.submodules.streams = streams = ByteStreams(self.target)
+        step, flags = self.step, control.flags
+        slots = [
+            data.View(SLOT, one) for one in delayed(m, control.slot.as_value(), STAGES - 1, "slot")
+        ]
+        m.d.comb += [
+            *same_named(control, self, "step", "start", "wipe"),
+            *same_named(self, control, "busy", "done"),
+            self.multiplying.eq(control.slot.valid),
+            *(part.flags.eq(flags) for part in (operands, results, streams)),
+            *(
+                port.eq(slot)
+                for part in (operands, results)
+                for port, slot in zip(part.slots, slots, strict=True)
+            ),
+        ]
+        self._addresses(m, control, operands, results)
+        self._check(m, operands)
+
+        # Sums and differences come before the slice, or after it.
+        sums_first = flags.inverse | flags.last | flags.pack
+        before = Signal(LANE)
+        exact = Signal(LANE_BITS)  # the sum, not negative
+        differences = delayed(m, sums.difference, 3, "difference")
+        bits, expanded = Signal(LANE_BITS), Signal(LANE_BITS)
+        m.d.sync += [
+            before.eq(operands.first),
+            exact.eq(sums.sum + Mux(sums.sum[-1], Q, 0)),
+            expanded.eq(bits),
+        ]
+        is_expanded = flags.unpack & (step.width != _PLAIN)
+        m.d.comb += [
+            sums.x.eq(operands.low),
+            sums.y.eq(
+                select_word(
+                    m,
+                    [reduction.reduced, expanded, before, before],
+                    Cat(is_expanded, sums_first),
+                    self.target,
+                )
+            ),
+        ]
+
+        # The slice: a is what varies, b a constant or a coefficient of the vector.
+        table = Signal(TABLE_BITS)
+        m.d.sync += table.eq(self.table_word)
+        second = Cat(operands.second, operands.second[-1].replicate(TABLE_BITS - LANE_BITS))
+        takes_difference = flags.inverse | (flags.last & slots[6].phase[1])
+        takes_exact = flags.pack | (flags.last & ~slots[6].phase[1])
+        factor = Signal(LANE)
+        m.d.comb += [
+            factor.eq(
+                select_word(
+                    m,
+                    [operands.first, exact, differences[0], differences[3]],
+                    Cat(
+                        takes_exact | (takes_difference & flags.last),
+                        takes_difference,
+                    ),
+                    self.target,
+                )
+            ),
+            slice_.a.eq(factor),
+            slice_.b.eq(Mux(flags.multiply, second, table)),
+            slice_.product.eq(1),
+            slice_.accumulate.eq(
+                Mux(
+                    flags.multiply,
+                    Mux(slots[2].phase[0], Accumulate.ADD.value, Accumulate.LOAD.value),
+                    Mux(
+                        flags.pack | flags.unpack,
+                        Accumulate.ADD_C.value,
+                        Accumulate.LOAD.value,
+                    ),
+                )
+            ),
+            reduction.t.eq(slice_.p),
+        ]
+        self._round(m, flags, exact, slice_, bits)
+        self._constants(m, flags, slots)
+
+        m.d.comb += [
+            operands.sample.eq(step.sample),
+            operands.keeps.eq(step.add | step.subtract),
+            operands.word.eq(memory.a_data[:-1]),
+            operands.sampled.eq(self.sample),
+            operands.number.eq(streams.number),
+            results.subtract.eq(step.subtract),
+            results.sum.eq(sums.sum),
+            results.difference.eq(differences[1]),
+            results.product.eq(reduction.reduced),
+            memory.b_write.eq(results.write),
+            memory.b_address.eq(results.address),
+            memory.b_write_data.eq(Cat(results.word, results.odd)),
+            results.wipe.eq(self.wipe),
+            self.wiping.eq(results.wiping),
+            streams.slot.eq(slots[0]),
+            streams.next_slot.eq(slots[1]),
+            streams.packed_slot.eq(slots[10]),
+            *same_named(streams, step, "sample", "compare", "width"),
+            *same_named(streams, self, "start", "clear", "read_data"),
+            *same_named(self, streams, "use", "write", "write_data"),
+            *same_named(self, streams, "differs", "agrees", "compared"),
+            operands.wipe.eq(results.wiping),
+            streams.packed.eq(bits),
+            streams.wipe.eq(results.wiping),
+        ]
+        return m
+
+    def _addresses(
+        self, m: Module, control: StepControl, operands: Operands, results: Results
+    ) -> None:
+        """Of the memory and the sample buffer. LOW is read at once, or 4 cycles later where a
+        product is needed first; its address is that of the sum, 6 cycles after that."""
+        step, flags, slot = self.step, control.flags, control.slot
+        reads = slot.valid & Mux(flags.multiply, slot.phase == 2, slot.phase[0] & ~flags.pair)
+        lower = Mux(flags.pair, control.pair, control.lower)
+        later = delayed(m, Cat(lower, reads), 4, "lower")
+        sums_first = flags.inverse | flags.last | flags.pack
+        chosen = Signal(LAYERS + 1)
+        m.d.comb += chosen.eq(Mux(sums_first, later[0], later[4]))
+        low, reads_low = chosen[:-1], chosen[-1]
+        of_sum = delayed(m, low, 6, "of_sum")[6]
+        of_other = Mux(flags.last & ~slot.phase[1], control.lower, control.upper)
+        of_other = delayed(m, of_other, 12, "of_other")[12]
+
+        accumulates = flags.multiply
+        result, old = Signal(3), Signal(3)
+        m.d.comb += [
+            result.eq(Mux(accumulates, Region.ACCUMULATOR.value, step.region)),
+            old.eq(Mux(flags.exact_sum, Region.EXTRA.value, result)),
+        ]
+        roots = Cat(step.region[:2], OF_ROOTS)
+        takes_roots = flags.multiply & (slot.phase == 0) & ~reads_low
+        m.d.comb += [
+            self.sample_address.eq(Mux(reads_low, low, control.upper)),
+            self.memory.a_address.eq(
+                Mux(
+                    takes_roots,
+                    Cat(control.pair, roots),
+                    Cat(self.sample_address, Mux(reads_low, old, step.region)),
+                )
+            ),
+            operands.low_loads.eq(reads_low),
+            results.sum_address.eq(
+                Cat(of_sum[:-1], Mux(flags.pair, roots, Cat(of_sum[-1], result)))
+            ),
+            results.other_address.eq(Cat(of_other, step.region)),
+        ]
+
+    def _check(self, m: Module, operands: Operands) -> None:
+        """Of the words that are loaded the parity, by one LUT before a register and one after it.
+        Those words are not written in the cycle in which they are read."""
+        parts = lut_parities(self.memory.a_data)
+        parities, loaded = Signal(len(parts)), Signal()
+        m.d.sync += [parities.eq(parts), loaded.eq(operands.loaded)]
+        m.d.comb += self.wrong.eq(loaded & parities.xor())
+
+    def _round(
+        self, m: Module, flags: data.View, exact: Signal, slice_: DspSlice, bits: Signal
+    ) -> None:
+        """What is added to products that are compressed or expanded, and their bits."""
+        width = self.step.width
+        left = Signal.like(exact)
+        is_split = look_up([one in WIDTHS and splits(one) for one in BYTE_WIDTHS], width, 1)
+        m.d.sync += left.eq(exact)
+        with m.If(~(flags.pack & is_split)):
+            m.d.sync += left.eq(0)
+        compressions = [*(compression_offset() for _ in WIDTHS), 0]
+        expansions = [*map(expansion_offset, WIDTHS), 0]
+        rows = [*expansions, *[0] * (8 - len(expansions)), *compressions]
+        offset = look_up(rows, Cat(width, flags.pack), LEFT)
+        shifts = (COMPRESSION_SHIFT, expansion_shift(WIDTHS[0]), PLAIN_SHIFT)
+        high, low, plain = (slice_.p[shift:][:NUMBER_BITS] for shift in shifts)
+        compresses = flags.pack & (width != _PLAIN)
+        is_small = [expansion_shift(one) == shifts[1] for one in WIDTHS]
+        expands_small = flags.unpack & look_up(is_small, width, 1)
+        m.d.comb += slice_.c.eq(Cat(offset, left, 0))
+        m.d.sync += bits.eq(
+            select_word(m, [plain, high, low, low], Cat(compresses, expands_small), self.target)
+        )
+        for place, is_in in enumerate(look_up(WIDTH_MASKS, width, NUMBER_BITS)):
+            with m.If(flags.pack & ~is_in):
+                m.d.sync += bits[place].eq(0)
+
+    def _constants(self, m: Module, flags: data.View, slots: list[data.View]) -> None:
+        """The address of the constant, which is in its register two cycles later."""
+        bases = look_up([BASES[one] for one in Kind], self.step.kind, len(self.table_address))
+        numbered = Mux(flags.pack | flags.unpack, self.step.width, 0)
+        address = Signal.like(self.table_address)
+        with m.If(self.start):
+            m.d.sync += address.eq(bases | numbered)
+        with m.Elif(Mux(flags.inverse, slots[3].block_ends, slots[0].block_ends)):
+            m.d.sync += address.eq(address + 1)
+        m.d.comb += self.table_address.eq(address | (flags.last & slots[4].phase[1]))

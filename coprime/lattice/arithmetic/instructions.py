@@ -1,0 +1,289 @@
+"""The arithmetic side's instructions, and programs made of them.
+
+| instruction | effect | cycles, if it does not wait |
+|---|---|---|
+| a step of `steps` | by the datapath; one that needs a sample waits for it | 2 and the step's |
+| SEEK | bytes are read, or written, from a place on | 2 |
+| POST | count one of the semaphore that the sponge side waits for | 2 |
+| AWAIT | wait for the sponge side's POST | 2 |
+| LOOP | repeat from a label, once for each row or column | 2 |
+| COMPARE | begin comparing: forget all differences | 2 |
+| DECIDE | the key is genuine if all was compared, and nothing has differed | 2 |
+| END | end the program; with `refuses` with an error if something has differed | 2 |
+
+Bytes follow those of the step before, so that vectors need one SEEK. Rows, columns, widths and
+places differ between parameter sets: these are data, and the machine knows no scheme.
+"""
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from coprime.lattice.memory.places import Place
+
+from .steps import BYTE_WIDTHS, Kind, Region, Step
+
+
+class Code(enum.Enum):
+    """The codes of instructions that are no steps; a step has the number of its kind."""
+
+    END = 8
+    POST = 9
+    AWAIT = 10
+    SEEK = 11
+    LOOP = 12
+    COMPARE = 13
+    DECIDE = 14
+
+
+class Operand(enum.Enum):
+    """A step's polynomial."""
+
+    VECTOR = 0  # of the loop's column
+    ACCUMULATOR = 2
+    EXTRA = 3
+
+
+class Width(enum.Enum):
+    """Bits of a coefficient in bytes."""
+
+    ONE = 0
+    TWELVE = 1
+    U = 2  # the parameter set's, of a ciphertext's u
+    V = 3
+
+
+class Over(enum.Enum):
+    """What a LOOP counts."""
+
+    COLUMNS = 0
+    ROWS = 1
+
+
+PLACE_BITS = 4
+LABEL_BITS = 8
+FIELDS = {
+    "code": 4,
+    "operand": 2,
+    "sample": 1,
+    "add": 1,
+    "other": 1,
+    "width": 2,
+    "spare": 2,
+    "parity": 1,
+}
+"""Fields of an instruction's word and their widths, the least significant first. SEEK has its place
+in place of the fields after `code`, and LOOP its label and then what it counts. The parity of a
+word is even."""
+WORD_BITS = sum(FIELDS.values())
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction; fields that its kind does not use have their defaults.
+
+    Attributes
+    ----------
+    operand, sample, add, other, width : of a step; `add` of MULTIPLY has no effect in the first
+        column, `other` is `subtract` of UNPACK and `compare` of PACK. Of END, `other` is `refuses`;
+        of DECIDE, that a column of polynomials and one more were to be compared, else none
+    place : of SEEK, its number in the program's places
+    over, label : of LOOP
+    """
+
+    code: Kind | Code
+    operand: Operand = Operand.VECTOR
+    sample: bool = False
+    add: bool = False
+    other: bool = False
+    width: Width = Width.TWELVE
+    place: int = 0
+    over: Over = Over.COLUMNS
+    label: int = 0
+
+    def step(self, column: int, widths: Mapping[Width, int]) -> Step:
+        """The step in a column, with the widths of a parameter set."""
+        kind = self.code
+        assert isinstance(kind, Kind)
+        region = {
+            Operand.VECTOR: Region(column),
+            Operand.ACCUMULATOR: Region.ACCUMULATOR,
+            Operand.EXTRA: Region.EXTRA,
+        }[self.operand]
+        return Step(
+            kind,
+            region,
+            self.sample,
+            self.add and not (kind is Kind.MULTIPLY and column == 0),
+            self.other and kind is Kind.UNPACK,
+            self.other and kind is Kind.PACK,
+            widths[self.width],
+        )
+
+    def word(self) -> int:
+        """As program memory has it."""
+        word = self._word()
+        return word | (word.bit_count() % 2) << WORD_BITS - 1
+
+    def _word(self) -> int:
+        code = int(self.code.value)
+        if self.code is Code.SEEK:
+            return code | self.place << FIELDS["code"]
+        if self.code is Code.LOOP:
+            return code | (self.label | self.over.value << LABEL_BITS) << FIELDS["code"]
+        fields = {
+            "code": code,
+            "operand": self.operand.value,
+            "sample": self.sample,
+            "add": self.add,
+            "other": self.other,
+            "width": self.width.value,
+        }
+        word = start = 0
+        for name, width in FIELDS.items():
+            word |= int(fields.get(name, 0)) << start
+            start += width
+        return word
+
+
+@dataclass
+class ArithmeticProgram:
+    """A program, instruction by instruction. Each method adds one, and returns its number, which a
+    LOOP can lead to.
+
+    Attributes
+    ----------
+    counts : rows, and columns, of the matrix, for each parameter set
+    widths : by Width, for each parameter set
+    instructions : so far
+    entries : where calls begin, by name
+    """
+
+    counts: tuple[int, ...]
+    widths: tuple[Mapping[Width, int], ...]
+    instructions: list[Instruction] = field(default_factory=list)
+    entries: dict[str, int] = field(default_factory=dict)
+    places: list[Place] = field(default_factory=list)
+
+    def _add(self, instruction: Instruction) -> int:
+        self.instructions.append(instruction)
+        return len(self.instructions) - 1
+
+    def entry(self, name: str) -> None:
+        """A call begins with the next instruction."""
+        self.entries[name] = len(self.instructions)
+
+    def transform(self, operand: Operand, *, sample: bool = False) -> int:
+        """A polynomial, or a sample, becomes its transform."""
+        return self._add(Instruction(Kind.TRANSFORM, operand, sample))
+
+    def inverse(self) -> int:
+        """The accumulator, a sum of products, becomes its inverse transform."""
+        first = self._add(Instruction(Kind.INVERSE, Operand.ACCUMULATOR))
+        self._add(Instruction(Kind.LAST, Operand.ACCUMULATOR))
+        return first
+
+    def pair(self) -> int:
+        """Prepare the column's vector for MULTIPLY."""
+        return self._add(Instruction(Kind.PAIR, Operand.VECTOR))
+
+    def multiply(self, *, sample: bool) -> int:
+        """Add the product of the column's vector and a sample, or a polynomial of bytes, to the
+        accumulator; the first column's is its first value."""
+        return self._add(Instruction(Kind.MULTIPLY, Operand.VECTOR, sample, add=True))
+
+    def exact_sum(self) -> int:
+        """The accumulator, a sum of products, becomes exact, and EXTRA is added."""
+        return self._add(Instruction(Kind.EXACT_SUM, Operand.ACCUMULATOR))
+
+    def unpack(
+        self, operand: Operand, width: Width, *, add: bool = False, subtract: bool = False
+    ) -> int:
+        """A polynomial of bytes; it may be added to the old one, or subtracted from it."""
+        return self._add(Instruction(Kind.UNPACK, operand, add=add, other=subtract, width=width))
+
+    def pack(
+        self, operand: Operand, width: Width, *, sample: bool = False, compare: bool = False
+    ) -> int:
+        """A polynomial, with a sample added, becomes bytes, or is compared with them."""
+        return self._add(Instruction(Kind.PACK, operand, sample, other=compare, width=width))
+
+    def seek(self, place: Place) -> int:
+        """Bytes are read, or written, from a place on."""
+        if place not in self.places:
+            self.places.append(place)
+        return self._add(Instruction(Code.SEEK, place=self.places.index(place)))
+
+    def loop(self, over: Over, label: int) -> int:
+        """Repeat from an instruction on."""
+        return self._add(Instruction(Code.LOOP, over=over, label=label))
+
+    def post(self) -> int:
+        """Tell the sponge side."""
+        return self._add(Instruction(Code.POST))
+
+    def await_post(self) -> int:
+        """Wait for the sponge side."""
+        return self._add(Instruction(Code.AWAIT))
+
+    def compare(self) -> int:
+        """Begin comparing."""
+        return self._add(Instruction(Code.COMPARE))
+
+    def decide(self, *, compared: bool) -> int:
+        """The key is genuine if nothing has differed: nothing of a column of polynomials and one
+        more, or nothing of none. It is a fault if not so many were compared."""
+        return self._add(Instruction(Code.DECIDE, other=compared))
+
+    def end(self, *, refuses: bool = False) -> int:
+        """End; perhaps with an error if something has differed."""
+        return self._add(Instruction(Code.END, other=refuses))
+
+    def assemble(self) -> "AssembledArithmetic":
+        """ValueError where program or places do not fit into the memory's words."""
+        if len(self.instructions) > 1 << LABEL_BITS:
+            raise ValueError(
+                f"a program must have at most {1 << LABEL_BITS} instructions, "
+                f"not {len(self.instructions)}"
+            )
+        if len(self.places) > 1 << PLACE_BITS:
+            raise ValueError(
+                f"a program must have at most {1 << PLACE_BITS} places, not {len(self.places)}"
+            )
+        return AssembledArithmetic(
+            tuple(self.instructions),
+            tuple(one.word() for one in self.instructions),
+            self.counts,
+            self.widths,
+            dict(self.entries),
+            tuple(place.addresses for place in self.places),
+        )
+
+
+@dataclass(frozen=True)
+class AssembledArithmetic:
+    """A program as the hardware has it.
+
+    Attributes
+    ----------
+    instructions, words : by number
+    counts, widths : of ArithmeticProgram
+    entries : first instruction of each call
+    places : addresses by the place's number, and then by parameter set
+    """
+
+    instructions: tuple[Instruction, ...]
+    words: tuple[int, ...]
+    counts: tuple[int, ...]
+    widths: tuple[Mapping[Width, int], ...]
+    entries: Mapping[str, int]
+    places: tuple[Sequence[int], ...]
+
+    @property
+    def set_bits(self) -> int:
+        """Of a parameter set's number."""
+        return max(1, (len(self.counts) - 1).bit_length())
+
+    def width_number(self, width: Width, parameter_set: int) -> int:
+        """The number of a width's bits in BYTE_WIDTHS."""
+        return BYTE_WIDTHS.index(self.widths[parameter_set][width])

@@ -1,0 +1,99 @@
+"""Words of results, and when and where they are written."""
+
+from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.model.lattice.arithmetic import LANE_BITS
+
+from .operands import PAIR, STAGES
+from .step_control import FLAGS, SLOT
+
+DEPTH = 1024
+ADDRESS_BITS = 10
+OF_ROOTS = Const(0b10, 2)
+"""The upper bits of the addresses of products with roots."""
+
+
+class Results(wiring.Component):
+    """Assembles sums, and products or differences, to words, and gives them to the memory.
+
+    The word of sums is complete in the 10th cycle after its last slot (INVERSE: the 6th), the other
+    one in the 12th after its first slot (LAST: after its second): never in the same cycle.
+
+    Members
+    -------
+    flags, slots (in): the kind, and the slots of this and the cycles before
+    subtract (1 bit, in): the step's results are differences
+    sum, difference, product (13 bits, in): of the adders, the latter in the cycle after them, and
+        of the reduction
+    sum_address, other_address (10 bits, in): in the cycles of writing
+    write (1 bit, out), address (10 bits, out), word (out), odd (1 bit, out): the latter is the
+        parity of the word, as its lanes had it when they were computed
+    wipe (1 bit, in): write zeros everywhere, and clear all registers
+    wiping (1 bit, out): this is under way, as after a reset
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "flags": In(FLAGS),
+                "slots": In(SLOT).array(STAGES),
+                "subtract": In(1),
+                **dict.fromkeys(("sum", "difference", "product"), In(LANE_BITS)),
+                **dict.fromkeys(("sum_address", "other_address"), In(ADDRESS_BITS)),
+                "write": Out(1),
+                "address": Out(ADDRESS_BITS),
+                "word": Out(PAIR),
+                "odd": Out(1),
+                "wipe": In(1),
+                "wiping": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Registers of two words, a multiplexer, and a counter that wipes."""
+        m = Module()
+        flags, slots = self.flags, self.slots
+        total, other = Signal(PAIR), Signal(PAIR)
+        total_odd, other_odd = Signal(2), Signal(2)  # the parity of each lane
+        inverse, last = flags.inverse, flags.last
+        early, late = slots[5].phase, slots[9].phase
+        lane = Signal()
+        m.d.comb += lane.eq(Mux(inverse, early[0], Mux(flags.multiply, late[1], late[0])))
+        other_lane = Mux(last, slots[11].phase[0], slots[10].phase[0])
+        found = Mux(inverse | last, self.product, self.difference)
+        for number in range(2):
+            with m.If(lane == number):
+                m.d.sync += [total[number].eq(self.sum), total_odd[number].eq(self.sum.xor())]
+            with m.If(other_lane == number):
+                m.d.sync += [other[number].eq(found), other_odd[number].eq(found.xor())]
+
+        early, late = slots[6], slots[10]
+        sums = Mux(
+            inverse,
+            early.valid & early.phase[0],
+            late.valid & late.phase[0] & (late.phase[1] | ~flags.multiply),
+        )
+        others = slots[12].valid & (slots[12].phase[0] == last)
+        writes_sum, writes_other = Signal(), Signal()
+        wiping, cleared = Signal(init=1), Signal(ADDRESS_BITS)
+        m.d.comb += [
+            writes_sum.eq(sums & ~(flags.pack | last | self.subtract)),
+            writes_other.eq(others & (flags.transform | inverse | last | self.subtract)),
+            self.write.eq(writes_sum | writes_other | wiping),
+            self.address.eq(
+                Mux(wiping, cleared, Mux(writes_other, self.other_address, self.sum_address))
+            ),
+            self.word.eq(Mux(wiping, 0, Mux(writes_other, other.as_value(), total.as_value()))),
+            self.odd.eq(~wiping & Mux(writes_other, other_odd.xor(), total_odd.xor())),
+            self.wiping.eq(wiping),
+        ]
+        with m.If(wiping):
+            m.d.sync += [cleared.eq(cleared + 1), total.eq(0), other.eq(0)]
+            m.d.sync += [total_odd.eq(0), other_odd.eq(0)]
+            with m.If(cleared.all()):
+                m.d.sync += wiping.eq(0)
+        with m.If(self.wipe):
+            m.d.sync += wiping.eq(1)
+        return m

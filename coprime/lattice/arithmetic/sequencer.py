@@ -1,0 +1,226 @@
+"""The arithmetic side's program: fetches instructions, counts loops, waits, starts steps."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.cells.luts import select_word
+from coprime.cells.tables import look_up, place_table
+from coprime.cells.target import Target
+from coprime.lattice.memory.places import SEED_WORDS
+from coprime.lattice.memory.sample_buffer import BUFFER_WORDS
+from coprime.model.lattice.arithmetic import WORDS, N
+
+from .byte_streams import COUNT_BITS
+from .instructions import (
+    FIELDS,
+    LABEL_BITS,
+    PLACE_BITS,
+    WORD_BITS,
+    AssembledArithmetic,
+    Code,
+    Operand,
+    Over,
+    Width,
+)
+from .steps import BYTE_WIDTHS, STEP, Kind
+
+FIELD = data.StructLayout(FIELDS)
+FULL = range(BUFFER_WORDS // WORDS + 1)
+_NEXT_BITS = FIELDS["code"]
+
+
+class ArithmeticSequencer(wiring.Component):
+    """Executes a program, an instruction after the other. Each takes a cycle to be fetched and one
+    to be executed; a step then as many as it states.
+
+    Parameters
+    ----------
+    program (AssembledArithmetic)
+    address_bits (int): of the byte memory
+
+    Members
+    -------
+    start (1 bit, in), entry, parameter_set (in): begin at an instruction; only while `busy` is 0
+    busy, done (1 bit, out): from the next cycle on; `done` in the last busy cycle
+    instruction_address (8 bits, out), instruction (13 bits, in): a cycle later
+    step, start_step, step_done (out, out, in): of the datapath
+    use (1 bit, in), address (out): the datapath uses a word of bytes; its address
+    full (in), release (1 bit, out): of SampleBuffer
+    post, available, take (1 bit, out, in, out): of the semaphores
+    compare, differs, agrees (1 bit, out, in, in), compared (in): of the datapath
+    genuine (1 bit, out): what the last DECIDE has found
+    refused (1 bit, out): something had differed at an END that refuses; from the cycle after `done`
+        to the next `start`
+    fault (1 bit, out): in this cycle an instruction's parity is wrong, or DECIDE has found that the
+        comparisons contradict each other or are not complete
+    wipe (1 bit, in): end; the key is not genuine
+    """
+
+    def __init__(self, program: AssembledArithmetic, address_bits: int, target: Target):
+        self.program, self.target = program, target
+        inputs = ("start", "step_done", "use", "available", "differs", "agrees", "wipe")
+        outputs = ("busy", "done", "start_step", "release", "post", "take", "compare")
+        super().__init__(
+            {
+                **dict.fromkeys(inputs, In(1)),
+                **dict.fromkeys((*outputs, "genuine", "refused", "fault"), Out(1)),
+                "compared": In(COUNT_BITS),
+                "entry": In(LABEL_BITS),
+                "parameter_set": In(program.set_bits),
+                "instruction_address": Out(LABEL_BITS),
+                "instruction": In(WORD_BITS),
+                "step": Out(STEP),
+                "address": Out(address_bits),
+                "full": In(FULL),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """FETCH, EXECUTE, and RUN while a step is executed."""
+        m = Module()
+        counter, following = Signal(LABEL_BITS), Signal(LABEL_BITS)
+        row, column = Signal(2), Signal(2)
+        field = Signal(FIELD)
+        ones = [Const(1, 1), *(counter[:k].all() for k in range(1, LABEL_BITS))]
+        label = self.instruction[_NEXT_BITS:][:LABEL_BITS]
+        goes_on, jumps, starts = Signal(), Signal(), Signal()
+        m.d.comb += [
+            field.eq(self.instruction),
+            following.eq(counter ^ Cat(ones)),  # a sum of bits takes fewer LUTs than a carry chain
+            self.instruction_address.eq(counter),
+        ]
+        with m.If(goes_on | starts):
+            choices = [following, label, self.entry, self.entry]
+            m.d.sync += counter.eq(select_word(m, choices, Cat(jumps, starts), self.target))
+        code = {one: Signal(name=f"is_{one.name.lower()}") for one in Code}
+        m.d.comb += [found.eq(field.code == one.value) for one, found in code.items()]
+        is_step = ~field.code[-1]
+        samples = is_step & field.sample
+        self._step(m, field, column)
+        m.d.comb += self.release.eq(self.step_done & samples)
+        refuses = code[Code.END] & field.other & (self.differs | ~self.agrees)
+
+        with m.FSM():
+            with m.State("IDLE"), m.If(self.start & ~self.wipe):
+                m.d.comb += starts.eq(1)
+                m.d.sync += [row.eq(0), column.eq(0), self.refused.eq(0)]
+                m.next = "FETCH"
+            with m.State("FETCH"):
+                m.d.comb += self.busy.eq(1)
+                m.next = "EXECUTE"
+                with m.If(self.wipe):
+                    m.next = "IDLE"
+            with m.State("EXECUTE"):
+                m.d.comb += self.busy.eq(1)
+                waits = Signal()
+                m.d.comb += waits.eq(
+                    (samples & (self.full == 0)) | (code[Code.AWAIT] & ~self.available)
+                )
+                m.d.comb += self.fault.eq(
+                    self.instruction.xor() | (code[Code.DECIDE] & self._incomplete(field))
+                )
+                with m.If(self.wipe):
+                    m.next = "IDLE"
+                with m.Elif(~waits):
+                    m.d.comb += [
+                        self.start_step.eq(is_step),
+                        self.post.eq(code[Code.POST]),
+                        self.take.eq(code[Code.AWAIT]),
+                        self.compare.eq(code[Code.COMPARE]),
+                        self.done.eq(code[Code.END]),
+                    ]
+                    with m.If(is_step):
+                        m.next = "RUN"
+                    with m.Elif(code[Code.END]):
+                        m.d.sync += self.refused.eq(refuses)
+                        m.next = "IDLE"
+                    with m.Else():
+                        m.d.comb += [
+                            goes_on.eq(1),
+                            jumps.eq(self._loop(m, code[Code.LOOP], row, column)),
+                        ]
+                        m.next = "FETCH"
+                    with m.If(code[Code.DECIDE]):
+                        m.d.sync += self.genuine.eq(self.agrees & ~self.differs)
+            with m.State("RUN"):
+                m.d.comb += self.busy.eq(1)
+                with m.If(self.wipe):
+                    m.next = "IDLE"
+                with m.Elif(self.step_done):
+                    m.d.comb += goes_on.eq(1)
+                    m.next = "FETCH"
+        place = self.instruction[_NEXT_BITS:][:PLACE_BITS]
+        with m.If(self.busy & code[Code.SEEK]):
+            m.d.sync += self.address.eq(self._place(m, place))
+        with m.Elif(self.use):
+            m.d.sync += self.address.eq(self.address + 1)
+        with m.If(self.wipe):
+            m.d.sync += [self.genuine.eq(0), self.refused.eq(0)]
+        return m
+
+    def _incomplete(self, field: data.View) -> Value:
+        """Whether the comparisons are not as many as DECIDE needs, or not complementary."""
+        numbers = self._by_set([N * (one + 1) for one in self.program.counts])
+        needed = Mux(field.other, numbers, 0)
+        return (self.compared != needed) | (self.differs == self.agrees)
+
+    def _place(self, m: Module, place: Value) -> Value:
+        """The address of a place, which may depend on the parameter set. It is a multiple of the
+        words of a seed."""
+        sets = len(self.program.counts)
+        rows = [
+            address // SEED_WORDS
+            for one in range(sets)
+            for address in (
+                *(place[one] for place in self.program.places),
+                *(0,) * ((1 << PLACE_BITS) - len(self.program.places)),
+            )
+        ]
+        low = bits_for(SEED_WORDS - 1)
+        by_set = Cat(place, self.parameter_set)
+        seeds = place_table(m, rows, by_set, len(self.address) - low, self.target)
+        return Cat(Const(0, low), seeds)
+
+    def _by_set(self, values: list[int]) -> Value:
+        return look_up(values, self.parameter_set, max(1, bits_for(max(values))))
+
+    def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
+        """Count; whether the LOOP leads to its label."""
+        over = self.instruction[_NEXT_BITS + LABEL_BITS]
+        last = self._by_set([one - 1 for one in self.program.counts])
+        more = Signal()
+        m.d.comb += more.eq(Mux(over == Over.ROWS.value, row, column) != last)
+        with m.If(loops & (over == Over.ROWS.value)):
+            m.d.sync += row.eq(Mux(more, row + 1, 0))
+        with m.If(loops & (over == Over.COLUMNS.value)):
+            m.d.sync += column.eq(Mux(more, column + 1, 0))
+        return loops & more
+
+    def _step(self, m: Module, field: data.View, column: Signal) -> None:
+        """The step's fields."""
+        program, step = self.program, self.step
+        sets = range(len(program.counts))
+        widths = {
+            width: self._by_set([program.width_number(width, one) for one in sets])
+            for width in (Width.U, Width.V)
+        }
+        constants = {
+            Width.ONE: Const(BYTE_WIDTHS.index(1)),
+            Width.TWELVE: Const(BYTE_WIDTHS.index(12)),
+        }
+        with m.Switch(field.width):
+            for width, number in {**widths, **constants}.items():
+                with m.Case(width.value):
+                    m.d.comb += step.width.eq(number)
+        is_vector = field.operand == Operand.VECTOR.value
+        multiplies = field.code == Kind.MULTIPLY.value
+        m.d.comb += [
+            step.kind.eq(field.code[:3]),
+            step.region.eq(Mux(is_vector, column, Cat(field.operand[0], Const(0b11, 2)))),
+            step.sample.eq(field.sample),
+            step.add.eq(field.add & ~(multiplies & (column == 0))),
+            step.subtract.eq(field.other & (field.code == Kind.UNPACK.value)),
+            step.compare.eq(field.other & (field.code == Kind.PACK.value)),
+        ]

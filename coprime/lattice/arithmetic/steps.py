@@ -1,0 +1,117 @@
+"""What the datapath does with polynomials: the kinds of steps, their operands, and their cycles.
+
+| kind | effect | slots |
+|---|---|---|
+| TRANSFORM | P becomes its transform; with `sample` that of the sample | 896 |
+| INVERSE | P: all layers of the inverse transform but the last one | 768 |
+| LAST | P: the last layer, which also scales by 1/128 and k^-2 | 256 |
+| PAIR | the products of vector j's odd coefficients with the roots of X^2 are stored | 128 |
+| MULTIPLY | ACCUMULATOR = f * vector j, with `add` plus that; f: sample or bytes | 512 |
+| EXACT_SUM | ACCUMULATOR = k^-2 ACCUMULATOR + EXTRA | 256 |
+| UNPACK | P = bytes, expanded; with `add` P plus that, with `subtract` P minus that | 256 |
+| PACK | bytes = P, or P plus `sample`, compressed; with `compare` both are compared | 256 |
+
+A slot is a cycle of the slice.
+"""
+
+import enum
+from dataclasses import dataclass
+
+from amaranth.lib import data
+
+from coprime.model.lattice.arithmetic import WIDTHS
+
+
+class Kind(enum.Enum):
+    """The kind of a step."""
+
+    TRANSFORM = 0
+    INVERSE = 1
+    LAST = 2
+    PAIR = 3
+    MULTIPLY = 4
+    EXACT_SUM = 5
+    UNPACK = 6
+    PACK = 7
+
+
+class Region(enum.Enum):
+    """A polynomial's place in the memory of 1,024 words: its address's upper three bits. Products
+    with roots of vector j are in the 64 words from 512 + 64 j on."""
+
+    VECTOR_0 = 0
+    VECTOR_1 = 1
+    VECTOR_2 = 2
+    VECTOR_3 = 3
+    ACCUMULATOR = 6
+    EXTRA = 7
+
+
+BYTE_WIDTHS = (*WIDTHS, 12)
+"""Bits of a coefficient in bytes; a step has the number of one of these."""
+SLOTS = {
+    Kind.TRANSFORM: 896,
+    Kind.INVERSE: 768,
+    Kind.LAST: 256,
+    Kind.PAIR: 128,
+    Kind.MULTIPLY: 512,
+    Kind.EXACT_SUM: 256,
+    Kind.UNPACK: 256,
+    Kind.PACK: 256,
+}
+PREFETCH = 6
+"""Cycles before the first slot of a step that takes bytes from its beginning on."""
+DRAIN = 12
+"""Cycles after a step's last slot, in which its last results are written."""
+
+STEP = data.StructLayout(
+    {
+        "kind": Kind,
+        "region": 3,
+        "sample": 1,
+        "add": 1,
+        "subtract": 1,
+        "compare": 1,
+        "width": range(len(BYTE_WIDTHS)),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step, with the same fields as STEP.
+
+    Attributes
+    ----------
+    width : bits of a coefficient in bytes; 12 for MULTIPLY without `sample`
+    """
+
+    kind: Kind
+    region: Region = Region.ACCUMULATOR
+    sample: bool = False
+    add: bool = False
+    subtract: bool = False
+    compare: bool = False
+    width: int = 12
+
+    @property
+    def prefetches(self) -> bool:
+        """Whether it takes bytes from its beginning on."""
+        return self.kind is Kind.UNPACK or (self.kind is Kind.MULTIPLY and not self.sample)
+
+    @property
+    def cycles(self) -> int:
+        """From the cycle after `start` to the last busy one."""
+        return PREFETCH * self.prefetches + SLOTS[self.kind] + DRAIN
+
+    def fields(self) -> dict[str, object]:
+        """As a constant of STEP."""
+        return {
+            "kind": self.kind,
+            "region": self.region.value,
+            "sample": self.sample,
+            "add": self.add,
+            "subtract": self.subtract,
+            "compare": self.compare,
+            "width": BYTE_WIDTHS.index(self.width),
+        }

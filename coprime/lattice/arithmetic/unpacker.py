@@ -1,0 +1,124 @@
+"""Numbers of up to 12 bits from the words of the byte memory.
+
+Two words are a window in which a number begins; two more wait. Each moves on to the next place as
+soon as that is free, so that no place has a multiplexer. A number is selected by three levels of
+four-way and two-way multiplexers.
+"""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.luts import select_word
+from coprime.cells.tables import look_up
+from coprime.cells.target import Target
+
+from .steps import BYTE_WIDTHS
+
+WORD_BITS = 32
+NUMBER_BITS = BYTE_WIDTHS[-1]
+_COUNT_BITS = 7
+_EIGHTH = 3
+"""256 numbers take 8 words for each bit."""
+_WORDS = 4
+
+
+def words_of(width: int) -> int:
+    """Words of the byte memory that 256 numbers take."""
+    return width << _EIGHTH
+
+
+WIDTH_MASKS = [(1 << one) - 1 for one in BYTE_WIDTHS]
+"""The bits of a number, by the number of its width."""
+
+
+class Unpacker(wiring.Component):
+    """Gives the 256 numbers of a polynomial, at most one a cycle, without gaps.
+
+    A number may be taken from the 7th cycle after `start` on. Words are read in cycles with `turn`,
+    which is 1 in every other cycle.
+
+    Members
+    -------
+    width (in): place of the number's bits in BYTE_WIDTHS; stable from `start` on
+    start (1 bit, in): forget what is left; fetch the words of 256 numbers
+    turn (1 bit, in)
+    read (1 bit, out): a word is read in this cycle; only with `turn`
+    word (32 bits, in): it, a cycle later
+    number (12 bits, out), take (1 bit, in): the current number, and the next one is needed
+    wipe (1 bit, in): clear the words
+    """
+
+    READY = 7
+
+    def __init__(self, target: Target = Target.GENERIC) -> None:
+        self.target = target
+        super().__init__(
+            {
+                "width": In(range(len(BYTE_WIDTHS))),
+                **dict.fromkeys(("start", "turn"), In(1)),
+                "read": Out(1),
+                "word": In(WORD_BITS),
+                "number": Out(NUMBER_BITS),
+                **dict.fromkeys(("take", "wipe"), In(1)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The window, and what is fetched for it."""
+        m = Module()
+        words = [Signal(WORD_BITS, name=f"word_{k}") for k in range(_WORDS)]
+        held = [Signal(name=f"holds_{k}") for k in range(_WORDS)]
+        room = Signal(range(_WORDS + 1), init=_WORDS)  # for words that are not being read yet
+        reads, count = Signal(), Signal(_COUNT_BITS)  # there are more to read; that were read
+        last = look_up([one - 1 for one in BYTE_WIDTHS], self.width, _COUNT_BITS - _EIGHTH)
+        arrives = Signal()
+        offset = Signal(WORD_BITS.bit_length() - 1)
+        step = look_up(BYTE_WIDTHS, self.width, NUMBER_BITS.bit_length())
+        position = Signal(WORD_BITS.bit_length())
+        drops = Signal()
+        m.d.comb += [
+            position.eq(offset + step),
+            drops.eq(self.take & position[-1]),
+            self.read.eq(self.turn & reads & (room != 0)),
+        ]
+        m.d.sync += arrives.eq(self.read)
+        with m.If(self.take):
+            m.d.sync += offset.eq(position)
+        m.d.sync += room.eq(room + drops - self.read)
+        with m.If(self.read):
+            # A sum of bits: a carry chain would take more LUTs.
+            ones = [Const(1, 1), *(count[:k].all() for k in range(1, _COUNT_BITS))]
+            m.d.sync += count.eq(count ^ Cat(ones))
+            with m.If(count[:_EIGHTH].all() & (count[_EIGHTH:] == last)):
+                m.d.sync += reads.eq(0)
+        # A word moves where the one before it moves, or where there is none.
+        moves = drops
+        sources = [*zip(words[1:], held[1:], strict=True), (self.word, arrives)]
+        for word, holds, (source, is_there) in zip(words, held, sources, strict=True):
+            takes = moves | ~holds
+            with m.If(takes):
+                m.d.sync += [word.eq(source), holds.eq(is_there)]
+            moves = takes
+        with m.If(self.start):
+            m.d.sync += [reads.eq(1), count.eq(0), room.eq(_WORDS), offset.eq(0)]
+            m.d.sync += [holds.eq(0) for holds in held]
+        with m.If(self.wipe):
+            m.d.sync += [*(word.eq(0) for word in words), reads.eq(0)]
+
+        window = Cat(words[0], words[1])
+        coarse = _four_way(m, window, 8, offset[3:5], NUMBER_BITS + 7, self.target)
+        middle = _four_way(m, coarse, 2, offset[1:3], NUMBER_BITS + 1, self.target)
+        mask = look_up(WIDTH_MASKS, self.width, NUMBER_BITS)
+        m.d.comb += self.number.eq(Mux(offset[0], middle[1:], middle[:NUMBER_BITS]) & mask)
+        return m
+
+
+def _four_way(
+    m: Module, word: Value, distance: int, choice: Value, width: int, target: Target
+) -> Signal:
+    """`width` bits of a word from one of four places on."""
+    found = Signal(width, name=f"from_{distance}")
+    places = [word[k * distance : k * distance + width] for k in range(4)]
+    m.d.comb += found.eq(select_word(m, places, choice, target))
+    return found

@@ -1,0 +1,229 @@
+"""Each step of the datapath beside the model, in the stated cycles."""
+
+import random
+
+import pytest
+
+from coprime.lattice.arithmetic.steps import BYTE_WIDTHS, Kind, Region, Step
+from coprime.model.lattice import arithmetic as model
+from coprime.model.lattice.arithmetic import N, Q
+from tests.lattice.arithmetic.bench import DatapathBench
+
+SEED = 203
+ACC, EXTRA = Region.ACCUMULATOR, Region.EXTRA
+
+
+def polynomials(generator):
+    """Random ones, and those with the largest numbers."""
+    yield [generator.randrange(-Q, Q) for _ in range(N)]
+    yield [-Q] * N
+    yield [Q - 1] * N
+    yield [generator.choice((-Q, Q - 1)) for _ in range(N)]
+
+
+def run(script):
+    bench = DatapathBench()
+    bench.run(script)
+
+
+def test_transforms():
+    generator = random.Random(SEED)
+
+    async def script(context, bench):
+        for f in polynomials(generator):
+            bench.load(context, EXTRA, f)
+            await bench.step(context, Step(Kind.TRANSFORM, EXTRA))
+            assert bench.read(context, EXTRA) == model.transform(f)
+
+    run(script)
+
+
+def test_transforms_of_samples():
+    generator = random.Random(SEED)
+
+    async def script(context, bench):
+        for region in Region:
+            bench.sample = [generator.randrange(-Q, Q) for _ in range(N)]
+            await bench.step(context, Step(Kind.TRANSFORM, region, sample=True))
+            assert bench.read(context, region) == model.transform(bench.sample)
+
+    run(script)
+
+
+def test_inverse_transforms():
+    generator = random.Random(SEED)
+
+    async def script(context, bench):
+        for f in polynomials(generator):
+            bench.load(context, ACC, f)
+            await bench.step(context, Step(Kind.INVERSE, ACC))
+            await bench.step(context, Step(Kind.LAST, ACC))
+            assert bench.read(context, ACC) == model.inverse(f)
+
+    run(script)
+
+
+@pytest.mark.parametrize("j", range(4))
+def test_products(j):
+    generator = random.Random(SEED)
+    region = Region(j)
+
+    async def script(context, bench):
+        acc = None
+        for g in list(polynomials(generator))[j:]:
+            bench.load(context, region, g)
+            await bench.step(context, Step(Kind.PAIR, region))
+            assert bench.read_roots(context, j) == model.pair(g)
+            for f in list(polynomials(generator))[:2]:
+                bench.sample = f
+                add = acc is not None
+                await bench.step(context, Step(Kind.MULTIPLY, region, sample=True, add=add))
+                acc = model.multiply_add(acc, f, g)
+                assert bench.read(context, ACC) == acc
+
+    run(script)
+
+
+def test_products_of_bytes():
+    generator = random.Random(SEED)
+
+    async def script(context, bench):
+        g = [generator.randrange(-Q, Q) for _ in range(N)]
+        bench.load(context, Region(1), g)
+        await bench.step(context, Step(Kind.PAIR, Region(1)))
+        acc = None
+        for f in (
+            [4095] * N,
+            [0] * N,
+            [generator.randrange(4096) for _ in range(N)],
+            [generator.randrange(4096) for _ in range(N)],
+        ):
+            put(bench, model.packed(f, 12))
+            await bench.step(context, Step(Kind.MULTIPLY, Region(1), add=acc is not None))
+            acc = model.multiply_add(acc, f, g)
+            assert bench.read(context, ACC) == acc
+            assert bench.pointer == 96
+
+    run(script)
+
+
+def test_exact_sums():
+    generator = random.Random(SEED)
+
+    async def script(context, bench):
+        for f in polynomials(generator):
+            for e in list(polynomials(generator))[1:3]:
+                bench.load(context, ACC, f)
+                bench.load(context, EXTRA, e)
+                await bench.step(context, Step(Kind.EXACT_SUM))
+                assert bench.read(context, ACC) == model.exact_sum(f, e)
+                assert bench.read(context, EXTRA) == e
+
+    run(script)
+
+
+def put(bench, data):
+    bench.words[: len(data) // 4] = [
+        int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)
+    ]
+
+
+def get(bench, width):
+    return b"".join(word.to_bytes(4, "little") for word in bench.words[: 8 * width])
+
+
+@pytest.mark.parametrize("width", BYTE_WIDTHS)
+def test_unpacking(width):
+    generator = random.Random(SEED)
+
+    async def script(context, bench):
+        for k in range(3):
+            top = 1 << width
+            y = [generator.randrange(top) if k else top - 1 for _ in range(N)]
+            put(bench, model.packed(y, width))
+            found = model.expand(model.packed(y, width), width)
+            await bench.step(context, Step(Kind.UNPACK, EXTRA, width=width))
+            # Of numbers that are not reduced 0 is added.
+            wanted = [model.corrected(x) for x in found]
+            assert bench.read(context, EXTRA) == wanted
+            assert bench.pointer == 8 * width
+            old = [generator.randrange(-Q, Q) for _ in range(N)]
+            bench.load(context, ACC, old)
+            await bench.step(context, Step(Kind.UNPACK, ACC, width=width, add=True))
+            assert bench.read(context, ACC) == model.sums(old, found)
+            bench.load(context, ACC, old)
+            await bench.step(context, Step(Kind.UNPACK, ACC, width=width, subtract=True))
+            assert bench.read(context, ACC) == model.differences(old, found)
+            if k % 2:
+                await context.tick()  # the other turn of the byte memory
+
+    run(script)
+
+
+@pytest.mark.parametrize("width", BYTE_WIDTHS)
+def test_packing(width):
+    generator = random.Random(SEED)
+
+    async def script(context, bench):
+        edges = [-Q, -Q + 1, -1, 0, 1, Q // 2, Q // 2 + 1, Q - 1]
+        chunks = [[generator.choice(edges) for _ in range(N)]]
+        chunks += [[generator.randrange(-Q, Q) for _ in range(N)] for _ in range(3)]
+        for k, f in enumerate(chunks):
+            bench.load(context, ACC, f)
+            await bench.step(context, Step(Kind.PACK, ACC, width=width))
+            assert get(bench, width) == model.pack(f, width)
+            assert bench.pointer == 8 * width
+            bench.sample = [generator.randrange(-3, 4) for _ in range(N)]
+            await bench.step(context, Step(Kind.PACK, ACC, width=width, sample=True))
+            assert get(bench, width) == model.pack(f, width, bench.sample)
+            if k % 2:
+                await context.tick()
+
+    run(script)
+
+
+@pytest.mark.parametrize("width", BYTE_WIDTHS)
+def test_comparing(width):
+    generator = random.Random(SEED)
+
+    async def compare(context, bench, step):
+        context.set(bench.dut.clear, 1)
+        await context.tick()
+        context.set(bench.dut.clear, 0)
+        await bench.step(context, step)
+        assert bench.pointer == 8 * width
+        return context.get(bench.dut.differs), context.get(bench.dut.agrees)
+
+    async def script(context, bench):
+        for k in range(3):
+            f = [generator.randrange(-Q, Q) for _ in range(N)]
+            bench.load(context, ACC, f)
+            bench.sample = [generator.randrange(-3, 4) for _ in range(N)]
+            put(bench, model.pack(f, width, bench.sample))
+            step = Step(Kind.PACK, ACC, sample=True, compare=True, width=width)
+            assert await compare(context, bench, step) == (0, 1)
+            place = generator.choice((0, 8 * width - 1, generator.randrange(8 * width)))
+            bench.words[place] ^= 1 << generator.randrange(32)
+            assert await compare(context, bench, step) == (1, 0)
+            if k % 2:
+                await context.tick()
+
+    run(script)
+
+
+def test_a_wipe_clears_the_memory():
+    async def script(context, bench):
+        dut = bench.dut
+        for region in Region:
+            bench.load(context, region, [Q - 1] * N)
+        context.set(dut.wipe, 1)
+        await context.tick()
+        context.set(dut.wipe, 0)
+        cycles = 0
+        while context.get(dut.wiping):
+            await context.tick()
+            cycles += 1
+        assert cycles == 1024
+        assert not any(any(bench.read(context, region)) for region in Region)
+
+    run(script)
