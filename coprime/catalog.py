@@ -25,6 +25,7 @@ from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, Settings, c
 from coprime.engine.lengths import Lengths
 from coprime.errors import hint
 from coprime.fixed_modulus.families import COMPRESSION, DIRECT
+from coprime.lattice.family import LATTICE
 from coprime.parameters import ChoiceParameter, Parameter
 from coprime.shake.family import SHAKE
 
@@ -64,7 +65,7 @@ FAMILIES: Mapping[str, Family] = {
     )
 }
 
-CALL_FAMILIES: Mapping[str, CallFamily] = {family.name: family for family in (SHAKE,)}
+CALL_FAMILIES: Mapping[str, CallFamily] = {family.name: family for family in (SHAKE, LATTICE)}
 """Families of engines of byte strings; those of FAMILIES are engines of numbers."""
 
 

@@ -28,7 +28,6 @@ LAYERS = [
     "padding",
     "fixed_modulus",
     *(family.builder.split(".")[1] for family in CALL_FAMILIES.values()),
-    "lattice",
     "calls",
     "engine",
     "operations",

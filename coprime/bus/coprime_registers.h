@@ -524,6 +524,9 @@ enum coprime_error {
     COPRIME_ERROR_SLOT_LENGTH = 22,
     /* The engine has neither taken nor given a word in time, or no command takes or gives the stream. */
     COPRIME_ERROR_NOT_READY = 23,
+    /* A key is wrong: a coefficient of an encapsulation key is not below the modulus, or the hash in a
+       decapsulation key differs from that of its encapsulation key. */
+    COPRIME_ERROR_KEY = 24,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

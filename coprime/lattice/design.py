@@ -1,0 +1,116 @@
+"""Everything that is known of a `lattice`: interface, hardware, cycles."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from coprime.calls.interface import Call, CallOutcome, EngineInterface, Values
+from coprime.cells.target import Target
+from coprime.engine.capabilities import Error
+from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, MlKemSet
+
+from .family import ALL_SETS
+from .interface import (
+    CHECK_KEY_CODE,
+    DECAPSULATE_CODE,
+    ENCAPSULATE_CODE,
+    KEY_PAIR_CODE,
+    ml_kem_interface,
+)
+from .programs.ml_kem import (
+    CHECK_BOTH,
+    CHECK_DK,
+    CHECK_EK,
+    DECAPSULATE,
+    ENCAPSULATE,
+    KEY_PAIR,
+    D,
+    M,
+    Programs,
+    Z,
+    ml_kem_programs,
+)
+
+if TYPE_CHECKING:
+    from .engine import LatticeEngine
+    from .twin import CallTrace
+
+_ENTRIES = {
+    KEY_PAIR_CODE: KEY_PAIR,
+    ENCAPSULATE_CODE: ENCAPSULATE,
+    DECAPSULATE_CODE: DECAPSULATE,
+}
+
+
+@dataclass(frozen=True)
+class LatticeDesign:
+    """An engine of ML-KEM.
+
+    Parameters
+    ----------
+    sets : its parameter sets
+    slices : of Keccak-f[1600] a cycle: 4, 8, 16, 32 or 64
+    readable : dk and K can be read
+    """
+
+    sets: tuple[MlKemSet, ...] = ML_KEM_SETS
+    slices: int = 8
+    readable: bool = False
+
+    @cached_property
+    def interface(self) -> EngineInterface:
+        """Its slots and calls."""
+        return ml_kem_interface(self.sets, readable=self.readable)
+
+    @cached_property
+    def programs(self) -> Programs:
+        """Both sides' programs."""
+        return ml_kem_programs(self.sets)
+
+    def hardware(self, target: Target = Target.GENERIC) -> "LatticeEngine":
+        """Make the engine for a target."""
+        from .engine import LatticeEngine
+
+        return LatticeEngine(self.sets, self.slices, readable=self.readable, target=target)
+
+    def trace(
+        self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
+    ) -> "CallTrace":
+        """A call in integers. ValueError if a check has no key."""
+        from .twin import run_call
+
+        entry = _ENTRIES.get(call.code)
+        if entry is None:
+            kinds = {("ek",): CHECK_EK, ("dk",): CHECK_DK, ("ek", "dk"): CHECK_BOTH}
+            found = tuple(name for name in ("ek", "dk") if name in inputs)
+            if found not in kinds:
+                raise ValueError(f"{call.name} needs ek, dk or both, and has {found}")
+            entry = kinds[found]
+        number = self.interface.parameter_sets.index(parameter_set)
+        present = {D: "d", Z: "z", M: "m"}
+        return run_call(*(self.programs, self.slices, entry, number, inputs, present, random))
+
+    def predict(
+        self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
+    ) -> CallOutcome:
+        """What a call does with these complete inputs; it draws its random bytes from `random`."""
+        from .twin import bytes_at
+
+        if call.code == CHECK_KEY_CODE and not {"ek", "dk"} & set(inputs):
+            return CallOutcome(Error.OPERAND_MISSING, {}, 1)
+        trace = self.trace(call, parameter_set, inputs, random)
+        if trace.refused:
+            return CallOutcome(Error.KEY, {}, trace.cycles)
+        number = self.interface.parameter_sets.index(parameter_set)
+        outputs = {}
+        for name in call.outputs:
+            refused = name == "key" and not trace.genuine
+            place = self.programs.places["refusal" if refused else name]
+            outputs[name] = bytes_at(trace.memory, place, number)
+        return CallOutcome(Error.NONE, outputs, trace.cycles)
+
+
+def lattice(slices: str, sets: str, secrets: str) -> LatticeDesign:
+    """The design of the family `lattice`."""
+    chosen = tuple(one for one in ML_KEM_SETS if sets in (ALL_SETS, one.name.lower()))
+    return LatticeDesign(chosen, int(slices), secrets == "readable")

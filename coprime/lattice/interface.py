@@ -1,0 +1,122 @@
+"""The slots and calls of `lattice`: ML-KEM, FIPS 203."""
+
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+
+from coprime.calls.interface import Call, EngineInterface, Slot, Values
+from coprime.model.lattice import ml_kem_standard as standard
+from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, SEED_BYTES, MlKemSet
+
+KEY_PAIR_CODE, ENCAPSULATE_CODE, DECAPSULATE_CODE, CHECK_KEY_CODE = range(40, 44)
+BY_NAME = {one.name: one for one in ML_KEM_SETS}
+
+
+def _slots(sets: Sequence[MlKemSet], *, readable: bool) -> tuple[Slot, ...]:
+    seed = (SEED_BYTES,)
+    ek, dk, c = (
+        tuple(getattr(one, name) for one in sets)
+        for name in ("ek_bytes", "dk_bytes", "ciphertext_bytes")
+    )
+    return (
+        Slot(0, "d", "seed of a key pair", seed, secret=True),
+        Slot(1, "z", "seed of the keys of refused ciphertexts", seed, secret=True),
+        Slot(2, "ek", "encapsulation key: t, rho", ek, readable=True),
+        Slot(
+            *(3, "dk", "decapsulation key: s, ek, its hash, z", dk),
+            secret=True,
+            readable=readable,
+        ),
+        Slot(4, "m", "message of an encapsulation", seed, secret=True),
+        Slot(5, "c", "ciphertext", c, readable=True),
+        Slot(6, "key", "shared secret key K", seed, secret=True, readable=readable),
+    )
+
+
+def _seeds(*names: str) -> "_Draw":
+    return _Draw(names)
+
+
+class _Draw:
+    """Inputs from a seed: seeds at random; ek, dk and c of a random key."""
+
+    def __init__(self, names: Sequence[str]):
+        self.names = names
+
+    def __call__(self, parameter_set: str, random: Random) -> Values:
+        one = BY_NAME[parameter_set]
+        seeds = {name: random.randbytes(SEED_BYTES) for name in ("d", "z", "m")}
+        ek, dk = standard.key_pair(one, seeds["d"], seeds["z"])
+        values = {**seeds, "ek": ek, "dk": dk, "c": standard.encapsulate(one, ek, seeds["m"])[1]}
+        return {name: values[name] for name in self.names}
+
+
+def _key_pair(parameter_set: str, values: Values) -> Values:
+    ek, dk = standard.key_pair(BY_NAME[parameter_set], values["d"], values["z"])
+    return {"ek": ek, "dk": dk}
+
+
+def _encapsulate(parameter_set: str, values: Values) -> Values:
+    key, c = standard.encapsulate(BY_NAME[parameter_set], values["ek"], values["m"])
+    return {"c": c, "key": key}
+
+
+def _decapsulate(parameter_set: str, values: Values) -> Values:
+    return {"key": standard.decapsulate(BY_NAME[parameter_set], values["dk"], values["c"])}
+
+
+def _check(parameter_set: str, values: Values) -> Values:
+    return {}
+
+
+CALLS = (
+    Call(
+        *(KEY_PAIR_CODE, "ML_KEM_KEY_PAIR", "a key pair (FIPS 203, algorithm 19)"),
+        inputs=("d", "z"),
+        outputs=("ek", "dk"),
+        draw=_seeds("d", "z"),
+        reference=_key_pair,
+        optional=frozenset({"d", "z"}),
+        uses_up=frozenset({"d", "z"}),
+    ),
+    Call(
+        *(ENCAPSULATE_CODE, "ML_KEM_ENCAPSULATE", "a key and its ciphertext (algorithm 20)"),
+        inputs=("ek", "m"),
+        outputs=("c", "key"),
+        draw=_seeds("ek", "m"),
+        reference=_encapsulate,
+        optional=frozenset({"m"}),
+        uses_up=frozenset({"m"}),
+    ),
+    Call(
+        *(DECAPSULATE_CODE, "ML_KEM_DECAPSULATE", "the key of a ciphertext (algorithm 21)"),
+        inputs=("dk", "c"),
+        outputs=("key",),
+        draw=_seeds("dk", "c"),
+        reference=_decapsulate,
+    ),
+    Call(
+        *(
+            CHECK_KEY_CODE,
+            "ML_KEM_CHECK_KEY",
+            "checks of ek, dk, or both: those complete (7.2, 7.3)",
+        ),
+        inputs=(),
+        outputs=(),
+        draw=_seeds("ek", "dk"),
+        reference=_check,
+        if_complete=("ek", "dk"),
+    ),
+)
+
+
+@cache
+def ml_kem_interface(sets: tuple[MlKemSet, ...], *, readable: bool) -> EngineInterface:
+    """With these parameter sets; dk and key can be read if `readable`."""
+    return EngineInterface(
+        family="lattice",
+        family_number=12,
+        slots=_slots(sets, readable=readable),
+        calls=CALLS,
+        parameter_sets=tuple(one.name for one in sets),
+    )

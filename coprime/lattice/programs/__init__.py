@@ -1,0 +1,1 @@
+"""The programs of both sides, and where their byte strings lie."""
