@@ -1,5 +1,6 @@
 """`lattice` as an accelerator in Verilator: FIPS 203's results, in the predicted cycles."""
 
+import hashlib
 import random
 
 import pytest
@@ -13,6 +14,7 @@ from coprime.device.simulated import open_simulation
 from coprime.engine.capabilities import Error
 from coprime.lattice.interface import BY_NAME, DECAPSULATE_CODE
 from coprime.model.lattice import ml_kem_standard as standard
+from coprime.model.lattice.sampling import uniform
 
 SEED = 203
 SETS = tuple(BY_NAME)
@@ -168,6 +170,21 @@ def test_slots_do_not_disturb_each_other(lattice):
     key, c = standard.encapsulate(one, ek, generator.randbytes(32))
     result = driver.call("ML_KEM_DECAPSULATE", {"c": c}, parameter_set=name)
     assert result.outputs == {"key": key} != {"key": sent.outputs["key"]}
+
+
+def test_a_matrix_whose_bytes_do_not_suffice(lattice):
+    """A seed of which an element of the matrix needs a fourth block of SHAKE128."""
+    generator = random.Random(SEED)
+    name = SETS[0]
+    while True:
+        rho = generator.randbytes(32)
+        if len(uniform(hashlib.shake_128(rho + bytes(2)).digest(3 * 168))) < 256:
+            break
+    ek, _ = standard.key_pair(BY_NAME[name], *seeds(generator, "d", "z").values())
+    usual = lattice.call("ML_KEM_ENCAPSULATE", name, {"ek": ek, **seeds(generator, "m")})
+    values = {"ek": ek[:-32] + rho, **seeds(generator, "m")}
+    rare = lattice.call("ML_KEM_ENCAPSULATE", name, values)
+    assert usual.cycles < rare.cycles < usual.cycles + 1500
 
 
 def refused(lattice, values, name):

@@ -8,15 +8,15 @@ from itertools import pairwise
 
 import pytest
 
-from coprime.lattice.memory.places import ml_kem_places, words_needed
-from coprime.lattice.sponge_side.ml_kem import D, M, Z, ml_kem_program
+from coprime.lattice.memory.places import words_needed
+from coprime.lattice.programs.ml_kem import D, M, Z, ml_kem_programs
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 from coprime.model.lattice.sampling import binomial, uniform
 from tests.lattice.sponge_side.bench import Call, Pace, SpongeBench
 
 SEED = 203
-PLACES = ml_kem_places(ML_KEM_SETS)
-PROGRAM = ml_kem_program(ML_KEM_SETS, PLACES)
+PROGRAMS = ml_kem_programs(ML_KEM_SETS)
+PLACES, PROGRAM = PROGRAMS.places, PROGRAMS.sponge
 DEPTH = words_needed(PLACES)
 MATRIX_BYTES = 7 * 168
 
@@ -77,7 +77,7 @@ def key_pair(generator, number, present=0):
     """A call whose host has loaded the seeds that are present. There is no arithmetic side, so ek
     is loaded instead of packed."""
     one = ML_KEM_SETS[number]
-    loads = {address("t", number): generator.randbytes(384 * one.k)}
+    loads = {address("dk_t", number): generator.randbytes(384 * one.k)}
     for bit, name in ((D, "d"), (Z, "z")):
         if present >> bit & 1:
             loads[address(name, number)] = generator.randbytes(32)
@@ -96,11 +96,11 @@ def check_key_pair(call):
             random_bytes = random_bytes[32:]
     d, z = seeds
     both = hashlib.sha3_512(d + bytes([one.k])).digest()
-    ek = call.loads[address("t", number)] + both[:32]
+    ek = call.loads[address("dk_t", number)] + both[:32]
     assert held(call, "d") == d
     assert held(call, "z") == z
-    assert held(call, "ek") == ek
-    assert held(call, "hash") == hashlib.sha3_256(ek).digest()
+    assert held(call, "dk_ek") == ek
+    assert held(call, "dk_hash") == hashlib.sha3_256(ek).digest()
     assert call.polynomials == list(sampled_by_key_pair(one, both[:32], both[32:]))
 
 
@@ -119,17 +119,17 @@ def check_encapsulation(call):
     m = call.loads[address("m", number)] if call.present >> M & 1 else call.random
     digest = hashlib.sha3_256(ek).digest()
     both = hashlib.sha3_512(m + digest).digest()
-    assert held(call, "hash") == digest
+    assert held(call, "digest") == digest
     assert held(call, "key") + held(call, "coins") == both
     assert call.polynomials == list(sampled_by_encryption(one, ek[-32:], both[32:]))
 
 
 def decapsulation(generator, number):
-    """m is loaded instead of decrypted."""
+    """The message is loaded instead of decrypted."""
     one = ML_KEM_SETS[number]
     loads = {
         address(name, number): generator.randbytes(length)
-        for name, length in {"dk": one.dk_bytes, "c": one.ciphertext_bytes, "m": 32}.items()
+        for name, length in {"dk": one.dk_bytes, "c": one.ciphertext_bytes, "message": 32}.items()
     }
     return Call("DECAPSULATE", number, 0, loads)
 
@@ -137,7 +137,7 @@ def decapsulation(generator, number):
 def check_decapsulation(call):
     number = call.parameter_set
     one = ML_KEM_SETS[number]
-    dk, c, m = (call.loads[address(name, number)] for name in ("dk", "c", "m"))
+    dk, c, m = (call.loads[address(name, number)] for name in ("dk", "c", "message"))
     both = hashlib.sha3_512(m + dk[-64:-32]).digest()
     assert held(call, "refusal") == hashlib.shake_256(dk[-32:] + c).digest(32)
     assert held(call, "key") + held(call, "coins") == both
@@ -146,20 +146,20 @@ def check_decapsulation(call):
 
 def key_hash(generator, number):
     one = ML_KEM_SETS[number]
-    loads = {address("ek", number): generator.randbytes(one.ek_bytes)}
-    return Call("HASH_KEY", number, 0, loads)
+    loads = {address("dk_ek", number): generator.randbytes(one.ek_bytes)}
+    return Call("CHECK_DK", number, 0, loads)
 
 
 def check_key_hash(call):
-    ek = call.loads[address("ek", call.parameter_set)]
-    assert held(call, "refusal") == hashlib.sha3_256(ek).digest()
+    ek = call.loads[address("dk_ek", call.parameter_set)]
+    assert held(call, "scratch") == hashlib.sha3_256(ek).digest()
 
 
 CHECKS = {
     "KEY_PAIR": check_key_pair,
     "ENCAPSULATE": check_encapsulation,
     "DECAPSULATE": check_decapsulation,
-    "HASH_KEY": check_key_hash,
+    "CHECK_DK": check_key_hash,
 }
 
 

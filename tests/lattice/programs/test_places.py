@@ -4,18 +4,22 @@ from itertools import combinations
 
 import pytest
 
-from coprime.lattice.memory.places import ml_kem_places, words_needed
+from coprime.lattice.memory.places import words_needed
+from coprime.lattice.programs.places import ml_kem_places
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 
 CHOICES = [ML_KEM_SETS[:1], ML_KEM_SETS[:2], ML_KEM_SETS, ML_KEM_SETS[2:]]
 INSIDE = {
-    "dk": {"s", "ek", "t", "rho", "hash", "sigma", "z"},
-    "ek": {"t", "rho"},
-    "z_and_c": {"z", "c"},
-    "rho_and_sigma": {"rho", "hash", "sigma"},
-    "key_and_coins": {"key", "coins"},
+    "dk": {"dk_s", "dk_ek", "dk_t", "dk_rho", "dk_hash", "sigma", "dk_z"},
+    "dk_ek": {"dk_t", "dk_rho"},
+    "ek": {"ek_t", "ek_rho"},
+    "c": {"c", "c_v"},
+    "z_and_c": {"dk_z", "c"},
+    "rho_and_sigma": {"dk_rho", "dk_hash", "sigma"},
+    "key_and_coins": {"key", "coins", "scratch"},
 }
-OVERLAPPING = {("hash", "sigma")}
+OVERLAPPING = {("dk_hash", "sigma"), ("coins", "scratch")}
+SLOTS = ("d", "z", "ek", "dk", "m", "c", "key")
 
 
 @pytest.mark.parametrize("sets", CHOICES, ids=len)
@@ -26,7 +30,7 @@ def test_lengths_are_those_of_the_standard(sets):
             "dk": one.dk_bytes,
             "ek": one.ek_bytes,
             "c": one.ciphertext_bytes,
-            **dict.fromkeys(("d", "z", "m", "key", "coins", "refusal", "rho", "hash"), 32),
+            **dict.fromkeys(("d", "z", "m", "key", "coins", "refusal", "dk_rho", "dk_hash"), 32),
         }
         for name, length in lengths.items():
             assert 4 * places[name].words[number] == length, name
@@ -59,6 +63,29 @@ def test_addresses_are_whole_seeds(sets):
             assert words != 16 or address % 16 == 0, name
 
 
+@pytest.mark.parametrize("sets", CHOICES, ids=len)
+def test_slots_share_no_word(sets):
+    places = ml_kem_places(sets)
+    for number in range(len(sets)):
+        words = [
+            word
+            for name in SLOTS
+            for word in range(
+                places[name].addresses[number],
+                places[name].addresses[number] + places[name].words[number],
+            )
+        ]
+        assert len(set(words)) == len(words)
+
+
+def test_the_keys_of_genuine_and_refused_ciphertexts_differ_in_one_bit():
+    places = ml_kem_places(ML_KEM_SETS)
+    difference = places["key"].addresses[0] ^ places["refusal"].addresses[0]
+    assert difference.bit_count() == 1
+    assert not places["key"].addresses[0] & difference
+
+
 def test_words_of_the_byte_memory():
-    assert words_needed(ml_kem_places(ML_KEM_SETS)) == 1224
-    assert words_needed(ml_kem_places(ML_KEM_SETS[:2])) <= 1024
+    """As many as two RAMB36E1 have, at most."""
+    assert words_needed(ml_kem_places(ML_KEM_SETS)) == 1648 <= 2048
+    assert words_needed(ml_kem_places(ML_KEM_SETS[:1])) <= 1024
