@@ -60,7 +60,8 @@ def run_call(
 ) -> CallTrace:
     """A call with these inputs and random bytes. `present` names the seed of each bit.
 
-    Raises ValueError if there are fewer random bytes than the call draws.
+    Raises ValueError if there are fewer random bytes than the call draws; AssertionError if the
+    programs wait for each other.
     """
     places = programs.places
     memory = [0] * words_needed(places)

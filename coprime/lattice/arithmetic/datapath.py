@@ -42,12 +42,12 @@ from coprime.model.lattice.arithmetic import (
 )
 
 from .byte_streams import COUNT_BITS, ByteStreams
-from .operands import PAIR, STAGES, Operands
+from .operands import PAIR, STAGES, SlotOperands
 from .reduction import Reduction
-from .results import DEPTH, OF_ROOTS, Results
-from .step_control import SLOT, StepControl, delayed
-from .steps import BYTE_WIDTHS, STEP, Kind, Region
-from .sums import Sums
+from .results import DEPTH, OF_ROOTS, SlotResults
+from .slot_control import SLOT, SlotControl, delayed
+from .steps import BYTE_WIDTHS, STEP, Region, StepKind
+from .sums import LaneSums
 from .table import BASES, PLAIN_SHIFT, TABLE_BITS, TABLE_WORDS
 from .unpacker import NUMBER_BITS, WIDTH_MASKS, WORD_BITS
 
@@ -66,7 +66,7 @@ class Datapath(wiring.Component):
 
     Members
     -------
-    step (in), start, busy, done : as of StepControl
+    step (in), start, busy, done : as of SlotControl
     multiplying (1 bit, out): a slot
     table_address (9 bits, out), table_word (signed 18 bits, in): a constant, a cycle later
     sample_address (7 bits, out), sample (in): a word of the sampled polynomial, a cycle later
@@ -105,12 +105,12 @@ class Datapath(wiring.Component):
         """The pipeline, stage by stage."""
         m = Module()
         m.submodules.memory = memory = self.memory
-        m.submodules.control = control = StepControl()
-        m.submodules.operands = operands = Operands(self.target)
+        m.submodules.control = control = SlotControl()
+        m.submodules.operands = operands = SlotOperands(self.target)
         m.submodules.slice = slice_ = DspSlice(_P_BITS, self.target, adds_c=True)
         m.submodules.reduction = reduction = Reduction()
-        m.submodules.sums = sums = Sums()
-        m.submodules.results = results = Results()
+        m.submodules.sums = sums = LaneSums()
+        m.submodules.results = results = SlotResults()
         m.submodules.streams = streams = ByteStreams(self.target)
         step, flags = self.step, control.flags
         slots = [
@@ -130,7 +130,7 @@ class Datapath(wiring.Component):
         self._addresses(m, control, operands, results)
         self._check(m, operands)
 
-        # Sums and differences come before the slice, or after it.
+        # LaneSums and differences come before the slice, or after it.
         sums_first = flags.inverse | flags.last | flags.pack
         before = Signal(LANE)
         exact = Signal(LANE_BITS)  # the sum, not negative
@@ -221,7 +221,7 @@ class Datapath(wiring.Component):
         return m
 
     def _addresses(
-        self, m: Module, control: StepControl, operands: Operands, results: Results
+        self, m: Module, control: SlotControl, operands: SlotOperands, results: SlotResults
     ) -> None:
         """Of the memory and the sample buffer. LOW is read at once, or 4 cycles later where a
         product is needed first; its address is that of the sum, 6 cycles after that."""
@@ -261,7 +261,7 @@ class Datapath(wiring.Component):
             results.other_address.eq(Cat(of_other, step.region)),
         ]
 
-    def _check(self, m: Module, operands: Operands) -> None:
+    def _check(self, m: Module, operands: SlotOperands) -> None:
         """Of the words that are loaded the parity, by one LUT before a register and one after it.
         Those words are not written in the cycle in which they are read."""
         parts = lut_parities(self.memory.a_data)
@@ -298,7 +298,7 @@ class Datapath(wiring.Component):
 
     def _constants(self, m: Module, flags: data.View, slots: list[data.View]) -> None:
         """The address of the constant, which is in its register two cycles later."""
-        bases = look_up([BASES[one] for one in Kind], self.step.kind, len(self.table_address))
+        bases = look_up([BASES[one] for one in StepKind], self.step.kind, len(self.table_address))
         numbered = Mux(flags.pack | flags.unpack, self.step.width, 0)
         address = Signal.like(self.table_address)
         with m.If(self.start):

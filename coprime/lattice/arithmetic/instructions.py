@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from coprime.lattice.memory.places import Place
 
-from .steps import BYTE_WIDTHS, Kind, Region, Step
+from .steps import BYTE_WIDTHS, PolynomialStep, Region, StepKind
 
 
 class Code(enum.Enum):
@@ -36,7 +36,7 @@ class Code(enum.Enum):
     DECIDE = 14
 
 
-class Operand(enum.Enum):
+class PolynomialOperand(enum.Enum):
     """A step's polynomial."""
 
     VECTOR = 0  # of the loop's column
@@ -53,7 +53,7 @@ class Width(enum.Enum):
     V = 3
 
 
-class Over(enum.Enum):
+class LoopCount(enum.Enum):
     """What a LOOP counts."""
 
     COLUMNS = 0
@@ -79,7 +79,7 @@ WORD_BITS = sum(FIELDS.values())
 
 
 @dataclass(frozen=True)
-class Instruction:
+class ArithmeticInstruction:
     """An instruction; fields that its kind does not use have their defaults.
 
     Attributes
@@ -91,32 +91,32 @@ class Instruction:
     over, label : of LOOP
     """
 
-    code: Kind | Code
-    operand: Operand = Operand.VECTOR
+    code: StepKind | Code
+    operand: PolynomialOperand = PolynomialOperand.VECTOR
     sample: bool = False
     add: bool = False
     other: bool = False
     width: Width = Width.TWELVE
     place: int = 0
-    over: Over = Over.COLUMNS
+    over: LoopCount = LoopCount.COLUMNS
     label: int = 0
 
-    def step(self, column: int, widths: Mapping[Width, int]) -> Step:
+    def step(self, column: int, widths: Mapping[Width, int]) -> PolynomialStep:
         """The step in a column, with the widths of a parameter set."""
         kind = self.code
-        assert isinstance(kind, Kind)
+        assert isinstance(kind, StepKind)
         region = {
-            Operand.VECTOR: Region(column),
-            Operand.ACCUMULATOR: Region.ACCUMULATOR,
-            Operand.EXTRA: Region.EXTRA,
+            PolynomialOperand.VECTOR: Region(column),
+            PolynomialOperand.ACCUMULATOR: Region.ACCUMULATOR,
+            PolynomialOperand.EXTRA: Region.EXTRA,
         }[self.operand]
-        return Step(
+        return PolynomialStep(
             kind,
             region,
             self.sample,
-            self.add and not (kind is Kind.MULTIPLY and column == 0),
-            self.other and kind is Kind.UNPACK,
-            self.other and kind is Kind.PACK,
+            self.add and not (kind is StepKind.MULTIPLY and column == 0),
+            self.other and kind is StepKind.UNPACK,
+            self.other and kind is StepKind.PACK,
             widths[self.width],
         )
 
@@ -161,11 +161,11 @@ class ArithmeticProgram:
 
     counts: tuple[int, ...]
     widths: tuple[Mapping[Width, int], ...]
-    instructions: list[Instruction] = field(default_factory=list)
+    instructions: list[ArithmeticInstruction] = field(default_factory=list)
     entries: dict[str, int] = field(default_factory=dict)
     places: list[Place] = field(default_factory=list)
 
-    def _add(self, instruction: Instruction) -> int:
+    def _add(self, instruction: ArithmeticInstruction) -> int:
         self.instructions.append(instruction)
         return len(self.instructions) - 1
 
@@ -173,71 +173,82 @@ class ArithmeticProgram:
         """A call begins with the next instruction."""
         self.entries[name] = len(self.instructions)
 
-    def transform(self, operand: Operand, *, sample: bool = False) -> int:
+    def transform(self, operand: PolynomialOperand, *, sample: bool = False) -> int:
         """A polynomial, or a sample, becomes its transform."""
-        return self._add(Instruction(Kind.TRANSFORM, operand, sample))
+        return self._add(ArithmeticInstruction(StepKind.TRANSFORM, operand, sample))
 
     def inverse(self) -> int:
         """The accumulator, a sum of products, becomes its inverse transform."""
-        first = self._add(Instruction(Kind.INVERSE, Operand.ACCUMULATOR))
-        self._add(Instruction(Kind.LAST, Operand.ACCUMULATOR))
+        first = self._add(ArithmeticInstruction(StepKind.INVERSE, PolynomialOperand.ACCUMULATOR))
+        self._add(ArithmeticInstruction(StepKind.LAST, PolynomialOperand.ACCUMULATOR))
         return first
 
     def pair(self) -> int:
         """Prepare the column's vector for MULTIPLY."""
-        return self._add(Instruction(Kind.PAIR, Operand.VECTOR))
+        return self._add(ArithmeticInstruction(StepKind.PAIR, PolynomialOperand.VECTOR))
 
     def multiply(self, *, sample: bool) -> int:
         """Add the product of the column's vector and a sample, or a polynomial of bytes, to the
         accumulator; the first column's is its first value."""
-        return self._add(Instruction(Kind.MULTIPLY, Operand.VECTOR, sample, add=True))
+        return self._add(
+            ArithmeticInstruction(StepKind.MULTIPLY, PolynomialOperand.VECTOR, sample, add=True)
+        )
 
     def exact_sum(self) -> int:
         """The accumulator, a sum of products, becomes exact, and EXTRA is added."""
-        return self._add(Instruction(Kind.EXACT_SUM, Operand.ACCUMULATOR))
+        return self._add(ArithmeticInstruction(StepKind.EXACT_SUM, PolynomialOperand.ACCUMULATOR))
 
     def unpack(
-        self, operand: Operand, width: Width, *, add: bool = False, subtract: bool = False
+        self, operand: PolynomialOperand, width: Width, *, add: bool = False, subtract: bool = False
     ) -> int:
         """A polynomial of bytes; it may be added to the old one, or subtracted from it."""
-        return self._add(Instruction(Kind.UNPACK, operand, add=add, other=subtract, width=width))
+        return self._add(
+            ArithmeticInstruction(StepKind.UNPACK, operand, add=add, other=subtract, width=width)
+        )
 
     def pack(
-        self, operand: Operand, width: Width, *, sample: bool = False, compare: bool = False
+        self,
+        operand: PolynomialOperand,
+        width: Width,
+        *,
+        sample: bool = False,
+        compare: bool = False,
     ) -> int:
         """A polynomial, with a sample added, becomes bytes, or is compared with them."""
-        return self._add(Instruction(Kind.PACK, operand, sample, other=compare, width=width))
+        return self._add(
+            ArithmeticInstruction(StepKind.PACK, operand, sample, other=compare, width=width)
+        )
 
     def seek(self, place: Place) -> int:
         """Bytes are read, or written, from a place on."""
         if place not in self.places:
             self.places.append(place)
-        return self._add(Instruction(Code.SEEK, place=self.places.index(place)))
+        return self._add(ArithmeticInstruction(Code.SEEK, place=self.places.index(place)))
 
-    def loop(self, over: Over, label: int) -> int:
+    def loop(self, over: LoopCount, label: int) -> int:
         """Repeat from an instruction on."""
-        return self._add(Instruction(Code.LOOP, over=over, label=label))
+        return self._add(ArithmeticInstruction(Code.LOOP, over=over, label=label))
 
     def post(self) -> int:
         """Tell the sponge side."""
-        return self._add(Instruction(Code.POST))
+        return self._add(ArithmeticInstruction(Code.POST))
 
     def await_post(self) -> int:
         """Wait for the sponge side."""
-        return self._add(Instruction(Code.AWAIT))
+        return self._add(ArithmeticInstruction(Code.AWAIT))
 
     def compare(self) -> int:
         """Begin comparing."""
-        return self._add(Instruction(Code.COMPARE))
+        return self._add(ArithmeticInstruction(Code.COMPARE))
 
     def decide(self, *, compared: bool) -> int:
         """The key is genuine if nothing has differed: nothing of a column of polynomials and one
         more, or nothing of none. It is a fault if not so many were compared."""
-        return self._add(Instruction(Code.DECIDE, other=compared))
+        return self._add(ArithmeticInstruction(Code.DECIDE, other=compared))
 
     def end(self, *, refuses: bool = False) -> int:
         """End; perhaps with an error if something has differed."""
-        return self._add(Instruction(Code.END, other=refuses))
+        return self._add(ArithmeticInstruction(Code.END, other=refuses))
 
     def assemble(self) -> "AssembledArithmetic":
         """ValueError where program or places do not fit into the memory's words."""
@@ -272,7 +283,7 @@ class AssembledArithmetic:
     places : addresses by the place's number, and then by parameter set
     """
 
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[ArithmeticInstruction, ...]
     words: tuple[int, ...]
     counts: tuple[int, ...]
     widths: tuple[Mapping[Width, int], ...]

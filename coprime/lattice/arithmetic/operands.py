@@ -8,7 +8,7 @@ from coprime.cells.luts import select_word
 from coprime.cells.target import Target
 from coprime.model.lattice.arithmetic import LANE_BITS
 
-from .step_control import FLAGS, SLOT
+from .slot_control import FLAGS, SLOT
 
 PAIR = data.ArrayLayout(LANE_BITS, 2)
 """A word: the even coefficient, then the odd one; each of 13 bits with its sign."""
@@ -16,7 +16,7 @@ STAGES = 13
 """Of the slots that the pipeline knows: the current one and those of up to 12 cycles before."""
 
 
-class Operands(wiring.Component):
+class SlotOperands(wiring.Component):
     """What enters the slice and the adders.
 
     A word of memory or of a sample is in its register in the second cycle after its address. UP is

@@ -81,7 +81,7 @@ def _shifted(
     """
     found = Signal(width, name=f"shifted_{distance}")
     if target is not Target.XC7:
-        m.d.comb += found.eq(old | (word << (choice * distance)))
+        m.d.comb += found.eq(old | (word << (choice << distance.bit_length() - 1)))
         return found
     for place in range(width):
         sources = [k for k in range(4) if 0 <= place - k * distance < len(word)]

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.model.lattice.arithmetic import LANE_BITS
 
 from .operands import PAIR, STAGES
-from .step_control import FLAGS, SLOT
+from .slot_control import FLAGS, SLOT
 
 DEPTH = 1024
 ADDRESS_BITS = 10
@@ -15,7 +15,7 @@ OF_ROOTS = Const(0b10, 2)
 """The upper bits of the addresses of products with roots."""
 
 
-class Results(wiring.Component):
+class SlotResults(wiring.Component):
     """Assembles sums, and products or differences, to words, and gives them to the memory.
 
     The word of sums is complete in the 10th cycle after its last slot (INVERSE: the 6th), the other

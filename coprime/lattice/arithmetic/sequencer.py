@@ -20,11 +20,11 @@ from .instructions import (
     WORD_BITS,
     AssembledArithmetic,
     Code,
-    Operand,
-    Over,
+    LoopCount,
+    PolynomialOperand,
     Width,
 )
-from .steps import BYTE_WIDTHS, STEP, Kind
+from .steps import BYTE_WIDTHS, STEP, StepKind
 
 FIELD = data.StructLayout(FIELDS)
 FULL = range(BUFFER_WORDS // WORDS + 1)
@@ -191,10 +191,10 @@ class ArithmeticSequencer(wiring.Component):
         over = self.instruction[_NEXT_BITS + LABEL_BITS]
         last = self._by_set([one - 1 for one in self.program.counts])
         more = Signal()
-        m.d.comb += more.eq(Mux(over == Over.ROWS.value, row, column) != last)
-        with m.If(loops & (over == Over.ROWS.value)):
+        m.d.comb += more.eq(Mux(over == LoopCount.ROWS.value, row, column) != last)
+        with m.If(loops & (over == LoopCount.ROWS.value)):
             m.d.sync += row.eq(Mux(more, row + 1, 0))
-        with m.If(loops & (over == Over.COLUMNS.value)):
+        with m.If(loops & (over == LoopCount.COLUMNS.value)):
             m.d.sync += column.eq(Mux(more, column + 1, 0))
         return loops & more
 
@@ -214,13 +214,13 @@ class ArithmeticSequencer(wiring.Component):
             for width, number in {**widths, **constants}.items():
                 with m.Case(width.value):
                     m.d.comb += step.width.eq(number)
-        is_vector = field.operand == Operand.VECTOR.value
-        multiplies = field.code == Kind.MULTIPLY.value
+        is_vector = field.operand == PolynomialOperand.VECTOR.value
+        multiplies = field.code == StepKind.MULTIPLY.value
         m.d.comb += [
             step.kind.eq(field.code[:3]),
             step.region.eq(Mux(is_vector, column, Cat(field.operand[0], Const(0b11, 2)))),
             step.sample.eq(field.sample),
             step.add.eq(field.add & ~(multiplies & (column == 0))),
-            step.subtract.eq(field.other & (field.code == Kind.UNPACK.value)),
-            step.compare.eq(field.other & (field.code == Kind.PACK.value)),
+            step.subtract.eq(field.other & (field.code == StepKind.UNPACK.value)),
+            step.compare.eq(field.other & (field.code == StepKind.PACK.value)),
         ]

@@ -22,7 +22,7 @@ from amaranth.lib import data
 from coprime.model.lattice.arithmetic import WIDTHS
 
 
-class Kind(enum.Enum):
+class StepKind(enum.Enum):
     """The kind of a step."""
 
     TRANSFORM = 0
@@ -50,14 +50,14 @@ class Region(enum.Enum):
 BYTE_WIDTHS = (*WIDTHS, 12)
 """Bits of a coefficient in bytes; a step has the number of one of these."""
 SLOTS = {
-    Kind.TRANSFORM: 896,
-    Kind.INVERSE: 768,
-    Kind.LAST: 256,
-    Kind.PAIR: 128,
-    Kind.MULTIPLY: 512,
-    Kind.EXACT_SUM: 256,
-    Kind.UNPACK: 256,
-    Kind.PACK: 256,
+    StepKind.TRANSFORM: 896,
+    StepKind.INVERSE: 768,
+    StepKind.LAST: 256,
+    StepKind.PAIR: 128,
+    StepKind.MULTIPLY: 512,
+    StepKind.EXACT_SUM: 256,
+    StepKind.UNPACK: 256,
+    StepKind.PACK: 256,
 }
 PREFETCH = 6
 """Cycles before the first slot of a step that takes bytes from its beginning on."""
@@ -66,7 +66,7 @@ DRAIN = 12
 
 STEP = data.StructLayout(
     {
-        "kind": Kind,
+        "kind": StepKind,
         "region": 3,
         "sample": 1,
         "add": 1,
@@ -78,7 +78,7 @@ STEP = data.StructLayout(
 
 
 @dataclass(frozen=True)
-class Step:
+class PolynomialStep:
     """A step, with the same fields as STEP.
 
     Attributes
@@ -86,7 +86,7 @@ class Step:
     width : bits of a coefficient in bytes; 12 for MULTIPLY without `sample`
     """
 
-    kind: Kind
+    kind: StepKind
     region: Region = Region.ACCUMULATOR
     sample: bool = False
     add: bool = False
@@ -97,7 +97,7 @@ class Step:
     @property
     def prefetches(self) -> bool:
         """Whether it takes bytes from its beginning on."""
-        return self.kind is Kind.UNPACK or (self.kind is Kind.MULTIPLY and not self.sample)
+        return self.kind is StepKind.UNPACK or (self.kind is StepKind.MULTIPLY and not self.sample)
 
     @property
     def cycles(self) -> int:

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.model.lattice.arithmetic import LANE_BITS, Q
 
 
-class Sums(wiring.Component):
+class LaneSums(wiring.Component):
     """Two cycles later `sum` is x + y and `difference` x - y modulo q, in [-q, q).
 
     Members

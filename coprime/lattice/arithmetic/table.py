@@ -15,7 +15,7 @@ from coprime.model.lattice.arithmetic import (
     pair_constants,
 )
 
-from .steps import BYTE_WIDTHS, Kind
+from .steps import BYTE_WIDTHS, StepKind
 
 TABLE_BITS = 18
 """Of a constant, with its sign."""
@@ -31,14 +31,14 @@ PLAIN_SHIFT = expansion_shift(WIDTHS[-1])
 """Packing 12 bits multiplies by this power of two, so that the same bits of the product hold them.
 """
 BASES = {
-    Kind.TRANSFORM: 0,
-    Kind.INVERSE: INVERSE_BASE,
-    Kind.LAST: LAST_BASE,
-    Kind.PAIR: PAIR_BASE,
-    Kind.MULTIPLY: 0,
-    Kind.EXACT_SUM: EXACT_BASE,
-    Kind.UNPACK: UNPACK_BASE,
-    Kind.PACK: PACK_BASE,
+    StepKind.TRANSFORM: 0,
+    StepKind.INVERSE: INVERSE_BASE,
+    StepKind.LAST: LAST_BASE,
+    StepKind.PAIR: PAIR_BASE,
+    StepKind.MULTIPLY: 0,
+    StepKind.EXACT_SUM: EXACT_BASE,
+    StepKind.UNPACK: UNPACK_BASE,
+    StepKind.PACK: PACK_BASE,
 }
 """Where a step begins; UNPACK and PACK add the number of the width."""
 
@@ -49,7 +49,7 @@ def table_words() -> list[int]:
     factors = [compression_multiplier(one) for one in WIDTHS]
     expansions = [expansion_factor(one) for one in WIDTHS]
     for base, part in (
-        (BASES[Kind.TRANSFORM], forward_constants()),
+        (BASES[StepKind.TRANSFORM], forward_constants()),
         (INVERSE_BASE, inverse_constants()),
         (PAIR_BASE, pair_constants()),
         (LAST_BASE, last_constants()),

@@ -18,8 +18,8 @@ from coprime.model.lattice.arithmetic import (
     unpacked,
 )
 
-from .instructions import AssembledArithmetic, Code, Over
-from .steps import Kind, Region, Step
+from .instructions import AssembledArithmetic, Code, LoopCount
+from .steps import PolynomialStep, Region, StepKind
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ArithmeticTwin:
         self.program, self.memory, self.buffer = program, memory, buffer
         self.polynomials: dict[Region, Poly] = {region: [0] * N for region in Region}
         self.busy = self.genuine = self.refused = self.differs = False
-        self._state, self._left, self._step = _State.FETCH, 0, Step(Kind.PACK)
+        self._state, self._left, self._step = _State.FETCH, 0, PolynomialStep(StepKind.PACK)
         self._counter = self._row = self._column = self._set = self._address = 0
 
     def start(self, entry: str, parameter_set: int) -> None:
@@ -80,7 +80,7 @@ class ArithmeticTwin:
     def _instruction(self, available: bool) -> ArithmeticEvents:
         one = self.program.instructions[self._counter]
         code = one.code
-        if isinstance(code, Kind):
+        if isinstance(code, StepKind):
             self._step = one.step(self._column, self.program.widths[self._set])
             if not self._step.sample or self.buffer.full:
                 self._left, self._state = self._step.cycles, _State.RUN
@@ -104,9 +104,9 @@ class ArithmeticTwin:
         self._counter, self._state = following, _State.FETCH
         return ArithmeticEvents(code is Code.END, code is Code.POST, code is Code.AWAIT)
 
-    def _loop(self, over: Over, label: int) -> int:
+    def _loop(self, over: LoopCount, label: int) -> int:
         last = self.program.counts[self._set] - 1
-        if over is Over.ROWS:
+        if over is LoopCount.ROWS:
             more = self._row != last
             self._row = self._row + 1 if more else 0
         else:
@@ -122,35 +122,35 @@ class ArithmeticTwin:
     def _sample(self) -> Poly:
         return [x for pair in self.buffer.oldest for x in pair]
 
-    def _execute(self, step: Step) -> None:
+    def _execute(self, step: PolynomialStep) -> None:
         """All of a step's effects, in its last cycle."""
         sample = self._sample() if step.sample else [0] * N
         old = self.polynomials[step.region]
         acc = self.polynomials[Region.ACCUMULATOR]
         region = step.region
         match step.kind:
-            case Kind.TRANSFORM:
+            case StepKind.TRANSFORM:
                 old = transform(sample if step.sample else old)
-            case Kind.LAST:
+            case StepKind.LAST:
                 # INVERSE's layers and this one, as one function.
                 old = inverse(old)
-            case Kind.MULTIPLY:
+            case StepKind.MULTIPLY:
                 factor = sample if step.sample else unpacked(self._bytes(12), 12)
                 old = multiply_add(acc if step.add else None, factor, old)
                 region = Region.ACCUMULATOR
-            case Kind.EXACT_SUM:
+            case StepKind.EXACT_SUM:
                 old = exact_sum(acc, self.polynomials[Region.EXTRA])
-            case Kind.UNPACK:
+            case StepKind.UNPACK:
                 found = expand(self._bytes(step.width), step.width)
                 before = old if step.add else [0] * N
                 old = differences(old, found) if step.subtract else sums(before, found)
-            case Kind.PACK:
+            case StepKind.PACK:
                 self._pack(step, pack(old, step.width, sample))
         self.polynomials[region] = old
         if step.sample:
             self.buffer.release()
 
-    def _pack(self, step: Step, data: bytes) -> None:
+    def _pack(self, step: PolynomialStep, data: bytes) -> None:
         address = self._address
         found = self._bytes(step.width)
         if step.compare:

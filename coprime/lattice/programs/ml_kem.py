@@ -12,13 +12,12 @@ from functools import cache
 from coprime.lattice.arithmetic.instructions import (
     ArithmeticProgram,
     AssembledArithmetic,
-    Operand,
-    Over,
+    LoopCount,
+    PolynomialOperand,
     Width,
 )
 from coprime.lattice.memory.places import Place
-from coprime.lattice.sponge_side.instructions import AssembledProgram, SpongeProgram, Tail
-from coprime.lattice.sponge_side.instructions import Over as SpongeOver
+from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_kem_sets import MlKemSet
 
 from .places import ml_kem_places
@@ -69,7 +68,7 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledP
         first = program.sample_uniform()
         program.absorb(places[rho])
         program.tail(tail)
-        program.loop(SpongeOver.COLUMNS, first)
+        program.loop(Over.COLUMNS, first)
         return first
 
     def hash_ek(ek: str, into: str) -> None:
@@ -83,10 +82,10 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledP
         program.absorb(places[m])
         program.absorb(places[digest], last=True)
         program.settle()
-        program.loop(SpongeOver.COLUMNS, noise(eta1, "coins"))
+        program.loop(Over.COLUMNS, noise(eta1, "coins"))
         row = matrix_row(rho, Tail.ROW_COLUMN)
         noise(eta2, "coins")
-        program.loop(SpongeOver.ROWS, row)
+        program.loop(Over.ROWS, row)
         noise(eta2, "coins")
         program.end()
 
@@ -98,10 +97,10 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledP
     program.absorb(places["d"])
     program.tail(Tail.CONSTANT)
     program.settle()
-    program.loop(SpongeOver.COLUMNS, noise(eta1, "sigma"))
+    program.loop(Over.COLUMNS, noise(eta1, "sigma"))
     row = matrix_row("dk_rho", Tail.COLUMN_ROW)
     noise(eta1, "sigma")
-    program.loop(SpongeOver.ROWS, row)
+    program.loop(Over.ROWS, row)
     program.await_post()
     hash_ek("dk_ek", "dk_hash")
     program.end()
@@ -129,17 +128,21 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledP
 def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledArithmetic:
     widths = [{Width.ONE: 1, Width.TWELVE: 12, Width.U: one.du, Width.V: one.dv} for one in sets]
     program = ArithmeticProgram(tuple(one.k for one in sets), tuple(widths))
-    vector, acc, extra = Operand.VECTOR, Operand.ACCUMULATOR, Operand.EXTRA
+    vector, acc, extra = (
+        PolynomialOperand.VECTOR,
+        PolynomialOperand.ACCUMULATOR,
+        PolynomialOperand.EXTRA,
+    )
 
     def sampled_vector() -> None:
         first = program.transform(vector, sample=True)
         program.pair()
-        program.loop(Over.COLUMNS, first)
+        program.loop(LoopCount.COLUMNS, first)
 
     def product(*, sample: bool) -> int:
         """A row of the matrix, or a vector of bytes, times the vector."""
         first = program.multiply(sample=sample)
-        program.loop(Over.COLUMNS, first)
+        program.loop(LoopCount.COLUMNS, first)
         return first
 
     def copy_seed(source: str, sink: str) -> None:
@@ -150,11 +153,11 @@ def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> Assemb
 
     def unpack_vector(place: str) -> None:
         program.seek(places[place])
-        program.loop(Over.COLUMNS, program.unpack(vector, Width.TWELVE))
+        program.loop(LoopCount.COLUMNS, program.unpack(vector, Width.TWELVE))
 
     def pack_vector(place: str, *, compare: bool = False) -> None:
         program.seek(places[place])
-        program.loop(Over.COLUMNS, program.pack(vector, Width.TWELVE, compare=compare))
+        program.loop(LoopCount.COLUMNS, program.pack(vector, Width.TWELVE, compare=compare))
 
     def encryption(t: str, m: str, *, compare: bool) -> None:
         program.compare()
@@ -163,7 +166,7 @@ def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> Assemb
         row = product(sample=True)
         program.inverse()
         program.pack(acc, Width.U, sample=True, compare=compare)
-        program.loop(Over.ROWS, row)
+        program.loop(LoopCount.ROWS, row)
         program.seek(places[t])
         product(sample=False)
         program.inverse()
@@ -183,7 +186,7 @@ def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> Assemb
     program.transform(extra, sample=True)
     program.exact_sum()
     program.pack(acc, Width.TWELVE)
-    program.loop(Over.ROWS, row)
+    program.loop(LoopCount.ROWS, row)
     program.post()
     # While ek is hashed.
     pack_vector("dk_s")
@@ -200,7 +203,7 @@ def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> Assemb
     first = program.unpack(vector, Width.U)
     program.transform(vector)
     program.pair()
-    program.loop(Over.COLUMNS, first)
+    program.loop(LoopCount.COLUMNS, first)
     program.seek(places["dk_s"])
     product(sample=False)
     program.inverse()

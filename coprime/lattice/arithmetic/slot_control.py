@@ -8,24 +8,24 @@ from coprime.cells.tables import look_up
 from coprime.model.lattice.arithmetic import LAYERS
 
 from .addresses import Addresses
-from .steps import DRAIN, PREFETCH, STEP, Kind
+from .steps import DRAIN, PREFETCH, STEP, StepKind
 
 SLOT = data.StructLayout({"valid": 1, "phase": 2, "odd": 1, "first": 1, "block_ends": 1})
 """What the pipeline knows of a slot: its number in its word, or butterfly (of PAIR: in a pair of
 words), whether the word is odd, whether the layer is the first one, and whether a constant is used
 for the last time."""
-FLAGS = data.StructLayout({one.name.lower(): 1 for one in Kind})
+FLAGS = data.StructLayout({one.name.lower(): 1 for one in StepKind})
 """A step's kind, a bit for each."""
 
 
-def last_phase(kind: Kind) -> int:
+def last_phase(kind: StepKind) -> int:
     """Slots of a word or butterfly, less 1."""
-    return {Kind.PAIR: 0, Kind.LAST: 3, Kind.MULTIPLY: 3}.get(kind, 1)
+    return {StepKind.PAIR: 0, StepKind.LAST: 3, StepKind.MULTIPLY: 3}.get(kind, 1)
 
 
-def last_layer(kind: Kind) -> int:
+def last_layer(kind: StepKind) -> int:
     """Layers of a step, less 1."""
-    return {Kind.TRANSFORM: LAYERS - 1, Kind.INVERSE: LAYERS - 2}.get(kind, 0)
+    return {StepKind.TRANSFORM: LAYERS - 1, StepKind.INVERSE: LAYERS - 2}.get(kind, 0)
 
 
 def delayed(m: Module, value: Value, cycles: int, name: str) -> list[Signal]:
@@ -38,7 +38,7 @@ def delayed(m: Module, value: Value, cycles: int, name: str) -> list[Signal]:
     return found
 
 
-class StepControl(wiring.Component):
+class SlotControl(wiring.Component):
     """Counts a step's slots.
 
     Members
@@ -74,10 +74,10 @@ class StepControl(wiring.Component):
         phase, word, layer = Signal(2), Signal(LAYERS), Signal(range(LAYERS))
         fetches, begins, valid, word_ends, layer_ends, last = (Signal() for _ in range(6))
         butterflies, layers, ones = Signal(), Signal(), Signal()
-        final_phase = look_up([last_phase(one) for one in Kind], kind, 2)
-        final_layer = look_up([last_layer(one) for one in Kind], kind, 3)
+        final_phase = look_up([last_phase(one) for one in StepKind], kind, 2)
+        final_layer = look_up([last_layer(one) for one in StepKind], kind, 3)
         m.d.comb += [
-            *(flags[one.name.lower()].eq(kind == one.value) for one in Kind),
+            *(flags[one.name.lower()].eq(kind == one.value) for one in StepKind),
             layers.eq(flags.transform | flags.inverse),
             butterflies.eq(layers | flags.last),
             fetches.eq(flags.unpack | (flags.multiply & ~self.step.sample)),
