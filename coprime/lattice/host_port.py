@@ -11,7 +11,7 @@ from coprime.calls.interface import WORD_BYTES, EngineInterface
 from coprime.calls.ports import WORD, load_layout
 from coprime.cells.tables import look_up
 from coprime.lattice.memory.byte_memory import addressed_word
-from coprime.lattice.memory.places import SEED_WORDS, Place
+from coprime.lattice.memory.places import SEED_WORDS, BytePlace
 
 
 class HostPort(wiring.Component):
@@ -20,7 +20,7 @@ class HostPort(wiring.Component):
     Parameters
     ----------
     interface (EngineInterface)
-    places (dict of str to Place): the slots' places by their names: whole seeds
+    places (dict of str to BytePlace): the slots' places by their names: whole seeds
     address_bits (int): of the byte memory
     refusal_bit (int): the bit of the address in which the key of a refused ciphertext differs
 
@@ -35,7 +35,7 @@ class HostPort(wiring.Component):
     def __init__(
         self,
         interface: EngineInterface,
-        places: Mapping[str, Place],
+        places: Mapping[str, BytePlace],
         address_bits: int,
         refusal_bit: int,
     ):

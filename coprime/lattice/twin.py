@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from coprime.calls.interface import WORD_BYTES, Values
 
 from .arithmetic.twin import ArithmeticTwin
-from .memory.places import Place, words_needed
+from .memory.places import BytePlace, words_needed
 from .memory.twins import SampleBufferTwin, SemaphoreTwin
 from .programs.ml_kem import Programs
 from .sponge_side.twin import SpongeSideTwin
@@ -42,7 +42,7 @@ def words_of(data: bytes) -> list[int]:
     ]
 
 
-def bytes_at(memory: list[int], place: Place, parameter_set: int) -> bytes:
+def bytes_at(memory: list[int], place: BytePlace, parameter_set: int) -> bytes:
     """The bytes of a place."""
     start = place.addresses[parameter_set]
     words = memory[start : start + place.words[parameter_set]]

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.target import Target
 
 from .packer import Packer
-from .slot_control import FLAGS, SLOT
+from .slot_counter import FLAGS, SLOT
 from .steps import BYTE_WIDTHS
 from .unpacker import NUMBER_BITS, WORD_BITS, Unpacker
 

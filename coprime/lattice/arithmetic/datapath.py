@@ -45,8 +45,8 @@ from .byte_streams import COUNT_BITS, ByteStreams
 from .operands import PAIR, STAGES, SlotOperands
 from .reduction import Reduction
 from .results import DEPTH, OF_ROOTS, SlotResults
-from .slot_control import SLOT, SlotControl, delayed
-from .steps import BYTE_WIDTHS, STEP, Region, StepKind
+from .slot_counter import SLOT, SlotCounter, delayed
+from .steps import BYTE_WIDTHS, STEP, Region, StepType
 from .sums import LaneSums
 from .table import BASES, PLAIN_SHIFT, TABLE_BITS, TABLE_WORDS
 from .unpacker import NUMBER_BITS, WIDTH_MASKS, WORD_BITS
@@ -66,7 +66,7 @@ class Datapath(wiring.Component):
 
     Members
     -------
-    step (in), start, busy, done : as of SlotControl
+    step (in), start, busy, done : as of SlotCounter
     multiplying (1 bit, out): a slot
     table_address (9 bits, out), table_word (signed 18 bits, in): a constant, a cycle later
     sample_address (7 bits, out), sample (in): a word of the sampled polynomial, a cycle later
@@ -105,7 +105,7 @@ class Datapath(wiring.Component):
         """The pipeline, stage by stage."""
         m = Module()
         m.submodules.memory = memory = self.memory
-        m.submodules.control = control = SlotControl()
+        m.submodules.control = control = SlotCounter()
         m.submodules.operands = operands = SlotOperands(self.target)
         m.submodules.slice = slice_ = DspSlice(_P_BITS, self.target, adds_c=True)
         m.submodules.reduction = reduction = Reduction()
@@ -221,7 +221,7 @@ class Datapath(wiring.Component):
         return m
 
     def _addresses(
-        self, m: Module, control: SlotControl, operands: SlotOperands, results: SlotResults
+        self, m: Module, control: SlotCounter, operands: SlotOperands, results: SlotResults
     ) -> None:
         """Of the memory and the sample buffer. LOW is read at once, or 4 cycles later where a
         product is needed first; its address is that of the sum, 6 cycles after that."""
@@ -298,7 +298,7 @@ class Datapath(wiring.Component):
 
     def _constants(self, m: Module, flags: data.View, slots: list[data.View]) -> None:
         """The address of the constant, which is in its register two cycles later."""
-        bases = look_up([BASES[one] for one in StepKind], self.step.kind, len(self.table_address))
+        bases = look_up([BASES[one] for one in StepType], self.step.kind, len(self.table_address))
         numbered = Mux(flags.pack | flags.unpack, self.step.width, 0)
         address = Signal.like(self.table_address)
         with m.If(self.start):

@@ -19,9 +19,9 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from coprime.lattice.memory.places import Place
+from coprime.lattice.memory.places import BytePlace
 
-from .steps import BYTE_WIDTHS, PolynomialStep, Region, StepKind
+from .steps import BYTE_WIDTHS, PolynomialStep, Region, StepType
 
 
 class Code(enum.Enum):
@@ -91,7 +91,7 @@ class ArithmeticInstruction:
     over, label : of LOOP
     """
 
-    code: StepKind | Code
+    code: StepType | Code
     operand: PolynomialOperand = PolynomialOperand.VECTOR
     sample: bool = False
     add: bool = False
@@ -104,7 +104,7 @@ class ArithmeticInstruction:
     def step(self, column: int, widths: Mapping[Width, int]) -> PolynomialStep:
         """The step in a column, with the widths of a parameter set."""
         kind = self.code
-        assert isinstance(kind, StepKind)
+        assert isinstance(kind, StepType)
         region = {
             PolynomialOperand.VECTOR: Region(column),
             PolynomialOperand.ACCUMULATOR: Region.ACCUMULATOR,
@@ -114,9 +114,9 @@ class ArithmeticInstruction:
             kind,
             region,
             self.sample,
-            self.add and not (kind is StepKind.MULTIPLY and column == 0),
-            self.other and kind is StepKind.UNPACK,
-            self.other and kind is StepKind.PACK,
+            self.add and not (kind is StepType.MULTIPLY and column == 0),
+            self.other and kind is StepType.UNPACK,
+            self.other and kind is StepType.PACK,
             widths[self.width],
         )
 
@@ -163,7 +163,7 @@ class ArithmeticProgram:
     widths: tuple[Mapping[Width, int], ...]
     instructions: list[ArithmeticInstruction] = field(default_factory=list)
     entries: dict[str, int] = field(default_factory=dict)
-    places: list[Place] = field(default_factory=list)
+    places: list[BytePlace] = field(default_factory=list)
 
     def _add(self, instruction: ArithmeticInstruction) -> int:
         self.instructions.append(instruction)
@@ -175,35 +175,35 @@ class ArithmeticProgram:
 
     def transform(self, operand: PolynomialOperand, *, sample: bool = False) -> int:
         """A polynomial, or a sample, becomes its transform."""
-        return self._add(ArithmeticInstruction(StepKind.TRANSFORM, operand, sample))
+        return self._add(ArithmeticInstruction(StepType.TRANSFORM, operand, sample))
 
     def inverse(self) -> int:
         """The accumulator, a sum of products, becomes its inverse transform."""
-        first = self._add(ArithmeticInstruction(StepKind.INVERSE, PolynomialOperand.ACCUMULATOR))
-        self._add(ArithmeticInstruction(StepKind.LAST, PolynomialOperand.ACCUMULATOR))
+        first = self._add(ArithmeticInstruction(StepType.INVERSE, PolynomialOperand.ACCUMULATOR))
+        self._add(ArithmeticInstruction(StepType.LAST, PolynomialOperand.ACCUMULATOR))
         return first
 
     def pair(self) -> int:
         """Prepare the column's vector for MULTIPLY."""
-        return self._add(ArithmeticInstruction(StepKind.PAIR, PolynomialOperand.VECTOR))
+        return self._add(ArithmeticInstruction(StepType.PAIR, PolynomialOperand.VECTOR))
 
     def multiply(self, *, sample: bool) -> int:
         """Add the product of the column's vector and a sample, or a polynomial of bytes, to the
         accumulator; the first column's is its first value."""
         return self._add(
-            ArithmeticInstruction(StepKind.MULTIPLY, PolynomialOperand.VECTOR, sample, add=True)
+            ArithmeticInstruction(StepType.MULTIPLY, PolynomialOperand.VECTOR, sample, add=True)
         )
 
     def exact_sum(self) -> int:
         """The accumulator, a sum of products, becomes exact, and EXTRA is added."""
-        return self._add(ArithmeticInstruction(StepKind.EXACT_SUM, PolynomialOperand.ACCUMULATOR))
+        return self._add(ArithmeticInstruction(StepType.EXACT_SUM, PolynomialOperand.ACCUMULATOR))
 
     def unpack(
         self, operand: PolynomialOperand, width: Width, *, add: bool = False, subtract: bool = False
     ) -> int:
         """A polynomial of bytes; it may be added to the old one, or subtracted from it."""
         return self._add(
-            ArithmeticInstruction(StepKind.UNPACK, operand, add=add, other=subtract, width=width)
+            ArithmeticInstruction(StepType.UNPACK, operand, add=add, other=subtract, width=width)
         )
 
     def pack(
@@ -216,10 +216,10 @@ class ArithmeticProgram:
     ) -> int:
         """A polynomial, with a sample added, becomes bytes, or is compared with them."""
         return self._add(
-            ArithmeticInstruction(StepKind.PACK, operand, sample, other=compare, width=width)
+            ArithmeticInstruction(StepType.PACK, operand, sample, other=compare, width=width)
         )
 
-    def seek(self, place: Place) -> int:
+    def seek(self, place: BytePlace) -> int:
         """Bytes are read, or written, from a place on."""
         if place not in self.places:
             self.places.append(place)

@@ -8,7 +8,7 @@ from coprime.cells.luts import select_word
 from coprime.cells.target import Target
 from coprime.model.lattice.arithmetic import LANE_BITS
 
-from .slot_control import FLAGS, SLOT
+from .slot_counter import FLAGS, SLOT
 
 PAIR = data.ArrayLayout(LANE_BITS, 2)
 """A word: the even coefficient, then the odd one; each of 13 bits with its sign."""

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.model.lattice.arithmetic import LANE_BITS
 
 from .operands import PAIR, STAGES
-from .slot_control import FLAGS, SLOT
+from .slot_counter import FLAGS, SLOT
 
 DEPTH = 1024
 ADDRESS_BITS = 10

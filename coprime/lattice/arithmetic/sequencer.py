@@ -24,7 +24,7 @@ from .instructions import (
     PolynomialOperand,
     Width,
 )
-from .steps import BYTE_WIDTHS, STEP, StepKind
+from .steps import BYTE_WIDTHS, STEP, StepType
 
 FIELD = data.StructLayout(FIELDS)
 FULL = range(BUFFER_WORDS // WORDS + 1)
@@ -215,12 +215,12 @@ class ArithmeticSequencer(wiring.Component):
                 with m.Case(width.value):
                     m.d.comb += step.width.eq(number)
         is_vector = field.operand == PolynomialOperand.VECTOR.value
-        multiplies = field.code == StepKind.MULTIPLY.value
+        multiplies = field.code == StepType.MULTIPLY.value
         m.d.comb += [
             step.kind.eq(field.code[:3]),
             step.region.eq(Mux(is_vector, column, Cat(field.operand[0], Const(0b11, 2)))),
             step.sample.eq(field.sample),
             step.add.eq(field.add & ~(multiplies & (column == 0))),
-            step.subtract.eq(field.other & (field.code == StepKind.UNPACK.value)),
-            step.compare.eq(field.other & (field.code == StepKind.PACK.value)),
+            step.subtract.eq(field.other & (field.code == StepType.UNPACK.value)),
+            step.compare.eq(field.other & (field.code == StepType.PACK.value)),
         ]

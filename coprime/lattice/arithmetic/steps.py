@@ -22,7 +22,7 @@ from amaranth.lib import data
 from coprime.model.lattice.arithmetic import WIDTHS
 
 
-class StepKind(enum.Enum):
+class StepType(enum.Enum):
     """The kind of a step."""
 
     TRANSFORM = 0
@@ -50,14 +50,14 @@ class Region(enum.Enum):
 BYTE_WIDTHS = (*WIDTHS, 12)
 """Bits of a coefficient in bytes; a step has the number of one of these."""
 SLOTS = {
-    StepKind.TRANSFORM: 896,
-    StepKind.INVERSE: 768,
-    StepKind.LAST: 256,
-    StepKind.PAIR: 128,
-    StepKind.MULTIPLY: 512,
-    StepKind.EXACT_SUM: 256,
-    StepKind.UNPACK: 256,
-    StepKind.PACK: 256,
+    StepType.TRANSFORM: 896,
+    StepType.INVERSE: 768,
+    StepType.LAST: 256,
+    StepType.PAIR: 128,
+    StepType.MULTIPLY: 512,
+    StepType.EXACT_SUM: 256,
+    StepType.UNPACK: 256,
+    StepType.PACK: 256,
 }
 PREFETCH = 6
 """Cycles before the first slot of a step that takes bytes from its beginning on."""
@@ -66,7 +66,7 @@ DRAIN = 12
 
 STEP = data.StructLayout(
     {
-        "kind": StepKind,
+        "kind": StepType,
         "region": 3,
         "sample": 1,
         "add": 1,
@@ -86,7 +86,7 @@ class PolynomialStep:
     width : bits of a coefficient in bytes; 12 for MULTIPLY without `sample`
     """
 
-    kind: StepKind
+    kind: StepType
     region: Region = Region.ACCUMULATOR
     sample: bool = False
     add: bool = False
@@ -97,7 +97,7 @@ class PolynomialStep:
     @property
     def prefetches(self) -> bool:
         """Whether it takes bytes from its beginning on."""
-        return self.kind is StepKind.UNPACK or (self.kind is StepKind.MULTIPLY and not self.sample)
+        return self.kind is StepType.UNPACK or (self.kind is StepType.MULTIPLY and not self.sample)
 
     @property
     def cycles(self) -> int:

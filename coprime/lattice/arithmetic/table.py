@@ -15,7 +15,7 @@ from coprime.model.lattice.arithmetic import (
     pair_constants,
 )
 
-from .steps import BYTE_WIDTHS, StepKind
+from .steps import BYTE_WIDTHS, StepType
 
 TABLE_BITS = 18
 """Of a constant, with its sign."""
@@ -31,14 +31,14 @@ PLAIN_SHIFT = expansion_shift(WIDTHS[-1])
 """Packing 12 bits multiplies by this power of two, so that the same bits of the product hold them.
 """
 BASES = {
-    StepKind.TRANSFORM: 0,
-    StepKind.INVERSE: INVERSE_BASE,
-    StepKind.LAST: LAST_BASE,
-    StepKind.PAIR: PAIR_BASE,
-    StepKind.MULTIPLY: 0,
-    StepKind.EXACT_SUM: EXACT_BASE,
-    StepKind.UNPACK: UNPACK_BASE,
-    StepKind.PACK: PACK_BASE,
+    StepType.TRANSFORM: 0,
+    StepType.INVERSE: INVERSE_BASE,
+    StepType.LAST: LAST_BASE,
+    StepType.PAIR: PAIR_BASE,
+    StepType.MULTIPLY: 0,
+    StepType.EXACT_SUM: EXACT_BASE,
+    StepType.UNPACK: UNPACK_BASE,
+    StepType.PACK: PACK_BASE,
 }
 """Where a step begins; UNPACK and PACK add the number of the width."""
 
@@ -49,7 +49,7 @@ def table_words() -> list[int]:
     factors = [compression_multiplier(one) for one in WIDTHS]
     expansions = [expansion_factor(one) for one in WIDTHS]
     for base, part in (
-        (BASES[StepKind.TRANSFORM], forward_constants()),
+        (BASES[StepType.TRANSFORM], forward_constants()),
         (INVERSE_BASE, inverse_constants()),
         (PAIR_BASE, pair_constants()),
         (LAST_BASE, last_constants()),

@@ -19,7 +19,7 @@ from coprime.model.lattice.arithmetic import (
 )
 
 from .instructions import AssembledArithmetic, Code, LoopCount
-from .steps import PolynomialStep, Region, StepKind
+from .steps import PolynomialStep, Region, StepType
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ArithmeticTwin:
         self.program, self.memory, self.buffer = program, memory, buffer
         self.polynomials: dict[Region, Poly] = {region: [0] * N for region in Region}
         self.busy = self.genuine = self.refused = self.differs = False
-        self._state, self._left, self._step = _State.FETCH, 0, PolynomialStep(StepKind.PACK)
+        self._state, self._left, self._step = _State.FETCH, 0, PolynomialStep(StepType.PACK)
         self._counter = self._row = self._column = self._set = self._address = 0
 
     def start(self, entry: str, parameter_set: int) -> None:
@@ -80,7 +80,7 @@ class ArithmeticTwin:
     def _instruction(self, available: bool) -> ArithmeticEvents:
         one = self.program.instructions[self._counter]
         code = one.code
-        if isinstance(code, StepKind):
+        if isinstance(code, StepType):
             self._step = one.step(self._column, self.program.widths[self._set])
             if not self._step.sample or self.buffer.full:
                 self._left, self._state = self._step.cycles, _State.RUN
@@ -129,22 +129,22 @@ class ArithmeticTwin:
         acc = self.polynomials[Region.ACCUMULATOR]
         region = step.region
         match step.kind:
-            case StepKind.TRANSFORM:
+            case StepType.TRANSFORM:
                 old = transform(sample if step.sample else old)
-            case StepKind.LAST:
+            case StepType.LAST:
                 # INVERSE's layers and this one, as one function.
                 old = inverse(old)
-            case StepKind.MULTIPLY:
+            case StepType.MULTIPLY:
                 factor = sample if step.sample else unpacked(self._bytes(12), 12)
                 old = multiply_add(acc if step.add else None, factor, old)
                 region = Region.ACCUMULATOR
-            case StepKind.EXACT_SUM:
+            case StepType.EXACT_SUM:
                 old = exact_sum(acc, self.polynomials[Region.EXTRA])
-            case StepKind.UNPACK:
+            case StepType.UNPACK:
                 found = expand(self._bytes(step.width), step.width)
                 before = old if step.add else [0] * N
                 old = differences(old, found) if step.subtract else sums(before, found)
-            case StepKind.PACK:
+            case StepType.PACK:
                 self._pack(step, pack(old, step.width, sample))
         self.polynomials[region] = old
         if step.sample:

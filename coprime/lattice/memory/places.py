@@ -16,7 +16,7 @@ POLYNOMIAL_WORDS = POLYNOMIAL_BYTES // _WORD_BYTES
 
 
 @dataclass(frozen=True)
-class Place:
+class BytePlace:
     """A byte string: its first word's address, and its length in words, by parameter set.
 
     Both are multiples of SEED_WORDS; an address and length of two seeds have the address a multiple
@@ -27,7 +27,7 @@ class Place:
     words: tuple[int, ...]
 
 
-def words_needed(places: Mapping[str, Place]) -> int:
+def words_needed(places: Mapping[str, BytePlace]) -> int:
     """Words of a memory that has room for these places."""
     return max(
         address + words

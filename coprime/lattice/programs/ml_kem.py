@@ -16,7 +16,7 @@ from coprime.lattice.arithmetic.instructions import (
     PolynomialOperand,
     Width,
 )
-from coprime.lattice.memory.places import Place
+from coprime.lattice.memory.places import BytePlace
 from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_kem_sets import MlKemSet
 
@@ -36,7 +36,7 @@ class Programs:
 
     sponge: AssembledProgram
     arithmetic: AssembledArithmetic
-    places: Mapping[str, Place]
+    places: Mapping[str, BytePlace]
 
 
 @cache
@@ -53,7 +53,7 @@ def ml_kem_programs(sets: tuple[MlKemSet, ...]) -> Programs:
     return Programs(_sponge(sets, places), _arithmetic(sets, places), places)
 
 
-def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledProgram:
+def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> AssembledProgram:
     ks = tuple(one.k for one in sets)
     eta1, eta2 = ([getattr(one, name) for one in sets] for name in ("eta1", "eta2"))
     program = SpongeProgram(ks, ks, ks)
@@ -125,7 +125,7 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledP
     return program.assemble()
 
 
-def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, Place]) -> AssembledArithmetic:
+def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> AssembledArithmetic:
     widths = [{Width.ONE: 1, Width.TWELVE: 12, Width.U: one.du, Width.V: one.dv} for one in sets]
     program = ArithmeticProgram(tuple(one.k for one in sets), tuple(widths))
     vector, acc, extra = (

@@ -9,13 +9,13 @@ vector ends at the same address with every parameter set.
 
 from collections.abc import Mapping, Sequence
 
-from coprime.lattice.memory.places import POLYNOMIAL_WORDS, SEED_WORDS, Place
+from coprime.lattice.memory.places import POLYNOMIAL_WORDS, SEED_WORDS, BytePlace
 from coprime.model.lattice.ml_kem_sets import MlKemSet
 
 _WORD_BYTES = 4
 
 
-def ml_kem_places(sets: Sequence[MlKemSet]) -> Mapping[str, Place]:
+def ml_kem_places(sets: Sequence[MlKemSet]) -> Mapping[str, BytePlace]:
     """The byte strings of ML-KEM by name.
 
     d, z, ek, dk, m, c, key : slots
@@ -52,13 +52,14 @@ def ml_kem_places(sets: Sequence[MlKemSet]) -> Mapping[str, Place]:
     }
     count = len(sets)
     places = {
-        name: Place((address,) * count, (SEED_WORDS,) * count) for name, address in fixed.items()
+        name: BytePlace((address,) * count, (SEED_WORDS,) * count)
+        for name, address in fixed.items()
     }
 
-    def before(name: str, vectors_before: int, words: Sequence[int]) -> Place:
+    def before(name: str, vectors_before: int, words: Sequence[int]) -> BytePlace:
         """A place that begins so many vectors before a seed."""
         end = fixed[name]
-        return Place(tuple(end - vectors_before * one for one in vectors), tuple(words))
+        return BytePlace(tuple(end - vectors_before * one for one in vectors), tuple(words))
 
     c = fixed["dk_z"] + SEED_WORDS
     u = [SEED_WORDS * one.k * one.du for one in sets]
@@ -69,13 +70,15 @@ def ml_kem_places(sets: Sequence[MlKemSet]) -> Mapping[str, Place]:
         "dk_s": before("dk_rho", 2, vectors),
         "dk_t": before("dk_rho", 1, vectors),
         "dk_ek": before("dk_rho", 1, [one + SEED_WORDS for one in vectors]),
-        "c": Place((c,) * count, tuple(ciphertexts)),
-        "c_v": Place(
+        "c": BytePlace((c,) * count, tuple(ciphertexts)),
+        "c_v": BytePlace(
             tuple(c + one for one in u),
             tuple(one - other for one, other in zip(ciphertexts, u, strict=True)),
         ),
-        "key_and_coins": Place((fixed["key"],) * count, (2 * SEED_WORDS,) * count),
-        "rho_and_sigma": Place((dk_rho,) * count, (2 * SEED_WORDS,) * count),
-        "z_and_c": Place((c - SEED_WORDS,) * count, tuple(SEED_WORDS + one for one in ciphertexts)),
+        "key_and_coins": BytePlace((fixed["key"],) * count, (2 * SEED_WORDS,) * count),
+        "rho_and_sigma": BytePlace((dk_rho,) * count, (2 * SEED_WORDS,) * count),
+        "z_and_c": BytePlace(
+            (c - SEED_WORDS,) * count, tuple(SEED_WORDS + one for one in ciphertexts)
+        ),
     }
     return places

@@ -30,13 +30,13 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coprime.lattice.memory.places import SEED_WORDS, Place
+from coprime.lattice.memory.places import SEED_WORDS, BytePlace
 from coprime.model.keccak import FUNCTIONS, Function
 
 DRAWN_WORDS = SEED_WORDS
 
 
-class Kind(enum.Enum):
+class InstructionKind(enum.Enum):
     """An instruction's kind."""
 
     END = 0
@@ -102,7 +102,7 @@ class Instruction:
     over, label : of a LOOP, and the number of the instruction that it leads to
     """
 
-    kind: Kind
+    kind: InstructionKind
     settles: bool = False
     function: Function | None = None
     destinations: tuple[Destination, ...] = ()
@@ -152,11 +152,11 @@ class SpongeProgram:
         """A call begins with the next instruction."""
         self.entries[name] = self.next
 
-    def hash(self, function: str, into: Place) -> int:
+    def hash(self, function: str, into: BytePlace) -> int:
         """Begin a message whose output is written to a place of one or two seeds."""
         return self._add(
             Instruction(
-                Kind.HASH,
+                InstructionKind.HASH,
                 function=_function(function),
                 destinations=(Destination.BYTES,) * self.sets,
                 addresses=into.addresses,
@@ -168,7 +168,7 @@ class SpongeProgram:
         """Begin a message of SHAKE128 whose output becomes a uniform polynomial."""
         return self._add(
             Instruction(
-                Kind.HASH,
+                InstructionKind.HASH,
                 function=_function("SHAKE128"),
                 destinations=(Destination.UNIFORM,) * self.sets,
             )
@@ -180,48 +180,52 @@ class SpongeProgram:
         destinations = tuple(Destination[f"BINOMIAL_{one}"] for one in eta)
         return self._add(
             Instruction(
-                Kind.HASH,
+                InstructionKind.HASH,
                 function=_function("SHAKE256"),
                 destinations=destinations,
             )
         )
 
-    def absorb(self, place: Place, *, last: bool = False) -> int:
+    def absorb(self, place: BytePlace, *, last: bool = False) -> int:
         """A range of the byte memory; the message may end with it."""
         return self._add(
-            Instruction(Kind.ABSORB, addresses=place.addresses, words=place.words, last=last)
+            Instruction(
+                InstructionKind.ABSORB, addresses=place.addresses, words=place.words, last=last
+            )
         )
 
     def tail(self, tail: Tail) -> int:
         """The last bytes of the message, after a range. ValueError if there is none."""
-        if not self.instructions or self.instructions[-1].kind is not Kind.ABSORB:
+        if not self.instructions or self.instructions[-1].kind is not InstructionKind.ABSORB:
             raise ValueError("a tail must follow a range: absorb one first")
         self.instructions[-1] = replace(self.instructions[-1], tail=tail, last=True)
         return len(self.instructions) - 1
 
-    def draw(self, place: Place, unless: int) -> int:
+    def draw(self, place: BytePlace, unless: int) -> int:
         """32 random bytes, unless this bit of `present` is 1."""
         return self._add(
-            Instruction(Kind.DRAW, addresses=place.addresses, words=place.words, unless=unless)
+            Instruction(
+                InstructionKind.DRAW, addresses=place.addresses, words=place.words, unless=unless
+            )
         )
 
     def post(self) -> int:
         """Tell the arithmetic side, once all outputs are complete."""
-        return self._add(Instruction(Kind.POST, settles=True))
+        return self._add(Instruction(InstructionKind.POST, settles=True))
 
     def await_post(self) -> int:
         """Wait for the arithmetic side, once all outputs are complete."""
-        return self._add(Instruction(Kind.AWAIT, settles=True))
+        return self._add(Instruction(InstructionKind.AWAIT, settles=True))
 
     def settle(self) -> int:
         """Wait until all outputs are complete: a jump to the next instruction."""
         return self._add(
-            Instruction(Kind.LOOP, settles=True, over=Over.ALWAYS, label=self.next + 1)
+            Instruction(InstructionKind.LOOP, settles=True, over=Over.ALWAYS, label=self.next + 1)
         )
 
     def loop(self, over: Over, label: int) -> int:
         """Repeat from an instruction on."""
-        return self._add(Instruction(Kind.LOOP, over=over, label=label))
+        return self._add(Instruction(InstructionKind.LOOP, over=over, label=label))
 
     def jump(self, label: int) -> int:
         """Go on at an instruction."""
@@ -229,7 +233,7 @@ class SpongeProgram:
 
     def end(self) -> int:
         """End, once all outputs are complete."""
-        return self._add(Instruction(Kind.END, settles=True))
+        return self._add(Instruction(InstructionKind.END, settles=True))
 
     def assemble(self) -> "AssembledProgram":
         """Words of program memory, and tables. ValueError where a rule above is broken."""
@@ -360,14 +364,14 @@ def _assemble(program: SpongeProgram) -> AssembledProgram:
         }
         if one.function is not None:
             values["function"] = FUNCTIONS.index(one.function)
-        elif one.kind is Kind.DRAW:
+        elif one.kind is InstructionKind.DRAW:
             values["function"] = one.unless or 0
         elif one.tail is not None:
             values["function"] = 4 + one.tail.value
         elif one.over is not None:
             values["function"] = one.over.value
         found = one.destinations
-        if one.kind is Kind.DRAW:  # the hardware makes it DRAWN
+        if one.kind is InstructionKind.DRAW:  # the hardware makes it DRAWN
             found = (Destination.BYTES,) * program.sets
         if found:
             values["destination"] = destinations.place(tuple(into.value for into in found))
@@ -406,12 +410,17 @@ def _check(program: SpongeProgram) -> None:
         one = code[number]
         if one.settles:
             continue
-        if one.kind in (Kind.POST, Kind.AWAIT, Kind.DRAW, Kind.END):
+        if one.kind in (
+            InstructionKind.POST,
+            InstructionKind.AWAIT,
+            InstructionKind.DRAW,
+            InstructionKind.END,
+        ):
             raise ValueError(
                 f"instruction {number}, {one.kind.name}, must settle, as a uniform polynomial "
                 "before it may be repeated"
             )
-        if one.kind is Kind.LOOP and one.label is not None:
+        if one.kind is InstructionKind.LOOP and one.label is not None:
             pending.append(one.label)
         if one.over is not Over.ALWAYS:
             pending.append(number + 1)

@@ -16,7 +16,7 @@ from .absorber import GROUP_BITS, SEEDS_BITS, TAIL, range_layout
 from .instructions import (
     AssembledProgram,
     Destination,
-    Kind,
+    InstructionKind,
     Over,
     Tail,
     fields,
@@ -91,7 +91,7 @@ class SpongeSequencer(wiring.Component):
         tail_due = Signal()  # the range of this ABSORB is taken
         field = Signal(data.StructLayout(fields(program.counter_bits)))
         m.d.comb += field.eq(self._table(m, program.words, state.counter, len(field.as_value())))
-        kind = {one: field.kind == one.value for one in Kind}
+        kind = {one: field.kind == one.value for one in InstructionKind}
         is_uniform = Signal()
         executes = Signal()  # but for what its kind waits for
         completes = Signal()
@@ -102,7 +102,9 @@ class SpongeSequencer(wiring.Component):
         seeds = self._table(m, program.seeds, by_set, SEEDS_BITS)
         destination = Signal(3)
         by_set = Cat(field.destination, self.parameter_set)
-        m.d.comb += destination.eq(look_up(program.destinations, by_set, 3) | kind[Kind.DRAW])
+        m.d.comb += destination.eq(
+            look_up(program.destinations, by_set, 3) | kind[InstructionKind.DRAW]
+        )
         lengths = [output_words(row & 7, row >> 3 & 3, 1 + (row >> 5)) for row in range(64)]
         length = self._table(m, lengths, Cat(destination, repeats, seeds[0]), _OUTPUT_BITS)
         m.d.comb += [
@@ -118,15 +120,15 @@ class SpongeSequencer(wiring.Component):
             self.ranges.payload.last.eq(field.last),
         ]
         skips = (self.present >> field.function[:2])[0]
-        hashes, draws = executes & kind[Kind.HASH], executes & kind[Kind.DRAW]
+        hashes, draws = executes & kind[InstructionKind.HASH], executes & kind[InstructionKind.DRAW]
         m.d.comb += [
             self.commands.valid.eq(hashes & self.destinations.ready),
             self.destinations.valid.eq((hashes & self.commands.ready) | (draws & ~skips)),
-            self.ranges.valid.eq(executes & kind[Kind.ABSORB] & ~tail_due),
+            self.ranges.valid.eq(executes & kind[InstructionKind.ABSORB] & ~tail_due),
             self.tails.valid.eq(tail_due & ~repeating),
-            self.post.eq(executes & kind[Kind.POST]),
-            self.take.eq(executes & kind[Kind.AWAIT] & self.available),
-            self.done.eq(executes & kind[Kind.END]),
+            self.post.eq(executes & kind[InstructionKind.POST]),
+            self.take.eq(executes & kind[InstructionKind.AWAIT] & self.available),
+            self.done.eq(executes & kind[InstructionKind.END]),
         ]
         has_tail = field.function[2]
         range_taken = self.ranges.valid & self.ranges.ready
@@ -138,9 +140,9 @@ class SpongeSequencer(wiring.Component):
             | (draws & skips)
             | self.post
             | self.take
-            | (executes & kind[Kind.LOOP])
+            | (executes & kind[InstructionKind.LOOP])
         )
-        jumps = self._loop(m, state, field, executes & kind[Kind.LOOP])
+        jumps = self._loop(m, state, field, executes & kind[InstructionKind.LOOP])
         self._tail(m, state, field.function[:2])
         label = Cat(field.range, field.destination, field.more_label)
         after = (state.counter + 1)[: len(state.counter)]

@@ -17,7 +17,7 @@ from .instructions import (
     AssembledProgram,
     Destination,
     Instruction,
-    Kind,
+    InstructionKind,
     Over,
     Tail,
     output_words,
@@ -300,7 +300,7 @@ class SpongeSideTwin:
 
         target = self._target(step) if step and ready else None
         command = None
-        if step and step.kind is Kind.HASH:
+        if step and step.kind is InstructionKind.HASH:
             if wiping or hash_unit.entering is not None:
                 target = None
             elif target is not None and step.function is not None:
@@ -324,7 +324,7 @@ class SpongeSideTwin:
             self._tail_due = False
             self._repeats = (routed.failed.repeats + 1) % len(UNIFORM_LENGTHS)
         kind = step.kind if step and goes else None
-        if kind is Kind.END:
+        if kind is InstructionKind.END:
             self.busy, self._repeats = False, 0
         if routed.wrote is not None:
             address, word = routed.wrote
@@ -334,10 +334,10 @@ class SpongeSideTwin:
             self.buffer.restart()
         self.cycle += 1
         return SpongeEvents(
-            kind is Kind.END,
+            kind is InstructionKind.END,
             routed.waits,
-            kind is Kind.POST,
-            kind is Kind.AWAIT,
+            kind is InstructionKind.POST,
+            kind is InstructionKind.AWAIT,
             shown,
             routed.drew,
             routed.wrote,
@@ -354,10 +354,10 @@ class SpongeSideTwin:
     def _target(self, step: Instruction) -> _Target | None:
         """The destination of a HASH or DRAW."""
         address = step.addresses[self._set] if step.addresses else 0
-        if step.kind is Kind.HASH:
+        if step.kind is InstructionKind.HASH:
             destination = step.destinations[self._set]
             return _Target(destination, address, self._repeats, self._state)
-        if step.kind is Kind.DRAW and not self._skips(step):
+        if step.kind is InstructionKind.DRAW and not self._skips(step):
             return _Target(Destination.DRAWN, address, self._repeats, self._state)
         return None
 
@@ -374,13 +374,13 @@ class SpongeSideTwin:
     ) -> bool:
         """Whether an instruction is executed; a range or a tail is given to the absorber."""
         match step.kind:
-            case Kind.HASH:
+            case InstructionKind.HASH:
                 return target is not None
-            case Kind.DRAW:
+            case InstructionKind.DRAW:
                 return target is not None or self._skips(step)
-            case Kind.ABSORB:
+            case InstructionKind.ABSORB:
                 return self._absorbs(step, reading, free)
-            case Kind.AWAIT:
+            case InstructionKind.AWAIT:
                 return available
         return True
 
@@ -424,4 +424,4 @@ class SpongeSideTwin:
             after = replace(after, row=state.row + 1 if jumps else 0)
         if jumps and step.label is not None:
             after = replace(after, counter=step.label)
-        self._state = after if step.kind is not Kind.END else state
+        self._state = after if step.kind is not InstructionKind.END else state

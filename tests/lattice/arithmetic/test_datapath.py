@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from coprime.lattice.arithmetic.steps import BYTE_WIDTHS, PolynomialStep, Region, StepKind
+from coprime.lattice.arithmetic.steps import BYTE_WIDTHS, PolynomialStep, Region, StepType
 from coprime.model.lattice import arithmetic as model
 from coprime.model.lattice.arithmetic import N, Q
 from tests.lattice.arithmetic.bench import DatapathBench
@@ -32,7 +32,7 @@ def test_transforms():
     async def script(context, bench):
         for f in polynomials(generator):
             bench.load(context, EXTRA, f)
-            await bench.step(context, PolynomialStep(StepKind.TRANSFORM, EXTRA))
+            await bench.step(context, PolynomialStep(StepType.TRANSFORM, EXTRA))
             assert bench.read(context, EXTRA) == model.transform(f)
 
     run(script)
@@ -44,7 +44,7 @@ def test_transforms_of_samples():
     async def script(context, bench):
         for region in Region:
             bench.sample = [generator.randrange(-Q, Q) for _ in range(N)]
-            await bench.step(context, PolynomialStep(StepKind.TRANSFORM, region, sample=True))
+            await bench.step(context, PolynomialStep(StepType.TRANSFORM, region, sample=True))
             assert bench.read(context, region) == model.transform(bench.sample)
 
     run(script)
@@ -56,8 +56,8 @@ def test_inverse_transforms():
     async def script(context, bench):
         for f in polynomials(generator):
             bench.load(context, ACC, f)
-            await bench.step(context, PolynomialStep(StepKind.INVERSE, ACC))
-            await bench.step(context, PolynomialStep(StepKind.LAST, ACC))
+            await bench.step(context, PolynomialStep(StepType.INVERSE, ACC))
+            await bench.step(context, PolynomialStep(StepType.LAST, ACC))
             assert bench.read(context, ACC) == model.inverse(f)
 
     run(script)
@@ -72,13 +72,13 @@ def test_products(j):
         acc = None
         for g in list(polynomials(generator))[j:]:
             bench.load(context, region, g)
-            await bench.step(context, PolynomialStep(StepKind.PAIR, region))
+            await bench.step(context, PolynomialStep(StepType.PAIR, region))
             assert bench.read_roots(context, j) == model.pair(g)
             for f in list(polynomials(generator))[:2]:
                 bench.sample = f
                 add = acc is not None
                 await bench.step(
-                    context, PolynomialStep(StepKind.MULTIPLY, region, sample=True, add=add)
+                    context, PolynomialStep(StepType.MULTIPLY, region, sample=True, add=add)
                 )
                 acc = model.multiply_add(acc, f, g)
                 assert bench.read(context, ACC) == acc
@@ -92,7 +92,7 @@ def test_products_of_bytes():
     async def script(context, bench):
         g = [generator.randrange(-Q, Q) for _ in range(N)]
         bench.load(context, Region(1), g)
-        await bench.step(context, PolynomialStep(StepKind.PAIR, Region(1)))
+        await bench.step(context, PolynomialStep(StepType.PAIR, Region(1)))
         acc = None
         for f in (
             [4095] * N,
@@ -102,7 +102,7 @@ def test_products_of_bytes():
         ):
             put(bench, model.packed(f, 12))
             await bench.step(
-                context, PolynomialStep(StepKind.MULTIPLY, Region(1), add=acc is not None)
+                context, PolynomialStep(StepType.MULTIPLY, Region(1), add=acc is not None)
             )
             acc = model.multiply_add(acc, f, g)
             assert bench.read(context, ACC) == acc
@@ -119,7 +119,7 @@ def test_exact_sums():
             for e in list(polynomials(generator))[1:3]:
                 bench.load(context, ACC, f)
                 bench.load(context, EXTRA, e)
-                await bench.step(context, PolynomialStep(StepKind.EXACT_SUM))
+                await bench.step(context, PolynomialStep(StepType.EXACT_SUM))
                 assert bench.read(context, ACC) == model.exact_sum(f, e)
                 assert bench.read(context, EXTRA) == e
 
@@ -146,18 +146,18 @@ def test_unpacking(width):
             y = [generator.randrange(top) if k else top - 1 for _ in range(N)]
             put(bench, model.packed(y, width))
             found = model.expand(model.packed(y, width), width)
-            await bench.step(context, PolynomialStep(StepKind.UNPACK, EXTRA, width=width))
+            await bench.step(context, PolynomialStep(StepType.UNPACK, EXTRA, width=width))
             # Of numbers that are not reduced 0 is added.
             wanted = [model.corrected(x) for x in found]
             assert bench.read(context, EXTRA) == wanted
             assert bench.pointer == 8 * width
             old = [generator.randrange(-Q, Q) for _ in range(N)]
             bench.load(context, ACC, old)
-            await bench.step(context, PolynomialStep(StepKind.UNPACK, ACC, width=width, add=True))
+            await bench.step(context, PolynomialStep(StepType.UNPACK, ACC, width=width, add=True))
             assert bench.read(context, ACC) == model.sums(old, found)
             bench.load(context, ACC, old)
             await bench.step(
-                context, PolynomialStep(StepKind.UNPACK, ACC, width=width, subtract=True)
+                context, PolynomialStep(StepType.UNPACK, ACC, width=width, subtract=True)
             )
             assert bench.read(context, ACC) == model.differences(old, found)
             if k % 2:
@@ -176,11 +176,11 @@ def test_packing(width):
         chunks.append([generator.randrange(-Q, Q) for _ in range(N)])
         for k, f in enumerate(chunks):
             bench.load(context, ACC, f)
-            await bench.step(context, PolynomialStep(StepKind.PACK, ACC, width=width))
+            await bench.step(context, PolynomialStep(StepType.PACK, ACC, width=width))
             assert get(bench, width) == model.pack(f, width)
             assert bench.pointer == 8 * width
             bench.sample = [generator.randrange(-3, 4) for _ in range(N)]
-            await bench.step(context, PolynomialStep(StepKind.PACK, ACC, width=width, sample=True))
+            await bench.step(context, PolynomialStep(StepType.PACK, ACC, width=width, sample=True))
             assert get(bench, width) == model.pack(f, width, bench.sample)
             if k % 2:
                 await context.tick()
@@ -206,7 +206,7 @@ def test_comparing(width):
             bench.load(context, ACC, f)
             bench.sample = [generator.randrange(-3, 4) for _ in range(N)]
             put(bench, model.pack(f, width, bench.sample))
-            step = PolynomialStep(StepKind.PACK, ACC, sample=True, compare=True, width=width)
+            step = PolynomialStep(StepType.PACK, ACC, sample=True, compare=True, width=width)
             assert await compare(context, bench, step) == (0, 1)
             place = generator.choice((0, 8 * width - 1, generator.randrange(8 * width)))
             bench.words[place] ^= 1 << generator.randrange(32)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from coprime.lattice.memory.places import Place
+from coprime.lattice.memory.places import BytePlace
 from coprime.lattice.sponge_side.instructions import (
     Destination,
-    Kind,
+    InstructionKind,
     Over,
     SpongeProgram,
     Tail,
@@ -21,7 +21,7 @@ def program():
 
 
 def place(address, words):
-    return Place((address,) * 2, (words,) * 2)
+    return BytePlace((address,) * 2, (words,) * 2)
 
 
 SEED = place(16, 8)
@@ -109,4 +109,4 @@ def test_a_long_program_has_labels_of_more_bits():
     assembled = made.assemble()
     assert assembled.counter_bits == 7
     assert all(word >> 8 & 127 == k + 1 for k, word in enumerate(assembled.words[:69]))
-    assert made.instructions[-1].kind is Kind.END
+    assert made.instructions[-1].kind is InstructionKind.END

@@ -8,24 +8,24 @@ from coprime.cells.tables import look_up
 from coprime.model.lattice.arithmetic import LAYERS
 
 from .addresses import Addresses
-from .steps import DRAIN, PREFETCH, STEP, StepKind
+from .steps import DRAIN, PREFETCH, STEP, StepType
 
 SLOT = data.StructLayout({"valid": 1, "phase": 2, "odd": 1, "first": 1, "block_ends": 1})
 """What the pipeline knows of a slot: its number in its word, or butterfly (of PAIR: in a pair of
 words), whether the word is odd, whether the layer is the first one, and whether a constant is used
 for the last time."""
-FLAGS = data.StructLayout({one.name.lower(): 1 for one in StepKind})
+FLAGS = data.StructLayout({one.name.lower(): 1 for one in StepType})
 """A step's kind, a bit for each."""
 
 
-def last_phase(kind: StepKind) -> int:
+def last_phase(kind: StepType) -> int:
     """Slots of a word or butterfly, less 1."""
-    return {StepKind.PAIR: 0, StepKind.LAST: 3, StepKind.MULTIPLY: 3}.get(kind, 1)
+    return {StepType.PAIR: 0, StepType.LAST: 3, StepType.MULTIPLY: 3}.get(kind, 1)
 
 
-def last_layer(kind: StepKind) -> int:
+def last_layer(kind: StepType) -> int:
     """Layers of a step, less 1."""
-    return {StepKind.TRANSFORM: LAYERS - 1, StepKind.INVERSE: LAYERS - 2}.get(kind, 0)
+    return {StepType.TRANSFORM: LAYERS - 1, StepType.INVERSE: LAYERS - 2}.get(kind, 0)
 
 
 def delayed(m: Module, value: Value, cycles: int, name: str) -> list[Signal]:
@@ -38,7 +38,7 @@ def delayed(m: Module, value: Value, cycles: int, name: str) -> list[Signal]:
     return found
 
 
-class SlotControl(wiring.Component):
+class SlotCounter(wiring.Component):
     """Counts a step's slots.
 
     Members
@@ -74,10 +74,10 @@ class SlotControl(wiring.Component):
         phase, word, layer = Signal(2), Signal(LAYERS), Signal(range(LAYERS))
         fetches, begins, valid, word_ends, layer_ends, last = (Signal() for _ in range(6))
         butterflies, layers, ones = Signal(), Signal(), Signal()
-        final_phase = look_up([last_phase(one) for one in StepKind], kind, 2)
-        final_layer = look_up([last_layer(one) for one in StepKind], kind, 3)
+        final_phase = look_up([last_phase(one) for one in StepType], kind, 2)
+        final_layer = look_up([last_layer(one) for one in StepType], kind, 3)
         m.d.comb += [
-            *(flags[one.name.lower()].eq(kind == one.value) for one in StepKind),
+            *(flags[one.name.lower()].eq(kind == one.value) for one in StepType),
             layers.eq(flags.transform | flags.inverse),
             butterflies.eq(layers | flags.last),
             fetches.eq(flags.unpack | (flags.multiply & ~self.step.sample)),
