@@ -37,9 +37,10 @@ SCHEMA = pyarrow.schema(
         ("step", "string"),
         ("outcome", "string"),
         ("error", "string"),
-        ("value", "string"),  # in hexadecimal
+        ("value", "string"),
         ("reveals", "bool"),
         ("another_input", "bool"),
+        ("refused", "bool"),
     ]
 )
 """The columns of runs, one a fault."""
@@ -136,7 +137,7 @@ def _run_batch(subject: Subject, batch: Batch) -> bytes:
     campaign = _Opened.of(subject)
     numbers = range(batch.first, batch.first + batch.count)
     rows = [
-        _row(number, campaign.run(campaign.targets.draw(batch.kind, number, subject.seed)))
+        _row(subject, number, campaign.run(campaign.targets.draw(batch.kind, number, subject.seed)))
         for number in numbers
     ]
     stream = io.BytesIO()
@@ -144,7 +145,7 @@ def _run_batch(subject: Subject, batch: Batch) -> bytes:
     return stream.getvalue()
 
 
-def _row(number: int, run: FaultRun) -> dict[str, object]:
+def _row(subject: Subject, number: int, run: FaultRun) -> dict[str, object]:
     return {
         **run.fault.__dict__,
         "number": number,
@@ -152,9 +153,10 @@ def _row(number: int, run: FaultRun) -> dict[str, object]:
         "step": run.step,
         "outcome": run.outcome,
         "error": run.error.name if run.error is not Error.NONE else None,
-        "value": None if run.value is None else f"{run.value:x}",
+        "value": None if run.value is None else subject.text(run.value),
         "reveals": run.reveals,
         "another_input": run.another_input,
+        "refused": run.refused,
     }
 
 

@@ -2,18 +2,17 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from coprime.device.base import BusTimeout, Closing, DeviceError, InterruptTimeout
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Error
-from coprime.runs.execution import predict_operation
 
 from .faults import Fault, Targets
 from .replay import AccessRecorder, NoEffect, Replay
-from .subject import Subject
+from .subject import Outcome, Subject
 
 _CHECKPOINTS = 2048
 _LEAST_INTERVAL = 32
@@ -21,19 +20,10 @@ _LEAST_LIMIT = 100_000
 """Cycles of an operation without a fault beyond those that are waited for, at most."""
 _PLACE = 3
 _PATIENCE = 2  # operations that are waited for an end
+_LEAST_PATIENCE = 4096
+"""Cycles that are waited at least: an access of the driver may wait for 1,023."""
 _DRAWS = 8
 """Nonces that a fault is tried with, where it changes them: enough for `key_follows` of 64 bits."""
-_STEP_REGISTERS = ("program_memory.pc", "current_context.current", "front_end.control.fsm_state")
-"""What a step is known by: the access or wait of the driver, and what these registers have."""
-
-
-class Outcome(StrEnum):
-    """What an application gets."""
-
-    RIGHT = "right"
-    ERROR = "error"  # the driver raises an error of the hardware, or of a refused access
-    NO_END = "no_end"  # no interrupt comes, or the bus does not answer: a reset helps
-    WRONG = "wrong"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +36,10 @@ class FaultRun:
     step: str  # what was executed in the fault's cycle
     error: Error = Error.NONE
     """Of an outcome ERROR: the hardware's code; NONE for a refused access, and otherwise."""
-    value: int | None = None  # the wrong result; None otherwise
-    reveals: bool = False  # the wrong result gives the key away
+    value: Any = None  # the wrong result; None otherwise
+    reveals: bool = False  # the wrong result gives a secret away
     another_input: bool = False  # the wrong result is right for an input that differs in one place
+    refused: bool = False  # the wrong result is that of inputs that were refused
 
 
 class Campaign(Closing):
@@ -73,9 +64,8 @@ class Campaign(Closing):
         self.subject = subject
         self._of_other_draws: list[Campaign] = []
         device = self.device = subject.open()
-        self._expected = subject.expected
-        predicted = predict_operation(subject.engine.design, subject.command, subject.operands)
-        self._limit = _LEAST_LIMIT + _PATIENCE * predicted.cycles
+        self._expected: Any = None
+        self._limit = _LEAST_LIMIT + _PATIENCE * subject.predicted_cycles
         fresh, begin = device.save(), device.cycles
         # Once to see where the operation begins and how long it takes, then in detail.
         self._record(self._limit)
@@ -86,7 +76,7 @@ class Campaign(Closing):
         seen = self._observe(self._start, self.cycles)
         self._record(max(_LEAST_INTERVAL, self.cycles // _CHECKPOINTS))
         assert self._begin_of_command() == self._start
-        self.targets = Targets(device.registers, self._steps(seen))
+        self.targets = Targets(device.registers, self._steps(seen), subject.counters)
 
     def close(self) -> None:
         """Close the simulated device, and those of other draws."""
@@ -110,52 +100,43 @@ class Campaign(Closing):
             return outcome(outcome=Outcome.ERROR)
         if value == self._expected:
             return outcome(outcome=Outcome.RIGHT)
-        subject = self.subject
-        if subject.is_signature(value):  # with another nonce, which is as good unless it follows
-            follows = subject.nonce_follows(value, self._before) or self._key_follows(fault, value)
-            right = outcome(outcome=Outcome.RIGHT)
-            return outcome(outcome=Outcome.WRONG, value=value, reveals=True) if follows else right
-        return outcome(
-            outcome=Outcome.WRONG,
-            value=value,
-            reveals=subject.reveals(value),
-            another_input=subject.is_of_another_input(value),
-        )
+        verdict = self.subject.judge(value, self._before, partial(self._of_others, fault))
+        wrong = verdict.outcome is Outcome.WRONG
+        return outcome(**verdict.__dict__, value=value if wrong else None)
 
-    def _operate(self, fault: Fault) -> int:
+    def _operate(self, fault: Fault) -> Any:
         replay = Replay(
             self.device,
             self._accesses,
             self._start + fault.cycle,
             fault.strike(self.device, self.targets),
             duration=fault.duration,
-            patience=_PATIENCE * self.cycles,
+            patience=max(_LEAST_PATIENCE, _PATIENCE * self.cycles),
         )
         return self.subject.operate(deepcopy(self._prepared, {id(self._recorder): replay}))
 
-    def _key_follows(self, fault: Fault, value: int) -> bool:
-        """Whether the same fault on other draws gives signatures from which the key follows.
+    def _of_others(self, fault: Fault) -> list[Any]:
+        """The results that the same fault has changed, of other draws.
 
-        Those that it does not change are left out. Cycles do not depend on what is drawn.
+        Cycles do not depend on what is drawn.
         """
-        found = [one.another_signature(fault) for one in self.other_draws()]
-        return self.subject.key_follows([value, *(one for one in found if one is not None)])
+        found = [one.changed_result(fault) for one in self.other_draws()]
+        return [one for one in found if one is not None]
 
     def other_draws(self) -> Sequence["Campaign"]:
-        """The same operation with other nonces."""
+        """The same operation with other random bytes."""
         if not self._of_other_draws:
             others = range(1, _DRAWS)
-            self._of_other_draws = [Campaign(replace(self.subject, draw=one)) for one in others]
+            self._of_other_draws = [Campaign(self.subject.another_draw(one)) for one in others]
         return self._of_other_draws
 
-    def another_signature(self, fault: Fault) -> int | None:
-        """The signature that a fault has changed, if it is valid; None if there is none."""
+    def changed_result(self, fault: Fault) -> Any:
+        """The result that a fault has changed; None if it has not, or if there is none."""
         try:
             value = self._operate(fault)
         except (NoEffect, EngineError, DeviceError, ValueError):  # a timeout among these
             return None
-        valid = value != self._expected and self.subject.is_signature(value)
-        return value if valid else None
+        return None if value == self._expected else value
 
     def _place(self, fault: Fault) -> str:
         register = self.device.registers.get(fault.name)
@@ -174,11 +155,11 @@ class Campaign(Closing):
             value = self.subject.operate(driver)
         except InterruptTimeout:
             value = None
-        if self._expected is None and value is not None and self.subject.is_signature(value):
+        if self._expected is None and value is not None and self.subject.is_right(value):
             self._expected = value
         if value is None or value != self._expected:
             raise DeviceError(
-                f"{self.subject.command.name} on {self.subject.name} does not work where registers"
+                f"{self.subject.operation} on {self.subject.name} does not work where registers"
                 " are visible, without any fault"
             )
         self._accesses = recorder.accesses[first:]
@@ -194,7 +175,7 @@ class Campaign(Closing):
         watched = [
             register
             for name, register in sorted(device.registers.items())
-            if name.endswith(_STEP_REGISTERS)
+            if name.endswith(tuple(self.subject.step_registers))
         ]
 
         def observe() -> int | None:

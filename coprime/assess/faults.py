@@ -19,7 +19,6 @@ _FIELDS: Mapping[FaultKind, tuple[str, ...]] = {
     FaultKind.STUCK: ("word", "bit", "cycles"),
 }
 _MOST_STUCK = 64
-_COUNTER = "program_memory.pc"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,10 +118,16 @@ class Targets:
     ----------
     registers : all there are
     steps : in each cycle of the operation, what was executed
+    counters : ends of the names of program counters
     """
 
-    def __init__(self, registers: Mapping[str, StateElement], steps: Sequence[str]):
-        self.registers, self.steps = registers, steps
+    def __init__(
+        self,
+        registers: Mapping[str, StateElement],
+        steps: Sequence[str],
+        counters: Sequence[str],
+    ):
+        self.registers, self.steps, self._counters = registers, steps, tuple(counters)
 
     @cached_property
     def components(self) -> Mapping[str, Sequence[StateElement]]:
@@ -138,7 +143,7 @@ class Targets:
     def counters(self) -> Sequence[StateElement]:
         """Program counters; none where an engine has no program."""
         named = sorted(self.registers.items())
-        return [register for name, register in named if name.endswith(_COUNTER)]
+        return [register for name, register in named if name.endswith(self._counters)]
 
     def check(self, fault: Fault) -> None:
         """Raise ValueError unless there is what the fault changes."""

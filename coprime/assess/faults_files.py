@@ -12,8 +12,8 @@ from pyarrow import compute, parquet
 from coprime.explore.plots import STYLE
 from coprime.flow.files import replacing, write_file
 
-from .campaign import Outcome
 from .faults_summary import FaultSummary
+from .subject import Outcome
 
 _PNG_SCALE = 1.5
 _COLUMNS = 120

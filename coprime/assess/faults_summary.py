@@ -10,10 +10,9 @@ from typing import Any
 import pyarrow
 from pyarrow import compute
 
-from .campaign import Outcome
 from .fault_kinds import FaultKind
 from .faults import Fault
-from .subject import Subject
+from .subject import Outcome, Subject
 
 CONFIDENCE = 0.95
 _LISTED = 1000  # wrong results that a record has; the table of the runs has all
@@ -62,10 +61,7 @@ class FaultSummary:
     def title(self) -> str:
         """What was run, and how often."""
         subject, counts = self.subject, self.counts(self._counted)
-        return (
-            f"{subject.command.name} of {subject.bits:,} bits on {subject.name}:"
-            f" {counts['flips']:,} faults, {counts['wrong']:,} wrong results"
-        )
+        return f"{subject.title}: {counts['flips']:,} faults, {counts['wrong']:,} wrong results"
 
     @property
     def wrong(self) -> int:
@@ -78,9 +74,9 @@ class FaultSummary:
         kinds = list(dict.fromkeys(kind for kind, *_ in self._counted))
         return {
             "family": subject.name,
-            "parameters": dict(subject.choice.values),
-            "operation": subject.command.name,
-            "bits": subject.bits,
+            "parameters": dict(subject.values),
+            "operation": subject.operation,
+            **subject.size,
             "seed": subject.seed,
             "checked": subject.checked,
             **self.counts(self._counted),
@@ -95,7 +91,7 @@ class FaultSummary:
 
     def table(self) -> str:
         """Places and outcomes of each kind, and in the last line the bound."""
-        names = ("flips", *Outcome, "reveals", "another_input")
+        names = ("flips", *Outcome, *self.subject.classes)
         rows: list[Sequence[object]] = [("kind", "place", *names)]
         for kind in dict.fromkeys(kind for kind, *_ in self._counted):
             of_kind = self._of(kind)
@@ -134,21 +130,21 @@ class FaultSummary:
                 "fault": str(fault),
                 "step": row["step"],
                 "value": row["value"],
-                "reveals": row["reveals"],
-                "another_input": row["another_input"],
+                **{name: row[name] for name in self.subject.classes},
                 "command": f"{self.subject.command_line} --at {fault}",
             }
 
     def counts(self, counted: Mapping[tuple[Any, ...], int]) -> dict[str, int]:
-        """Of each outcome, of the results that reveal the key, and of those of another input."""
-        outcomes = Counter[str]()
-        for (_, _, outcome, reveals, another, _), count in counted.items():
-            outcomes[outcome] += count
-            outcomes["reveals"] += count * reveals
-            outcomes["another_input"] += count * another
+        """Of each outcome, and of each class of wrong results."""
+        classes = self.subject.classes
+        found = Counter[str]()
+        for (_, _, outcome, *properties, _), count in counted.items():
+            found[outcome] += count
+            for name, holds in zip(classes, properties, strict=True):
+                found[name] += count * holds
         return {
             "flips": sum(counted.values()),
-            **{one: outcomes[one] for one in (*map(str, Outcome), "reveals", "another_input")},
+            **{one: found[one] for one in (*map(str, Outcome), *classes)},
         }
 
     def _of(self, kind: str) -> dict[tuple[Any, ...], int]:
@@ -157,7 +153,7 @@ class FaultSummary:
     @cached_property
     def _counted(self) -> Mapping[tuple[Any, ...], int]:
         """Runs of each kind, place, outcome, ... in the order of the runs."""
-        columns = ["kind", "place", "outcome", "reveals", "another_input"]
+        columns = ["kind", "place", "outcome", *self.subject.classes]
         uniform = compute.equal(compute.bit_wise_and(self.runs["number"], 1), 0)
         table = self.runs.select(columns).append_column("uniform", uniform)
         keys = [*columns, "uniform"]

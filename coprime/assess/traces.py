@@ -23,9 +23,9 @@ from coprime.runs.execution import execute, predict_operation
 from coprime.runs.numbers import Operands, expected_result
 
 from .many_traces import ManyTraces, Start, start_of
+from .number_subject import NumberSubject
 from .places import places_of
 from .power import PowerDevice, PowerModel
-from .subject import Subject
 
 MEMORY = 2 << 30
 """Bytes that the moments of all samples may take, and the traces that are kept."""
@@ -84,7 +84,9 @@ class DrawnTrace:
 class Acquisition:
     """Everything that traces follow from."""
 
-    subject: Subject  # the design, its operation, which has a secret, and the seed of all draws
+    subject: (
+        NumberSubject  # the design, its operation, which has a secret, and the seed of all draws
+    )
     test: LeakageTest = LeakageTest.MESSAGE
     model: PowerModel = PowerModel.DISTANCE
     noise: float = 0.0  # standard deviation of what is added to each sample, in bits; 0 or more

@@ -75,6 +75,22 @@ class CallOutcome:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """How a call refuses inputs that are complete, but not genuine: by an error, or by outputs.
+
+    Parameters
+    ----------
+    draw : inputs that it must refuse, for a parameter set's name, from a seed
+    refused : the outputs if it refuses, whatever the inputs are
+    accepted : the outputs if it accepts, whatever the inputs are
+    """
+
+    draw: Callable[[str, Random], Values]
+    refused: Callable[[str, Values], Values]
+    accepted: Callable[[str, Values], Values]
+
+
+@dataclass(frozen=True)
 class Call:
     """A command of an engine.
 
@@ -94,6 +110,7 @@ class Call:
     draw : all inputs, and `if_complete`, for a parameter set's name, from a seed
     reference : the outputs, from inputs and parameter set's name, as the standard defines them
         and not as the engine computes them
+    refusal : how it refuses inputs; None if it accepts all
     """
 
     code: int
@@ -108,6 +125,7 @@ class Call:
     uses_up: frozenset[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)
     checked: bool = False
+    refusal: Refusal | None = None
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -127,6 +145,8 @@ class EngineInterface:
     parameter_sets : names, by number; a single one without parameter sets, ("",)
     units : that work in parallel; CYCLES times `units` is what PRODUCTS is measured against
     constant_time : no call's cycles depend on a secret
+    program_counters : ends of the names of registers that count the steps of programs, as in
+        `sequencer.counter`; empty without a program
     """
 
     family: str
@@ -136,6 +156,7 @@ class EngineInterface:
     parameter_sets: tuple[str, ...] = ("",)
     units: int = 1
     constant_time: bool = True
+    program_counters: tuple[str, ...] = ()
 
     @cached_property
     def slot(self) -> Mapping[str, Slot]:

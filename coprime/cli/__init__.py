@@ -50,7 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "demo": "Decrypt and sign with a real key on a generated compact accelerator.",
 }
 """Every command, with the line that `--help` prints for it."""
-BY_FAMILY: Mapping[str, str] = {"run": "run_calls"}
+BY_FAMILY: Mapping[str, str] = {"run": "run_calls", "assess": "assess_calls"}
 """Commands that have other options for each family of engines of byte strings, with the names of
 the files of these."""
 _BAD_FILE = (

@@ -6,13 +6,14 @@ from dataclasses import replace
 from itertools import islice
 
 from coprime.assess import constant_time
-from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.campaign import Campaign
 from coprime.assess.faults import Fault
+from coprime.assess.number_subject import ClusterSubject, NumberSubject
 from coprime.assess.schedules import THEOREMS
 from coprime.assess.schedules.symbols import ProofError
 from coprime.assess.schedules.theorem import prove as prove_schedule
 from coprime.assess.sequencer_proof import has_sequencer_proof, prove_sequencers
-from coprime.assess.subject import ClusterSubject, Subject
+from coprime.assess.subject import Outcome, Subject
 from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, choose, settings_for
 from coprime.engine.contract import Command
 from coprime.engine.design import EngineDesign
@@ -41,10 +42,19 @@ def run_faults(options: argparse.Namespace) -> int:
 
     Raises ValueError for options that exclude each other or are out of range.
     """
+    check_faults(options)
+    return run_campaign(options, replace(_subject(options), number=options.operation_number))
+
+
+def check_faults(options: argparse.Namespace) -> None:
+    """Raise ValueError for numbers that are out of range."""
     if options.flips < 1:
         raise ValueError(f"--flips must be 1 or more, not {options.flips}")
-    workers = chosen_workers(options)
-    subject = replace(_subject(options), number=options.operation_number)
+    chosen_workers(options)
+
+
+def run_campaign(options: argparse.Namespace, subject: Subject) -> int:
+    """Run the faults of these options. Returns and raises as `run_faults`."""
     if options.kind not in (*subject.kinds, ALL):
         raise ValueError(
             f"{subject.name} has no program, of which a step could be skipped; choose"
@@ -61,8 +71,9 @@ def run_faults(options: argparse.Namespace) -> int:
     if options.output is not None:
         from coprime.assess.faults_files import write_files  # Vega takes a second to import
     kinds = [kind for kind in subject.kinds if options.kind in (kind, ALL)]
+    batches, workers = shares(kinds, options.flips), chosen_workers(options)
     with progress(f"running {options.flips:,} faults", options.flips) as passed:
-        runs = run_batches(subject, shares(kinds, options.flips), workers=workers, progress=passed)
+        runs = run_batches(subject, batches, workers=workers, progress=passed)
     found = FaultSummary(subject, runs)
     if options.output is not None:
         for path in write_files(found, options.output):
@@ -73,7 +84,8 @@ def run_faults(options: argparse.Namespace) -> int:
         print(found.table())
         print(*found.bounds(), sep="\n")
         for wrong in islice(found.wrong_faults(), _LISTED):
-            print(f"wrong{', reveals the key' if wrong['reveals'] else ''}: {wrong['command']}")
+            what = ", reveals a secret" if wrong["reveals"] else ""
+            print(f"wrong{what}: {wrong['command']}")
         if found.wrong > _LISTED:
             print(f"and {found.wrong - _LISTED:,} more wrong results: --json or -o lists them")
     return FAILED if subject.checked and found.wrong else 0
@@ -89,9 +101,8 @@ def _one_fault(options: argparse.Namespace, subject: Subject) -> int:
         "outcome": run.outcome.value,
         "error": run.error.name,
         "step": run.step,
-        "value": None if run.value is None else f"{run.value:x}",
-        "reveals": run.reveals,
-        "another_input": run.another_input,
+        "value": None if run.value is None else subject.text(run.value),
+        **{name: getattr(run, name) for name in subject.classes},
     }
     if options.json:
         print_json(record)
@@ -294,7 +305,7 @@ def run_schedule(options: argparse.Namespace) -> int:
 # --- Options of several verbs --------------------------------------------------------------------
 
 
-def _subject(options: argparse.Namespace) -> Subject:
+def _subject(options: argparse.Namespace) -> NumberSubject:
     """The operation of these options; max_bits is their --bits, unless it is set."""
     settings = chosen_settings(options)
     if options.family == CLUSTER:
@@ -316,5 +327,5 @@ def _subject(options: argparse.Namespace) -> Subject:
     for parameter in engine.family.parameters:
         if isinstance(parameter, Parameter) and parameter.name == MAX_BITS:
             settings.setdefault(MAX_BITS, str(max(bits, parameter.minimum)))
-    kind = ClusterSubject if isinstance(choice, ClusterChoice) else Subject
+    kind = ClusterSubject if isinstance(choice, ClusterChoice) else NumberSubject
     return kind(choose(options.family, settings, lengths), command, bits, options.seed)

@@ -10,11 +10,11 @@ from coprime.assess.batches import Batch, run_batches, shares
 from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults_files import write_files
 from coprime.assess.faults_summary import FaultSummary
-from coprime.assess.subject import Subject
+from coprime.assess.number_subject import NumberSubject
 from coprime.catalog import choose
 from coprime.engine.contract import Command
 
-SUBJECT = Subject(choose("compact", {"max_bits": "64"}), Command.MODMUL, 64, seed=1)
+SUBJECT = NumberSubject(choose("compact", {"max_bits": "64"}), Command.MODMUL, 64, seed=1)
 BATCHES = [
     Batch(FaultKind.BIT, 0, 150),
     Batch(FaultKind.BIT, 150, 50),

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from coprime.assess import replay
-from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.campaign import Campaign
 from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults import Fault
-from coprime.assess.subject import Subject
+from coprime.assess.number_subject import NumberSubject
+from coprime.assess.subject import Outcome
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
 from coprime.operations.ecdsa_sign_with import signature
@@ -23,7 +24,7 @@ INERT = "front_end.status.products"
 
 @pytest.fixture(scope="module")
 def private():
-    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
+    with Campaign(NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
         yield campaign
 
 
@@ -97,7 +98,7 @@ def test_no_end(private):
 
 def test_wrong():
     """MODEXP has nothing to be checked with, so some results are wrong; each has its value."""
-    with Campaign(Subject(CHOICE, Command.MODEXP, 64, seed=1)) as campaign:
+    with Campaign(NumberSubject(CHOICE, Command.MODEXP, 64, seed=1)) as campaign:
         runs = [campaign.run(fault) for fault in draws(campaign, FaultKind.BIT, 300)]
     wrong = [run for run in runs if run.outcome is Outcome.WRONG]
     assert not campaign.subject.checked
@@ -109,7 +110,7 @@ def test_wrong():
 
 def test_reveals():
     """A result that is right modulo one prime only reveals the key."""
-    subject = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
+    subject = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
     x, key = subject.operands.x, subject.operands.key
     right = pow(x, key.d, key.n)
     for wrong in ((right + key.p) % key.n, (right + 5 * key.q) % key.n):
@@ -121,7 +122,7 @@ def test_reveals():
 
 def test_another_input():
     """The result is right for an input that differs in some bits beside each other."""
-    subject = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
+    subject = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
     x, key = subject.operands.x, subject.operands.key
     for difference in (1, 1 << 20, 0xF0001 << 9):
         other = pow(x ^ difference, key.d, key.n)
@@ -133,7 +134,7 @@ def test_another_input():
 
 @pytest.mark.parametrize("command", [Command.MODMUL, Command.MODEXP])
 def test_an_operation_without_a_key_reveals_none(command):
-    subject = Subject(CHOICE, command, 64, seed=1)
+    subject = NumberSubject(CHOICE, command, 64, seed=1)
     assert not subject.checked
     assert not subject.reveals(subject.expected ^ 1)
     assert not subject.is_of_another_input(subject.expected ^ 1)
@@ -269,7 +270,7 @@ def test_faults_that_cannot_be(private, fault, error):
 
 # --- Signatures with nonces that are drawn --------------------------------------------------------
 
-SIGNING = Subject(
+SIGNING = NumberSubject(
     choose("compact", {"max_bits": "256", "curves": "weierstrass", "ecdsa": "drawn"}),
     Command.ECDSA_SIGN,
     64,
@@ -312,7 +313,7 @@ def test_first_and_second_operation_of_a_key():
     }
     assert differ == {"z"}
     assert second.command_line == f"{SIGNING.command_line} --operation-number 2"
-    private = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
+    private = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
     assert private._before == replace(private, number=2)._before
     assert private._before.key == private.operands.key
     assert replace(private, number=1)._before.key != private.operands.key
@@ -338,7 +339,7 @@ def test_a_nonce_that_follows_is_a_wrong_result(monkeypatch):
             ([one >> 16 << 16 | 0x1234 for one in drawn], "wrong"),
         ):
             monkeypatch.setattr(
-                Subject, "operate", lambda self, driver, of=nonces: signed(of[self.draw])
+                NumberSubject, "operate", lambda self, driver, of=nonces: signed(of[self.draw])
             )
             run = campaign.run(fault)
             assert (run.outcome.value, run.reveals) == (outcome, outcome == "wrong")
@@ -367,6 +368,6 @@ def test_two_lanes(family):
     """Verilator's own optimizations must not change them: the run without a fault is right, which
     making the campaign checks, and so is one with a fault without effect."""
     choice = choose(family, {"max_bits": "64", "multipliers": "2"})
-    with Campaign(Subject(choice, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
+    with Campaign(NumberSubject(choice, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
         assert any(".lane_1." in name for name in campaign.device.registers)
         assert campaign.run(flip(campaign.cycles // 2, INERT, bit=31)).outcome is Outcome.RIGHT

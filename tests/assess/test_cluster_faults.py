@@ -2,10 +2,11 @@
 
 import pytest
 
-from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.campaign import Campaign
 from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults import Fault
-from coprime.assess.subject import ClusterSubject
+from coprime.assess.number_subject import ClusterSubject
+from coprime.assess.subject import Outcome
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
 

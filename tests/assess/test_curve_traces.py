@@ -3,7 +3,7 @@
 import pytest
 
 from coprime.assess.leakage import run_leakage
-from coprime.assess.subject import Subject
+from coprime.assess.number_subject import NumberSubject
 from coprime.assess.traces import Acquisition, LeakageTest
 from coprime.catalog import choose, settings_for
 from coprime.engine.contract import Command
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.xdist_group("leakage")
 
 def acquisition(command, test, **settings):
     own = settings_for("compact", {"max_bits": "64", **settings}, command)
-    return Acquisition(Subject(choose("compact", own), command, 64, seed=1), test)
+    return Acquisition(NumberSubject(choose("compact", own), command, 64, seed=1), test)
 
 
 SIGN = {"d", "x", "y"}

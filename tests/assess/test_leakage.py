@@ -9,8 +9,8 @@ import pytest
 
 from coprime.assess import leakage_campaign
 from coprime.assess.leakage import run_leakage
+from coprime.assess.number_subject import NumberSubject
 from coprime.assess.power import TOTAL
-from coprime.assess.subject import Subject
 from coprime.assess.traces import Acquisition, LeakageTest, TraceRecorder
 from coprime.catalog import choose
 from coprime.cli import main
@@ -31,7 +31,7 @@ TRACES = 40
 
 def acquisition(test=LeakageTest.MESSAGE, command=Command.RSA_PRIVATE, **others):
     choice = choose("compact", {"max_bits": "64"})
-    return Acquisition(Subject(choice, command, 64, seed=1), test, **others)
+    return Acquisition(NumberSubject(choice, command, 64, seed=1), test, **others)
 
 
 def drawn(test, command=Command.RSA_PRIVATE):
@@ -211,7 +211,7 @@ FIRST = {"M > 0, and odd for Montgomery?"}
 def leaking_steps(traces, test=LeakageTest.MESSAGE, **others):
     """Of RSA_PRIVATE with blinding=all."""
     choice = choose("compact", {"max_bits": "128", "blinding": "all"})
-    subject = Subject(choice, Command.RSA_PRIVATE, 128, seed=1)
+    subject = NumberSubject(choice, Command.RSA_PRIVATE, 128, seed=1)
     found = run_leakage(Acquisition(subject, test, **others), traces, orders=(1,), workers=1)
     (profile,) = found.profiles
     return {one.place.step for one in profile.findings if one.t > profile.threshold}

@@ -13,7 +13,7 @@ import pytest
 from coprime.assess import leakage_campaign
 from coprime.assess.leakage import run_leakage
 from coprime.assess.leakage_campaign import record_traces
-from coprime.assess.subject import Subject
+from coprime.assess.number_subject import NumberSubject
 from coprime.assess.traces import Acquisition, LeakageTest, ProductWindows
 from coprime.catalog import choose
 from coprime.cli import main
@@ -26,7 +26,7 @@ PRODUCTS = ProductWindows("engine.lane.left", (1000, 1100), (1100, 1250))
 
 
 def acquisition(**others):
-    subject = Subject(choose("compact", {"max_bits": "64"}), Command.RSA_PRIVATE, 64, seed=1)
+    subject = NumberSubject(choose("compact", {"max_bits": "64"}), Command.RSA_PRIVATE, 64, seed=1)
     return Acquisition(subject, LeakageTest.NOTHING, products=PRODUCTS, **others)
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from coprime.assess.many_traces import TraceWindow
 from coprime.assess.moments import Moments
+from coprime.assess.number_subject import NumberSubject
 from coprime.assess.power import PowerModel
-from coprime.assess.subject import Subject
 from coprime.assess.traces import Acquisition, LeakageTest, TraceRecorder
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
@@ -19,7 +19,7 @@ TRACES = 12
 
 def recorder_of(model, settings, test=LeakageTest.MESSAGE, bits=64):
     choice = choose("compact", {"max_bits": str(bits), **settings})
-    subject = Subject(choice, Command.RSA_PRIVATE, bits, seed=1)
+    subject = NumberSubject(choice, Command.RSA_PRIVATE, bits, seed=1)
     return TraceRecorder(Acquisition(subject, test, model=model))
 
 
@@ -86,7 +86,7 @@ def test_traces_of_another_length_are_refused(recorder, monkeypatch):
 
 def test_a_later_operation_of_the_same_key():
     """Its trace begins from what the operations before it have left."""
-    subject = Subject(choose("compact", {"max_bits": "64"}), Command.RSA_PRIVATE, 64, seed=1)
+    subject = NumberSubject(choose("compact", {"max_bits": "64"}), Command.RSA_PRIVATE, 64, seed=1)
     recorder = TraceRecorder(Acquisition(subject, operation_number=3))
     try:
         total, cycles = recorder.reference.shape[1] - 1, len(recorder.reference)

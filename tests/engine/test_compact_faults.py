@@ -4,10 +4,11 @@ from collections import Counter
 
 import pytest
 
-from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.campaign import Campaign
 from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults import Fault
-from coprime.assess.subject import Subject
+from coprime.assess.number_subject import NumberSubject
+from coprime.assess.subject import Outcome
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.catalog import choose
 from coprime.device.accelerator import Accelerator
@@ -23,14 +24,14 @@ COUNT_BITS = CHOICE.design.capabilities.count_bits
 
 @pytest.fixture(scope="module")
 def private():
-    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
+    with Campaign(NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)) as campaign:
         yield campaign
 
 
 @pytest.fixture(scope="module")
 def power():
     """MODEXP, which has nothing to be checked with."""
-    with Campaign(Subject(CHOICE, Command.MODEXP, 64, seed=1)) as campaign:
+    with Campaign(NumberSubject(CHOICE, Command.MODEXP, 64, seed=1)) as campaign:
         yield campaign
 
 
@@ -77,7 +78,7 @@ def test_after_the_check(private, slot, digit):
 def test_after_the_check_of_a_last_bit():
     """256 bits are 8 words and 15 digits and a bit: nothing comes sooner behind the last digit."""
     choice = choose("compact", {"max_bits": "256"})
-    with Campaign(Subject(choice, Command.RSA_PRIVATE, 256, seed=2)) as campaign:
+    with Campaign(NumberSubject(choice, Command.RSA_PRIVATE, 256, seed=2)) as campaign:
         for slot in (Scratch.RESULT, Scratch.SUM):
             name, word = layout_word(slot, 15, choice)
             run = flip(campaign, engine_cycles(campaign)[-1], name, word, 0)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.campaign import Campaign
 from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults import Fault
-from coprime.assess.subject import Subject
+from coprime.assess.number_subject import NumberSubject
+from coprime.assess.subject import Outcome
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
 from coprime.program.operands import Context, Operand, Scratch
@@ -36,7 +37,7 @@ STATE = f"{LANE}.sequencer.fsm_state"
 
 @pytest.fixture(scope="module")
 def campaign():
-    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=21)) as found:
+    with Campaign(NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=21)) as found:
         yield found
 
 
@@ -128,7 +129,7 @@ def test_m_in_memory(campaign, visits):
 @pytest.mark.fuzz
 def test_m_above_its_length():
     """With a key and an input where S needs the last subtraction: S + M is read without bit 64."""
-    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=108)) as campaign:
+    with Campaign(NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=108)) as campaign:
         visits = visits_of(campaign)
         cycles = range(first(visits, "... + S_q")[0], first(visits, "S < M?")[-1], 10)
         found = outcomes(campaign, cycles, LEFT, words_of(Operand.M, DIGITS))
@@ -163,7 +164,7 @@ def test_an_inverse_that_becomes_0(prime):
     other = prime_from((7 << 29) + 1, 2)
     primes = (special, other) if prime is Context.P else (other, special)
     key = RsaPrivateKey.from_primes(*primes, 65537)
-    subject = Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=1)
+    subject = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=1)
     subject.__dict__["operands"] = replace(subject.operands.with_(x=key.n // 3), key=key)
     with Campaign(subject) as campaign:
         run = flip(campaign, 10, RIGHT, 0, LAYOUT.bases[prime.inverse])

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from coprime.assess.campaign import Campaign, Outcome
+from coprime.assess.campaign import Campaign
 from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults import Fault
-from coprime.assess.subject import Subject
+from coprime.assess.number_subject import NumberSubject
+from coprime.assess.subject import Outcome
 from coprime.bus import registers
 from coprime.catalog import choose
 from coprime.device.jobs import EngineError
@@ -98,7 +99,7 @@ def test_cycles_to_a_fault(bench, p_bits, wrong):
 
 @pytest.fixture(scope="module")
 def campaign():
-    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=21)) as found:
+    with Campaign(NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=21)) as found:
         yield found
 
 
@@ -185,7 +186,7 @@ def test_flips_anywhere(campaign):
 
 def test_wipe():
     """The command, after an operation and with its key in both memories."""
-    with Campaign(Subject(CHOICE, Command.RSA_PRIVATE, 64, seed=21)) as campaign:
+    with Campaign(NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=21)) as campaign:
         device = campaign.device
         assert not is_wiped(device)
         device.write32(registers.INTERRUPT_STATUS.address, 1)

@@ -1,6 +1,7 @@
 """Options of `coprime assess`."""
 
 from coprime.assess.fault_kinds import FaultKind
+from coprime.catalog import CALL_FAMILIES
 from coprime.operations.commands import Command
 
 from ..options import Parser, add_design, add_folder, add_json, add_verb, add_workers, counts
@@ -25,17 +26,26 @@ def add_options(parser: Parser) -> None:
 
 def _add_faults_options(parser: Parser) -> None:
     add_design(parser)
-    _add_operation(parser)
-    text = (
-        "what happens: one bit or two bits of a word flip, a component holds its values for a"
-        " cycle, a step is skipped, a bit is stuck for some cycles (bit)"
+    other = next(iter(CALL_FAMILIES))
+    parser.epilog = (
+        f"Engines of byte strings have other options: coprime assess faults {other} --help"
     )
-    parser.choice("--kind", [*FaultKind, ALL], text, FaultKind.BIT)
+    _add_operation(parser)
     text = (
         "1: a key's first operation, after one with another key; 2: its second, which uses what the"
         " first has prepared (1 on curves, otherwise 2)"
     )
     parser.add_argument("--operation-number", type=int, choices=(1, 2), help=text)
+    add_faults(parser)
+
+
+def add_faults(parser: Parser) -> None:
+    """Add which faults are drawn, and how they are run."""
+    text = (
+        "what happens: one bit or two bits of a word flip, a component holds its values for a"
+        " cycle, a step is skipped, a bit is stuck for some cycles (bit)"
+    )
+    parser.choice("--kind", [*FaultKind, ALL], text, FaultKind.BIT)
     drawn = parser.add_mutually_exclusive_group()
     drawn.add_argument("--flips", type=int, default=1000, metavar="N", help="runs (1000)")
     drawn.add_argument("--at", metavar="FAULT", help="run one fault, as a campaign has named it")

@@ -1,0 +1,29 @@
+"""Options of `coprime assess` for an engine of byte strings."""
+
+from coprime.catalog import CALL_FAMILIES
+
+from ..options import Parser, add_parameters, add_verb
+from .assess import add_faults
+
+
+def add_options(parser: Parser, family: str) -> None:
+    """Add the verbs that engines of byte strings have, for those of a family."""
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    faults = add_verb(verbs, "faults", "Run a call with faults, one in each run.")
+    _add_faults_options(faults, family)
+
+
+def _add_faults_options(parser: Parser, family: str) -> None:
+    interface = CALL_FAMILIES[family].choose({}).design.interface
+    parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
+    add_parameters(parser)
+    first, *others = [one.name for one in interface.calls]
+    parser.choice("--operation", [first, *others], f"call ({first})", first)
+    if len(interface.parameter_sets) > 1:
+        first, *_ = interface.parameter_sets
+        parser.choice("--set", interface.parameter_sets, f"parameter set ({first})", first)
+    if any(one.refusal for one in interface.calls):
+        text = "draw inputs that the call must refuse, such as an altered ciphertext"
+        parser.flag("--refused", text)
+    parser.number("--seed", "seed of inputs and draws", 1)
+    add_faults(parser)
