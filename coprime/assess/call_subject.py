@@ -249,18 +249,23 @@ class CallSubject:
         self, result: Answer, before: Answer, others: Callable[[], Iterable[Answer]]
     ) -> Verdict:
         """As of Subject: every result is wrong."""
-        refusal, outputs = self.call.refusal, result.outputs
-
-        def is_that(compute: Callable[[str, Values], Values]) -> bool:
-            wanted = self._asked_for(compute(self.parameter_set, self.inputs))
-            return bool(wanted) and outputs == wanted
-
+        refused, accepted = self._decisions
         return Verdict(
             reveals=result.leaks
-            or any(map(self.has_secrets, outputs.values()))
-            or (refusal is not None and self.refused and is_that(refusal.accepted)),
-            refused=refusal is not None and not self.refused and is_that(refusal.refused),
+            or any(map(self.has_secrets, result.outputs.values()))
+            or (self.refused and result.outputs == accepted),
+            refused=not self.refused and result.outputs == refused,
         )
+
+    @cached_property
+    def _decisions(self) -> Sequence[Values | None]:
+        """What is read if the call refuses, and if it accepts; None where that is nothing."""
+        refusal = self.call.refusal
+        if refusal is None:
+            return None, None
+        every = (refusal.refused, refusal.accepted)
+        found = [self._asked_for(one(self.parameter_set, self.inputs)) for one in every]
+        return [one or None for one in found]
 
     def another_draw(self, number: int) -> Self:
         """The same with other random bytes."""
