@@ -77,7 +77,8 @@ class CallSubject:
 
     def __post_init__(self) -> None:
         self.interface.set_number(self.parameter_set)
-        if self.refused and self.call.refusal is None:
+        call = self.call
+        if self.refused and call.refusal is None:
             raise ValueError(f"{self.operation} refuses no inputs that can be drawn")
 
     @cached_property
