@@ -58,8 +58,8 @@ class CallSubject:
     these words.
 
     A wrong result reveals a secret if it has SECRET_BYTES in a row of one, of these inputs or the
-    last ones, that are neither public nor asked for; and if it is that of refused inputs as if they
-    were accepted (`Refusal`).
+    last ones, that are neither public nor asked for; if it gives zeros for a secret; and if it is
+    that of refused inputs as if they were accepted (`Refusal`).
 
     Raises ValueError for an unknown call or parameter set, and for `refused` of a call that accepts
     all inputs.
@@ -254,9 +254,14 @@ class CallSubject:
         return Verdict(
             reveals=result.leaks
             or any(map(self.has_secrets, result.outputs.values()))
+            or any(map(self._is_known, result.outputs, result.outputs.values()))
             or (self.refused and result.outputs == accepted),
             refused=not self.refused and result.outputs == refused,
         )
+
+    def _is_known(self, name: str, data: bytes) -> bool:
+        """Whether a secret is one that everybody knows: zeros."""
+        return self.interface.slot[name].secret and bool(data) and not any(data)
 
     @cached_property
     def _decisions(self) -> Sequence[Values | None]:

@@ -246,7 +246,11 @@ class CallAccelerator:
 
     def _fetch(self, slot: Slot) -> bytes:
         self._write(registers.SLOT, slot.number)
-        length = self._read(registers.SLOT_LENGTH)
+        found = self._read(registers.SLOT_LENGTH)
+        length = slot.length(self.interface.set_number(self._set or ""))
+        if found != length:
+            self._raise_errors()
+            raise DeviceError(f"SLOT_LENGTH of {slot.name} reads as {found}, not {length}")
         blocks = [
             self._get(min(_BLOCK_BYTES, length - place)) for place in range(0, length, _BLOCK_BYTES)
         ]
