@@ -2,7 +2,8 @@
 
 Faults:
 
-- `subject`: an operation on an accelerator, and what an application gets from the driver
+- `subject`: an operation on a design, and what an application gets from the driver
+- `number_subject`, `call_subject`: its two kinds, operations on numbers and calls
 - `replay`: the driver's accesses, recorded once; a run begins shortly before its fault
 - `faults`: the kinds of faults, and how one is drawn
 - `campaign`: runs with faults, and what became of each

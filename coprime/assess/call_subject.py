@@ -17,7 +17,7 @@ from coprime.engine.capabilities import Error
 from coprime.flow.parts import accelerator_verilog
 
 from .fault_kinds import FaultKind
-from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Verdict
+from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Judgement
 
 SECRET_BYTES = 8
 """As many bytes of a secret in a row, where they were not asked for, reveal it."""
@@ -26,7 +26,7 @@ _WORDS = 4
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallAnswer:
     """What an application gets.
 
     Parameters
@@ -59,7 +59,7 @@ class CallSubject:
 
     A wrong result reveals a secret if it has SECRET_BYTES in a row of one, of these inputs or the
     last ones, that are neither public nor asked for; if it gives zeros for a secret; and if it is
-    that of refused inputs as if they were accepted (`Refusal`).
+    that of refused inputs as if they were accepted (`InputRefusal`).
 
     Raises ValueError for an unknown call or parameter set, and for `refused` of a call that accepts
     all inputs.
@@ -166,12 +166,14 @@ class CallSubject:
         return self.call.draw(self.parameter_set, random.Random(self.seed + ANOTHER_SEED))
 
     @cached_property
-    def expected(self) -> Answer:
+    def expected(self) -> CallAnswer:
         """As the standard defines it; the error is the design's."""
         error = self.design.predict(self.call, self.parameter_set, self.inputs).error
         if error is not Error.NONE:
-            return Answer(error)
-        return Answer(outputs=self._asked_for(self.call.reference(self.parameter_set, self.inputs)))
+            return CallAnswer(error)
+        return CallAnswer(
+            outputs=self._asked_for(self.call.reference(self.parameter_set, self.inputs))
+        )
 
     def _asked_for(self, outputs: Values) -> Values:
         slots = [self.interface.slot[name] for name in self.call.outputs]
@@ -209,16 +211,16 @@ class CallSubject:
         device.give_random(random.Random(text).randbytes(RANDOM_BYTES))
         return device
 
-    def prepare(self, device: Device) -> tuple[Client, Answer]:
+    def prepare(self, device: Device) -> tuple[Client, CallAnswer]:
         """As of Subject: the same call with other inputs."""
         client = Client(device, CallAccelerator(device, self.interface))
         return client, self._answer(client, self._before)
 
-    def operate(self, driver: Client) -> Answer:
+    def operate(self, driver: Client) -> CallAnswer:
         """As of Subject. Raises errors with which the call would not end without a fault."""
         return self._answer(driver, self.inputs)
 
-    def _answer(self, client: Client, inputs: Values) -> Answer:
+    def _answer(self, client: Client, inputs: Values) -> CallAnswer:
         accelerator, failure = client.accelerator, None
         error, outputs = Error.NONE, dict[str, bytes]()
         try:
@@ -229,7 +231,7 @@ class CallSubject:
         leaks = self.has_secrets(self._ask_for_secrets(client.device))
         if failure is not None and error is not self.expected.error and not leaks:
             raise failure
-        return Answer(error, outputs, leaks)
+        return CallAnswer(error, outputs, leaks)
 
     def _ask_for_secrets(self, device: Device) -> bytes:
         """The first words of all slots that must not be read."""
@@ -242,16 +244,16 @@ class CallSubject:
 
     # Results
 
-    def is_right(self, result: Answer) -> bool:
+    def is_right(self, result: CallAnswer) -> bool:
         """Whether it is the standard's."""
         return result == self.expected
 
     def judge(
-        self, result: Answer, before: Answer, others: Callable[[], Iterable[Answer]]
-    ) -> Verdict:
+        self, result: CallAnswer, before: CallAnswer, others: Callable[[], Iterable[CallAnswer]]
+    ) -> Judgement:
         """As of Subject: every result is wrong."""
         refused, accepted = self._decisions
-        return Verdict(
+        return Judgement(
             reveals=result.leaks
             or any(map(self.has_secrets, result.outputs.values()))
             or any(map(self._is_known, result.outputs, result.outputs.values()))
@@ -277,7 +279,7 @@ class CallSubject:
         """The same with other random bytes."""
         return replace(self, draw=number)
 
-    def text(self, result: Answer) -> str:
+    def text(self, result: CallAnswer) -> str:
         """Error or outputs, of secrets only how long they are."""
         parts = [
             f"{name}={f'{len(data)} bytes' if self.interface.slot[name].secret else data.hex()}"

@@ -23,7 +23,7 @@ from coprime.runs.numbers import Operands, expected_result, random_operands
 from .another_key import difference_of_keys
 from .fault_kinds import FaultKind
 from .nonces import KNOWN_BITS, key_follows
-from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Outcome, Verdict
+from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Judgement, Outcome
 
 _OF_A_MESSAGE = {
     "ECDSA_SIGN": {"z"},
@@ -158,14 +158,16 @@ class NumberSubject:
         """Whether it is the right number, or a valid signature."""
         return self.is_signature(result) if self._draws else result == self.expected
 
-    def judge(self, result: int, before: int, others: Callable[[], Iterable[int]]) -> Verdict:
+    def judge(self, result: int, before: int, others: Callable[[], Iterable[int]]) -> Judgement:
         """As of Subject: a signature with another nonce is as good unless that one follows."""
         if self.is_signature(result):
             follows = self.nonce_follows(result, before) or self.key_follows(
                 [result, *filter(self.is_signature, others())]
             )
-            return Verdict(reveals=True) if follows else Verdict(Outcome.RIGHT)
-        return Verdict(reveals=self.reveals(result), another_input=self.is_of_another_input(result))
+            return Judgement(reveals=True) if follows else Judgement(Outcome.RIGHT)
+        return Judgement(
+            reveals=self.reveals(result), another_input=self.is_of_another_input(result)
+        )
 
     def another_draw(self, number: int) -> Self:
         """The same with other nonces."""

@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """What a result is that differs from the one without a fault.
 
     Parameters
@@ -97,7 +97,7 @@ class Subject(Protocol):
 
     @property
     def classes(self) -> Sequence[str]:
-        """The properties of wrong results that are counted: names of fields of Verdict."""
+        """The properties of wrong results that are counted: names of fields of Judgement."""
 
     @property
     def checked(self) -> bool:
@@ -122,7 +122,7 @@ class Subject(Protocol):
     def is_right(self, result: Any) -> bool:
         """Whether it is a right result."""
 
-    def judge(self, result: Any, before: Any, others: Callable[[], Iterable[Any]]) -> Verdict:
+    def judge(self, result: Any, before: Any, others: Callable[[], Iterable[Any]]) -> Judgement:
         """What a result is that differs from the one without a fault.
 
         Parameters

@@ -75,7 +75,7 @@ class CallOutcome:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class InputRefusal:
     """How a call refuses inputs that are complete, but not genuine: by an error, or by outputs.
 
     Parameters
@@ -125,7 +125,7 @@ class Call:
     uses_up: frozenset[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)
     checked: bool = False
-    refusal: Refusal | None = None
+    refusal: InputRefusal | None = None
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -54,7 +54,10 @@ def check_faults(options: argparse.Namespace) -> None:
 
 
 def run_campaign(options: argparse.Namespace, subject: Subject) -> int:
-    """Run the faults of these options. Returns and raises as `run_faults`."""
+    """Run the faults of these options; 1 as `run_faults`.
+
+    Raises ValueError for a kind of faults that the hardware cannot have.
+    """
     if options.kind not in (*subject.kinds, ALL):
         raise ValueError(
             f"{subject.name} has no program, of which a step could be skipped; choose"

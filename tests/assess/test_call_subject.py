@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from coprime.assess.call_subject import Answer, CallSubject
+from coprime.assess.call_subject import CallAnswer, CallSubject
 from coprime.assess.campaign import Campaign
 from coprime.assess.fault_kinds import FaultKind
 from coprime.assess.faults import Fault
 from coprime.assess.subject import Outcome
 from coprime.bus import registers
-from coprime.calls.interface import Refusal
+from coprime.calls.interface import InputRefusal
 from coprime.catalog import choose_calls
 from coprime.engine.capabilities import Error
 from tests.calls.vault import INTERFACE, KEY, VAULT, VaultDesign, hide
@@ -134,7 +134,7 @@ def test_outputs_with_parts_of_a_secret():
         (right[:11] + b"?", False),
         (bytes(12), False),
     ):
-        verdict = subject.judge(Answer(outputs={"copy": copy}), Answer(), list)
+        verdict = subject.judge(CallAnswer(outputs={"copy": copy}), CallAnswer(), list)
         assert (verdict.outcome, verdict.reveals) == (Outcome.WRONG, reveals)
         assert not verdict.refused
 
@@ -143,12 +143,12 @@ def test_secrets_of_the_call_before():
     subject = vault("HIDE")
     key = subject._before["key"]
     assert key != subject.inputs["key"]
-    assert subject.judge(Answer(outputs={"copy": key}), Answer(), list).reveals
+    assert subject.judge(CallAnswer(outputs={"copy": key}), CallAnswer(), list).reveals
 
 
 def test_refused_inputs(monkeypatch):
     """Their outputs as if they were accepted reveal something; those of a refusal do not."""
-    refusal = Refusal(
+    refusal = InputRefusal(
         draw=lambda name, random: {"key": b"not this key", "text": random.randbytes(12)},
         refused=lambda name, values: {"copy": b"a refusal..."},
         accepted=hide,
@@ -164,13 +164,13 @@ def test_refused_inputs(monkeypatch):
     assert altered.command_line == (
         "coprime assess faults vault --operation HIDE --set large-12 --refused --seed 1"
     )
-    refused = Answer(outputs={"copy": b"a refusal..."})
+    refused = CallAnswer(outputs={"copy": b"a refusal..."})
     for subject in (genuine, altered):
-        accepted = Answer(outputs=hide(SET, subject.inputs))
+        accepted = CallAnswer(outputs=hide(SET, subject.inputs))
         is_altered = subject is altered
-        assert subject.judge(accepted, Answer(), list).reveals == is_altered
-        assert subject.judge(refused, Answer(), list).refused != is_altered
-        assert not subject.judge(refused, Answer(), list).reveals
+        assert subject.judge(accepted, CallAnswer(), list).reveals == is_altered
+        assert subject.judge(refused, CallAnswer(), list).refused != is_altered
+        assert not subject.judge(refused, CallAnswer(), list).reveals
     with pytest.raises(ValueError, match="CHECK refuses no inputs that can be drawn"):
         vault("CHECK", refused=True)
 
@@ -206,10 +206,10 @@ def test_other_kinds_of_faults(hiding):
 
 def test_texts_show_no_secrets():
     subject = vault("HIDE")
-    shown = subject.text(Answer(outputs={"copy": b"hidden text."}))
+    shown = subject.text(CallAnswer(outputs={"copy": b"hidden text."}))
     assert shown == f"copy={b'hidden text.'.hex()}"
-    assert subject.text(Answer(outputs={"key": b"a secret"})) == "key=8 bytes"
-    assert subject.text(Answer(Error.SIGNATURE)) == "SIGNATURE"
+    assert subject.text(CallAnswer(outputs={"key": b"a secret"})) == "key=8 bytes"
+    assert subject.text(CallAnswer(Error.SIGNATURE)) == "SIGNATURE"
 
 
 @pytest.mark.parametrize(

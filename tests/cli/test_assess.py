@@ -35,6 +35,29 @@ def test_faults(capsys, tmp_path):
     assert (again["outcome"], again["value"]) == ("wrong", wrong["value"])
 
 
+@pytest.mark.usefixtures("no_measurements")
+def test_faults_in_a_call(capsys):
+    """The same of a call; the command of a wrong result repeats it."""
+    words = ("assess", "faults", "shake", "--operation", "SHA3_256", "--flips", 60, "--seed", 3)
+    found = run_json(capsys, *words, "--workers", 1)
+    assert found["flips"] == sum(found[one] for one in ("right", "error", "no_end", "wrong")) == 60
+    assert (found["family"], found["operation"], found["seed"]) == ("shake", "SHA3_256", 3)
+    assert found["reveals"] == found["refused"] == 0  # there is no secret
+    assert "bits" not in found
+    assert "another_input" not in found
+    wrong = found["wrong_faults"][0]
+    _, *command = shlex.split(wrong["command"])
+    again = run_json(capsys, *command)
+    assert (again["outcome"], again["value"]) == ("wrong", wrong["value"])
+    status, out, _ = run(capsys, *words, "--workers", 1)
+    assert status == 0  # nothing checks a digest
+    total = next(line for line in out.splitlines() if line.startswith("bit   all"))
+    assert total.split()[2:] == [
+        str(found[one])
+        for one in ("flips", "right", "error", "no_end", "wrong", "reveals", "refused")
+    ]
+
+
 def test_a_design_that_checks(capsys):
     """The register that counts products is no part of a result."""
     fault = "bit,100,front_end.status.products,0,31"

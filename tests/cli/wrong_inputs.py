@@ -81,6 +81,11 @@ WRONG = {
         "rsa sign --key key.pem --device sim:shake",
         "synth shake --target xc7 --part multiplier",
         "synth shake --target unit-gate",
+        "assess faults shake --operation SHA3_265",
+        "assess faults shake --kind skip",
+        "assess faults shake --flips 0",
+        "assess faults shake --bits 64",
+        "assess leakage shake",
     ],
     "Targets, buses, paddings, boards": [
         "build fdfm --target stratix -o x",
