@@ -112,7 +112,8 @@ class CallAccelerator:
         With another parameter set than that of the call before, the engine forgets all slots.
 
         Raises ValueError for an unknown call, parameter set or output, and for an input that the
-        call does not take; EngineError if the hardware refuses; InterruptTimeout.
+        call does not take; EngineError if the hardware refuses; InterruptTimeout; DeviceError for a
+        slot of another length than the interface says.
         """
         call = self.interface.named(name)
         self._check(call, values, parameter_set)

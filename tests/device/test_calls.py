@@ -11,6 +11,7 @@ from coprime.bus.kinds import Bus
 from coprime.calls.interface import CallOutcome
 from coprime.catalog import choose_calls
 from coprime.device.accelerator import Accelerator
+from coprime.device.base import DeviceError
 from coprime.device.calls import PART_BYTES, CallAccelerator
 from coprime.device.jobs import EngineError, IdentificationError
 from coprime.device.serial import SerialDevice
@@ -86,6 +87,23 @@ def test_slots_stay_until_the_parameter_set_changes(driver):
 
 def test_only_what_is_asked_for_is_read(driver):
     assert driver.call("COPY", {"key": LONG}, parameter_set="long", read=[]).outputs == {}
+
+
+@pytest.mark.parametrize("wrong", [0, 8, 16, 1 << 31])
+def test_a_slot_of_another_length(driver, device, monkeypatch, wrong):
+    """As after a bit has flipped: its bytes are not what the call has given."""
+
+    class Misread:
+        def __getattr__(self, name):
+            return getattr(device, name)
+
+        def read32(self, address):
+            found = device.read32(address)
+            return wrong if address == registers.SLOT_LENGTH.address else found
+
+    monkeypatch.setattr(driver, "_device", Misread())
+    with pytest.raises(DeviceError, match=f"SLOT_LENGTH of copy reads as {wrong}, not 12"):
+        driver.call("COPY", {"key": LONG}, parameter_set="long")
 
 
 def test_a_text_while_the_call_runs(driver):
