@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from random import Random
 
-from coprime.calls.interface import Call, EngineInterface, Slot, Values
+from coprime.calls.interface import Call, EngineInterface, Refusal, Slot, Values
 from coprime.model.lattice import ml_kem_standard as standard
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, SEED_BYTES, MlKemSet
 
@@ -65,6 +65,22 @@ def _decapsulate(parameter_set: str, values: Values) -> Values:
     return {"key": standard.decapsulate(BY_NAME[parameter_set], values["dk"], values["c"])}
 
 
+def _altered(parameter_set: str, random: Random) -> Values:
+    """dk and a ciphertext of which one bit is wrong."""
+    values = _seeds("dk", "c")(parameter_set, random)
+    place = random.randrange(8 * len(values["c"]))
+    c = int.from_bytes(values["c"], "little") ^ 1 << place
+    return {**values, "c": c.to_bytes(len(values["c"]), "little")}
+
+
+def _accepted(parameter_set: str, values: Values) -> Values:
+    return {"key": standard.decapsulation(BY_NAME[parameter_set], values["dk"], values["c"])[0]}
+
+
+def _refused(parameter_set: str, values: Values) -> Values:
+    return {"key": standard.decapsulation(BY_NAME[parameter_set], values["dk"], values["c"])[1]}
+
+
 def _check(parameter_set: str, values: Values) -> Values:
     return {}
 
@@ -94,6 +110,7 @@ CALLS = (
         outputs=("key",),
         draw=_seeds("dk", "c"),
         reference=_decapsulate,
+        refusal=Refusal(draw=_altered, refused=_refused, accepted=_accepted),
     ),
     Call(
         *(
@@ -119,4 +136,5 @@ def ml_kem_interface(sets: tuple[MlKemSet, ...], *, readable: bool) -> EngineInt
         slots=_slots(sets, readable=readable),
         calls=CALLS,
         parameter_sets=tuple(one.name for one in sets),
+        program_counters=("sponge.sequencer.state__counter", "arithmetic.sequencer.counter"),
     )

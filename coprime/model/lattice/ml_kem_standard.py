@@ -171,9 +171,15 @@ def encapsulate(one: MlKemSet, ek: bytes, m: bytes) -> tuple[bytes, bytes]:
 
 def decapsulate(one: MlKemSet, dk: bytes, c: bytes) -> bytes:
     """K: algorithm 18."""
+    accepted, refused, genuine = decapsulation(one, dk, c)
+    return accepted if genuine else refused
+
+
+def decapsulation(one: MlKemSet, dk: bytes, c: bytes) -> tuple[bytes, bytes, bool]:
+    """K of a genuine ciphertext and of a refused one, and whether c is genuine: algorithm 18."""
     k = one.k
     ek, h, z = dk[384 * k : 768 * k + 32], dk[768 * k + 32 : 768 * k + 64], dk[768 * k + 64 :]
     m = _decrypt(one, dk[: 384 * k], c)
     both = hashlib.sha3_512(m + h).digest()
-    refusal = hashlib.shake_256(z + c).digest(32)
-    return both[:32] if _encrypt(one, ek, m, both[32:]) == c else refusal
+    refused = hashlib.shake_256(z + c).digest(32)
+    return both[:32], refused, _encrypt(one, ek, m, both[32:]) == c
