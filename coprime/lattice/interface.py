@@ -136,5 +136,5 @@ def ml_kem_interface(sets: tuple[MlKemSet, ...], *, readable: bool) -> EngineInt
         slots=_slots(sets, readable=readable),
         calls=CALLS,
         parameter_sets=tuple(one.name for one in sets),
-        program_counters=("sponge.sequencer.state__counter", "arithmetic.sequencer.counter"),
+        program_counters=(*("sponge.sequencer.state", "arithmetic.sequencer.instruction_address"),),
     )
