@@ -57,9 +57,11 @@ class LatticeEngine(wiring.Component):
     | REFUSE | a check of a key without any: OPERAND_MISSING |
     | RUN | both sides execute their programs, until both have ended or there is a fault |
 
-    A fault is a word of a memory, or an instruction of the arithmetic side, with a wrong parity; or
-    a decision on a ciphertext without all of its comparisons, or of comparisons that contradict
-    each other. The call ends with FAULT after everything was cleared.
+    A fault is a word of a memory, or an instruction of the arithmetic side, with a wrong parity; a
+    decision on a ciphertext without all of its comparisons, or of comparisons that contradict each
+    other; a call that gives a key without a decision; a memory that is cleared meanwhile; and
+    REFUSE, which is a bit away from RUN, while a side works. The call ends with FAULT after
+    everything was cleared.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ class LatticeEngine(wiring.Component):
             *same_named(host, self, "read_slot", "read_restart", "parameter_set", "complete"),
             *same_named(memory, host, "host_address"),
             *same_named(host, memory, "word"),
-            host.genuine.eq(arithmetic.genuine),
+            *same_named(host, arithmetic, "genuine", "altered"),
             memory.address.eq(sponge.address),
             sponge.word.eq(memory.word),
             samples.restart.eq(sponge.restart),
@@ -149,6 +151,8 @@ class LatticeEngine(wiring.Component):
                 side.wipe.eq(wipes),
             ]
         m.d.comb += [
+            # Of encapsulations and decapsulations, whose codes are the two between the others.
+            arithmetic.forget.eq(begins & (self.call - KEY_PAIR_CODE)[:2].xor()),
             self.memory.wipe.eq(wipes),
             self.samples.wipe.eq(wipes),
             self.memory.host_reads.eq(idle),
@@ -160,7 +164,8 @@ class LatticeEngine(wiring.Component):
         parts = (self.memory, self.samples, sponge, arithmetic)
         wiping = Cat(part.wiping for part in parts).any()
         clears, call = Signal(), Signal(2)
-        faulty = Signal()
+        faulty, ended = Signal(), Signal()
+        m.d.comb += ended.eq(~sponge.busy & ~arithmetic.busy)
         with m.If(faulty):
             m.d.comb += self.error.eq(Error.FAULT)
         with m.Elif(missing):
@@ -187,12 +192,19 @@ class LatticeEngine(wiring.Component):
                         m.d.comb += begins.eq(1)
                         m.next = "RUN"
             with m.State("REFUSE"):
-                m.d.comb += [self.busy.eq(1), self.working.eq(1), self.done.eq(1)]
-                m.next = "IDLE"
+                m.d.comb += [self.busy.eq(1), self.working.eq(1)]
+                with m.If(ended):
+                    m.d.comb += self.done.eq(1)
+                    m.next = "IDLE"
+                with m.Else():
+                    m.d.comb += wipes.eq(1)
+                    m.d.sync += faulty.eq(1)
+                    m.next = "CLEAR"
             with m.State("RUN"):
-                ended = ~sponge.busy & ~arithmetic.busy
+                undecided = call.xor() & ~(arithmetic.genuine ^ arithmetic.altered)
                 m.d.comb += [self.busy.eq(1), self.working.eq(~sponge.waits)]
-                with m.If(arithmetic.fault | self.memory.wrong):
+                wrong = arithmetic.fault | self.memory.wrong | wiping
+                with m.If(wrong | (ended & undecided)):
                     m.d.comb += wipes.eq(1)
                     m.d.sync += faulty.eq(1)
                     m.next = "CLEAR"

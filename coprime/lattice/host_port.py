@@ -28,7 +28,8 @@ class HostPort(wiring.Component):
     -------
     load, output, read_slot, read_restart, parameter_set, complete : of CallSignature
     idle (1 bit, in): words are loaded and read
-    genuine (1 bit, in): slot `key` is the genuine ciphertext's, else the refused one's
+    genuine, altered (1 bit, in): slot `key` is a genuine ciphertext's, or an altered one's; it is
+        not read unless it is one of the two
     loads (out), host_address (out), word (in): of ByteMemory
     """
 
@@ -51,6 +52,7 @@ class HostPort(wiring.Component):
                 "complete": In(max(one.number for one in interface.slots) + 1),
                 "idle": In(1),
                 "genuine": In(1),
+                "altered": In(1),
                 "loads": Out(stream.Signature(addressed_word(address_bits))),
                 "host_address": Out(address_bits),
                 "word": In(8 * WORD_BYTES),
@@ -96,14 +98,17 @@ class HostPort(wiring.Component):
                 Cat(index[:low], self._row(bases, self.read_slot, bits) + index[low:])
             ),
             last.eq(index[:low].all() & (index[low:] == length)),
-            allowed.eq(((self.complete & readable) >> self.read_slot)[0]),
+            allowed.eq(
+                ((self.complete & readable) >> self.read_slot)[0]
+                & ((self.read_slot != key) | (self.genuine ^ self.altered))
+            ),
             self.output.valid.eq(fetched & allowed & self.idle & ~self.read_restart & ~ended),
             self.output.payload.data.eq(self.word),
             self.output.payload.bytes.eq(WORD_BYTES),
             self.output.payload.last.eq(last),
             taken.eq(self.output.valid & self.output.ready),
         ]
-        with m.If((self.read_slot == key) & ~self.genuine):
+        with m.If((self.read_slot == key) & self.altered):
             m.d.comb += self.host_address[self.refusal_bit].eq(1)
         m.d.sync += fetched.eq(self.idle & ~taken & ~self.read_restart)
         with m.If(taken):

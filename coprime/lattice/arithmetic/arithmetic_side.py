@@ -36,7 +36,7 @@ class ArithmeticSide(wiring.Component):
     bytes (out): of ByteMemory
     full, sample_address, sample, release (in, out, in, out): of SampleBuffer
     post, available, take (1 bit, out, in, out): of the semaphores
-    genuine, refused (1 bit, out): of ArithmeticSequencer
+    forget, genuine, altered, refused (1 bit, in, out, out, out): of ArithmeticSequencer
     multiplying (1 bit, out): a slot of a step
     fault (1 bit, out): of ArithmeticSequencer, or a parity of the polynomials' memory is wrong
     wipe (1 bit, in): end, and clear the polynomials
@@ -49,11 +49,11 @@ class ArithmeticSide(wiring.Component):
         self.program, self.target = program, Target(target)
         self.datapath = Datapath(target)
         self.sequencer = ArithmeticSequencer(program, address_bits, self.target)
-        outputs = ("busy", "done", "release", "post", "take", "genuine", "refused", "multiplying")
+        outputs = ("busy", "done", "release", "post", "take", "genuine", "altered", "refused")
         super().__init__(
             {
-                **dict.fromkeys(("start", "available", "wipe"), In(1)),
-                **dict.fromkeys((*outputs, "fault", "wiping"), Out(1)),
+                **dict.fromkeys(("start", "available", "forget", "wipe"), In(1)),
+                **dict.fromkeys((*outputs, "multiplying", "fault", "wiping"), Out(1)),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
                 "bytes": Out(ByteAccess(address_bits)),
@@ -85,11 +85,12 @@ class ArithmeticSide(wiring.Component):
             instructions.addr.eq(Cat(sequencer.instruction_address, padding, Const(1, 1))),
             sequencer.instruction.eq(instructions.data[:WORD_BITS]),
             *same_named(
-                *(sequencer, self, "start", "entry", "parameter_set", "full", "available", "wipe")
+                *(sequencer, self, "start", "entry", "parameter_set", "full", "available"),
+                *("forget", "wipe"),
             ),
             *same_named(
                 *(self, sequencer, "busy", "done", "release", "post", "take"),
-                *("genuine", "refused"),
+                *("genuine", "altered", "refused"),
             ),
             datapath.step.eq(sequencer.step),
             datapath.start.eq(sequencer.start_step),

@@ -50,22 +50,23 @@ class ArithmeticSequencer(wiring.Component):
     full (in), release (1 bit, out): of SampleBuffer
     post, available, take (1 bit, out, in, out): of the semaphores
     compare, differs, agrees (1 bit, out, in, in), compared (in): of the datapath
-    genuine (1 bit, out): what the last DECIDE has found
+    forget (1 bit, in): nothing is decided any more
+    genuine, altered (1 bit, out): what the last DECIDE has found; both are 0 if there was none
     refused (1 bit, out): something had differed at an END that refuses; from the cycle after `done`
         to the next `start`
     fault (1 bit, out): in this cycle an instruction's parity is wrong, or DECIDE has found that the
         comparisons contradict each other or are not complete
-    wipe (1 bit, in): end; the key is not genuine
+    wipe (1 bit, in): end; nothing is decided any more
     """
 
     def __init__(self, program: AssembledArithmetic, address_bits: int, target: Target):
         self.program, self.target = program, target
-        inputs = ("start", "step_done", "use", "available", "differs", "agrees", "wipe")
+        inputs = ("start", "step_done", "use", "available", "differs", "agrees", "forget", "wipe")
         outputs = ("busy", "done", "start_step", "release", "post", "take", "compare")
         super().__init__(
             {
                 **dict.fromkeys(inputs, In(1)),
-                **dict.fromkeys((*outputs, "genuine", "refused", "fault"), Out(1)),
+                **dict.fromkeys((*outputs, "genuine", "altered", "refused", "fault"), Out(1)),
                 "compared": In(COUNT_BITS),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
@@ -143,7 +144,10 @@ class ArithmeticSequencer(wiring.Component):
                         ]
                         m.next = "FETCH"
                     with m.If(code[Code.DECIDE]):
-                        m.d.sync += self.genuine.eq(self.agrees & ~self.differs)
+                        m.d.sync += [
+                            self.genuine.eq(self.agrees & ~self.differs),
+                            self.altered.eq(self.differs & ~self.agrees),
+                        ]
             with m.State("RUN"):
                 m.d.comb += self.busy.eq(1)
                 with m.If(self.wipe):
@@ -156,8 +160,10 @@ class ArithmeticSequencer(wiring.Component):
             m.d.sync += self.address.eq(self._place(m, place))
         with m.Elif(self.use):
             m.d.sync += self.address.eq(self.address + 1)
+        with m.If(self.forget | self.wipe):
+            m.d.sync += [self.genuine.eq(0), self.altered.eq(0)]
         with m.If(self.wipe):
-            m.d.sync += [self.genuine.eq(0), self.refused.eq(0)]
+            m.d.sync += self.refused.eq(0)
         return m
 
     def _incomplete(self, field: data.View) -> Value:
