@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from random import Random
 
-from coprime.calls.interface import Call, EngineInterface, Refusal, Slot, Values
+from coprime.calls.interface import Call, EngineInterface, InputRefusal, Slot, Values
 from coprime.model.lattice import ml_kem_standard as standard
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, SEED_BYTES, MlKemSet
 
@@ -110,7 +110,7 @@ CALLS = (
         outputs=("key",),
         draw=_seeds("dk", "c"),
         reference=_decapsulate,
-        refusal=Refusal(draw=_altered, refused=_refused, accepted=_accepted),
+        refusal=InputRefusal(draw=_altered, refused=_refused, accepted=_accepted),
     ),
     Call(
         *(
