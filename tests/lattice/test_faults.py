@@ -141,6 +141,41 @@ def test_a_decision_that_is_not_made_keeps_the_one_before(campaign):
         assert campaign.run(campaign.altered, after, (name, 0, 0)) == campaign.refusal
 
 
+@pytest.mark.parametrize(
+    ("end", "bit"),
+    [
+        ("engine.fsm_state", 0),  # RUN becomes REFUSE
+        ("arithmetic.sequencer.fsm_state", 0),
+        ("arithmetic.sequencer.fsm_state", 1),
+        ("engine.memory.wiping", 0),
+    ],
+)
+def test_a_call_that_ends_without_a_decision(campaign, end, bit):
+    """That of the call before does not count, and no key of zeros is read."""
+    name = registers_named(campaign, end)
+    for after in range(7000, 14_000, 997):
+        assert campaign.run(campaign.genuine, 0) == campaign.key
+        found = campaign.run(campaign.altered, after, (name, 0, bit))
+        assert found in (Error.FAULT, campaign.refusal)
+    assert found is Error.FAULT or end.startswith("arithmetic")  # which may only be delayed
+    if found is Error.FAULT:
+        cleared(campaign)
+
+
+@pytest.mark.parametrize("rail", ["genuine", "altered"])
+def test_a_decision_that_changes_after_it_was_made(campaign, rail):
+    """The key can then not be read."""
+    device = campaign.device
+    for values in (campaign.genuine, campaign.altered):
+        campaign.driver.call("ML_KEM_DECAPSULATE", values, parameter_set=NAME, read=[])
+        name = registers_named(campaign, f"arithmetic.sequencer.{rail}")
+        device.flip(device.registers[name], 0, 0)
+        with pytest.raises(EngineError) as raised:
+            campaign.driver._fetch(campaign.driver.interface.slot["key"])
+            campaign.driver._raise_errors()
+        assert raised.value.code in (Error.KEY_OVERRUN, Error.NOT_READY)
+
+
 def test_after_a_fault_the_next_call_is_right(campaign):
     name = registers_named(campaign, "arithmetic.datapath.streams.differs")
     assert campaign.run(campaign.altered, 11_000, (name, 0, 0)) is Error.FAULT
