@@ -151,8 +151,11 @@ class LatticeEngine(wiring.Component):
                 side.wipe.eq(wipes),
             ]
         m.d.comb += [
-            # Of encapsulations and decapsulations, whose codes are the two between the others.
-            arithmetic.forget.eq(begins & (self.call - KEY_PAIR_CODE)[:2].xor()),
+            # Of encapsulations and decapsulations, whose codes are the two between the others; and
+            # of a key that is cleared by a fault.
+            arithmetic.forget.eq(
+                (begins & (self.call - KEY_PAIR_CODE)[:2].xor()) | self.memory.wiping
+            ),
             self.memory.wipe.eq(wipes),
             self.samples.wipe.eq(wipes),
             self.memory.host_reads.eq(idle),

@@ -101,6 +101,7 @@ class HostPort(wiring.Component):
             allowed.eq(
                 ((self.complete & readable) >> self.read_slot)[0]
                 & ((self.read_slot != key) | (self.genuine ^ self.altered))
+                & (index[low:] <= length)  # a bit of it that flips leads to no other slot
             ),
             self.output.valid.eq(fetched & allowed & self.idle & ~self.read_restart & ~ended),
             self.output.payload.data.eq(self.word),
