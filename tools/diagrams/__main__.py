@@ -19,7 +19,7 @@ from svg import Picture
 
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.axi_cluster import AxiCluster, ChainEnds
-from coprime.catalog import family_named
+from coprime.catalog import choose_calls, family_named
 from coprime.cluster.node import Node
 from coprime.engine.contract import capabilities_of
 
@@ -36,6 +36,13 @@ def engine(family: str) -> Picture:
     design = family_named(family).choose(_SETTINGS[family]).design
     block = blocks.block_of(design.hardware(), family)
     return blocks.draw(block, f"The parts of an engine of {family} and their signals", EXPANDED)
+
+
+def lattice() -> Picture:
+    """The engine of ML-KEM: both sides, and what is between them."""
+    block = blocks.block_of(choose_calls("lattice", {}).design.hardware(), "lattice")
+    title = "The parts of an engine of lattice and their signals"
+    return blocks.draw(block, title, ("sponge", "arithmetic"))
 
 
 def accelerator() -> Picture:
@@ -140,6 +147,7 @@ _SETTINGS: Mapping[str, Mapping[str, int | str]] = {
 PICTURES: Mapping[str, Callable[[], Picture]] = {
     **overview.PICTURES,
     **{family: partial(engine, family) for family in _SETTINGS},
+    "lattice": lattice,
     "accelerator": accelerator,
     "cluster": cluster,
     "token": partial(layers.draw, ROOT / "coprime/token/src", "The layers of the PKCS #11 module"),
