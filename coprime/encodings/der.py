@@ -125,9 +125,19 @@ def tagged(number: int, *parts: bytes) -> bytes:
     return _element(context(number), b"".join(parts))
 
 
+def implicit(number: int, content: bytes) -> bytes:
+    """An element whose tag [number] of its context takes the place of its own: of no elements."""
+    return _element(implicit_context(number), content)
+
+
 def context(number: int) -> int:
     """The tag [number] of an element that consists of elements."""
     return 0xA0 | number
+
+
+def implicit_context(number: int) -> int:
+    """The tag [number] of an element that consists of no elements."""
+    return 0x80 | number
 
 
 def integer(value: int) -> bytes:

@@ -156,7 +156,7 @@ def _of_pkcs8(fields: list[der.Element]) -> PrivateKeyInfo:
     if version.number() > 1:
         raise ValueError("the version of a private key is 0 or 1")
     tagged = {one.tag: one for one in others}
-    attributes, public = der.context(0), _IMPLICIT | _PUBLIC_KEY
+    attributes, public = der.context(0), der.implicit_context(_PUBLIC_KEY)
     if not tagged.keys() <= {attributes, public}:
         raise ValueError("a private key has fields that are not known")
     bits = tagged.get(public)
@@ -165,10 +165,6 @@ def _of_pkcs8(fields: list[der.Element]) -> PrivateKeyInfo:
     return PrivateKeyInfo(
         *_algorithm(identifier), key.octets(), None if bits is None else bits.content[1:]
     )
-
-
-_IMPLICIT = 0x80
-"""In the tag of an element that takes the place of one with another tag."""
 
 
 # --- Public keys --------------------------------------------------------------------------------
