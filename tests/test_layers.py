@@ -18,6 +18,7 @@ LAYERS = [
     "soc",
     "token",
     "package",
+    "pqc",
     "ec",
     "rsa",
     "device",
