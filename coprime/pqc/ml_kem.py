@@ -1,0 +1,167 @@
+"""ML-KEM on an accelerator: key pairs, encapsulation, decapsulation.
+
+Source: FIPS 203, section 7. Random bytes are the operating system's. The engine is wiped after
+every call that had a secret.
+
+    private, public = generate(accelerator, ML_KEM["ML-KEM-768"])
+    sent = encapsulate(accelerator, public)
+    assert decapsulate(accelerator, private, sent.ciphertext) == sent.secret
+"""
+
+import secrets
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from coprime.calls.interface import EngineInterface, Values
+
+from .key_sets import ML_KEM, SEED_BYTES, KeySet, MlKemKeySet
+from .keys import KeyForm, LatticePrivateKey, LatticePublicKey
+
+KEY_PAIR, ENCAPSULATE, DECAPSULATE = "ML_KEM_KEY_PAIR", "ML_KEM_ENCAPSULATE", "ML_KEM_DECAPSULATE"
+
+
+class HasOutputs(Protocol):
+    """The result of a call."""
+
+    @property
+    def outputs(self) -> Values:
+        """Those that were read, by name."""
+
+
+class Calls(Protocol):
+    """A `CallAccelerator` whose engine has the calls of ML-KEM, or a substitute."""
+
+    @property
+    def interface(self) -> EngineInterface:
+        """That of the engine."""
+
+    def call(
+        self,
+        name: str,
+        values: Values,
+        *,
+        parameter_set: str = "",
+        read: Collection[str] | None = None,
+    ) -> HasOutputs:
+        """Load inputs, run a call, and read these outputs."""
+
+    def wipe(self) -> None:
+        """Clear all slots."""
+
+
+@dataclass(frozen=True)
+class Encapsulation:
+    """A shared secret of 32 bytes, which the repr does not show, and its ciphertext."""
+
+    ciphertext: bytes = field(repr=False)
+    secret: bytes = field(repr=False)
+
+
+def generate(
+    accelerator: Calls, one: KeySet, form: KeyForm = KeyForm.SEED
+) -> tuple[LatticePrivateKey, LatticePublicKey]:
+    """A new key pair, whose private key consists of what the form has.
+
+    ValueError as `check_engine`, and if the engine gives another private key than the seed's.
+    """
+    key = LatticePrivateKey.generate(one)
+    expanded = form is not KeyForm.SEED
+    with _wiping(accelerator):
+        found = _key_pair(accelerator, key, ["ek", "dk"] if expanded else ["ek"])
+    public = LatticePublicKey(one, found["ek"])
+    if expanded:
+        key = key.with_expanded(found["dk"]).in_form(form)
+    return key, public
+
+
+def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicKey:
+    """The public key of a private one: from the seed on the accelerator, or else from the expanded
+    key, which contains it.
+    """
+    if private.seed is None:
+        return private.software_public()
+    with _wiping(accelerator):
+        return LatticePublicKey(private.set, _key_pair(accelerator, private, ["ek"])["ek"])
+
+
+def encapsulate(
+    accelerator: Calls, public: LatticePublicKey, m: bytes | None = None
+) -> Encapsulation:
+    """A new shared secret, and its ciphertext for the owner of the public key.
+
+    `m` : 32 bytes that determine both, for tests; by default random ones. ValueError as
+    `check_engine`, and for another length.
+    """
+    check_engine(accelerator.interface, public.set, ["key"])
+    values = {"ek": public.key, "m": secrets.token_bytes(SEED_BYTES) if m is None else m}
+    with _wiping(accelerator):
+        done = accelerator.call(
+            ENCAPSULATE, values, parameter_set=public.set.name, read=["c", "key"]
+        )
+    return Encapsulation(done.outputs["c"], done.outputs["key"])
+
+
+def decapsulate(accelerator: Calls, private: LatticePrivateKey, ciphertext: bytes) -> bytes:
+    """The shared secret of a ciphertext; of one that was not made for this key, 32 other bytes,
+    which depend on both (implicit rejection).
+
+    A seed is expanded inside the engine, so that the expanded key does not leave it. ValueError as
+    `check_engine`, and for a ciphertext of another length.
+    """
+    check_engine(accelerator.interface, private.set, ["key"])
+    check_ciphertext(private.set, ciphertext)
+    values = {"c": ciphertext}
+    with _wiping(accelerator):
+        if private.expanded is None:
+            _key_pair(accelerator, private, [])
+        else:
+            values["dk"] = private.expanded
+        done = accelerator.call(DECAPSULATE, values, parameter_set=private.set.name, read=["key"])
+    return done.outputs["key"]
+
+
+def check_ciphertext(one: KeySet, ciphertext: bytes) -> None:
+    """Raise ValueError unless the ciphertext has the length of the parameter set."""
+    wanted = _ml_kem(one).parameters.ciphertext_bytes
+    if len(ciphertext) != wanted:
+        raise ValueError(
+            f"a ciphertext of {one.name} has {wanted:,} bytes, not {len(ciphertext):,}"
+        )
+
+
+def check_engine(interface: EngineInterface, one: KeySet, secret: Collection[str]) -> None:
+    """Raise ValueError unless an engine has the parameter set, and these secret slots can be read.
+
+    ValueError too for a parameter set that is not of ML-KEM.
+    """
+    _ml_kem(one)
+    if one.name not in interface.parameter_sets:
+        known = ", ".join(interface.parameter_sets)
+        raise ValueError(f"the engine has {known}, not {one.name}")
+    for name in secret:
+        if not interface.slot[name].readable:
+            raise ValueError(f"the engine keeps {name} inside: take one with secrets=readable")
+
+
+def _ml_kem(one: KeySet) -> MlKemKeySet:
+    if one.name not in ML_KEM:
+        raise ValueError(f"a key of {one.name} is not one of ML-KEM")
+    return ML_KEM[one.name]
+
+
+def _key_pair(accelerator: Calls, key: LatticePrivateKey, read: list[str]) -> Values:
+    """What is to be read of the key pair of the seed; the rest stays in the engine."""
+    check_engine(accelerator.interface, key.set, [name for name in read if name == "dk"])
+    assert key.seed is not None
+    values = {"d": key.seed[:SEED_BYTES], "z": key.seed[SEED_BYTES:]}
+    return accelerator.call(KEY_PAIR, values, parameter_set=key.set.name, read=read).outputs
+
+
+@contextmanager
+def _wiping(accelerator: Calls) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        accelerator.wipe()
