@@ -41,6 +41,8 @@ COMMANDS: Mapping[str, str] = {
     "choose": "Find the best measured design under a budget.",
     "rsa": "Keys, encryption and signatures on any device.",
     "ec": "Keys, shared secrets and signatures of elliptic curves on any device.",
+    "ml-kem": "ML-KEM keys, encapsulation and decapsulation on any device.",
+    "x25519-mlkem768": "Shares and secrets of TLS 1.3's hybrid key exchange on any two devices.",
     "assess": "Assess a design against faults and power analysis, in simulation.",
     "soc": "Simulate a RISC-V system that encrypts, decrypts or exponentiates on an accelerator.",
     "simulate-board": "Simulate a board at a serial port, for --device serial:.",

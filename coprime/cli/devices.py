@@ -7,10 +7,11 @@ A device is text: a kind, a colon, and what that kind needs. Options hold it as 
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from coprime.bus.serial.protocol import BAUD
-from coprime.catalog import choose
+from coprime.catalog import choose, choose_calls
 
 from .options import parse_settings
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from coprime.operations.commands import Command
 
 DEFAULT = "sim:compact"  # the device if none is named
+DEFAULT_OF_CALLS = "sim:lattice"  # the same for calls of engines of byte strings
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 
@@ -29,11 +31,14 @@ class Simulated:
     settings: Mapping[str, str]
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read family and parameters. ValueError as `coprime.catalog.choose`."""
+    def parse(cls, text: str, *, calls: bool = False) -> Self:
+        """Read family and parameters, with `calls` those of an engine of byte strings.
+
+        ValueError as `coprime.catalog.choose`, or `choose_calls`.
+        """
         family, *settings = text.split(",")
         simulated = cls(family, parse_settings(settings, f"sim:{family}"))
-        choose(simulated.family, simulated.settings)
+        (choose_calls if calls else choose)(simulated.family, simulated.settings)
         return simulated
 
 
@@ -71,13 +76,22 @@ KINDS: Mapping[str, Callable[[str], NamedDevice]] = {
     "serial": Hardware.serial,
     "uio": Hardware.uio,
 }
+_CALL_KINDS: Mapping[str, Callable[[str], NamedDevice]] = {
+    **KINDS,
+    "sim": partial(Simulated.parse, calls=True),
+}
 
 
 def add_device(
-    parser: argparse.ArgumentParser, *, optional: bool = False, curves: bool = False
+    parser: argparse.ArgumentParser,
+    option: str = "--device",
+    *,
+    optional: bool = False,
+    curves: bool = False,
 ) -> None:
-    """Add --device; optional: without it there is no device, and not the default one.
+    """Add --device, or another option.
 
+    `optional`: without it there is no device, and not the default one.
     `curves`: it is for elliptic curves, and the default one depends on the command: `device_for`.
     """
     default = f"{DEFAULT}, which is constant-time and checks its results"
@@ -86,7 +100,7 @@ def add_device(
     elif curves:
         default = f"{DEFAULT} with curves= as the key needs it, which is constant-time"
     parser.add_argument(
-        "--device",
+        option,
         type=_device,
         default=None if optional or curves else DEFAULT,
         metavar="DEVICE",
@@ -96,17 +110,36 @@ def add_device(
     )
 
 
-def parse_device(text: str) -> NamedDevice:
-    """Read a device. ValueError, which says what a device is, if the text is none."""
+def add_call_device(parser: argparse.ArgumentParser) -> None:
+    """Add --device, for calls of engines of byte strings."""
+    parser.add_argument(
+        "--device",
+        type=partial(_device, calls=True),
+        default=DEFAULT_OF_CALLS,
+        metavar="DEVICE",
+        help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator; serial:PATH[,BAUD] is a board at"
+        " a serial port, such as serial:/dev/ttyUSB0; uio:/dev/uioN is hardware under Linux"
+        f" ({DEFAULT_OF_CALLS}, which is constant-time)",
+    )
+
+
+def parse_device(text: str, *, calls: bool = False) -> NamedDevice:
+    """Read a device, with `calls` one with an engine of byte strings.
+
+    ValueError, which says what a device is, if the text is none.
+    """
+    kinds = _CALL_KINDS if calls else KINDS
     kind, colon, rest = text.partition(":")
-    if not colon or kind not in KINDS:
+    if not colon or kind not in kinds:
         raise ValueError(f"a device is {_FORMS}, not {text!r}")
-    return KINDS[kind](rest)
+    return kinds[kind](rest)
 
 
-def device_for(options: argparse.Namespace, command: "Command") -> NamedDevice:
-    """The device of --device; without it, the default one that has the command."""
-    named: NamedDevice | None = options.device
+def device_for(
+    options: argparse.Namespace, command: "Command", name: str = "device"
+) -> NamedDevice:
+    """The device of --device, or of another option; without it, the default with the command."""
+    named: NamedDevice | None = getattr(options, name)
     return named or parse_device(default_with(command))
 
 
@@ -116,8 +149,8 @@ def default_with(command: "Command") -> str:
     return DEFAULT if setting is None else f"{DEFAULT},{setting[0]}={setting[1]}"
 
 
-def _device(text: str) -> NamedDevice:
+def _device(text: str, *, calls: bool = False) -> NamedDevice:
     try:
-        return parse_device(text)
+        return parse_device(text, calls=calls)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None

@@ -136,18 +136,20 @@ def check_new_files(private: Path, public: Path | None) -> None:
                 raise ValueError(f"{path} exists, and a key is never overwritten")
 
 
-def check_output(name: Path | str, **inputs: Path) -> None:
+def check_output(name: Path | str, *, option: str = "-o", **inputs: Path) -> None:
     """Raise ValueError, before any work, unless -o can be written and is none of the keys.
 
-    `-` is standard output.
+    `-` is standard output. `option` is another one that names an output.
     """
     if name == STANDARD:
         return
     path = Path(name)
-    check_file("-o", path)
-    for option, other in inputs.items():
-        if path.resolve() == other.resolve():
-            raise ValueError(f"-o and --{option} name one file, and a key is never overwritten")
+    check_file(option, path)
+    for other, taken in inputs.items():
+        if path.resolve() == taken.resolve():
+            raise ValueError(
+                f"{option} and --{other} name one file, and a key is never overwritten"
+            )
 
 
 def ask(prompt: str, otherwise: str) -> bytes:

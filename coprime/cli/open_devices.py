@@ -1,13 +1,15 @@
 """Opening what `--device` names: a simulation, or hardware."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 from coprime.bus import cluster_registers
-from coprime.catalog import Choice, ClusterChoice, choose
+from coprime.calls.interface import EngineInterface
+from coprime.catalog import Choice, ClusterChoice, choose, choose_calls
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device
+from coprime.device.calls import CallAccelerator
 from coprime.device.cluster import Cluster
 from coprime.device.keyed_cluster import KeyedCluster
 from coprime.device.serial import open_serial
@@ -16,7 +18,7 @@ from coprime.device.uio import UioDevice
 from coprime.engine.lengths import Lengths
 from coprime.operations.commands import Command
 
-from .devices import Hardware, NamedDevice, Simulated, default_with
+from .devices import DEFAULT_OF_CALLS, Hardware, NamedDevice, Simulated, default_with
 from .progress import announce, progress
 
 
@@ -52,13 +54,27 @@ def open_simulated(
 
     ValueError, before it is built, if none does.
     """
-    choice = choose(named.family, named.settings, key.lengths, option=f"sim:{named.family},")
-    _check_command(f"sim:{named.family}", command, choice.core.design.capabilities.commands)
-    _check_modulus(choice.core, key)
+    choice = _chosen(named, key, command)
     announce(choice)
     with _simulation(choice) as device, progress("simulating") as passed:
         device.progress = passed
         yield _driver(device)
+
+
+def check_device(named: NamedDevice, key: DeviceKey, command: Command) -> None:
+    """Raise ValueError for a simulation that does not hold the key or lacks the command; hardware
+    is not opened.
+    """
+    if isinstance(named, Simulated):
+        _chosen(named, key, command)
+
+
+def _chosen(named: Simulated, key: DeviceKey, command: Command | None) -> Choice | ClusterChoice:
+    """The design of a simulation. ValueError as `open_simulated`."""
+    choice = choose(named.family, named.settings, key.lengths, option=f"sim:{named.family},")
+    _check_command(f"sim:{named.family}", command, choice.core.design.capabilities.commands)
+    _check_modulus(choice.core, key)
+    return choice
 
 
 @contextmanager
@@ -73,6 +89,61 @@ def open_hardware(
             raise ValueError(f"the accelerator at {named.name} takes {excess}")
         _check_command(f"the accelerator at {named.name}", command, driver.commands)
         yield driver
+
+
+# --- Engines of byte strings --------------------------------------------------------------------
+
+CheckEngine = Callable[[EngineInterface], None]
+"""Raises ValueError for an engine that lacks something."""
+
+
+def open_calls(
+    named: NamedDevice, call: str, check: CheckEngine
+) -> AbstractContextManager[CallAccelerator]:
+    """Open what is named: a device that has the call, and whose engine passes the check.
+
+    ValueError, before a simulation is built, for one that does not.
+    """
+    if isinstance(named, Simulated):
+        return open_simulated_calls(named, call, check)
+    return _open_hardware_calls(named, check)
+
+
+@contextmanager
+def open_simulated_calls(
+    named: Simulated, call: str, check: CheckEngine
+) -> Iterator[CallAccelerator]:
+    """Simulate a design. ValueError as `open_calls`."""
+    choice, name = choose_calls(named.family, named.settings), f"sim:{named.family}"
+    interface = choice.design.interface
+    if call not in interface.call:
+        raise ValueError(
+            f"{name} has no {call}: take an engine that has it, such as {DEFAULT_OF_CALLS}"
+        )
+    _check_engine(name, interface, check)
+    with open_simulation(choice) as device, progress("simulating") as passed:
+        device.progress = passed
+        yield CallAccelerator(device, interface)
+
+
+@contextmanager
+def _open_hardware_calls(named: Hardware, check: CheckEngine) -> Iterator[CallAccelerator]:
+    """Open it: an engine of the default family, with its default parameters."""
+    family = DEFAULT_OF_CALLS.removeprefix("sim:")
+    interface = choose_calls(family, {}).design.interface
+    _check_engine(f"the accelerator at {named.name}", interface, check)
+    with _connection(named) as device:
+        yield CallAccelerator(device, interface)
+
+
+def _check_engine(name: str, interface: EngineInterface, check: CheckEngine) -> None:
+    try:
+        check(interface)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+# --- Devices ------------------------------------------------------------------------------------
 
 
 def _connection(named: Hardware) -> AbstractContextManager[Device]:

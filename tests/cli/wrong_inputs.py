@@ -30,8 +30,13 @@ from cryptography.hazmat.primitives.serialization import (
 from coprime.cli import main
 from coprime.ec import keys as curve_keys
 from coprime.ec.edwards import ED25519
-from coprime.ec.montgomery import CURVES
+from coprime.ec.montgomery import CURVES, X25519
 from coprime.ec.weierstrass import curve_named
+from coprime.encodings import key_files
+from coprime.encodings.key_info import PrivateKeyInfo, PublicKeyInfo
+from coprime.encodings.seeded_keys import SeededKey
+from coprime.pqc.key_sets import ML_KEM
+from coprime.pqc.keys import KeyForm, LatticePrivateKey
 from coprime.rsa import keys
 from tests.certificates import certificate
 from tests.encodings import by_hand
@@ -400,6 +405,72 @@ WRONG = {
         "build compact -p curves=edwards -p ecdsa=hardened -o x",
         "build ring -p curves=weierstrass -p multipliers=2 -o x",
     ],
+    "ML-KEM": [
+        "ml-kem keygen",
+        "ml-kem keygen --set ML-KEM-786 -o new.pem",
+        "ml-kem keygen --form sed -o new.pem",
+        "ml-kem keygen -o key.pem",
+        "ml-kem keygen -o none/new.pem",
+        "ml-kem keygen -o new.pem --public new.pem",
+        "ml-kem keygen -o new.pem --passphrase-file empty",
+        "ml-kem keygen -o new.pem --device sim:compact",
+        "ml-kem keygen -o new.pem --device sim:latice",
+        "ml-kem keygen -o new.pem --device sim:lattice,sets=ml-kem-786",
+        "ml-kem keygen -o new.pem --device sim:shake",
+        "ml-kem keygen -o new.pem --device sim:lattice,sets=ml-kem-512",
+        "ml-kem keygen --form both -o new.pem --device sim:lattice,secrets=stay",
+        "ml-kem public --key mlkem_public.pem",
+        "ml-kem public --key mldsa.pem",
+        "ml-kem public --key key.pem",
+        "ml-kem public --key mlkem_cut.pem",
+        "ml-kem public --key mlkem_cut.der",
+        "ml-kem public --key mlkem_two.pem",
+        "ml-kem public --key mlkem_hash.pem",
+        "ml-kem public --key mlkem_short.pem",
+        "ml-kem public --key mlkem_draft.pem",
+        "ml-kem public --key mlkem_other.pem",
+        "ml-kem public --key mlkem.pem -o mlkem.pem",
+        "ml-kem public --key mlkem.pem -o none/public.pem",
+        "ml-kem encapsulate --key mlkem_public.pem",
+        "ml-kem encapsulate --key mlkem.pem --secret secret",
+        "ml-kem encapsulate --key mlkem_range.pem --secret new",
+        "ml-kem encapsulate --key mlkem_length.pem --secret new",
+        "ml-kem encapsulate --key ec_public.pem --secret new",
+        "ml-kem encapsulate --key mlkem_public.pem --secret mlkem_public.pem",
+        "ml-kem encapsulate --key mlkem_public.pem --secret new -o new",
+        "ml-kem encapsulate --key mlkem_public.pem --secret new --device sim:lattice,secrets=stay",
+        "ml-kem decapsulate --key mlkem.pem --in text.txt",
+        "ml-kem decapsulate --key mlkem.pem --in text.txt -o new",
+        "ml-kem decapsulate --key mlkem.pem --in mlkem_512.ciphertext -o new",
+        "ml-kem decapsulate --key mlkem.pem --in none -o new",
+        "ml-kem decapsulate --key mlkem_public.pem --in mlkem_512.ciphertext -o new",
+        "ml-kem decapsulate --key - --in - -o new",
+        "ml-kem decapsulate --key mlkem.pem --in text.txt -o mlkem.pem",
+    ],
+    "X25519MLKEM768": [
+        "x25519-mlkem768 offer -o share",
+        "x25519-mlkem768 offer -o share --private share",
+        "x25519-mlkem768 offer -o share --private key.pem",
+        "x25519-mlkem768 offer -o none/share --private new.pem",
+        "x25519-mlkem768 offer -o share --private none/new.pem",
+        "x25519-mlkem768 offer -o share --private new.pem --device sim:compact",
+        "x25519-mlkem768 offer -o share --private new.pem --device sim:lattice,sets=ml-kem-512",
+        "x25519-mlkem768 offer -o share --private new.pem --curve-device sim:lattice",
+        "x25519-mlkem768 offer -o share --private new.pem --curve-device sim:compact",
+        "x25519-mlkem768 answer --peer text.txt -o share --secret new",
+        "x25519-mlkem768 answer --peer server.share -o share --secret new",
+        "x25519-mlkem768 answer --peer range.share -o share --secret new",
+        "x25519-mlkem768 answer --peer none -o share --secret new",
+        "x25519-mlkem768 answer --peer client.share -o share --secret share",
+        "x25519-mlkem768 answer --peer client.share -o client.share --secret new",
+        "x25519-mlkem768 finish --private hybrid.pem --peer client.share -o new",
+        "x25519-mlkem768 finish --private mlkem.pem --peer server.share -o new",
+        "x25519-mlkem768 finish --private swapped.pem --peer server.share -o new",
+        "x25519-mlkem768 finish --private hybrid_cut.pem --peer server.share -o new",
+        "x25519-mlkem768 finish --private text.txt --peer server.share -o new",
+        "x25519-mlkem768 finish --private none.pem --peer server.share -o new",
+        "x25519-mlkem768 finish --private hybrid.pem --peer server.share -o hybrid.pem",
+    ],
     "Sweeps, results, the cache": [
         "sweep none.toml -o results.parquet",
         "sweep text.txt -o results.parquet",
@@ -530,12 +601,55 @@ def prepare(folder: Path) -> None:
         files[f"{curve.name.lower()}_public.pem"] = own.software_public().encode()
     public_der = own.software_public().encode(Encoding.DER)
     files["off_ed25519.pem"] = public_der[:-32] + (2).to_bytes(32, "little")
+    files |= _of_ml_kem()
     for name, other in specifications.items():
         lines = [f"{key} = {value}" for key, value in (specification | other).items()]
         files[f"{name}.toml"] = "\n".join(["[[sweep]]", *lines, ""]).encode()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     (folder / "folder").mkdir()
+
+
+def _of_ml_kem() -> dict[str, bytes]:
+    """Keys of ML-KEM-768, but for those of another set or algorithm."""
+    one = ML_KEM["ML-KEM-768"]
+    key = LatticePrivateKey(one, bytes(one.seed_bytes))
+    private, public = key.encode(), key.software_public().key
+    curve = curve_keys.CurvePrivateKey(X25519, bytes(32))
+    mldsa = PrivateKeyInfo("2.16.840.1.101.3.4.3.17", None, by_hand.element(0x80, bytes(32)))
+    expanded = key.in_form(KeyForm.EXPANDED).expanded
+    hashed = expanded[:-33] + bytes([expanded[-33] ^ 1]) + expanded[-32:]
+    contents = {
+        "two": SeededKey(bytes(range(64)), expanded).encoded,
+        "hash": SeededKey(None, hashed).encoded,
+        "short": SeededKey(bytes(32), None).encoded,
+        "draft": bytes(64),
+        "other": by_hand.number(1),
+    }
+    wrong = {name: PrivateKeyInfo(one.identifier, None, each) for name, each in contents.items()}
+    publics = {"range": b"\xff" * 3 + public[3:], "length": public[1:]}
+    return {
+        "mlkem.pem": private,
+        "mlkem_public.pem": key.software_public().encode(),
+        "mldsa.pem": key_files.write_private(mldsa, None, is_pem=True),
+        "mlkem_cut.pem": private[:-20],
+        "mlkem_cut.der": key.encode(None, Encoding.DER)[:-20],
+        "mlkem_512.ciphertext": bytes(768),
+        "hybrid.pem": private + curve.encode(),
+        "hybrid_cut.pem": (private + curve.encode())[:-20],
+        "swapped.pem": curve.encode() + private,
+        "client.share": public + curve.software_public().point,
+        "range.share": b"\xff" * 3 + public[3:] + curve.software_public().point,
+        "server.share": bytes(1088 + 32),
+        **{
+            f"mlkem_{name}.pem": key_files.write_private(info, None, is_pem=True)
+            for name, info in wrong.items()
+        },
+        **{
+            f"mlkem_{name}.pem": PublicKeyInfo(one.identifier, None, each).encoded
+            for name, each in publics.items()
+        },
+    }
 
 
 def _pkcs1(version: int, *numbers: int) -> bytes:
