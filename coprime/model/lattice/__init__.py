@@ -1,1 +1,1 @@
-"""The algorithms of FIPS 203 in integers."""
+"""The algorithms of FIPS 203 and FIPS 204 in integers."""
