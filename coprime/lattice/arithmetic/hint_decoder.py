@@ -1,0 +1,78 @@
+"""Hints from the bytes of a signature, as coefficients pass.
+
+Source: FIPS 204, algorithm 21. What differs: places are not unpacked into polynomials. The next
+place waits until its coefficient passes; so places that do not rise are never met, and a row in
+which they do not all pass is refused. That is the check of lines 8 and 9.
+"""
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.tables import look_up
+from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
+
+OMEGAS = tuple(one.omega for one in ML_DSA_SETS)
+COUNT_BITS = 8
+PLACES = 256
+
+
+class HintDecoder(wiring.Component):
+    """Tells of each coefficient of k rows whether it has a hint, and checks every rule.
+
+    A cycle with `row` begins a row and has its count; then 256 cycles with `step`; after all rows
+    cycles with `rest`, as many as `resting` is 1 for: omega less the number of hints.
+
+    Members
+    -------
+    parameter_set (2 bits, in): the number of a set, stable
+    begin (1 bit, in): a signature: no hint was used, nothing is refused
+    row (1 bit, in), count (8 bits, in): the hints up to this row's end
+    step (1 bit, in): the next coefficient
+    rest (1 bit, in): a byte after the last place
+    bytes (in): bytes of the places, the next one there whenever `step` or `rest` is 1
+    hint (1 bit, out): of the coefficient, in the cycle of `step`
+    resting (1 bit, out): a byte of the omega ones is left
+    refuses (1 bit, out): a rule was broken since `begin`: a count that falls or is more than omega,
+        places of a row that do not rise, a byte after the last place that is not 0
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "parameter_set": In(2),
+                "begin": In(1),
+                "row": In(1),
+                "count": In(COUNT_BITS),
+                **dict.fromkeys(("step", "rest"), In(1)),
+                "bytes": In(stream.Signature(8)),
+                **dict.fromkeys(("hint", "resting", "refuses"), Out(1)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The number of hints used, and the place that passes."""
+        m = Module()
+        used, end, place = Signal(COUNT_BITS), Signal(COUNT_BITS), Signal(range(PLACES))
+        omega = look_up(OMEGAS, self.parameter_set, COUNT_BITS)
+        byte, wrong = self.bytes.payload, Signal()
+        after = Signal(COUNT_BITS)
+        m.d.comb += [
+            self.hint.eq(self.step & ~self.refuses & (used != end) & (byte == place)),
+            self.resting.eq(used != omega),
+            self.bytes.ready.eq(self.hint | (self.rest & self.resting)),
+            after.eq(used + self.bytes.ready),
+            wrong.eq(
+                (self.row & ((self.count < used) | (self.count > omega)))
+                | (self.step & place.all() & (after != end))
+                | (self.rest & self.resting & (byte != 0))
+            ),
+        ]
+        m.d.sync += [used.eq(after), self.refuses.eq(self.refuses | wrong)]
+        with m.If(self.row):
+            m.d.sync += end.eq(self.count)
+        with m.If(self.step):
+            m.d.sync += place.eq(place + 1)
+        with m.If(self.begin):
+            m.d.sync += [used.eq(0), end.eq(0), place.eq(0), self.refuses.eq(0)]
+        return m
