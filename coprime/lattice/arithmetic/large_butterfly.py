@@ -1,0 +1,130 @@
+"""Butterflies modulo q = 8380417 with one slice: a product of 24 bits takes two of its cycles.
+
+Source: FIPS 204, algorithms 41 and 42; the model is `../../model/lattice/large_arithmetic.py`.
+
+Cycles after `start`, in which a value enters a part or is complete:
+
+| | FORWARD | INVERSE | LAST |
+|---|--:|--:|--:|
+| sum, and difference enter | 8, 9 | 0, 1 | 0, 2 |
+| a constant is taken | 0 | 3 | 2 and 4 |
+| factors enter the slice: 17 bits, then 7 | 0, 1 | 3, 4 | 2, 3 and 4, 5 |
+| the product is reduced | 8 | 11 | 10 and 12 |
+| sum, and difference | 10, 11 | 2, 3 | 2, 4 |
+
+Both operands of a second pass, or of a difference, are held from the first pass, or the sum.
+"""
+
+import enum
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.target import Target
+from coprime.cells.wide_slice import WideSlice
+from coprime.model.lattice.large_arithmetic import ACCUMULATOR_BITS, LOW_BITS, NUMBER_BITS
+from coprime.model.lattice.ml_dsa_sets import Q
+
+from .large_reduction import LargeReduction
+
+NUMBER = signed(NUMBER_BITS)
+
+
+class Butterfly(enum.Enum):
+    """What is computed of a and b."""
+
+    FORWARD = 0  # a + b c and a - b c; also acc + x y, and acc - x y
+    INVERSE = 1  # a + b, and (a - b) c
+    LAST = 2  # (a + b) c, and (a - b) c'
+
+
+REDUCED = {Butterfly.FORWARD: (8,), Butterfly.INVERSE: (11,), Butterfly.LAST: (10, 12)}
+"""Cycles after `start` in which `reduced` is a product, times 1023^2."""
+TOTAL = {Butterfly.FORWARD: (10, 11), Butterfly.INVERSE: (2, 3), Butterfly.LAST: (2, 4)}
+"""Cycles after `start` in which `total` is the sum, and the difference."""
+CONSTANT = {Butterfly.FORWARD: (0,), Butterfly.INVERSE: (3,), Butterfly.LAST: (2, 4)}
+"""Cycles after `start` in which a constant is taken."""
+INTERVAL = {Butterfly.FORWARD: 2, Butterfly.INVERSE: 2, Butterfly.LAST: 4}
+"""Cycles from one start to the next one."""
+_STAGES = 10
+
+
+class LargeButterfly(wiring.Component):
+    """A butterfly every second cycle, of the last layer every fourth one.
+
+    Members
+    -------
+    kind (in): of Butterfly; stable for as long as a butterfly takes
+    start (1 bit, in): a butterfly; a multiple of the kind's INTERVAL after the one before
+    a, b (signed 24 bits, in): in [-q, q), with `start`
+    constant (signed 24 bits, in): in [-q, q), in the cycles of CONSTANT
+    total (signed 24 bits, out): the sum, then the difference, in [-q, q)
+    reduced (signed 24 bits, out): a product
+    p (signed 48 bits, out): the slice's sum; of FORWARD without a butterfly, b times the constant's
+        lowest 17 bits, three cycles after these
+    """
+
+    def __init__(self, target: Target = Target.GENERIC):
+        self.target = Target(target)
+        super().__init__(
+            {
+                "kind": In(Butterfly),
+                "start": In(1),
+                "a": In(NUMBER),
+                "b": In(NUMBER),
+                "constant": In(NUMBER),
+                "total": Out(NUMBER),
+                "reduced": Out(NUMBER),
+                "p": Out(signed(ACCUMULATOR_BITS)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The slice, the reduction, and one unit of sums."""
+        m = Module()
+        m.submodules.slice = slice_ = WideSlice(self.target)
+        m.submodules.reduction = reduction = LargeReduction()
+        forward, inverse = self.kind == Butterfly.FORWARD, self.kind == Butterfly.INVERSE
+        started = _delayed(m, self.start, _STAGES, reset_less=False)
+        a = _delayed(m, self.a, REDUCED[Butterfly.FORWARD][0])
+
+        # Passes of the slice.
+        second = Mux(forward, started[1], Mux(inverse, started[4], started[3] | started[5]))
+        factor, upper = Signal(NUMBER), Signal(signed(NUMBER_BITS - LOW_BITS))
+        m.d.sync += [factor.eq(slice_.a), upper.eq(self.constant[LOW_BITS:])]
+        m.d.comb += [
+            slice_.a.eq(Mux(second, factor, Mux(forward, self.b, self.total))),
+            slice_.b.eq(Mux(second, upper, self.constant[:LOW_BITS])),
+            slice_.shift_add.eq(second),
+            self.p.eq(slice_.p),
+            reduction.p.eq(slice_.p),
+            self.reduced.eq(reduction.reduced),
+        ]
+
+        # Sums.
+        sums = Mux(forward, started[8], started[0])
+        subtracts = Mux(forward, started[9], Mux(inverse, started[1], started[2]))
+        held_x, held_y, raw = Signal(NUMBER), Signal(NUMBER), Signal(signed(NUMBER_BITS + 1))
+        x, y = Signal(NUMBER), Signal(NUMBER)
+        m.d.comb += [
+            x.eq(Mux(subtracts, held_x, Mux(forward, a[-1], a[0]))),
+            y.eq(Mux(subtracts, held_y, Mux(forward, reduction.reduced, self.b))),
+        ]
+        with m.If(sums):
+            m.d.sync += [held_x.eq(x), held_y.eq(y)]
+        m.d.sync += [
+            raw.eq(Mux(subtracts, x - y, x + y)),
+            self.total.eq(raw + Mux(raw[-1], Const(Q, NUMBER), Const(-Q, NUMBER))),
+        ]
+        return m
+
+
+def _delayed(m: Module, value: Value, cycles: int, *, reset_less: bool = True) -> list[Value]:
+    """A value, and what it was in the cycles before."""
+    found = [value]
+    for _ in range(cycles):
+        later = Signal(value.shape(), name="delayed", reset_less=reset_less)
+        m.d.sync += later.eq(found[-1])
+        found.append(later)
+    return found
