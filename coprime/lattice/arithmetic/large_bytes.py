@@ -1,0 +1,209 @@
+"""Numbers modulo 8380417 to bytes and back: rounded, subtracted from a constant, checked.
+
+Source: FIPS 204, algorithms 16 to 19, 28, 35 to 37; the model is `../../model/lattice/ml_dsa.py`.
+"""
+
+import enum
+from collections.abc import Sequence
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.tables import look_up
+from coprime.model.lattice.large_arithmetic import NUMBER_BITS
+from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, T1_BITS, Q
+
+from .high_low import CONSTANT_BITS, FACTOR_BITS, PRODUCT_BITS, RESIDUE_BITS, HighLow, hinted
+from .high_low import power_of_two_parts as parts_of
+from .norm_check import NormBound, NormCheck
+from .number_packer import ML_DSA_WIDTHS, WORD_BITS, NumberPacker
+from .number_unpacker import NumberUnpacker
+from .slot_counter import delayed
+
+NUMBER = signed(NUMBER_BITS)
+
+
+class PackedForm(enum.Enum):
+    """What is made of a number."""
+
+    HIGH = 0  # its high part, perhaps moved by a hint
+    BELOW = 1  # most less the number, which is also checked
+    TOP = 2  # t1 of algorithm 35
+    REST = 3  # 2^12 - t0 of algorithm 35
+    LOW = 4  # its low part is checked, no byte is written
+    CHECK = 5  # it is checked, no byte is written
+
+
+BOUND_OF = {
+    PackedForm.LOW: NormBound.LOW,
+    PackedForm.BELOW: NormBound.MASKED,
+    PackedForm.CHECK: NormBound.CORRECTION,
+}
+MOST = {3: 2, 4: 4, 13: 1 << 12, 18: 1 << 17, 20: 1 << 19}
+"""What a value of so many bits is subtracted from: eta, 2^12 or gamma1."""
+PACKED_TO_VERIFY, UNPACKED_TO_VERIFY = (4, 6), (10, 18, 20)
+SHORT_WIDTHS = 2
+"""The first widths are those of s."""
+SPLITS = 1 + HighLow.LATENCY
+"""Cycles from a number to its parts."""
+SHORT_WAY = 3
+"""Cycles from a number to what is packed of it without a product."""
+
+
+class LargeBytes(wiring.Component):
+    """Two ways: bytes to numbers, and numbers to bytes. One of them is used at a time.
+
+    A number is unpacked in the cycle of `take`, and `unpacked` a cycle later. What is made of a
+    number that enters with `put` is packed SPLITS cycles later, with HIGH, or SHORT_WAY cycles.
+
+    Parameters
+    ----------
+    verify_only (bool): only what a verification needs: z and t1 are unpacked, high parts are packed
+
+    Members
+    -------
+    parameter_set (2 bits, in), few_parts (1 bit, in): of the bounds, and of gamma2, as of HighLow
+    width (3 bits, in): a place of ML_DSA_WIDTHS; form (in): of PackedForm, and BELOW for unpacking
+        with a check. Both are stable from `start` on
+    start (1 bit, in): bytes begin with a new word
+    unpacks (1 bit, in): with `start`: the words of 256 numbers are fetched
+    take (1 bit, in): the next number, from the 7th cycle after `start` on
+    unpacked (signed 24 bits, out): most less its value; of t1 its value times 2^13
+    r (signed 24 bits, in), put (1 bit, in): a number in [-q, q)
+    factor, constant (out), product (in): as of HighLow
+    hint_step (1 bit, out), hint (1 bit, in): a high part, and whether it has a hint
+    use, write (1 bit, out): a word of bytes is read or written; never in two consecutive cycles
+    write_data, read_data (32 bits, out, in): it; what was read a cycle later
+    clear (1 bit, in), exceeds (1 bit, out): as of NormCheck
+    wipe (1 bit, in): clear the words
+    """
+
+    def __init__(self, *, verify_only: bool = False):
+        self.verify_only = verify_only
+        super().__init__(
+            {
+                "parameter_set": In(2),
+                "few_parts": In(1),
+                "width": In(range(len(ML_DSA_WIDTHS))),
+                "form": In(PackedForm),
+                **dict.fromkeys(("start", "unpacks", "take"), In(1)),
+                "unpacked": Out(NUMBER),
+                "r": In(NUMBER),
+                "put": In(1),
+                "factor": Out(FACTOR_BITS),
+                "constant": Out(CONSTANT_BITS),
+                "product": In(PRODUCT_BITS),
+                "hint_step": Out(1),
+                "hint": In(1),
+                **dict.fromkeys(("use", "write"), Out(1)),
+                "write_data": Out(WORD_BITS),
+                "read_data": In(WORD_BITS),
+                "clear": In(1),
+                "exceeds": Out(1),
+                "wipe": In(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The way in, the way out, and one check for both."""
+        m = Module()
+        unpacked = UNPACKED_TO_VERIFY if self.verify_only else ML_DSA_WIDTHS
+        packed = PACKED_TO_VERIFY if self.verify_only else ML_DSA_WIDTHS
+        m.submodules.unpacker = unpacker = NumberUnpacker(_only(unpacked))
+        m.submodules.packer = packer = NumberPacker(_only(packed))
+        m.submodules.split = split = HighLow()
+        m.submodules.check = check = NormCheck()
+        form, turn, is_out = self.form, Signal(), Signal()
+        m.d.sync += turn.eq(~turn)
+        most = look_up([MOST.get(one, 0) for one in _only(unpacked)], self.width, RESIDUE_BITS)
+        with m.If(self.start):
+            m.d.sync += is_out.eq(~self.unpacks)
+        m.d.comb += [
+            *(part.width.eq(self.width) for part in (unpacker, packer)),
+            *(part.turn.eq(turn) for part in (unpacker, packer)),
+            *(part.wipe.eq(self.wipe) for part in (unpacker, packer)),
+            unpacker.start.eq(self.start & self.unpacks),
+            packer.start.eq(self.start),
+            unpacker.word.eq(self.read_data),
+            unpacker.take.eq(self.take),
+            self.use.eq(unpacker.read | packer.write),
+            self.write.eq(packer.write),
+            self.write_data.eq(packer.word),
+        ]
+
+        # In.
+        is_t1 = self.width == ML_DSA_WIDTHS.index(T1_BITS)
+        with m.If(is_t1):
+            m.d.sync += self.unpacked.eq(unpacker.number << DROPPED_BITS)
+        with m.Else():
+            m.d.sync += self.unpacked.eq(most - unpacker.number)
+        taken = delayed(m, self.take & ~is_t1, 1, "taken")[1]
+
+        # Out: a canonical number, then what is made of it.
+        r, put = Signal(RESIDUE_BITS), delayed(m, self.put, SPLITS, "put")
+        is_high, is_low = form == PackedForm.HIGH, form == PackedForm.LOW
+        high = hinted(split.high, split.low, self.hint, self.few_parts)
+        m.d.sync += r.eq(self.r + Mux(self.r < 0, Q, 0))
+        m.d.comb += [
+            split.few_parts.eq(self.few_parts),
+            split.r.eq(r),
+            split.product.eq(self.product),
+            self.factor.eq(split.factor),
+            self.constant.eq(split.constant),
+            self.hint_step.eq(is_high & put[SPLITS]),
+            check.parameter_set.eq(self.parameter_set),
+            check.clear.eq(self.clear),
+            self.exceeds.eq(check.exceeds),
+        ]
+        checked = taken & (form == PackedForm.BELOW)
+        if self.verify_only:
+            m.d.comb += [
+                packer.number.eq(high),
+                packer.put.eq(put[SPLITS]),
+                check.bound.eq(NormBound.MASKED),
+                check.x.eq(self.unpacked),
+                check.check.eq(checked),
+            ]
+            return m
+
+        value, centred = self._short_way(m, r, most)
+        writes = ~is_low & (form != PackedForm.CHECK)
+        m.d.comb += [
+            packer.number.eq(Mux(is_high, high, value)),
+            packer.put.eq(writes & Mux(is_high, put[SPLITS], put[SHORT_WAY])),
+        ]
+        # Checks: of s, masks and y + c s1 on the way in or out, of low parts, of c t0.
+        bounds = [BOUND_OF.get(one, NormBound.LOW).value for one in PackedForm]
+        with m.If((form == PackedForm.BELOW) & (self.width < SHORT_WIDTHS)):
+            m.d.comb += check.bound.eq(NormBound.SHORT)
+        with m.Else():
+            m.d.comb += check.bound.eq(look_up(bounds, form, 2))
+        checks_short = (form == PackedForm.BELOW) | (form == PackedForm.CHECK)
+        with m.If(~is_out):
+            m.d.comb += [check.x.eq(self.unpacked), check.check.eq(checked)]
+        with m.Elif(is_low):
+            m.d.comb += [check.x.eq(split.low), check.check.eq(put[SPLITS])]
+        with m.Else():
+            m.d.comb += [check.x.eq(centred), check.check.eq(checks_short & put[SHORT_WAY - 1])]
+        return m
+
+    def _short_way(self, m: Module, r: Signal, most: Value) -> tuple[Signal, Signal]:
+        """What is packed of a number without a product, and the number itself, centred."""
+        raw, value, centred = Signal(NUMBER), Signal(RESIDUE_BITS), Signal(NUMBER)
+        t1, t0 = parts_of(r)
+        m.d.sync += [
+            raw.eq(most - r),
+            value.eq(raw + Mux(raw < 0, Q, 0)),
+            centred.eq(r - Mux(r > Q >> 1, Const(Q, RESIDUE_BITS), 0)),
+        ]
+        with m.If(self.form == PackedForm.TOP):
+            m.d.sync += raw.eq(t1)
+        with m.If(self.form == PackedForm.REST):
+            m.d.sync += raw.eq(t0)
+        return value, centred
+
+
+def _only(widths: Sequence[int]) -> list[int]:
+    """These widths in their places of ML_DSA_WIDTHS, and one of them in all others."""
+    return [one if one in widths else widths[0] for one in ML_DSA_WIDTHS]
