@@ -1,0 +1,117 @@
+"""A LargeDatapath in the Amaranth simulator."""
+
+from amaranth.sim import Simulator
+
+from coprime.lattice.arithmetic.large_datapath import LargeDatapath
+from coprime.lattice.arithmetic.large_steps import LargeKind, large_table
+from coprime.model.lattice.large_arithmetic import N
+
+REGIONS = 4
+
+
+def as_words(data):
+    return [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
+
+
+def signed(word):
+    word &= (1 << 24) - 1
+    return word - (word >> 23 << 24)
+
+
+class LargeBench:
+    """A datapath with a table, a sample, bytes and hints.
+
+    Attributes
+    ----------
+    sample : the polynomial of the sample buffer
+    words : of bytes, that are read
+    written : words that were written
+    hints : of the coefficients whose high parts are packed
+    cycles : of all steps
+    """
+
+    def __init__(self, regions=REGIONS, *, verify_only=False):
+        self.dut = LargeDatapath(regions, verify_only=verify_only)
+        self.sample, self.cycles = [0] * N, 0
+        self.reads = False  # the word that is addressed in this cycle is needed
+        self.words, self.written, self.hints = [], [], []
+
+    def run(self, script):
+        dut, table = self.dut, large_table()
+        simulator = Simulator(dut)
+        simulator.add_clock(1e-8)
+
+        async def surroundings(context):
+            memory = dut.memory
+            while True:
+                (
+                    _,
+                    _,
+                    constant,
+                    place,
+                    use,
+                    write,
+                    word,
+                    hinted,
+                    *ports,
+                ) = await context.tick().sample(
+                    dut.table_address,
+                    dut.sample_address,
+                    dut.use,
+                    dut.write,
+                    dut.write_data,
+                    dut.hint_step,
+                    memory.a_address,
+                    memory.b_address,
+                    memory.b_write,
+                )
+                if use and write:
+                    self.written.append(word)
+                reads = use and not write
+                context.set(dut.read_data, self.words.pop(0) if reads else 0x5A5A5A5A)
+                if hinted and self.hints:
+                    self.hints.pop(0)
+                context.set(dut.hint, self.hints[0] if self.hints else 0)
+                # The block RAM does not say what is read where it is being written.
+                assert not (self.reads and ports[2] and ports[0] == ports[1])
+                context.set(dut.table_word, table[constant])
+                context.set(dut.sample, self.sample[place])
+
+        async def bench(context):
+            while context.get(dut.wiping):
+                await context.tick()
+            await script(context)
+
+        simulator.add_testbench(surroundings, background=True)
+        simulator.add_testbench(bench)
+        simulator.run()
+
+    def load(self, context, region, f):
+        for place, x in enumerate(f):
+            context.set(self.dut.memory.data[region * N + place], x & (1 << 24) - 1)
+
+    def read(self, context, region):
+        return [signed(context.get(self.dut.memory.data[region * N + w])) for w in range(N)]
+
+    async def step(self, context, step):
+        dut = self.dut
+        context.set(dut.step, step.fields())
+        context.set(dut.start, 1)
+        await context.tick()
+        context.set(dut.start, 0)
+        cycles = 1
+        while not context.get(dut.done):
+            assert context.get(dut.busy)
+            slot = cycles - 1
+            self.reads = slot < step.slots and step.kind is not LargeKind.UNPACK
+            if step.kind is LargeKind.LAST:
+                self.reads &= slot % 4 < 2
+            if step.kind is LargeKind.SUM and step.sample:
+                self.reads &= slot % 2 == 0
+            await context.tick()
+            cycles += 1
+        assert cycles == step.cycles
+        assert not self.words
+        self.cycles += cycles
+        await context.tick()
+        assert not context.get(dut.busy)
