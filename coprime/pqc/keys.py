@@ -1,7 +1,7 @@
-"""Key files of ML-KEM, in PEM or DER.
+"""Key files of ML-KEM and ML-DSA, in PEM or DER.
 
-Private keys are PKCS #8 with a seed, the expanded key, or both (RFC 9935); public keys are
-SubjectPublicKeyInfo.
+Private keys are PKCS #8 with a seed, the expanded key, or both (RFC 9935 for ML-KEM, RFC 9881 for
+ML-DSA); public keys are SubjectPublicKeyInfo.
 
     key = LatticePrivateKey.generate(ML_KEM["ML-KEM-768"])
     Path("key.pem").write_bytes(key.encode(b"passphrase"))
@@ -53,7 +53,7 @@ class LatticePublicKey:
     Parameters
     ----------
     set : whose
-    key : ek of ML-KEM
+    key : ek of ML-KEM, pk of ML-DSA
     """
 
     set: KeySet
@@ -79,8 +79,8 @@ class LatticePrivateKey:
     Parameters
     ----------
     set : whose
-    seed : d and z of ML-KEM; None if it is not known
-    expanded : dk of ML-KEM; None if it has not been computed
+    seed : d and z of ML-KEM, xi of ML-DSA; None if it is not known
+    expanded : dk of ML-KEM, sk of ML-DSA; None if it has not been computed
     """
 
     set: KeySet
@@ -167,7 +167,7 @@ def parse_private(
 ) -> LatticePrivateKey:
     """The private key in PEM or DER, PKCS #8 in any of its forms, encrypted or not.
 
-    `sets` are those that are meant, such as ML_KEM. A passphrase that is not needed is ignored.
+    `sets` are those that are meant, ML_KEM or ML_DSA. A passphrase that is not needed is ignored.
     Raises KeyFileError: not a key file, another kind of key, only a public key, passphrase wrong or
     missing, a seed and an expanded key of two keys, a public key in the file that is another one's.
     """
