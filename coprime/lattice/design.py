@@ -17,7 +17,7 @@ from .interface import (
     KEY_PAIR_CODE,
     ml_kem_interface,
 )
-from .programs.ml_kem import (
+from .programs.entries import (
     CHECK_BOTH,
     CHECK_DK,
     CHECK_EK,
@@ -26,13 +26,12 @@ from .programs.ml_kem import (
     KEY_PAIR,
     D,
     M,
-    Programs,
     Z,
-    ml_kem_programs,
 )
 
 if TYPE_CHECKING:
     from .engine import LatticeEngine
+    from .programs.ml_kem import Programs
     from .twin import CallTrace
 
 _ENTRIES = {
@@ -63,8 +62,10 @@ class LatticeDesign:
         return ml_kem_interface(self.sets, readable=self.readable)
 
     @cached_property
-    def programs(self) -> Programs:
+    def programs(self) -> "Programs":
         """Both sides' programs."""
+        from .programs.ml_kem import ml_kem_programs
+
         return ml_kem_programs(self.sets)
 
     def hardware(self, target: Target = Target.GENERIC) -> "LatticeEngine":

@@ -24,7 +24,7 @@ from .memory.byte_memory import ByteMemory
 from .memory.places import words_needed
 from .memory.sample_buffer import SampleBuffer
 from .memory.semaphore import Semaphore
-from .programs.ml_kem import (
+from .programs.entries import (
     CHECK_BOTH,
     CHECK_DK,
     CHECK_EK,
@@ -34,8 +34,8 @@ from .programs.ml_kem import (
     D,
     M,
     Z,
-    ml_kem_programs,
 )
+from .programs.ml_kem import ml_kem_programs
 from .sponge_side.sponge_side import SpongeSide
 
 _ENTRIES = (

@@ -20,14 +20,8 @@ from coprime.lattice.memory.places import BytePlace
 from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_kem_sets import MlKemSet
 
+from .entries import CHECK_BOTH, CHECK_DK, CHECK_EK, DECAPSULATE, ENCAPSULATE, KEY_PAIR, D, M, Z
 from .places import ml_kem_places
-
-D, Z, M = range(3)
-"""Bits of `present`: the host has loaded this seed."""
-KEY_PAIR, ENCAPSULATE, DECAPSULATE = "KEY_PAIR", "ENCAPSULATE", "DECAPSULATE"
-CHECK_EK, CHECK_DK, CHECK_BOTH = "CHECK_EK", "CHECK_DK", "CHECK_BOTH"
-ENTRIES = (KEY_PAIR, ENCAPSULATE, DECAPSULATE, CHECK_EK, CHECK_DK, CHECK_BOTH)
-"""Where both programs begin."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from itertools import pairwise
 import pytest
 
 from coprime.lattice.memory.places import words_needed
-from coprime.lattice.programs.ml_kem import D, M, Z, ml_kem_programs
+from coprime.lattice.programs.entries import D, M, Z
+from coprime.lattice.programs.ml_kem import ml_kem_programs
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 from coprime.model.lattice.sampling import binomial, uniform
 from tests.lattice.sponge_side.bench import Call, Pace, SpongeBench
