@@ -73,6 +73,7 @@ def test_verification_decides_as_the_package(p):
     assert not ml_dsa.verify(p, pk[:-1], mu, good)
 
 
+@pytest.mark.matrix  # three more signatures
 def test_deterministic_signatures_repeat_and_hedged_ones_do_not():
     p = ML_DSA_SETS[0]
     _, sk, _ = keys(p)
