@@ -526,7 +526,7 @@ enum coprime_error {
     COPRIME_ERROR_NOT_READY = 23,
     /* A key is wrong: a coefficient of an encapsulation key is not below the modulus, or the hash in a
        decapsulation key differs from that of its encapsulation key. */
-    COPRIME_ERROR_KEY = 24,
+    COPRIME_ERROR_INVALID_KEY = 24,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

@@ -24,8 +24,12 @@ class Accumulate(enum.Enum):
 
     LOAD = 0b000  # zero
     ADD = 0b010  # the accumulator
-    ADD_C = 0b011  # the input `c`, with `adds_c` only
     SHIFT_ADD = 0b110  # the accumulator shifted right by 17 bits (arithmetically)
+
+
+ADD_C = 0b011
+"""The same of the input `c`, of slices with `adds_c`. Not one of Accumulate, whose names stand in
+the Verilog of slices that have no `c`."""
 
 
 class AccumulatingSlice(wiring.Component):

@@ -63,11 +63,11 @@ def dsp48e1(
         ports[f"i_RST{name}"] = reset
     for name in ("RSTALLCARRYIN", "CARRYIN", "CARRYCASCIN", "MULTSIGNIN"):
         ports[f"i_{name}"] = zero
-    for name in ("C", "D", "AD", "ALUMODE", "INMODE"):
-        used = adds_c if name == "C" else pre_adds
+    registered = {"C": adds_c, **dict.fromkeys(("D", "AD", "ALUMODE", "INMODE"), pre_adds)}
+    for name, used in registered.items():
         ports[f"i_CE{name}"] = one if used else zero
-        if name != "AD":
-            ports[f"i_RST{name}"] = reset if used else zero
+    for name in ("C", "D", "ALUMODE", "INMODE"):
+        ports[f"i_RST{name}"] = reset if registered[name] else zero
     return Instance(
         "DSP48E1",
         p_A_INPUT="DIRECT",

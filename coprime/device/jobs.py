@@ -72,7 +72,7 @@ _SENTENCES = {
     Error.PADDING: "the padding is wrong",
     Error.PADDING_LENGTH: "the modulus is too short for the padding",
     Error.SIGNATURE: "the signature is wrong",
-    Error.KEY: "the encapsulation key, or the hash in the decapsulation key, is wrong",
+    Error.INVALID_KEY: "the encapsulation key, or the hash in the decapsulation key, is wrong",
     Error.POINT: "a point is not on its curve, or the result is the point at infinity",
     Error.FAULT: "the result was wrong and was wiped: a fault, or a key with inconsistent numbers",
 }

@@ -77,7 +77,7 @@ class Error(enum.IntEnum):
     NOT_READY = 23
     """The engine has neither taken nor given a word in time, or no command takes or gives the
     stream."""
-    KEY = 24
+    INVALID_KEY = 24
     """A key is wrong: a coefficient of an encapsulation key is not below the modulus, or the hash
     in a decapsulation key differs from that of its encapsulation key."""
 

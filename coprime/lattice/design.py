@@ -101,7 +101,7 @@ class LatticeDesign:
             return CallOutcome(Error.OPERAND_MISSING, {}, 1)
         trace = self.trace(call, parameter_set, inputs, random)
         if trace.refused:
-            return CallOutcome(Error.KEY, {}, trace.cycles)
+            return CallOutcome(Error.INVALID_KEY, {}, trace.cycles)
         number = self.interface.parameter_sets.index(parameter_set)
         outputs = {}
         for name in call.outputs:

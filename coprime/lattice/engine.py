@@ -174,7 +174,7 @@ class LatticeEngine(wiring.Component):
         with m.Elif(missing):
             m.d.comb += self.error.eq(Error.OPERAND_MISSING)
         with m.Elif(arithmetic.refused):
-            m.d.comb += self.error.eq(Error.KEY)
+            m.d.comb += self.error.eq(Error.INVALID_KEY)
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
                 m.d.comb += [clears.eq(1), self.busy.eq(1), self.working.eq(1)]

@@ -485,7 +485,10 @@ def test_cancel_of_another_schedulers():
         (Fault.OVER, "returned a result that is not below the modulus"),
         (Fault.WRONG, "returned a wrong result"),
         (Fault.UNSUPPORTED, "ended with an error: the accelerator does not implement the command"),
-        (Fault.LOST, "ended with an error: the command needs an operand that is not loaded"),
+        (
+            Fault.LOST,
+            "ended with an error: the command needs an operand or a slot that is not loaded",
+        ),
         (Fault.STRANGE, "ended with an error: core 0 ended with error 31, which does not exist"),
     ],
 )

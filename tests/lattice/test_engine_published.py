@@ -138,7 +138,7 @@ def test_a_wrong_key_and_wrong_lengths(application):
             sizes = tuple((name, len(data)) for name, data in case.inputs.items() if name != "m")
             if not case.valid and not tried[case.operation, sizes]:
                 tried[case.operation, sizes] += 1
-                assert application.passes(case) in (Error.KEY, Error.SLOT_LENGTH), case.name
+                assert application.passes(case) in (Error.INVALID_KEY, Error.SLOT_LENGTH), case.name
     assert len(tried) > 5
 
 
@@ -148,7 +148,7 @@ def test_a_wrong_key_and_wrong_lengths(application):
 def test_all_of_each_file(application, file):
     found = Counter(application.passes(case) for case in file.cases)
     wrong_keys, wrong_lengths = REFUSED[file.name][tuple(BY_NAME).index(file.set)]
-    expected = {Error.KEY: wrong_keys, Error.SLOT_LENGTH: wrong_lengths}
+    expected = {Error.INVALID_KEY: wrong_keys, Error.SLOT_LENGTH: wrong_lengths}
     expected[Error.NONE] = len(file.cases) - wrong_keys - wrong_lengths
     assert found == Counter(expected)
 

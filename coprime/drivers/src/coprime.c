@@ -1282,7 +1282,7 @@ const char *coprime_error_text(int code)
         return "a slot has another length with this parameter set";
     case COPRIME_ERROR_NOT_READY:
         return "the accelerator takes or gives no word";
-    case COPRIME_ERROR_KEY:
+    case COPRIME_ERROR_INVALID_KEY:
         return "the encapsulation key, or the hash in the decapsulation key, is wrong";
     case COPRIME_ERROR_IDENTIFICATION:
         return "this is not a Coprime accelerator";

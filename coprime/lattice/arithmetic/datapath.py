@@ -22,7 +22,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.block_ram import BlockRam
-from coprime.cells.dsp_slice import Accumulate, DspSlice
+from coprime.cells.dsp_slice import ADD_C, Accumulate, DspSlice
 from coprime.cells.luts import select_word
 from coprime.cells.parity_ram import lut_parities
 from coprime.cells.tables import look_up
@@ -182,7 +182,7 @@ class Datapath(wiring.Component):
                     Mux(slots[2].phase[0], Accumulate.ADD.value, Accumulate.LOAD.value),
                     Mux(
                         flags.pack | flags.unpack,
-                        Accumulate.ADD_C.value,
+                        ADD_C,
                         Accumulate.LOAD.value,
                     ),
                 )

@@ -36,10 +36,6 @@ CONTEXT_BYTES = 255
 HALF = 1 << DROPPED_BITS - 1
 
 
-class RefusedError(ValueError):
-    """A key, a context or a length that FIPS 204 does not allow."""
-
-
 # --- Messages -------------------------------------------------------------------------------------
 
 _OID = bytes.fromhex("06096086480165030402")
@@ -62,22 +58,22 @@ PREHASHES = {
 
 
 def framed(message: bytes, context: bytes = b"") -> bytes:
-    """M' of algorithm 2. Raises RefusedError for a context of more than 255 bytes."""
+    """M' of algorithm 2. Raises ValueError for a context of more than 255 bytes."""
     return _frame(0, context) + message
 
 
 def framed_digest(prehash: str, digest: bytes, context: bytes = b"") -> bytes:
-    """M' of algorithm 4, of a message that is already hashed. Raises RefusedError for a digest or a
+    """M' of algorithm 4, of a message that is already hashed. Raises ValueError for a digest or a
     context of a wrong length."""
     last, length = PREHASHES[prehash]
     if len(digest) != length:
-        raise RefusedError(f"a digest of {prehash} has {length} bytes, not {len(digest)}")
+        raise ValueError(f"a digest of {prehash} has {length} bytes, not {len(digest)}")
     return _frame(1, context) + _OID + bytes([last]) + digest
 
 
 def _frame(kind: int, context: bytes) -> bytes:
     if len(context) > CONTEXT_BYTES:
-        raise RefusedError(f"a context has at most {CONTEXT_BYTES} bytes, not {len(context)}")
+        raise ValueError(f"a context has at most {CONTEXT_BYTES} bytes, not {len(context)}")
     return bytes([kind, len(context)]) + context
 
 
@@ -180,15 +176,15 @@ class PrivateKey:
 
 
 def unpack_private(parameters: MlDsaSet, sk: bytes) -> PrivateKey:
-    """Raises RefusedError for a wrong length, or a coefficient of s1 or s2 above eta."""
+    """Raises ValueError for a wrong length, or a coefficient of s1 or s2 above eta."""
     if len(sk) != parameters.sk_bytes:
-        raise RefusedError(f"a private key has {parameters.sk_bytes} bytes, not {len(sk)}")
+        raise ValueError(f"a private key has {parameters.sk_bytes} bytes, not {len(sk)}")
     eta, width = parameters.eta, parameters.s_bits
     rho, key, tr = sk[:32], sk[32:64], sk[64:128]
     end = len(sk) - 32 * DROPPED_BITS * parameters.k
     s = [unpack_below(eta, part, width) for part in _split(sk[128:end], 32 * width)]
     if any(x < -eta for one in s for x in one):
-        raise RefusedError("a coefficient of s1 or s2 is not in [-eta, eta]")
+        raise ValueError("a coefficient of s1 or s2 is not in [-eta, eta]")
     t0 = [unpack_below(HALF, part, DROPPED_BITS) for part in _split(sk[end:], 32 * DROPPED_BITS)]
     return PrivateKey(rho, key, tr, s[: parameters.columns], s[parameters.columns :], t0)
 
@@ -217,10 +213,10 @@ def small_product(parameters: MlDsaSet, c: Poly, s: Poly) -> Poly:
 
 
 def key_pair(parameters: MlDsaSet, seed: bytes) -> tuple[bytes, bytes]:
-    """Algorithm 6: the public and the private key of a seed of 32 bytes. Raises RefusedError for a
+    """Algorithm 6: the public and the private key of a seed of 32 bytes. Raises ValueError for a
     seed of another length."""
     if len(seed) != SEED_BYTES:
-        raise RefusedError(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
+        raise ValueError(f"a seed has {SEED_BYTES} bytes, not {len(seed)}")
     p = parameters
     seeds = hashed(seed + bytes([p.k, p.columns]), 2 * SEED_BYTES + HASH_BYTES)
     rho, secret, key = seeds[:32], seeds[32:96], seeds[96:]
@@ -248,19 +244,19 @@ def _public_vector(
 
 
 def check_key(parameters: MlDsaSet, pk: bytes | None, sk: bytes | None) -> None:
-    """Raises RefusedError for a key of a wrong length, a private key whose parts do not belong
+    """Raises ValueError for a key of a wrong length, a private key whose parts do not belong
     together, or a public key that is not that of the private one."""
     if pk is not None and len(pk) != parameters.pk_bytes:
-        raise RefusedError(f"a public key has {parameters.pk_bytes} bytes, not {len(pk)}")
+        raise ValueError(f"a public key has {parameters.pk_bytes} bytes, not {len(pk)}")
     if sk is None:
         return
     parts = unpack_private(parameters, sk)
     t1, t0 = _public_vector(parts.rho, parts.s1, parts.s2)
     public = parts.rho + b"".join(pack(one, T1_BITS) for one in t1)
     if t0 != parts.t0 or hashed(public, HASH_BYTES) != parts.tr:
-        raise RefusedError("the parts of the private key do not belong together")
+        raise ValueError("the parts of the private key do not belong together")
     if pk is not None and pk != public:
-        raise RefusedError("the public key is not that of the private key")
+        raise ValueError("the public key is not that of the private key")
 
 
 # --- Signature ------------------------------------------------------------------------------------
@@ -282,7 +278,7 @@ class Signing:
 def sign(parameters: MlDsaSet, sk: bytes, mu: bytes, rnd: bytes = bytes(SEED_BYTES)) -> Signing:
     """Algorithm 7, from line 7 on. rnd is 32 random bytes (hedged) or zeros (deterministic).
 
-    Raises RefusedError as `unpack_private`, and RuntimeError after 814 iterations without a
+    Raises ValueError as `unpack_private`, and RuntimeError after 814 iterations without a
     signature.
     """
     p, private = parameters, unpack_private(parameters, sk)
