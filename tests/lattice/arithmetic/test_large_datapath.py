@@ -127,6 +127,7 @@ def test_sums():
     bench.run(script)
 
 
+@pytest.mark.matrix
 def test_a_row_of_a_verification():
     """w1 of A z - c t1 2^13, with hints; z from a signature, t1 from a public key."""
     bench, generator, p = Bench(), random.Random(11), ML_DSA_SETS[0]
@@ -166,6 +167,7 @@ def test_a_row_of_a_verification():
     bench.run(script)
 
 
+@pytest.mark.matrix
 def test_a_row_of_a_key_pair():
     """t1 and t0 of A s1 + s2."""
     bench, generator = Bench(), random.Random(12)

@@ -188,6 +188,7 @@ def test_calls(bench, number):
     check(calls)
 
 
+@pytest.mark.matrix
 def test_memories_and_random_bytes_that_are_not_ready(bench):
     """The arithmetic side uses its port in every other cycle, at most: no cycle changes."""
     generator = random.Random(SEED)
