@@ -154,7 +154,50 @@ class Datapath(wiring.Component):
             ),
         ]
 
-        # The slice: a is what varies, b a constant or a coefficient of the vector.
+        self._multiply(m, flags, slots, operands, slice_, exact, differences)
+        m.d.comb += reduction.t.eq(slice_.p)
+        self._round(m, flags, exact, slice_, bits)
+        self._constants(m, flags, slots)
+
+        m.d.comb += [
+            operands.sample.eq(step.sample),
+            operands.keeps.eq(step.add | step.subtract),
+            operands.word.eq(memory.a_data[:-1]),
+            operands.sampled.eq(self.sample),
+            operands.number.eq(streams.number),
+            results.subtract.eq(step.subtract),
+            results.sum.eq(sums.sum),
+            results.difference.eq(differences[1]),
+            results.product.eq(reduction.reduced),
+            memory.b_write.eq(results.write),
+            memory.b_address.eq(results.address),
+            memory.b_write_data.eq(Cat(results.word, results.odd)),
+            results.wipe.eq(self.wipe),
+            self.wiping.eq(results.wiping),
+            streams.slot.eq(slots[0]),
+            streams.next_slot.eq(slots[1]),
+            streams.packed_slot.eq(slots[10]),
+            *same_named(streams, step, "sample", "compare", "width"),
+            *same_named(streams, self, "start", "clear", "read_data"),
+            *same_named(self, streams, "use", "write", "write_data"),
+            *same_named(self, streams, "differs", "agrees", "compared"),
+            operands.wipe.eq(results.wiping),
+            streams.packed.eq(bits),
+            streams.wipe.eq(results.wiping),
+        ]
+        return m
+
+    def _multiply(
+        self,
+        m: Module,
+        flags: data.View,
+        slots: list[data.View],
+        operands: SlotOperands,
+        slice_: DspSlice,
+        exact: Signal,
+        differences: list[Signal],
+    ) -> None:
+        """The slice's factors: a is what varies, b a constant or a coefficient of the vector."""
         table = Signal(TABLE_BITS)
         m.d.sync += table.eq(self.table_word)
         second = Cat(operands.second, operands.second[-1].replicate(TABLE_BITS - LANE_BITS))
@@ -187,38 +230,7 @@ class Datapath(wiring.Component):
                     ),
                 )
             ),
-            reduction.t.eq(slice_.p),
         ]
-        self._round(m, flags, exact, slice_, bits)
-        self._constants(m, flags, slots)
-
-        m.d.comb += [
-            operands.sample.eq(step.sample),
-            operands.keeps.eq(step.add | step.subtract),
-            operands.word.eq(memory.a_data[:-1]),
-            operands.sampled.eq(self.sample),
-            operands.number.eq(streams.number),
-            results.subtract.eq(step.subtract),
-            results.sum.eq(sums.sum),
-            results.difference.eq(differences[1]),
-            results.product.eq(reduction.reduced),
-            memory.b_write.eq(results.write),
-            memory.b_address.eq(results.address),
-            memory.b_write_data.eq(Cat(results.word, results.odd)),
-            results.wipe.eq(self.wipe),
-            self.wiping.eq(results.wiping),
-            streams.slot.eq(slots[0]),
-            streams.next_slot.eq(slots[1]),
-            streams.packed_slot.eq(slots[10]),
-            *same_named(streams, step, "sample", "compare", "width"),
-            *same_named(streams, self, "start", "clear", "read_data"),
-            *same_named(self, streams, "use", "write", "write_data"),
-            *same_named(self, streams, "differs", "agrees", "compared"),
-            operands.wipe.eq(results.wiping),
-            streams.packed.eq(bits),
-            streams.wipe.eq(results.wiping),
-        ]
-        return m
 
     def _addresses(
         self, m: Module, control: SlotCounter, operands: SlotOperands, results: SlotResults
