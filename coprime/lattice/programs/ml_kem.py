@@ -119,116 +119,135 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> Assemb
     return program.assemble()
 
 
-def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> AssembledArithmetic:
-    widths = [{Width.ONE: 1, Width.TWELVE: 12, Width.U: one.du, Width.V: one.dv} for one in sets]
-    program = ArithmeticProgram(tuple(one.k for one in sets), tuple(widths))
-    vector, acc, extra = (
-        PolynomialOperand.VECTOR,
-        PolynomialOperand.ACCUMULATOR,
-        PolynomialOperand.EXTRA,
-    )
+_VECTOR, _ACC, _EXTRA = (
+    PolynomialOperand.VECTOR,
+    PolynomialOperand.ACCUMULATOR,
+    PolynomialOperand.EXTRA,
+)
 
-    def sampled_vector() -> None:
-        first = program.transform(vector, sample=True)
-        program.pair()
-        program.loop(LoopCount.COLUMNS, first)
 
-    def product(*, sample: bool) -> int:
+class _ArithmeticText:
+    """The program of the arithmetic side, call by call."""
+
+    def __init__(self, program: ArithmeticProgram, places: Mapping[str, BytePlace]):
+        self.program, self.places = program, places
+
+    def sampled_vector(self) -> None:
+        first = self.program.transform(_VECTOR, sample=True)
+        self.program.pair()
+        self.program.loop(LoopCount.COLUMNS, first)
+
+    def product(self, *, sample: bool) -> int:
         """A row of the matrix, or a vector of bytes, times the vector."""
-        first = program.multiply(sample=sample)
-        program.loop(LoopCount.COLUMNS, first)
+        first = self.program.multiply(sample=sample)
+        self.program.loop(LoopCount.COLUMNS, first)
         return first
 
-    def copy_seed(source: str, sink: str) -> None:
-        program.seek(places[source])
-        program.unpack(extra, Width.ONE)
-        program.seek(places[sink])
-        program.pack(extra, Width.ONE)
+    def copy_seed(self, source: str, sink: str) -> None:
+        self.program.seek(self.places[source])
+        self.program.unpack(_EXTRA, Width.ONE)
+        self.program.seek(self.places[sink])
+        self.program.pack(_EXTRA, Width.ONE)
 
-    def unpack_vector(place: str) -> None:
-        program.seek(places[place])
-        program.loop(LoopCount.COLUMNS, program.unpack(vector, Width.TWELVE))
+    def unpack_vector(self, place: str) -> None:
+        self.program.seek(self.places[place])
+        self.program.loop(LoopCount.COLUMNS, self.program.unpack(_VECTOR, Width.TWELVE))
 
-    def pack_vector(place: str, *, compare: bool = False) -> None:
-        program.seek(places[place])
-        program.loop(LoopCount.COLUMNS, program.pack(vector, Width.TWELVE, compare=compare))
+    def pack_vector(self, place: str, *, compare: bool = False) -> None:
+        self.program.seek(self.places[place])
+        self.program.loop(
+            LoopCount.COLUMNS, self.program.pack(_VECTOR, Width.TWELVE, compare=compare)
+        )
 
-    def encryption(t: str, m: str, *, compare: bool) -> None:
-        program.compare()
-        sampled_vector()
-        program.seek(places["c"])
-        row = product(sample=True)
-        program.inverse()
-        program.pack(acc, Width.U, sample=True, compare=compare)
-        program.loop(LoopCount.ROWS, row)
-        program.seek(places[t])
-        product(sample=False)
-        program.inverse()
-        program.seek(places[m])
-        program.unpack(acc, Width.ONE, add=True)
-        program.seek(places["c_v"])
-        program.pack(acc, Width.V, sample=True, compare=compare)
-        program.decide(compared=compare)
-        program.end()
+    def encryption(self, t: str, m: str, *, compare: bool) -> None:
+        self.program.compare()
+        self.sampled_vector()
+        self.program.seek(self.places["c"])
+        row = self.product(sample=True)
+        self.program.inverse()
+        self.program.pack(_ACC, Width.U, sample=True, compare=compare)
+        self.program.loop(LoopCount.ROWS, row)
+        self.program.seek(self.places[t])
+        self.product(sample=False)
+        self.program.inverse()
+        self.program.seek(self.places[m])
+        self.program.unpack(_ACC, Width.ONE, add=True)
+        self.program.seek(self.places["c_v"])
+        self.program.pack(_ACC, Width.V, sample=True, compare=compare)
+        self.program.decide(compared=compare)
+        self.program.end()
 
-    program.entry(KEY_PAIR)
-    program.await_post()
-    copy_seed("z", "dk_z")
-    sampled_vector()
-    program.seek(places["dk_t"])
-    row = product(sample=True)
-    program.transform(extra, sample=True)
-    program.exact_sum()
-    program.pack(acc, Width.TWELVE)
-    program.loop(LoopCount.ROWS, row)
-    program.post()
-    # While ek is hashed.
-    pack_vector("dk_s")
-    copy_seed("dk_rho", "ek_rho")
-    unpack_vector("dk_t")
-    pack_vector("ek_t")
-    program.end()
+    def key_pair(self) -> None:
+        self.program.entry(KEY_PAIR)
+        self.program.await_post()
+        self.copy_seed("z", "dk_z")
+        self.sampled_vector()
+        self.program.seek(self.places["dk_t"])
+        row = self.product(sample=True)
+        self.program.transform(_EXTRA, sample=True)
+        self.program.exact_sum()
+        self.program.pack(_ACC, Width.TWELVE)
+        self.program.loop(LoopCount.ROWS, row)
+        self.program.post()
+        # While ek is hashed.
+        self.pack_vector("dk_s")
+        self.copy_seed("dk_rho", "ek_rho")
+        self.unpack_vector("dk_t")
+        self.pack_vector("ek_t")
+        self.program.end()
 
-    program.entry(ENCAPSULATE)
-    encryption("ek_t", "m", compare=False)
+    def encapsulate(self) -> None:
+        self.program.entry(ENCAPSULATE)
+        self.encryption("ek_t", "m", compare=False)
 
-    program.entry(DECAPSULATE)
-    program.seek(places["c"])
-    first = program.unpack(vector, Width.U)
-    program.transform(vector)
-    program.pair()
-    program.loop(LoopCount.COLUMNS, first)
-    program.seek(places["dk_s"])
-    product(sample=False)
-    program.inverse()
-    program.seek(places["c_v"])
-    program.unpack(acc, Width.V, subtract=True)
-    program.seek(places["message"])
-    program.pack(acc, Width.ONE)
-    program.post()
-    encryption("dk_t", "message", compare=True)
+    def decapsulate(self) -> None:
+        self.program.entry(DECAPSULATE)
+        self.program.seek(self.places["c"])
+        first = self.program.unpack(_VECTOR, Width.U)
+        self.program.transform(_VECTOR)
+        self.program.pair()
+        self.program.loop(LoopCount.COLUMNS, first)
+        self.program.seek(self.places["dk_s"])
+        self.product(sample=False)
+        self.program.inverse()
+        self.program.seek(self.places["c_v"])
+        self.program.unpack(_ACC, Width.V, subtract=True)
+        self.program.seek(self.places["message"])
+        self.program.pack(_ACC, Width.ONE)
+        self.program.post()
+        self.encryption("dk_t", "message", compare=True)
 
-    def check_ek() -> None:
-        unpack_vector("ek_t")
-        pack_vector("ek_t", compare=True)
+    def check_ek(self) -> None:
+        self.unpack_vector("ek_t")
+        self.pack_vector("ek_t", compare=True)
 
-    def check_dk() -> None:
-        program.await_post()
-        program.seek(places["scratch"])
-        program.unpack(extra, Width.ONE)
-        program.seek(places["dk_hash"])
-        program.pack(extra, Width.ONE, compare=True)
-        program.end(refuses=True)
+    def check_dk(self) -> None:
+        self.program.await_post()
+        self.program.seek(self.places["scratch"])
+        self.program.unpack(_EXTRA, Width.ONE)
+        self.program.seek(self.places["dk_hash"])
+        self.program.pack(_EXTRA, Width.ONE, compare=True)
+        self.program.end(refuses=True)
 
-    program.entry(CHECK_EK)
-    program.compare()
-    check_ek()
-    program.end(refuses=True)
-    program.entry(CHECK_BOTH)
-    program.compare()
-    check_ek()
-    check_dk()
-    program.entry(CHECK_DK)
-    program.compare()
-    check_dk()
-    return program.assemble()
+    def checks(self) -> None:
+        self.program.entry(CHECK_EK)
+        self.program.compare()
+        self.check_ek()
+        self.program.end(refuses=True)
+        self.program.entry(CHECK_BOTH)
+        self.program.compare()
+        self.check_ek()
+        self.check_dk()
+        self.program.entry(CHECK_DK)
+        self.program.compare()
+        self.check_dk()
+
+
+def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> AssembledArithmetic:
+    widths = [{Width.ONE: 1, Width.TWELVE: 12, Width.U: one.du, Width.V: one.dv} for one in sets]
+    text = _ArithmeticText(ArithmeticProgram(tuple(one.k for one in sets), tuple(widths)), places)
+    text.key_pair()
+    text.encapsulate()
+    text.decapsulate()
+    text.checks()
+    return text.program.assemble()
