@@ -23,8 +23,8 @@ gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_configure(config):
-    """Without the long sweeps, simulations take longer to compile than they run."""
-    if config.option.markexpr == "not slow" and not hasattr(config, "workerinput"):
+    """Most simulations take longer to compile than they run."""
+    if not hasattr(config, "workerinput"):
         with suppress(ToolError):
             os.environ["CXX"] = shlex.join([*find_compiler().command, "-Og"])
 

@@ -26,13 +26,9 @@ CONFIGURATIONS = {
 LONG_CONFIGURATIONS = {
     "montgomery-1csa, 1 core": ("montgomery-1csa", 1, {"max_bits": 129, "word": 8}),
     "interleaved-csa, 2 cores": ("interleaved-csa", 2, {"max_bits": 129, "word": 24}),
-    "fdfm, 2 cores with 2 multipliers": ("fdfm", 2, {"max_bits": 129, "multipliers": 2}),
     "fdfm, 3 cores, AXI4": ("fdfm", 3, {"max_bits": 64, "bus": Bus.AXI4}),
-    "ring, 2 cores": ("ring", 2, {"max_bits": 129, "tile": "adk2x16"}),
     "ring, 2 multipliers": ("ring", 2, {"max_bits": 129, "tile": "adk2x16", "multipliers": 2}),
-    "fdfm, 5 cores, a register more": ("fdfm", 5, {"max_bits": 64, "link_registers": 1}),
     "fdfm, 3 cores, 2 registers more": ("fdfm", 3, {"max_bits": 64, "link_registers": 2}),
-    "montgomery-r2, 3 cores": ("montgomery-r2", 3, {"max_bits": 129, "word": 16}),
 }
 OF_A_CORE = [r.COMMAND, r.CANCEL, r.KEY_OPERAND, r.KEY_DATA, *LENGTHS.values()]
 WHOLE_COMMANDS = [
@@ -222,7 +218,6 @@ def test_engines_errors_come_with_the_completion(bench):
         assert bench.run(core, good) == good.ended
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("code", [0, 6, 7])
 def test_unknown_commands(bench, code):
     """Their completion tells; they need nothing, and nothing is lost but perhaps X."""
@@ -476,7 +471,6 @@ def test_bits_above_the_length(bench):
         assert bench.take() == (core, *work.ended)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("command", WHOLE_COMMANDS)
 def test_every_operand_must_be_loaded(bench, command):
     work = work_for(bench, command)
@@ -534,7 +528,6 @@ def test_a_length_clears_the_marks_of_its_class_only(bench):
             assert bench.take() == (core, *work.ended), (command, kind)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("command", WHOLE_COMMANDS)
 def test_lengths_that_a_command_needs(bench, command):
     """Absent, or too long: its completion tells, and the lengths that it does not need may be."""
@@ -702,7 +695,6 @@ def duration(bench, core, work):
     return cycles
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("command", [Command.MODMUL, Command.RSA_PRIVATE])
 def test_cancel_at_any_moment(bench, command):
     """One completion always, and the core works right afterwards.

@@ -32,19 +32,11 @@ FAST = {
     "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
 }
 SLOW = {
-    "fdfm": ("fdfm", {}),
-    "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "montgomery-1csa, 2 multipliers": ("montgomery-1csa", {"max_bits": 129, "word": 8}),
     "fdfm, two multipliers": ("fdfm", {"multipliers": 2}),
     "ring, 2 multipliers": ("ring", {"max_bits": 257, "multipliers": 2}),
-    "ring, kara95": ("ring", {"max_bits": 257, "tile": "kara95"}),
     "montgomery-2csa": ("montgomery-2csa", {"max_bits": 1100, "word": 64}),
-    "montgomery-r2": ("montgomery-r2", {"max_bits": 300, "word": 16}),
     "karatsuba, scaled": ("karatsuba", {"word": 128, "scaled": 1}),
-    "karatsuba, interleaved": (
-        "karatsuba",
-        {"max_bits": 257, "word": 32, "multipliers": 1, "interleaved": 1},
-    ),
 }
 
 
@@ -155,7 +147,6 @@ def test_modexp(opened):
 LENGTHS_OF_KEYS = [(128, 64), (100, 50), (129, 65), (96, 60)]
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("mode", "sizes"),
     [
@@ -242,7 +233,6 @@ def test_a_whole_rsa_key(tmp_path, family, bus):
     harness.close()
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [125, 100, 97])
 def test_operands_out_of_range(opened, bits):
     """Also by bits beyond the last byte. The result stays, and the modulus too."""
@@ -316,7 +306,6 @@ def test_a_wrong_result(opened):
     assert opened("private", octets(1))[:2] == (0, 1)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("bit", [0, 16, 17, 31])
 def test_a_wrong_bit_on_the_way(opened, bit):
     """Of the result's second word, as it is read: where results are checked, it is not given."""

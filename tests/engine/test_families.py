@@ -152,7 +152,6 @@ def test_modexp(bench, lengths):
             assert bench.accelerator.modexp(m - 1, 5, m).value == pow(m - 1, 5, m)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.matrix
 def test_modexp_long(bench):
     for length in fitting(bench, LONG_LENGTHS):
@@ -162,7 +161,6 @@ def test_modexp_long(bench):
         assert bench.accelerator.modexp(x, 65537, m).value == pow(x, 65537, m)
 
 
-@pytest.mark.covering(1)
 def test_leading_zeros_of_the_exponent(bench):
     m, x = (1 << 100) - 15, 3
     for e in (0, 1, 65537):
@@ -196,7 +194,6 @@ def test_rsa_private(bench, e, messages, lengths):
             assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.matrix
 def test_rsa_long(bench):
     for length in fitting(bench, [1023, 1024]):
@@ -218,7 +215,6 @@ def test_rsa_longest(bench):
     assert bench.accelerator.modexp(x, key.d, key.n).value == pow(x, key.d, key.n)
 
 
-@pytest.mark.covering(1)
 def test_unequal_primes(bench):
     longest = bench.design.capabilities.max_prime_length
     for length in fitting(bench, [64, 100, 128, 200, 512]):
@@ -231,7 +227,6 @@ def test_unequal_primes(bench):
                 assert bench.accelerator.private(x).value == pow(x, key.d, key.n)
 
 
-@pytest.mark.covering(1)
 def test_worst_case(bench):
     key = WorstCaseNumbers.of_key(generate(128, seed=1))
     bench.accelerator.load_private(key)
@@ -244,7 +239,6 @@ def test_worst_case(bench):
 # --- Cycles -------------------------------------------------------------------------------------
 
 
-@pytest.mark.covering(1)
 def test_cycles_depend_on_the_exponent_alone(bench):
     """Left to right, the number of ones shows; on two and by fixed windows, only the length."""
     own = bench.design.capabilities
@@ -267,7 +261,6 @@ def refused(call, *arguments):
     return caught.value.code
 
 
-@pytest.mark.covering(1)
 def test_modmul_errors(bench):
     own = bench.design.capabilities
     call = bench.accelerator.modmul
@@ -288,14 +281,12 @@ def test_modmul_errors(bench):
             assert call(1, 1, m).value == 1
 
 
-@pytest.mark.covering(1)
 def test_exponent_too_long(bench):
     longest = bench.design.capabilities.max_length
     assert refused(bench.accelerator.modexp, 2, 1 << longest, 101) is Error.LENGTH_OVER
     assert bench.accelerator.modexp(2, 10, 101).value == 14
 
 
-@pytest.mark.covering(1)
 def test_modulus_shorter_than_its_length(bench):
     """Only aligned engines mind; the others take leading zeros."""
     accelerator = bench.accelerator
@@ -318,7 +309,6 @@ def started(device):
     return registers.ERROR["CODE"].of(device.read32(registers.ERROR.address))
 
 
-@pytest.mark.covering(1)
 def test_bad_private_keys(bench):
     own = bench.design.capabilities
     key = generate(128, seed=3)
@@ -352,7 +342,6 @@ def test_bad_private_keys(bench):
     assert run(key).value == pow(2, key.d, key.n)
 
 
-@pytest.mark.covering(1)
 def test_inconsistent_key_ends(bench):
     """Numbers that belong to no key give a wrong number or FAULT, and never a hanging engine."""
     generator = random.Random(8)
@@ -375,7 +364,6 @@ def test_inconsistent_key_ends(bench):
             super_run._run(job, x)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "pause", [1, 777, *(pytest.param(one, marks=pytest.mark.matrix) for one in (50, 2_000))]
 )
@@ -394,7 +382,6 @@ def test_reset_in_the_middle(bench, pause):
     assert accelerator.private(9).value == pow(9, key.d, key.n)
 
 
-@pytest.mark.covering(1)
 def test_wipe(bench):
     key = generate(128, seed=4)
     accelerator = bench.accelerator

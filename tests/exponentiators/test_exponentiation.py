@@ -104,7 +104,6 @@ def test_modexp(bench):
         assert bench.accelerator.modexp(m - 1, 5, m).value == m - 1
 
 
-@pytest.mark.covering(1)
 def test_leading_zeros_of_the_exponent(bench):
     longest, m, x = bench.design.capabilities.max_length, (1 << 60) - 93, 3
     for e in (0, 1, 257):
@@ -113,7 +112,6 @@ def test_leading_zeros_of_the_exponent(bench):
             assert run.value == pow(x, e, m), (e, length)
 
 
-@pytest.mark.covering(1)
 def test_rsa_public(bench):
     key = generate(bench.design.capabilities.max_length, 17, seed=2)
     bench.accelerator.load_public(key.n, key.e)
@@ -129,7 +127,6 @@ class Short:
         self.dp, self.dq = d % (key.p - 1), d % (key.q - 1)
 
 
-@pytest.mark.covering(1)
 def test_rsa_private(bench):
     own = bench.design.capabilities
     keys = [
@@ -189,7 +186,6 @@ def test_the_longest_exponent_that_is_counted_down(bench):
         assert bench.accelerator.modexp(3, e, m).value == pow(3, e, m)
 
 
-@pytest.mark.covering(1)
 def test_cycles(bench):
     """In constant time the cycles tell the exponent's length alone; else they tell its bits."""
     own, m = bench.design.capabilities, (1 << 60) - 93

@@ -95,7 +95,6 @@ def exponents(m, generator):
     ]
 
 
-@pytest.mark.covering(1)
 def test_modmul(bench):
     m, generator = modulus(bench), random.Random(1)
     for x, y in itertools.product(factors(m, generator), repeat=2):
@@ -137,7 +136,6 @@ def test_leading_zeros_of_the_exponent(bench):
             assert run.value == pow(3, e, m)
 
 
-@pytest.mark.covering(1)
 def test_other_moduli_and_operands_are_refused(bench):
     m, accelerator = modulus(bench), bench.accelerator
     assert accelerator.modmul(3, 2, m).value == 6
@@ -170,7 +168,6 @@ def test_constant_time_where_it_is_said(bench):
     assert (len(cycles) == 1) >= bench.design.capabilities.constant_time
 
 
-@pytest.mark.covering(1)
 def test_after_a_wipe_all_must_be_loaded_again(bench):
     m = modulus(bench)
     bench.accelerator.wipe()

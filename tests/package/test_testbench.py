@@ -22,6 +22,7 @@ ICARUS = pytest.mark.skipif(
     shutil.which("iverilog") is None,
     reason="there is no Icarus Verilog (on Debian: apt-get install iverilog)",
 )
+HOW = pytest.mark.parametrize("how", [pytest.param("icarus", marks=ICARUS), "verilator"])
 SMALL = {"compression": {"modulus": "2^16+1"}, "direct": {"modulus": "2^16+1"}}
 TARGETS, BUSES = list(Target), list(Bus)
 # Every family on one target and one bus, so that each pair occurs; the rest of the matrix is slow.
@@ -106,9 +107,9 @@ def test_verilator(tmp_path, family):
     assert_passes(tmp_path, "verilator")
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.clients
-@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@HOW
 @pytest.mark.parametrize("bus", Bus)
 @pytest.mark.parametrize("target", Target)
 @pytest.mark.parametrize("family", FAMILIES)
@@ -117,9 +118,9 @@ def test_every_family_on_every_bus_and_target(tmp_path, family, target, bus, how
     assert_passes(tmp_path, how)
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.clients
-@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@HOW
 @pytest.mark.parametrize("target", Target)
 @pytest.mark.parametrize("family", CORES)
 def test_clusters(tmp_path, family, target, how):
@@ -128,7 +129,7 @@ def test_clusters(tmp_path, family, target, how):
 
 
 @pytest.mark.clients
-@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@HOW
 def test_lean_nodes(tmp_path, how):
     choice = choose(CLUSTER, {"node": "lean", "cores": "3", "max_bits": "64"})
     write_package(choice, Target.XC7, tmp_path)
@@ -136,7 +137,7 @@ def test_lean_nodes(tmp_path, how):
 
 
 @pytest.mark.clients
-@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@HOW
 @pytest.mark.parametrize("paddings", [(one,) for one in Padding] + [tuple(Padding)])
 def test_paddings(tmp_path, paddings, how):
     choice = choose("karatsuba", {"max_bits": "576"})
@@ -145,7 +146,7 @@ def test_paddings(tmp_path, paddings, how):
 
 
 @pytest.mark.clients
-@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@HOW
 def test_blinding_takes_random_bytes(tmp_path, how):
     choice = choose("compact", {"max_bits": "128", "blinding": "all"})
     write_package(choice, Target.GENERIC, tmp_path)
@@ -170,9 +171,9 @@ def test_operations_on_edwards_curves(tmp_path):
     assert_passes(tmp_path)
 
 
-@pytest.mark.covering(2)
+@pytest.mark.covering(1)
 @pytest.mark.clients
-@pytest.mark.parametrize("how", ["icarus", "verilator"])
+@HOW
 @pytest.mark.parametrize(
     ("family", "given"),
     [

@@ -91,7 +91,6 @@ def test_signatures(accelerator, key, padding, library, blinding):
 KEY = generate(1025, seed=9)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("blinding", [False, True])
 def test_oaep_and_pss_with_sha256_are_the_defaults(accelerator, blinding):
     oracle = library_key(KEY)
@@ -107,7 +106,6 @@ def test_oaep_and_pss_with_sha256_are_the_defaults(accelerator, blinding):
         verify(accelerator, KEY.public, MESSAGE + b"!", signature)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     "ciphertext",
     [
@@ -126,7 +124,6 @@ def test_bad_ciphertexts_fail_alike(accelerator, ciphertext):
         decrypt(accelerator, KEY, ciphertext, Oaep())
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("bits", [512, 515, 1023, 1024, 1025, 2048])
 def test_a_wrong_pkcs1_padding_gives_the_library_s_substitute(accelerator, bits):
     """OpenSSL's in the `cryptography` package, byte for byte: every length from the key alone."""
@@ -141,7 +138,6 @@ def test_a_wrong_pkcs1_padding_gives_the_library_s_substitute(accelerator, bits)
     assert len(lengths) > 6
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("ciphertext", [b"", bytes(128), bytes(130), KEY.n.to_bytes(129)])
 def test_what_everybody_sees_is_an_error_with_pkcs1_too(accelerator, ciphertext):
     """Another length than the modulus's, or a number that is not below it."""
@@ -214,7 +210,6 @@ class FaultyAccelerator:
         return dataclasses.replace(result, value=value)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("blinding", [False, True])
 @pytest.mark.parametrize("padding", [Pss(), Pkcs1Signature()])
 def test_a_wrong_signature_is_not_given_out(accelerator, padding, blinding):
@@ -225,7 +220,6 @@ def test_a_wrong_signature_is_not_given_out(accelerator, padding, blinding):
     sign(faulty, KEY, MESSAGE, padding, blinding=blinding)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("blinding", [False, True])
 @pytest.mark.parametrize("padding", [Oaep(), Pkcs1Encryption()])
 def test_a_wrong_decryption_is_not_given_out(accelerator, padding, blinding):
@@ -237,7 +231,6 @@ def test_a_wrong_decryption_is_not_given_out(accelerator, padding, blinding):
     assert decrypt(faulty, KEY, ciphertext, padding, blinding=blinding) == MESSAGE
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("salt_length", ["digest", "max", 0, 20])
 def test_any_salt_length_is_valid_unless_one_is_demanded(accelerator, salt_length):
     signature = sign(accelerator, KEY, MESSAGE, Pss(salt_length=salt_length))

@@ -126,7 +126,6 @@ def test_some_of_each_file_on_karatsuba(karatsuba, name, check, padding_of):
         check(karatsuba.accelerator, key, examples[:count], padding_of)
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("index", range(15))
 def test_pkcs1_signatures(accelerator, index):
     key, examples = keys_and_examples("pkcs1v15sign-vectors.txt")[index]
@@ -134,7 +133,6 @@ def test_pkcs1_signatures(accelerator, index):
     check_signatures(accelerator, key, examples, lambda _: Pkcs1Signature("sha1"))
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("index", range(10))
 def test_pss_signatures(accelerator, index):
     key, examples = keys_and_examples("pkcs-1v2-1d2-vec/pss-vect.txt")[index]
@@ -144,7 +142,6 @@ def test_pss_signatures(accelerator, index):
     )
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("index", range(15))
 def test_pkcs1_encryption(accelerator, index):
     key, examples = keys_and_examples("pkcs1v15crypt-vectors.txt")[index]
@@ -154,7 +151,6 @@ def test_pkcs1_encryption(accelerator, index):
     )
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("index", range(10))
 def test_oaep_encryption(accelerator, index):
     key, examples = keys_and_examples("pkcs-1v2-1d2-vec/oaep-vect.txt")[index]
@@ -164,7 +160,6 @@ def test_oaep_encryption(accelerator, index):
     )
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize("name", CUSTOM_OAEP)
 def test_oaep_with_two_hashes(accelerator, name):
     _, mgf_hash, label_hash = name.split("-")
@@ -187,7 +182,6 @@ def test_oaep_with_a_label(accelerator):
         assert message == fields["Output"].strip('"').encode()
 
 
-@pytest.mark.covering(1)
 @pytest.mark.parametrize(
     ("name", "padding_of"),
     [

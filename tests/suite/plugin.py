@@ -2,7 +2,7 @@
 
 A slow test has one of `REASONS` as its marker, which implies `slow`, and a time limit. Of a test
 with `covering(strength)`, only as many slow cases exist as cover each combination of that many
-values.
+values; of one with `matrix` alone, as many as have each value.
 """
 
 import json
@@ -79,12 +79,19 @@ def reason_of(item):
     return reason
 
 
-def covered(cases):
-    """Without the slow cases of a function that its marker `covering` leaves out."""
+def strength_of(cases):
+    """How many values are combined in the slow cases of a function; 0 if all of them run."""
     marker = cases[0].get_closest_marker("covering")
+    if marker is not None:
+        return marker.args[0]
+    return int({reason_of(case) for case in cases} <= {"", "matrix"})
+
+
+def covered(cases, strength):
+    """Without the slow cases of a function that a cover does not need."""
     chosen = covering(
         [case.callspec.params for case in cases],
-        marker.args[0],
+        strength,
         always=lambda k: not reason_of(cases[k]),
         name=function_of(cases[0]),
     )
@@ -97,7 +104,8 @@ def pytest_pycollect_makeitem(collector):
     made = yield
     if collector.config.option.products or not isinstance(made, list) or len(made) < 2:
         return made
-    return covered(made) if made[0].get_closest_marker("covering") else made
+    strength = strength_of(made) if hasattr(made[0], "callspec") else 0
+    return covered(made, strength) if strength else made
 
 
 def of_shard(items, text):

@@ -22,6 +22,16 @@ MATRIX = pytest.mark.matrix
 def test_product(a, b, c):
     pass
 
+@pytest.mark.parametrize("a", [0, *(pytest.param(k, marks=MATRIX) for k in range(1, 5))])
+@pytest.mark.parametrize("b", range(5))
+def test_matrix(a, b):
+    pass
+
+@pytest.mark.parametrize("a", [0, *(pytest.param(k, marks=pytest.mark.proof) for k in range(1, 5))])
+@pytest.mark.parametrize("b", range(5))
+def test_proof(a, b):
+    pass
+
 @pytest.mark.xdist_group("design")
 @pytest.mark.parametrize("k", range(3))
 def test_of_a_design(k):
@@ -101,6 +111,15 @@ def test_slow_cases_cover_all_pairs_and_no_more(suite):
             assert any(name.endswith(f"[{c}-{b}-{a}]") for a in range(5) for name in covered)
         for a in range(5):
             assert any(name.endswith(f"[{c}-{b}-{a}]") for b in range(5) for name in covered)
+
+
+def test_slow_cases_with_matrix_alone_cover_all_values(suite):
+    """The five quick ones have all of b, so that each other value of a is there once."""
+    covered = {name for name in names(suite) if "test_matrix[" in name}
+    assert len(covered) == 9
+    for a in range(1, 5):
+        assert len([name for name in covered if name.endswith(f"-{a}]")]) == 1
+    assert len([name for name in names(suite) if "test_proof[" in name]) == 25
 
 
 def test_slow_alone_is_refused(suite):
