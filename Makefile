@@ -62,9 +62,9 @@ PYTEST := $(BYTE_CODE) $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup --
 test: $(READY) style
 	@$(TYPES) & types=$$!; $(PYTEST) -m "not slow"; tests=$$?; wait $$types && exit $$tests
 
-# FRESH=1 forgets what has ended before.
+# FRESH=1 forgets what has ended before; PATIENCE=4 waits four times as long for each test.
 test-all: $(READY) lint
-	@$(BYTE_CODE) $(BIN)/python -m tests.suite --shards $(SHARDS) --jobs $(JOBS) $(if $(FRESH),--fresh)
+	@$(BYTE_CODE) $(BIN)/python -m tests.suite --shards $(SHARDS) --jobs $(JOBS) $(if $(PATIENCE),--patience $(PATIENCE)) $(if $(FRESH),--fresh)
 
 test-shard: $(READY)
 	@$(if $(SHARD),,$(error make test-shard needs a part, for example SHARD=3/12))$(PYTEST) --shard $(SHARD)

@@ -26,6 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.suite", description=__doc__)
     parser.add_argument("--shards", type=int, default=12, help="how many there are (12)")
     parser.add_argument("--jobs", default="auto", help="workers (auto: one for each core)")
+    parser.add_argument(
+        "--patience", default="1", help="what time limits are multiplied by, on a busy machine (1)"
+    )
     parser.add_argument("--fresh", action="store_true", help="forget what has ended before")
     parser.add_argument(
         "--record", action="store_true", help="only write how long tests took to durations.csv"
@@ -97,7 +100,7 @@ def run_shard(given: argparse.Namespace, shard: str, failed_before: set[str]) ->
 def pytest(given: argparse.Namespace, shard: str) -> int:
     """The exit status of pytest for one shard, without what is done."""
     command = [sys.executable, "-m", "pytest", "-q", "-n", given.jobs, "--dist", "loadgroup"]
-    command += ["--max-worker-restart", "0", "--shard", shard]
+    command += ["--max-worker-restart", "0", "--shard", shard, "--patience", given.patience]
     command += ["--done", str(given.state / "done"), "--results", str(given.state / RUNNING)]
     return subprocess.run([*command, *given.tests], check=False).returncode
 

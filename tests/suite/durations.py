@@ -1,4 +1,4 @@
-"""How long tests take: recorded in durations.csv, estimated where nothing is recorded.
+"""How long tests take, in processor time: recorded in durations.csv, estimated where nothing is.
 
 A line is a test function, with the group of its cases where it has several: how many cases there
 were, the seconds they took together, and the longest one. `measured` is no for an estimate, which

@@ -6,6 +6,7 @@ values; of one with `matrix` alone, as many as have each value.
 """
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,18 @@ LIMITS = {
 have another one as its marker `timeout`."""
 
 
+BEGIN = pytest.StashKey[float]()
+"""The processor time when a test began."""
+
+
 def pytest_addoption(parser):
     group = parser.getgroup("suite", "Parts of the suite")
     group.addoption("--shard", metavar="K/N", help="run the Kth of N parts of all tests")
     group.addoption("--results", metavar="FILE", help="append each result, a line of JSON")
     group.addoption("--done", metavar="FILE", help="leave out the tests in its lines")
+    group.addoption(
+        "--patience", metavar="N", type=float, default=1, help="multiply all time limits by N"
+    )
     group.addoption(
         "--products", action="store_true", help="make the cases that `covering` leaves out, too"
     )
@@ -125,8 +133,9 @@ def pytest_collection_modifyitems(config, items):
         reason = reason_of(item)
         if reason:
             item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(LIMITS[reason]))
+        limited = item.get_closest_marker("timeout")
+        limit = limited.args[0] if limited else LIMITS[reason]
+        item.add_marker(pytest.mark.timeout(config.option.patience * limit), append=False)
         item.user_properties += [
             ("test", item.nodeid),
             ("function", function_of(item)),
@@ -142,6 +151,25 @@ def pytest_collection_modifyitems(config, items):
     left = {*selected}
     config.hook.pytest_deselected(items=[item for item in items if item not in left])
     items[:] = selected
+
+
+def processor_time():
+    """Seconds of this process and of the ones that it started and that have ended."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    item.stash[BEGIN] = processor_time()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """What else the machine does changes how long a test takes, but not its processor time."""
+    report = yield
+    report.user_properties.append(("seconds", round(processor_time() - item.stash[BEGIN], 3)))
+    return report
 
 
 class Results:
@@ -176,7 +204,8 @@ class Results:
             "reason": known.get("reason", ""),
             "outcome": "failed" if failed else "skipped" if skipped else "passed",
             "crashed": phases[-1].when not in ("setup", "call", "teardown"),
-            "seconds": round(sum(one.duration for one in phases), 3),
+            "seconds": dict(phases[-1].user_properties).get("seconds", 0.0),
+            "clock": round(sum(one.duration for one in phases), 3),
             "why": why,
         }
         with self.path.open("a") as file:

@@ -19,7 +19,7 @@ def duration(seconds: float) -> str:
 
 def table(results: Iterable[Result]) -> list[str]:
     """A line for each reason for which tests are slow, their sum; then what failed and what was
-    skipped, and why. The times are those of the tests, on all workers together."""
+    skipped, and why. The times are those of processors, in tests alone."""
     rows: dict[str, Counter[str]] = {}
     taken: Counter[str] = Counter()
     failed, reasons = [], Counter()
@@ -31,10 +31,10 @@ def table(results: Iterable[Result]) -> list[str]:
             failed.append(one["test"])
         if one["outcome"] == "skipped":
             reasons[one["why"]] += 1
-    lines = [f"{'':9}{''.join(f'{one:>9}' for one in OUTCOMES)}{'time':>15}"]
+    lines = [f"{'':9}{''.join(f'{one:>9}' for one in OUTCOMES)}{'processor time':>16}"]
     for row in (*sorted(set(rows) - {"all"}, key=lambda name: (name != "fast", name)), "all"):
         counts = "".join(f"{rows.get(row, Counter())[one]:9}" for one in OUTCOMES)
-        lines.append(f"{row:9}{counts}{duration(taken[row]):>15}")
+        lines.append(f"{row:9}{counts}{duration(taken[row]):>16}")
     lines += [f"skipped {count}: {why}" for why, count in sorted(reasons.items())]
     lines += [f"FAILED {test}" for test in sorted(failed)]
     return lines

@@ -189,6 +189,14 @@ def test_a_worker_that_ends_is_a_failure(suite):
     assert row.split()[1:4] == [str(len(names(suite)) - 2), "1", "1"]
 
 
+def test_patience_multiplies_time_limits(suite):
+    path = suite / "cases" / "test_others.py"
+    path.write_text(path.read_text().replace("3 * FAILS", "1.5"))
+    limited = ("pytest", "-q", "cases", "-k", "too_long")
+    assert "Timeout" in python(suite, *limited)[1]
+    assert python(suite, *limited, "--patience", "20")[0] == 0
+
+
 def test_nothing_to_record(suite):
     status, said = python(suite, "tests.suite", "--record")
     assert (status, said) == (2, "build/suite has no results; run the suite first\n")
