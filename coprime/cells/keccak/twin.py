@@ -56,6 +56,7 @@ class SpongeTwin:
     ----------
     filled, drained (int): words of the block that were taken
     wiping (bool)
+    computes (bool): as the port, in the last cycle
     """
 
     def __init__(self, slices: int, blocks: int):
@@ -68,7 +69,7 @@ class SpongeTwin:
         self.step = self.wiped = self.filled = self.drained = 0
         self.ended = self.add = self.capture = self.clear = False
         self.full = self.ends = self.held = self.reserved = self.drains = False
-        self.wiping = True
+        self.wiping, self.computes = True, False
 
     @property
     def _open(self) -> bool:
@@ -108,6 +109,7 @@ class SpongeTwin:
         may_begin = not (needs_block and not self.full) and not (needs_room and not room)
         first = self.step == 0
         begins = first and may_begin
+        self.computes = (begins or not first) and not wiping
         waits = first and needs_block
         captures = begins and needs_room
         kind = (needs_block, needs_room or wiping, wiping or (needs_room and not more))

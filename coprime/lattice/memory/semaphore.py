@@ -8,23 +8,24 @@ HIGHEST = 3
 
 
 class Semaphore(wiring.Component):
-    """A count from 0 to 3.
+    """A count from 0 to `highest`, which is 3 unless given.
 
     Members
     -------
-    post (1 bit, in): counts up; not at 3
+    post (1 bit, in): counts up; not at the highest
     take (1 bit, in): counts down; only while `available` is 1
     available (1 bit, out): the count is not 0: from the cycle after `post`
     clear (1 bit, in): the count becomes 0
     """
 
-    def __init__(self) -> None:
+    def __init__(self, highest: int = HIGHEST):
+        self.highest = highest
         super().__init__({**dict.fromkeys(("post", "take", "clear"), In(1)), "available": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         """Count."""
         m = Module()
-        count = Signal(range(HIGHEST + 1))
+        count = Signal(range(self.highest + 1))
         m.d.comb += self.available.eq(count != 0)
         with m.If(self.post & ~self.take):
             m.d.sync += count.eq(count + 1)

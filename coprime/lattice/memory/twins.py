@@ -5,16 +5,18 @@ state before.
 """
 
 from collections import deque
+from typing import Any
 
 from .sample_buffer import BUFFER_WORDS
 from .semaphore import HIGHEST
 
 Pair = tuple[int, int]
 """Two consecutive coefficients, the even one first."""
+Sample = Pair | int
 
 
 class SampleBufferTwin:
-    """A SampleBuffer after its wipe.
+    """A SampleBuffer after its wipe; a word is a pair, or a number where it holds numbers.
 
     Attributes
     ----------
@@ -29,9 +31,9 @@ class SampleBufferTwin:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._complete: deque[list[Pair]] = deque()
-        self._filling: list[Pair] = []
-        self._taken: Pair | None = None
+        self._complete: deque[list[Any]] = deque()
+        self._filling: list[Any] = []
+        self._taken: Sample | None = None
         self._restarts = self._releases = False
         self.full = self.filled = 0
 
@@ -46,11 +48,11 @@ class SampleBufferTwin:
         return self.filled == self.polynomial_words - 1
 
     @property
-    def oldest(self) -> list[Pair]:
+    def oldest(self) -> list[Any]:
         """The oldest complete polynomial; IndexError if there is none."""
         return self._complete[0]
 
-    def take(self, pair: Pair) -> None:
+    def take(self, pair: Sample) -> None:
         """The next pair, in this cycle; only while there is room."""
         assert self.room
         self._taken = pair
@@ -85,10 +87,11 @@ class SemaphoreTwin:
 
     Attributes
     ----------
-    count (int): 0 to 3
+    count (int): 0 to `highest`
     """
 
-    def __init__(self) -> None:
+    def __init__(self, highest: int = HIGHEST):
+        self.highest = highest
         self.count = self._change = 0
 
     @property
@@ -97,7 +100,7 @@ class SemaphoreTwin:
         return self.count > 0
 
     def post(self) -> None:
-        """Count up; not at 3."""
+        """Count up; not at the highest."""
         self._change += 1
 
     def take(self) -> None:
@@ -109,4 +112,4 @@ class SemaphoreTwin:
         """End of a cycle."""
         self.count += self._change
         self._change = 0
-        assert 0 <= self.count <= HIGHEST
+        assert 0 <= self.count <= self.highest

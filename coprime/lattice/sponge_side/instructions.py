@@ -10,30 +10,42 @@ messages.
 | HASH | begin a message of a function; its output of so many words has a destination | 1 |
 | ABSORB | a range of the byte memory | 1, then the fetches of its words, at least 2 each |
 | its tail | the message's last bytes: the set's constant, the nonce, or both loop counters | 1 |
+| its stream | the rest of the message, from a stream of the host | 1 for each word |
+| COPY | what is absorbed next goes to a place of the byte memory, and not to a message | 1 |
 | DRAW | 32 random bytes have a destination, unless the host has loaded that slot | 1 |
 | POST | count one of the semaphore that the arithmetic side waits for | 1 |
 | AWAIT | wait for the arithmetic side's POST | 1 |
-| LOOP | repeat from a label, once for each row or column, or always | 1 |
+| LOOP | repeat from a label, for each row or column, after a rejection, or always | 1 |
 | END | end the program | 1 |
 
 An instruction that `settles` waits until all outputs before it are written, and sampled. Rows,
 columns, lengths and places may differ between parameter sets: these are data, and the machine knows
 no scheme.
 
-A uniform polynomial may need more bytes than its message was squeezed for. Then all later messages
-are forgotten, and the program goes on from that message's HASH, with one more block. So between the
-HASH of a uniform polynomial and the instruction that settles after it nothing but further messages
-and loops is allowed: no POST, AWAIT or DRAW.
+A polynomial that is sampled by rejection may need more bytes than its message was squeezed for.
+Then all later messages are forgotten, and the program goes on from that message's HASH, with one
+more block. So between its HASH and the instruction that settles after it nothing but further
+messages and loops is allowed: no POST, AWAIT, DRAW or COPY, and no stream.
+
+A program of ML-DSA is `large`: it has more destinations, ranges and labels of more bits, and a
+nonce and a constant of two bytes.
 """
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from coprime.lattice.memory.places import SEED_WORDS, BytePlace
 from coprime.model.keccak import FUNCTIONS, Function
+from coprime.model.lattice.ml_dsa import CHALLENGE_BLOCKS, ITERATIONS, SHORT_BLOCKS
+from coprime.model.lattice.ml_dsa import UNIFORM_BLOCKS as LARGE_UNIFORM_BLOCKS
+from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
 DRAWN_WORDS = SEED_WORDS
+
+
+PerSet = tuple[int, ...]
 
 
 class InstructionKind(enum.Enum):
@@ -46,16 +58,28 @@ class InstructionKind(enum.Enum):
     POST = 4
     AWAIT = 5
     LOOP = 6
+    COPY = 7
 
 
 class Destination(enum.Enum):
-    """Where an output goes; of 3 bits."""
+    """Where an output goes; of 3 bits, in a large program of 4."""
 
     BYTES = 0  # to the byte memory, word by word
     DRAWN = 1  # random bytes, to the byte memory
+    COMPARED = 2  # with the words of a range
+    COPIED = 3  # what is absorbed, to the byte memory
     UNIFORM = 4  # through rejection to the sample buffer
     BINOMIAL_2 = 6
     BINOMIAL_3 = 7
+    # Of the sampler of ML-DSA: 8 more than its Sample, or a challenge with so many coefficients.
+    LARGE_UNIFORM = 8
+    BALL_60 = 9
+    SHORT_2 = 10
+    SHORT_4 = 11
+    MASK_18 = 12
+    MASK_20 = 13
+    BALL_39 = 14
+    BALL_49 = 15
 
 
 class Tail(enum.Enum):
@@ -73,17 +97,75 @@ class Over(enum.Enum):
     COLUMNS = 0
     ROWS = 1
     ALWAYS = 2  # nothing: it jumps
+    REJECTED = 3  # nothing: it jumps if the arithmetic side rejects
+    REWIND = 4  # nothing: it jumps, and the nonce goes back by the number of columns
 
 
 UNIFORM_BLOCKS = 3
-"""Blocks of SHAKE128 that a uniform polynomial is squeezed from at first."""
-UNIFORM_LENGTHS = tuple((UNIFORM_BLOCKS + more) * FUNCTIONS[4].rate_bytes // 4 for more in range(4))
-"""Words of its output, by how often there were too few. After four failures, which nobody will ever
-see, it begins with the first one again."""
-_RANGES = 16
-_DESTINATIONS = 4
+"""Blocks of SHAKE128 that a uniform polynomial of ML-KEM is squeezed from at first."""
+_BLOCK_WORDS = {"SHAKE128": FUNCTIONS[4].rate_bytes // 4, "SHAKE256": FUNCTIONS[5].rate_bytes // 4}
+REPEATS = 4
+"""Lengths of an output by how often there were too few bytes; after four failures, which nobody
+will ever see, it begins with the first one again."""
 
-PerSet = tuple[int, ...]
+
+def _blocks(function: str, first: int) -> PerSet:
+    return tuple((first + more) * _BLOCK_WORDS[function] for more in range(REPEATS))
+
+
+LENGTHS: Mapping[Destination, PerSet] = {
+    Destination.UNIFORM: _blocks("SHAKE128", UNIFORM_BLOCKS),
+    Destination.BINOMIAL_2: (32,) * REPEATS,
+    Destination.BINOMIAL_3: (48,) * REPEATS,
+    Destination.LARGE_UNIFORM: _blocks("SHAKE128", LARGE_UNIFORM_BLOCKS),
+    Destination.SHORT_2: _blocks("SHAKE256", SHORT_BLOCKS[2]),
+    Destination.SHORT_4: _blocks("SHAKE256", SHORT_BLOCKS[4]),
+    Destination.MASK_18: (8 * 18,) * REPEATS,
+    Destination.MASK_20: (8 * 20,) * REPEATS,
+    **{
+        Destination[f"BALL_{one.tau}"]: _blocks("SHAKE256", CHALLENGE_BLOCKS) for one in ML_DSA_SETS
+    },
+}
+"""Words that a polynomial is squeezed from, by how often there were too few."""
+RETRIED = frozenset(into for into, words in LENGTHS.items() if words[0] != words[1])
+"""Polynomials that may need more bytes."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """Widths of what a program is made of, in bits, and numbers of rows of its tables.
+
+    Attributes
+    ----------
+    destination, range, destinations : of a destination's number; of the numbers of a range, and of
+        a destination, in an instruction
+    unit_words : words of the unit of addresses and lengths of ranges: a power of two
+    units : of a number of units of a range
+    """
+
+    destination: int
+    range: int
+    destinations: int
+    unit_words: int
+    units: int
+
+    @property
+    def group_bits(self) -> int:
+        """Of a word's number in a unit."""
+        return (self.unit_words - 1).bit_length()
+
+    @property
+    def label(self) -> int:
+        """Of the label of a LOOP that needs no more bits."""
+        return self.range + self.destinations
+
+
+SMALL = Format(destination=3, range=4, destinations=2, unit_words=SEED_WORDS, units=6)
+"""Of ML-KEM. The longest range has 50 seeds: z and a ciphertext."""
+LARGE = Format(destination=4, range=5, destinations=3, unit_words=4, units=8)
+"""Of ML-DSA. The longest range has 162 units: a public key."""
+LARGEST_OUTPUT = 32
+"""Words of an output to the byte memory, at most."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +180,9 @@ class Instruction:
     addresses, words : of what is written, or absorbed, for each set
     last : the message ends with this ABSORB, or its tail
     tail : of an ABSORB
+    streams : the message goes on with the stream, and ends with it
+    continues : the range begins where the one before ended; `addresses` are 0
+    last_row : the message ends with this ABSORB only in the last row
     unless : of a DRAW: the bit of `present` with which it does nothing
     over, label : of a LOOP, and the number of the instruction that it leads to
     """
@@ -110,6 +195,9 @@ class Instruction:
     words: PerSet | None = None
     last: bool = False
     tail: Tail | None = None
+    streams: bool = False
+    continues: bool = False
+    last_row: bool = False
     unless: int | None = None
     over: Over | None = None
     label: int | None = None
@@ -123,7 +211,8 @@ class SpongeProgram:
     Attributes
     ----------
     rows, columns : of the matrix, for each parameter set
-    constant : the byte of Tail.CONSTANT, for each set
+    constant : the byte of Tail.CONSTANT, for each set; of a large program two, the first one low
+    large : it is a program of ML-DSA
     instructions : so far
     entries : where calls begin, by name
     """
@@ -131,6 +220,7 @@ class SpongeProgram:
     rows: PerSet
     columns: PerSet
     constant: PerSet
+    large: bool = False
     instructions: list[Instruction] = field(default_factory=list)
     entries: dict[str, int] = field(default_factory=dict)
 
@@ -138,6 +228,11 @@ class SpongeProgram:
     def sets(self) -> int:
         """How many parameter sets there are."""
         return len(self.rows)
+
+    @property
+    def format(self) -> Format:
+        """Widths."""
+        return LARGE if self.large else SMALL
 
     @property
     def next(self) -> int:
@@ -153,38 +248,67 @@ class SpongeProgram:
         self.entries[name] = self.next
 
     def hash(self, function: str, into: BytePlace) -> int:
-        """Begin a message whose output is written to a place of one or two seeds."""
+        """Begin a message whose output is written to a place: of one or two seeds, or in a large
+        program of at most 32 words."""
+        return self._output(function, Destination.BYTES, into)
+
+    def compare(self, place: BytePlace) -> int:
+        """Begin a message of SHAKE256 whose output is compared with a place. Its message, and what
+        is absorbed after it, must be followed by an instruction that settles."""
+        return self._output("SHAKE256", Destination.COMPARED, place)
+
+    def _output(self, function: str, destination: Destination, place: BytePlace) -> int:
         return self._add(
             Instruction(
                 InstructionKind.HASH,
                 function=_function(function),
-                destinations=(Destination.BYTES,) * self.sets,
-                addresses=into.addresses,
-                words=into.words,
+                destinations=(destination,) * self.sets,
+                addresses=place.addresses,
+                words=place.words,
+            )
+        )
+
+    def copy(self, source: BytePlace, into: BytePlace) -> int:
+        """Words of a place to another one, once all outputs are complete."""
+        self._add(
+            Instruction(
+                InstructionKind.COPY, settles=True, addresses=into.addresses, words=into.words
+            )
+        )
+        self.absorb(source, last=True)
+        return self.settle() - 2
+
+    def _sample(self, function: str, destinations: tuple[Destination, ...]) -> int:
+        return self._add(
+            Instruction(
+                InstructionKind.HASH, function=_function(function), destinations=destinations
             )
         )
 
     def sample_uniform(self) -> int:
         """Begin a message of SHAKE128 whose output becomes a uniform polynomial."""
-        return self._add(
-            Instruction(
-                InstructionKind.HASH,
-                function=_function("SHAKE128"),
-                destinations=(Destination.UNIFORM,) * self.sets,
-            )
-        )
+        destination = Destination.LARGE_UNIFORM if self.large else Destination.UNIFORM
+        return self._sample("SHAKE128", (destination,) * self.sets)
+
+    def sample_short(self, etas: Sequence[int]) -> int:
+        """Begin a message of SHAKE256 whose output becomes a polynomial with coefficients in
+        [-eta, eta], eta of 2 or 4 for each parameter set."""
+        return self._sample("SHAKE256", tuple(Destination[f"SHORT_{eta}"] for eta in etas))
+
+    def sample_mask(self, z_bits: Sequence[int]) -> int:
+        """Begin a message of SHAKE256 whose output becomes a polynomial of y, of numbers of 18 or
+        20 bits for each parameter set."""
+        return self._sample("SHAKE256", tuple(Destination[f"MASK_{bits}"] for bits in z_bits))
+
+    def sample_ball(self, taus: Sequence[int]) -> int:
+        """Begin a message of SHAKE256 whose output becomes a challenge with tau coefficients that
+        are not 0: 39, 49 or 60, for each parameter set."""
+        return self._sample("SHAKE256", tuple(Destination[f"BALL_{tau}"] for tau in taus))
 
     def sample_binomial(self, eta: Sequence[int]) -> int:
         """Begin a message of SHAKE256 whose output becomes a polynomial of the centred binomial
         distribution with eta of 2 or 3, for each parameter set."""
-        destinations = tuple(Destination[f"BINOMIAL_{one}"] for one in eta)
-        return self._add(
-            Instruction(
-                InstructionKind.HASH,
-                function=_function("SHAKE256"),
-                destinations=destinations,
-            )
-        )
+        return self._sample("SHAKE256", tuple(Destination[f"BINOMIAL_{one}"] for one in eta))
 
     def absorb(self, place: BytePlace, *, last: bool = False) -> int:
         """A range of the byte memory; the message may end with it."""
@@ -194,12 +318,36 @@ class SpongeProgram:
             )
         )
 
+    def absorb_next(self, words: PerSet, *, last_row: bool = False) -> int:
+        """A range that begins where the one before ended; with `last_row` the message ends with
+        that of the last row."""
+        return self._add(
+            Instruction(
+                InstructionKind.ABSORB,
+                addresses=(0,) * self.sets,
+                words=words,
+                continues=True,
+                last=last_row,
+                last_row=last_row,
+            )
+        )
+
     def tail(self, tail: Tail) -> int:
         """The last bytes of the message, after a range. ValueError if there is none."""
-        if not self.instructions or self.instructions[-1].kind is not InstructionKind.ABSORB:
-            raise ValueError("a tail must follow a range: absorb one first")
-        self.instructions[-1] = replace(self.instructions[-1], tail=tail, last=True)
+        self._amend("a tail", tail=tail, last=True)
         return len(self.instructions) - 1
+
+    def stream(self) -> int:
+        """The message goes on with the host's stream, after a range, and ends with it. ValueError
+        if there is none."""
+        self._amend("a stream", streams=True)
+        return len(self.instructions) - 1
+
+    def _amend(self, what: str, **changes: Any) -> None:
+        before = self.instructions[-1] if self.instructions else None
+        if before is None or before.kind is not InstructionKind.ABSORB:
+            raise ValueError(f"{what} must follow a range: absorb one first")
+        self.instructions[-1] = replace(before, **changes)
 
     def draw(self, place: BytePlace, unless: int) -> int:
         """32 random bytes, unless this bit of `present` is 1."""
@@ -213,15 +361,20 @@ class SpongeProgram:
         """Tell the arithmetic side, once all outputs are complete."""
         return self._add(Instruction(InstructionKind.POST, settles=True))
 
-    def await_post(self) -> int:
-        """Wait for the arithmetic side, once all outputs are complete."""
-        return self._add(Instruction(InstructionKind.AWAIT, settles=True))
+    def await_post(self, *, settles: bool = True) -> int:
+        """Wait for the arithmetic side, once all outputs are complete; or, if it does not settle,
+        inside a message."""
+        return self._add(Instruction(InstructionKind.AWAIT, settles=settles))
 
     def settle(self) -> int:
         """Wait until all outputs are complete: a jump to the next instruction."""
         return self._add(
             Instruction(InstructionKind.LOOP, settles=True, over=Over.ALWAYS, label=self.next + 1)
         )
+
+    def rewind(self) -> int:
+        """The nonce goes back by the number of columns."""
+        return self.loop(Over.REWIND, self.next + 1)
 
     def loop(self, over: Over, label: int) -> int:
         """Repeat from an instruction on."""
@@ -244,13 +397,9 @@ def _function(name: str) -> Function:
     return next(one for one in FUNCTIONS if one.name == name)
 
 
-def output_words(destination: int, repeats: int, seeds: int) -> int:
-    """Words that are squeezed for a destination, by its number: so many seeds, or what makes a
-    polynomial."""
-    if destination == Destination.UNIFORM.value:
-        return UNIFORM_LENGTHS[repeats]
-    eta = {Destination.BINOMIAL_2.value: 2, Destination.BINOMIAL_3.value: 3}.get(destination, 0)
-    return 16 * eta or SEED_WORDS * seeds
+def output_words(into: Destination, repeats: int, units: int, unit_words: int) -> int:
+    """Words that are squeezed for a destination: so many units, or what makes a polynomial."""
+    return LENGTHS[into][repeats] if into in LENGTHS else unit_words * units
 
 
 @dataclass(frozen=True)
@@ -261,25 +410,36 @@ class AssembledProgram:
     ----------
     instructions : by number
     words : of the program memory: fields as `fields`
-    bases, seeds, destinations : tables by field and parameter set, row `field` + 2^bits * set: of
-        a range the address and the length, in seeds, the length less 1; of a destination its number
+    bases, units, destinations : tables by field and parameter set, row `field` + 2^bits * set: of
+        a range the address and the length, in units, the length less 1; of a destination its number
     entries : first instruction of each call
     """
 
     instructions: tuple[Instruction, ...]
     words: tuple[int, ...]
     bases: tuple[int, ...]
-    seeds: tuple[int, ...]
+    units: tuple[int, ...]
     destinations: tuple[int, ...]
     rows: PerSet
     columns: PerSet
     constant: PerSet
     entries: Mapping[str, int]
+    large: bool = False
+
+    @property
+    def format(self) -> Format:
+        """Widths."""
+        return LARGE if self.large else SMALL
 
     @property
     def counter_bits(self) -> int:
         """Of the program counter."""
-        return _counter_bits(len(self.words))
+        return _counter_bits(self.format, len(self.words))
+
+    @property
+    def fields(self) -> Mapping[str, int]:
+        """Fields of an instruction's word."""
+        return _fields(self.format, self.counter_bits)
 
     @property
     def set_bits(self) -> int:
@@ -288,25 +448,33 @@ class AssembledProgram:
 
     @property
     def nonce_bits(self) -> int:
-        """Of the nonce: a key pair or an encryption samples up to rows + columns + 1 of them."""
+        """Of the nonce: a key pair or an encryption samples up to rows + columns + 1 of them, and
+        every iteration of a signature as many as there are columns."""
+        if self.large:
+            return (ITERATIONS * max(self.columns)).bit_length()
         return (max(map(sum, zip(self.rows, self.columns, strict=True))) + 1).bit_length()
 
 
-_FIELDS = {"kind": 3, "settles": 1, "last": 1, "function": 3, "range": 4, "destination": 2}
-_LABEL_BITS = _FIELDS["range"] + _FIELDS["destination"]
+def _counter_bits(widths: Format, instructions: int) -> int:
+    return max(widths.label, (instructions - 1).bit_length())
 
 
-def _counter_bits(instructions: int) -> int:
-    return max(_LABEL_BITS, (instructions - 1).bit_length())
-
-
-def fields(counter_bits: int) -> Mapping[str, int]:
+def _fields(widths: Format, counter_bits: int) -> Mapping[str, int]:
     """Fields of an instruction's word and their widths, the least significant first.
 
-    LOOP has its Over as `function`, DRAW its bit of `present`, and ABSORB 4 more than its Tail, or
-    0. The label of a LOOP is the number in the fields from `range` on.
+    LOOP has its Over as `function`, DRAW its bit of `present`. ABSORB has 4 more than its Tail, or
+    1 if it streams and 2 if it continues, and `destination` 1 if it ends only in the last row. The
+    label of a LOOP is the number in the fields from `range` on.
     """
-    return _FIELDS | {"more_label": counter_bits - _LABEL_BITS}
+    return {
+        "kind": 3,
+        "settles": 1,
+        "last": 1,
+        "function": 3,
+        "range": widths.range,
+        "destination": widths.destinations,
+        "more_label": counter_bits - widths.label,
+    }
 
 
 class _Rows:
@@ -334,51 +502,66 @@ class _Rows:
         return tuple(row[k] for k in range(self.sets) for row in rows)
 
 
-def _range_of(one: Instruction) -> tuple[PerSet, PerSet]:
-    """Address, and length less 1, in seeds."""
+def _range_of(one: Instruction, widths: Format) -> tuple[PerSet, PerSet]:
+    """Address, and length less 1, in units."""
     addresses, words = one.addresses or (), one.words or ()
+    unit = widths.unit_words
     for address, count in zip(addresses, words, strict=True):
-        step = 2 * SEED_WORDS if count == 2 * SEED_WORDS else SEED_WORDS
-        if address % step or count % SEED_WORDS or count <= 0:
-            raise ValueError(
-                f"a range must have whole seeds of {SEED_WORDS} words, two of them at a multiple "
-                f"of two, not {count!r} words at {address!r}"
-            )
-        if one.destinations and count > 2 * SEED_WORDS:
-            raise ValueError(f"an output must have at most {2 * SEED_WORDS} words, not {count!r}")
-    bases = tuple(address // SEED_WORDS for address in addresses)
-    return bases, tuple(count // SEED_WORDS - 1 for count in words)
+        step = 2 * unit if count == 2 * unit and widths is SMALL else unit
+        if address % step or count % unit or count <= 0:
+            raise ValueError(_RANGE_RULES[widths] + f", not {count!r} words at {address!r}")
+        if one.kind is InstructionKind.DRAW and address % SEED_WORDS:
+            raise ValueError(f"a seed must be drawn at a multiple of 8 words, not at {address!r}")
+        longest = LARGEST_OUTPUT if widths is LARGE else 2 * unit
+        if one.destinations and count > longest:
+            raise ValueError(f"an output must have at most {longest} words, not {count!r}")
+    bases = tuple(address // unit for address in addresses)
+    return bases, tuple(count // unit - 1 for count in words)
+
+
+_RANGE_RULES = {
+    SMALL: f"a range must have whole seeds of {SEED_WORDS} words, two of them at a multiple of two",
+    LARGE: f"a range must have whole units of {LARGE.unit_words} words, at a multiple of that",
+}
+
+
+def _function_field(one: Instruction) -> int:
+    """The field `function`."""
+    if one.function is not None:
+        return FUNCTIONS.index(one.function)
+    if one.tail is not None:
+        return 4 + one.tail.value
+    if one.over is not None:
+        return one.over.value
+    if one.kind is InstructionKind.DRAW:
+        return one.unless or 0
+    return one.streams + 2 * one.continues
 
 
 def _assemble(program: SpongeProgram) -> AssembledProgram:
     _check(program)
-    ranges = _Rows("ranges", _RANGES, program.sets)
-    destinations = _Rows("destinations", _DESTINATIONS, program.sets)
-    bits = _counter_bits(len(program.instructions))
+    widths = program.format
+    ranges = _Rows("ranges", 1 << widths.range, program.sets)
+    destinations = _Rows("destinations", 1 << widths.destinations, program.sets)
+    bits = _counter_bits(widths, len(program.instructions))
     words = []
     for one in program.instructions:
         values = {
             "kind": one.kind.value,
             "settles": one.settles,
             "last": one.last and one.tail is None,
+            "function": _function_field(one),
+            "destination": one.last_row,
         }
-        if one.function is not None:
-            values["function"] = FUNCTIONS.index(one.function)
-        elif one.kind is InstructionKind.DRAW:
-            values["function"] = one.unless or 0
-        elif one.tail is not None:
-            values["function"] = 4 + one.tail.value
-        elif one.over is not None:
-            values["function"] = one.over.value
         found = one.destinations
-        if one.kind is InstructionKind.DRAW:  # the hardware makes it DRAWN
+        if one.kind in (InstructionKind.DRAW, InstructionKind.COPY):  # the hardware adds the rest
             found = (Destination.BYTES,) * program.sets
         if found:
             values["destination"] = destinations.place(tuple(into.value for into in found))
         if one.addresses is not None:
-            values["range"] = ranges.place(*_range_of(one))
+            values["range"] = ranges.place(*_range_of(one, widths))
         word = start = 0
-        for name, width in fields(bits).items():
+        for name, width in _fields(widths, bits).items():
             if name == "range" and one.label is not None:
                 word |= one.label << start
             word |= int(values.get(name, 0)) << start
@@ -394,33 +577,42 @@ def _assemble(program: SpongeProgram) -> AssembledProgram:
         program.columns,
         program.constant,
         dict(program.entries),
+        program.large,
     )
 
 
 def _check(program: SpongeProgram) -> None:
-    """Each path from a uniform polynomial to what settles has messages and loops only."""
-    code = program.instructions
-    pending = [k + 1 for k, one in enumerate(code) if Destination.UNIFORM in one.destinations]
-    seen: set[int] = set()
-    while pending:
-        number = pending.pop()
-        if number in seen:
-            continue
-        seen.add(number)
-        one = code[number]
-        if one.settles:
-            continue
-        if one.kind in (
-            InstructionKind.POST,
-            InstructionKind.AWAIT,
-            InstructionKind.DRAW,
-            InstructionKind.END,
-        ):
+    """Each path from a polynomial that may be repeated to what settles has messages and loops
+    only, and no stream; each path from a comparison has no further message."""
+    messages = (InstructionKind.HASH, InstructionKind.ABSORB, InstructionKind.LOOP)
+    for number, one in _until_settled(program.instructions, RETRIED):
+        if one.kind not in messages or one.streams:
             raise ValueError(
                 f"instruction {number}, {one.kind.name}, must settle, as a uniform polynomial "
                 "before it may be repeated"
             )
-        if one.kind is InstructionKind.LOOP and one.label is not None:
+    for number, one in _until_settled(program.instructions, {Destination.COMPARED}):
+        if one.kind is InstructionKind.HASH:
+            raise ValueError(
+                f"instruction {number}, HASH, must come after one that settles, as the comparison "
+                "before it reads what it is compared with"
+            )
+
+
+def _until_settled(
+    code: Sequence[Instruction], destinations: Set[Destination]
+) -> Iterator[tuple[int, Instruction]]:
+    """Instructions on paths from messages for these destinations to what settles."""
+    pending = [k + 1 for k, one in enumerate(code) if destinations & set(one.destinations)]
+    seen: set[int] = set()
+    while pending:
+        number = pending.pop()
+        one = code[number]
+        if number in seen or one.settles:
+            continue
+        seen.add(number)
+        yield number, one
+        if one.label is not None:
             pending.append(one.label)
-        if one.over is not Over.ALWAYS:
+        if one.over not in (Over.ALWAYS, Over.REWIND):
             pending.append(number + 1)

@@ -9,22 +9,24 @@ from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import WORD_BITS, sponge_word
 from coprime.lattice.memory.sample_buffer import PAIR
 
-from .absorber import GROUP_BITS
-from .instructions import DRAWN_WORDS, Destination
+from .instructions import DRAWN_WORDS, REPEATS, SMALL, Destination, Format
 from .sampler import Sampler
 
-REPEATS = 2
-"""Bits of how often a uniform polynomial is repeated with one more block."""
+REPEATS_BITS = (REPEATS - 1).bit_length()
+"""Width of how often a polynomial is repeated with one more block."""
 
 
-def destination_layout(address_bits: int, resume: data.StructLayout) -> data.StructLayout:
-    """A destination: the address of bytes, in seeds; for a uniform polynomial, what its program
-    needs to sample it again, and how many more blocks than at first it is squeezed from."""
+def destination_layout(
+    widths: Format, address_bits: int, resume: data.StructLayout
+) -> data.StructLayout:
+    """A destination: the address of bytes, in units; for a polynomial that may need more bytes,
+    what its program needs to sample it again, and how many more blocks than at first it is squeezed
+    from."""
     return data.StructLayout(
         {
-            "destination": Destination,
-            "base": address_bits - GROUP_BITS,
-            "repeats": REPEATS,
+            "destination": widths.destination,
+            "base": address_bits - widths.group_bits,
+            "repeats": REPEATS_BITS,
             "resume": resume,
         }
     )
@@ -61,7 +63,7 @@ class OutputRouter(wiring.Component):
         self, address_bits: int, resume: data.StructLayout, target: Target = Target.GENERIC
     ):
         self.sampler = Sampler(target)
-        layout = destination_layout(address_bits, resume)
+        layout = destination_layout(SMALL, address_bits, resume)
         super().__init__(
             {
                 "next": In(stream.Signature(layout)),
@@ -99,12 +101,12 @@ class OutputRouter(wiring.Component):
         is_bytes, is_drawn = Signal(), Signal()
         drawn, gathered = Signal(WORD_BITS), Signal(3)  # 4: there is a word
         is_second, is_written, moves = Signal(), Signal(), Signal()
-        count = Signal(GROUP_BITS + 1)  # of words: two seeds begin at a multiple of two
+        count = Signal(SMALL.group_bits + 1)  # of words: two seeds begin at a multiple of two
         writes = self.writes
         offers = Mux(is_drawn, gathered[2], is_bytes & self.words.valid)
         m.d.comb += [
-            is_bytes.eq(active & (first.destination == Destination.BYTES)),
-            is_drawn.eq(active & (first.destination == Destination.DRAWN)),
+            is_bytes.eq(active & (first.destination == Destination.BYTES.value)),
+            is_drawn.eq(active & (first.destination == Destination.DRAWN.value)),
             self.random.ready.eq(is_drawn & ~gathered[2]),
             self.waits.eq(self.random.ready & ~self.random.valid),
             writes.valid.eq(offers & ~is_written),

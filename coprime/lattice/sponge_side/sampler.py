@@ -13,7 +13,7 @@ from coprime.cells.target import Target
 from coprime.lattice.memory.sample_buffer import LANE_BITS, PAIR
 from coprime.model.lattice.sampling import Q
 
-from .instructions import Destination
+from .instructions import SMALL, Destination
 
 CANDIDATE_BITS = 12
 _BINOMIALS = [((row & 7).bit_count() - (row >> 3).bit_count()) & 7 for row in range(64)]
@@ -47,7 +47,7 @@ class Sampler(wiring.Component):
         super().__init__(
             {
                 "enable": In(1),
-                "destination": In(Destination),
+                "destination": In(SMALL.destination),
                 "words": In(stream.Signature(BUS_WORD)),
                 "samples": Out(stream.Signature(PAIR)),
                 "at_last": In(1),
@@ -66,8 +66,8 @@ class Sampler(wiring.Component):
         byte, number = Signal(8), Signal(CANDIDATE_BITS)
         is_uniform, is_2 = Signal(), Signal()
         m.d.comb += [
-            is_uniform.eq(self.destination == Destination.UNIFORM),
-            is_2.eq(self.destination == Destination.BINOMIAL_2),
+            is_uniform.eq(self.destination == Destination.UNIFORM.value),
+            is_2.eq(self.destination == Destination.BINOMIAL_2.value),
             byte.eq(held.data.word_select(index, 8)),
         ]
         with m.If(is_2):  # in the places of eta = 3, of each three bits two

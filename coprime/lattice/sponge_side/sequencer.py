@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -12,19 +12,18 @@ from coprime.cells.luts import select_word
 from coprime.cells.tables import look_up, place_table
 from coprime.cells.target import Target
 
-from .absorber import GROUP_BITS, SEEDS_BITS, TAIL, range_layout
+from .absorber import TAIL, range_layout
 from .instructions import (
+    REPEATS,
     AssembledProgram,
     Destination,
     InstructionKind,
     Over,
     Tail,
-    fields,
     output_words,
 )
-from .output_router import REPEATS, destination_layout
+from .output_router import REPEATS_BITS, destination_layout
 
-_OUTPUT_BITS = 8  # of a length of output in words
 HASH_LENGTH_BITS = 11
 """Width of a length of output in bytes: at least that, as a hash unit has."""
 PRESENT_BITS = 4
@@ -52,7 +51,8 @@ class SpongeSequencer(wiring.Component):
 
     Members
     -------
-    start, entry, parameter_set, present, busy, done, post, available, take : of SpongeSideSignature
+    start, entry, parameter_set, present, rejected, busy, done, post, available, take : of
+        SpongeSideSignature
     commands (out): of a hash unit
     destinations (out): of OutputRouter, with each command, and with each DRAW
     settled (1 bit, in): there is no destination
@@ -65,7 +65,7 @@ class SpongeSequencer(wiring.Component):
     def __init__(self, program: AssembledProgram, address_bits: int, target: Target):
         self.program, self.address_bits, self.target = program, address_bits, target
         self.resume = resume_layout(program)
-        destination = destination_layout(address_bits, self.resume)
+        destination = destination_layout(program.format, address_bits, self.resume)
         inputs = ("start", "available", "settled", "fails", "forgotten", "wipe")
         super().__init__(
             {
@@ -74,9 +74,10 @@ class SpongeSequencer(wiring.Component):
                 "entry": In(program.counter_bits),
                 "parameter_set": In(program.set_bits),
                 "present": In(PRESENT_BITS),
+                **({"rejected": In(1)} if program.large else {}),
                 "commands": Out(stream.Signature(command_layout(HASH_LENGTH_BITS))),
                 "destinations": Out(stream.Signature(destination)),
-                "ranges": Out(stream.Signature(range_layout(address_bits))),
+                "ranges": Out(stream.Signature(range_layout(program.format, address_bits))),
                 "tails": Out(stream.Signature(TAIL)),
                 "failed": In(destination),
             }
@@ -87,43 +88,22 @@ class SpongeSequencer(wiring.Component):
         m = Module()
         program = self.program
         state = Signal(self.resume)
-        repeats, repeating = Signal(REPEATS), Signal()
+        repeats, repeating = Signal(REPEATS_BITS), Signal()
         tail_due = Signal()  # the range of this ABSORB is taken
-        field = Signal(data.StructLayout(fields(program.counter_bits)))
+        field = Signal(data.StructLayout(program.fields))
         m.d.comb += field.eq(self._table(m, program.words, state.counter, len(field.as_value())))
         kind = {one: field.kind == one.value for one in InstructionKind}
-        is_uniform = Signal()
         executes = Signal()  # but for what its kind waits for
         completes = Signal()
         m.d.comb += executes.eq(self.busy & ~repeating & (self.settled | ~field.settles))
 
-        by_set = Cat(field.range, self.parameter_set)
-        base = self._table(m, program.bases, by_set, self.address_bits - GROUP_BITS)
-        seeds = self._table(m, program.seeds, by_set, SEEDS_BITS)
-        destination = Signal(3)
-        by_set = Cat(field.destination, self.parameter_set)
-        m.d.comb += destination.eq(
-            look_up(program.destinations, by_set, 3) | kind[InstructionKind.DRAW]
-        )
-        lengths = [output_words(row & 7, row >> 3 & 3, 1 + (row >> 5)) for row in range(64)]
-        length = self._table(m, lengths, Cat(destination, repeats, seeds[0]), _OUTPUT_BITS)
-        m.d.comb += [
-            is_uniform.eq(destination == Destination.UNIFORM.value),
-            self.commands.payload.function.eq(field.function),
-            self.commands.payload.length.eq(length << 2),
-            self.destinations.payload.destination.eq(destination),
-            self.destinations.payload.base.eq(base),
-            self.destinations.payload.repeats.eq(repeats),
-            self.destinations.payload.resume.eq(state),
-            self.ranges.payload.base.eq(base),
-            self.ranges.payload.seeds.eq(seeds),
-            self.ranges.payload.last.eq(field.last),
-        ]
+        self._operands(m, state, field, repeats)
         skips = (self.present >> field.function[:2])[0]
         hashes, draws = executes & kind[InstructionKind.HASH], executes & kind[InstructionKind.DRAW]
+        copies = executes & kind[InstructionKind.COPY] if program.large else Const(0)
         m.d.comb += [
             self.commands.valid.eq(hashes & self.destinations.ready),
-            self.destinations.valid.eq((hashes & self.commands.ready) | (draws & ~skips)),
+            self.destinations.valid.eq((hashes & self.commands.ready) | (draws & ~skips) | copies),
             self.ranges.valid.eq(executes & kind[InstructionKind.ABSORB] & ~tail_due),
             self.tails.valid.eq(tail_due & ~repeating),
             self.post.eq(executes & kind[InstructionKind.POST]),
@@ -148,7 +128,7 @@ class SpongeSequencer(wiring.Component):
         after = (state.counter + 1)[: len(state.counter)]
         counters = [after, label, self.failed.resume.counter, self.entry]
         choice = Cat((jumps & ~self.fails) | self.start, self.fails | self.start)
-        with m.If(self.commands.valid & self.commands.ready & is_uniform):
+        with m.If(self.commands.valid & self.commands.ready):
             m.d.sync += repeats.eq(0)
         with m.If(range_taken):
             m.d.sync += tail_due.eq(has_tail)
@@ -174,6 +154,60 @@ class SpongeSequencer(wiring.Component):
             m.d.sync += state.counter.eq(select_word(m, counters, choice, self.target))
         return m
 
+    def _operands(self, m: Module, state: data.View, field: data.View, repeats: Value) -> None:
+        """What instructions look up: ranges, destinations and lengths of outputs."""
+        program, widths = self.program, self.program.format
+        by_set = Cat(field.range, self.parameter_set)
+        base = self._table(m, program.bases, by_set, len(self.ranges.payload.base))
+        units = self._table(m, program.units, by_set, widths.units)
+        destination = Signal(widths.destination)
+        drawn: Value = field.kind == InstructionKind.DRAW.value
+        if program.large:
+            copies = field.kind == InstructionKind.COPY.value
+            drawn = Cat(drawn | copies, copies)
+        by_set = Cat(field.destination, self.parameter_set)
+        m.d.comb += destination.eq(
+            look_up(program.destinations, by_set, widths.destination) | drawn
+        )
+        m.d.comb += [
+            self.commands.payload.function.eq(field.function),
+            self.commands.payload.length.eq(self._length(m, destination, repeats, units) << 2),
+            self.destinations.payload.destination.eq(destination),
+            self.destinations.payload.base.eq(base),
+            self.destinations.payload.repeats.eq(repeats),
+            self.destinations.payload.resume.eq(state),
+            self.ranges.payload.base.eq(base),
+            self.ranges.payload.units.eq(units),
+            self.ranges.payload.last.eq(field.last),
+        ]
+        if program.large:
+            last_row = state.row == self._by_set(tuple(one - 1 for one in program.rows))
+            is_plain = ~field.function[2]
+            m.d.comb += [
+                self.ranges.payload.last.eq(field.last & (last_row | ~field.destination[0])),
+                self.ranges.payload.streams.eq(is_plain & field.function[0]),
+                self.ranges.payload.continues.eq(is_plain & field.function[1]),
+            ]
+
+    def _length(self, m: Module, destination: Value, repeats: Value, units: Value) -> Value:
+        """Of an output, in words: of a seed or two, or what makes a polynomial. A large program has
+        more polynomials, and its outputs of bytes have up to eight units."""
+        widths = self.program.format
+        known, bits = {one.value: one for one in Destination}, widths.destination
+        rows = [
+            output_words(
+                known.get(row & (1 << bits) - 1, Destination.BYTES),
+                row >> bits & REPEATS - 1,
+                1 + (row >> bits + 2),
+                widths.unit_words,
+            )
+            for row in range(64)
+        ]
+        words = self._table(m, rows, Cat(destination, repeats, units)[:6], bits_for(max(rows)))
+        if not self.program.large:
+            return words
+        return Mux(destination[2:].any(), words, (units[:3] + 1) * widths.unit_words)
+
     def _table(self, m: Module, words: Sequence[int], address: Value, width: int) -> Value:
         table = Module()
         m.submodules += table
@@ -190,7 +224,12 @@ class SpongeSequencer(wiring.Component):
             Over.COLUMNS: (state.column, self.program.columns),
             Over.ROWS: (state.row, self.program.rows),
         }
-        m.d.comb += jumps.eq(over == Over.ALWAYS.value)
+        m.d.comb += jumps.eq(over[1])  # ALWAYS, and REJECTED if there is a rejection
+        if self.program.large:
+            rewinds = over == Over.REWIND.value
+            m.d.comb += jumps.eq(rewinds | (over[1] & (~over[0] | self.rejected)))
+            with m.If(loops & rewinds):
+                m.d.sync += state.nonce.eq(state.nonce - self._by_set(self.program.columns))
         for which, (counter, counts) in counters.items():
             with m.If(over == which.value):
                 more = counter != self._by_set(tuple(one - 1 for one in counts))
@@ -201,14 +240,11 @@ class SpongeSequencer(wiring.Component):
 
     def _tail(self, m: Module, state: data.View, kind: Value) -> None:
         """The bytes of a tail."""
-        first, second = Signal(8), Signal(8)
-        constant = self._by_set(self.program.constant)
-        sources = [constant, state.nonce, state.column, state.row]
-        for number, source in enumerate(sources):
+        program, tail = self.program, self.tails.payload
+        pairs = [Cat(state.column, Const(0, 8))[:8], Cat(state.row, Const(0, 8))[:8]]
+        values: list[Value] = [self._by_set(program.constant), state.nonce]
+        values += [Cat(pairs), Cat(reversed(pairs))]
+        for number, value in enumerate(values):
             with m.If(kind == number):
-                m.d.comb += first.eq(source)
-        m.d.comb += [
-            second.eq(Mux(kind == Tail.COLUMN_ROW.value, state.row, state.column)),
-            self.tails.payload.data.eq(Cat(first, second)),
-            self.tails.payload.bytes.eq(Mux(kind[1], 2, 1)),
-        ]
+                m.d.comb += tail.data.eq(value)
+        m.d.comb += tail.bytes.eq(2 if program.large else Mux(kind[1], 2, 1))

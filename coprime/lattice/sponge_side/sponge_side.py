@@ -1,17 +1,19 @@
 """The sponge side: a program of messages, from bytes to bytes and sampled polynomials."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Mux
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.cells.keccak.hash_unit import HashUnit
+from coprime.cells.keccak.sponge_padding import BUS_WORD
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.lattice.memory.byte_memory import WORD_BITS, sponge_word
 from coprime.lattice.memory.sample_buffer import PAIR
 
 from .absorber import Absorber
-from .instructions import AssembledProgram
+from .instructions import LARGEST_OUTPUT, AssembledProgram
+from .large_router import LargeRouter
 from .output_router import OutputRouter
 from .sequencer import HASH_LENGTH_BITS, PRESENT_BITS, SpongeSequencer
 
@@ -36,6 +38,13 @@ class SpongeSideSignature(wiring.Signature):
     available, take (in, out): of the semaphore that AWAIT waits for
     wipe (1 bit, in): end, and clear whatever has held a secret
     wiping (1 bit, out): this is under way, as it is after a reset
+
+    Of large programs only:
+
+    stream (in): the rest of a message, its last word marked
+    rejected (1 bit, in): what a LOOP over REJECTED asks for
+    computes (1 bit, out): of a hash unit
+    differs, agrees, compared (out): of LargeRouter, since `start`
     """
 
     def __init__(self, address_bits: int, program: AssembledProgram):
@@ -58,8 +67,17 @@ class SpongeSideSignature(wiring.Signature):
                 "take": Out(1),
                 "wipe": In(1),
                 "wiping": Out(1),
+                **(_LARGE_PORTS if program.large else {}),
             }
         )
+
+
+_LARGE_PORTS = {
+    "stream": In(stream.Signature(BUS_WORD)),
+    "rejected": In(1),
+    **dict.fromkeys(("computes", "differs", "agrees"), Out(1)),
+    "compared": Out(range(LARGEST_OUTPUT)),
+}
 
 
 class SpongeSide(wiring.Component):
@@ -93,15 +111,14 @@ class SpongeSide(wiring.Component):
         m.submodules.sequencer = sequencer = SpongeSequencer(
             self.program, self.address_bits, self.target
         )
-        m.submodules.absorber = absorber = Absorber(self.address_bits, self.target)
-        m.submodules.router = router = OutputRouter(
-            self.address_bits, sequencer.resume, self.target
-        )
+        m.submodules.absorber = absorber = Absorber(self.program.format, self.address_bits)
+        large = self.program.large
+        make_router = LargeRouter if large else OutputRouter
+        m.submodules.router = router = make_router(self.address_bits, sequencer.resume, self.target)
         connect(m, sequencer.commands, hash_unit.command)
         connect(m, sequencer.destinations, router.next)
         connect(m, sequencer.ranges, absorber.ranges)
         connect(m, sequencer.tails, absorber.tails)
-        connect(m, absorber.message, hash_unit.message)
         connect(m, hash_unit.output, router.words)
         connect(m, flipped(self.random), router.random)
         connect(m, router.writes, flipped(self.writes))
@@ -115,12 +132,39 @@ class SpongeSide(wiring.Component):
             *same_named(router, self, "at_last", "wipe"),
             *same_named(self, router, "waits", "restart"),
             *same_named(sequencer, router, "fails"),
-            self.address.eq(absorber.address),
             sequencer.settled.eq(router.idle),
             sequencer.failed.eq(router.first),
             sequencer.forgotten.eq(~hash_unit.wiping),
             absorber.forget.eq(router.fails),
             hash_unit.wipe.eq(self.wipe | router.fails),
-            self.wiping.eq(hash_unit.wiping & ~sequencer.busy),
         ]
+        if large:
+            self._connect_large(m)
+        else:
+            connect(m, absorber.message, hash_unit.message)
+            m.d.comb += [
+                self.address.eq(absorber.address),
+                self.wiping.eq(hash_unit.wiping & ~sequencer.busy),
+            ]
         return m
+
+    def _connect_large(self, m: Module) -> None:
+        """What large programs have besides."""
+        sequencer, absorber, router = (
+            getattr(m.submodules, name) for name in ("sequencer", "absorber", "router")
+        )
+        connect(m, flipped(self.stream), absorber.stream)
+        m.d.comb += [
+            # A hash unit takes no message without a command, and a copy has none.
+            self.hash_unit.message.payload.eq(absorber.message.payload),
+            self.hash_unit.message.valid.eq(absorber.message.valid),
+            router.copied.payload.eq(absorber.message.payload),
+            router.copied.valid.eq(absorber.message.valid),
+            absorber.message.ready.eq(self.hash_unit.message.ready | router.copied.ready),
+            *same_named(sequencer, self, "rejected"),
+            *same_named(router, self, "start", "word"),
+            *same_named(self, router, "differs", "agrees", "compared"),
+            *same_named(self, self.hash_unit, "computes"),
+            self.address.eq(Mux(router.compares, router.address, absorber.address)),
+            self.wiping.eq((self.hash_unit.wiping | router.wiping) & ~sequencer.busy),
+        ]

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 from coprime.cells.keccak.sponge_padding import BUS_BYTES
 from coprime.cells.keccak.twin import BusWord, HashCommand, HashUnitTwin
-from coprime.lattice.memory.places import SEED_WORDS
-from coprime.lattice.memory.twins import Pair, SampleBufferTwin
+from coprime.lattice.memory.twins import Pair, Sample, SampleBufferTwin
 from coprime.model.lattice.sampling import Q
 
 from .instructions import (
     DRAWN_WORDS,
-    UNIFORM_LENGTHS,
+    REPEATS,
     AssembledProgram,
     Destination,
     Instruction,
@@ -22,6 +21,7 @@ from .instructions import (
     Tail,
     output_words,
 )
+from .large_router_twin import CLEARING, LargeSamplerTwin
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ class SpongeEvents:
     done, waits, post, take, wiping : as ports of SpongeSideSignature
     drew : the random byte was taken
     wrote : address and word of a write to the byte memory
-    sampled : a pair that was taken by the sample buffer
+    sampled : a pair, or a number, that was taken by the sample buffer
+    streamed : the stream's word was taken
+    computes : as the port
     """
 
     done: bool = False
@@ -43,7 +45,9 @@ class SpongeEvents:
     wiping: bool = False
     drew: bool = False
     wrote: tuple[int, int] | None = None
-    sampled: Pair | None = None
+    sampled: Sample | None = None
+    streamed: bool = False
+    computes: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,13 @@ class _Routed:
     """What the router does in a cycle."""
 
     takes: bool = False  # the hash unit's word
+    copies: bool = False  # what is absorbed
+    equal: bool | None = None  # of words that were compared
     failed: _Target | None = None
     waits: bool = False
     drew: bool = False
     wrote: tuple[int, int] | None = None
-    sampled: Pair | None = None
+    sampled: Sample | None = None
 
 
 def _binomial(bits: int, eta: int) -> int:
@@ -140,12 +146,15 @@ class _Sampler:
 
 
 class _Router:
-    """An OutputRouter."""
+    """An OutputRouter, or a LargeRouter."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, large: bool) -> None:
         self.first: _Target | None = None
         self.second: _Target | None = None
-        self.sampler = _Sampler()
+        self.make_sampler: type[_Sampler | LargeSamplerTwin] = (
+            LargeSamplerTwin if large else _Sampler
+        )
+        self.sampler = self.make_sampler()
         self.drawn: list[int] = []
         self.left = DRAWN_WORDS
         self.is_second = self.is_written = False
@@ -161,8 +170,10 @@ class _Router:
     def tick(
         self,
         word: BusWord | None,
+        absorbed: BusWord | None,
         uses_port: bool,
         random: int | None,
+        memory: list[int],
         buffer: SampleBufferTwin,
     ) -> _Routed:
         """A cycle, but for the next destination."""
@@ -170,7 +181,7 @@ class _Router:
         if first is None:
             if self.second is not None:
                 self.first, self.second = self.second, None
-                self.sampler = _Sampler()
+                self.sampler = self.make_sampler()
             return _Routed()
         if first.destination is Destination.DRAWN:
             if len(self.drawn) < BUS_BYTES:
@@ -191,13 +202,36 @@ class _Router:
             if moves and word.last:
                 self.first = None
             return _Routed(moves, wrote=wrote)
+        if first.destination is Destination.COPIED:
+            if absorbed is None:
+                return _Routed()
+            wrote, moves = self._write(first, absorbed.data, uses_port)
+            if moves and absorbed.last:
+                self.first = None
+            return _Routed(copies=moves, wrote=wrote)
+        if first.destination is Destination.COMPARED:
+            return self._compare(first, word, memory)
         takes, pair, suffices = self.sampler.tick(first.destination, word, buffer)
         if suffices is not None:
             self.first = None
         if suffices is False:
             self.second = None
             buffer.restart()
-        return _Routed(takes, first if suffices is False else None, sampled=pair)
+        return _Routed(takes, failed=first if suffices is False else None, sampled=pair)
+
+    def _compare(self, first: _Target, word: BusWord | None, memory: list[int]) -> _Routed:
+        """A word that is read in the first of two cycles."""
+        if word is None:
+            return _Routed()
+        if not self.is_second:
+            self.is_second = True
+            return _Routed()
+        self.is_second = False
+        equal = word.data == memory[first.address]
+        first.address += 1
+        if word.last:
+            self.first = None
+        return _Routed(takes=True, equal=equal)
 
     def _write(
         self, first: _Target, word: int, uses_port: bool
@@ -217,14 +251,22 @@ class _Absorber:
     def __init__(self) -> None:
         self.message: BusWord | None = None
         self.left = self.address = 0
-        self.fetched = self.last = False
+        self.fetched = self.last = self.streams = self.streaming = self.streamed = False
 
-    def tick(self, taken: bool, memory: list[int]) -> bool:
-        """A cycle in which the message's word is taken, or not; whether the register is free for a
-        tail."""
+    @property
+    def busy(self) -> bool:
+        """No range can be taken."""
+        return self.left > 0 or self.streaming
+
+    def tick(self, taken: bool, memory: list[int], streamed: BusWord | None) -> bool:
+        """A cycle in which the message's word is taken, or not, and this word of the stream is
+        offered; whether the register is free for a tail."""
         if taken:
             self.message = None
         free = self.message is None
+        self.streamed = self.streaming and free and streamed is not None
+        if self.streamed and streamed is not None:
+            self.message, self.streaming = streamed, not streamed.last
         if not self.left:
             return free
         if self.fetched and free:
@@ -232,7 +274,7 @@ class _Absorber:
             self.message = BusWord(memory[self.address], BUS_BYTES, self.last and ends)
             self.address += 1
             self.left -= 1
-            self.fetched = False
+            self.fetched, self.streaming = False, self.streams and ends
         else:
             self.fetched = True
         return False
@@ -248,6 +290,7 @@ class SpongeSideTwin:
     ----------
     busy (bool)
     cycle (int): calls of `tick`
+    differs, agrees (bool), compared (int): as the ports
     """
 
     def __init__(
@@ -260,25 +303,31 @@ class SpongeSideTwin:
         self.program, self.memory, self.buffer = program, memory, buffer
         self._hash_unit = HashUnitTwin(slices, 2)
         self.cycle = self._set = self._present = 0
+        self._clearing = CLEARING if program.large else 0
         self._forget()
 
     def _forget(self) -> None:
         """What a wipe ends."""
-        self._router, self._absorber = _Router(), _Absorber()
+        self._router, self._absorber = _Router(large=self.program.large), _Absorber()
+        self._begin_comparison()
         self.busy = self._repeating = self._tail_due = False
         self._repeats = 0
         self._state = _State()
 
+    def _begin_comparison(self) -> None:
+        self.differs, self.agrees, self.compared = False, True, 0
+
     @property
     def wiping(self) -> bool:
         """As the port."""
-        return self._hash_unit.sponge.wiping and not self.busy
+        return (self._hash_unit.sponge.wiping or self._clearing > 0) and not self.busy
 
     def start(self, entry: str, parameter_set: int, present: int = 0) -> None:
         """As the ports, in the cycle of the last `tick`."""
         assert not self.busy
         assert not self.wiping
         self.busy, self._state = True, _State(self.program.entries[entry])
+        self._begin_comparison()
         self._set, self._present = parameter_set, present
 
     def tick(
@@ -287,16 +336,21 @@ class SpongeSideTwin:
         uses_port: bool = False,
         available: bool = False,
         random: int | None = None,
+        rejected: bool = False,
+        streamed: BusWord | None = None,
         wipe: bool = False,
     ) -> SpongeEvents:
-        """A cycle: whether the arithmetic side uses its port of the byte memory, whether the
-        semaphore is available, and a random byte if there is one."""
+        """A cycle: whether the arithmetic side uses its port of the byte memory, and rejects;
+        whether the semaphore is available; a random byte, and a word of the stream, if there is
+        one."""
         hash_unit, router, absorber = self._hash_unit, self._router, self._absorber
         wiping, shown = hash_unit.sponge.wiping, self.wiping
         step = self._executed(router.idle)
         ready = router.ready
-        reading = absorber.left > 0
-        routed = router.tick(None if wiping else hash_unit.word, uses_port, random, self.buffer)
+        reading = absorber.busy
+        offered = absorber.message
+        word = None if wiping else hash_unit.word
+        routed = router.tick(word, offered, uses_port, random, self.memory, self.buffer)
 
         target = self._target(step) if step and ready else None
         command = None
@@ -305,32 +359,38 @@ class SpongeSideTwin:
                 target = None
             elif target is not None and step.function is not None:
                 command = HashCommand(step.function, 4 * self._words(step, target))
-        offered = absorber.message
         found = hash_unit.tick(
             command, offered, ready=routed.takes, wipe=wipe or routed.failed is not None
         )
-        free = absorber.tick(offered is not None and found.message_ready, self.memory)
+        taken = offered is not None and (found.message_ready or routed.copies)
+        free = absorber.tick(taken, self.memory, streamed)
         goes = step is not None and self._goes(step, target, reading, free, available)
         if target is not None:
             router.second = target
         if step and goes:
-            self._step(step)
-            if command is not None and target and target.destination is Destination.UNIFORM:
+            self._step(step, rejected)
+            if command is not None:
                 self._repeats = 0
         self._repeating &= wiping
         if routed.failed is not None:
             router.second, self._absorber = None, _Absorber()
             self._repeating, self._state = True, routed.failed.resume
             self._tail_due = False
-            self._repeats = (routed.failed.repeats + 1) % len(UNIFORM_LENGTHS)
+            self._repeats = (routed.failed.repeats + 1) % REPEATS
         kind = step.kind if step and goes else None
         if kind is InstructionKind.END:
             self.busy, self._repeats = False, 0
         if routed.wrote is not None:
-            address, word = routed.wrote
-            self.memory[address] = word
+            address, written = routed.wrote
+            self.memory[address] = written
+        if routed.equal is not None:
+            self.differs |= not routed.equal
+            self.agrees &= routed.equal
+            self.compared += 1
+        self._clearing = max(0, self._clearing - 1)
         if wipe:
             self._forget()
+            self._clearing = CLEARING if self.program.large else 0
             self.buffer.restart()
         self.cycle += 1
         return SpongeEvents(
@@ -342,6 +402,8 @@ class SpongeSideTwin:
             routed.drew,
             routed.wrote,
             routed.sampled,
+            absorber.streamed,
+            hash_unit.sponge.computes,
         )
 
     def _executed(self, settled: bool) -> Instruction | None:
@@ -359,6 +421,8 @@ class SpongeSideTwin:
             return _Target(destination, address, self._repeats, self._state)
         if step.kind is InstructionKind.DRAW and not self._skips(step):
             return _Target(Destination.DRAWN, address, self._repeats, self._state)
+        if step.kind is InstructionKind.COPY:
+            return _Target(Destination.COPIED, address, self._repeats, self._state)
         return None
 
     def _skips(self, step: Instruction) -> bool:
@@ -366,15 +430,16 @@ class SpongeSideTwin:
 
     def _words(self, step: Instruction, target: _Target) -> int:
         """Words of a HASH's output."""
-        seeds = step.words[self._set] // SEED_WORDS if step.words else 0
-        return output_words(target.destination.value, self._repeats, seeds)
+        unit = self.program.format.unit_words
+        units = step.words[self._set] // unit if step.words else 0
+        return output_words(target.destination, self._repeats, units, unit)
 
     def _goes(
         self, step: Instruction, target: _Target | None, reading: bool, free: bool, available: bool
     ) -> bool:
         """Whether an instruction is executed; a range or a tail is given to the absorber."""
         match step.kind:
-            case InstructionKind.HASH:
+            case InstructionKind.HASH | InstructionKind.COPY:
                 return target is not None
             case InstructionKind.DRAW:
                 return target is not None or self._skips(step)
@@ -390,8 +455,12 @@ class SpongeSideTwin:
             return False
         if not self._tail_due and step.addresses and step.words:
             self._absorber.left = step.words[self._set]
-            self._absorber.address = step.addresses[self._set]
-            self._absorber.last = step.last and step.tail is None
+            if not step.continues:
+                self._absorber.address = step.addresses[self._set]
+            in_last_row = self._state.row == self.program.rows[self._set] - 1
+            ends = step.last and (in_last_row or not step.last_row)
+            self._absorber.last = ends and step.tail is None
+            self._absorber.streams = step.streams
             self._tail_due = step.tail is not None
             return not self._tail_due
         if free and step.tail is not None:
@@ -401,23 +470,25 @@ class SpongeSideTwin:
         return free
 
     def _tail(self, tail: Tail) -> bytes:
-        state = self._state
+        state, length = self._state, 2 if self.program.large else 1
         return {
-            Tail.CONSTANT: bytes([self.program.constant[self._set]]),
-            Tail.NONCE: bytes([state.nonce]),
+            Tail.CONSTANT: self.program.constant[self._set].to_bytes(length, "little"),
+            Tail.NONCE: state.nonce.to_bytes(length, "little"),
             Tail.COLUMN_ROW: bytes([state.column, state.row]),
             Tail.ROW_COLUMN: bytes([state.row, state.column]),
         }[tail]
 
-    def _step(self, step: Instruction) -> None:
+    def _step(self, step: Instruction, rejected: bool) -> None:
         """The program goes on."""
-        state = self._state
+        state, columns = self._state, self.program.columns[self._set]
         after = replace(state, counter=state.counter + 1)
         if step.tail is Tail.NONCE:
             after = replace(after, nonce=state.nonce + 1)
-        jumps = step.over is Over.ALWAYS
+        jumps = step.over in (Over.ALWAYS, Over.REWIND) or (step.over is Over.REJECTED and rejected)
+        if step.over is Over.REWIND:
+            after = replace(after, nonce=state.nonce - columns)
         if step.over is Over.COLUMNS:
-            jumps = state.column + 1 < self.program.columns[self._set]
+            jumps = state.column + 1 < columns
             after = replace(after, column=state.column + 1 if jumps else 0)
         if step.over is Over.ROWS:
             jumps = state.row + 1 < self.program.rows[self._set]

@@ -8,6 +8,7 @@ from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.keccak.twin import BusWord, bus_words
 from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import ByteMemory
 from coprime.lattice.memory.sample_buffer import BUFFER_WORDS, LANE_BITS, SampleBuffer
@@ -26,14 +27,18 @@ INPUTS = {
     "random": 8,
     "uses_port": 1,
     "release": 1,
-    "address": 7,
+    "address": 8,
     "posted": 1,
     "wipe": 1,
     "loads": 1,
-    "load_address": 11,
+    "load_address": 12,
     "load": 32,
     "reads": 1,
-    "read_address": 11,
+    "read_address": 12,
+    # Of large programs.
+    "rejected": 1,
+    "stream_valid": 1,
+    "stream": 36,
 }
 OUTPUTS = {
     "busy": 1,
@@ -47,11 +52,18 @@ OUTPUTS = {
     "sampled": 1,
     "sample": 36,
     "wrote": 1,
-    "written_address": 11,
+    "written_address": 12,
     "written": 32,
     "word": 32,
     "oldest": 36,
+    # Of large programs.
+    "streamed": 1,
+    "computes": 1,
+    "differs": 1,
+    "agrees": 1,
+    "compared": 5,
 }
+LARGE_WORDS = 256
 
 
 class Rig(wiring.Component):
@@ -67,7 +79,8 @@ class Rig(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.memory = memory = ByteMemory(self.depth, self.target)
-        m.submodules.buffer = buffer = SampleBuffer(target=self.target)
+        words = LARGE_WORDS if self.program.large else 128
+        m.submodules.buffer = buffer = SampleBuffer(words, target=self.target)
         m.submodules.semaphore = semaphore = Semaphore()
         m.submodules.side = side = SpongeSide(
             self.slices, self.program, memory.address_bits, self.target
@@ -116,6 +129,17 @@ class Rig(wiring.Component):
             self.sampled.eq(sampled.valid & sampled.ready),
             self.wrote.eq(wrote.valid & wrote.ready),
         ]
+        if self.program.large:
+            m.d.comb += [
+                side.rejected.eq(self.rejected),
+                side.stream.valid.eq(self.stream_valid),
+                side.stream.payload.eq(self.stream),
+                self.streamed.eq(side.stream.valid & side.stream.ready),
+                self.computes.eq(side.computes),
+                self.differs.eq(side.differs),
+                self.agrees.eq(side.agrees),
+                self.compared.eq(side.compared),
+            ]
         with m.If(self.sampled):
             m.d.comb += self.sample.eq(Cat(sampled.payload.even, sampled.payload.odd))
         with m.If(self.wrote):
@@ -147,13 +171,20 @@ def unpack(widths, number):
 
 
 def flat(pair):
-    """A pair as a word of the sample buffer."""
+    """A pair, or a number of 24 bits, as a word of the sample buffer."""
+    if isinstance(pair, int):
+        return pair & (1 << 24) - 1
     even, odd = (one & (1 << LANE_BITS) - 1 for one in pair)
     return even | odd << LANE_BITS
 
 
 def words_of(data):
     return [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
+
+
+def bus_word(number):
+    """The fields of a word on the bus."""
+    return BusWord(number & (1 << 32) - 1, number >> 32 & 7, bool(number >> 35))
 
 
 @dataclass
@@ -164,10 +195,13 @@ class Call:
     ----------
     loads : byte strings by their first word's address
     random : bytes that can be drawn
+    message : that is streamed
+    rejected : cycles from the start on in which there is a rejection
     polynomials : that were sampled
     memory : words afterwards
     cycles : from the start to the end
     times : cycle in which each polynomial was complete
+    compared : what differs, agrees and compared were at the end
     """
 
     entry: str
@@ -175,21 +209,26 @@ class Call:
     present: int = 0
     loads: dict = field(default_factory=dict)
     random: bytes = b""
+    message: bytes | None = None
+    rejected: int = 0
     polynomials: list = field(default_factory=list)
     memory: list = field(default_factory=list)
     cycles: int = 0
     times: list = field(default_factory=list)
+    compared: tuple = ()
 
 
 @dataclass(frozen=True)
 class Pace:
     """Of 1,024 cycles those without a random byte, those in which the port is used where it can be,
-    those in which no polynomial is released, and those without a POST."""
+    those in which no polynomial is released, those without a POST, and those without a word of the
+    stream."""
 
     random: int = 0
     port: int = 0
     buffer: int = 0
     post: int = 0
+    stream: int = 0
 
 
 class SpongeBench:
@@ -233,7 +272,9 @@ class _Run:
         self.program, self.pace, self.wipes = program, pace, wipes
         self.generator = random.Random(seed)
         self.memory = [0] * depth
-        self.buffer, self.semaphore = SampleBufferTwin(), SemaphoreTwin()
+        self.large = program.large
+        self.buffer = SampleBufferTwin(LARGE_WORDS if self.large else 128)
+        self.semaphore = SemaphoreTwin()
         self.twin = SpongeSideTwin(slices, program, self.memory, self.buffer)
         self.vectors, self.wanted = [], []
         self.later = {}  # outputs of the next cycle
@@ -255,12 +296,16 @@ class _Run:
     def execute(self, call):
         chance, pace = self.generator.randrange, self.pace
         drawn, used = list(call.random), False
+        words = [] if call.message is None else bus_words(call.message)
         held = {"parameter_set": call.parameter_set, "present": call.present}
         self.cycle(start=1, entry=self.program.entries[call.entry], **held)
         self.twin.start(call.entry, call.parameter_set, call.present)
         while self.twin.busy or self.buffer.full:
             used = not used and chance(1024) < pace.port
-            inputs = held | {"uses_port": used, "address": chance(128)}
+            inputs = held | {"uses_port": used, "address": chance(self.buffer.polynomial_words)}
+            inputs["rejected"] = call.cycles < call.rejected
+            if words and chance(1024) >= pace.stream:
+                inputs |= {"stream_valid": 1, "stream": words[0].value}
             if drawn and chance(1024) >= pace.random:
                 inputs |= {"random_valid": 1, "random": drawn[0]}
             if self.buffer.full and chance(1024) >= pace.buffer:
@@ -274,6 +319,8 @@ class _Run:
             call.cycles += busy
             if events.drew:
                 drawn.pop(0)
+            if events.streamed:
+                words.pop(0)
             if self.buffer.full > before - inputs.get("release", 0):
                 call.times.append(call.cycles)
             if wiped:
@@ -282,6 +329,8 @@ class _Run:
                 self.memory[:] = [0] * len(self.memory)
                 self.later = {}
                 self.wait_for_wipe()
+
+        call.compared = (self.twin.differs, self.twin.agrees, self.twin.compared)
 
     def read(self, call):
         """All words of the byte memory."""
@@ -292,6 +341,8 @@ class _Run:
 
     def cycle(self, **inputs):
         twin, buffer, semaphore = self.twin, self.buffer, self.semaphore
+        if self.large:
+            self.later |= {name: getattr(twin, name) for name in ("differs", "agrees", "compared")}
         wanted = self.later | {"busy": twin.busy, "full": buffer.full, "wrong": 0, "wiping": 0}
         self.later = {}
         if buffer.full and "address" in inputs:
@@ -304,6 +355,8 @@ class _Run:
             uses_port=bool(inputs.get("uses_port")),
             available=semaphore.available,
             random=inputs["random"] if inputs.get("random_valid") else None,
+            rejected=bool(inputs.get("rejected")),
+            streamed=bus_word(inputs["stream"]) if inputs.get("stream_valid") else None,
             wipe=bool(inputs.get("wipe")),
         )
         if events.take:
@@ -312,6 +365,8 @@ class _Run:
         semaphore.tick()
         wanted |= {name: getattr(events, name) for name in ("done", "waits", "post", "take")}
         wanted |= {"sampled": events.sampled is not None, "wrote": events.wrote is not None}
+        if self.large:
+            wanted |= {name: getattr(events, name) for name in ("streamed", "computes")}
         if events.sampled is not None:
             wanted["sample"] = flat(events.sampled)
         if events.wrote is not None:

@@ -93,12 +93,17 @@ def test_a_table_has_room_for_16_ranges():
 
 
 def test_lengths_of_outputs():
+    def found(into, repeats=0, units=1):
+        return 4 * output_words(into, repeats, units, 8)
+
     for repeats in range(4):
-        found = output_words(Destination.UNIFORM.value, repeats, 1)
-        assert 4 * found == (3 + repeats) * FUNCTIONS[4].rate_bytes
-    assert 4 * output_words(Destination.BINOMIAL_2.value, 0, 1) == 64 * 2
-    assert 4 * output_words(Destination.BINOMIAL_3.value, 0, 1) == 64 * 3
-    assert [output_words(Destination.BYTES.value, 0, seeds) for seeds in (1, 2)] == [8, 16]
+        assert found(Destination.UNIFORM, repeats) == (3 + repeats) * FUNCTIONS[4].rate_bytes
+        assert found(Destination.LARGE_UNIFORM, repeats) == (5 + repeats) * FUNCTIONS[4].rate_bytes
+        assert found(Destination.BALL_49, repeats) == (1 + repeats) * FUNCTIONS[5].rate_bytes
+    assert found(Destination.BINOMIAL_2) == 64 * 2
+    assert found(Destination.BINOMIAL_3) == 64 * 3
+    assert found(Destination.MASK_20) == 32 * 20
+    assert [found(Destination.BYTES, units=units) for units in (1, 2)] == [32, 64]
 
 
 def test_a_long_program_has_labels_of_more_bits():

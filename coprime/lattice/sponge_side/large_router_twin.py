@@ -1,0 +1,189 @@
+"""What the samplers of ML-DSA do, cycle by cycle, in integers."""
+
+from coprime.cells.keccak.sponge_padding import BUS_BYTES
+from coprime.cells.keccak.twin import BusWord
+from coprime.lattice.memory.twins import SampleBufferTwin
+from coprime.model.lattice import ml_dsa_sampling as sampling
+from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
+
+from .ball_sampler import BallState
+from .coefficient_sampler import PHASES, Sample, ends_of
+from .instructions import Destination
+
+_WIDTHS = {Sample.MASK_18: 18, Sample.MASK_20: 20}
+_ETAS = {Sample.SHORT_2: 2, Sample.SHORT_4: 4}
+_TAUS = {Destination[f"BALL_{one.tau}"]: one.tau for one in ML_DSA_SETS}
+_LAST = sampling.COEFFICIENTS - 1
+CLEARING = sampling.COEFFICIENTS
+"""Cycles in which a challenge's memory is cleared."""
+
+
+class _Bytes:
+    """A SampledBytes."""
+
+    def __init__(self) -> None:
+        self.held: BusWord | None = None
+        self.index = 0
+        self.used_up = False
+
+    @property
+    def byte(self) -> int | None:
+        return None if self.held is None else self.held.data >> 8 * self.index & 255
+
+    def tick(self, offered: BusWord | None, *, ready: bool, drop: bool) -> bool:
+        """Whether the word that is offered is taken."""
+        held = self.held
+        moves = held is not None and (drop or ready)
+        empties = moves and (drop or self.index == BUS_BYTES - 1)
+        free = held is None or (empties and not held.last)
+        takes = not self.used_up and free
+        if moves:
+            self.index = (self.index + 1) % BUS_BYTES
+        if empties and held is not None:
+            self.held, self.used_up = None, held.last
+        if takes and offered is not None:
+            self.held = offered
+        return takes
+
+
+class _Coefficients:
+    """A CoefficientSampler."""
+
+    def __init__(self, sample: Sample):
+        self.sample = sample
+        self.phase = self.before = 0
+        self.is_upper = self.complete = False
+        self.number: int | None = None
+
+    def completes(self, buffer: SampleBufferTwin) -> bool:
+        return self.complete or (self.number is not None and buffer.at_last)
+
+    def _found(self, byte: int) -> int | None:
+        if self.sample in _ETAS:
+            nibble = byte >> 4 * self.is_upper & 15
+            found = sampling.short(bytes([nibble | 0xF0]), _ETAS[self.sample])
+            return found[0] if found else None
+        ends = ends_of(self.sample)
+        if self.phase not in ends:
+            return None
+        bits = self.before | byte << 16
+        if self.sample is Sample.UNIFORM:
+            candidates = sampling.uniform(bits.to_bytes(3, "little"))
+            return candidates[0] if candidates else None
+        width = _WIDTHS[self.sample]
+        return (1 << width - 1) - (bits >> ends[self.phase] & (1 << width) - 1)
+
+    def tick(self, byte: int | None, buffer: SampleBufferTwin) -> tuple[bool, int | None]:
+        """Whether the byte is taken, and a number that leaves."""
+        completes = self.completes(buffer)
+        leaving = self.number if buffer.room else None
+        found = None if byte is None else self._found(byte)
+        moves = self.number is None or leaving is not None
+        step = byte is not None and not completes and (found is None or moves)
+        is_short = self.sample in _ETAS
+        takes = step and (self.is_upper or not is_short)
+        if leaving is not None:
+            buffer.take(leaving)
+            self.complete |= buffer.at_last
+        if moves:
+            self.number = None if completes else found
+        if step:
+            self.is_upper = is_short and not self.is_upper
+        if takes and byte is not None:
+            self.before = self.before >> 8 | byte << 8
+            self.phase = (self.phase + 1) % PHASES.get(self.sample, 16)
+        return takes, leaving
+
+
+class _Ball:
+    """A BallSampler."""
+
+    def __init__(self, tau: int):
+        self.tau, self.state = tau, BallState.SIGNS
+        self.last = self.signed = self.place = 0
+        self.signs = bytearray(sampling.SIGN_BYTES)
+        self.c = [0] * sampling.COEFFICIENTS
+        self.failed = False
+
+    @property
+    def completes(self) -> bool:
+        return self.state in (BallState.OUTPUT, BallState.DONE)
+
+    def tick(
+        self, byte: int | None, missing: bool, buffer: SampleBufferTwin
+    ) -> tuple[bool, int | None]:
+        """Whether the byte is taken, and a number that leaves."""
+        match self.state:
+            case BallState.SIGNS:
+                if byte is not None:
+                    self.signs[self.signed] = byte
+                    self.signed += 1
+                    if self.signed == sampling.SIGN_BYTES:
+                        self.state, self.signed = BallState.PLACE, 0
+                        self.last = sampling.COEFFICIENTS - self.tau
+                return True, None
+            case BallState.PLACE:
+                refused = byte is not None and byte > self.last
+                if byte is not None and not refused:
+                    self.place, self.state = byte, BallState.MOVE
+                if missing:
+                    self.state, self.last, self.failed = BallState.FORGET, 0, True
+                return refused, None
+            case BallState.MOVE:
+                self.c[self.last], self.state = self.c[self.place], BallState.SIGN
+            case BallState.SIGN:
+                sign = self.signs[self.signed // 8] >> self.signed % 8 & 1
+                self.c[self.place] = 1 - 2 * sign
+                self.state = BallState.OUTPUT if self.last == _LAST else BallState.PLACE
+                self.last, self.signed = (self.last + 1) % sampling.COEFFICIENTS, self.signed + 1
+                return True, None
+            case BallState.OUTPUT | BallState.FORGET:
+                return False, self._leave(buffer)
+        return False, None
+
+    def _leave(self, buffer: SampleBufferTwin) -> int | None:
+        output = self.state is BallState.OUTPUT
+        if output and not buffer.room:
+            return None
+        number = self.c[self.last]
+        if output:
+            buffer.take(number)
+        if self.last == _LAST:
+            self.state = BallState.DONE
+        self.last += 1
+        return number if output else None
+
+
+class LargeSamplerTwin:
+    """A LargeSampler, for one polynomial after another."""
+
+    def __init__(self) -> None:
+        self.destination: Destination | None = None
+
+    def _begin(self, destination: Destination) -> None:
+        self.destination, self.source = destination, _Bytes()
+        is_ball = destination in _TAUS
+        self.ball = _Ball(_TAUS[destination]) if is_ball else None
+        sample = Sample.UNIFORM if is_ball else Sample(destination.value - 8)
+        self.coefficients = _Coefficients(sample)
+
+    def tick(
+        self, destination: Destination, offered: BusWord | None, buffer: SampleBufferTwin
+    ) -> tuple[bool, int | None, bool | None]:
+        """Whether the word is taken, a number that leaves, and at the end whether the bytes have
+        sufficed."""
+        if self.destination is None:
+            self._begin(destination)
+        source, ball, coefficients = self.source, self.ball, self.coefficients
+        if source.used_up:
+            if ball is None and coefficients.number is None:
+                return False, None, coefficients.complete
+            if ball is not None and ball.state is BallState.DONE:
+                return False, None, not ball.failed
+        drop = ball.completes if ball else coefficients.completes(buffer)
+        byte = None if drop else source.byte
+        if ball:
+            ready, leaving = ball.tick(byte, source.used_up, buffer)
+        else:
+            ready, leaving = coefficients.tick(byte, buffer)
+        return source.tick(offered, ready=ready, drop=drop), leaving, None
