@@ -100,8 +100,9 @@ def run_shard(given: argparse.Namespace, shard: str, failed_before: set[str]) ->
 def pytest(given: argparse.Namespace, shard: str) -> int:
     """The exit status of pytest for one shard, without what is done."""
     command = [sys.executable, "-m", "pytest", "-q", "-n", given.jobs, "--dist", "loadgroup"]
-    command += ["--max-worker-restart", "0", "--shard", shard, "--patience", given.patience]
-    command += ["--done", str(given.state / "done"), "--results", str(given.state / RUNNING)]
+    command += ["--max-worker-restart", "0", f"--shard={shard}", f"--patience={given.patience}"]
+    # Not as words of their own: pytest would look for conftest.py where an existing file is.
+    command += [f"--done={given.state / 'done'}", f"--results={given.state / RUNNING}"]
     return subprocess.run([*command, *given.tests], check=False).returncode
 
 

@@ -69,7 +69,7 @@ def suite(tmp_path):
         f"[pytest]\nmarkers = {json.dumps(own['markers'])}\n"
         f"addopts = {json.dumps(own['addopts'])}\n"
     )
-    tests = tmp_path / "cases"
+    tests = tmp_path / "test_cases"
     tests.mkdir()
     (tests / "conftest.py").write_text('pytest_plugins = ["tests.suite.plugin"]\n')
     (tests / "test_products.py").write_text(TESTS)
@@ -90,16 +90,16 @@ def python(folder, *arguments):
 
 
 def names(folder, *arguments):
-    status, text = python(folder, "pytest", "--collect-only", "-q", "cases", *arguments)
+    status, text = python(folder, "pytest", "--collect-only", "-q", "test_cases", *arguments)
     assert status in (0, 5), text
     return {line for line in text.splitlines() if "::" in line}
 
 
 def test_a_reason_implies_slow(suite):
     quick = names(suite, "-m", "not slow")
-    assert "cases/test_others.py::test_that_fails" not in quick
+    assert "test_cases/test_others.py::test_that_fails" not in quick
     assert len([name for name in quick if "test_product[" in name]) == 25
-    assert names(suite, "-m", "route") == {"cases/test_others.py::test_too_long"}
+    assert names(suite, "-m", "route") == {"test_cases/test_others.py::test_too_long"}
 
 
 def test_slow_cases_cover_all_pairs_and_no_more(suite):
@@ -123,9 +123,9 @@ def test_slow_cases_with_matrix_alone_cover_all_values(suite):
 
 
 def test_slow_alone_is_refused(suite):
-    path = suite / "cases" / "test_others.py"
+    path = suite / "test_cases" / "test_others.py"
     path.write_text(path.read_text().replace("mark.fuzz", "mark.slow"))
-    status, text = python(suite, "pytest", "--collect-only", "-q", "cases")
+    status, text = python(suite, "pytest", "--collect-only", "-q", "test_cases")
     assert status == 4
     assert "test_that_fails is marked slow: a slow test has its reason as a marker" in text
 
@@ -138,24 +138,24 @@ def test_shards_have_each_test_once_and_a_design_together(suite):
 
 
 def test_no_such_shard(suite):
-    status, text = python(suite, "pytest", "--shard", "4/3", "cases")
+    status, text = python(suite, "pytest", "--shard", "4/3", "test_cases")
     assert status == 4
     assert "a shard is K/N with K in 1..N, for example 3/12, not '4/3'" in text
 
 
 def test_the_whole_suite_goes_on_where_it_was(suite):
-    """It fails, runs only what failed, ends green, and then begins anew."""
-    path = suite / "cases" / "test_others.py"
+    """It fails, runs only what failed, ends green, and then begins anew; without a folder's name."""
+    path = suite / "test_cases" / "test_others.py"
     text = path.read_text()
-    whole = ("tests.suite", "--shards", "2", "--jobs", "0", "cases")
+    whole = ("tests.suite", "--shards", "2", "--jobs", "0")
     path.write_text(text.replace("FAILS = 0", "FAILS = 1"))
     path.write_text(path.read_text().replace("assert FAILS", "assert not FAILS"))
     status, said = python(suite, *whole)
     assert status == 1
     lines = said.splitlines()
     assert "skipped 1: there is no board" in lines
-    assert "FAILED cases/test_others.py::test_that_fails" in lines
-    assert "FAILED cases/test_others.py::test_too_long" in lines
+    assert "FAILED test_cases/test_others.py::test_that_fails" in lines
+    assert "FAILED test_cases/test_others.py::test_too_long" in lines
     (row,) = [line for line in lines if line.startswith("fuzz ")]
     assert row.split()[1:4] == ["0", "1", "0"]
 
@@ -180,19 +180,19 @@ def test_the_whole_suite_goes_on_where_it_was(suite):
 
 
 def test_a_worker_that_ends_is_a_failure(suite):
-    path = suite / "cases" / "test_others.py"
+    path = suite / "test_cases" / "test_others.py"
     path.write_text("import os\n" + path.read_text().replace("assert FAILS", "os._exit(3)"))
-    status, said = python(suite, "tests.suite", "--shards", "1", "--jobs", "1", "cases")
+    status, said = python(suite, "tests.suite", "--shards", "1", "--jobs", "1", "test_cases")
     assert status == 1, said
-    assert "FAILED cases/test_others.py::test_that_fails" in said.splitlines()
+    assert "FAILED test_cases/test_others.py::test_that_fails" in said.splitlines()
     (row,) = [line for line in said.splitlines() if line.startswith("all ")]
     assert row.split()[1:4] == [str(len(names(suite)) - 2), "1", "1"]
 
 
 def test_patience_multiplies_time_limits(suite):
-    path = suite / "cases" / "test_others.py"
+    path = suite / "test_cases" / "test_others.py"
     path.write_text(path.read_text().replace("3 * FAILS", "1.5"))
-    limited = ("pytest", "-q", "cases", "-k", "too_long")
+    limited = ("pytest", "-q", "test_cases", "-k", "too_long")
     assert "Timeout" in python(suite, *limited)[1]
     assert python(suite, *limited, "--patience", "20")[0] == 0
 
