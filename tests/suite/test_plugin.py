@@ -144,7 +144,7 @@ def test_no_such_shard(suite):
 
 
 def test_the_whole_suite_goes_on_where_it_was(suite):
-    """It fails, runs only what failed, ends green, and then begins anew; without a folder's name."""
+    """It fails, runs only what failed, ends green, and begins anew; without a folder's name."""
     path = suite / "test_cases" / "test_others.py"
     text = path.read_text()
     whole = ("tests.suite", "--shards", "2", "--jobs", "0")
