@@ -1,4 +1,4 @@
-"""Build the PKCS #11 module, and the simulated engine that it takes if no other device is named."""
+"""Build the PKCS #11 module, and the simulated engines that it takes if no other device is named."""
 
 import os
 import shlex
@@ -7,24 +7,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import coprime
-from coprime.catalog import family_named
+from coprime.calls.family import CallChoice
+from coprime.catalog import choose_calls, family_named
+from coprime.engine.family import Choice
 from coprime.flow.cache import cached
 from coprime.flow.files import write_file
 from coprime.flow.parts import accelerator_verilog
 from coprime.flow.simulation import build_simulation
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import run_tool
+from coprime.package.call_header import call_header
 
 from .token_files import MODULE
 
-SIMULATION = "libcoprime-simulated.so"
-"""The simulated engine's file, which the module expects beside it."""
 ENGINE = (
     "ring",
     {"tile": "kara95", "max_bits": "4096", "curves": "all", "ecdsa": "drawn"},
 )
-"""The simulated engine, with its parameters. Measured: of all families and tiles it simulates a
-private operation of RSA-2048 in the shortest time."""
+"""The simulated engine of numbers, with its parameters. Measured: of all families and tiles it
+simulates a private operation of RSA-2048 in the shortest time."""
+LATTICE_ENGINE: tuple[str, dict[str, str]] = ("lattice", {})
+"""The simulated engine of byte strings, for ML-KEM."""
+SIMULATION, LATTICE_SIMULATION = "libcoprime-simulated.so", "libcoprime-simulated-lattice.so"
+"""The simulated engines' files, which the module expects beside it."""
 
 _ROOT = Path(coprime.__file__).parent
 _SOURCES = _ROOT / "token" / "src"
@@ -41,18 +46,22 @@ while a thread is in it."""
 
 
 def build_token(folder: Path) -> list[Path]:
-    """Build the module and the simulated engine into a folder; return their paths.
+    """Build the module and the simulated engines into a folder; return their paths.
 
     Raises ToolError, which names the packages of Debian, if a compiler or headers are missing.
     """
-    family, settings = ENGINE
-    module = build_module()
-    choice = family_named(family).choose(settings)
-    simulation = build_simulation(accelerator_verilog(choice), choice.module_name, wiped=True)
-    made = [folder / MODULE, folder / SIMULATION]
-    for source, target in zip((module, simulation), made, strict=True):
-        write_file(target, source.read_bytes())
-    return made
+    built = {
+        MODULE: build_module(),
+        SIMULATION: _build_simulation(family_named(ENGINE[0]).choose(ENGINE[1])),
+        LATTICE_SIMULATION: _build_simulation(choose_calls(*LATTICE_ENGINE)),
+    }
+    for name, source in built.items():
+        write_file(folder / name, source.read_bytes())
+    return [folder / name for name in built]
+
+
+def _build_simulation(choice: Choice | CallChoice) -> Path:
+    return build_simulation(accelerator_verilog(choice), choice.module_name, wiped=True)
 
 
 def build_module(options: Sequence[str] = ()) -> Path:
@@ -63,18 +72,22 @@ def build_module(options: Sequence[str] = ()) -> Path:
     exports = _SOURCES / "exports.map"
     read = [*sources, *(path for folder in _INCLUDES for path in sorted(folder.glob("*.h")))]
     command = [
-        *(compiler, *_FLAGS, *options, *headers, *(f"-I{folder}" for folder in _INCLUDES)),
+        *(compiler, *_FLAGS, *options, *headers, *(f"-I{folder}" for folder in _INCLUDES), "-I."),
         *(*_LINK, f"-Wl,--version-script={exports}", *map(str, sources)),
         *("-o", MODULE, "-lcrypto", "-lpthread", "-ldl"),
     ]
 
+    lattice = choose_calls(*LATTICE_ENGINE)
+    numbers = call_header("coprime_lattice", lattice.design.interface)
+
     def build(folder: Path) -> None:
         _check_headers(compiler, headers, folder)
+        (folder / "coprime_lattice.h").write_text(numbers, "utf-8")
         run_tool("the C compiler", command, folder=folder)
 
     version = run_tool("the C compiler", [compiler, "--version"])
     texts = [path.read_text("utf-8") for path in (*read, exports)]
-    return cached("token", (version, *command, *texts), build) / MODULE
+    return cached("token", (version, *command, numbers, *texts), build) / MODULE
 
 
 def _compiler() -> str:

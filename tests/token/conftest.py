@@ -24,7 +24,7 @@ SANITIZERS = {
 def module(tmp_path_factory):
     """The module, with its simulated engine beside it."""
     try:
-        path, _ = build.build_token(tmp_path_factory.mktemp("module"))
+        path = build.build_token(tmp_path_factory.mktemp("module"))[0]
     except ToolError as error:
         pytest.skip(str(error))
     return path
@@ -119,5 +119,6 @@ def sanitized(request, module, tmp_path_factory):
         shutil.copy(build.build_module(options), folder / build.MODULE)
     except ToolError as error:
         pytest.skip(f"the compiler has no sanitizer: {error}".splitlines()[0])
-    shutil.copy(module.with_name(build.SIMULATION), folder)
+    for name in (build.SIMULATION, build.LATTICE_SIMULATION):
+        shutil.copy(module.with_name(name), folder)
     return program, folder / build.MODULE

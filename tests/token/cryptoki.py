@@ -40,6 +40,12 @@ TOKEN_NOT_RECOGNIZED, USER_NOT_LOGGED_IN, WRAPPED_KEY_INVALID = 0xE1, 0x101, 0x1
 KEY_NOT_WRAPPABLE, KEY_SIZE_RANGE, BUFFER_TOO_SMALL = 0x69, 0x62, 0x150
 SESSION_READ_ONLY, MECHANISM_INVALID, KEY_INDIGESTIBLE = 0xB5, 0x70, 0x67
 ACTION_PROHIBITED, WRAP_WITH_TRUSTED = 0x1B, 0x210
+
+ML_KEM, ML_DSA, PARAMETER_SET, SEED = 0x49, 0x4A, 0x61D, 0x637
+ENCAPSULATE, DECAPSULATE, ENCAPSULATE_TEMPLATE, DECAPSULATE_TEMPLATE = 0x633, 0x634, 0x62A, 0x62B
+ML_KEM_KEY_PAIR_GEN, ML_KEM_MECHANISM, ML_DSA_KEY_PAIR_GEN, ML_DSA_MECHANISM = 0xF, 0x17, 0x1C, 0x1D
+PARAMETER_SET_NOT_SUPPORTED, WRAPPED_KEY_LEN_RANGE = 0x209, 0x112
+UNWRAPPING_KEY_HANDLE_INVALID, UNWRAPPING_KEY_TYPE_INCONSISTENT = 0xF0, 0xF2
 _USER, _CONTEXT_SPECIFIC = 1, 2
 _SERIAL, _WRITES = 4, 2
 
@@ -401,7 +407,7 @@ class Session:
 
     def get(self, key, kind):
         """An attribute's bytes."""
-        attribute = _buffer(kind, bytes(1024))
+        attribute = _buffer(kind, bytes(8192))
         self.call("C_GetAttributeValue", key, byref(attribute), 1)
         return attribute.content.raw[: attribute.size]
 
@@ -530,8 +536,27 @@ class Session:
         """End an operation by a function that begins one."""
         self.call(function, None, *(() if key is None else (key,)))
 
+    def encapsulate(self, key, template=(), *, room=None, kind=ML_KEM_MECHANISM, parameter=b""):
+        """A ciphertext and the handle of a secret key; it is asked for the length first."""
+        handle, size = c_ulong(), c_ulong()
+        how, array = byref(mechanism(kind, parameter)), self._template(dict(template))
+        self.call("C_EncapsulateKey", how, key, *array, None, byref(size), byref(handle))
+        size = c_ulong(size.value if room is None else room)
+        made = (c_ubyte * size.value)()
+        self.call("C_EncapsulateKey", how, key, *array, made, byref(size), byref(handle))
+        return bytes(made[: size.value]), handle.value
+
+    def decapsulate(self, key, ciphertext, template=(), kind=ML_KEM_MECHANISM):
+        """The handle of the secret key of a ciphertext."""
+        handle = c_ulong()
+        self.call(
+            *("C_DecapsulateKey", byref(mechanism(kind)), key, *self._template(dict(template))),
+            *(ciphertext, len(ciphertext), byref(handle)),
+        )
+        return handle.value
+
     def wrap(self, mechanism, wrapping, key, parameter=b""):
-        made, size = (c_char * 4096)(), c_ulong(4096)
+        made, size = (c_char * 16384)(), c_ulong(16384)
         how = byref(_buffer(mechanism, bytes(parameter)))
         self.call("C_WrapKey", how, wrapping, key, made, byref(size))
         return made.raw[: size.value]

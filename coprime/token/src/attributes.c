@@ -157,6 +157,19 @@ bool attributes_set_ulong(struct attributes *list, CK_ATTRIBUTE_TYPE type, CK_UL
     return attributes_set(list, type, &value, sizeof value);
 }
 
+bool attributes_take(struct attributes *list, const struct attributes *from,
+                     const CK_ATTRIBUTE_TYPE *types, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const struct value value = attributes_get(from, types[i]);
+
+        if (!attributes_set(list, types[i], value.bytes, value.size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct value attributes_get(const struct attributes *list, CK_ATTRIBUTE_TYPE type)
 {
     const struct value none = {NULL, 0};

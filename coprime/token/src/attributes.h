@@ -36,6 +36,10 @@ bool attributes_set(struct attributes *list, CK_ATTRIBUTE_TYPE type, const void 
 bool attributes_set_bool(struct attributes *list, CK_ATTRIBUTE_TYPE type, bool value);
 bool attributes_set_ulong(struct attributes *list, CK_ATTRIBUTE_TYPE type, CK_ULONG value);
 
+/* Set those of `types` as `from` has them, all of which it has; false without memory. */
+bool attributes_take(struct attributes *list, const struct attributes *from,
+                     const CK_ATTRIBUTE_TYPE *types, size_t count);
+
 struct value attributes_get(const struct attributes *list, CK_ATTRIBUTE_TYPE type);
 /* The value, or `otherwise` if it is not there. */
 bool attributes_bool(const struct attributes *list, CK_ATTRIBUTE_TYPE type, bool otherwise);

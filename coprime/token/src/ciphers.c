@@ -1,9 +1,12 @@
 /* Digests, signatures and encryption: every kind of operation has the same calls. */
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "module.h"
 #include "objects.h"
 #include "operation.h"
+#include "policy.h"
 #include "rules.h"
 
 /* What an operation with a key of two halves needs that to be, and all need their key to allow. */
@@ -15,6 +18,7 @@ static const struct {
     [VERIFY] = {CKO_PUBLIC_KEY, CKA_VERIFY},
     [ENCRYPT] = {CKO_PUBLIC_KEY, CKA_ENCRYPT},
     [DECRYPT] = {CKO_PRIVATE_KEY, CKA_DECRYPT},
+    [VERIFY_GIVEN] = {CKO_PUBLIC_KEY, CKA_VERIFY},
     [SIGN_MESSAGES] = {CKO_PRIVATE_KEY, CKA_SIGN},
     [VERIFY_MESSAGES] = {CKO_PUBLIC_KEY, CKA_VERIFY},
     [ENCRYPT_MESSAGES] = {CKO_PUBLIC_KEY, CKA_ENCRYPT},
@@ -33,7 +37,7 @@ static bool is_decryption(enum operation_kind kind, const struct mechanism *mech
 {
     return (kind == SIGN || kind == SIGN_MESSAGES) && mechanism->scheme == RAW &&
            attributes_bool(key, CKA_UNWRAP, false) && !attributes_bool(key, CKA_DECRYPT, false) &&
-           !module_allows(ALLOW_REVEAL_WRAPPED);
+           !policy_allows(ALLOW_REVEAL_WRAPPED);
 }
 
 /* Find the key of an operation: one of two halves is shared, and the bytes are the object's. With the
@@ -157,6 +161,11 @@ static CK_RV finish(CK_SESSION_HANDLE handle, enum operation_kind kind, bool in_
         return rv;
     }
     context = context_of(session);
+    if (kind == VERIFY_GIVEN) {
+        kind = VERIFY;
+        output = operation->signature;
+        output_size = &operation->signature_size;
+    }
     if ((input == NULL && size) || output_size == NULL || (kind == VERIFY && output == NULL)) {
         rv = CKR_ARGUMENTS_BAD;
     } else {
@@ -268,6 +277,64 @@ CK_RV C_VerifyUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulP
 CK_RV C_VerifyFinal(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pSignature, CK_ULONG ulSignatureLen)
 {
     return finish(hSession, VERIFY, false, NULL, 0, pSignature, &ulSignatureLen);
+}
+
+/* Verifying with the signature first (version 3.2). */
+
+/* The longest signature that is kept; all of ours are shorter. */
+enum { MAX_SIGNATURE = 1 << 13 };
+
+/* Keep the signature of an operation that was begun. */
+static CK_RV keep_signature(CK_SESSION_HANDLE handle, const CK_BYTE *signature, CK_ULONG size)
+{
+    struct operation *operation;
+    struct session *session;
+    CK_RV rv = go_on(handle, VERIFY_GIVEN, &session, &operation);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    operation->signature = malloc(size ? size : 1);
+    operation->signature_size = size;
+    if (operation->signature == NULL) {
+        operation_end(operation);
+        rv = CKR_HOST_MEMORY;
+    } else if (size) {
+        memcpy(operation->signature, signature, size);
+    }
+    session_end(session);
+    return rv;
+}
+
+CK_RV C_VerifySignatureInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
+                            CK_OBJECT_HANDLE hKey, CK_BYTE_PTR pSignature, CK_ULONG ulSignatureLen)
+{
+    CK_RV rv = CKR_OK;
+
+    if (pMechanism && pSignature == NULL) {
+        rv = CKR_ARGUMENTS_BAD;
+    } else if (pMechanism && ulSignatureLen > MAX_SIGNATURE) {
+        rv = CKR_SIGNATURE_LEN_RANGE;
+    }
+    if (rv == CKR_OK) {
+        rv = init(hSession, VERIFY_GIVEN, pMechanism, hKey);
+    }
+    return rv == CKR_OK && pMechanism ? keep_signature(hSession, pSignature, ulSignatureLen) : rv;
+}
+
+CK_RV C_VerifySignature(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pData, CK_ULONG ulDataLen)
+{
+    return finish(hSession, VERIFY_GIVEN, true, pData, ulDataLen, NULL, NULL);
+}
+
+CK_RV C_VerifySignatureUpdate(CK_SESSION_HANDLE hSession, CK_BYTE_PTR pPart, CK_ULONG ulPartLen)
+{
+    return update(hSession, VERIFY_GIVEN, pPart, ulPartLen, NULL, NULL);
+}
+
+CK_RV C_VerifySignatureFinal(CK_SESSION_HANDLE hSession)
+{
+    return finish(hSession, VERIFY_GIVEN, false, NULL, 0, NULL, NULL);
 }
 
 CK_RV C_EncryptInit(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism, CK_OBJECT_HANDLE hKey)

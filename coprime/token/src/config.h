@@ -22,6 +22,8 @@
 
 #include <stdbool.h>
 
+#include "policy.h"
+
 /* Where a slot's keys are generated: BY_KIND, where its kind of device has it by default. */
 enum keygen { BY_KIND, ON_DEVICE, IN_SOFTWARE };
 
@@ -29,14 +31,6 @@ enum keygen { BY_KIND, ON_DEVICE, IN_SOFTWARE };
 struct slot {
     const char *folder, *device;
     enum keygen keygen;
-};
-
-/* What is refused unless it is allowed. */
-enum allowance {
-    ALLOW_WEAK_RSA = 1, /* keys of fewer than 1024 bits, and public exponents below 65537 */
-    /* A key that decrypts wraps sensitive keys, and one that does not may unwrap keys that are not
-       sensitive: whoever may use it reads what it wraps. A key is wrapped without its rules. */
-    ALLOW_REVEAL_WRAPPED = 2,
 };
 
 /* Called for each slot; false ends the reading. */

@@ -5,6 +5,7 @@
 #include <openssl/ec.h>
 #include <openssl/evp.h>
 
+#include "crypto.h"
 #include "curve.h"
 #include "key.h"
 

@@ -7,12 +7,12 @@
 #include <openssl/params.h>
 
 #include "aes.h"
+#include "derived.h"
 #include "ecdh.h"
 #include "kbkdf.h"
 #include "mechanism.h"
 #include "module.h"
 #include "objects.h"
-#include "rules.h"
 #include "secret.h"
 
 /* The longest derived key, in bytes. */
@@ -118,33 +118,6 @@ static CK_RV read_mechanism(const CK_MECHANISM *given, struct derivation_wanted 
         return CKR_MECHANISM_PARAM_INVALID;
     }
     return CKR_OK;
-}
-
-/* The attributes of the new key, or of the data that CKM_HKDF_DATA makes: all but its value and its
-   length. */
-static CK_RV begin_derived(const struct session *session, CK_OBJECT_CLASS class,
-                           struct attributes *made, const CK_ATTRIBUTE *template, CK_ULONG count)
-{
-    CK_RV rv = rules_apply(made, class, DERIVED, template, count);
-
-    if (rv == CKR_OK && (attributes_ulong(made, CKA_CLASS, class) != class ||
-                         attributes_get(made, CKA_VALUE).bytes)) {
-        rv = CKR_TEMPLATE_INCONSISTENT;
-    }
-    if (rv == CKR_OK && attributes_bool(made, CKA_WRAP, false) &&
-        !module_allows(ALLOW_REVEAL_WRAPPED)) {
-        rv = CKR_TEMPLATE_INCONSISTENT; /* whoever derives it again can have it shown */
-    }
-    if (rv != CKR_OK) {
-        return rv;
-    }
-    if (!attributes_set_ulong(made, CKA_CLASS, class) ||
-        (class == CKO_SECRET_KEY &&
-         !attributes_set_ulong(made, CKA_KEY_TYPE,
-                               attributes_ulong(made, CKA_KEY_TYPE, CKK_GENERIC_SECRET)))) {
-        return CKR_HOST_MEMORY;
-    }
-    return objects_finish(session, made, false, CK_UNAVAILABLE_INFORMATION);
 }
 
 /* Copy a value; null without memory. */
@@ -346,9 +319,8 @@ static CK_RV derive(const struct token *token, const struct derivation_wanted *w
     } else if (rv == CKR_OK) {
         rv = share_point(token, wanted, secret, size, &value);
     }
-    if (rv == CKR_OK && (!attributes_set(made, CKA_VALUE, value, size) ||
-                         !attributes_set_ulong(made, CKA_VALUE_LEN, size))) {
-        rv = CKR_HOST_MEMORY;
+    if (rv == CKR_OK) {
+        rv = derived_set(made, value, size);
     }
     secret_free(secret);
     return rv;
@@ -394,7 +366,7 @@ CK_RV C_DeriveKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
         module_unlock();
     }
     if (rv == CKR_OK) {
-        rv = begin_derived(session, class_of(wanted.mechanism), &made, pTemplate, ulAttributeCount);
+        rv = derived_begin(session, class_of(wanted.mechanism), NULL, pTemplate, ulAttributeCount, &made);
     }
     if (rv == CKR_OK && class_of(wanted.mechanism) == CKO_SECRET_KEY && !set_history(&wanted, &made)) {
         rv = CKR_HOST_MEMORY;

@@ -5,25 +5,25 @@
 #include <stdint.h>
 
 #include "cancel.h"
-#include "coprime_curves.h"
 #include "cryptoki.h"
-#include "curve_key.h"
-#include "rsa_key.h"
+#include "curve_constants.h"
+#include "engine.h"
+#include "key.h"
 
 struct device;
 
 /* A device of the engines that `names` lists, with commas between them:
 
-     sim                  the simulation that was built with the module; alone it stands for as many
-                          engines as the process has processors, at most 8
+     sim                  the simulated engine of numbers that was built with the module
+     sim-lattice          the one of byte strings, for ML-KEM
      sim:LIBRARY          another one
      sim:LIBRARY@CORES    a cluster that is simulated as a chain of so many cores
      serial:PATH[,BAUD]   a board at a serial port, for this process only
      uio:PATH             hardware under Linux, which other processes may use, too
+     software             no engine: libcrypto and this module compute what no other one does
 
-   or, alone, `software`: no engine at all. libcrypto computes everything, for tests of clients.
-
-   Behind a path there may be a cluster: each of its cores is an engine then.
+   `sim` alone stands for as many engines of each of the first two as the process has processors, at
+   most 8. Behind a path there may be a cluster: each of its cores is an engine then.
 
    Nothing is opened before it is used. Null without memory, or if this names no device. */
 struct device *device_new(const char *names);
@@ -37,42 +37,46 @@ void device_abandon(struct device *device);
 bool device_is_simulated(const struct device *device);
 bool device_is_software(const struct device *device);
 
-/* result = input^d mod n, both as long as the modulus; the input is below the modulus. Waits until
-   an engine is free: who came first has it first. The result was checked with the public exponent,
-   in software.
+/* The constants of curves, for its engines. */
+struct curve_constants *device_curves(struct device *device);
 
-   CKR_USER_NOT_LOGGED_IN if the key was revoked before an engine was free. CKR_DEVICE_ERROR if no
-   engine can be opened, an engine ends with an error, or its result is wrong: the result is then
-   cleared, and the engine is opened anew when it is used next. CKR_KEY_SIZE_RANGE for a key that the
-   engine does not take. */
-CK_RV device_private(struct device *device, struct rsa_key *key, const uint8_t *input,
-                     uint8_t *result);
+/* What is to be done with a key. */
+struct device_job {
+    enum engine_sort sort; /* of the engine: NUMBER_ENGINE or STRING_ENGINE */
+    uint32_t call; /* that an engine of byte strings must have */
+    /* An error of the driver. The result has been checked in software: COPRIME_ERROR_FAULT if it is
+       wrong. */
+    int (*run)(struct engine *engine, void *context);
+    int (*in_software)(void *context); /* the same without an engine */
+};
 
-/* What an engine does with a key on a curve: an error of the driver. On the device `software`, driver
-   and constants are null, and it is done here. */
-typedef int curve_work(struct coprime *driver, const struct coprime_curve_constants *curve,
-                       void *context);
+/* Do a job with a key: waits until an engine is free; who came first has it first. One that refuses is
+   asked again after opening it anew: a disturbed one may say anything. Where no engine does such jobs,
+   it is done in software, if that is one of the device's names.
+
+   CKR_USER_NOT_LOGGED_IN if the key was revoked before an engine was free. CKR_MECHANISM_INVALID if
+   there is no engine for the job. CKR_DEVICE_ERROR if no engine can be opened, an engine ends with an
+   error, or its result is wrong: the engine is opened anew when it is used next. CKR_KEY_SIZE_RANGE
+   for a key that the engine does not take. CKR_HOST_MEMORY. */
+CK_RV device_run(struct device *device, const struct key *key, const struct device_job *job,
+                 void *context);
+
+/* The same in steps, for a job with pauses, of which only `sort` and `call` count. Take an engine,
+   unless the call is cancelled: it is open unless there is an error, with which it is given back. After
+   an error it is opened anew when it is used next. */
+CK_RV device_take(struct device *device, uint64_t key, const struct device_job *job,
+                  const struct cancel *cancel, struct engine **taken, int *error);
+void device_give_back(struct device *device, struct engine *engine, int error);
+
+/* Whether somebody waits for an engine, or until all are free. */
+bool device_is_wanted(struct device *device);
+
+/* What an error of the driver is to callers of the module. */
+CK_RV device_result_of(int error);
 
 /* The error with which work ends whose result was checked in software: none after CKR_OK,
    COPRIME_ERROR_MEMORY after CKR_HOST_MEMORY, else COPRIME_ERROR_FAULT. */
 int device_error_of(CK_RV checked);
-
-/* Have an engine do work with a key. The work checks its result in software, and ends with
-   COPRIME_ERROR_FAULT if it is wrong. Waiting for an engine, and errors, are as above. */
-CK_RV device_curve(struct device *device, const struct crypto *crypto, struct curve_key *key,
-                   curve_work *work, void *context);
-
-/* Whether an engine can generate such keys. */
-bool device_can_generate(uint32_t bits, uint32_t exponent);
-
-/* Generate a key pair: its primes are random numbers of the operating system, which an engine tests.
-   All numbers of RFC 8017 are set in `numbers`, in secret memory; the caller checks them.
-
-   Before each exponentiation, which takes as long as half of a private operation with such a key, the
-   engine is given to those who wait, and the generation queues anew. An engine keeps no part of the
-   key. Ends with the reason why it is cancelled; other errors as above. */
-CK_RV device_generate(struct device *device, uint32_t bits, uint32_t exponent,
-                      const struct cancel *cancel, struct attributes *numbers);
 
 /* Who waits for an engine looks whether he is still to have it: call this after a key was revoked, or
    the reason of a cancellation has changed. Locks may be held. */

@@ -9,6 +9,7 @@
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 
+#include "curve_engine.h"
 #include "secret.h"
 
 /* A product, and what it is made of, in secret memory. */
@@ -146,7 +147,7 @@ CK_RV ecdh(const struct crypto *crypto, struct device *device, struct curve_key 
     CK_RV rv = begin(crypto, key, point, &wanted);
 
     if (rv == CKR_OK) {
-        rv = device_curve(device, crypto, key, multiply, wanted);
+        rv = curve_engine_run(device, crypto, key, multiply, wanted);
     }
     if (rv == CKR_OK) {
         memcpy(secret, wanted->secret, key->curve->bytes);

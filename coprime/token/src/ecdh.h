@@ -10,7 +10,7 @@
 
 /* secret = what both sides have in common, curve->bytes bytes; `point` is the other side's public key.
    CKR_MECHANISM_PARAM_INVALID unless that is a point of the curve, and one of no low order; errors as
-   device_curve. */
+   device_run. */
 CK_RV ecdh(const struct crypto *crypto, struct device *device, struct curve_key *key,
            struct value point, uint8_t *secret);
 

@@ -7,6 +7,7 @@
 #include <openssl/ec.h>
 #include <openssl/evp.h>
 
+#include "curve_engine.h"
 #include "secret.h"
 
 /* Bits that a nonce is taken from, beside those of n (FIPS 186-5, A.3.1, has 64 or more); bytes of the
@@ -230,7 +231,7 @@ CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curv
         signing->key = key;
         signing->digest = digest;
         signing->size = size;
-        rv = device_curve(device, crypto, key, sign_on_engine, signing);
+        rv = curve_engine_run(device, crypto, key, sign_on_engine, signing);
     }
     if (rv == CKR_OK) {
         memcpy(signature, signing->signature, key->curve->signature);

@@ -12,7 +12,7 @@
 
 /* Sign a digest, of which the leftmost bits count. The signature, r and s of curve->signature bytes, is
    verified before it is given. The nonce is the engine's, if it draws any; else it is a hash of a
-   random number, the private key and the digest. Errors as device_curve. */
+   random number, the private key and the digest. Errors as device_run. */
 CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,
                  const uint8_t *digest, size_t size, uint8_t *signature);
 

@@ -6,6 +6,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include "curve_engine.h"
 #include "edwards.h"
 #include "secret.h"
 
@@ -348,7 +349,7 @@ CK_RV eddsa_sign(const struct crypto *crypto, struct device *device, struct curv
         const struct part parts[] = {{key->secret->prefix, key->curve->bytes}, signing->message};
 
         if (hash_number(crypto, key->curve, variant, parts, 2, signing->r)) {
-            rv = device_curve(device, crypto, key, sign_on_engine, signing);
+            rv = curve_engine_run(device, crypto, key, sign_on_engine, signing);
         }
     }
     if (rv == CKR_OK) {

@@ -22,7 +22,7 @@ bool eddsa_expand(const struct crypto *crypto, const struct curve *curve, const 
                   uint32_t *scalar, uint8_t *prefix);
 
 /* Sign a message. The signature, of curve->signature bytes, is verified before it is given. Errors as
-   device_curve. */
+   device_run. */
 CK_RV eddsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,
                  const struct eddsa_variant *variant, const uint8_t *message, size_t size,
                  uint8_t *signature);

@@ -1,4 +1,4 @@
-/* One engine, and the kinds of access to it. */
+/* Engines, and the kinds of access to them. */
 #ifndef COPRIME_TOKEN_ENGINE_H
 #define COPRIME_TOKEN_ENGINE_H
 
@@ -7,9 +7,14 @@
 
 #include "coprime.h"
 
+/* What an engine computes with. */
+enum engine_sort { ANY_ENGINE, NUMBER_ENGINE, STRING_ENGINE };
+
 /* How an engine is reached. */
 struct engine_kind {
     const char *name;
+    bool is_simulated;
+    enum engine_sort sort; /* of the engine without a place; ANY_ENGINE: it is known once it is open */
     /* Set the caller's members of `driver`, and give what the other functions take; null if that
        fails. `place` is what follows the colon of the engine's name, or null. */
     void *(*open)(const char *place, struct coprime *driver);
@@ -22,6 +27,15 @@ struct engine_kind {
     void (*unlock)(void *handle);
 };
 
-extern const struct engine_kind simulated_engine, serial_engine, uio_engine;
+extern const struct engine_kind simulated_engine, simulated_lattice_engine, serial_engine, uio_engine;
+
+/* An engine: an accelerator, or a core of a cluster. While it is `taken`, it is the taker's. */
+struct engine {
+    struct place *place;
+    struct coprime *driver;
+    bool taken;
+    unsigned failures; /* since it last worked */
+    uint64_t loaded; /* number of the key that it holds; 0: none */
+};
 
 #endif

@@ -52,5 +52,8 @@ static void serial_abandon(void *handle)
 }
 
 const struct engine_kind serial_engine = {
-    "serial", serial_open, serial_close, serial_abandon, NULL, NULL,
+    .name = "serial",
+    .open = serial_open,
+    .close = serial_close,
+    .abandon = serial_abandon,
 };

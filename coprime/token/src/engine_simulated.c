@@ -32,10 +32,11 @@ struct simulated {
 /* Clock cycles after which an access, and a command, is given up; and of a cluster's threads' turn. */
 enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000, CLUSTER_TURN = 1000 };
 
+/* The libraries beside this module. */
 static const char *const library_name = "libcoprime-simulated.so";
+static const char *const lattice_name = "libcoprime-simulated-lattice.so";
 
-/* The library beside this module. */
-static bool own_library(char path[PATH_MAX])
+static bool own_library(const char *name, char path[PATH_MAX])
 {
     Dl_info here;
     const char *slash;
@@ -46,7 +47,7 @@ static bool own_library(char path[PATH_MAX])
     }
     slash = strrchr(here.dli_fname, '/');
     length = snprintf(path, PATH_MAX, "%.*s%s", slash ? (int)(slash - here.dli_fname + 1) : 0,
-                      here.dli_fname, library_name);
+                      here.dli_fname, name);
     return length > 0 && length < PATH_MAX;
 }
 
@@ -155,7 +156,8 @@ static void simulated_abandon(void *handle)
     }
 }
 
-static void *simulated_open(const char *place, struct coprime *driver)
+/* Open a library: the one that is named, or the module's own one. */
+static void *open_simulation(const char *place, const char *own, struct coprime *driver)
 {
     struct simulated *const simulated = calloc(1, sizeof *simulated);
     char path[PATH_MAX];
@@ -171,7 +173,7 @@ static void *simulated_open(const char *place, struct coprime *driver)
         memcpy(path, place, named ? strlen(place) + 1 : 0);
         cores = named ? take_cores(path) : 0;
     } else {
-        named = own_library(path);
+        named = own_library(own, path);
     }
     simulated->turn = cores ? CLUSTER_TURN : COMMAND_LIMIT;
     simulated->library = named ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -194,6 +196,30 @@ static void *simulated_open(const char *place, struct coprime *driver)
     return simulated;
 }
 
+static void *simulated_open(const char *place, struct coprime *driver)
+{
+    return open_simulation(place, library_name, driver);
+}
+
+static void *lattice_open(const char *place, struct coprime *driver)
+{
+    return open_simulation(place, lattice_name, driver);
+}
+
 const struct engine_kind simulated_engine = {
-    "sim", simulated_open, simulated_close, simulated_abandon, NULL, NULL,
+    .name = "sim",
+    .is_simulated = true,
+    .sort = NUMBER_ENGINE,
+    .open = simulated_open,
+    .close = simulated_close,
+    .abandon = simulated_abandon,
+};
+
+const struct engine_kind simulated_lattice_engine = {
+    .name = "sim-lattice",
+    .is_simulated = true,
+    .sort = STRING_ENGINE,
+    .open = lattice_open,
+    .close = simulated_close,
+    .abandon = simulated_abandon,
 };

@@ -50,5 +50,10 @@ static void uio_unlock(void *handle)
 }
 
 const struct engine_kind uio_engine = {
-    "uio", uio_open, uio_close, uio_close, uio_lock, uio_unlock,
+    .name = "uio",
+    .open = uio_open,
+    .close = uio_close,
+    .abandon = uio_close,
+    .lock = uio_lock,
+    .unlock = uio_unlock,
 };

@@ -12,6 +12,43 @@ static CK_FUNCTION_LIST_3_0 functions = {
 #undef CK_PKCS11_FUNCTION_INFO
 };
 
+/* Version 3.2, whose functions follow those of 3.0. */
+static struct {
+    CK_FUNCTION_LIST_3_0 functions;
+    __typeof__(&C_EncapsulateKey) encapsulate;
+    __typeof__(&C_DecapsulateKey) decapsulate;
+    __typeof__(&C_VerifySignatureInit) verify_init;
+    __typeof__(&C_VerifySignature) verify;
+    __typeof__(&C_VerifySignatureUpdate) verify_update;
+    __typeof__(&C_VerifySignatureFinal) verify_final;
+    __typeof__(&C_GetSessionValidationFlags) validation_flags;
+    __typeof__(&C_AsyncComplete) async_complete;
+    __typeof__(&C_AsyncGetID) async_get_id;
+    __typeof__(&C_AsyncJoin) async_join;
+    __typeof__(&C_WrapKeyAuthenticated) wrap;
+    __typeof__(&C_UnwrapKeyAuthenticated) unwrap;
+} new_functions = {
+    {
+        {3, 2},
+#define CK_PKCS11_3_0 1
+#define CK_PKCS11_FUNCTION_INFO(name) name,
+#include <pkcs11f.h>
+#undef CK_PKCS11_FUNCTION_INFO
+    },
+    C_EncapsulateKey,
+    C_DecapsulateKey,
+    C_VerifySignatureInit,
+    C_VerifySignature,
+    C_VerifySignatureUpdate,
+    C_VerifySignatureFinal,
+    C_GetSessionValidationFlags,
+    C_AsyncComplete,
+    C_AsyncGetID,
+    C_AsyncJoin,
+    C_WrapKeyAuthenticated,
+    C_UnwrapKeyAuthenticated,
+};
+
 #define CK_PKCS11_2_0_ONLY 1
 static CK_FUNCTION_LIST old_functions = {
     {2, 40},
@@ -23,6 +60,7 @@ static CK_FUNCTION_LIST old_functions = {
 static CK_UTF8CHAR interface_name[] = "PKCS 11";
 
 static CK_INTERFACE interfaces[] = {
+    {interface_name, &new_functions, 0},
     {interface_name, &functions, 0},
     {interface_name, &old_functions, 0},
 };

@@ -1,12 +1,10 @@
 /* Making keys, and random numbers. */
 #include "aes.h"
-#include "curve_key.h"
+#include "key_kinds.h"
 #include "mechanism.h"
 #include "module.h"
 #include "objects.h"
 #include "public_info.h"
-#include "rsa_key.h"
-#include "rsa_pair.h"
 #include "rules.h"
 #include "secret.h"
 
@@ -30,64 +28,6 @@ static CK_RV begin_half(const struct session *session, struct attributes *half,
     return objects_finish(session, half, true, mechanism->type);
 }
 
-/* Give a half the numbers that it has of these. */
-static CK_RV set_numbers(struct attributes *half, const struct attributes *numbers,
-                         const CK_ATTRIBUTE_TYPE *types, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        const struct value value = attributes_get(numbers, types[i]);
-
-        if (!attributes_set(half, types[i], value.bytes, value.size)) {
-            return CKR_HOST_MEMORY;
-        }
-    }
-    return CKR_OK;
-}
-
-/* Both halves, and what follows from them: of a private key on a curve the first numbers are the public one's, too. */
-static CK_RV set_both(const struct crypto *crypto, struct attributes halves[2],
-                      const struct attributes *numbers, CK_KEY_TYPE type)
-{
-    static const CK_ATTRIBUTE_TYPE of_curve[] = {CKA_EC_PARAMS, CKA_EC_POINT, CKA_VALUE};
-    const bool is_rsa = type == CKK_RSA;
-    const CK_ATTRIBUTE_TYPE *const types = is_rsa ? rsa_attributes : of_curve;
-    CK_RV rv = set_numbers(&halves[0], numbers, types, 2);
-
-    if (rv == CKR_OK) {
-        rv = set_numbers(&halves[1], numbers, types, is_rsa ? RSA_NUMBERS : 3);
-    }
-    for (int i = 0; i < 2 && rv == CKR_OK; ++i) {
-        rv = public_info_set(crypto, &halves[i]);
-    }
-    return rv;
-}
-
-/* The curve of a public template. */
-static const struct curve *curve_of(const struct attributes *public)
-{
-    return curve_named(attributes_ulong(public, CKA_KEY_TYPE, UNAVAILABLE),
-                       attributes_get(public, CKA_EC_PARAMS));
-}
-
-/* Whether the keys that the templates ask for are generated. */
-static CK_RV check_pair(const struct attributes halves[2], CK_KEY_TYPE type)
-{
-    const struct value parameters = attributes_get(&halves[0], CKA_EC_PARAMS);
-    const struct value other = attributes_get(&halves[1], CKA_EC_PARAMS);
-
-    if (type == CKK_RSA) {
-        return rsa_pair_check(&halves[0]);
-    }
-    if (parameters.bytes == NULL) {
-        return CKR_TEMPLATE_INCOMPLETE;
-    }
-    if (curve_of(&halves[0]) == NULL) {
-        return CKR_CURVE_NOT_SUPPORTED;
-    }
-    return other.bytes && curve_of(&halves[1]) != curve_of(&halves[0]) ? CKR_TEMPLATE_INCONSISTENT :
-                                                                         CKR_OK;
-}
-
 /* A generation that goes on in a session. */
 struct task {
     const struct session *session;
@@ -108,25 +48,24 @@ static CK_RV reason_of_task(const void *context)
     return task->private && task->session->dropped ? CKR_USER_NOT_LOGGED_IN : CKR_OK;
 }
 
-static CK_RV generate(const struct session *session, const struct attributes halves[2],
-                      CK_KEY_TYPE type, struct attributes *numbers)
+/* Set the numbers of both halves, and what follows from them. */
+static CK_RV generate(const struct session *session, const struct key_kind *kind,
+                      struct attributes halves[2])
 {
     const struct token *const token = session->token;
-    const struct value parameters = attributes_get(&halves[0], CKA_EC_PARAMS);
     const struct task task = {
         session,
         attributes_bool(&halves[0], CKA_PRIVATE, true) ||
             attributes_bool(&halves[1], CKA_PRIVATE, true),
     };
     const struct cancel cancel = {reason_of_task, &task};
+    const struct maker maker = {token->crypto, token->device, token->device_generates, &cancel};
+    CK_RV rv = kind->generate(&maker, halves);
 
-    if (type == CKK_RSA) {
-        return rsa_pair_generate(token, &halves[0], &cancel, numbers);
+    for (int i = 0; i < 2 && rv == CKR_OK; ++i) {
+        rv = public_info_set(token->crypto, kind, &halves[i]);
     }
-    if (!attributes_set(numbers, CKA_EC_PARAMS, parameters.bytes, parameters.size)) {
-        return CKR_HOST_MEMORY;
-    }
-    return curve_generate(token->crypto, curve_of(&halves[0]), numbers);
+    return rv;
 }
 
 /* Whether the session may make these objects, before there is any work for them. */
@@ -156,7 +95,7 @@ static CK_RV begin_pair(const struct session *session, const struct mechanism *m
         rv = begin_half(session, &halves[1], mechanism, CKO_PRIVATE_KEY, private, private_count);
     }
     if (rv == CKR_OK) {
-        rv = check_pair(halves, mechanism->key);
+        rv = key_kind_of(mechanism->key)->check_pair(halves);
     }
     return rv == CKR_OK ? check_allowed(session, public, public_count, halves, 2) : rv;
 }
@@ -167,7 +106,6 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
                         CK_OBJECT_HANDLE_PTR phPublicKey, CK_OBJECT_HANDLE_PTR phPrivateKey)
 {
     struct attributes halves[2] = {{.secret = true}, {.secret = true}};
-    struct attributes numbers = {.secret = true};
     const struct mechanism *mechanism;
     CK_OBJECT_HANDLE handles[2];
     struct session *session;
@@ -191,12 +129,8 @@ CK_RV C_GenerateKeyPair(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
                         pPrivateKeyTemplate, ulPrivateKeyAttributeCount, halves);
     }
     if (rv == CKR_OK) {
-        rv = generate(session, halves, mechanism->key, &numbers);
+        rv = generate(session, key_kind_of(mechanism->key), halves);
     }
-    if (rv == CKR_OK) {
-        rv = set_both(session->token->crypto, halves, &numbers, mechanism->key);
-    }
-    attributes_free(&numbers);
     rv = objects_add(session, rv, pPublicKeyTemplate, ulPublicKeyAttributeCount, halves, 2, handles);
     if (rv == CKR_OK) {
         *phPublicKey = handles[0];

@@ -4,6 +4,7 @@
 
 #include "aes.h"
 #include "curve.h"
+#include "ml_kem.h"
 #include "rsa_key.h"
 
 #define SIGNS_ALONE (CKF_SIGN | CKF_VERIFY | CKF_MESSAGE_SIGN | CKF_MESSAGE_VERIFY)
@@ -16,6 +17,8 @@
     {type, {224, MAX_CURVE_BITS, ON_PRIME_FIELD | (flags)}, CKK_EC, scheme, digest}
 #define OTHER_CURVE(type, flags, key, scheme) \
     {type, {255, 448, CKF_HW | CKF_EC_NAMEDCURVE | (flags)}, key, scheme, NO_DIGEST}
+#define ML_KEM(type, flags, scheme) \
+    {type, {800, MAX_ML_KEM_EK, CKF_HW | (flags)}, CKK_ML_KEM, scheme, NO_DIGEST}
 #define WRAPS (CKF_WRAP | CKF_UNWRAP)
 #define ENCRYPTS (CKF_ENCRYPT | CKF_DECRYPT)
 #define AUTHENTICATES (ENCRYPTS | CKF_MESSAGE_ENCRYPT | CKF_MESSAGE_DECRYPT | CKF_MULTI_MESSAGE)
@@ -72,6 +75,8 @@ static const struct mechanism mechanisms[] = {
     OTHER_CURVE(CKM_EDDSA, SIGNS, CKK_EC_EDWARDS, EDDSA),
     OTHER_CURVE(CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, CKK_EC_MONTGOMERY,
                 NO_SCHEME),
+    ML_KEM(CKM_ML_KEM_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, NO_SCHEME),
+    ML_KEM(CKM_ML_KEM, CKF_ENCAPSULATE | CKF_DECAPSULATE, KEM),
     AES(CKM_AES_KEY_GEN, CKF_GENERATE),
     AES(CKM_AES_ECB, ENCRYPTS),
     AES(CKM_AES_CBC, ENCRYPTS),

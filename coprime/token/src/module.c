@@ -11,6 +11,7 @@
 
 #include "debug.h"
 #include "lock.h"
+#include "policy.h"
 #include "process.h"
 #include "profiles.h"
 #include "text.h"
@@ -65,11 +66,6 @@ void module_leave(void)
 struct token *module_token(CK_SLOT_ID slot)
 {
     return slot < module.count ? &module.tokens[slot] : NULL;
-}
-
-bool module_allows(enum allowance allowance)
-{
-    return module.allowed & (unsigned)allowance;
 }
 
 static bool add_slot(void *context, const struct slot *slot)
@@ -138,13 +134,16 @@ static void forget_parent(void)
    ended already. */
 static CK_RV open_all(void)
 {
+    unsigned allowed;
+
     if (module.crypto.context == NULL && !crypto_open(&module.crypto)) {
         return CKR_FUNCTION_FAILED;
     }
-    if (!config_read(add_slot, NULL, &module.allowed)) {
+    if (!config_read(add_slot, NULL, &allowed)) {
         close_slots();
         return CKR_FUNCTION_FAILED;
     }
+    policy_set(allowed);
     module.complete = true;
     return CKR_OK;
 }
@@ -251,7 +250,7 @@ CK_RV C_GetInfo(CK_INFO_PTR pInfo)
     }
     if (pInfo) {
         memset(pInfo, 0, sizeof *pInfo);
-        pInfo->cryptokiVersion = (CK_VERSION){3, 0};
+        pInfo->cryptokiVersion = (CK_VERSION){3, 2};
         text_pad(pInfo->manufacturerID, sizeof pInfo->manufacturerID, "Coprime");
         text_pad(pInfo->libraryDescription, sizeof pInfo->libraryDescription,
                  "Keys on Coprime's accelerators");

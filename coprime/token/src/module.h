@@ -18,7 +18,6 @@ struct module {
     pthread_cond_t changed; /* a call ended, or the module is ending */
     atomic_bool ending;
     unsigned calls; /* that are under way */
-    unsigned allowed; /* members of `enum allowance` */
     struct crypto crypto;
     struct token *tokens; /* one for each slot */
     unsigned count;
@@ -35,9 +34,6 @@ void module_leave(void);
 
 void module_lock(void);
 void module_unlock(void);
-
-/* Whether the configuration allows what is refused otherwise. */
-bool module_allows(enum allowance allowance);
 
 /* The token of a slot; null if there is no such slot. */
 struct token *module_token(CK_SLOT_ID slot);

@@ -6,7 +6,7 @@
 
 #include "aes.h"
 #include "check_value.h"
-#include "key.h"
+#include "key_kinds.h"
 #include "mechanism.h"
 #include "module.h"
 #include "public_info.h"

@@ -1,6 +1,7 @@
 #include "operation.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/crypto.h>
@@ -13,7 +14,7 @@
 
 static const CK_FLAGS flags_of[OPERATIONS] = {
     [SIGN] = CKF_SIGN,       [VERIFY] = CKF_VERIFY, [ENCRYPT] = CKF_ENCRYPT,
-    [DECRYPT] = CKF_DECRYPT, [DIGEST] = CKF_DIGEST,
+    [DECRYPT] = CKF_DECRYPT, [DIGEST] = CKF_DIGEST, [VERIFY_GIVEN] = CKF_VERIFY,
     [SIGN_MESSAGES] = CKF_MESSAGE_SIGN, [VERIFY_MESSAGES] = CKF_MESSAGE_VERIFY,
     [ENCRYPT_MESSAGES] = CKF_MESSAGE_ENCRYPT, [DECRYPT_MESSAGES] = CKF_MESSAGE_DECRYPT,
 };
@@ -26,6 +27,7 @@ void operation_end(struct operation *operation)
     EVP_MAC_CTX_free(operation->mac);
     secret_free(operation->message_key);
     secret_free(operation->collected);
+    free(operation->signature);
     memset(operation, 0, sizeof *operation);
 }
 

@@ -15,10 +15,11 @@
 #include "key.h"
 #include "mechanism.h"
 
-/* Those of messages take one message after the other, and end when they are told to. */
+/* Those of messages take one message after the other, and end when they are told to. VERIFY_GIVEN has
+   its signature from the beginning. */
 enum operation_kind {
-    SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, SIGN_MESSAGES, VERIFY_MESSAGES, ENCRYPT_MESSAGES,
-    DECRYPT_MESSAGES, OPERATIONS
+    SIGN, VERIFY, ENCRYPT, DECRYPT, DIGEST, VERIFY_GIVEN, SIGN_MESSAGES, VERIFY_MESSAGES,
+    ENCRYPT_MESSAGES, DECRYPT_MESSAGES, OPERATIONS
 };
 
 /* How the input comes: the first call decides, also one that only asks for a length. */
@@ -37,6 +38,8 @@ struct operation {
     EVP_MAC_CTX *mac;
     uint8_t *message_key; /* of messages that are enciphered, in secret memory; or null */
     size_t message_key_size;
+    uint8_t *signature; /* of VERIFY_GIVEN; or null */
+    CK_ULONG signature_size;
     /* What was given in parts, of what is neither hashed nor enciphered as it comes. */
     uint8_t *collected;
     size_t collected_size, collected_room;

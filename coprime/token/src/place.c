@@ -11,7 +11,8 @@
 /* The longest modulus that the cores of a cluster may have room for. */
 enum { MAX_CORE_BITS = 16384 };
 
-static const struct engine_kind *const kinds[] = {&simulated_engine, &serial_engine, &uio_engine};
+static const struct engine_kind *const kinds[] = {&simulated_engine, &simulated_lattice_engine,
+                                                  &serial_engine, &uio_engine};
 
 bool place_set(struct place *place, const char *name, size_t length)
 {
@@ -167,7 +168,9 @@ int place_begin_use(struct place *place)
     place->count = 1;
     place->engines[0].driver = &place->driver;
     error = coprime_open(&place->driver);
-    return error == COPRIME_ERROR_IDENTIFICATION ? open_cluster(place) : error;
+    error = error == COPRIME_ERROR_IDENTIFICATION ? open_cluster(place) : error;
+    place->known = error == 0;
+    return error;
 }
 
 void place_end_use(struct place *place)

@@ -14,21 +14,13 @@
 /* The most cores of a cluster that are used. */
 enum { MAX_CORES = 16 };
 
-/* An engine: an accelerator, or a core of a cluster. While it is `taken`, it is the taker's. */
-struct engine {
-    struct place *place;
-    struct coprime *driver;
-    bool taken;
-    unsigned failures; /* since it last worked */
-    uint64_t loaded; /* number of the key that it holds; 0: none */
-};
-
 /* What one of a device's names stands for. It is opened by the first user of one of its engines,
    and brought back to order by the last one; both are alone with it while it is `changing`. */
 struct place {
     const struct engine_kind *kind;
     char *name; /* what follows the colon; null if there is none */
     bool changing;
+    bool known; /* it has been open: the drivers of its engines say what they can do */
     bool failed; /* nobody else may use it, and the last user closes it */
     unsigned users;
     void *handle; /* null while it is closed */

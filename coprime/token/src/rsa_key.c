@@ -8,7 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
 
-#include "module.h"
+#include "policy.h"
 #include "secret.h"
 
 const CK_ATTRIBUTE_TYPE rsa_attributes[RSA_NUMBERS] = {
@@ -307,13 +307,13 @@ bool rsa_private_in_software(const struct rsa_key *key, const uint8_t *input, ui
 
 static bool allows_bits(uint32_t bits)
 {
-    return bits >= (uint32_t)(module_allows(ALLOW_WEAK_RSA) ? MIN_RSA_BITS : STRONG_RSA_BITS) &&
+    return bits >= (uint32_t)(policy_allows(ALLOW_WEAK_RSA) ? MIN_RSA_BITS : STRONG_RSA_BITS) &&
            bits <= MAX_RSA_BITS;
 }
 
 static bool allows_exponent(const BIGNUM *e)
 {
-    return module_allows(ALLOW_WEAK_RSA) || bits_of(e) > 16;
+    return policy_allows(ALLOW_WEAK_RSA) || bits_of(e) > 16;
 }
 
 /* A modulus and an exponent that can be, and are allowed. */

@@ -6,6 +6,7 @@
 
 #include "blinding.h"
 #include "padding.h"
+#include "rsa_engine.h"
 #include "secret.h"
 
 CK_RV rsa_check(const struct operation *operation)
@@ -71,7 +72,7 @@ CK_RV rsa_sign(const struct context *context, const struct operation *operation,
     CK_RV rv = encode(context->crypto, operation, text, padded);
 
     if (rv == CKR_OK) {
-        rv = device_private(context->device, rsa_key_of(operation->key), padded, signature);
+        rv = rsa_engine_private(context->device, rsa_key_of(operation->key), padded, signature);
     }
     OPENSSL_cleanse(padded, sizeof padded);
     return rv;
@@ -134,7 +135,7 @@ static CK_RV decrypt_blinded(const struct context *context, struct rsa_key *key,
     CK_RV rv = CKR_FUNCTION_FAILED;
 
     if (blinding_begin(&blinding, context->crypto, key, ciphertext, blinded)) {
-        rv = device_private(context->device, key, blinded, padded);
+        rv = rsa_engine_private(context->device, key, blinded, padded);
     }
     if (rv == CKR_OK && !blinding_undo(&blinding, key, padded, padded)) {
         rv = CKR_FUNCTION_FAILED;

@@ -4,7 +4,7 @@
 
 #include "aes.h"
 #include "debug.h"
-#include "rsa_key.h"
+#include "key_kinds.h"
 
 /* Classes, as bits. */
 enum {
@@ -92,6 +92,10 @@ static const struct rule rules[] = {
     {CKA_WRAP, SECRET, MADE, BOOLEAN, NO, false},
     {CKA_DECRYPT, HIDEABLE, MADE, BOOLEAN, YES, false},
     {CKA_DERIVE, PRIVATE, MADE, BOOLEAN, NO, false},
+    {CKA_ENCAPSULATE, PUBLIC, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_DECAPSULATE, PRIVATE, ANYWHERE, BOOLEAN, NO, false},
+    {CKA_ENCAPSULATE_TEMPLATE, PUBLIC, MADE, TEMPLATE, NOTHING, false},
+    {CKA_DECAPSULATE_TEMPLATE, PRIVATE, MADE, TEMPLATE, NOTHING, false},
     {CKA_SIGN, HIDEABLE, ANYWHERE, BOOLEAN, YES, false},
     {CKA_SIGN_RECOVER, PRIVATE, ANYWHERE, BOOLEAN, NO, false},
     {CKA_UNWRAP, SECRET, ANYWHERE, BOOLEAN, NO, false},
@@ -118,13 +122,17 @@ static const struct rule rules[] = {
 
     {CKA_EC_PARAMS, PUBLIC | PRIVATE, IMPORTED | GENERATED, BYTES, NOTHING, false},
     {CKA_EC_POINT, PUBLIC | PRIVATE, IMPORTED, BYTES, NOTHING, false},
+    {CKA_VALUE, PUBLIC, IMPORTED, BYTES, NOTHING, false},
     {CKA_VALUE, PRIVATE, IMPORTED, BYTES, NOTHING, true},
+
+    {CKA_PARAMETER_SET, PUBLIC | PRIVATE, MADE, NUMBER, NOTHING, false},
+    {CKA_SEED, PRIVATE, IMPORTED, BYTES, NOTHING, true},
 
     {CKA_VALUE, SECRET, IMPORTED, BYTES, NOTHING, true},
     {CKA_VALUE_LEN, SECRET, GENERATED | UNWRAPPED | DERIVED, NUMBER, NOTHING, false},
 };
 
-enum { RULES = sizeof rules / sizeof *rules, MAX_ATTRIBUTE = 1 << 20 };
+enum { RULES = sizeof rules / sizeof *rules, MAX_ATTRIBUTE = 1 << 20, MAX_INTEGER = 4096 / 8 };
 
 static unsigned class_bit(CK_OBJECT_CLASS class)
 {
@@ -208,7 +216,8 @@ static bool has_form(struct value value, enum form form)
 
 bool rules_is_nested(CK_ATTRIBUTE_TYPE type)
 {
-    return type == CKA_WRAP_TEMPLATE || type == CKA_UNWRAP_TEMPLATE;
+    return type == CKA_WRAP_TEMPLATE || type == CKA_UNWRAP_TEMPLATE ||
+           type == CKA_ENCAPSULATE_TEMPLATE || type == CKA_DECAPSULATE_TEMPLATE;
 }
 
 /* Whether an attribute with this value may be in a template for keys that are wrapped or unwrapped. */
@@ -362,37 +371,19 @@ CK_RV rules_apply(struct attributes *attributes, CK_OBJECT_CLASS class, enum ori
     return CKR_OK;
 }
 
-/* Whether a key has an attribute of a key of another type. */
-static bool has_foreign(const struct attributes *attributes, unsigned class)
-{
-    static const CK_ATTRIBUTE_TYPE of_curves[] = {CKA_EC_PARAMS, CKA_EC_POINT, CKA_VALUE};
-    const bool is_rsa = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA;
-    bool found = !is_rsa && attributes_get(attributes, CKA_MODULUS_BITS).bytes;
-
-    if (!(class & (PUBLIC | PRIVATE))) {
-        return false;
-    }
-    for (int i = 0; !is_rsa && i < RSA_NUMBERS; ++i) {
-        found = found || attributes_get(attributes, rsa_attributes[i]).bytes;
-    }
-    for (size_t i = 0; is_rsa && i < sizeof of_curves / sizeof *of_curves; ++i) {
-        found = found || attributes_get(attributes, of_curves[i]).bytes;
-    }
-    return found;
-}
-
-static bool is_on_curve(CK_KEY_TYPE type)
-{
-    return type == CKK_EC || type == CKK_EC_EDWARDS || type == CKK_EC_MONTGOMERY;
-}
-
 bool rules_reads(const struct attributes *key, bool otherwise)
 {
-    return attributes_bool(key,
-                           is_on_curve(attributes_ulong(key, CKA_KEY_TYPE, UNAVAILABLE)) ?
-                               CKA_DERIVE :
-                               CKA_DECRYPT,
-                           otherwise);
+    const struct key_kind *const kind = key_kind_of_object(key);
+
+    return attributes_bool(key, kind ? kind->reads : CKA_DECRYPT, otherwise);
+}
+
+/* What keys may do: those of one half by their kind, secret keys everything. */
+static unsigned rights_of(const struct attributes *attributes, unsigned class)
+{
+    const struct key_kind *const kind = key_kind_of_object(attributes);
+
+    return class & (PUBLIC | PRIVATE) && kind ? kind->rights : ~(unsigned)RIGHT_DERIVE;
 }
 
 /* What a boolean is by default. Who can decrypt with a key that wraps reads what it wraps, and who can
@@ -401,23 +392,34 @@ static bool boolean_by_default(const struct attributes *attributes, const struct
                                unsigned class)
 {
     const bool unwraps = attributes_bool(attributes, CKA_UNWRAP, false);
-    const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
-    const bool on_curve = is_on_curve(type);
+    const bool wraps = attributes_bool(attributes, CKA_WRAP, false);
+    const unsigned rights = rights_of(attributes, class);
 
     switch (rule->type) {
     case CKA_DECRYPT:
-        return !on_curve && !unwraps && !attributes_bool(attributes, CKA_WRAP, false);
+        return rights & RIGHT_ENCRYPT && !unwraps && !wraps;
     case CKA_ENCRYPT:
-        return !on_curve && (class != SECRET || !unwraps);
+        return rights & RIGHT_ENCRYPT && (class != SECRET || !unwraps);
     case CKA_SIGN:
     case CKA_VERIFY: /* with AES it is encryption */
-        return type != CKK_EC_MONTGOMERY &&
-               (class != SECRET || !(unwraps || attributes_bool(attributes, CKA_WRAP, false)));
+        return rights & RIGHT_SIGN && (class != SECRET || !(unwraps || wraps));
     case CKA_DERIVE:
-        return class == PRIVATE && type == CKK_EC_MONTGOMERY && !unwraps;
+        return class == PRIVATE && rights & RIGHT_DERIVE && !unwraps;
+    case CKA_ENCAPSULATE:
+    case CKA_DECAPSULATE:
+        return rights & RIGHT_ENCAPSULATE;
     default:
         return rule->otherwise == YES;
     }
+}
+
+/* Whether a key of two halves has an attribute of a key of another kind. */
+static bool has_foreign(const struct attributes *attributes, unsigned class)
+{
+    const struct key_kind *const kind = key_kind_of_object(attributes);
+
+    return class & (PUBLIC | PRIVATE) && kind &&
+           key_has_foreign(kind, attributes, class == PRIVATE);
 }
 
 bool rules_fit_key(const struct attributes *attributes)
@@ -453,10 +455,10 @@ bool rules_set_defaults(struct attributes *attributes, CK_OBJECT_CLASS class)
     return true;
 }
 
-/* Whether a stored value has the form of its rule. No integer is longer than a modulus. */
+/* Whether a stored value has the form of its rule. No integer is longer than the longest modulus. */
 static bool is_sound(struct value value, const struct rule *rule)
 {
-    return has_form(value, rule->form) && (rule->form != INTEGER || value.size <= MAX_RSA_BYTES);
+    return has_form(value, rule->form) && (rule->form != INTEGER || value.size <= MAX_INTEGER);
 }
 
 /* Whether a secret key has a value, of a length that its kind of key can have. */
@@ -472,23 +474,9 @@ static bool has_secret_value(const struct attributes *list)
 /* Whether a key of two halves has the numbers of its half. */
 static bool has_numbers(const struct attributes *list, bool is_private)
 {
-    const int count = is_private ? RSA_NUMBERS : RSA_E + 1;
-    bool complete = true;
+    const struct key_kind *const kind = key_kind_of_object(list);
 
-    switch (attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE)) {
-    case CKK_RSA:
-        for (int i = 0; i < count; ++i) {
-            complete = complete && attributes_get(list, rsa_attributes[i]).bytes;
-        }
-        return complete;
-    case CKK_EC:
-    case CKK_EC_EDWARDS:
-    case CKK_EC_MONTGOMERY:
-        return attributes_get(list, CKA_EC_PARAMS).bytes &&
-               attributes_get(list, is_private ? CKA_VALUE : CKA_EC_POINT).bytes;
-    default:
-        return false;
-    }
+    return kind && kind->is_complete(list, is_private);
 }
 
 bool rules_accept(const struct attributes *list)
@@ -536,7 +524,7 @@ bool rules_hides(const struct attributes *attributes, CK_ATTRIBUTE_TYPE type)
 bool rules_bind(const struct attributes *key)
 {
     static const CK_ATTRIBUTE_TYPE lists[] = {CKA_ALLOWED_MECHANISMS, CKA_WRAP_TEMPLATE,
-                                              CKA_UNWRAP_TEMPLATE};
+                                              CKA_UNWRAP_TEMPLATE, CKA_DECAPSULATE_TEMPLATE};
     const bool is_private = attributes_ulong(key, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY;
     const bool is_aes = attributes_ulong(key, CKA_KEY_TYPE, UNAVAILABLE) == CKK_AES;
     bool bound = attributes_bool(key, CKA_ALWAYS_AUTHENTICATE, false);

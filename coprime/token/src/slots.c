@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 
 #include "module.h"
+#include "policy.h"
 #include "secret.h"
 #include "text.h"
 
@@ -168,7 +169,7 @@ CK_RV C_GetMechanismInfo(CK_SLOT_ID slotID, CK_MECHANISM_TYPE type, CK_MECHANISM
     }
     if (mechanism) {
         *pInfo = mechanism->info;
-        if (pInfo->ulMinKeySize == MIN_RSA_BITS && !module_allows(ALLOW_WEAK_RSA)) {
+        if (pInfo->ulMinKeySize == MIN_RSA_BITS && !policy_allows(ALLOW_WEAK_RSA)) {
             pInfo->ulMinKeySize = STRONG_RSA_BITS;
         }
     }

@@ -6,6 +6,7 @@
 #include <openssl/crypto.h>
 
 #include "debug.h"
+#include "key_kinds.h"
 #include "module.h"
 #include "rules.h"
 #include "secret.h"

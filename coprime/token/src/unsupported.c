@@ -35,6 +35,17 @@ UNSUPPORTED(C_VerifyMessageBegin, session s, parameter p, length n)
 UNSUPPORTED(C_VerifyMessageNext, session s, parameter p, length n, bytes b, length c, bytes g,
             length d)
 
+/* Of version 3.2: nothing is validated, no call goes on after it has returned, and no mechanism of ours
+   authenticates what is wrapped together with other data. */
+UNSUPPORTED(C_GetSessionValidationFlags, session s, length t, CK_FLAGS *f)
+UNSUPPORTED(C_AsyncComplete, session s, CK_UTF8CHAR_PTR n, parameter r)
+UNSUPPORTED(C_AsyncGetID, session s, CK_UTF8CHAR_PTR n, lengths i)
+UNSUPPORTED(C_AsyncJoin, session s, CK_UTF8CHAR_PTR n, length i, bytes b, length c)
+UNSUPPORTED(C_WrapKeyAuthenticated, session s, mechanism m, object w, object k, bytes a, length n,
+            bytes to, lengths d)
+UNSUPPORTED(C_UnwrapKeyAuthenticated, session s, mechanism m, object w, bytes b, length n,
+            CK_ATTRIBUTE_PTR t, length c, bytes a, length d, CK_OBJECT_HANDLE_PTR k)
+
 /* Nothing runs beside its call here, as the standard has it since version 2.0. */
 CK_RV C_GetFunctionStatus(CK_SESSION_HANDLE hSession)
 {

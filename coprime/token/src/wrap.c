@@ -5,9 +5,11 @@
 
 #include "aes.h"
 #include "ecdh.h"
+#include "key_kinds.h"
 #include "module.h"
 #include "objects.h"
 #include "operation.h"
+#include "policy.h"
 #include "pkcs8.h"
 #include "rules.h"
 #include "secret.h"
@@ -47,16 +49,18 @@ static bool has_same(const struct attributes *a, const struct attributes *b,
    without padding. */
 static bool decrypts(const struct attributes *key, bool is_private)
 {
-    const bool is_rsa = is_private && attributes_ulong(key, CKA_KEY_TYPE, UNAVAILABLE) == CKK_RSA;
+    const struct key_kind *const kind = is_private ? key_kind_of_object(key) : NULL;
 
-    return rules_reads(key, true) || !rules_hides(key, is_rsa ? CKA_PRIVATE_EXPONENT : CKA_VALUE) ||
-           (is_rsa && !attributes_bool(key, CKA_UNWRAP, false));
+    return rules_reads(key, true) || !rules_hides(key, kind ? kind->secret : CKA_VALUE) ||
+           (kind && kind->signing_decrypts && !attributes_bool(key, CKA_UNWRAP, false));
 }
 
 /* Whether these are halves of one pair. */
 static bool is_pair(const struct attributes *a, const struct attributes *b)
 {
-    return has_same(a, b, CKA_MODULUS) || has_same(a, b, CKA_EC_POINT);
+    const struct key_kind *const kind = key_kind_of_object(a);
+
+    return kind && kind->common != UNAVAILABLE && has_same(a, b, kind->common);
 }
 
 /* Whether what a key wraps can be decrypted by means of the token: with the key itself or a copy of it,
@@ -344,7 +348,7 @@ static CK_RV check_wrapped(const struct attributes *key, const struct wrapper *w
         return CKR_KEY_NOT_WRAPPABLE;
     }
     if ((wrapper->decrypts || rules_bind(key)) && attributes_bool(key, CKA_SENSITIVE, true) &&
-        !module_allows(ALLOW_REVEAL_WRAPPED)) {
+        !policy_allows(ALLOW_REVEAL_WRAPPED)) {
         return CKR_KEY_NOT_WRAPPABLE;
     }
     return class == CKO_PRIVATE_KEY && (scheme == PKCS1 || scheme == OAEP) ?
@@ -491,7 +495,7 @@ static CK_RV check_unwrapped(const struct wrapper *wrapper, const struct attribu
     const CK_ATTRIBUTE *const decrypts =
         template_find(wrapper->template.items, wrapper->template.count, CKA_DECRYPT);
 
-    if (module_allows(ALLOW_REVEAL_WRAPPED)) {
+    if (policy_allows(ALLOW_REVEAL_WRAPPED)) {
         return CKR_OK;
     }
     if (!wrapper->decrypts && !attributes_bool(made, CKA_SENSITIVE, true)) {
