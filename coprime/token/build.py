@@ -1,4 +1,4 @@
-"""Build the PKCS #11 module, and the simulated engines that it takes if no other device is named."""
+"""Build the PKCS #11 module, and the simulated engines that it takes by default."""
 
 import os
 import shlex

@@ -42,6 +42,8 @@ MECHANISMS = {
     0x1055: "EC_EDWARDS_KEY_PAIR_GEN",
     0x1057: "EDDSA",
     0x1056: "EC_MONTGOMERY_KEY_PAIR_GEN",
+    0x000F: "ML_KEM_KEY_PAIR_GEN",
+    0x0017: "ML_KEM",
     0x1080: "AES_KEY_GEN",
     0x1081: "AES_ECB",
     0x1082: "AES_CBC",
@@ -108,10 +110,13 @@ FLAGS = {
     0x20000: "wrap",
     0x40000: "unwrap",
     0x80000: "derive",
+    0x10000000: "encapsulate",
+    0x20000000: "decapsulate",
 }
 """Of CK_MECHANISM_INFO."""
 KEY_TYPES = {0x00: "RSA", 0x03: "EC", 0x10: "generic secret", 0x1F: "AES"}
 KEY_TYPES |= {0x33: "ChaCha20", 0x40: "EC Edwards", 0x41: "EC Montgomery"}
+KEY_TYPES |= {0x49: "ML-KEM"}
 KEY_TYPES |= {0x28: "HMAC SHA-1", 0x2E: "HMAC SHA-224", 0x2B: "HMAC SHA-256"}
 KEY_TYPES |= {0x2C: "HMAC SHA-384", 0x2D: "HMAC SHA-512", 0x36: "HMAC SHA3-224"}
 KEY_TYPES |= {0x37: "HMAC SHA3-256", 0x38: "HMAC SHA3-384", 0x39: "HMAC SHA3-512"}
@@ -125,5 +130,7 @@ RIGHTS = {
     0x106: "wrap",
     0x107: "unwrap",
     0x10C: "derive",
+    0x633: "encapsulate",
+    0x634: "decapsulate",
 }
 """Attributes that allow a key to do something."""

@@ -189,7 +189,9 @@ def test_new_keys_that_are_refused(session):
         session.encapsulate(999999)
     with refused(c.KEY_TYPE_INCONSISTENT):
         session.begin("C_SignInit", private, c.RSA_PKCS)
-    public, private = generated(session, "ML-KEM-512", {c.ENCAPSULATE: False}, {c.DECAPSULATE: False})
+    public, private = generated(
+        session, "ML-KEM-512", {c.ENCAPSULATE: False}, {c.DECAPSULATE: False}
+    )
     with refused(c.KEY_FUNCTION_NOT_PERMITTED):
         session.encapsulate(public)
     with refused(c.KEY_FUNCTION_NOT_PERMITTED):
@@ -356,9 +358,7 @@ def test_published_messages_in_c(tmp_path):
     functions = compiled(tmp_path)
     sets = (ctypes.c_char * 0).in_dll(functions, "ml_kem_sets")
     size = 4 * 4 + 3 * 8  # of a struct ml_kem_set
-    cases = [
-        case for case in published_cases() if case.operation == "encapsulate" and case.valid
-    ]
+    cases = [case for case in published_cases() if case.operation == "encapsulate" and case.valid]
     for case in cases:
         one = SETS[case.set]
         own = ctypes.c_void_p(ctypes.addressof(sets) + size * (NUMBERS[case.set] - 1))
