@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module.h"
+#include "calls.h"
 #include "objects.h"
 #include "operation.h"
 #include "policy.h"

@@ -12,32 +12,34 @@
 
 /* RFC 8017, 9.2, note 1; of SHA-3 the identifiers are those of FIPS 202's registration. */
 static const struct digest digests[DIGESTS] = {
-    {CKM_SHA_1, CKG_MGF1_SHA1, "SHA1", 20, 15,
+    {CKM_SHA_1, CKG_MGF1_SHA1, "SHA1", false, 20, 15,
      {0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14}},
-    {CKM_SHA224, CKG_MGF1_SHA224, "SHA224", 28, 19,
+    {CKM_SHA224, CKG_MGF1_SHA224, "SHA224", false, 28, 19,
      {0x30, 0x2d, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x04,
       0x05, 0x00, 0x04, 0x1c}},
-    {CKM_SHA256, CKG_MGF1_SHA256, "SHA256", 32, 19,
+    {CKM_SHA256, CKG_MGF1_SHA256, "SHA256", false, 32, 19,
      {0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01,
       0x05, 0x00, 0x04, 0x20}},
-    {CKM_SHA384, CKG_MGF1_SHA384, "SHA384", 48, 19,
+    {CKM_SHA384, CKG_MGF1_SHA384, "SHA384", false, 48, 19,
      {0x30, 0x41, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02,
       0x05, 0x00, 0x04, 0x30}},
-    {CKM_SHA512, CKG_MGF1_SHA512, "SHA512", 64, 19,
+    {CKM_SHA512, CKG_MGF1_SHA512, "SHA512", false, 64, 19,
      {0x30, 0x51, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03,
       0x05, 0x00, 0x04, 0x40}},
-    {CKM_SHA3_224, CKG_MGF1_SHA3_224, "SHA3-224", 28, 19,
+    {CKM_SHA3_224, CKG_MGF1_SHA3_224, "SHA3-224", false, 28, 19,
      {0x30, 0x2d, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x07,
       0x05, 0x00, 0x04, 0x1c}},
-    {CKM_SHA3_256, CKG_MGF1_SHA3_256, "SHA3-256", 32, 19,
+    {CKM_SHA3_256, CKG_MGF1_SHA3_256, "SHA3-256", false, 32, 19,
      {0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x08,
       0x05, 0x00, 0x04, 0x20}},
-    {CKM_SHA3_384, CKG_MGF1_SHA3_384, "SHA3-384", 48, 19,
+    {CKM_SHA3_384, CKG_MGF1_SHA3_384, "SHA3-384", false, 48, 19,
      {0x30, 0x41, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x09,
       0x05, 0x00, 0x04, 0x30}},
-    {CKM_SHA3_512, CKG_MGF1_SHA3_512, "SHA3-512", 64, 19,
+    {CKM_SHA3_512, CKG_MGF1_SHA3_512, "SHA3-512", false, 64, 19,
      {0x30, 0x51, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x0a,
       0x05, 0x00, 0x04, 0x40}},
+    {CKM_HASH_ML_DSA_SHAKE128, UNAVAILABLE, "SHAKE128", true, 32, 0, {0}},
+    {CKM_HASH_ML_DSA_SHAKE256, UNAVAILABLE, "SHAKE256", true, 64, 0, {0}},
 };
 
 bool crypto_open(struct crypto *crypto)
@@ -71,7 +73,7 @@ void crypto_close(struct crypto *crypto)
     memset(crypto, 0, sizeof *crypto);
 }
 
-const struct digest *digest_of(CK_MECHANISM_TYPE mechanism)
+const struct digest *digest_of_mechanism(CK_MECHANISM_TYPE mechanism)
 {
     for (int i = 0; i < DIGESTS; ++i) {
         if (digests[i].mechanism == mechanism) {
@@ -81,10 +83,23 @@ const struct digest *digest_of(CK_MECHANISM_TYPE mechanism)
     return NULL;
 }
 
+const struct digest *digest_of(CK_MECHANISM_TYPE mechanism)
+{
+    const struct digest *const digest = digest_of_mechanism(mechanism);
+
+    return digest && !digest->extends ? digest : NULL;
+}
+
+bool digest_finish(const struct digest *digest, EVP_MD_CTX *context, uint8_t *result)
+{
+    return (digest->extends ? EVP_DigestFinalXOF(context, result, digest->size) :
+                              EVP_DigestFinal_ex(context, result, NULL)) == 1;
+}
+
 const struct digest *digest_of_mgf(CK_RSA_PKCS_MGF_TYPE mgf)
 {
     for (int i = 0; i < DIGESTS; ++i) {
-        if (digests[i].mgf == mgf) {
+        if (digests[i].mgf == mgf && !digests[i].extends) {
             return &digests[i];
         }
     }

@@ -23,12 +23,13 @@ struct digest {
     CK_MECHANISM_TYPE mechanism;
     CK_RSA_PKCS_MGF_TYPE mgf;
     const char *name;
+    bool extends; /* its output has any length; `size` is what is used here */
     size_t size;
     size_t info_size;
     uint8_t info[19];
 };
 
-enum { DIGESTS = 9, MAX_DIGEST = 64 };
+enum { DIGESTS = 11, MAX_DIGEST = 64 };
 
 struct crypto {
     OSSL_LIB_CTX *context;
@@ -50,6 +51,11 @@ void crypto_close(struct crypto *crypto);
 const struct digest *digest_of(CK_MECHANISM_TYPE mechanism);
 const struct digest *digest_of_mgf(CK_RSA_PKCS_MGF_TYPE mgf);
 const EVP_MD *digest_md(const struct crypto *crypto, const struct digest *digest);
+
+/* The one that a mechanism computes itself: also SHAKE128 and SHAKE256, which have no mechanism of their
+   own, by the names that ML-DSA has for them. */
+const struct digest *digest_of_mechanism(CK_MECHANISM_TYPE mechanism);
+bool digest_finish(const struct digest *digest, EVP_MD_CTX *context, uint8_t *result);
 
 /* Digest of a string; and of HMAC with a key. */
 bool crypto_digest(const struct crypto *crypto, const struct digest *digest, const uint8_t *bytes,

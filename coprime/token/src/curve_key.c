@@ -9,7 +9,8 @@
 #include <openssl/objects.h>
 #include <openssl/param_build.h>
 
-#include "eddsa.h"
+#include "eddsa_hash.h"
+#include "edwards.h"
 #include "secret.h"
 
 static void destroy(struct key *base)
@@ -54,7 +55,7 @@ static bool read_raw(const struct crypto *crypto, struct value point, struct cur
     const struct curve *const curve = key->curve;
 
     if (point.size != curve->bytes ||
-        (curve->type == CKK_EC_EDWARDS && !eddsa_is_point(crypto, curve, point.bytes, point.size))) {
+        (curve->type == CKK_EC_EDWARDS && !edwards_is_point(curve, crypto->context, point.bytes, point.size))) {
         return false;
     }
     key->public = EVP_PKEY_new_raw_public_key_ex(crypto->context, curve->name, NULL, point.bytes,

@@ -7,11 +7,11 @@
 #include <openssl/params.h>
 
 #include "aes.h"
+#include "calls.h"
 #include "derived.h"
 #include "ecdh.h"
 #include "kbkdf.h"
 #include "mechanism.h"
-#include "module.h"
 #include "objects.h"
 #include "secret.h"
 

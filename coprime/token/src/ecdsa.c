@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 
 #include "curve_engine.h"
+#include "curve_key.h"
 #include "secret.h"
 
 /* Bits that a nonce is taken from, beside those of n (FIPS 186-5, A.3.1, has 64 or more); bytes of the
@@ -71,8 +72,9 @@ static CK_RV verify(const struct curve_key *key, const BIGNUM *z, const BIGNUM *
     return valid ? CKR_OK : CKR_SIGNATURE_INVALID;
 }
 
-CK_RV ecdsa_verify(const struct crypto *crypto, const struct curve_key *key, const uint8_t *digest,
-                   size_t size, const uint8_t *signature, size_t signature_size)
+static CK_RV ecdsa_verify(const struct crypto *crypto, const struct curve_key *key,
+                          const uint8_t *digest, size_t size, const uint8_t *signature,
+                          size_t signature_size)
 {
     const int half = (int)(signature_size / 2);
     BN_CTX *context;
@@ -220,18 +222,18 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
                                         signing->size, signing->signature, own->signature));
 }
 
-CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,
-                 const uint8_t *digest, size_t size, uint8_t *signature)
+static CK_RV sign(const struct work *work, struct value digest, uint8_t *signature)
 {
     struct signing *const signing = secret_allocate(sizeof *signing);
+    struct curve_key *const key = curve_key_of(work->key);
     CK_RV rv = CKR_HOST_MEMORY;
 
     if (signing) {
-        signing->crypto = crypto;
+        signing->crypto = work->context.crypto;
         signing->key = key;
-        signing->digest = digest;
-        signing->size = size;
-        rv = curve_engine_run(device, crypto, key, sign_on_engine, signing);
+        signing->digest = digest.bytes;
+        signing->size = digest.size;
+        rv = curve_engine_run(work->context.device, work->context.crypto, key, sign_on_engine, signing);
     }
     if (rv == CKR_OK) {
         memcpy(signature, signing->signature, key->curve->signature);
@@ -239,3 +241,21 @@ CK_RV ecdsa_sign(const struct crypto *crypto, struct device *device, struct curv
     secret_free(signing);
     return rv;
 }
+
+static CK_RV verify_text(const struct work *work, struct value digest, struct value signature)
+{
+    return ecdsa_verify(work->context.crypto, curve_key_of(work->key), digest.bytes, digest.size,
+                        signature.bytes, signature.size);
+}
+
+static size_t size_of(const struct work *work)
+{
+    return curve_key_of(work->key)->curve->signature;
+}
+
+const struct scheme_functions ecdsa_functions = {
+    .size = size_of,
+    .most = MAX_CURVE_SIGNATURE, /* of a digest the leftmost bits count */
+    .sign = sign,
+    .verify = verify_text,
+};

@@ -7,127 +7,42 @@
 #include <openssl/evp.h>
 
 #include "curve_engine.h"
+#include "curve_key.h"
+#include "eddsa_hash.h"
 #include "edwards.h"
 #include "secret.h"
 
-/* Bytes of the hash: of SHA-512, and of Ed448's SHAKE256; and of a message that is hashed before. */
-enum { MAX_HASH = 2 * 57, PREHASH = 64 };
-
-/* A part of what is hashed. */
-struct part {
-    const uint8_t *bytes;
-    size_t size;
-};
-
-static bool is_448(const struct curve *curve)
-{
-    return curve->bits == 448;
-}
-
-/* H of the RFC, or of another size, which Ed448 has. */
-static bool hash(const struct crypto *crypto, const struct curve *curve, const struct part *parts,
-                 unsigned count, uint8_t *result, size_t size)
-{
-    EVP_MD *const md = EVP_MD_fetch(crypto->context, is_448(curve) ? "SHAKE256" : "SHA512", NULL);
-    EVP_MD_CTX *const context = EVP_MD_CTX_new();
-    bool done = md && context && EVP_DigestInit_ex2(context, md, NULL) == 1;
-
-    for (unsigned i = 0; i < count; ++i) {
-        done = done && (parts[i].size == 0 ||
-                        EVP_DigestUpdate(context, parts[i].bytes, parts[i].size) == 1);
-    }
-    done = done && (is_448(curve) ? EVP_DigestFinalXOF(context, result, size) == 1 :
-                                    EVP_DigestFinal_ex(context, result, NULL) == 1);
-    EVP_MD_CTX_free(context);
-    EVP_MD_free(md);
-    return done;
-}
-
 /* What a hash of a variant begins with: dom2 and dom4 of the RFC; nothing of plain Ed25519. */
-static struct part domain(const struct curve *curve, const struct eddsa_variant *variant,
+static struct value domain(const struct curve *curve, const struct eddsa_variant *variant,
                           uint8_t room[32 + 2 + MAX_CONTEXT])
 {
-    const char *const name = is_448(curve) ? "SigEd448" : "SigEd25519 no Ed25519 collisions";
+    const char *const name = eddsa_is_448(curve) ? "SigEd448" : "SigEd25519 no Ed25519 collisions";
     const size_t size = strlen(name);
 
-    if (!is_448(curve) && !variant->prehashed && variant->context_size == 0) {
-        return (struct part){room, 0};
+    if (!eddsa_is_448(curve) && !variant->prehashed && variant->context_size == 0) {
+        return (struct value){room, 0};
     }
     memcpy(room, name, size);
     room[size] = variant->prehashed;
     room[size + 1] = (uint8_t)variant->context_size;
     memcpy(room + size + 2, variant->context, variant->context_size);
-    return (struct part){room, size + 2 + variant->context_size};
-}
-
-/* A number of bytes, the lowest first, modulo n. */
-static bool reduce(const struct crypto *crypto, const struct curve *curve, const uint8_t *bytes,
-                   size_t size, uint32_t *words)
-{
-    BN_CTX *const context = BN_CTX_secure_new_ex(crypto->context);
-    BIGNUM *const n = curve_number(curve, curve->engine->n), *const number = BN_secure_new();
-    bool done = context && n && number && BN_lebin2bn(bytes, (int)size, number);
-
-    if (done) {
-        BN_set_flags(number, BN_FLG_CONSTTIME);
-        done = BN_mod(number, number, n, context) && curve_words(curve, number, words);
-    }
-    BN_free(n);
-    BN_clear_free(number);
-    BN_CTX_free(context);
-    return done;
+    return (struct value){room, size + 2 + variant->context_size};
 }
 
 /* The hash of a variant's parts, up to three of them, as a number modulo n. */
 static bool hash_number(const struct crypto *crypto, const struct curve *curve,
-                        const struct eddsa_variant *variant, const struct part *parts,
+                        const struct eddsa_variant *variant, const struct value *parts,
                         unsigned count, uint32_t *words)
 {
-    uint8_t room[32 + 2 + MAX_CONTEXT], hashed[MAX_HASH];
-    struct part all[4] = {domain(curve, variant, room)};
+    uint8_t room[32 + 2 + MAX_CONTEXT], hashed[EDDSA_MAX_HASH];
+    struct value all[4] = {domain(curve, variant, room)};
     bool done;
 
     memcpy(all + 1, parts, count * sizeof *parts);
-    done = hash(crypto, curve, all, count + 1, hashed, curve->signature) &&
-           reduce(crypto, curve, hashed, curve->signature, words);
+    done = eddsa_hash(crypto, curve, all, count + 1, hashed, curve->signature) &&
+           eddsa_reduce(crypto, curve, hashed, curve->signature, words);
     OPENSSL_cleanse(hashed, sizeof hashed);
     return done;
-}
-
-bool eddsa_expand(const struct crypto *crypto, const struct curve *curve, const uint8_t *bytes,
-                  uint32_t *scalar, uint8_t *prefix)
-{
-    const struct part private = {bytes, curve->bytes};
-    const size_t top = (curve->bits - 1) / 8; /* the byte of the highest bit, 254 or 447 */
-    uint8_t hashed[MAX_HASH];
-    bool done = hash(crypto, curve, &private, 1, hashed, curve->signature);
-
-    if (done) {
-        memcpy(prefix, hashed + curve->bytes, curve->bytes);
-        hashed[0] &= is_448(curve) ? 0xfc : 0xf8; /* a multiple of the cofactor */
-        hashed[top] = (uint8_t)((hashed[top] & ((1u << (curve->bits - 1) % 8) - 1)) |
-                                1u << (curve->bits - 1) % 8);
-        done = reduce(crypto, curve, hashed, top + 1, scalar);
-    }
-    OPENSSL_cleanse(hashed, sizeof hashed);
-    return done;
-}
-
-/* Points. */
-
-bool eddsa_is_point(const struct crypto *crypto, const struct curve *curve, const uint8_t *bytes,
-                    size_t size)
-{
-    struct edwards edwards;
-    bool is = edwards_begin(&edwards, curve, crypto->context);
-
-    if (is) {
-        const struct edwards_point point = edwards_new(&edwards);
-
-        is = point.y && edwards_decode(&edwards, bytes, size, &point);
-    }
-    edwards_end(&edwards);
-    return is;
 }
 
 /* A number, the lowest byte first, in as many bytes as a point has. */
@@ -146,12 +61,12 @@ struct signing {
     const struct crypto *crypto;
     struct curve_key *key;
     const struct eddsa_variant *variant;
-    struct part message;
+    struct value message;
     uint8_t *copied; /* a message that a caller has; or null */
     uint8_t signature[MAX_CURVE_SIGNATURE];
     uint32_t r[MAX_CURVE_WORDS], h[MAX_CURVE_WORDS], s[MAX_CURVE_WORDS];
     uint32_t x[MAX_CURVE_WORDS], y[MAX_CURVE_WORDS]; /* of R */
-    uint8_t prehash[PREHASH];
+    uint8_t prehash[EDDSA_PREHASH];
 };
 
 static void end(struct signing *signing)
@@ -172,7 +87,7 @@ static bool is_plain(const struct eddsa_variant *variant)
 static bool hash_all(struct signing *signing, const uint8_t *encoded)
 {
     const struct curve_key *const key = signing->key;
-    const struct part parts[] = {
+    const struct value parts[] = {
         {encoded, key->curve->bytes}, {key->point, key->point_size}, signing->message};
 
     return hash_number(signing->crypto, key->curve, signing->variant, parts, 3, signing->h);
@@ -306,29 +221,27 @@ static int sign_on_engine(struct coprime *driver, const struct coprime_curve_con
     return error;
 }
 
-static struct signing *begin(const struct crypto *crypto, struct curve_key *key,
-                             const struct eddsa_variant *variant, const uint8_t *message,
-                             size_t size)
+static struct signing *begin(const struct work *work, struct value message)
 {
     struct signing *const signing = secret_allocate(sizeof *signing);
-    const struct part whole = {message, size};
     bool done = signing != NULL;
 
     if (!done) {
         return NULL;
     }
-    signing->crypto = crypto;
-    signing->key = key;
-    signing->variant = variant;
-    if (variant->prehashed) {
-        signing->message = (struct part){signing->prehash, PREHASH};
-        done = hash(crypto, key->curve, &whole, 1, signing->prehash, PREHASH);
+    signing->crypto = work->context.crypto;
+    signing->key = curve_key_of(work->key);
+    signing->variant = &work->parameters->variant;
+    if (signing->variant->prehashed) {
+        signing->message = (struct value){signing->prehash, EDDSA_PREHASH};
+        done = eddsa_hash(signing->crypto, signing->key->curve, &message, 1, signing->prehash,
+                          EDDSA_PREHASH);
     } else {
-        signing->copied = secret_allocate(size ? size : 1);
-        signing->message = (struct part){signing->copied, size};
+        signing->copied = secret_allocate(message.size ? message.size : 1);
+        signing->message = (struct value){signing->copied, message.size};
         done = signing->copied != NULL;
-        if (done && size) {
-            memcpy(signing->copied, message, size);
+        if (done && message.size) {
+            memcpy(signing->copied, message.bytes, message.size);
         }
     }
     if (!done) {
@@ -338,18 +251,17 @@ static struct signing *begin(const struct crypto *crypto, struct curve_key *key,
     return signing;
 }
 
-CK_RV eddsa_sign(const struct crypto *crypto, struct device *device, struct curve_key *key,
-                 const struct eddsa_variant *variant, const uint8_t *message, size_t size,
-                 uint8_t *signature)
+static CK_RV sign(const struct work *work, struct value message, uint8_t *signature)
 {
-    struct signing *const signing = begin(crypto, key, variant, message, size);
+    struct signing *const signing = begin(work, message);
+    struct curve_key *const key = curve_key_of(work->key);
     CK_RV rv = CKR_HOST_MEMORY;
 
     if (signing) {
-        const struct part parts[] = {{key->secret->prefix, key->curve->bytes}, signing->message};
+        const struct value parts[] = {{key->secret->prefix, key->curve->bytes}, signing->message};
 
-        if (hash_number(crypto, key->curve, variant, parts, 2, signing->r)) {
-            rv = curve_engine_run(device, crypto, key, sign_on_engine, signing);
+        if (hash_number(signing->crypto, key->curve, signing->variant, parts, 2, signing->r)) {
+            rv = curve_engine_run(work->context.device, signing->crypto, key, sign_on_engine, signing);
         }
     }
     if (rv == CKR_OK) {
@@ -359,15 +271,22 @@ CK_RV eddsa_sign(const struct crypto *crypto, struct device *device, struct curv
     return rv;
 }
 
-CK_RV eddsa_verify(const struct crypto *crypto, struct curve_key *key,
-                   const struct eddsa_variant *variant, const uint8_t *message, size_t size,
-                   const uint8_t *signature)
+static size_t size_of(const struct work *work)
 {
-    struct signing *const signing = begin(crypto, key, variant, message, size);
+    return curve_key_of(work->key)->curve->signature;
+}
+
+static CK_RV verify(const struct work *work, struct value message, struct value signature)
+{
+    struct signing *signing;
     CK_RV rv = CKR_HOST_MEMORY;
 
+    if (signature.size != size_of(work)) {
+        return CKR_SIGNATURE_LEN_RANGE;
+    }
+    signing = begin(work, message);
     if (signing) {
-        memcpy(signing->signature, signature, key->curve->signature);
+        memcpy(signing->signature, signature.bytes, signature.size);
         if (hash_all(signing, signing->signature)) {
             rv = check(signing);
         }
@@ -375,3 +294,13 @@ CK_RV eddsa_verify(const struct crypto *crypto, struct curve_key *key,
     end(signing);
     return rv;
 }
+
+/* The longest message that may come in parts: it is hashed twice. */
+enum { MAX_MESSAGE = 1 << 20 };
+
+const struct scheme_functions eddsa_functions = {
+    .size = size_of,
+    .most = MAX_MESSAGE,
+    .sign = sign,
+    .verify = verify,
+};

@@ -144,3 +144,18 @@ bool edwards_multiply(const struct edwards *edwards, const struct edwards_point 
     }
     return done;
 }
+
+bool edwards_is_point(const struct curve *curve, OSSL_LIB_CTX *library, const uint8_t *bytes,
+                      size_t size)
+{
+    struct edwards edwards;
+    bool is = edwards_begin(&edwards, curve, library);
+
+    if (is) {
+        const struct edwards_point point = edwards_new(&edwards);
+
+        is = point.y && edwards_decode(&edwards, bytes, size, &point);
+    }
+    edwards_end(&edwards);
+    return is;
+}

@@ -48,4 +48,8 @@ bool edwards_add(const struct edwards *edwards, const struct edwards_point *to,
 bool edwards_multiply(const struct edwards *edwards, const struct edwards_point *to,
                       const BIGNUM *scalar, const struct edwards_point *from);
 
+/* Whether these bytes are a point of the curve. */
+bool edwards_is_point(const struct curve *curve, OSSL_LIB_CTX *library, const uint8_t *bytes,
+                      size_t size);
+
 #endif

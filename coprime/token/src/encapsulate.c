@@ -1,9 +1,9 @@
 /* Secret keys that two sides agree on by a ciphertext: C_EncapsulateKey, C_DecapsulateKey (version 3.2). */
+#include "calls.h"
 #include "derived.h"
 #include "key_kinds.h"
 #include "mechanism.h"
 #include "ml_kem_kind.h"
-#include "module.h"
 #include "objects.h"
 #include "secret.h"
 

@@ -1,8 +1,8 @@
 /* Making keys, and random numbers. */
 #include "aes.h"
+#include "calls.h"
 #include "key_kinds.h"
 #include "mechanism.h"
-#include "module.h"
 #include "objects.h"
 #include "public_info.h"
 #include "rules.h"
@@ -39,7 +39,7 @@ static CK_RV reason_of_task(const void *context)
 {
     const struct task *const task = context;
 
-    if (module.ending) {
+    if (module_is_ending()) {
         return CKR_CRYPTOKI_NOT_INITIALIZED;
     }
     if (task->session->closed) {

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "module.h"
+#include "calls.h"
 
 /* How long another process may have the lock, and how often it is tried, in milliseconds. */
 enum { PATIENCE = 10000, PAUSE = 5 };

@@ -11,7 +11,7 @@
 /* What a mechanism does: a padding of RSA, something on curves, or with secret keys. */
 enum scheme {
     NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, ECDH_AES, CIPHER, HMAC, CMAC, HKDF,
-    KBKDF, ENCRYPTION, KEM
+    KBKDF, ENCRYPTION, KEM, SCHEMES
 };
 
 struct mechanism {

@@ -9,59 +9,17 @@
 
 #include <openssl/err.h>
 
+#include "calls.h"
+#include "config.h"
 #include "debug.h"
 #include "lock.h"
 #include "policy.h"
 #include "process.h"
 #include "profiles.h"
+#include "session.h"
 #include "text.h"
 
-struct module module = {
-    .lock = PTHREAD_MUTEX_INITIALIZER,
-    .changed = PTHREAD_COND_INITIALIZER,
-};
-
-void module_lock(void)
-{
-    (void)pthread_mutex_lock(&module.lock);
-}
-
-void module_unlock(void)
-{
-    (void)pthread_mutex_unlock(&module.lock);
-}
-
-/* Whether this process has initialized the module. */
-static bool is_open(void)
-{
-    return process_stage && atomic_load(process_stage) == OPEN;
-}
-
-CK_RV module_enter(void)
-{
-    bool open;
-
-    if (!is_open()) {
-        return CKR_CRYPTOKI_NOT_INITIALIZED;
-    }
-    module_lock();
-    open = is_open() && !module.ending;
-    module.calls += open;
-    module_unlock();
-    if (open) {
-        (void)ERR_set_mark();
-    }
-    return open ? CKR_OK : CKR_CRYPTOKI_NOT_INITIALIZED;
-}
-
-void module_leave(void)
-{
-    (void)ERR_pop_to_mark();
-    module_lock();
-    --module.calls;
-    (void)pthread_cond_broadcast(&module.changed);
-    module_unlock();
-}
+struct module module;
 
 struct token *module_token(CK_SLOT_ID slot)
 {
@@ -82,6 +40,7 @@ static bool add_slot(void *context, const struct slot *slot)
     memset(token, 0, sizeof *token);
     token->slot = module.count;
     token->crypto = &module.crypto;
+    token->events = &session_events;
     if (!store_open(&token->store, slot->folder)) {
         return false;
     }
@@ -122,12 +81,9 @@ static void forget_parent(void)
     module.complete = false;
     module.tokens = NULL;
     module.count = 0;
-    module.sessions = NULL;
-    module.calls = 0;
-    module.ending = false;
+    session_forget_all();
+    module_forget_calls();
     memset(&module.crypto, 0, sizeof module.crypto);
-    (void)pthread_mutex_init(&module.lock, NULL);
-    (void)pthread_cond_init(&module.changed, NULL);
 }
 
 /* libcrypto's part is kept until the process ends: C_Finalize may be called when libcrypto has
@@ -215,28 +171,21 @@ CK_RV C_Finalize(CK_VOID_PTR pReserved)
     if (pReserved) {
         return CKR_ARGUMENTS_BAD;
     }
-    if (!is_open()) {
+    if (!module_is_open()) {
         return CKR_CRYPTOKI_NOT_INITIALIZED;
     }
     module_lock();
-    if (module.ending || !is_open()) {
+    if (!module_begin_end()) {
         module_unlock();
         return CKR_CRYPTOKI_NOT_INITIALIZED;
     }
-    module.ending = true;
     for (unsigned i = 0; i < module.count; ++i) {
         device_stop(module.tokens[i].device);
     }
-    (void)pthread_cond_broadcast(&module.changed);
-    while (module.calls) {
-        (void)pthread_cond_wait(&module.changed, &module.lock);
-    }
-    while (module.sessions) {
-        (void)session_close(module.sessions);
-    }
+    module_await_calls();
+    (void)session_close_all(NULL);
     close_slots();
-    module.ending = false;
-    atomic_store(process_stage, CLOSED);
+    module_finish_end();
     module_unlock();
     return CKR_OK;
 }

@@ -1,4 +1,5 @@
 /* Objects: creating, copying, changing, destroying, showing and finding them. */
+#include "calls.h"
 #include "objects.h"
 
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include "check_value.h"
 #include "key_kinds.h"
 #include "mechanism.h"
-#include "module.h"
 #include "public_info.h"
 #include "rules.h"
 

@@ -7,9 +7,8 @@
 #include <openssl/crypto.h>
 
 #include "aes.h"
-#include "ecdsa.h"
-#include "eddsa.h"
-#include "rsa_operation.h"
+#include "rsa_key.h"
+#include "schemes.h"
 #include "secret.h"
 
 static const CK_FLAGS flags_of[OPERATIONS] = {
@@ -31,19 +30,42 @@ void operation_end(struct operation *operation)
     memset(operation, 0, sizeof *operation);
 }
 
-static CK_RV begin_digest(const struct crypto *crypto, struct operation *operation)
+static struct work work_of(const struct context *context, const struct operation *operation)
 {
-    const struct digest *const digest = digest_of(operation->mechanism->digest);
+    return (struct work){*context, operation->mechanism, &operation->parameters, operation->key};
+}
+
+/* What the mechanism does with keys of two halves; null if it takes secret keys, or none. */
+static const struct scheme_functions *functions_of(const struct operation *operation)
+{
+    return operation->key ? scheme_of(operation->mechanism) : NULL;
+}
+
+static CK_RV begin_digest(const struct context *context, struct operation *operation)
+{
+    const struct digest *const digest = digest_of_mechanism(operation->mechanism->digest);
+    const struct scheme_functions *const functions = functions_of(operation);
+    const struct work work = work_of(context, operation);
 
     if (digest == NULL) {
         return CKR_OK;
     }
     operation->digest = EVP_MD_CTX_new();
     if (operation->digest == NULL ||
-        EVP_DigestInit_ex2(operation->digest, digest_md(crypto, digest), NULL) != 1) {
+        EVP_DigestInit_ex2(operation->digest, digest_md(context->crypto, digest), NULL) != 1 ||
+        (functions && functions->begin && !functions->begin(&work, operation->digest))) {
         return CKR_HOST_MEMORY;
     }
     return CKR_OK;
+}
+
+/* Whether the key is one for the mechanism. */
+static CK_RV check_key(const struct context *context, const struct operation *operation)
+{
+    const struct scheme_functions *const functions = functions_of(operation);
+    const struct work work = work_of(context, operation);
+
+    return functions && functions->check ? functions->check(&work) : CKR_OK;
 }
 
 static CK_RV begin_mac(const struct crypto *crypto, struct operation *operation, struct value key)
@@ -114,8 +136,8 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
                  begin_messages(operation, key->secret) :
                  mechanism_parameters(found, mechanism, &operation->parameters);
     }
-    if (rv == CKR_OK && key->shared && key->shared->type == CKK_RSA) {
-        rv = rsa_check(operation);
+    if (rv == CKR_OK) {
+        rv = check_key(context, operation);
     }
     if (rv == CKR_OK && found->scheme == CIPHER && !enciphers_messages(kind)) {
         rv = begin_cipher(context->crypto, operation, &operation->parameters.cipher, key->secret,
@@ -124,7 +146,7 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
     if (rv == CKR_OK && (found->scheme == HMAC || found->scheme == CMAC)) {
         rv = begin_mac(context->crypto, operation, key->secret);
     } else if (rv == CKR_OK) {
-        rv = begin_digest(context->crypto, operation);
+        rv = begin_digest(context, operation);
     }
     if (rv != CKR_OK) {
         operation_end(operation);
@@ -145,7 +167,7 @@ CK_RV operation_begin_message(const struct context *context, const struct operat
         operation->mac = EVP_MAC_CTX_dup(messages->mac);
         rv = operation->mac ? CKR_OK : CKR_HOST_MEMORY;
     } else {
-        rv = begin_digest(context->crypto, operation);
+        rv = begin_digest(context, operation);
     }
     return rv;
 }
@@ -170,33 +192,24 @@ CK_RV operation_begin_cipher(const struct context *context, const struct operati
                rv;
 }
 
-/* The longest message of EdDSA that may come in parts: it is hashed twice. */
-enum { MAX_MESSAGE = 1 << 20 };
-
 /* Bytes of a digest, a signature, or of what is as long as the modulus. */
 static size_t result_size(const struct operation *operation)
 {
+    const struct scheme_functions *const functions = functions_of(operation);
+    const struct work work = work_of(&(struct context){NULL, NULL}, operation);
+
     if (operation->mac) {
         return operation->parameters.mac_size;
     }
-    if (operation->key == NULL) {
-        return digest_of(operation->mechanism->digest)->size;
-    }
-    return operation->key->type == CKK_RSA ? rsa_key_of(operation->key)->bytes :
-                                             curve_key_of(operation->key)->curve->signature;
+    return functions ? functions->size(&work) : digest_of(operation->mechanism->digest)->size;
 }
 
 /* The most that is collected; more is an error at the end. */
 static size_t most_collected(const struct operation *operation)
 {
-    switch (operation->mechanism->scheme) {
-    case EDDSA:
-        return MAX_MESSAGE;
-    case ECDSA:
-        return MAX_CURVE_SIGNATURE; /* of a digest the leftmost bits count */
-    default:
-        return result_size(operation);
-    }
+    const struct scheme_functions *const functions = functions_of(operation);
+
+    return functions && functions->most ? functions->most : result_size(operation);
 }
 
 /* Have room for more bytes. */
@@ -278,7 +291,7 @@ static bool finish_digest(const struct operation *operation, const uint8_t *inpu
     EVP_MD_CTX *const copy = EVP_MD_CTX_new();
     const bool done = copy && EVP_MD_CTX_copy_ex(copy, operation->digest) == 1 &&
                       EVP_DigestUpdate(copy, input, size) == 1 &&
-                      EVP_DigestFinal_ex(copy, result, NULL) == 1;
+                      digest_finish(digest_of_mechanism(operation->mechanism->digest), copy, result);
 
     EVP_MD_CTX_free(copy);
     return done;
@@ -305,7 +318,7 @@ static bool finish_mac(const struct operation *operation, const uint8_t *input, 
 static CK_RV gather(const struct operation *operation, const uint8_t *input, size_t size,
                     struct text *text)
 {
-    const struct digest *const digest = digest_of(operation->mechanism->digest);
+    const struct digest *const digest = digest_of_mechanism(operation->mechanism->digest);
     size_t head = 0;
 
     if (operation->mac) {
@@ -328,54 +341,35 @@ static CK_RV gather(const struct operation *operation, const uint8_t *input, siz
                                                                         CKR_FUNCTION_FAILED;
 }
 
-static CK_RV sign(const struct context *context, const struct operation *operation,
-                  struct value text, uint8_t *signature)
+static CK_RV sign(const struct operation *operation, const struct work *work, struct value text,
+                  uint8_t *signature)
 {
-    switch (operation->mechanism->scheme) {
-    case HMAC:
-    case CMAC:
+    if (operation->mac) {
         memcpy(signature, text.bytes, text.size);
         return CKR_OK;
-    case ECDSA:
-        return ecdsa_sign(context->crypto, context->device, curve_key_of(operation->key),
-                          text.bytes, text.size, signature);
-    case EDDSA:
-        return eddsa_sign(context->crypto, context->device, curve_key_of(operation->key),
-                          &operation->parameters.variant, text.bytes, text.size, signature);
-    default:
-        return rsa_sign(context, operation, text, signature);
     }
+    return scheme_of(work->mechanism)->sign(work, text, signature);
 }
 
-static CK_RV verify(const struct context *context, const struct operation *operation,
-                    struct value text, const uint8_t *signature, size_t size)
+static CK_RV verify(const struct operation *operation, const struct work *work, struct value text,
+                    struct value signature)
 {
-    const enum scheme scheme = operation->mechanism->scheme;
-
-    if (scheme == ECDSA) {
-        return ecdsa_verify(context->crypto, curve_key_of(operation->key), text.bytes, text.size,
-                            signature, size);
-    }
-    if (size != result_size(operation)) {
-        return CKR_SIGNATURE_LEN_RANGE;
-    }
     if (operation->mac) {
-        return CRYPTO_memcmp(signature, text.bytes, size) == 0 ? CKR_OK : CKR_SIGNATURE_INVALID;
+        return signature.size != text.size ? CKR_SIGNATURE_LEN_RANGE :
+               CRYPTO_memcmp(signature.bytes, text.bytes, text.size) == 0 ? CKR_OK :
+                                                                            CKR_SIGNATURE_INVALID;
     }
-    if (scheme == EDDSA) {
-        return eddsa_verify(context->crypto, curve_key_of(operation->key),
-                            &operation->parameters.variant, text.bytes, text.size, signature);
-    }
-    return rsa_verify(context, operation, text, signature);
+    return scheme_of(work->mechanism)->verify(work, text, signature);
 }
 
 /* Decrypt to a buffer of the caller, which may be too small for this message. */
-static CK_RV decrypt_to(const struct context *context, struct operation *operation,
-                        const struct text *text, uint8_t *output, CK_ULONG *output_size)
+static CK_RV decrypt_to(const struct work *work, const struct text *text, uint8_t *output,
+                        CK_ULONG *output_size)
 {
     uint8_t *const message = secret_allocate(MAX_RSA_BYTES);
     size_t size = 0;
-    CK_RV rv = message ? rsa_decrypt(context, operation, as_value(text), message, &size) : CKR_HOST_MEMORY;
+    CK_RV rv = message ? scheme_of(work->mechanism)->decrypt(work, as_value(text), message, &size) :
+                         CKR_HOST_MEMORY;
 
     if (rv == CKR_OK) {
         if (*output_size < size) {
@@ -393,6 +387,7 @@ CK_RV operation_finish(const struct context *context, struct operation *operatio
                        enum operation_kind kind, bool in_one, const uint8_t *input, size_t size,
                        uint8_t *output, CK_ULONG *output_size)
 {
+    const struct work work = work_of(context, operation);
     struct text text;
     size_t most;
     CK_RV rv;
@@ -423,15 +418,15 @@ CK_RV operation_finish(const struct context *context, struct operation *operatio
     }
     switch (kind) {
     case SIGN:
-        rv = sign(context, operation, as_value(&text), output);
+        rv = sign(operation, &work, as_value(&text), output);
         break;
     case VERIFY:
-        return verify(context, operation, as_value(&text), output, *output_size);
+        return verify(operation, &work, as_value(&text), (struct value){output, *output_size});
     case ENCRYPT:
-        rv = rsa_encrypt(context, operation, as_value(&text), output);
+        rv = scheme_of(operation->mechanism)->encrypt(&work, as_value(&text), output);
         break;
     case DECRYPT:
-        return decrypt_to(context, operation, &text, output, output_size);
+        return decrypt_to(&work, &text, output, output_size);
     default:
         memcpy(output, text.bytes, text.size);
     }

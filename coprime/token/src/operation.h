@@ -14,6 +14,7 @@
 #include "device.h"
 #include "key.h"
 #include "mechanism.h"
+#include "work.h"
 
 /* Those of messages take one message after the other, and end when they are told to. VERIFY_GIVEN has
    its signature from the beginning. */
@@ -43,12 +44,6 @@ struct operation {
     /* What was given in parts, of what is neither hashed nor enciphered as it comes. */
     uint8_t *collected;
     size_t collected_size, collected_room;
-};
-
-/* What an operation works with. */
-struct context {
-    const struct crypto *crypto;
-    struct device *device;
 };
 
 /* The key of an operation: one of two halves, which is shared; or the bytes of a secret key. */

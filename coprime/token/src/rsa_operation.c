@@ -7,17 +7,18 @@
 #include "blinding.h"
 #include "padding.h"
 #include "rsa_engine.h"
+#include "rsa_key.h"
 #include "secret.h"
 
-CK_RV rsa_check(const struct operation *operation)
+static CK_RV check(const struct work *work)
 {
-    const struct padding *const padding = &operation->parameters.padding;
-    const struct digest *const digest = digest_of(operation->mechanism->digest);
-    const struct rsa_key *const key = rsa_key_of(operation->key);
+    const struct padding *const padding = &work->parameters->padding;
+    const struct digest *const digest = digest_of(work->mechanism->digest);
+    const struct rsa_key *const key = rsa_key_of(work->key);
     const size_t bytes = key->bytes;
     bool fits = true;
 
-    switch (operation->mechanism->scheme) {
+    switch (work->mechanism->scheme) {
     case PKCS1:
         fits = digest == NULL || bytes >= digest->info_size + digest->size + 11;
         break;
@@ -34,13 +35,12 @@ CK_RV rsa_check(const struct operation *operation)
 }
 
 /* The string that a signature is the power of. */
-static CK_RV encode(const struct crypto *crypto, const struct operation *operation,
-                    struct value text, uint8_t *padded)
+static CK_RV encode(const struct work *work, struct value text, uint8_t *padded)
 {
-    const struct padding *const padding = &operation->parameters.padding;
-    const struct rsa_key *const key = rsa_key_of(operation->key);
+    const struct padding *const padding = &work->parameters->padding;
+    const struct rsa_key *const key = rsa_key_of(work->key);
 
-    switch (operation->mechanism->scheme) {
+    switch (work->mechanism->scheme) {
     case RAW:
         if (text.size > key->bytes) {
             return CKR_DATA_LEN_RANGE;
@@ -58,63 +58,63 @@ static CK_RV encode(const struct crypto *crypto, const struct operation *operati
         if (text.size != padding->digest->size) {
             return CKR_DATA_LEN_RANGE;
         }
-        return pad_pss(crypto, padding, key->bits, text.bytes, padded) ? CKR_OK :
+        return pad_pss(work->context.crypto, padding, key->bits, text.bytes, padded) ? CKR_OK :
                                                                           CKR_FUNCTION_FAILED;
     default:
         return CKR_MECHANISM_INVALID;
     }
 }
 
-CK_RV rsa_sign(const struct context *context, const struct operation *operation,
-                  struct value text, uint8_t *signature)
+static CK_RV sign(const struct work *work, struct value text, uint8_t *signature)
 {
     uint8_t padded[MAX_RSA_BYTES];
-    CK_RV rv = encode(context->crypto, operation, text, padded);
+    CK_RV rv = encode(work, text, padded);
 
     if (rv == CKR_OK) {
-        rv = rsa_engine_private(context->device, rsa_key_of(operation->key), padded, signature);
+        rv = rsa_engine_private(work->context.device, rsa_key_of(work->key), padded, signature);
     }
     OPENSSL_cleanse(padded, sizeof padded);
     return rv;
 }
 
-CK_RV rsa_verify(const struct context *context, const struct operation *operation,
-                    struct value text, const uint8_t *signature)
+static CK_RV verify(const struct work *work, struct value text, struct value signature)
 {
-    const struct padding *const padding = &operation->parameters.padding;
+    const struct padding *const padding = &work->parameters->padding;
     uint8_t found[MAX_RSA_BYTES], expected[MAX_RSA_BYTES];
     CK_RV rv;
 
-    if (!rsa_public(rsa_key_of(operation->key), signature, found)) {
+    if (signature.size != rsa_key_of(work->key)->bytes) {
+        return CKR_SIGNATURE_LEN_RANGE;
+    }
+    if (!rsa_public(rsa_key_of(work->key), signature.bytes, found)) {
         return CKR_SIGNATURE_INVALID;
     }
-    if (operation->mechanism->scheme == PSS) {
+    if (work->mechanism->scheme == PSS) {
         if (text.size != padding->digest->size) {
             return CKR_DATA_LEN_RANGE;
         }
-        return check_pss(context->crypto, padding, rsa_key_of(operation->key)->bits, text.bytes, found) ?
+        return check_pss(work->context.crypto, padding, rsa_key_of(work->key)->bits, text.bytes, found) ?
                    CKR_OK :
                    CKR_SIGNATURE_INVALID;
     }
-    rv = encode(context->crypto, operation, text, expected);
-    if (rv == CKR_OK && memcmp(found, expected, rsa_key_of(operation->key)->bytes) != 0) {
+    rv = encode(work, text, expected);
+    if (rv == CKR_OK && memcmp(found, expected, rsa_key_of(work->key)->bytes) != 0) {
         rv = CKR_SIGNATURE_INVALID;
     }
     return rv;
 }
 
-CK_RV rsa_encrypt(const struct context *context, const struct operation *operation,
-                     struct value text, uint8_t *ciphertext)
+static CK_RV encrypt(const struct work *work, struct value text, uint8_t *ciphertext)
 {
-    const struct rsa_key *const key = rsa_key_of(operation->key);
+    const struct rsa_key *const key = rsa_key_of(work->key);
     uint8_t padded[MAX_RSA_BYTES];
     CK_RV rv = CKR_DATA_LEN_RANGE;
 
-    if (operation->mechanism->scheme == RAW) {
-        rv = encode(context->crypto, operation, text, padded);
-    } else if (operation->mechanism->scheme == PKCS1 ?
-                   pad_pkcs1(context->crypto, key->bytes, text.bytes, text.size, padded) :
-                   pad_oaep(context->crypto, &operation->parameters.padding, key->bytes,
+    if (work->mechanism->scheme == RAW) {
+        rv = encode(work, text, padded);
+    } else if (work->mechanism->scheme == PKCS1 ?
+                   pad_pkcs1(work->context.crypto, key->bytes, text.bytes, text.size, padded) :
+                   pad_oaep(work->context.crypto, &work->parameters->padding, key->bytes,
                             text.bytes, text.size, padded)) {
         rv = CKR_OK;
     }
@@ -145,10 +145,9 @@ static CK_RV decrypt_blinded(const struct context *context, struct rsa_key *key,
     return rv;
 }
 
-CK_RV rsa_decrypt(const struct context *context, const struct operation *operation,
-                     struct value text, uint8_t *message, size_t *size)
+static CK_RV decrypt(const struct work *work, struct value text, uint8_t *message, size_t *size)
 {
-    struct rsa_key *const key = rsa_key_of(operation->key);
+    struct rsa_key *const key = rsa_key_of(work->key);
     uint8_t *const padded = secret_allocate(MAX_RSA_BYTES);
     CK_RV rv = padded ? CKR_OK : CKR_HOST_MEMORY;
     bool done = true;
@@ -160,15 +159,15 @@ CK_RV rsa_decrypt(const struct context *context, const struct operation *operati
         rv = CKR_ENCRYPTED_DATA_INVALID;
     }
     if (rv == CKR_OK) {
-        rv = decrypt_blinded(context, key, text.bytes, padded);
+        rv = decrypt_blinded(&work->context, key, text.bytes, padded);
     }
     if (rv == CKR_OK) {
-        switch (operation->mechanism->scheme) {
+        switch (work->mechanism->scheme) {
         case PKCS1:
-            done = unpad_pkcs1(context->crypto, key, text.bytes, padded, message, size);
+            done = unpad_pkcs1(work->context.crypto, key, text.bytes, padded, message, size);
             break;
         case OAEP:
-            done = unpad_oaep(context->crypto, &operation->parameters.padding, key->bytes, padded,
+            done = unpad_oaep(work->context.crypto, &work->parameters->padding, key->bytes, padded,
                               message, size);
             break;
         default:
@@ -180,3 +179,17 @@ CK_RV rsa_decrypt(const struct context *context, const struct operation *operati
     secret_free(padded);
     return rv;
 }
+
+static size_t size_of(const struct work *work)
+{
+    return rsa_key_of(work->key)->bytes;
+}
+
+const struct scheme_functions rsa_functions = {
+    .check = check,
+    .size = size_of,
+    .sign = sign,
+    .verify = verify,
+    .encrypt = encrypt,
+    .decrypt = decrypt,
+};

@@ -2,12 +2,15 @@
 
 #include <stdlib.h>
 
-#include "module.h"
+#include "calls.h"
 #include "secret.h"
+
+static struct session *sessions;
+static CK_SESSION_HANDLE last_handle;
 
 struct session *session_find(CK_SESSION_HANDLE handle)
 {
-    for (struct session *session = module.sessions; session; session = session->next) {
+    for (struct session *session = sessions; session; session = session->next) {
         if (session->handle == handle) {
             return session;
         }
@@ -28,9 +31,9 @@ struct session *session_open(struct token *token, CK_FLAGS flags)
     }
     session->token = token;
     session->flags = flags;
-    session->handle = ++module.last_session;
-    session->next = module.sessions;
-    module.sessions = session;
+    session->handle = ++last_handle;
+    session->next = sessions;
+    sessions = session;
     return session;
 }
 
@@ -57,7 +60,7 @@ CK_ULONG session_count(const struct token *token, bool only_readers)
 {
     CK_ULONG count = 0;
 
-    for (const struct session *session = module.sessions; session; session = session->next) {
+    for (const struct session *session = sessions; session; session = session->next) {
         count += session->token == token && !(only_readers && session_writes(session));
     }
     return count;
@@ -66,7 +69,7 @@ CK_ULONG session_count(const struct token *token, bool only_readers)
 bool session_close(struct session *session)
 {
     struct token *const token = session->token;
-    struct session **place = &module.sessions;
+    struct session **place = &sessions;
     bool last;
 
     while (*place != session) {
@@ -87,9 +90,28 @@ bool session_close(struct session *session)
     return last;
 }
 
-void session_drop_keys(const struct token *token)
+bool session_close_all(const struct token *token)
 {
-    for (struct session *session = module.sessions; session; session = session->next) {
+    bool logged_out = false;
+
+    for (struct session *session = sessions, *next; session; session = next) {
+        next = session->next;
+        if (token == NULL || session->token == token) {
+            logged_out = session_close(session) || logged_out;
+        }
+    }
+    return logged_out;
+}
+
+void session_forget_all(void)
+{
+    sessions = NULL;
+}
+
+/* Somebody logs out: a call that is under way ends its operations with keys when it is done. */
+static void drop_keys(const struct token *token)
+{
+    for (struct session *session = sessions; session; session = session->next) {
         if (session->token != token) {
             continue;
         }
@@ -101,6 +123,13 @@ void session_drop_keys(const struct token *token)
         }
     }
 }
+
+static bool has_session(CK_SESSION_HANDLE handle)
+{
+    return session_find(handle) != NULL;
+}
+
+const struct token_events session_events = {drop_keys, has_session};
 
 bool session_writes(const struct session *session)
 {

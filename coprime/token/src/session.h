@@ -42,8 +42,13 @@ struct session *session_find(CK_SESSION_HANDLE handle);
 /* Number of sessions of a token: all, or those that only read. With the module's lock. */
 CK_ULONG session_count(const struct token *token, bool only_readers);
 
-/* End the operations with keys of a token: somebody logs out. With the module's lock; a call that is
-   under way ends them when it is done. */
-void session_drop_keys(const struct token *token);
+/* Close those of a token, or all if that is null; whether that logged out. With the module's lock. */
+bool session_close_all(const struct token *token);
+
+/* Forget the parent's sessions in a child. */
+void session_forget_all(void);
+
+/* What tokens tell sessions, and ask them. */
+extern const struct token_events session_events;
 
 #endif

@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls.h"
 #include "debug.h"
 #include "module.h"
 #include "secret.h"
+#include "session.h"
 
 /* Read the token for a new session. One that only reads opens even where there is no token to be
    read, and what is asked of it then gives the reason: libp11, which OpenSSL's engine uses, waits
@@ -99,12 +101,7 @@ CK_RV C_CloseAllSessions(CK_SLOT_ID slotID)
     }
     module_lock();
     token = module_token(slotID);
-    for (struct session *session = module.sessions, *next; token && session; session = next) {
-        next = session->next;
-        if (session->token == token) {
-            logged_out = session_close(session) || logged_out;
-        }
-    }
+    logged_out = token && session_close_all(token);
     module_unlock();
     if (token) {
         forget_keys(token, logged_out);

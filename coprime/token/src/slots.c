@@ -3,9 +3,12 @@
 
 #include <openssl/crypto.h>
 
+#include "calls.h"
 #include "module.h"
 #include "policy.h"
+#include "rsa_key.h"
 #include "secret.h"
+#include "session.h"
 #include "text.h"
 
 CK_RV C_GetSlotList(CK_BBOOL tokenPresent, CK_SLOT_ID_PTR pSlotList, CK_ULONG_PTR pulCount)
@@ -272,9 +275,7 @@ CK_RV C_WaitForSlotEvent(CK_FLAGS flags, CK_SLOT_ID_PTR pSlot, CK_VOID_PTR pRese
     }
     if (!(flags & CKF_DONT_BLOCK)) {
         module_lock();
-        while (!module.ending) {
-            (void)pthread_cond_wait(&module.changed, &module.lock);
-        }
+        module_await_end();
         module_unlock();
     }
     module_leave();

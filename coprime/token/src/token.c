@@ -5,9 +5,9 @@
 
 #include <openssl/crypto.h>
 
+#include "calls.h"
 #include "debug.h"
 #include "key_kinds.h"
-#include "module.h"
 #include "rules.h"
 #include "secret.h"
 
@@ -319,7 +319,7 @@ void token_log_out(struct token *token)
     token->master = NULL;
     revoke_keys(token);
     remove_objects(token, is_private, NULL);
-    session_drop_keys(token);
+    token->events->logged_out(token);
     device_wake(token->device);
 }
 
@@ -845,7 +845,7 @@ CK_RV token_add_objects(struct token *token, CK_SESSION_HANDLE session, struct a
         if (token->store.lock >= 0) {
             rv = end_change(token, rv, token->master, ADDS);
         }
-        if (rv == CKR_OK && session_find(session) == NULL) {
+        if (rv == CKR_OK && !token->events->has_session(session)) {
             rv = CKR_SESSION_CLOSED; /* while another process wrote */
         }
     }

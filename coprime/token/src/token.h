@@ -32,9 +32,18 @@ struct object {
     struct key *key; /* made when it is first used */
 };
 
+struct token;
+
+/* Who has sessions of a token. With the module's lock. */
+struct token_events {
+    void (*logged_out)(const struct token *token); /* their operations with keys end */
+    bool (*has_session)(CK_SESSION_HANDLE handle);
+};
+
 struct token {
     CK_SLOT_ID slot;
     struct crypto *crypto;
+    const struct token_events *events;
     struct device *device;
     bool device_generates; /* its keys; otherwise libcrypto does */
     struct store store;

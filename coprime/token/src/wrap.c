@@ -4,13 +4,13 @@
 #include <openssl/crypto.h>
 
 #include "aes.h"
+#include "calls.h"
 #include "ecdh.h"
 #include "key_kinds.h"
-#include "module.h"
 #include "objects.h"
 #include "operation.h"
-#include "policy.h"
 #include "pkcs8.h"
+#include "policy.h"
 #include "rules.h"
 #include "secret.h"
 
