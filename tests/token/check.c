@@ -176,6 +176,9 @@ static void test_life(void)
     version = (CK_VERSION){2, 40};
     OK(get((CK_UTF8CHAR *)"PKCS 11", &version, &interface, 0));
     version = (CK_VERSION){3, 2};
+    OK(get((CK_UTF8CHAR *)"PKCS 11", &version, &interface, 0));
+    CHECK(((CK_VERSION *)interface->pFunctionList)->minor == 2);
+    version = (CK_VERSION){3, 1};
     GIVES(get((CK_UTF8CHAR *)"PKCS 11", &version, &interface, 0), CKR_FUNCTION_FAILED);
     GIVES(get((CK_UTF8CHAR *)"Other", NULL, &interface, 0), CKR_FUNCTION_FAILED);
 

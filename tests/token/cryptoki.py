@@ -128,6 +128,31 @@ class Eddsa(Structure):
         super().__init__(prehashed, len(context), place)
 
 
+HEDGE_PREFERRED, HEDGE_REQUIRED, DETERMINISTIC_REQUIRED = range(3)
+
+
+class SignContext(Structure):
+    """The parameters of ML-DSA."""
+
+    _fields_ = [("hedge", c_ulong), ("context", c_void_p), ("context_size", c_ulong)]
+
+    def __init__(self, hedge=HEDGE_PREFERRED, context=b""):
+        self.content = ctypes.create_string_buffer(context, len(context))
+        place = ctypes.cast(self.content, c_void_p) if context else None
+        super().__init__(hedge, place, len(context))
+
+
+class HashSignContext(Structure):
+    """The parameters of CKM_HASH_ML_DSA."""
+
+    _fields_ = [*SignContext._fields_, ("hash", c_ulong)]
+
+    def __init__(self, digest, hedge=HEDGE_PREFERRED, context=b""):
+        self.content = ctypes.create_string_buffer(context, len(context))
+        place = ctypes.cast(self.content, c_void_p) if context else None
+        super().__init__(hedge, place, len(context), digest)
+
+
 class Gcm(Structure):
     """The parameters of GCM."""
 
@@ -473,6 +498,17 @@ class Session:
         self.begin("C_VerifyInit", key, mechanism, parameter)
         self.call("C_Verify", data, len(data), signature, len(signature))
 
+    def verify_given(self, key, mechanism, parts, signature, parameter=b""):
+        """Verify with the signature first: one part in one call, others part by part."""
+        how = byref(_buffer(mechanism, bytes(parameter)))
+        self.call("C_VerifySignatureInit", how, key, signature, len(signature))
+        if len(parts) == 1:
+            self.call("C_VerifySignature", parts[0], len(parts[0]))
+        else:
+            for part in parts:
+                self.call("C_VerifySignatureUpdate", part, len(part))
+            self.call("C_VerifySignatureFinal")
+
     def sign_message(self, data):
         """A signature of one of many messages; it is asked for the length first."""
         size = c_ulong()
@@ -526,7 +562,7 @@ class Session:
         self.call(function, None, byref(size))
         return size.value
 
-    def final(self, function, room=1024):
+    def final(self, function, room=8192):
         """The result after all parts."""
         made, size = (c_ubyte * room)(), c_ulong(room)
         self.call(function, made, byref(size))

@@ -45,11 +45,11 @@ def test_a_device_without_such_an_engine(module, ready, tmp_path):
         assert session.get(got, c.VALUE) == session.get(secret, c.VALUE)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.fuzz) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.fuzz) for k in (2, 3))])
 def test_an_engine_that_errs_gives_no_other_key(module, ready, faulty, tmp_path, monkeypatch, seed):
     """A right key, or CKR_DEVICE_ERROR; and after all that, right ones again."""
     monkeypatch.setenv("FAULTY_ENGINE", str(module.with_name(build.LATTICE_SIMULATION)))
-    monkeypatch.setenv("FAULTY_RATE", "3000")  # accesses; a decapsulation has some 900
+    monkeypatch.setenv("FAULTY_RATE", "600")  # accesses; a decapsulation has some 300
     monkeypatch.setenv("FAULTY_SEED", str(seed))
     outcomes = []
     with opened_session(module, ready, tmp_path / "token", f"sim:{faulty}") as session:

@@ -171,7 +171,7 @@ def case(token: Token, monkeypatch):
     module, info, count = TokenModule(token.module), _Info(), c_ulong()
     module.call("C_Initialize", None)
     module.call("C_GetInfo", byref(info))
-    assert (*info.version, info.flags) == (3, 0, 0)
+    assert (*info.version, info.flags) == (3, 2, 0)
     assert info.manufacturer.rstrip() == b"Coprime"
     module.call("C_GetSlotList", c_ubyte(1), None, byref(count))
     slots = (c_ulong * count.value)()

@@ -10,7 +10,8 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
-/* RFC 8017, 9.2, note 1; of SHA-3 the identifiers are those of FIPS 202's registration. */
+/* RFC 8017, 9.2, note 1, where the identifier of the hash function is in its place also for those that have
+   no DigestInfo here; of SHA-3 the identifiers are those of FIPS 202's registration. */
 static const struct digest digests[DIGESTS] = {
     {CKM_SHA_1, CKG_MGF1_SHA1, "SHA1", false, 20, 15,
      {0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14}},
@@ -38,8 +39,10 @@ static const struct digest digests[DIGESTS] = {
     {CKM_SHA3_512, CKG_MGF1_SHA3_512, "SHA3-512", false, 64, 19,
      {0x30, 0x51, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x0a,
       0x05, 0x00, 0x04, 0x40}},
-    {CKM_HASH_ML_DSA_SHAKE128, UNAVAILABLE, "SHAKE128", true, 32, 0, {0}},
-    {CKM_HASH_ML_DSA_SHAKE256, UNAVAILABLE, "SHAKE256", true, 64, 0, {0}},
+    {CKM_HASH_ML_DSA_SHAKE128, UNAVAILABLE, "SHAKE128", true, 32, 0,
+     {0, 0, 0, 0, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x0b}},
+    {CKM_HASH_ML_DSA_SHAKE256, UNAVAILABLE, "SHAKE256", true, 64, 0,
+     {0, 0, 0, 0, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x0c}},
 };
 
 bool crypto_open(struct crypto *crypto)
@@ -88,6 +91,11 @@ const struct digest *digest_of(CK_MECHANISM_TYPE mechanism)
     const struct digest *const digest = digest_of_mechanism(mechanism);
 
     return digest && !digest->extends ? digest : NULL;
+}
+
+const uint8_t *digest_identifier(const struct digest *digest)
+{
+    return digest->mechanism == CKM_SHA_1 ? NULL : digest->info + 4;
 }
 
 bool digest_finish(const struct digest *digest, EVP_MD_CTX *context, uint8_t *result)

@@ -55,6 +55,10 @@ const EVP_MD *digest_md(const struct crypto *crypto, const struct digest *digest
 /* The one that a mechanism computes itself: also SHAKE128 and SHAKE256, which have no mechanism of their
    own, by the names that ML-DSA has for them. */
 const struct digest *digest_of_mechanism(CK_MECHANISM_TYPE mechanism);
+/* The DER of its OBJECT IDENTIFIER, of the arc that NIST has for hash functions; null for SHA-1. */
+enum { DIGEST_IDENTIFIER = 11 };
+const uint8_t *digest_identifier(const struct digest *digest);
+
 bool digest_finish(const struct digest *digest, EVP_MD_CTX *context, uint8_t *result);
 
 /* Digest of a string; and of HMAC with a key. */

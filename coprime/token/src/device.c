@@ -175,6 +175,9 @@ static bool suits(const struct engine *engine, const struct device_job *job)
     const struct coprime *const driver = engine->driver;
     const uint32_t call = job->call;
 
+    if (call == NO_CALL) {
+        return false;
+    }
     if (!place->known) {
         return place->name || place->kind->sort == ANY_ENGINE || place->kind->sort == job->sort;
     }

@@ -1,12 +1,13 @@
 #include "key_kinds.h"
 
 #include "curve_kind.h"
+#include "ml_dsa_kind.h"
 #include "ml_kem_kind.h"
 #include "public_info.h"
 #include "rsa_kind.h"
 
 static const struct key_kind *const kinds[] = {
-    &rsa_kind, &weierstrass_kind, &edwards_kind, &montgomery_kind, &ml_kem_kind,
+    &rsa_kind, &weierstrass_kind, &edwards_kind, &montgomery_kind, &ml_kem_kind, &ml_dsa_kind,
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };

@@ -4,6 +4,7 @@
 
 #include "aes.h"
 #include "curve.h"
+#include "ml_dsa.h"
 #include "ml_kem.h"
 #include "rsa_key.h"
 
@@ -19,6 +20,12 @@
     {type, {255, 448, CKF_HW | CKF_EC_NAMEDCURVE | (flags)}, key, scheme, NO_DIGEST}
 #define ML_KEM(type, flags, scheme) \
     {type, {800, MAX_ML_KEM_EK, CKF_HW | (flags)}, CKK_ML_KEM, scheme, NO_DIGEST}
+#define DSA(type, flags, scheme, digest) \
+    {type, {1312, MAX_ML_DSA_PK, flags}, CKK_ML_DSA, scheme, digest}
+#define HASHED_DSA(hash) \
+    DSA(CKM_HASH_ML_DSA_##hash, SIGNS_ALONE, HASH_ML_DSA, CKM_##hash)
+#define SHAKED_DSA(hash) \
+    DSA(CKM_HASH_ML_DSA_##hash, SIGNS_ALONE, HASH_ML_DSA, CKM_HASH_ML_DSA_##hash)
 #define WRAPS (CKF_WRAP | CKF_UNWRAP)
 #define ENCRYPTS (CKF_ENCRYPT | CKF_DECRYPT)
 #define AUTHENTICATES (ENCRYPTS | CKF_MESSAGE_ENCRYPT | CKF_MESSAGE_DECRYPT | CKF_MULTI_MESSAGE)
@@ -77,6 +84,19 @@ static const struct mechanism mechanisms[] = {
                 NO_SCHEME),
     ML_KEM(CKM_ML_KEM_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, NO_SCHEME),
     ML_KEM(CKM_ML_KEM, CKF_ENCAPSULATE | CKF_DECAPSULATE, KEM),
+    DSA(CKM_ML_DSA_KEY_PAIR_GEN, CKF_GENERATE_KEY_PAIR, NO_SCHEME, NO_DIGEST),
+    DSA(CKM_ML_DSA, SIGNS_ALONE, ML_DSA, CKM_HASH_ML_DSA_SHAKE256), /* mu is such a hash */
+    DSA(CKM_HASH_ML_DSA, SIGNS_ALONE, HASH_ML_DSA, NO_DIGEST),
+    HASHED_DSA(SHA224),
+    HASHED_DSA(SHA256),
+    HASHED_DSA(SHA384),
+    HASHED_DSA(SHA512),
+    HASHED_DSA(SHA3_224),
+    HASHED_DSA(SHA3_256),
+    HASHED_DSA(SHA3_384),
+    HASHED_DSA(SHA3_512),
+    SHAKED_DSA(SHAKE128),
+    SHAKED_DSA(SHAKE256),
     AES(CKM_AES_KEY_GEN, CKF_GENERATE),
     AES(CKM_AES_ECB, ENCRYPTS),
     AES(CKM_AES_CBC, ENCRYPTS),
@@ -328,6 +348,36 @@ static CK_RV read_eddsa(const CK_MECHANISM *given, struct eddsa_variant *variant
     return CKR_OK;
 }
 
+/* The parameters of ML-DSA: of CKM_HASH_ML_DSA also the hash function, which it must have. */
+static CK_RV read_ml_dsa(const struct mechanism *mechanism, const CK_MECHANISM *given,
+                         struct ml_dsa_variant *variant)
+{
+    const bool names_hash = mechanism->type == CKM_HASH_ML_DSA;
+    struct hash_sign_context found = {.hash = mechanism->digest};
+
+    if (given->ulParameterLen == 0 && !names_hash) {
+        return CKR_OK;
+    }
+    if (given->pParameter == NULL ||
+        given->ulParameterLen != (names_hash ? sizeof found : sizeof found.sign)) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    memcpy(&found, given->pParameter, given->ulParameterLen);
+    if (found.sign.hedge > CKH_DETERMINISTIC_REQUIRED || found.sign.context_size > MAX_CONTEXT ||
+        (found.sign.context_size && found.sign.context == NULL) ||
+        (names_hash && (digest_of(found.hash) == NULL ||
+                        digest_identifier(digest_of(found.hash)) == NULL))) {
+        return CKR_MECHANISM_PARAM_INVALID;
+    }
+    variant->hedge = found.sign.hedge;
+    variant->hash = found.hash;
+    variant->context_size = found.sign.context_size;
+    if (found.sign.context_size) {
+        memcpy(variant->context, found.sign.context, found.sign.context_size);
+    }
+    return CKR_OK;
+}
+
 /* Whether the result of a MAC is as long as its parameter says. */
 static bool is_general(CK_MECHANISM_TYPE type)
 {
@@ -384,6 +434,9 @@ CK_RV mechanism_parameters(const struct mechanism *mechanism, const CK_MECHANISM
         return read_ecdh_aes(given, parameters);
     case EDDSA:
         return read_eddsa(given, &parameters->variant);
+    case ML_DSA:
+    case HASH_ML_DSA:
+        return read_ml_dsa(mechanism, given, &parameters->ml_dsa);
     case CIPHER:
         return cipher_parameters_read(given, &parameters->cipher);
     case HMAC:

@@ -8,10 +8,10 @@
 #include "cryptoki.h"
 #include "padding.h"
 
-/* What a mechanism does: a padding of RSA, something on curves, or with secret keys. */
+/* What a mechanism does: a padding of RSA, something on curves, on lattices, or with secret keys. */
 enum scheme {
     NO_SCHEME, RAW, PKCS1, OAEP, PSS, RSA_AES, ECDSA, EDDSA, ECDH, ECDH_AES, CIPHER, HMAC, CMAC, HKDF,
-    KBKDF, ENCRYPTION, KEM, SCHEMES
+    KBKDF, ENCRYPTION, KEM, ML_DSA, HASH_ML_DSA, SCHEMES
 };
 
 struct mechanism {
@@ -25,7 +25,7 @@ struct mechanism {
 #define NO_DIGEST CK_UNAVAILABLE_INFORMATION
 #define NO_KEY CK_UNAVAILABLE_INFORMATION
 
-/* Longest label of OAEP, and context of EdDSA, in bytes. */
+/* Longest label of OAEP, and context of EdDSA and ML-DSA, in bytes. */
 enum { MAX_LABEL = 1024, MAX_CONTEXT = 255 };
 
 /* What may be shared beside a key that is derived, in bytes. */
@@ -34,6 +34,14 @@ enum { MAX_SHARED = 4096 };
 /* What EdDSA signs: Ed25519, or Ed448 with an empty context, unless something is set. */
 struct eddsa_variant {
     bool prehashed; /* Ed25519ph, Ed448ph */
+    size_t context_size;
+    uint8_t context[MAX_CONTEXT];
+};
+
+/* What ML-DSA signs: with random numbers and an empty context, unless something is set. */
+struct ml_dsa_variant {
+    CK_ULONG hedge; /* CKH_HEDGE_PREFERRED and so on */
+    CK_MECHANISM_TYPE hash; /* of CKM_HASH_ML_DSA: with which the message has been hashed */
     size_t context_size;
     uint8_t context[MAX_CONTEXT];
 };
@@ -53,6 +61,7 @@ struct parameters {
     struct padding padding;
     uint8_t label[MAX_LABEL];
     struct eddsa_variant variant;
+    struct ml_dsa_variant ml_dsa;
     struct cipher_parameters cipher;
     size_t mac_size; /* of HMAC and CMAC: bytes of the result */
     /* Of CKM_RSA_AES_KEY_WRAP and CKM_ECDH_AES_KEY_WRAP: bytes of the temporary key; of the latter also
