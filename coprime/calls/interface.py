@@ -12,7 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING, Protocol
 
 from coprime.cells.target import Target
-from coprime.engine.capabilities import Error
+from coprime.engine.error_codes import Error
 from coprime.errors import hint
 
 if TYPE_CHECKING:
