@@ -18,6 +18,8 @@ from coprime.explore.assessed import SHIPPED, SIZES
 
 Record = dict[str, Any]
 _ADDED = ("flips", "wrong", "reveals")
+_CALL = ("parameter_set", "refused_inputs")
+"""Of a call instead of the bits of numbers."""
 _POWER = ("operation", "bits", "test", "model", "noise", "traces")
 _ORDER = ("order", "largest", "corrected_threshold", "above_corrected")
 
@@ -49,7 +51,8 @@ def rows_of(record: Record) -> Iterator[Record]:
     if "flips" in record:
         for kind, counts in record["kinds"].items():
             row = {"assessment": "faults", **own, "sizes": {}, "operation": record["operation"]}
-            row |= {"bits": record["bits"], "kind": kind, "seeds": {record["seed"]}}
+            row |= {name: record[name] for name in ("bits", *_CALL) if name in record}
+            row |= {"kind": kind, "seeds": {record["seed"]}}
             yield row | {name: counts[name] for name in _ADDED}
     elif "traces" in record:
         row = {"assessment": "power", **own, **{name: record[name] for name in _POWER}}
@@ -61,7 +64,8 @@ def rows_of(record: Record) -> Iterator[Record]:
 
 def key_of(row: Record) -> str:
     """Equal for rows of which there shall be one."""
-    names = ("assessment", "family", "parameters", "operation", "bits", "kind", "test", "model")
+    of_runs = ("operation", "bits", *_CALL, "kind", "test", "model")
+    names = ("assessment", "family", "parameters", *of_runs)
     return json.dumps([row.get(name) for name in names], sort_keys=True)
 
 

@@ -1,6 +1,7 @@
 """And-inverter graphs with registers: the AIGER format, which Yosys writes and ABC reads."""
 
 import re
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,18 +108,61 @@ class Graph:
         ]
         return replace(self, gates=[*self.gates, *copied], nexts=nexts)
 
-    def read_by(self, output: str) -> set[int]:
-        """Variables of the inputs and registers that an output depends on in the same cycle."""
-        first = 1 + self.inputs + len(self.nexts)
-        found, todo = set[int](), [self.outputs[output] >> 1]
+    def read_by(self, output: str, cycles: int = 0) -> set[int]:
+        """Variables of the inputs and registers that an output depends on in the same cycle, and
+        through registers in so many cycles before."""
+        first = 1 + self.inputs
+        gate = first + len(self.nexts)
+        found, todo = set[int](), {self.outputs[output] >> 1}
+        for _ in range(cycles + 1):
+            new = []
+            while todo:
+                one = todo.pop()
+                if one not in found:
+                    found.add(one)
+                    new.append(one)
+                    if one >= gate:
+                        todo |= {literal >> 1 for literal in self.gates[one - gate]}
+            todo = {self.nexts[one - first] >> 1 for one in new if first <= one < gate}
+        return {one for one in found if one < gate}
+
+    def merged(self, replaced: Mapping[int, int]) -> "Graph":
+        """Give a graph in which everything reads other registers in the place of some.
+
+        `replaced` has, by the variable of a register, that of the one in its place.
+        """
+
+        def literal(old: int) -> int:
+            return 2 * replaced.get(old >> 1, old >> 1) | old & 1
+
+        return replace(
+            self,
+            nexts=[literal(one) for one in self.nexts],
+            gates=[(literal(a), literal(b)) for a, b in self.gates],
+            outputs={name: literal(one) for name, one in self.outputs.items()},
+        )
+
+    def led_to(self, sources: Iterable[int], barriers: Collection[int]) -> dict[int, int]:
+        """Variables that some inputs lead to, in any number of cycles, but through `barriers`.
+
+        Each with the one before it on a shortest way; 0 before a source.
+        """
+        after: dict[int, list[int]] = {}
+        gate = 1 + self.inputs + len(self.nexts)
+        for number, literals in enumerate(self.gates, gate):
+            for literal in literals:
+                after.setdefault(literal >> 1, []).append(number)
+        for number, literal in enumerate(self.nexts, 1 + self.inputs):
+            after.setdefault(literal >> 1, []).append(number)
+        found = dict.fromkeys(set(sources) - {0, *barriers}, 0)
+        todo = deque(found)
         while todo:
-            one = todo.pop()
-            if one not in found:
-                found.add(one)
-                todo += (
-                    [literal >> 1 for literal in self.gates[one - first]] if one >= first else []
-                )
-        return {one for one in found if one < first}
+            one = todo.popleft()
+            for number in after.get(one, ()):
+                if number not in found and number not in barriers:
+                    found[number] = one
+                    todo.append(number)
+        return found
 
     def freed(self, free: Mapping[int, int]) -> tuple["Graph", Mapping[int, int]]:
         """Give a graph in which some registers are inputs, and where the others have moved.

@@ -44,13 +44,13 @@ from coprime.program.steps import StepKind
 
 from .aiger import Graph
 
-_TOP = "coprime_two"
+TOP = "coprime_two"
 _EMPTY = re.compile(r"lat =\s+0\s+and =\s+0\s")
 """What ABC prints of a graph without registers and gates."""
 _SHORT = 20  # part of the solver's time that the first tries have
 _HELD = ("command", "counts", "lengths")
 _YOSYS = (
-    f"hierarchy -check -top {_TOP}",
+    f"hierarchy -check -top {TOP}",
     "proc -norom",
     "flatten",
     "opt_clean",
@@ -65,9 +65,8 @@ _YOSYS = (
     "opt",
     "dffunmap",
     "simplemap",
-    # What is undefined may be anything, too.
-    "setundef -undriven -anyseq",
-    "setundef -anyseq",
+    "setundef -undriven -{0}",
+    "setundef -{0}",
     "aigmap",
     "opt_clean -purge",
     "write_aiger -ascii -symbols -zinit two.aag",
@@ -84,21 +83,33 @@ class TimingProof:
     cycle : if it does not hold, cycles from a reset until outputs differ
     same, other : registers that are the same whatever the secrets, and of which a bit may differ;
         of those from which a path leads to the outputs
+    way : of an engine of byte strings, if it does not hold since secrets lead to an output: the
+        registers on the way
     """
 
     holds: bool
     cycle: int | None
     same: tuple[str, ...]
     other: tuple[str, ...]
+    way: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, bits: Iterable[str], other: Iterable[str], *, cycle: int | None) -> Self:
-        """The proof, from all bits and those that may differ; with a cycle, it does not hold."""
+    def of(
+        cls,
+        bits: Iterable[str],
+        other: Iterable[str],
+        *,
+        cycle: int | None,
+        way: tuple[str, ...] = (),
+    ) -> Self:
+        """The proof, from all bits and those that may differ; it does not hold with a cycle, or a
+        way."""
         every, differing = (
             {re.sub(r"\[\d+\]$", "", one) for one in some} for some in (bits, other)
         )
         same = tuple(sorted(every - differing))
-        return cls(holds=cycle is None, cycle=cycle, same=same, other=tuple(sorted(differing)))
+        holds = cycle is None and not way
+        return cls(holds=holds, cycle=cycle, same=same, other=tuple(sorted(differing)), way=way)
 
 
 class TwoCopies(wiring.Component):
@@ -407,7 +418,7 @@ class Registers:
         graph, at = self._following(pairs.values()).freed(free)
         moved = {name: (at[a], at[b]) for name, (a, b) in pairs.items()}
         graph.asserting_equal(moved.values(), "comparable").write(folder / "equal.aig")
-        trace = _counterexample(folder, seconds)
+        trace = counterexample(folder, seconds)
         if trace is None:
             return set()
         comparison = SimulatedCopies(graph, bits=moved)
@@ -418,6 +429,18 @@ class Registers:
         raise ToolError("ABC's counterexample does not hold in a simulation")
 
 
+def graph_of(copies: wiring.Component, folder: Path, *, undefined: str = "anyseq") -> Graph:
+    """Two copies as a graph: what they read from memories that are written becomes inputs.
+
+    What is `undefined` may be anything in each copy and cycle (`anyseq`), or is `zero`.
+    """
+    (folder / "two.v").write_text(to_verilog(copies, TOP), encoding="utf-8")
+    begin = () if undefined == "anyseq" else (f"setundef -init -{undefined}",)
+    commands = [one.format(undefined) for one in _YOSYS[:-1]]
+    run_yosys(["read_verilog two.v", *commands, *begin, _YOSYS[-1]], folder)
+    return Graph.read(folder / "two.aag")
+
+
 def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingProof:
     """Prove that an engine is constant-time, or find out that it is not.
 
@@ -426,10 +449,7 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingPr
     """
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        verilog = to_verilog(TwoCopies(design), _TOP)
-        (folder / "two.v").write_text(verilog, encoding="utf-8")
-        run_yosys(["read_verilog two.v", *_YOSYS], folder)
-        graph = Graph.read(folder / "two.aag")
+        graph = graph_of(TwoCopies(design), folder)
         runs = RandomRuns(graph, design.capabilities)
         registers = Registers(graph, runs.run(cycles))
         if runs.wrong_in is not None:
@@ -438,7 +458,7 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingPr
         registers.settle(folder, seconds)
         shared = registers.with_shared_state()
         shared.asserting_equal((), "comparable", "wrong").write(folder / "equal.aig")
-        trace = _counterexample(folder, seconds)
+        trace = counterexample(folder, seconds)
         other = registers.bits.keys() - registers.same
         if trace is None:
             return TimingProof.of(registers.bits, other, cycle=None)
@@ -449,7 +469,7 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingPr
         raise ToolError("ABC's counterexample does not hold in a simulation")
 
 
-def _counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
+def counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
     """Inputs of each cycle after which equal.aig's output is 1; None if there are none."""
     trace = folder / "trace.cex"
     abc = package_folder("pyosys") / "yosys-abc"

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -200,28 +201,48 @@ def run_constant_time(options: argparse.Namespace) -> int:
 
     Raises ValueError for a limit below one second.
     """
-    if options.seconds < 1:
-        raise ValueError(f"--seconds must be 1 or more, not {options.seconds}")
+    check_proof(options)
     choice = choose(options.family, chosen_settings(options))
     if has_sequencer_proof(choice.core):
         return _prove_sequencers(options)
     design = choice.core.design
     with progress(f"proving {options.family}"):
         proof = constant_time.prove(design, seconds=options.seconds)
+    declared = design.capabilities.constant_time
+    return print_proof(options, choice.values, declared=declared, proof=proof)
+
+
+def check_proof(options: argparse.Namespace) -> None:
+    """Raise ValueError for a limit below one second."""
+    if options.seconds < 1:
+        raise ValueError(f"--seconds must be 1 or more, not {options.seconds}")
+
+
+def print_proof(
+    options: argparse.Namespace,
+    parameters: Mapping[str, object],
+    *,
+    declared: bool,
+    proof: constant_time.TimingProof,
+) -> int:
+    """Print a proof, or what stands against it; the exit status."""
     if options.json:
         print_json(
             {
                 "family": options.family,
-                "parameters": dict(choice.values),
-                "declared": design.capabilities.constant_time,
+                "parameters": dict(parameters),
+                "declared": declared,
                 "proved": proof.holds,
                 "cycle": proof.cycle,
                 "same": list(proof.same),
                 "may_differ": list(proof.other),
+                **({"way": list(proof.way)} if proof.way else {}),
             }
         )
     elif proof.holds:
         print(f"proved: no secret changes how long {options.family} works")
+    elif proof.way:
+        print(f"not proved: secrets lead to what can be seen, by way of {', '.join(proof.way)}")
     else:
         print(f"secrets change how long {options.family} works: first seen in cycle {proof.cycle}")
     return 0 if proof.holds else FAILED

@@ -3,10 +3,12 @@
 import argparse
 
 from coprime.assess.call_subject import CallSubject
+from coprime.assess.call_timing import prove_calls
 from coprime.catalog import choose_calls
 
-from .assess import check_faults, run_campaign
+from .assess import check_faults, check_proof, print_proof, run_campaign
 from .options import chosen_settings
+from .progress import progress
 
 
 def run_faults(options: argparse.Namespace) -> int:
@@ -23,3 +25,13 @@ def run_faults(options: argparse.Namespace) -> int:
     return run_campaign(
         options, CallSubject(choice, operation, parameter_set, options.seed, refused)
     )
+
+
+def run_constant_time(options: argparse.Namespace) -> int:
+    """Prove it, or fail with 1. Raises ValueError for a limit below one second."""
+    check_proof(options)
+    choice = choose_calls(options.family, chosen_settings(options))
+    with progress(f"proving {options.family}"):
+        proof = prove_calls(choice.design, seconds=options.seconds)
+    declared = choice.design.interface.constant_time
+    return print_proof(options, choice.values, declared=declared, proof=proof)

@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from coprime.catalog import Choice, ClusterChoice
-from coprime.package.figures import Assessed
+from coprime.calls.family import CallChoice
+from coprime.catalog import CALL_FAMILIES, Choice, ClusterChoice
+from coprime.package.figures import PROVED, Assessed
 
 SHIPPED = Path(__file__).parent / "assessed.json"
 """The file: a list of records, each with `assessment`, `family`, `parameters`, `sizes`."""
@@ -24,9 +25,9 @@ MOST_T = 1e9
 `assess/moments.py` has it; JSON has no infinity."""
 
 
-def find(choice: Choice | ClusterChoice) -> Sequence[Assessed]:
+def find(choice: Choice | CallChoice | ClusterChoice) -> Sequence[Assessed]:
     """What was assessed of a family with these parameters but SIZES; of a cluster, its engines'."""
-    core = choice.core
+    core = choice if isinstance(choice, CallChoice) else choice.core
     parameters = {name: value for name, value in core.values.items() if name not in SIZES}
     return [
         _SHOWN[record["assessment"]](record)
@@ -46,22 +47,34 @@ def _sizes(record: Mapping[str, Any]) -> str:
 
 
 def _constant_time(record: Mapping[str, Any]) -> Assessed:
+    of_calls = record["family"] in CALL_FAMILIES
+    sizes = "" if of_calls else f", {_sizes(record)}"
     return Assessed(
         assessment="constant time",
-        what=f"the whole engine, {_sizes(record)}",
-        amount="every input and secret, by a solver",
-        result="proved" if record["proved"] else f"differs in cycle {record['cycle']}",
+        what=f"the whole engine{sizes}",
+        amount="every input and secret, by a search of the netlist and a solver"
+        if of_calls
+        else "every input and secret, by a solver",
+        result=PROVED if record["proved"] else _differs(record["cycle"]),
     )
+
+
+def _differs(cycle: int | None) -> str:
+    return "not proved" if cycle is None else f"differs in cycle {cycle}"
 
 
 def _faults(record: Mapping[str, Any]) -> Assessed:
     seeds = f"{record['seeds']} seed{'s' if record['seeds'] > 1 else ''}"
+    size = f"{record['bits']} bits" if "bits" in record else record["parameter_set"]
+    refused = "inputs that are refused" if record.get("refused_inputs") else ""
+    parts = [part for part in (record["operation"], size, refused) if part]
     return Assessed(
         assessment="faults",
-        what=f"{record['operation']}, {record['bits']} bits, kind: {record['kind']}",
+        what=f"{', '.join(parts)}, kind: {record['kind']}",
         amount=f"{record['flips']:,} runs, {seeds}",
         result=(
-            f"{record['wrong']:,} wrong results, {record['reveals']:,} of them reveal the key;"
+            f"{record['wrong']:,} wrong results, {record['reveals']:,} of them reveal"
+            f" {'the key' if 'bits' in record else 'a secret'};"
             f" probability below {record['upper_bound']:.2g} with {record['confidence']:.0%}"
             " confidence"
         ),

@@ -48,11 +48,11 @@ def shipped(
     """The figures that are known without a measurement.
 
     Area and clock are those of the results that ship, where this very design is among them; an
-    accelerator was measured without padding. No engine of byte strings is among them; its cycles
-    are predicted as its data sheet is made.
+    accelerator was measured without padding. No engine of byte strings is among them: its cycles
+    are predicted as its data sheet is made, and only what was assessed of it is known.
     """
     if isinstance(choice, CallChoice):
-        return Figures()
+        return Figures(assessed=assessed.find(choice))
     parts = []
     for part in _PARTS if isinstance(choice, Choice) else ():
         on_bus = bus if part == "accelerator" else Bus.AXI4_LITE
@@ -90,7 +90,7 @@ def measured(
             clock = _clock(_route(source))
         parts.append(_part(part, mapped.resources, mapped.tools, mapped.target, clock))
     if isinstance(choice, CallChoice):
-        return Figures(parts=parts)
+        return Figures(parts=parts, assessed=assessed.find(choice))
     note("measuring OpenSSL")
     return _figures(choice, bus, paddings, parts, openssl.measure())
 

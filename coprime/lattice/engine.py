@@ -11,6 +11,7 @@ from amaranth.lib.wiring import connect, flipped
 
 from coprime.calls.interface import WIPE
 from coprime.calls.ports import CallSignature
+from coprime.calls.timing import TimingPremises
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
@@ -92,6 +93,22 @@ class LatticeEngine(wiring.Component):
         self.host = HostPort(self.interface, places, bits, difference.bit_length() - 1)
         super().__init__(CallSignature(self.interface))
 
+    @property
+    def timing_premises(self) -> TimingPremises:
+        """Cycles depend on which candidates of the matrix are accepted, and so on rho, as programs
+        sample uniform polynomials from nothing else. What a comparison finds is secret; that one
+        was made, and that its two accumulators do not contradict each other, is not."""
+        rho = [self.programs.places[name] for name in ("ek_rho", "dk_rho")]
+        of_rho = {(one.addresses, one.words) for one in rho}
+        sequencer = self.arithmetic.sequencer
+        return TimingPremises(
+            public=(self.sponge.router.sampler.accepts,)
+            if self.programs.sponge.uniform_ranges <= of_rho
+            else (),
+            faults=(self.memory.wrong, self.arithmetic.datapath.wrong),
+            proved=(sequencer.decided, sequencer.contradicts),
+        )
+
     def elaborate(self, platform: object) -> Module:
         """Connect the parts, and control both sides."""
         m = Module()
@@ -114,7 +131,7 @@ class LatticeEngine(wiring.Component):
             *same_named(host, self, "read_slot", "read_restart", "parameter_set", "complete"),
             *same_named(memory, host, "host_address"),
             *same_named(host, memory, "word"),
-            *same_named(host, arithmetic, "genuine", "altered"),
+            *same_named(host, arithmetic, "decided", "altered"),
             memory.address.eq(sponge.address),
             sponge.word.eq(memory.word),
             samples.restart.eq(sponge.restart),
@@ -204,7 +221,7 @@ class LatticeEngine(wiring.Component):
                     m.d.sync += faulty.eq(1)
                     m.next = "CLEAR"
             with m.State("RUN"):
-                undecided = call.xor() & ~(arithmetic.genuine ^ arithmetic.altered)
+                undecided = call.xor() & ~arithmetic.decided
                 m.d.comb += [self.busy.eq(1), self.working.eq(~sponge.waits)]
                 wrong = arithmetic.fault | self.memory.wrong | wiping
                 with m.If(wrong | (ended & undecided)):

@@ -28,8 +28,8 @@ class HostPort(wiring.Component):
     -------
     load, output, read_slot, read_restart, parameter_set, complete : of CallSignature
     idle (1 bit, in): words are loaded and read
-    genuine, altered (1 bit, in): slot `key` is a genuine ciphertext's, or an altered one's; it is
-        not read unless it is one of the two
+    decided, altered (1 bit, in): slot `key` is that of a ciphertext, and of an altered one; it is
+        not read unless that is decided
     loads (out), host_address (out), word (in): of ByteMemory
     """
 
@@ -51,7 +51,7 @@ class HostPort(wiring.Component):
                 "parameter_set": In(interface.set_bits),
                 "complete": In(max(one.number for one in interface.slots) + 1),
                 "idle": In(1),
-                "genuine": In(1),
+                "decided": In(1),
                 "altered": In(1),
                 "loads": Out(stream.Signature(addressed_word(address_bits))),
                 "host_address": Out(address_bits),
@@ -100,7 +100,7 @@ class HostPort(wiring.Component):
             last.eq(index[:low].all() & (index[low:] == length)),
             allowed.eq(
                 ((self.complete & readable) >> self.read_slot)[0]
-                & ((self.read_slot != key) | (self.genuine ^ self.altered))
+                & ((self.read_slot != key) | self.decided)
                 & (index[low:] <= length)  # a bit of it that flips leads to no other slot
             ),
             self.output.valid.eq(fetched & allowed & self.idle & ~self.read_restart & ~ended),

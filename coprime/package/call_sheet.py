@@ -16,8 +16,8 @@ _OUTPUT = 32
 """Bytes of streams that calls give, where software chooses them."""
 
 
-def call_sheet(design: CallDesign, mhz: float | None) -> SheetParts:
-    """The parts of a data sheet."""
+def call_sheet(design: CallDesign, mhz: float | None, *, proved: bool) -> SheetParts:
+    """The parts of a data sheet; `proved`: constant time is."""
     own = design.interface
     calls = [_times(row, mhz) for row in _calls(design)]
     return SheetParts(
@@ -27,7 +27,7 @@ def call_sheet(design: CallDesign, mhz: float | None) -> SheetParts:
             "has_sets": len(own.parameter_sets) > 1,
             "has_streams": any(one.streamed for one in own.slots),
         },
-        first=list(_first(design)),
+        first=list(_first(design, proved=proved)),
         headline=list(_headline(calls, mhz)),
         rows={
             "calls": calls,
@@ -60,13 +60,14 @@ def _access(design: CallDesign, name: str) -> str:
     return " and ".join(ways) or "none: it stays inside"
 
 
-def _first(design: CallDesign) -> Iterator[tuple[str, Cell, str]]:
+def _first(design: CallDesign, *, proved: bool) -> Iterator[tuple[str, Cell, str]]:
     """What a reader looks for first."""
     own = design.interface
     yield "calls", ", ".join(call.name for call in own.calls), ""
     if len(own.parameter_sets) > 1:
         yield "parameter sets", ", ".join(own.parameter_sets), ""
-    yield "constant time", own.constant_time, "declared" if own.constant_time else ""
+    found = "proved, see Assessments" if proved else "declared, not proved"
+    yield "constant time", own.constant_time, found if own.constant_time else ""
     checked = [call.name for call in own.calls if call.checked]
     yield "results checked in hardware", ", ".join(checked) or "no", ""
 

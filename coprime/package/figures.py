@@ -53,6 +53,10 @@ class SoftwareFigures:
     public_per_second: float
 
 
+PROVED = "proved"
+"""The result of an assessment that is a proof, and holds."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Assessed:
     """What was assessed of a design of these parameters, with how much, and what came out."""

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from coprime.assess.aiger import Graph
-from coprime.assess.constant_time import _counterexample, prove
+from coprime.assess.constant_time import counterexample, prove
 from coprime.catalog import FAMILIES, choose
 from coprime.exponentiators.names import BLINDINGS, Exponentiator
 from coprime.parameters import ChoiceParameter
@@ -214,5 +214,5 @@ def test_what_an_output_reads():
 def test_what_the_solver_says(tmp_path, nexts, gates, wrong, cycles):
     """The cycles of inputs after which the output is 1; None if it never is."""
     Graph(1, nexts, gates, {"wrong": wrong}, {}).write(tmp_path / "equal.aig")
-    found = _counterexample(tmp_path, 20)
+    found = counterexample(tmp_path, 20)
     assert (found and len(found)) == cycles

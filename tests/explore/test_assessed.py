@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coprime.assess import moments
-from coprime.catalog import choose
+from coprime.catalog import CALL_FAMILIES, choose, choose_calls
 from coprime.explore import assessed
 from tools import assessed as tool
 
@@ -16,10 +16,13 @@ RECORDS = json.loads(assessed.SHIPPED.read_text("utf-8"))
 def test_shipped(record):
     """Each row is of a design that there is, and that a data sheet finds."""
     values = {**record["parameters"], **record["sizes"]}
-    choice = choose(record["family"], {name: str(value) for name, value in values.items()})
+    of_calls = record["family"] in CALL_FAMILIES
+    chosen = choose_calls if of_calls else choose
+    choice = chosen(record["family"], {name: str(value) for name, value in values.items()})
     assert record["assessment"] in {one.assessment for one in assessed.find(choice)}
     if record["assessment"] == "constant time":
-        assert record["proved"] >= choice.design.capabilities.constant_time
+        known = choice.design.interface if of_calls else choice.design.capabilities
+        assert record["proved"] >= known.constant_time
 
 
 CAMPAIGN = {
@@ -63,6 +66,45 @@ def test_tool_adds_campaigns_up(tmp_path, monkeypatch, capsys):
     tool.main([str(tmp_path / "lines.log")])
     rows = json.loads(shipped.read_text())
     assert sorted(row.get("flips", 0) for row in rows) == [0, 1000, 1000]
+
+
+CALLS = {
+    "family": "lattice",
+    "parameters": {"slices": "8", "sets": "all", "secrets": "readable"},
+    "operation": "ML_KEM_DECAPSULATE",
+    "parameter_set": "ML-KEM-512",
+    "refused_inputs": False,
+    "seed": 1,
+    "flips": 1000,
+    "kinds": {"bit": {"flips": 1000, "wrong": 3, "reveals": 0}},
+}
+
+
+def test_campaigns_of_calls(tmp_path, monkeypatch):
+    """Of each set, and of refused inputs, rows of their own, which data sheets have."""
+    shipped = tmp_path / "assessed.json"
+    shipped.write_text("[]")
+    monkeypatch.setattr(tool, "SHIPPED", shipped)
+    others = [{"seed": 2}, {"refused_inputs": True}, {"parameter_set": "ML-KEM-768"}]
+    lines = [CALLS, *({**CALLS, **other} for other in others)]
+    proof = {name: CALLS[name] for name in ("family", "parameters")}
+    lines.append({**proof, "proved": True, "cycle": None})
+    (tmp_path / "lines.log").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    tool.main([str(tmp_path / "lines.log")])
+    rows = json.loads(shipped.read_text())
+    assert [row["flips"] for row in rows if "flips" in row] == [2000, 1000, 1000]
+    assessed._records.cache_clear()
+    monkeypatch.setattr(assessed, "SHIPPED", shipped)
+    found = assessed.find(choose_calls("lattice", {}))
+    assessed._records.cache_clear()
+    what = {one.what for one in found}
+    assert what == {
+        "the whole engine",
+        "ML_KEM_DECAPSULATE, ML-KEM-512, kind: bit",
+        "ML_KEM_DECAPSULATE, ML-KEM-768, kind: bit",
+        "ML_KEM_DECAPSULATE, ML-KEM-512, inputs that are refused, kind: bit",
+    }
+    assert {one.result for one in found if one.assessment == "constant time"} == {"proved"}
 
 
 def test_an_infinite_t_is_shown_as_such():

@@ -88,6 +88,11 @@ def _add_leakage_options(parser: Parser) -> None:
 
 def _add_constant_time_options(parser: Parser) -> None:
     add_design(parser)
+    add_proof(parser)
+
+
+def add_proof(parser: Parser) -> None:
+    """Add the limit of a proof of constant time, and its form."""
     parser.number("--seconds", "limit of the solver for each of its tries", 600)
     add_json(parser)
 

@@ -3,7 +3,7 @@
 from coprime.catalog import CALL_FAMILIES
 
 from ..options import Parser, add_parameters, add_verb
-from .assess import add_faults
+from .assess import add_faults, add_proof
 
 
 def add_options(parser: Parser, family: str) -> None:
@@ -11,6 +11,11 @@ def add_options(parser: Parser, family: str) -> None:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     faults = add_verb(verbs, "faults", "Run a call with faults, one in each run.")
     _add_faults_options(faults, family)
+    text = "Prove that no secret changes how long calls take, or show that one may."
+    proof = add_verb(verbs, "constant-time", text)
+    proof.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
+    add_parameters(proof)
+    add_proof(proof)
 
 
 def _add_faults_options(parser: Parser, family: str) -> None:

@@ -36,7 +36,7 @@ class ArithmeticSide(wiring.Component):
     bytes (out): of ByteMemory
     full, sample_address, sample, release (in, out, in, out): of SampleBuffer
     post, available, take (1 bit, out, in, out): of the semaphores
-    forget, genuine, altered, refused (1 bit, in, out, out, out): of ArithmeticSequencer
+    forget, altered, decided, refused (1 bit, in, out, out, out): of ArithmeticSequencer
     multiplying (1 bit, out): a slot of a step
     fault (1 bit, out): of ArithmeticSequencer, or a parity of the polynomials' memory is wrong
     wipe (1 bit, in): end, and clear the polynomials
@@ -49,7 +49,7 @@ class ArithmeticSide(wiring.Component):
         self.program, self.target = program, Target(target)
         self.datapath = Datapath(target)
         self.sequencer = ArithmeticSequencer(program, address_bits, self.target)
-        outputs = ("busy", "done", "release", "post", "take", "genuine", "altered", "refused")
+        outputs = ("busy", "done", "release", "post", "take", "altered", "decided", "refused")
         super().__init__(
             {
                 **dict.fromkeys(("start", "available", "forget", "wipe"), In(1)),
@@ -90,7 +90,7 @@ class ArithmeticSide(wiring.Component):
             ),
             *same_named(
                 *(self, sequencer, "busy", "done", "release", "post", "take"),
-                *("genuine", "altered", "refused"),
+                *("altered", "decided", "refused"),
             ),
             datapath.step.eq(sequencer.step),
             datapath.start.eq(sequencer.start_step),

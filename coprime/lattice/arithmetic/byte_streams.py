@@ -41,7 +41,8 @@ class ByteStreams(wiring.Component):
                 "width": In(range(len(BYTE_WIDTHS))),
                 "number": Out(NUMBER_BITS),
                 "packed": In(NUMBER_BITS),
-                **dict.fromkeys(("use", "write", "differs", "agrees"), Out(1)),
+                **dict.fromkeys(("use", "write", "differs"), Out(1)),
+                "agrees": Out(1, init=1),  # so that the two are never equal
                 "compared": Out(COUNT_BITS),
                 "write_data": Out(WORD_BITS),
                 "read_data": In(WORD_BITS),

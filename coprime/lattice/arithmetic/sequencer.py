@@ -52,6 +52,8 @@ class ArithmeticSequencer(wiring.Component):
     compare, differs, agrees (1 bit, out, in, in), compared (in): of the datapath
     forget (1 bit, in): nothing is decided any more
     genuine, altered (1 bit, out): what the last DECIDE has found; both are 0 if there was none
+    decided (1 bit, out): one of them is 1, and only one
+    contradicts (1 bit, out): `differs` and `agrees` are equal, as they never are without a fault
     refused (1 bit, out): something had differed at an END that refuses; from the cycle after `done`
         to the next `start`
     fault (1 bit, out): in this cycle an instruction's parity is wrong, or DECIDE has found that the
@@ -67,6 +69,7 @@ class ArithmeticSequencer(wiring.Component):
             {
                 **dict.fromkeys(inputs, In(1)),
                 **dict.fromkeys((*outputs, "genuine", "altered", "refused", "fault"), Out(1)),
+                **dict.fromkeys(("decided", "contradicts"), Out(1)),
                 "compared": In(COUNT_BITS),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
@@ -91,6 +94,8 @@ class ArithmeticSequencer(wiring.Component):
             field.eq(self.instruction),
             following.eq(counter ^ Cat(ones)),  # a sum of bits takes fewer LUTs than a carry chain
             self.instruction_address.eq(counter),
+            self.decided.eq(self.genuine ^ self.altered),
+            self.contradicts.eq(self.differs == self.agrees),
         ]
         with m.If(goes_on | starts):
             choices = [following, label, self.entry, self.entry]
@@ -170,7 +175,7 @@ class ArithmeticSequencer(wiring.Component):
         """Whether the comparisons are not as many as DECIDE needs, or not complementary."""
         numbers = self._by_set([N * (one + 1) for one in self.program.counts])
         needed = Mux(field.other, numbers, 0)
-        return (self.compared != needed) | (self.differs == self.agrees)
+        return (self.compared != needed) | self.contradicts
 
     def _place(self, m: Module, place: Value) -> Value:
         """The address of a place, which may depend on the parameter set. It is a multiple of the

@@ -442,6 +442,19 @@ class AssembledProgram:
         return _fields(self.format, self.counter_bits)
 
     @property
+    def uniform_ranges(self) -> set[tuple[PerSet, PerSet]]:
+        """Addresses and words of all ranges that ML-KEM's uniform polynomials are sampled from; of
+        a stream neither."""
+        found, absorbs = set(), False
+        for one in self.instructions:
+            if one.kind in (InstructionKind.HASH, InstructionKind.COPY):
+                absorbs = Destination.UNIFORM in one.destinations
+            if absorbs and one.kind is InstructionKind.ABSORB:
+                found.add((one.addresses or (), one.words or ()))
+                found |= {((), ())} if one.streams else set()
+        return found
+
+    @property
     def set_bits(self) -> int:
         """Of a parameter set's number."""
         return max(1, (len(self.rows) - 1).bit_length())

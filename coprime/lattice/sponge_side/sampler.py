@@ -39,6 +39,8 @@ class Sampler(wiring.Component):
     at_last (1 bit, in): the next pair is the polynomial's last
     ends (1 bit, out): all bytes are used, and all pairs are taken
     suffices (1 bit, out): with `ends`: the polynomial is complete
+    accepts (1 bit, out): a candidate of a uniform polynomial is below q: of all bytes, only these
+        decisions change how long sampling takes
     wipe (1 bit, in): clear what has held a secret; `enable` is 0 in the next cycle
     """
 
@@ -53,6 +55,7 @@ class Sampler(wiring.Component):
                 "at_last": In(1),
                 "ends": Out(1),
                 "suffices": Out(1),
+                "accepts": Out(1),
                 "wipe": In(1),
             }
         )
@@ -80,10 +83,13 @@ class Sampler(wiring.Component):
         # Every other candidate that is accepted completes a pair; `even` is 0 unless uniform.
         even, odd_next, complete = Signal(CANDIDATE_BITS), Signal(), Signal()
         found, ends_pair, completes = Signal(), Signal(), Signal()
+        is_candidate = Signal()
         empties, takes = Signal(), Signal()
         samples = self.samples
         m.d.comb += [
-            found.eq(is_2 | ((phase != 0) & (~is_uniform | (number < Q)))),
+            is_candidate.eq(is_uniform & full & (phase != 0)),
+            self.accepts.eq(is_candidate & (number < Q)),
+            found.eq(is_2 | (~is_uniform & (phase != 0)) | self.accepts),
             ends_pair.eq(found & (~is_uniform | odd_next)),
             completes.eq(complete | (samples.valid & self.at_last & is_uniform)),
             empties.eq(full & (completes | (index == 3))),

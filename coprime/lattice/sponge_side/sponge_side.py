@@ -102,19 +102,18 @@ class SpongeSide(wiring.Component):
     ):
         self.hash_unit = HashUnit(slices, 2, HASH_LENGTH_BITS, target)
         self.program, self.address_bits, self.target = program, address_bits, Target(target)
+        self.sequencer = SpongeSequencer(program, address_bits, self.target)
+        make_router = LargeRouter if program.large else OutputRouter
+        self.router = make_router(address_bits, self.sequencer.resume, self.target)
         super().__init__(SpongeSideSignature(address_bits, program))
 
     def elaborate(self, platform: object) -> Module:
         """Connect the parts."""
         m = Module()
         m.submodules.hash_unit = hash_unit = self.hash_unit
-        m.submodules.sequencer = sequencer = SpongeSequencer(
-            self.program, self.address_bits, self.target
-        )
+        m.submodules.sequencer = sequencer = self.sequencer
         m.submodules.absorber = absorber = Absorber(self.program.format, self.address_bits)
-        large = self.program.large
-        make_router = LargeRouter if large else OutputRouter
-        m.submodules.router = router = make_router(self.address_bits, sequencer.resume, self.target)
+        m.submodules.router = router = self.router
         connect(m, sequencer.commands, hash_unit.command)
         connect(m, sequencer.destinations, router.next)
         connect(m, sequencer.ranges, absorber.ranges)
@@ -138,7 +137,7 @@ class SpongeSide(wiring.Component):
             absorber.forget.eq(router.fails),
             hash_unit.wipe.eq(self.wipe | router.fails),
         ]
-        if large:
+        if self.program.large:
             self._connect_large(m)
         else:
             connect(m, absorber.message, hash_unit.message)

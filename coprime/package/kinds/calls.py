@@ -17,6 +17,7 @@ from coprime.parameters import AnyParameter
 from ..call_header import call_header
 from ..call_sheet import call_sheet
 from ..description import C_HEADER, Description, Example, Kind, SheetParts, TestbenchParts
+from ..figures import PROVED
 from ..testbench.call_bench import call_bench, call_codes
 from ..testbench.call_example import call_example
 
@@ -96,7 +97,9 @@ class CallKind(Kind):
 
     def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
         """Calls with their cycles, and slots."""
-        return call_sheet(self.design, mhz)
+        shown = own.figures.assessed
+        proved = any(one.assessment == "constant time" and one.result == PROVED for one in shown)
+        return call_sheet(self.design, mhz, proved=proved)
 
     def kept(self, register: Register, word: int) -> int | None:
         """Of INTERRUPT_ENABLE alone: others are tried with what they mean."""
