@@ -214,7 +214,8 @@ def prove_graph(graph: Graph, folder: Path, seconds: int) -> TimingProof:
     """The same of two copies as a graph.
 
     Registers far from what is seen do not matter for most of the solver's proofs. So with premises
-    it is first asked with all but the nearest ones as inputs, of any value in any cycle.
+    it is first asked with all but the nearest ones as inputs, of any value in any cycle. Raises
+    ToolError as `prove_calls`.
     """
     bits = SimulatedCopies(graph).bits
     reached = graph.led_to(_secrets(graph), _variables(graph, "cut_"))

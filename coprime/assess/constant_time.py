@@ -470,7 +470,10 @@ def prove(design: Design, *, cycles: int = 1000, seconds: int = 600) -> TimingPr
 
 
 def counterexample(folder: Path, seconds: int) -> list[list[int]] | None:
-    """Inputs of each cycle after which equal.aig's output is 1; None if there are none."""
+    """Inputs of each cycle after which equal.aig's output is 1; None if there are none.
+
+    Raises ToolError if the solver has not decided in time.
+    """
     trace = folder / "trace.cex"
     abc = package_folder("pyosys") / "yosys-abc"
     # Some questions take seconds with the sweep `scorr` and hours without it, some the other way
