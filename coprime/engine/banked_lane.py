@@ -22,7 +22,6 @@ from coprime.program.operands import (
     Mode,
     Operand,
     Scratch,
-    third_entry,
 )
 from coprime.program.steps import Step, StepKind
 
@@ -46,6 +45,7 @@ from .residue import Residue
 from .result_check import ResultCheck
 from .sequencer.linear_steps import LINEAR_OPERATIONS
 from .stream_ports import StreamPorts
+from .table_entries import TableEntries
 from .write_guard import WriteGuard
 
 _SUMMED = (Scratch.SUM, Scratch.SUM_COPY, Operand.X)
@@ -119,6 +119,9 @@ class BankedLane(LaneOfUnits):
             }
             if self.shares:
                 self.task.of_step |= self.located
+        columns = self.sequencer.columns if program.scans_columns else None
+        assert self.sequencer.windows is not None
+        self.entries = TableEntries(program, layout, self.sequencer.windows.value, columns)
         # Optional hardware: each is there or not.
         width = capabilities.digit_width
         checks = program.checks and leads
@@ -177,15 +180,9 @@ class BankedLane(LaneOfUnits):
             "b_left": b_index,
             "b_right": b_index,
         }
-        entries_a = self._entries(m, of_a, product, step)
-        entries_b = self._entries(m, of_b, product, step) if self.shares else entries_a
-        # A block named so may also be one of the left bank: then the right one does nothing.
-        both = (Mode.WINDOW, Mode.ENTRY)
-        modes = {"a_right": (Mode.WINDOW,), "b_right": both}
-        if self.program.scans_columns:
-            modes["a_right"] = both
-        if self.program.has_thirds:
-            modes = {name: (*ones, Mode.THIRD) for name, ones in modes.items()}
+        entries_a = self.entries.of_port(m, of_a, product, step)
+        entries_b = self.entries.of_port(m, of_b, product, step) if self.shares else entries_a
+        modes = self.entries.modes
         addresses = (left.a_address, right.a_address, left.b_address, right.b_address)
         for name, to in zip(_PORTS, addresses, strict=True):
             address = BlockAddress(
@@ -203,16 +200,6 @@ class BankedLane(LaneOfUnits):
                 if entry in address.signature.members:
                     m.d.comb += getattr(address, entry).eq(block)
         return m
-
-    def _entries(
-        self, m: Module, of_product: Value, product: ProductAccess, step: StepInBanks
-    ) -> dict[str, Value]:
-        """The entries that addressing modes name for a port, by the modes' names."""
-        names = ("window", "entry", *(["third"] if self.program.has_thirds else []))
-        chosen = {
-            name: Mux(of_product, getattr(product, name), getattr(step, name)) for name in names
-        }
-        return {name: history(m, "entry", one, 1)[-1] for name, one in chosen.items()}
 
     def _connect_located(self, m: Module) -> None:
         """Where the step's numbers lie: one that has changed places with another lies there."""
@@ -239,9 +226,7 @@ class BankedLane(LaneOfUnits):
             **self.located,
             modulus=sequencer.modulus,
             rounds=sequencer.rounds,
-            window=self._entry(0),
-            entry=self._entry(1),
-            third=self._third() if self.program.has_thirds else Const(0),
+            **self.entries.of_step(sequencer.modulus),
             scans=sequencer.exponent_read,
             index=self.linear.index,
             starts=sequencer.linear,
@@ -252,31 +237,6 @@ class BankedLane(LaneOfUnits):
             by_bit=sequencer.by_bit if self.shares and self.program.swaps else Const(0),
             copies=sequencer.copies if self.program.copies else Const(0),
         )
-
-    def _entry(self, after: int) -> Value:
-        """The table's entry that the window names, or one `after` that."""
-        window, program = self.sequencer.window, self.program
-        assert window is not None
-        bits, whole_bits = program.window_bits, program.whole_window_bits
-        named = (window + after)[:bits]
-        if program.scans_columns:
-            # Coordinates of one point lie side by side; a column's highest bit is its sign.
-            of_column = Cat(Const(after, 1), self._point())
-            named = Mux(self.sequencer.columns, of_column, named)
-        whole = Cat(Const(0, 1), named[:whole_bits])
-        return Mux(self.sequencer.modulus == Context.WHOLE, whole, named)
-
-    def _point(self) -> Value:
-        """The point that a column selects: its highest bit, the sign, inverts the others."""
-        window = self.sequencer.window
-        assert window is not None
-        return window[1:] ^ ~window[0].replicate(self.program.window_bits - 1)
-
-    def _third(self) -> Value:
-        """The entry that is the third number of that point."""
-        point = self._point()
-        first = Const(third_entry(0) >> len(point), self.layout.entry_bits - len(point))
-        return Cat(point, first)
 
     def _connect_data(self, m: Module, drawn: Value) -> None:
         """What the ports read goes to the sequencer, to the linear unit, and to the host."""

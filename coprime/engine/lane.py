@@ -256,15 +256,16 @@ class Lane(LaneOfUnits):
         sequencer, numbers = self.sequencer, self.layout.numbers
         resolved = Signal.like(location)
         m.d.comb += resolved.eq(location)
-        if sequencer.places is None:
+        places = None if sequencer.rotation is None else sequencer.rotation.places
+        if places is None:
             with m.If(location[1:] == numbers[Scratch.ACCUMULATOR] >> 1):
                 m.d.comb += resolved[0].eq(location[0] ^ sequencer.parity)
         else:
-            for one, is_at in sequencer.places.items():
+            for one, is_at in places.items():
                 names = (one, Mode.NEXT_BASE) if one is Scratch.SPARE else (one,)
                 with m.If(location.matches(*(numbers[name] for name in names))):
                     m.d.comb += resolved.eq(self.number(Scratch.ACCUMULATOR) | is_at)
-        if sequencer.window is not None:
+        if sequencer.windows is not None:
             with m.If(location == self.number(Mode.WINDOW)):
-                m.d.comb += resolved.eq(self.number(Scratch.T_0) | sequencer.window)
+                m.d.comb += resolved.eq(self.number(Scratch.T_0) | sequencer.windows.value)
         return resolved

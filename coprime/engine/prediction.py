@@ -12,7 +12,7 @@ from .linear import LinearUnit
 from .outcome import Prediction
 from .sequencer.barrier_steps import BarrierSteps
 from .sequencer.lane_model import LaneModel, StepOnIntegers
-from .sequencer.sequencer import step_kinds
+from .sequencer.step_kinds import step_kinds
 
 
 def predict(

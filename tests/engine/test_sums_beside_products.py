@@ -17,7 +17,7 @@ from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.overlap import OverlapModel
-from coprime.engine.sequencer.sequencer import step_kinds
+from coprime.engine.sequencer.step_kinds import step_kinds
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, Scratch

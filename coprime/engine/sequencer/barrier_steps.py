@@ -1,5 +1,7 @@
 """BARRIER: the only synchronization of two lanes."""
 
+from dataclasses import dataclass
+
 from amaranth.hdl import Module
 
 from coprime.program.steps import Next, Step, StepKind
@@ -9,6 +11,7 @@ from .lane_model import LaneModel
 from .step_control import StepControl
 
 
+@dataclass(eq=False)
 class BarrierSteps:
     """The state in which a lane waits, at a step or after one, and the same on integers.
 
@@ -20,22 +23,24 @@ class BarrierSteps:
     first_state = "BARRIER"
     kinds = frozenset({StepKind.BARRIER})
 
+    shares_check: bool
+
     def states(self, m: Module, control: StepControl) -> None:
         """Add the state to a state machine."""
-        step, other = control.step, control.other
+        step, ports = control.step, control.ports
         with m.State("BARRIER"):
-            m.d.comb += other.at_barrier.eq(1)
-            with m.If(other.other_at_barrier):
+            m.d.comb += ports.at_barrier.eq(1)
+            with m.If(ports.other_at_barrier):
                 jumps = step.next == Next.JUMP
                 m.d.comb += [control.jump.eq(jumps), control.forward.eq(1)]
                 m.next = "FETCH"
                 with m.If(jumps & (step.target == 0)):
                     m.next = "IDLE"
-            with m.Elif(other.other_ends):
+            with m.Elif(ports.other_ends):
                 m.next = "IDLE"
-            if other.other_at_fault is not None and other.other_busy is not None:
+            if self.shares_check:
                 # Nothing but a fault lets one lane wait for another one that does not come.
-                with m.Elif(other.other_at_fault | ~other.other_busy):
+                with m.Elif(ports.other_at_fault | ~ports.other_busy):
                     control.end(m, Error.FAULT)
 
     def run(self, lane: LaneModel, step: Step) -> None:

@@ -2,22 +2,30 @@
 
 from collections.abc import Mapping, Sequence
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.operations.operation import among
+from coprime.program.assembler import Program
 from coprime.program.numbers.paths import resolved
 from coprime.program.operands import OF_Q, Context, Mode, Reference, Scratch
 from coprime.program.steps import Step
 
+from .feature import Feature
+from .next_rules import Effect
+from .step_control import StepControl
 
-class CurrentContext(wiring.Component):
+
+class CurrentContext(wiring.Component, Feature):
     """Resolves CURRENT and HALF in a fetched step.
+
+    In the commands that have moduli of their own CURRENT is one of these after the other: one
+    prime, or both; HALF with two only.
 
     Parameters
     ----------
-    moduli : what CURRENT is in the commands that have moduli of their own, one after the other: one
-        prime, or both; HALF with two only
+    program : Program
     layout : of a step
     numbers : mapping of Reference to int
         ValueError unless Q's operands have P's numbers with a lowest bit of 1.
@@ -32,11 +40,12 @@ class CurrentContext(wiring.Component):
 
     def __init__(
         self,
-        moduli: Sequence[Context],
+        program: Program,
         layout: data.StructLayout,
         numbers: Mapping[Reference, int],
     ):
-        self.moduli = moduli
+        self.moduli = program.moduli or (Context.WHOLE,)
+        self.commands = program.with_moduli
         self.numbers = numbers
         self.of_p = [numbers[p] for p in OF_Q if p in numbers]
         if any(numbers[p] | 1 != numbers[q] for p, q in OF_Q.items() if p in numbers):
@@ -51,6 +60,20 @@ class CurrentContext(wiring.Component):
                 "resolved": Out(layout),
             }
         )
+
+    def conditions(self) -> Mapping[str, Value]:
+        """The end of an EACH_MODULUS."""
+        return {"more_moduli": self.more}
+
+    def connect(self, m: Module, control: StepControl) -> None:
+        """It resolves what is fetched, and a rule EACH_MODULUS advances it."""
+        m.submodules.current_context = self
+        m.d.comb += [
+            self.begins.eq(control.begins),
+            self.has_moduli.eq(among(control.ports.command, self.commands)),
+            self.advance.eq(control.effects[Effect.NEXT_MODULUS]),
+            self.fetched.eq(control.fetched),
+        ]
 
     def elaborate(self, platform: object) -> Module:
         """A register, and what is replaced."""

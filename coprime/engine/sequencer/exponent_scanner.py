@@ -1,9 +1,10 @@
 """The exponent scanner: reads an exponent's digits, and delivers its bits one by one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
+from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -12,15 +13,19 @@ from amaranth.utils import bits_for
 
 from coprime.cells.luts import select_bit
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.exponentiators.exponentiation import WINDOWS
-from coprime.model.combs import COMB_TEETH
 from coprime.multipliers.delays import history
 from coprime.multipliers.multiplication import READ_LATENCY
+from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Length, Reference
 from coprime.program.steps import Step, StepKind, exponent_blinding_bits
 
 from ..contract import Capabilities
+from .columns import BitPosition, Columns, ColumnsModel
+from .feature import Feature
+from .step_control import StepControl
 
 
 def divides_evenly(width: int) -> bool:
@@ -89,7 +94,7 @@ class WindowStart(wiring.Component):
         return m
 
 
-class ExponentScanner(wiring.Component):
+class ExponentScanner(wiring.Component, Feature):
     """Reads an exponent's bits, down from the highest digit or window, or up from the lowest bit.
 
     The control asks for a digit: `begin` in the first cycle of a scan, `seek` in the one that
@@ -113,13 +118,15 @@ class ExponentScanner(wiring.Component):
     next_bit : on to the next bit, within the digit unless `edge_bit` is 1
     exponent_index, exponent_data : of the exponent's digit that is read; with `exponent_other` the
         digit of E, which lies in another memory than the other exponents
-    column_ends, prepare : the bit is in the highest tooth; the multiplier prepares, so that windows
-        are not columns any more; these and the next one only if any step scans columns
-    columns : columns are scanned
+    column_ends, prepare, columns : as of `Columns`, if any step scans columns
     leaves_two : the last bit is the one above the lowest two; only if any step leaves two
     bit, last_bit, edge_bit : the bit, and whether it is the last of the exponent, of its digit
     bit_index : its place in its digit
     public : it is E that is scanned, whatever the modulus; only if any step does
+
+    Ports of the sequencer
+    ----------------------
+    exponent_other, public : as the members; the first one only if `in_place`
     """
 
     DIGIT_CYCLES = READ_LATENCY + 2
@@ -132,6 +139,7 @@ class ExponentScanner(wiring.Component):
         self.width = capabilities.digit_width
         self.target = target
         self.late = late
+        self.private_commands = capabilities.private
         self.skipped = capabilities.headroom // capabilities.digit_width
         """Digits that an exponent has for its headroom alone."""
         self.start = (
@@ -143,12 +151,7 @@ class ExponentScanner(wiring.Component):
         self.upwards = Signal()
         count = capabilities.count_bits
         self._index_inverted = Signal(count, init=-1, name="index_inverted")
-        self._moves: Value = Signal(name="moves") if program.scans_columns else Const(1)
-        """The digit that is taken is the next lower one of its tooth."""
-        self._behind = Signal(range(self.width), name="behind")
-        """Bits by which the digits of a tooth are more than the tooth, 0 to `width` - 1."""
-        self._place = Signal(range(self.width), name="place")
-        """Of a column's bit in its own tooth's digit; `bit_index` is that of the lowest tooth."""
+        self.column_order = Columns(self.width, self.skipped) if program.scans_columns else None
         super().__init__(
             {
                 **dict.fromkeys(("busy", "begin", "seek", "take", "next_bit", "private"), In(1)),
@@ -165,12 +168,47 @@ class ExponentScanner(wiring.Component):
                 "bit_index": Out(range(self.width)),
             }
             | ({"leaves_two": In(1)} if program.leaves_bits else {})
-            | (
-                {**dict.fromkeys(("column_ends", "prepare"), In(1)), "columns": Out(1)}
-                if program.scans_columns
-                else {}
-            )
+            | (dict(self.column_order.ports()) if self.column_order else {})
         )
+
+    @staticmethod
+    def fields(program: Program) -> Mapping[str, int]:
+        """What a step says of its exponent."""
+        return {
+            **({"even_exponent": 1} if program.evens_exponents else {}),
+            **({"leaves_two": 1} if program.leaves_bits else {}),
+        }
+
+    def ports(self) -> Mapping[str, Any]:
+        """Those above."""
+        return {
+            **({"exponent_other": In(self.width)} if self.program.in_place else {}),
+            **({"public": Out(1)} if self.program.scans_public else {}),
+        }
+
+    def conditions(self) -> Mapping[str, Value]:
+        """The bit."""
+        return {"bit": self.bit, "last_bit": self.last_bit}
+
+    def connect(self, m: Module, control: StepControl) -> None:
+        """It reads the exponent of the step under way."""
+        m.submodules.scanner = self
+        step, ports = control.step, control.ports
+        m.d.comb += [
+            self.operation.eq(step.kind),
+            self.modulus.eq(step.modulus),
+            self.private.eq(among(ports.command, self.private_commands)),
+            self.whole_digits.eq(ports.counts.exponent),
+            self.next_bit.eq(control.next_bit),
+            *same_named(self, ports, "busy", "exponent_data"),
+            *same_named(self, step, *self.fields(self.program)),
+            ports.exponent_index.eq(self.exponent_index),
+            ports.discards.eq(step.conditional & ~self.bit),
+        ]
+        if self.program.in_place:
+            m.d.comb += self.exponent_other.eq(ports.exponent_other)
+        if self.program.scans_public:
+            m.d.comb += ports.public.eq(self.public)
 
     def elaborate(self, platform: object) -> Module:
         """The index of the digit, and that of the bit in it."""
@@ -185,7 +223,7 @@ class ExponentScanner(wiring.Component):
         # an inverter for each bit.
         index_inverted = self._index_inverted
         before_first = Signal.like(self.exponent_index)  # of a scan
-        if not self.program.scans_columns:
+        if self.column_order is None:
             m.d.comb += self.exponent_index.eq(~index_inverted)
         m.d.comb += before_first.eq(exponent_digits)
         steps = Mux(upwards, Const(-1), Const(1))  # down
@@ -207,8 +245,9 @@ class ExponentScanner(wiring.Component):
         if StepKind.SCAN_UPWARDS in kinds:
             with m.If(self.operation == StepKind.SCAN_UPWARDS):
                 m.d.comb += before_first.eq(~0)
-        if self.program.scans_columns:
-            steps = self._columns(m, before_first, index_inverted, steps)
+        if self.column_order is not None:
+            self.column_order.find_digit(m, self, before_first, ~index_inverted)
+            steps = Mux(self.column_order.moves, steps, 0)
         with m.If(self.begin):
             m.d.sync += index_inverted.eq(~before_first)
             if self.program.scans_public:
@@ -220,94 +259,50 @@ class ExponentScanner(wiring.Component):
         self._digits(m)
         return m
 
-    def _columns(
-        self, m: Module, before_first: Signal, index_inverted: Signal, steps: Value
-    ) -> Value:
-        """Columns of four teeth, each of a quarter of the bits; returns the steps of an index.
-
-        The index is that of the lowest tooth's digit, from which the others are as far as `beyond`.
-        Of a tooth's digits the highest lacks `behind` bits, which is less than a digit; so each
-        tooth begins `behind` bits lower in its digit than the tooth below it.
-        """
-        starts, columns = self.operation == StepKind.SCAN_COLUMNS, self.columns
-        teeth, width, behind = Signal.like(before_first), self.width, self._behind
-        beyond, moves = Signal.like(before_first), self._moves
-        lower = Signal(range(-width, width))
-        crosses = lower < 0
-        m.d.comb += [
-            teeth.eq((self.whole_digits + (COMB_TEETH - 1 - self.skipped))[2:]),
-            lower.eq(self._place - behind),
-            self.exponent_index.eq(~index_inverted + beyond),
-        ]
-        with m.If(starts):
-            m.d.comb += before_first.eq(teeth)
-        with m.If(self.next_bit):
-            m.d.sync += [
-                moves.eq(~columns | (self.column_ends & (self.bit_index == 0))),
-                beyond.eq(Mux(columns & ~self.column_ends, beyond + teeth - crosses, 0)),
-            ]
-            with m.If(columns & ~self.column_ends):
-                m.d.sync += self._place.eq(lower + Mux(crosses, width, 0))
-        with m.If(self.begin):
-            # Modulo a power of two, as the difference is below a digit's bits.
-            difference = sum(
-                (teeth << k for k in range(width.bit_length()) if width >> k & 1), Const(0)
-            )
-            m.d.sync += behind.eq((difference - self.length[2:])[: len(behind)])
-            m.d.sync += [columns.eq(starts), moves.eq(1), beyond.eq(0)]
-        with m.Elif(self.prepare | ~self.busy):
-            m.d.sync += columns.eq(0)
-        return Mux(moves, steps, 0)
-
     def _bits(self, m: Module) -> None:
         """The place of the bit, and whether it is the last one."""
-        upwards, bit_index = self.upwards, self.bit_index
-        places = [bit_index, self._place] if self.program.scans_columns else [bit_index]
+        upwards, bit_index, columns = self.upwards, self.bit_index, self.column_order
+        places = [bit_index] if columns is None else [bit_index, columns.place]
         scans_upwards = StepKind.SCAN_UPWARDS in self.program.kinds
-        if scans_upwards and not (self.program.scans_columns or self.program.leaves_bits):
-            ahead = Signal.like(self.length)  # upwards: bits to come, with this one
-            m.d.comb += [
-                self.edge_bit.eq(bit_index == Mux(upwards, self.width - 1, 0)),
-                self.last_bit.eq(
-                    Mux(upwards, ahead == 1, self.edge_bit & (self.exponent_index == 0))
-                ),
-            ]
-            with m.If(self.next_bit):
-                m.d.sync += [bit_index.eq(bit_index + Mux(upwards, 1, -1)), ahead.eq(ahead - 1)]
-            with m.If(self.begin):
-                m.d.sync += [
-                    upwards.eq(self.operation == StepKind.SCAN_UPWARDS),
-                    ahead.eq(self.length),
-                ]
+        if scans_upwards and columns is None and not self.program.leaves_bits:
+            self._bits_either_way(m)
         else:
-            ends: Value = self.edge_bit
+            m.d.comb += self.edge_bit.eq(bit_index == 0)
+            position = BitPosition(self.edge_bit, self.exponent_index == 0, self.next_bit)
+            if columns is not None:
+                lowest_digit = self._index_inverted.all()
+                position = columns.position(m, self, lowest_digit, position)
+            ends = position.ends
             if self.program.leaves_bits:
                 ends = Mux(self.leaves_two, bit_index == 2, ends)
-            lowest: Value = self.exponent_index == 0
-            goes_down: Value = self.next_bit
-            m.d.comb += self.edge_bit.eq(bit_index == 0)
-            if self.program.scans_columns:
-                # Each bit is in another digit; the last one is in the highest tooth.
-                in_lowest = self._index_inverted.all()
-                lowest = Mux(self.columns, in_lowest & self.column_ends, lowest)
-                ends = bit_index == 0
-                if self.program.leaves_bits:
-                    ends = Mux(self.leaves_two, bit_index == 2, ends)
-                goes_down &= ~self.columns | self.column_ends
-                m.d.comb += self.edge_bit.eq((bit_index == 0) | self.columns)
-            m.d.comb += self.last_bit.eq(ends & lowest)
-            with m.If(goes_down):
-                m.d.sync += [one.eq(less_one(bit_index)) for one in places]
+            m.d.comb += self.last_bit.eq(ends & position.lowest)
+            with m.If(position.goes_down):
+                m.d.sync += [place.eq(less_one(bit_index)) for place in places]
             if scans_upwards:
                 self._bits_upwards(m, places)
-        with m.If(self.take & self._moves if self.program.scans_columns else self.take):
-            m.d.sync += [one.eq(Mux(upwards, 0, self.width - 1)) for one in places]
-            if self.program.scans_columns:
-                with m.If(self.operation == StepKind.SCAN_COLUMNS):
-                    m.d.sync += [one.eq(self.width - 1 - self._behind) for one in places]
+        with m.If(self.take if columns is None else self.take & columns.moves):
+            m.d.sync += [place.eq(Mux(upwards, 0, self.width - 1)) for place in places]
+            if columns is not None:
+                columns.begin(m, self, places)
             if self.start is not None:
                 with m.If(self.operation == StepKind.SCAN_WINDOWS):
-                    m.d.sync += [one.eq(self.start.bit) for one in places]
+                    m.d.sync += [place.eq(self.start.bit) for place in places]
+
+    def _bits_either_way(self, m: Module) -> None:
+        """Down, or upwards as many bits as the exponent has."""
+        upwards, bit_index = self.upwards, self.bit_index
+        ahead = Signal.like(self.length)  # upwards: bits to come, with this one
+        m.d.comb += [
+            self.edge_bit.eq(bit_index == Mux(upwards, self.width - 1, 0)),
+            self.last_bit.eq(Mux(upwards, ahead == 1, self.edge_bit & (self.exponent_index == 0))),
+        ]
+        with m.If(self.next_bit):
+            m.d.sync += [bit_index.eq(bit_index + Mux(upwards, 1, -1)), ahead.eq(ahead - 1)]
+        with m.If(self.begin):
+            m.d.sync += [
+                upwards.eq(self.operation == StepKind.SCAN_UPWARDS),
+                ahead.eq(self.length),
+            ]
 
     def _bits_upwards(self, m: Module, places: Sequence[Signal]) -> None:
         """The same of a scan upwards, in a program that also scans columns."""
@@ -316,7 +311,7 @@ class ExponentScanner(wiring.Component):
             m.d.comb += self.edge_bit.eq(self.bit_index == self.width - 1)
             m.d.comb += self.last_bit.eq(ahead == 1)
             with m.If(self.next_bit):
-                m.d.sync += [one.eq(self.bit_index + 1) for one in places]
+                m.d.sync += [place.eq(self.bit_index + 1) for place in places]
                 m.d.sync += ahead.eq(ahead - 1)
         with m.If(self.begin):
             m.d.sync += [
@@ -343,7 +338,7 @@ class ExponentScanner(wiring.Component):
                 m.d.sync += register.eq(0)
             with m.Elif(self.take):
                 m.d.sync += register.eq(source)
-        place = self._place if self.program.scans_columns else self.bit_index
+        place = self.bit_index if self.column_order is None else self.column_order.place
         bits = [select_bit(m, register, place, self.target) for register, *_ in registers]
         selected = reduce(or_, bits)
         if self.late:
@@ -368,10 +363,7 @@ class ScannerModel:
     """The bit's place in the exponent."""
     last: int = 0
     """That of the last bit of the scan: the lowest one, or the highest one."""
-    tooth: int = 0
-    """Bits of a tooth, where columns are scanned; else 0."""
-    beyond: int = 0
-    """Bits from the lowest tooth to the bit's own."""
+    columns: ColumnsModel = field(default_factory=ColumnsModel)
 
     def exponent(self, step: Step) -> Reference:
         """Where the exponent of a step lies."""
@@ -387,13 +379,12 @@ class ScannerModel:
     def begin(self, step: Step) -> int:
         """Cycles of a scan's begin, up to its first bit."""
         self.public = step.kind in (StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS)
-        self.tooth = self.beyond = 0
         width, length = self.capabilities.digit_width, self.length(step)
+        self.columns.begin(step.kind, length)
         blinded = self.exponent(step) in self.program.blinded.values()
         longer = exponent_blinding_bits(width) if blinded else 0
         if step.kind is StepKind.SCAN_COLUMNS:
-            self.tooth = length // 4
-            self.place, self.last = self.tooth - 1, 0
+            self.place, self.last = self.columns.tooth - 1, 0
         elif step.kind is StepKind.SCAN_UPWARDS:
             self.place, self.last = 0, length - 1
         elif step.kind is StepKind.SCAN_WINDOWS:
@@ -410,7 +401,7 @@ class ScannerModel:
         """The bit, as a step sees it."""
         if step.even_exponent and self.place == 0 and self.private:
             return 0
-        return self.values[self.exponent(step)] >> self.place + self.beyond & 1
+        return self.values[self.exponent(step)] >> self.place + self.columns.beyond & 1
 
     @property
     def is_last(self) -> int:
@@ -420,15 +411,12 @@ class ScannerModel:
     def ends(self, step: Step) -> int:
         """Whether the bit is the last one for a step, which may leave two to another one."""
         ends = self.place == self.last + 2 * step.leaves_two
-        return int(ends and self.beyond == 3 * self.tooth)
+        return int(ends and self.columns.in_highest_tooth)
 
     def next_bit(self) -> int:
         """Cycles to the next bit beyond those of the step: none within a digit."""
-        if self.tooth:
-            ends = self.beyond == 3 * self.tooth
-            self.place, self.beyond = (
-                (self.place - 1, 0) if ends else (self.place, self.beyond + self.tooth)
-            )
+        if self.columns.tooth:
+            self.place = self.columns.next_place(self.place)
             return ExponentScanner.DIGIT_CYCLES
         before = self.place
         self.place += 1 if self.last > before else -1

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from coprime.model.scalar_blinding import random_bits
 from coprime.multipliers.multiplication import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.program.assembler import Program
@@ -24,6 +23,7 @@ from coprime.program.steps import Next, Step, StepKind
 from ..contract import Capabilities, Command, Error
 from .current_context import CurrentContextModel
 from .exponent_scanner import ScannerModel
+from .loop_counter import LoopModel
 from .next_rules import RULES, Effect
 from .overlap import OverlapModel
 from .program_memory import ProgramCounter
@@ -82,8 +82,7 @@ class LaneModel:
         """By a linear step."""
         self.count = 0
         """In the counter."""
-        self.loops = 0
-        """How often the steps of a loop have been executed."""
+        self.loop = LoopModel(self.length(Context.Q))
         self.pc = ProgramCounter(program, command)
         self.current = CurrentContextModel(
             program.moduli if command in program.with_moduli else (Context.WHOLE,)
@@ -160,11 +159,7 @@ class LaneModel:
         elif effect is Effect.NEXT_MODULUS:
             self.current.advance()
         elif effect is Effect.LOOP:
-            self.loops = (self.loops + 1) % self.times(step)
-
-    def times(self, step: Step) -> int:
-        """How often a LOOP executes its steps."""
-        return step.times or int(random_bits(self.length(Context.Q)))
+            self.loop.advance(step)
 
     def end(self, error: Error) -> None:
         """End the operation with an error."""
@@ -229,7 +224,7 @@ class LaneModel:
     def _entry(self, after: bool) -> int:
         """The entry that the window selects, or the one after it; of a column, a point's x or y."""
         window = self.window.value
-        if not self.scanner.tooth:
+        if not self.scanner.columns.tooth:
             return window + after
         return (window if window & 1 else ~window) & 14 | after
 
@@ -293,7 +288,7 @@ class LaneConditions:
     @property
     def last_loop(self) -> int:
         """The loop has been executed as often as the step says."""
-        return int(self._lane.loops == self._lane.times(self._step) - 1)
+        return self._lane.loop.is_last(self._step)
 
     @property
     def more_moduli(self) -> int:

@@ -136,26 +136,26 @@ class LinearSteps:
 
     def states(self, m: Module, control: StepControl) -> None:
         """Add the states to a state machine."""
-        step, unit = control.step, control.linear
+        step, ports = control.step, control.ports
         with m.State("LINEAR_START"):
-            m.d.comb += unit.start.eq(1)
+            m.d.comb += ports.linear.eq(1)
             m.next = "LINEAR"
-            with m.If(unit.conflicts):
-                m.d.comb += unit.start.eq(0)
+            with m.If(control.conflicts):
+                m.d.comb += ports.linear.eq(0)
                 m.next = "LINEAR_START"
             if not self.capabilities.bare:
-                refused = unit.length_error != Error.NONE
+                refused = control.length_error != Error.NONE
                 with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
-                    m.d.comb += unit.start.eq(0)
-                    control.end(m, unit.length_error)
-            if unit.draws is not None and unit.drawn is not None and unit.drawn_bit is not None:
-                first_of_digit = unit.drawn_bit == 0
+                    m.d.comb += ports.linear.eq(0)
+                    control.end(m, control.length_error)
+            if self.program.adds_drawn:
+                first_of_digit = ports.drawn_bit == 0
                 draws = step.kind.matches(*sorted(ADDS_DRAWN & self.kinds)) & first_of_digit
-                m.d.comb += unit.draws.eq(draws)
-                with m.If(unit.draws & ~unit.drawn):
-                    m.d.comb += unit.start.eq(0)
+                m.d.comb += ports.draws.eq(draws)
+                with m.If(ports.draws & ~ports.drawn):
+                    m.d.comb += ports.linear.eq(0)
                     m.next = "LINEAR_START"
-        with m.State("LINEAR"), m.If(unit.done):
+        with m.State("LINEAR"), m.If(control.linear_done):
             m.next = "JUDGE"
         with m.State("JUDGE"):
             m.next = "FETCH"
@@ -168,7 +168,7 @@ class LinearSteps:
             branch = m.If
             for kind in (kind for kind in _LINEAR_STEPS if kind in self.kinds):
                 for flag, bad, error in self._errors(kind):
-                    found = unit.flags[flag]
+                    found = getattr(ports, flag)
                     with branch((step.kind == kind) & (found if bad else ~found)):
                         control.end(m, error)
                     branch = m.Elif
@@ -196,7 +196,7 @@ class LinearSteps:
         if kind is StepKind.DRAW:
             waits = RandomDigit.bytes_of(own.digit_width)
             lane.cycles += LinearPipeline.waiting_cycles(waits) * digits
-        if kind in ADDS_DRAWN and lane.loops % drawn_bits(own.digit_width) == 0:
+        if kind in ADDS_DRAWN and lane.loop.count % drawn_bits(own.digit_width) == 0:
             lane.cycles += RandomDigit.bytes_of(own.digit_width)
         x, y = lane.value(step.x), lane.value(step.y)
         if kind is StepKind.ADD_OR_SUBTRACT:

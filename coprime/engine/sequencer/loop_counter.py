@@ -1,17 +1,25 @@
 """The counter of loops, of which there is one: no loop is within another one."""
 
-from amaranth.hdl import Module, Mux, Signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.model.scalar_blinding import random_bits
+from coprime.program.assembler import Program
+from coprime.program.steps import Step
 
-class LoopCounter(wiring.Component):
+from ..contract import Capabilities
+from .feature import Feature
+from .next_rules import Effect
+from .step_control import StepControl
+
+
+class LoopCounter(wiring.Component, Feature):
     """Counts how often a loop's steps have been executed.
-
-    Parameters
-    ----------
-    longest : times that a loop executes its steps, at most; 2 or more
 
     Members
     -------
@@ -22,7 +30,11 @@ class LoopCounter(wiring.Component):
     last : this was the last time, and the count becomes 0
     """
 
-    def __init__(self, longest: int):
+    def __init__(self, program: Program, capabilities: Capabilities):
+        self.blinds_scalars = program.blinds_scalars
+        longest = program.longest_loop
+        if self.blinds_scalars:
+            longest = max(longest, random_bits(capabilities.max_prime_length))
         super().__init__(
             {
                 "busy": In(1),
@@ -32,6 +44,28 @@ class LoopCounter(wiring.Component):
                 "last": Out(1),
             }
         )
+
+    @staticmethod
+    def fields(program: Program) -> Mapping[str, int]:
+        """How often the loop that ends with a step is executed."""
+        return {"times": bits_for(program.longest_loop)} if program.longest_loop else {}
+
+    def conditions(self) -> Mapping[str, Value]:
+        """The end of a loop."""
+        return {"last_loop": self.last}
+
+    def connect(self, m: Module, control: StepControl) -> None:
+        """A rule LOOP advances it; 0 times are as many as a scalar is blinded with random bits."""
+        m.submodules.loop_counter = self
+        step, ports = control.step, control.ports
+        m.d.comb += [
+            self.busy.eq(ports.busy),
+            self.times.eq(step.times),
+            self.advance.eq(control.effects[Effect.LOOP]),
+        ]
+        if self.blinds_scalars:
+            bits = random_bits(ports.lengths.q)
+            m.d.comb += self.times.eq(Mux(step.times == 0, bits, step.times))
 
     def elaborate(self, platform: object) -> Module:
         """One register."""
@@ -43,3 +77,28 @@ class LoopCounter(wiring.Component):
         with m.If(~self.busy):
             m.d.sync += count.eq(0)
         return m
+
+
+@dataclass
+class LoopModel:
+    """The same on integers.
+
+    Parameters
+    ----------
+    order_length : bits of Q
+    """
+
+    order_length: int
+    count: int = 0
+
+    def times(self, step: Step) -> int:
+        """How often a LOOP executes its steps."""
+        return step.times or int(random_bits(self.order_length))
+
+    def advance(self, step: Step) -> None:
+        """Its steps have been executed once more."""
+        self.count = (self.count + 1) % self.times(step)
+
+    def is_last(self, step: Step) -> int:
+        """Whether this was the last time."""
+        return int(self.count == self.times(step) - 1)

@@ -35,9 +35,9 @@ class MultiplySteps:
 
     def states(self, m: Module, control: StepControl) -> None:
         """Add the state to a state machine."""
-        with m.State("MULTIPLY"), m.If(control.multiplier.done):
+        with m.State("MULTIPLY"), m.If(control.ports.multiplied):
             m.next = "FETCH"
-            m.d.comb += control.multiplier.written.eq(~control.multiplier.discards)
+            m.d.comb += control.written.eq(~control.ports.discards)
             control.proceed(m, RULES)
             with m.If(control.next_bit & control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
@@ -56,7 +56,7 @@ class MultiplySteps:
                 lane.values[step.destination] = multiplication.scaled_modulus(modulus)
             if Next.EACH_ENTRY in self.program.nexts:
                 lane.window.value = 1
-            lane.scanner.tooth = 0
+            lane.scanner.columns.tooth = 0
             lane.proceed(step)
             return
         rounds = lane.rounds(step.outer)
@@ -85,7 +85,7 @@ class MultiplySteps:
                 and not multiplication.overlaps
                 and step.y is Mode.WINDOW
                 and not lane.window.value
-                and not lane.scanner.tooth
+                and not lane.scanner.columns.tooth
             )
             if not suppressed:
                 x, y, modulus = map(lane.value, (step.x, step.y, step.modulus.modulus))

@@ -15,12 +15,30 @@ from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.program.assembler import Program
 from coprime.program.operands import Reference
-from coprime.program.steps import MOST_TIMES_MODULUS, Next, Step
+from coprime.program.steps import Next, Step
+
+from .exponent_scanner import ExponentScanner
+from .feature import Feature, shown_widths
+from .loop_counter import LoopCounter
+from .next_rules import Effect
+from .step_control import StepControl
+from .swaps import SwapsByBit
+
+_OPTIONAL_FIELDS = (
+    *("descale", "even_exponent", "times", "shift", "copies", "by_bit", "leaves_two"),
+)
+"""In a word from its lowest bit on, after the fields that every program has."""
 
 
 def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.StructLayout:
     """A step as it lies in the program memory; `numbers` are those of its operands."""
     reference = bits_for(max(numbers.values()))
+    optional = {
+        **shown_widths(program),
+        **ExponentScanner.fields(program),
+        **LoopCounter.fields(program),
+        **SwapsByBit.fields(program),
+    }
     return data.StructLayout(
         {
             "kind": bits_for(max(program.kinds)),
@@ -32,18 +50,12 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
             "outer": 2,
             "conditional": int(any(step.conditional for step in program.steps)),
             "target": bits_for(len(program.steps)),
-            **({"descale": 1} if program.descales else {}),
-            **({"even_exponent": 1} if program.evens_exponents else {}),
-            **({"times": bits_for(program.longest_loop)} if program.longest_loop else {}),
-            **({"shift": bits_for(MOST_TIMES_MODULUS.bit_length())} if program.sums else {}),
-            **({"copies": 1} if program.copies else {}),
-            **({"by_bit": 1} if program.swaps else {}),
-            **({"leaves_two": 1} if program.leaves_bits else {}),
+            **{name: optional[name] for name in _OPTIONAL_FIELDS if name in optional},
         }
     )
 
 
-class ProgramMemory(wiring.Component):
+class ProgramMemory(wiring.Component, Feature):
     """The steps of a program, a word each, and the address of the one to be fetched.
 
     A short program is a table of LUTs at an address that is a register. A long one is in block RAM,
@@ -69,6 +81,10 @@ class ProgramMemory(wiring.Component):
         to, has changed; only with parity
     calls, returns : a jump to a routine, whose `returns` goes to the following address; only if
         there are routines
+
+    Ports of the sequencer
+    ----------------------
+    wrong : as the member
     """
 
     def __init__(
@@ -96,6 +112,28 @@ class ProgramMemory(wiring.Component):
             | (dict.fromkeys(("calls", "returns"), In(1)) if program.call_depth else {})
             | ({"wrong": Out(1)} if program.has_parity else {})
         )
+
+    def ports(self) -> Mapping[str, Any]:
+        """That above."""
+        return {"wrong": Out(1)} if self.program.has_parity else {}
+
+    def connect(self, m: Module, control: StepControl) -> None:
+        """It goes where the rules for the next step say."""
+        m.submodules.program_memory = self
+        m.d.comb += [
+            self.begins.eq(control.begins),
+            self.command.eq(control.ports.command),
+            self.jump.eq(control.jump),
+            self.target.eq(control.step.target),
+            self.forward.eq(control.forward),
+        ]
+        if self.program.has_parity:
+            m.d.comb += control.ports.wrong.eq(self.wrong)
+        if self.program.call_depth:
+            m.d.comb += [
+                self.calls.eq(control.effects[Effect.CALL]),
+                self.returns.eq(control.effects[Effect.RETURN]),
+            ]
 
     def word(self, step: Step, target: int) -> data.Const:
         """The step as it lies in the memory, with the address of its target."""

@@ -9,12 +9,15 @@ from amaranth.utils import bits_for
 
 from coprime.program.operands import Mode, Reference, Scratch
 
+from .feature import Feature
+from .step_control import StepControl
+
 TRIO = (Scratch.ACCUMULATOR, Scratch.SPARE, Scratch.BASE)
 WRITES: Mapping[Reference, Scratch] = {Mode.NEXT: Scratch.ACCUMULATOR, Mode.NEXT_BASE: Scratch.BASE}
 """What a step that writes SPARE by such a mode has written: SPARE becomes that after the step."""
 
 
-class Rotation(wiring.Component):
+class Rotation(wiring.Component, Feature):
     """Which of two or three locations is ACCUMULATOR, SPARE and BASE.
 
     On integers it is `WRITES`: nothing is moved in either.
@@ -46,6 +49,15 @@ class Rotation(wiring.Component):
         """Which location each of three is; None if only two of them change places."""
         number = bits_for(max(numbers.values()))
         super().__init__({"written": In(1), "destination": In(number), "parity": Out(1)})
+
+    def connect(self, m: Module, control: StepControl) -> None:
+        """It follows the multiplier; the lane sees `parity`."""
+        m.submodules.rotation = self
+        m.d.comb += [
+            self.written.eq(control.written),
+            self.destination.eq(control.step.destination),
+            control.ports.parity.eq(self.parity),
+        ]
 
     def elaborate(self, platform: object) -> Module:
         """A bit for two, two bits for each of three."""

@@ -1,13 +1,19 @@
-"""The counter that a short exponent is loaded into."""
+"""The counter that a short exponent is loaded into; on integers it is `LaneModel.count`."""
 
-from amaranth.hdl import Cat, Module, Signal
+from collections.abc import Mapping
+
+from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.program.steps import COUNTER_BITS
 
+from .feature import Feature
+from .next_rules import Effect
+from .step_control import StepControl
 
-class ScanCounter(wiring.Component):
+
+class ScanCounter(wiring.Component, Feature):
     """An exponent that is counted down.
 
     Members
@@ -25,6 +31,20 @@ class ScanCounter(wiring.Component):
         super().__init__(
             {**dict.fromkeys(ports, In(1)), **dict.fromkeys(("over", "zero", "last"), Out(1))}
         )
+
+    def conditions(self) -> Mapping[str, Value]:
+        """The end of a COUNT_DOWN."""
+        return {"last_count": self.last}
+
+    def connect(self, m: Module, control: StepControl) -> None:
+        """It takes the scanner's bits, and a rule COUNT_DOWN decrements it."""
+        m.submodules.counter = self
+        m.d.comb += [
+            self.busy.eq(control.ports.busy),
+            self.begin.eq(control.scanner.begin),
+            self.bit.eq(control.scanner.bit),
+            self.count.eq(control.effects[Effect.COUNT]),
+        ]
 
     def elaborate(self, platform: object) -> Module:
         """One register."""

@@ -48,13 +48,12 @@ class ScanSteps:
         with m.State("NEXT_DIGIT"):
             m.d.comb += scanner.seek.eq(1)
             m.next = "READ_DIGIT"
-            for busy in (control.linear.adds, control.multiplier.occupied):
-                if busy is not None:
-                    with m.If(busy):
-                        m.d.comb += scanner.seek.eq(0)
-                        m.next = "NEXT_DIGIT"
+            if control.occupied is not None:
+                with m.If(control.occupied):
+                    m.d.comb += scanner.seek.eq(0)
+                    m.next = "NEXT_DIGIT"
         with m.State("READ_DIGIT"):
-            m.d.comb += control.exponent_read.eq(1)
+            m.d.comb += control.ports.exponent_read.eq(1)
             m.next = "WAIT_DIGIT_0"
         for k in range(READ_LATENCY - 1):
             with m.State(f"WAIT_DIGIT_{k}"):
@@ -97,7 +96,6 @@ class ScanSteps:
     def _count(self, m: Module, control: StepControl) -> None:
         """Every bit into the counter, a cycle for each."""
         counter, last_bit = control.counter, control.scanner.last_bit
-        assert counter is not None
         with m.State("COUNT"):
             m.d.comb += [counter.shift.eq(1), control.next_bit.eq(~last_bit)]
             with m.If(counter.over):

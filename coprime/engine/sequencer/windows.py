@@ -1,15 +1,22 @@
 """Windows of the exponent: the bits that select an entry of the table."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.wires import same_named
 from coprime.program.assembler import Program
-from coprime.program.operands import Context
-from coprime.program.steps import Next
+from coprime.program.operands import Context, Mode, Reference
+from coprime.program.steps import Next, StepKind
 
 from ..contract import Capabilities
-from .exponent_scanner import ScannerModel, divides_evenly
+from .exponent_scanner import ExponentScanner, ScannerModel, divides_evenly
+from .feature import Feature
+from .next_rules import Effect
+from .step_control import StepControl
 
 
 def from_the_top(program: Program) -> bool:
@@ -21,7 +28,7 @@ def from_the_top(program: Program) -> bool:
     return any(one & (one - 1) for one in sizes)
 
 
-class ExponentWindow(wiring.Component):
+class ExponentWindow(wiring.Component, Feature):
     """A shift register for the bits of a window, and when it is full.
 
     Members
@@ -38,10 +45,23 @@ class ExponentWindow(wiring.Component):
     full, not_zero : with this bit it is
     slides : whether a sliding window is full with this bit
     last_entry : it selects the last but one of the entries that EACH_ENTRY makes
+
+    Ports of the sequencer
+    ----------------------
+    columns : the window is a column, and its highest bit the sign; only if any step scans columns
+    suppress_write : the product under way is not written, since the window is 0; only if `in_place`
     """
 
-    def __init__(self, program: Program, capabilities: Capabilities):
-        self.program = program
+    def __init__(
+        self,
+        program: Program,
+        capabilities: Capabilities,
+        scanner: ExponentScanner,
+        numbers: Mapping[Reference, int],
+    ):
+        self.program, self.scanner = program, scanner
+        self.number = numbers[Mode.WINDOW]
+        """Of x or y that the window selects."""
         self.evenly = divides_evenly(capabilities.digit_width)
         self.value = Signal(program.window_bits, reset_less=True, name="window")
         """The bits of the window; 0 while idle."""
@@ -55,6 +75,55 @@ class ExponentWindow(wiring.Component):
                 **dict.fromkeys(("zero", "full", "not_zero", "slides", "last_entry"), Out(1)),
             }
         )
+
+    def ports(self) -> Mapping[str, Any]:
+        """Those above."""
+        return {
+            **({"columns": Out(1)} if self.scanner.column_order else {}),
+            **({"suppress_write": Out(1)} if self.program.in_place else {}),
+        }
+
+    def conditions(self) -> Mapping[str, Value]:
+        """What a window selects, with the bit that enters it."""
+        return {
+            "window_full": self.full,
+            "window_not_zero": self.not_zero,
+            "window_slides": self.slides,
+            "last_entry": self.last_entry,
+        }
+
+    def connect(self, m: Module, control: StepControl) -> None:
+        """It follows the scanner, and the steps that name the window."""
+        m.submodules.windows = self
+        step, ports, scanner, effects = control.step, control.ports, self.scanner, control.effects
+        selects = step.y == self.number
+        used: Value = selects
+        if self.program.scans_by_moves:
+            used = selects | ((step.kind == StepKind.MOVE) & (step.x == self.number))
+        scans: Value = step.kind == StepKind.SCAN_WINDOWS
+        if scanner.column_order is not None:
+            scans |= step.kind == StepKind.SCAN_COLUMNS
+            m.d.comb += [
+                scanner.column_ends.eq(self.full),
+                scanner.prepare.eq(ports.prepare),
+                ports.columns.eq(scanner.columns),
+            ]
+        m.d.comb += [
+            self.enter.eq(effects[Effect.ENTER_BIT]),
+            self.next_entry.eq(effects[Effect.NEXT_ENTRY]),
+            self.multiplied.eq(effects[Effect.FINISH_WINDOW] & used),
+            self.load.eq(scanner.take & scans),
+            self.scans.eq(scans),
+            self.whole.eq(step.modulus == Context.WHOLE),
+            self.lowest_digit.eq(scanner.exponent_index == 0),
+            *same_named(self, ports, "busy", "prepare"),
+            *same_named(self, scanner, "length", "bit", "last_bit", "bit_index", "next_bit"),
+        ]
+        if self.program.in_place:
+            suppresses = selects & self.zero
+            if self.program.has_thirds:  # a column of 0 selects a point like any other
+                suppresses &= ~scanner.columns
+            m.d.comb += ports.suppress_write.eq(suppresses)
 
     def elaborate(self, platform: object) -> Module:
         """The register, and what follows from it."""
@@ -97,7 +166,7 @@ class ExponentWindow(wiring.Component):
         """Whether the bit is the last one of its window, by its position, which counts down."""
         bits, whole_bits = self.program.window_bits, self.program.whole_window_bits
         position = self.bit_index[: (bits - 1).bit_length()]
-        counts = not self.evenly or self.program.scans_columns
+        counts = not self.evenly or self.scanner.column_order is not None
         if counts or from_the_top(self.program):
             position = Signal((bits - 1).bit_length())
             with m.If(self.next_bit):
@@ -138,8 +207,8 @@ class WindowModel:
         bits, place = self.program.window_bits_of(context), self.scanner.place
         if from_the_top(self.program):
             return int((self.top - place + 1) % bits == 0 or self.scanner.is_last)
-        if self.scanner.tooth:
-            return int(self.scanner.beyond == 3 * self.scanner.tooth)
+        if self.scanner.columns.tooth:
+            return int(self.scanner.columns.in_highest_tooth)
         return int(place % bits == 0)
 
     def slides(self, bit: int, context: Context) -> int:

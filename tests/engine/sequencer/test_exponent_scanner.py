@@ -126,7 +126,7 @@ def scan(design, step, length, value):
                 await tick()
                 now -= 1
             if program.scans_columns:
-                context.set(dut.column_ends, int(model.beyond == 3 * model.tooth))
+                context.set(dut.column_ends, int(model.columns.in_highest_tooth))
             last = context.get(dut.last_bit)
             found.append((context.get(dut.bit), last, now))
             expected.append((model.bit(step), model.ends(step), cycles_of[0]))

@@ -16,7 +16,8 @@ from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Error, Length, Operand
 from coprime.engine.linear_pipeline import linear_cycles
 from coprime.engine.sequencer.lane_model import LaneModel
-from coprime.engine.sequencer.sequencer import Sequencer, step_kinds
+from coprime.engine.sequencer.sequencer import Sequencer
+from coprime.engine.sequencer.step_kinds import step_kinds
 from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.operations.modexp2 import MODEXP2
 from coprime.program.operands import Context
