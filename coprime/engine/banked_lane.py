@@ -19,9 +19,10 @@ from coprime.program.operands import (
     MADE_OF,
     OF_ONE,
     Context,
+    Core,
     Mode,
     Operand,
-    Scratch,
+    UpperHalf,
 )
 from coprime.program.steps import Step, StepKind
 
@@ -48,9 +49,9 @@ from .stream_ports import StreamPorts
 from .table_entries import TableEntries
 from .write_guard import WriteGuard
 
-_SUMMED = (Scratch.SUM, Scratch.SUM_COPY, Operand.X)
-_SUMMED_OF_MASKED = (Scratch.SUM, Scratch.CLAIMED)
-_SUMMED_OF_PAIR = (Scratch.SUM, Scratch.SUM_HIGH, Operand.X, Scratch.X_HIGH)
+_SUMMED = (Core.SUM, Core.SUM_COPY, Operand.X)
+_SUMMED_OF_MASKED = (Core.SUM, Core.CLAIMED)
+_SUMMED_OF_PAIR = (Core.SUM, UpperHalf.SUM_HIGH, Operand.X, UpperHalf.X_HIGH)
 _PORTS = ("a_left", "a_right", "b_left", "b_right")
 
 
@@ -366,17 +367,17 @@ class BankedLane(LaneOfUnits):
             return
         sequencer, linear = self.sequencer, self.linear
         # Other commands may have other numbers in these places.
-        task, masks = self.task, Scratch.CLAIMED in self.layout.numbers
+        task, masks = self.task, Core.CLAIMED in self.layout.numbers
         summed: Value = task.x.matches(
             *(self.number(one) for one in (_SUMMED_OF_MASKED if masks else _SUMMED))
         )
         if self.capabilities.on_curve:
             of_pair = task.x.matches(*(self.number(one) for one in _SUMMED_OF_PAIR))
             summed = Mux(among(self.command, self.capabilities.on_curve), of_pair, summed)
-        makes_sum = sequencer.destination == self.number(Scratch.SUM)
+        makes_sum = sequencer.destination == self.number(Core.SUM)
         if self.shares:  # the next task may be there as the last digit is given
             summed = history(m, "summed", summed, 2)[-1]
-            made = task.destination == self.number(Scratch.SUM)
+            made = task.destination == self.number(Core.SUM)
             makes_sum |= history(m, "made_sum", made, 2)[-1]
         m.submodules.residue_sum = residue = self.residue_sum
         m.d.comb += [
@@ -480,9 +481,9 @@ class BankedLane(LaneOfUnits):
             m.d.comb += [block["a_left"].eq(x), block["a_right"].eq(x)]
             if self.program.sums:
                 with m.If(linear.reads_modulus):
-                    m.d.comb += block["a_left"].eq(blocks.of(Scratch.ADDED_MODULUS))
+                    m.d.comb += block["a_left"].eq(blocks.of(Core.ADDED_MODULUS))
         # The result is read together with what it is compared with.
-        assert self.layout.block_of(Scratch.RESULT) == self.layout.block_of(Scratch.SUM)
+        assert self.layout.block_of(Core.RESULT) == self.layout.block_of(Core.SUM)
         operand = self._operand()
         # What port B of either bank is asked for, but for what products read.
         given, writes, of_right = Signal.like(block["b_left"]), Signal(), Signal()
@@ -494,7 +495,7 @@ class BankedLane(LaneOfUnits):
         ]
         with m.If(~self.busy):
             m.d.comb += [
-                given.eq(Mux(self.write, operand, blocks.of(Scratch.RESULT))),
+                given.eq(Mux(self.write, operand, blocks.of(Core.RESULT))),
                 writes.eq(self.write),
                 of_right.eq(is_right(operand)),
             ]

@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
 from coprime.multipliers.contract import Role
 from coprime.multipliers.delays import delays
-from coprime.program.operands import MODULI, Operand, Scratch
+from coprime.program.operands import MODULI, Core, Operand
 
 from .addresses import LocationAddress
 from .lane import Lane
@@ -98,6 +98,6 @@ class BareLane(Lane):
 
     def _placed(self, m: Module, location: Signal) -> Value:
         """The location, where ACCUMULATOR and SPARE have changed places."""
-        first = self.layout.numbers[Scratch.ACCUMULATOR] >> 1
+        first = self.layout.numbers[Core.ACCUMULATOR] >> 1
         exchanged = (location[1:] == first) & self.sequencer.parity
         return Cat(location[0] ^ exchanged, location[1:])

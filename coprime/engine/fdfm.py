@@ -15,7 +15,7 @@ from coprime.model.montgomery import digits
 from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
 from coprime.operations.commands import Command
 from coprime.parameters import check_ranges
-from coprime.program.operands import Operand, Scratch
+from coprime.program.operands import Core, Operand
 
 from .capabilities import WordAddresses
 from .design import EngineDesign, lane_capabilities
@@ -88,7 +88,7 @@ def bare_fdfm(
     addresses = WordAddresses(
         memory.depth,
         {one: memory.bases[one] for one in sorted(required)},
-        memory.bases[Scratch.RESULT],
+        memory.bases[Core.RESULT],
         # Y and E, which are not required, follow each other, and have seven words at least.
         free=-(-memory.bases[Operand.Y] // 4) * 4,
     )

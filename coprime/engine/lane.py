@@ -10,7 +10,7 @@ from coprime.multipliers.contract import ModularMultiplier, Role
 from coprime.multipliers.delays import delays, history
 from coprime.multipliers.multiplication import READ_LATENCY, Multiplication
 from coprime.program.assembler import Program
-from coprime.program.operands import MODULI, Mode, Operand, Scratch
+from coprime.program.operands import MODULI, Core, Entry, Mode, Operand
 
 from .addresses import LocationAddress
 from .contract import Capabilities
@@ -152,7 +152,7 @@ class Lane(LaneOfUnits):
         write, write_data = Signal(), Signal.like(a_data)
         with m.If(~self.busy):
             m.d.comb += [
-                b_location.eq(Mux(self.write, self.operand, self.number(Scratch.RESULT))),
+                b_location.eq(Mux(self.write, self.operand, self.number(Core.RESULT))),
                 b_index.eq(self.index),
                 write.eq(self.write),
                 write_data.eq(self.digit),
@@ -258,14 +258,14 @@ class Lane(LaneOfUnits):
         m.d.comb += resolved.eq(location)
         places = None if sequencer.rotation is None else sequencer.rotation.places
         if places is None:
-            with m.If(location[1:] == numbers[Scratch.ACCUMULATOR] >> 1):
+            with m.If(location[1:] == numbers[Core.ACCUMULATOR] >> 1):
                 m.d.comb += resolved[0].eq(location[0] ^ sequencer.parity)
         else:
             for one, is_at in places.items():
-                names = (one, Mode.NEXT_BASE) if one is Scratch.SPARE else (one,)
+                names = (one, Mode.NEXT_BASE) if one is Core.SPARE else (one,)
                 with m.If(location.matches(*(numbers[name] for name in names))):
-                    m.d.comb += resolved.eq(self.number(Scratch.ACCUMULATOR) | is_at)
+                    m.d.comb += resolved.eq(self.number(Core.ACCUMULATOR) | is_at)
         if sequencer.windows is not None:
             with m.If(location == self.number(Mode.WINDOW)):
-                m.d.comb += resolved.eq(self.number(Scratch.T_0) | sequencer.windows.value)
+                m.d.comb += resolved.eq(self.number(Entry.T_0) | sequencer.windows.value)
         return resolved

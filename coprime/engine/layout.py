@@ -9,13 +9,15 @@ from coprime.model.widths import bits_for
 from coprime.multipliers.multiplication import Multiplication
 from coprime.operations.commands import Command
 from coprime.program.assembler import Program
-from coprime.program.numbers.allocation import Allocation, BlockPlace
+from coprime.program.numbers.allocation import Allocation, BlockPlace, by_name
 from coprime.program.numbers.liveness import conflicts
 from coprime.program.numbers.places import allocate, banks_of
 from coprime.program.operands import (
     HALF_OF,
     STAYING,
     TABLE,
+    Core,
+    Entry,
     Location,
     Mode,
     Operand,
@@ -34,23 +36,23 @@ _WHOLE = (
     Operand.M_POWER,
     Operand.CRT_P,
     Operand.CRT_Q,
-    Scratch.ACCUMULATOR,
-    Scratch.SPARE,
-    Scratch.BASE,
-    Scratch.RESULT,
-    Scratch.PART,
+    Core.ACCUMULATOR,
+    Core.SPARE,
+    Core.BASE,
+    Core.RESULT,
+    Core.PART,
 )
 _LAST_OPERAND = max(one for one in (*_SINGLE, *_PRIME, *_WHOLE) if isinstance(one, Operand))
 _OPERANDS = 1 << bits_for(_LAST_OPERAND)
 """Numbers for operands in one memory, which have those that the host has for them."""
 _PLACES: dict[Reference, int] = {
     # ACCUMULATOR and SPARE differ in one bit, and BASE in another one.
-    Scratch.ACCUMULATOR: _OPERANDS,
-    Scratch.SPARE: _OPERANDS + 1,
+    Core.ACCUMULATOR: _OPERANDS,
+    Core.SPARE: _OPERANDS + 1,
     Mode.NEXT: _OPERANDS + 1,
-    Scratch.BASE: _OPERANDS + 2,
-    Scratch.RESULT: _OPERANDS + 3,
-    Scratch.PART: _OPERANDS + 4,
+    Core.BASE: _OPERANDS + 2,
+    Core.RESULT: _OPERANDS + 3,
+    Core.PART: _OPERANDS + 4,
     Mode.OTHER_ACCUMULATOR: _OPERANDS + 5,
     Mode.OTHER_PART: _OPERANDS + 6,
     Mode.NEXT_BASE: _OPERANDS + 7,
@@ -59,7 +61,7 @@ _PLACES: dict[Reference, int] = {
 """Numbers of intermediate values and addressing modes without windows: a program without these
 needs a bit more than operands do."""
 _TABLE: dict[Reference, int] = {
-    **{Scratch.table(entry): 2 * _OPERANDS + entry for entry in range(16)},
+    **{Entry.at(entry): 2 * _OPERANDS + entry for entry in range(16)},
     Mode.WINDOW: 4 * _OPERANDS - 1,
 }
 """The same of the table, and of its entry that the window selects."""
@@ -105,7 +107,7 @@ class Layout:
         for location, base in self.bases.items():
             bases[self.numbers[location]] = base
         if Mode.OTHER_PART in self.numbers:  # as it lies in the other lane's memory
-            bases[self.numbers[Mode.OTHER_PART]] = self.bases[Scratch.PART]
+            bases[self.numbers[Mode.OTHER_PART]] = self.bases[Core.PART]
         return bases
 
     @classmethod
@@ -310,9 +312,9 @@ class Banks:
         kept = {code: every - {Operand.X, *used} for code, used in used_up.items()}
         checked = {StepKind.CHECK_REDUCED} & frozenset().union(*(one.kinds for one in programs))
         results = {
-            code: (Scratch.RESULT, Scratch.SUM)
+            code: (Core.RESULT, Core.SUM)
             if checked and code.operation.has_check
-            else (Scratch.RESULT,)
+            else (Core.RESULT,)
             for code in used_up
         }
         steps = [step for program in programs for step in program.steps]
@@ -327,13 +329,13 @@ class Banks:
         }
         found = conflicts(programs, multiplication, stay, results)
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
-        named |= {Scratch.SCALED, Scratch.QUOTIENT, *(one for _, one in copied)}
+        named |= {Core.SCALED, Core.QUOTIENT, *(one for _, one in copied)}
         modes = {one for one in named if isinstance(one, Mode)}
         placed = allocate(
             found,
             banks_of(programs, found),
             self.blocks,
-            same_block=[(Scratch.RESULT, Scratch.SUM), *sorted(copied, key=str)],
+            same_block=[(Core.RESULT, Core.SUM), *sorted(copied, key=_by_names)],
             used_up=frozenset[Operand]().union(*used_up.values()),
             unnumbered=(len(modes), self._for_modes()),
             numbered=partial(_numbered, named),
@@ -405,6 +407,11 @@ class Banks:
             is_free = all(isinstance(one, Operand) and part == 1 for one, part in content)
             if place.bank == 0 and place.block % 2 and is_free:
                 yield place.block
+
+
+def _by_names(pair: tuple[Location, Location]) -> list[tuple[bool, str, int]]:
+    """A key for sorting pairs of numbers."""
+    return [by_name((location, 0)) for location in pair]
 
 
 def _words(whole: int, prime: int) -> int:

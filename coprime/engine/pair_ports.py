@@ -6,7 +6,7 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 
 from coprime.multipliers.contract import Pair
-from coprime.program.operands import Mode, Scratch
+from coprime.program.operands import Core, Mode
 
 from .bank_access import (
     INVERSES,
@@ -46,8 +46,8 @@ class PairPorts:
         with m.Switch(multiplier.a_role):
             inverse = blocks.of_context(INVERSES, step.modulus)
             with m.Case(Pair.QUOTIENT):
-                m.d.comb += left.eq(blocks.of(Scratch.SCALED))
-                m.d.comb += right.eq(blocks.of(Scratch.QUOTIENT))
+                m.d.comb += left.eq(blocks.of(Core.SCALED))
+                m.d.comb += right.eq(blocks.of(Core.QUOTIENT))
             with m.Case(Pair.MODULUS):
                 m.d.comb += left.eq(blocks.of_context(MODULUS_OPERANDS, step.modulus))
                 m.d.comb += right.eq(inverse)
@@ -70,7 +70,7 @@ class PairPorts:
             b_left=Detour(when=reads_pair, block=left, writes=Const(0)),
             b_right=Detour(
                 when=reads_pair | quotient,
-                block=Mux(reads_pair, right, blocks.of(Scratch.QUOTIENT)),
+                block=Mux(reads_pair, right, blocks.of(Core.QUOTIENT)),
                 writes=quotient,
             ),
             window=step.window,

@@ -10,7 +10,7 @@ from coprime.cells.wires import same_named
 from coprime.multipliers.contract import Role
 from coprime.multipliers.delays import history
 from coprime.multipliers.multiplication import READ_LATENCY
-from coprime.program.operands import OF_ONE, OF_TABLE, Mode, Scratch
+from coprime.program.operands import OF_ONE, OF_TABLE, Core, Mode
 from coprime.program.steps import StepKind
 
 from .bank_access import (
@@ -142,7 +142,7 @@ class StreamPorts:
             copies=old.copies,
             b_left=Detour(
                 when=writes & (old.destination == blocks.of(Mode.ENTRY)),
-                block=blocks.of(Scratch.ACCUMULATOR),
+                block=blocks.of(Core.ACCUMULATOR),
                 writes=Const(1),
             ),
             b_right=Detour(when=Const(0), block=Const(0), writes=Const(0)),
@@ -210,8 +210,7 @@ class StreamPorts:
                 & ~(multiplier.squares & (multiplier.descale | must_load))
             ),
             multiplier.x_is_result.eq(
-                (step.x == new.destination)
-                | makes_entry & (step.x == blocks.of(Scratch.ACCUMULATOR))
+                (step.x == new.destination) | makes_entry & (step.x == blocks.of(Core.ACCUMULATOR))
             ),
             multiplier.y_is_result.eq(self._is_one(step.y, new.destination, new.copies)),
         ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Context, Scratch
+from coprime.program.operands import Context, Entry, Scratch
 
 from .fixed_window import fixed_window
 from .left_to_right import left_to_right
@@ -69,7 +69,7 @@ class Exponentiation:
             "m-ary": range(1, 1 << self.window),
             "sliding-window": sliding_table(self.window),
         }
-        return tuple(map(Scratch.table, entries.get(self.name, ())))
+        return tuple(map(Entry.at, entries.get(self.name, ())))
 
     @property
     def constant_time(self) -> bool:

@@ -6,7 +6,7 @@ and nothing else.
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Core, Entry, Mode, Operand, Reference
 from coprime.program.steps import StepKind
 
 from .loop import LEAVE_FORM
@@ -20,8 +20,8 @@ def fixed_window(code: Builder, bits: int) -> None:
 
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    enter(code, Scratch.T_0, Mode.ONE)
-    enter(code, Scratch.T_1, Operand.X)
+    enter(code, Entry.T_0, Mode.ONE)
+    enter(code, Entry.T_1, Operand.X)
     more(code, 2, (1 << bits) - 1)
     enter(code, Mode.NEXT, Mode.ONE)
     code.scan(StepKind.SCAN_WINDOWS, FROM_HIGHEST)
@@ -36,7 +36,7 @@ def windows(code: Builder, product: Reference, *, even_exponent: bool = False) -
     """
     with code.each_bit(square(code.context)):
         note = "C = C * C, once for each bit of the window"
-        code.times(Scratch.ACCUMULATOR, note, product, even_exponent=even_exponent)
+        code.times(Core.ACCUMULATOR, note, product, even_exponent=even_exponent)
         code.if_window()
         code.times(Mode.WINDOW, "C = C * T_window", product)
 

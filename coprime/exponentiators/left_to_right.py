@@ -6,7 +6,7 @@ Not constant time: the cycles reveal the exponent's length and number of ones.
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Core, Mode, Operand
 from coprime.program.steps import Next
 
 from .loop import LEAVE_FORM, scan_bits, square_and_multiply
@@ -20,11 +20,11 @@ def left_to_right(code: Builder) -> None:
     leaves their results in Montgomery form. Where the multiplier knows no such form, R is 1.
     """
     enter(code, Mode.NEXT, Mode.ONE, "line 1: C = 2^dr mod M")
-    enter(code, Scratch.BASE, Operand.X, "line 2: P = P * 2^dr mod M")
+    enter(code, Core.BASE, Operand.X, "line 2: P = P * 2^dr mod M")
     scan_bits(code)
     square_and_multiply(
         code,
-        Scratch.BASE,
+        Core.BASE,
         Next.IF_BIT,
         square="line 4: C = C * C",
         product="line 5: C = C * P, where E_i = 1",

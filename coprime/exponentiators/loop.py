@@ -1,7 +1,7 @@
 """The loop of an exponentiation from the left: square for each bit, and multiply after some."""
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Reference, Scratch
+from coprime.program.operands import Core, Mode, Reference
 from coprime.program.steps import Next, StepKind
 
 LEAVE_FORM = "C = C * 1, out of Montgomery form"  # what the step after the loop does
@@ -32,7 +32,7 @@ def square_and_multiply(
     `product` and `leave` are the notes of the three steps.
     """
     with code.each_bit(f"square_{code.context.name}"):
-        code.times(Scratch.ACCUMULATOR, square)
+        code.times(Core.ACCUMULATOR, square)
         code.then(rule, _after(code))
         code.times(factor, product)
     code.label(_after(code))

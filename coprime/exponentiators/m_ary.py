@@ -6,7 +6,7 @@ cycles reveal the exponent's length and the number of windows that are not zero.
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Entry, Mode, Operand
 from coprime.program.steps import Next, StepKind
 
 from .loop import square_and_multiply
@@ -18,7 +18,7 @@ def m_ary(code: Builder, bits: int) -> None:
 
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    enter(code, Scratch.T_1, Operand.X)
+    enter(code, Entry.T_1, Operand.X)
     more(code, 2, (1 << bits) - 1)
     enter(code, Mode.NEXT, Mode.ONE)
     code.scan(StepKind.SCAN_WINDOWS, "from the highest window of E, of any")

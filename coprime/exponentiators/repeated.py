@@ -6,7 +6,7 @@ may have at most COUNTER_BITS bits; a longer one is an error. For short exponent
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Core, Mode, Operand
 from coprime.program.steps import COUNTER_BITS, Next, StepKind
 
 from .table import enter
@@ -25,10 +25,10 @@ def repeated(code: Builder) -> None:
     """
     again, leave = f"again_{code.context.name}", f"leave_{code.context.name}"
     enter(code, Mode.NEXT, Mode.ONE)
-    enter(code, Scratch.BASE, Operand.X)
+    enter(code, Core.BASE, Operand.X)
     code.scan(StepKind.LOAD_COUNTER, "line 2: E times", leave)
     code.label(again)
-    code.times(Scratch.BASE, "line 3: C = C * X")
+    code.times(Core.BASE, "line 3: C = C * X")
     code.then(Next.COUNT_DOWN, again)
     code.label(leave)
     code.times(Mode.ONE, "C = C * 1, out of Montgomery form")

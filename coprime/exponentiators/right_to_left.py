@@ -9,7 +9,7 @@ discarded.
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Core, Mode, Operand
 from coprime.program.steps import StepKind
 
 from .table import enter
@@ -20,7 +20,7 @@ def right_to_left(code: Builder) -> None:
 
     X is as in `left_to_right`. Two multiplications for a bit that is 1, one for a 0.
     """
-    base, square = Scratch.BASE, f"square_{code.context.name}"
+    base, square = Core.BASE, f"square_{code.context.name}"
     enter(code, Mode.NEXT, Mode.ONE)
     enter(code, base, Operand.X)
     code.scan(StepKind.SCAN_UPWARDS, "line 2: from the lowest bit of E")
@@ -41,7 +41,7 @@ def multiplies_on_two(code: Builder) -> None:
     enter(code, Mode.NEXT, Mode.ONE, "S = 1 in Montgomery form")
     code.scan(StepKind.SCAN_UPWARDS, "from the lowest bit of E")
     with code.each_bit("round"):
-        b, s = Mode.OTHER_ACCUMULATOR, Scratch.ACCUMULATOR
+        b, s = Mode.OTHER_ACCUMULATOR, Core.ACCUMULATOR
         code.multiply(Mode.NEXT, b, s, "S = S * B, where E_i = 1", conditional=True)
     code.barrier()
     code.times(Mode.ONE, "S = S * 1, out of that form")
@@ -52,5 +52,5 @@ def squares_on_two(code: Builder) -> None:
     enter(code, Mode.NEXT, Operand.X, "B = X in Montgomery form")
     code.scan(StepKind.SCAN_UPWARDS, "from the lowest bit of E")
     with code.each_bit("round"):
-        code.times(Scratch.ACCUMULATOR, "B = B * B")
+        code.times(Core.ACCUMULATOR, "B = B * B")
     code.barrier()

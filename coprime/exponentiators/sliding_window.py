@@ -9,7 +9,7 @@ the exponent's length without leading zeros, and the number of windows.
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Core, Entry, Mode, Operand, Scratch
 from coprime.program.steps import Next
 
 from .loop import scan_bits, square_and_multiply
@@ -26,12 +26,13 @@ def sliding_window(code: Builder, bits: int) -> None:
 
     A window has `bits` bits, 1, 2 or 4. X is as in `left_to_right`.
     """
-    highest, power = 1 << (bits - 1), Scratch.T_1
-    enter(code, Scratch.T_1, Operand.X)
+    highest = 1 << (bits - 1)
+    power: Scratch = Entry.T_1
+    enter(code, Entry.T_1, Operand.X)
     for k in (1 << k for k in range(1, bits)):
-        doubled = Scratch.table(k) if k == highest else Mode.NEXT
+        doubled = Entry.at(k) if k == highest else Mode.NEXT
         code.multiply(doubled, power, power, f"X ^ {k} = X ^ {k // 2} * X ^ {k // 2}")
-        power = Scratch.ACCUMULATOR
+        power = Core.ACCUMULATOR
     more(code, highest + 1, 2 * highest - 1)
     enter(code, Mode.NEXT, Mode.ONE)
     scan_bits(code)

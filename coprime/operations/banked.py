@@ -12,17 +12,38 @@ from coprime.exponentiators.loop import LEAVE_FORM
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Core, Mode, Operand, Reference, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import MOST_TIMES_MODULUS, Step, StepKind
 
 from .operation import Machine
 from .shared_steps import prepare
 
+
+class Banked(Scratch):
+    """What several operations on two banks have."""
+
+    FACTOR = 9
+    """What becomes a multiplier, where these have a memory of their own."""
+    TERM = 10
+    """The same, of a value as long as a prime."""
+    MULTIPLE = 18
+    """P - 1, M or the order of points, times a power of two."""
+    UNIT = 65
+    """The number 1."""
+    ONE_FORM = 66
+    """1 in Montgomery form."""
+    KEPT_SCALAR = 67
+    """E as the host has written it, while its own location holds another exponent; or a nonce that
+    the engine has drawn, in Montgomery form."""
+    POWER = 82
+    """R^2 modulo the current prime: what brings numbers of the left bank into Montgomery form."""
+
+
 POWER, REDUCE_ONCE = "power", "reduce_once"
 """Routines."""
 
-_ACC = Scratch.ACCUMULATOR
+_ACC = Core.ACCUMULATOR
 _WHOLE, _CURRENT = Context.WHOLE, Context.CURRENT
 
 _WITHOUT_OPERANDS = (
@@ -97,7 +118,7 @@ def _reduce_once() -> Routine:
 
 def finish_canonical(code: Builder) -> None:
     """RESULT from ACCUMULATOR, which is below 2M, and the end."""
-    code.whole.reduce(Scratch.RESULT, _ACC)
+    code.whole.reduce(Core.RESULT, _ACC)
     code.finish()
 
 
@@ -115,7 +136,7 @@ def prepare_banked(code: Builder, multiplication: Multiplication) -> None:
     """Hand the modulus to the multiplier, if that keeps it; the window becomes 1."""
     if multiplication.prepares:
         prepare(code, multiplication)
-        code.amend(destination=Scratch.SCALED)
+        code.amend(destination=Core.SCALED)
 
 
 def make_added_modulus(code: Builder, multiplication: Multiplication) -> None:
@@ -126,16 +147,16 @@ def make_added_modulus(code: Builder, multiplication: Multiplication) -> None:
     """
     if not multiplication.scaled:  # what sums add is M itself
         return
-    multiple = Scratch.ADDED_MODULUS
+    multiple = Core.ADDED_MODULUS
     most = MOST_TIMES_MODULUS.bit_length() - 1
     shift = max(one for one in range(1, most + 1) if multiplication.scale_bits % one == 0)
     kind, added = (StepKind.SUBTRACT, 1 << shift) if shift > 1 else (StepKind.ADD, 0)
     note, fits = "2^k M', up to c M + 1", "c M is shorter than R"
-    code.move(multiple, Scratch.SCALED)
+    code.move(multiple, Core.SCALED)
     label = f"shift_added_modulus_{code.context.name.lower()}"
     with code.loop(label, multiplication.scale_bits // shift):
         code.linear(kind, multiple, multiple, multiple, note, times_modulus=added, fits=fits)
-    code.subtract(multiple, multiple, Scratch.UNIT, "c M")
+    code.subtract(multiple, multiple, Banked.UNIT, "c M")
 
 
 def clear(code: Builder, destination: Reference) -> None:

@@ -15,13 +15,13 @@ and X, since software gets the residue of the leading lane's X.
 from coprime.exponentiators.table import enter
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.builder import Builder
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Core, Entry, Mode, Operand, Reference, Scratch
 from coprime.program.steps import Step, StepKind
 
-from .banked import POWER, REDUCE_ONCE, clear, fill_table, prepare_banked
+from .banked import POWER, REDUCE_ONCE, Banked, clear, fill_table, prepare_banked
 from .operation import Machine
 
-_ACC, _WHOLE = Scratch.ACCUMULATOR, Context.WHOLE
+_ACC, _WHOLE = Core.ACCUMULATOR, Context.WHOLE
 
 
 def rsa_private_banked(machine: Machine) -> list[list[Step]]:
@@ -37,17 +37,17 @@ def _alone(multiplication: Multiplication) -> list[Step]:
     code.check_below(Operand.X)
     with code.each_modulus("primes"):
         code.current.check_modulus()
-    code.move(Scratch.KEPT_E, Operand.E)
+    code.move(Core.KEPT_E, Operand.E)
     with code.each_modulus("half"):
         _half(code.current, multiplication)
-        clear(code, Scratch.FACTOR)
-    code.q.move(Scratch.FACTOR, Scratch.PART)  # S_q, below 2Q, as long as M
-    code.move(Operand.E, Scratch.KEPT_E)
+        clear(code, Banked.FACTOR)
+    code.q.move(Banked.FACTOR, Core.PART)  # S_q, below 2Q, as long as M
+    code.move(Operand.E, Core.KEPT_E)
     _recombine(code, multiplication)
-    _claim(code, Scratch.RESULT, Operand.X)
+    _claim(code, Core.RESULT, Operand.X)
     with code.each_modulus("check"):
         _check(code.current, multiplication)
-    code.move(Scratch.RESULT, Scratch.SUM_COPY)
+    code.move(Core.RESULT, Core.SUM_COPY)
     code.finish()
     return code.steps
 
@@ -61,16 +61,16 @@ def _leading_lane(multiplication: Multiplication) -> list[Step]:
     code.p.check_modulus()
     code.meet()
     _half(code.current, multiplication)
-    clear(code, Scratch.FACTOR)
+    clear(code, Banked.FACTOR)
     code.meet()
-    code.q.move(Scratch.FACTOR, Mode.OTHER, below=2)
+    code.q.move(Banked.FACTOR, Mode.OTHER, below=2)
     code.move(Operand.E, Mode.OTHER)
     _recombine(code, multiplication)
     code.meet()
-    _claim(code, Scratch.RESULT, Operand.X)
+    _claim(code, Core.RESULT, Operand.X)
     _check(code.current, multiplication)
     code.meet()
-    code.move(Scratch.RESULT, Scratch.SUM_COPY)
+    code.move(Core.RESULT, Core.SUM_COPY)
     code.finish()
     return code.steps
 
@@ -79,11 +79,11 @@ def _second_lane(multiplication: Multiplication) -> list[Step]:
     """The second of two lanes, which has Q."""
     code = Builder()
     code.barrier()
-    code.move(Scratch.KEPT_E, Operand.E)
+    code.move(Core.KEPT_E, Operand.E)
     _half(code.current, multiplication)
     code.barrier()
     code.q.move(_ACC, _ACC, "S_q, for the other lane", below=2)
-    code.move(Operand.E, Scratch.KEPT_E)
+    code.move(Operand.E, Core.KEPT_E)
     code.meet()
     _claim(code, Mode.OTHER, Mode.OTHER)
     _check(code.current, multiplication)
@@ -100,21 +100,21 @@ def _half(code: Builder, multiplication: Multiplication) -> None:
     base is not needed any more.
     """
     overlaps = multiplication.overlaps
-    one = Scratch.T_0 if overlaps else Scratch.T_15
-    code.whole.move(Scratch.FACTOR, Operand.X)
+    one = Entry.T_0 if overlaps else Entry.T_15
+    code.whole.move(Banked.FACTOR, Operand.X)
     prepare_banked(code, multiplication)
     if not overlaps:
         enter(code, one, Mode.ONE)
-    enter(code, _ACC, Scratch.FACTOR)
+    enter(code, _ACC, Banked.FACTOR)
     code.move(Mode.WINDOW, _ACC)
-    fill_table(code, Scratch.T_1 if overlaps else None)
+    fill_table(code, Entry.T_1 if overlaps else None)
     if overlaps:
         enter(code, one, Mode.ONE)
     else:  # T_15, in whose place there is the 1 to begin with
-        kept = Scratch.QUOTIENT
+        kept = Core.QUOTIENT
         code.multiply(_ACC, _ACC, Mode.WINDOW, "T_15 = B * T_14")
         code.move(kept, one)
-        code.move(Scratch.T_15, _ACC)
+        code.move(Entry.T_15, _ACC)
         code.move(_ACC, kept)
     code.call(POWER)
 
@@ -127,21 +127,21 @@ def _recombine(code: Builder, multiplication: Multiplication) -> None:
     """
     weigh(code, multiplication)
     code.call(REDUCE_ONCE)
-    code.reduce(Scratch.RESULT, _ACC)
+    code.reduce(Core.RESULT, _ACC)
 
 
 def weigh(code: Builder, multiplication: Multiplication) -> None:
     """The sum, in ACCUMULATOR."""
-    p, whole, part, term = code.p, code.whole, Scratch.PART, Scratch.TERM
+    p, whole, part, term = code.p, code.whole, Core.PART, Banked.TERM
     scaled = multiplication.scaled
     negative(p, part)
-    p.multiply(part, part, Scratch.FACTOR, "-S_q, times R_p", outer=_WHOLE)
+    p.multiply(part, part, Banked.FACTOR, "-S_q, times R_p", outer=_WHOLE)
     p.multiply(part, part, Mode.ONE, "-S_q modulo P, below 2P", descale=scaled)
     p.add(term, _ACC, part, "S_p - S_q, below 4P")
     prepare_banked(whole, multiplication)
     note = "Z_p * (S_p - S_q) mod M, below 2M"
     whole.multiply(_ACC, Operand.CRT_P, term, note, outer=Context.P, descale=scaled)
-    whole.add(_ACC, Scratch.FACTOR, _ACC, "... + S_q")
+    whole.add(_ACC, Banked.FACTOR, _ACC, "... + S_q")
 
 
 def negative(code: Builder, part: Scratch) -> None:
@@ -151,11 +151,11 @@ def negative(code: Builder, part: Scratch) -> None:
 
 def _claim(code: Builder, s: Reference, x: Reference) -> None:
     """S, which is to be checked, and X."""
-    code.move(Scratch.SUM, s)
+    code.move(Core.SUM, s)
     # From here on a fault may spoil the check, but S is right; before, S, but not the check.
-    code.do(StepKind.CHECK_REDUCED, "S < M?", x=Scratch.SUM, y=Operand.M)
-    code.move(Scratch.SUM_COPY, Scratch.SUM)
-    code.move(Scratch.FACTOR, x)
+    code.do(StepKind.CHECK_REDUCED, "S < M?", x=Core.SUM, y=Operand.M)
+    code.move(Core.SUM_COPY, Core.SUM)
+    code.move(Banked.FACTOR, x)
 
 
 def _check(code: Builder, multiplication: Multiplication) -> None:
@@ -164,24 +164,24 @@ def _check(code: Builder, multiplication: Multiplication) -> None:
     Square and multiply: E is public. S ^ E - X is made in Montgomery form: below 2cp are S ^ E, and
     -X. So one product leaves that form, which a product may do whose factors are below 4cp and 1.
     """
-    square, done, part = "check_square", "check_done", Scratch.PART
+    square, done, part = "check_square", "check_done", Core.PART
     prepare_banked(code, multiplication)
-    enter(code, Scratch.TERM, Scratch.SUM)
+    enter(code, Banked.TERM, Core.SUM)
     if not multiplication.overlaps:
         enter(code, _ACC, Mode.ONE)
     scan_public(code, done)
     if multiplication.overlaps:  # C = S for the highest 1, in place of a square of 1 and a product
-        code.move(_ACC, Scratch.TERM, "C = S")
+        code.move(_ACC, Banked.TERM, "C = S")
         code.next_bit(square)  # E has more bits, or not
         code.whole.rest()
         code.jump(done)
     with code.each_bit(square):
         code.multiply(_ACC, _ACC, _ACC, "C = C * C")
         code.if_bit(done)
-        code.multiply(_ACC, _ACC, Scratch.TERM, "C = C * S")
+        code.multiply(_ACC, _ACC, Banked.TERM, "C = C * S")
     code.label(done)
     negative(code, part)
-    code.multiply(part, part, Scratch.FACTOR, "-X", outer=_WHOLE)
+    code.multiply(part, part, Banked.FACTOR, "-X", outer=_WHOLE)
     code.add(_ACC, _ACC, part, "S ^ E - X, below 4cp")
     code.multiply(_ACC, _ACC, Mode.ONE, "S ^ E - X, below 2p", descale=multiplication.scaled)
     code.reduce(_ACC, _ACC)

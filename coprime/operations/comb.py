@@ -22,10 +22,21 @@ from dataclasses import replace
 
 from coprime.multipliers.bounds import Bound
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import Context, Location, Mode, Operand, Scratch
+from coprime.program.operands import (
+    Context,
+    Core,
+    Entry,
+    Exchanged,
+    Location,
+    Mode,
+    Operand,
+    Scratch,
+    UpperHalf,
+)
 from coprime.program.routine import Routine
 from coprime.program.steps import Step, StepKind
 
+from .banked import Banked
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import NumberPlace
 from .operation import Machine
@@ -41,6 +52,7 @@ from .weierstrass import (
     SUMMED,
     TEMPORARY,
     A,
+    Point,
     add_point,
     check_point,
     curve_formula,
@@ -48,13 +60,28 @@ from .weierstrass import (
     times_order,
 )
 
+
+class Comb(Scratch):
+    """What multiples of the base point have."""
+
+    Z_1_COPY = 100
+    OLD_SCALAR = 118
+    """E as multiples of the base point have scanned it, while it is made again."""
+    MINUS_3 = 143
+    """P - a - 3, which is 0 where the coefficient a is -3."""
+    SQUARE_OF_Z = 144
+    """Z_1^2 where it is -3, else 0."""
+    TERM_OF_A = 145
+    """a Z_1^4 where it is another one, else 0."""
+
+
 BASE_SCALAR, BLIND_SCALAR = "base_scalar", "blind_scalar"
 """Routines, beside those of WEIERSTRASS."""
-FIRST = (Scratch.X_KEPT, Scratch.Z_KEPT)
+FIRST = (Point.X_KEPT, Point.Z_KEPT)
 """X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
 _P, _Q = Context.P, Context.Q
-_ACC, _TERM, _UNIT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT
+_ACC, _TERM, _UNIT = Core.ACCUMULATOR, Banked.TERM, Banked.UNIT
 
 # Bernstein, Lange, Explicit-formulas database: Jacobian coordinates, of any a; and with an affine
 # point. A bar stands for one of the steps that bring the affine point from the table.
@@ -89,7 +116,7 @@ def comb_routines(machine: Machine) -> list[Routine]:
 
 def _compare_table(code: Builder) -> None:
     """A borrow where there is no table."""
-    code.subtract(_TERM, Scratch.M_HIGH, _UNIT, "is there no table?")
+    code.subtract(_TERM, UpperHalf.M_HIGH, _UNIT, "is there no table?")
 
 
 def _base_scalar() -> Routine:
@@ -107,7 +134,7 @@ def _base_scalar() -> Routine:
     code.add(_ACC, _ACC, Operand.Q, "k + n")
     code.subtract(_ACC, _ACC, _UNIT, "k + n - 1")
     code.move(_TERM, _ACC)
-    code.multiply(_ACC, Scratch.M_HIGH, _TERM, "(k - 1) / 2 in Montgomery form")
+    code.multiply(_ACC, UpperHalf.M_HIGH, _TERM, "(k - 1) / 2 in Montgomery form")
     code.call(FROM_FORM)
     code.whole.zero(e)
     code.move(e, _ACC)
@@ -118,37 +145,37 @@ def _base_scalar() -> Routine:
 def _base_point(machine: Machine) -> Routine:
     """X_1 : Y_1 : Z_1 = E * the base point; a comb starts with the coordinate Z in ACCUMULATOR."""
     x_1, y_1, z_1 = SUM
-    constants = (*WEIERSTRASS.constants, Scratch.ONE_FORM, _UNIT)
+    constants = (*WEIERSTRASS.constants, Banked.ONE_FORM, _UNIT)
     code = RoutineBuilder(
         WEIERSTRASS.multiply_base,
         _P,
         takes=dict.fromkeys((*constants, *SUMMED, Operand.Y, Mode.WINDOW, _ACC), None),
         gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
         clobbers=(
-            *(_ACC, _TERM, Scratch.SLOPE, Scratch.Y_2, Scratch.Y_3, Scratch.Z_1_COPY),
-            *(Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED, *SUMMED),
-            *(Scratch.X_2, Scratch.X_3, Scratch.Y_2_COPY, Scratch.Y_3_COPY),
-            *(Scratch.Z_2, Scratch.Z_3, Scratch.SLOPE_COPY, Scratch.SQUARE),
-            *(Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y),
-            *(Scratch.MINUS_3, Scratch.SQUARE_OF_Z, Scratch.TERM_OF_A),
+            *(_ACC, _TERM, Point.SLOPE, Exchanged.Y_2, Exchanged.Y_3, Comb.Z_1_COPY),
+            *(Point.X_ADDED, Point.Y_ADDED, Point.Z_ADDED, *SUMMED),
+            *(Exchanged.X_2, Exchanged.X_3, Exchanged.Y_2_COPY, Exchanged.Y_3_COPY),
+            *(Exchanged.Z_2, Exchanged.Z_3, Point.SLOPE_COPY, Point.SQUARE),
+            *(Point.POINT_X, Point.POINT_X_COPY, Point.POINT_Y),
+            *(Comb.MINUS_3, Comb.SQUARE_OF_Z, Comb.TERM_OF_A),
             *TEMPORARY,
         ),
     )
     _compare_table(code)
     with code.if_borrow("columns"):
-        code.move(Scratch.POINT_X, Scratch.T_0, copy=Scratch.POINT_X_COPY)
-        code.move(Scratch.POINT_Y, Scratch.T_1)
+        code.move(Point.POINT_X, Entry.T_0, copy=Point.POINT_X_COPY)
+        code.move(Point.POINT_Y, Entry.T_1)
         code.call(WEIERSTRASS.on_curve)
         check_point(code, "is G on the curve?")
         code.jump(MULTIPLY)
-    code.zero(Scratch.X_2)
+    code.zero(Exchanged.X_2)
     if machine.multiplication.overlaps:
         _prepare_terms_of_a(code)
     code.whole.scan(StepKind.SCAN_COLUMNS, "from the highest column on")
     read_column(code)
     code.move(x_1, Mode.WINDOW)
     code.move(y_1, Mode.ENTRY)
-    code.move(z_1, _ACC, copy=Scratch.Z_1_COPY)
+    code.move(z_1, _ACC, copy=Comb.Z_1_COPY)
     code.zero(_SUBTRAHEND)
     _from_affine(code)
     code.next_bit("column")
@@ -166,8 +193,8 @@ def _base_point(machine: Machine) -> Routine:
         read_column(code)
         add_point(code, SUM)
         code.include(_signed_entry())
-        code.move(Scratch.Y_ADDED, Scratch.Y_2, by_bit=True)
-        code.move(Scratch.Z_ADDED, Scratch.ONE_FORM)
+        code.move(Point.Y_ADDED, Exchanged.Y_2, by_bit=True)
+        code.move(Point.Z_ADDED, Banked.ONE_FORM)
         code.call(ADD_COMPLETE)
         code.rest("the next column")
     code.move(_TERM, _UNIT)
@@ -182,7 +209,7 @@ def read_column(code: Builder) -> None:
 
 def _blind_scalar() -> Routine:
     """E = E + r n, of a random r, unless it is the ladder's, since there is no table."""
-    written = (Operand.E, Scratch.MULTIPLE, _TERM)
+    written = (Operand.E, Banked.MULTIPLE, _TERM)
     code = RoutineBuilder(BLIND_SCALAR, _P, takes={_UNIT: None}, gives={}, clobbers=written)
     _compare_table(code)
     with code.if_borrow("scalar_of_table"):
@@ -195,7 +222,7 @@ def _blind_scalar() -> Routine:
 
 def randomized(machine: Machine, base: Routine, form: CurveForm) -> Routine:
     """The multiple, beginning with a random Z, of a scalar that is blinded, if any is."""
-    blinded = (Operand.E, Scratch.MULTIPLE) if machine.hardened else ()
+    blinded = (Operand.E, Banked.MULTIPLE) if machine.hardened else ()
     code = RoutineBuilder(
         form.randomized,
         _P,
@@ -216,13 +243,13 @@ def randomized(machine: Machine, base: Routine, form: CurveForm) -> Routine:
 def _signed_entry() -> list[Step]:
     """The column's point: x in X_ADDED, and y in Y_2 by the bit that is its sign. X_2 is 0."""
     code = Builder(_P)
-    code.move(Scratch.X_ADDED, Mode.WINDOW)
-    code.move(Scratch.Y_3, Mode.ENTRY)
-    code.subtract(Scratch.Y_2, Scratch.X_2, Scratch.Y_3, "0 - y", times_modulus=1)
+    code.move(Point.X_ADDED, Mode.WINDOW)
+    code.move(Exchanged.Y_3, Mode.ENTRY)
+    code.subtract(Exchanged.Y_2, Exchanged.X_2, Exchanged.Y_3, "0 - y", times_modulus=1)
     return code.steps
 
 
-_SUBTRAHEND = Scratch.Y_ADDED
+_SUBTRAHEND = Point.Y_ADDED
 _BELOW = {"X1": 8, "Y1": 6, "Z1": 2}
 """Of Jacobian coordinates, in multiples of c * P."""
 
@@ -232,7 +259,7 @@ def _jacobian() -> dict[str, NumberPlace]:
     places = {
         "X1": NumberPlace(x_1),
         "Y1": NumberPlace(y_1),
-        "Z1": NumberPlace(z_1, Scratch.Z_1_COPY),
+        "Z1": NumberPlace(z_1, Comb.Z_1_COPY),
     }
     return {name: replace(one, below=_BELOW[name]) for name, one in places.items()}
 
@@ -249,17 +276,17 @@ def _results(places: Mapping[str, NumberPlace]) -> dict[str, NumberPlace]:
 def _double_and_add(code: Builder, machine: Machine) -> None:
     """Twice the sum, and the column's point added; what is special of a is public."""
     coordinates, of_y = _jacobian(), _of_y()
-    point = {"X2": NumberPlace(right=Scratch.X_ADDED), "Y2": NumberPlace(Scratch.Y_2, below=2)}
+    point = {"X2": NumberPlace(right=Point.X_ADDED), "Y2": NumberPlace(Exchanged.Y_2, below=2)}
     given = {**coordinates, **point, **of_y}
     results = {**coordinates, **_results(coordinates), **of_y, "Y": of_y["T"]}
     del results["Y3"]
     if machine.multiplication.overlaps:
-        term = NumberPlace(Scratch.TERM_OF_A, below=2)
+        term = NumberPlace(Comb.TERM_OF_A, below=2)
         _make_term_of_minus_3_or_a(code, term)
-        given |= {"ta": term, "d": NumberPlace(Scratch.SQUARE_OF_Z, below=2)}
+        given |= {"ta": term, "d": NumberPlace(Comb.SQUARE_OF_Z, below=2)}
         text = _DOUBLE_AND_ADD_BESIDE
     else:
-        term = NumberPlace(Scratch.SLOPE, below=2)  # ta, and the slope, which it is added to
+        term = NumberPlace(Point.SLOPE, below=2)  # ta, and the slope, which it is added to
         _make_term_of_a(code, term)
         given, results = given | {"ta": term}, results | {"m": term}
         text = _DOUBLE_AND_ADD
@@ -279,7 +306,7 @@ def _make_term_of_a(code: Builder, term: NumberPlace) -> None:
     """ta, of a = 0 in three products less."""
     code.subtract(_TERM, Operand.Y, _UNIT, "a = 0?")
     with code.if_borrow("with_a"):
-        code.zero(Scratch.SLOPE)
+        code.zero(Point.SLOPE)
         code.jump("without_a")
     code.include(curve_formula(_TERM_OF_A, {**_jacobian(), "a": A}, {"ta": term}))
     code.label("without_a")
@@ -288,23 +315,23 @@ def _make_term_of_a(code: Builder, term: NumberPlace) -> None:
 def _make_term_of_minus_3_or_a(code: Builder, term: NumberPlace) -> None:
     """d where a is -3, else ta if it is not 0. What is not made stays 0. X_2 is 0."""
     z = SUM[2]
-    code.subtract(_TERM, Scratch.MINUS_3, _UNIT, "a = -3?")
+    code.subtract(_TERM, Comb.MINUS_3, _UNIT, "a = -3?")
     with code.if_borrow("not_minus_3"):
-        code.multiply(Scratch.SQUARE_OF_Z, z, z, "d=Z1*Z1")
+        code.multiply(Comb.SQUARE_OF_Z, z, z, "d=Z1*Z1")
         code.jump("without_a")
-    code.subtract(_TERM, Scratch.X_2, Operand.Y, "a > 0?")
+    code.subtract(_TERM, Exchanged.X_2, Operand.Y, "a > 0?")
     with code.if_borrow("without_a"):
         code.include(curve_formula(_TERM_OF_A, {**_jacobian(), "a": A}, {"ta": term}))
 
 
 def _prepare_terms_of_a(code: Builder) -> None:
     """What `_make_term_of_minus_3_or_a` needs."""
-    minus_3 = Scratch.MINUS_3
+    minus_3 = Comb.MINUS_3
     code.subtract(minus_3, Operand.P, Operand.Y, "P - a")
     with code.loop("less_one", 3):
         code.subtract(minus_3, minus_3, _UNIT, "P - a - 3")
-    code.zero(Scratch.SQUARE_OF_Z)
-    code.zero(Scratch.TERM_OF_A)
+    code.zero(Comb.SQUARE_OF_Z)
+    code.zero(Comb.TERM_OF_A)
 
 
 def _from_affine(code: Builder) -> None:
@@ -334,7 +361,7 @@ def multiply_base_twice(code: Builder, machine: Machine, form: CurveForm = WEIER
         code.rest("k G")
         code.call(form.randomized)
     else:
-        multiply_base(code, Scratch.ONE_FORM, form)
+        multiply_base(code, Banked.ONE_FORM, form)
     for to, one in zip(FIRST, SUM[::2], strict=True):
         code.move(to, one)
     if machine.randomizes:
@@ -349,7 +376,7 @@ def check_scalar(code: Builder, machine: Machine) -> None:
     A blinded one is of k if it is a multiple of n more, so that ACCUMULATOR, in place of all of the
     difference, is 0.
     """
-    scanned, kind, note = Scratch.OLD_SCALAR, StepKind.CHECK_SUM, "was E of k?"
+    scanned, kind, note = Comb.OLD_SCALAR, StepKind.CHECK_SUM, "was E of k?"
     code.call(BASE_SCALAR)
     code.whole.subtract(scanned, scanned, Operand.E, "E - E of k")
     if not machine.hardened:

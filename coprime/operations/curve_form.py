@@ -4,6 +4,21 @@ from dataclasses import dataclass
 
 from coprime.program.operands import Scratch
 
+from .banked import Banked
+
+
+class Curve(Scratch):
+    """Coefficients of a curve, in Montgomery form."""
+
+    CURVE_A = 92
+    """The coefficient a of a short Weierstrass curve."""
+    EDWARDS_A = 93
+    """That of an Edwards curve, which lies in the other bank."""
+    CURVE_3B = 94
+    """Three times its coefficient b."""
+    CURVE_D = 95
+    """The coefficient d of an Edwards curve."""
+
 
 @dataclass(frozen=True)
 class CurveForm:
@@ -39,7 +54,7 @@ WEIERSTRASS = CurveForm(
     affine="affine",
     on_curve="on_curve",
     result_on_curve="result_on_curve",
-    constants=(Scratch.CURVE_A, Scratch.CURVE_3B),
+    constants=(Curve.CURVE_A, Curve.CURVE_3B),
 )
 EDWARDS = CurveForm(
     "edwards",
@@ -49,5 +64,5 @@ EDWARDS = CurveForm(
     affine="edwards_affine",
     on_curve="on_edwards_curve",
     result_on_curve="result_on_edwards_curve",
-    constants=(Scratch.EDWARDS_A, Scratch.CURVE_D, Scratch.ONE_FORM),
+    constants=(Curve.EDWARDS_A, Curve.CURVE_D, Banked.ONE_FORM),
 )

@@ -2,10 +2,11 @@
 
 from coprime.model.curve_points import base_multiple
 from coprime.program.builder import Builder
-from coprime.program.operands import PAIRS_OF_TABLE, Operand, Scratch
+from coprime.program.operands import PAIRS_OF_TABLE, Core, Operand
 from coprime.program.steps import Step, StepKind
 
-from .comb import BASE_SCALAR, FIRST, check_scalar, multiply_base_twice
+from .banked import Banked
+from .comb import BASE_SCALAR, FIRST, Comb, check_scalar, multiply_base_twice
 from .curve_form import WEIERSTRASS, CurveForm
 from .formulas import NumberPlace
 from .operation import Input, Machine
@@ -16,13 +17,14 @@ from .weierstrass import (
     POINT,
     SUM,
     SUM_BELOW,
+    Point,
     claim,
     curve_formula,
     curve_operation,
     enter_field,
 )
 
-_ACC = Scratch.ACCUMULATOR
+_ACC = Core.ACCUMULATOR
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
@@ -39,7 +41,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 def multiply_base_point(code: Builder, machine: Machine, form: CurveForm) -> None:
     """k G on a curve of a form, checked; modulo n, where k was."""
-    p, q, e, kept = code.p, code.q, Operand.E, Scratch.KEPT_SCALAR
+    p, q, e, kept = code.p, code.q, Operand.E, Banked.KEPT_SCALAR
     x_1, y_1, z_1 = SUM
     q.move(kept, e)
     q.move(_ACC, e)
@@ -55,11 +57,11 @@ def multiply_base_point(code: Builder, machine: Machine, form: CurveForm) -> Non
     # Is it k G? It is on the curve, and the first of two multiples.
     q.check_positive(Operand.Q, "modulo n")
     code.call(ENTER)
-    code.whole.move(Scratch.OLD_SCALAR, e)
+    code.whole.move(Comb.OLD_SCALAR, e)
     q.move(_ACC, kept)
     check_scalar(q, machine)
     if not machine.hardened:
-        q.move(_ACC, Scratch.OLD_SCALAR)
+        q.move(_ACC, Comb.OLD_SCALAR)
     q.check_zero(_ACC, "was E of k?")
     code.next_modulus(f"field_of_{form.name}_result")
     p.check_positive(Operand.P, "modulo p")
@@ -72,14 +74,14 @@ def _compare_with_first(code: Builder) -> None:
     """Is the result's x that of the first multiple? Then it is that one, since it is on the curve:
     no single fault makes its negative."""
     x, z = FIRST
-    claimed, z_1 = Scratch.CLAIMED_0, SUM[2]
+    claimed, z_1 = Point.CLAIMED_0, SUM[2]
     places = {
         "X": NumberPlace(x, below=SUM_BELOW),
         "Z": NumberPlace(z_1, below=SUM_BELOW),
         "x": NumberPlace(right=claimed, below=2),
     }
     code.move(_ACC, Operand.P_POWER)
-    code.multiply(claimed, _ACC, Scratch.SUM, "x in Montgomery form")
+    code.multiply(claimed, _ACC, Core.SUM, "x in Montgomery form")
     code.move(z_1, z)
     code.include(curve_formula("u=Z*x d=u-X", places, {"d": NumberPlace(_ACC)}))
     code.call(FROM_FORM)

@@ -2,9 +2,10 @@
 
 from coprime.model.curve_points import multiple
 from coprime.program.builder import Builder
-from coprime.program.operands import Operand, Scratch
+from coprime.program.operands import Core, Operand, UpperHalf
 from coprime.program.steps import Next, Step
 
+from .banked import Banked
 from .curve_form import WEIERSTRASS
 from .operation import Input, Machine
 from .weierstrass import (
@@ -18,18 +19,19 @@ from .weierstrass import (
     POINT_OF_X,
     SUM,
     SUMMED,
+    Point,
     claim,
     curve_operation,
     lengthen,
     times_order,
 )
 
-_ACC, _UNIT = Scratch.ACCUMULATOR, Scratch.UNIT
+_ACC, _UNIT = Core.ACCUMULATOR, Banked.UNIT
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    e, point, kept = Operand.E, (Operand.X, Scratch.X_HIGH), Scratch.KEPT_SCALAR
+    e, point, kept = Operand.E, (Operand.X, UpperHalf.X_HIGH), Banked.KEPT_SCALAR
     zeros, bits = SUMMED
     x_1, y_1, z_1 = SUM
     code = Builder()
@@ -69,7 +71,7 @@ def _lengthen_blinded(code: Builder) -> None:
     It has b + 3 bits more than n. M is the power of two below it. No prefix of E but the last two
     is 0 or -1 modulo n, since 1 + 4 r is neither modulo 4.
     """
-    e, multiple, whole, fits = Operand.E, Scratch.MULTIPLE, code.whole, EXPONENT_FITS
+    e, multiple, whole, fits = Operand.E, Banked.MULTIPLE, code.whole, EXPONENT_FITS
     whole.zero(e)
     code.q.add(e, _ACC, Operand.Q, "k + n")
     times_order(code)
@@ -77,7 +79,7 @@ def _lengthen_blinded(code: Builder) -> None:
     whole.add(multiple, multiple, multiple, "4 n", fits=fits)
     code.call(BLIND)
     whole.add(e, e, multiple, "... + 2^(b + 2) n", fits=fits)
-    whole.subtract(Scratch.DIFFERENCE, e, Operand.M, "is it below M?")
+    whole.subtract(Point.DIFFERENCE, e, Operand.M, "is it below M?")
     code.q.move(_UNIT, Operand.Q)
     whole.restore(e, e, multiple, "... once more, if it is")
 
@@ -85,7 +87,7 @@ def _lengthen_blinded(code: Builder) -> None:
 def _compare_scanned(code: Builder, machine: Machine) -> None:
     """ACCUMULATOR is 0 if the sum of the bits scanned is k + n or k + 2 n; of a blinded scalar that
     is modulo n."""
-    q, kept, scanned = code.q, Scratch.KEPT_SCALAR, Scratch.TERM
+    q, kept, scanned = code.q, Banked.KEPT_SCALAR, Banked.TERM
     if not machine.hardened:
         q.add(_ACC, kept, Operand.Q, "k + n")
     q.zero(scanned)

@@ -5,21 +5,46 @@ Source: FIPS 186-5, section 6.4; its names are those of the steps' notes.
 
 from coprime.multipliers.bounds import Bound
 from coprime.program.builder import RoutineBuilder
-from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.operands import Context, Core, Operand, Scratch
 from coprime.program.routine import Routine
 
+from .banked import Banked
 from .formulas import NumberPlace
 from .operation import Machine
-from .weierstrass import FROM_FORM, SUM, SUM_BELOW, TEMPORARY, curve_formula, to_form
+from .weierstrass import FROM_FORM, SUM, SUM_BELOW, TEMPORARY, Point, curve_formula, to_form
+
+
+class Signature(Scratch):
+    """What signatures of ECDSA have."""
+
+    NONCE = 119
+    """A signature's secret number k, in Montgomery form."""
+    INVERSE = 120
+    """The inverse of k, or of the number s of a signature, modulo Q."""
+    SIGNATURE_R = 121
+    """The numbers r and s of a signature."""
+    SIGNATURE_S = 122
+    FACTOR_2 = 123
+    """What the public key is multiplied by."""
+    FORM_Z = 124
+    """The hash in Montgomery form."""
+    FORM_SUM = 126
+    """z + r d in Montgomery form."""
+    SQUARE_R = 151
+    """A signature's r times R^2 modulo Q: it brings the product with a plain number into Montgomery
+    form."""
+    FORM_SUM_1 = 152
+    """What is to be added to FORM_SUM, where z + r d is in two shares."""
+
 
 TOTAL, IS_R = "total", "is_r"
 """Routines."""
 
-_ACC, _P, _Q = Scratch.ACCUMULATOR, Context.P, Context.Q
-_R, _NONCE, _KEPT = Scratch.SIGNATURE_R, Scratch.NONCE, Scratch.KEPT_SCALAR
+_ACC, _P, _Q = Core.ACCUMULATOR, Context.P, Context.Q
+_R, _NONCE, _KEPT = Signature.SIGNATURE_R, Signature.NONCE, Banked.KEPT_SCALAR
 
 
-_GIVEN = {Operand.X: None, _R: Bound.times(1), Scratch.POWER: None}
+_GIVEN = {Operand.X: None, _R: Bound.times(1), Banked.POWER: None}
 _PRODUCT = Bound.times(0, scaled=2)
 
 
@@ -30,7 +55,7 @@ def ecdsa_routines(machine: Machine) -> list[Routine]:
 
 def _total(machine: Machine) -> Routine:
     """FORM_SUM = z + r d modulo n, and NONCE = k, in Montgomery form; a drawn k is kept in it."""
-    z, d, total = Scratch.FORM_Z, Scratch.FORM_D, Scratch.FORM_SUM
+    z, d, total = Signature.FORM_Z, Point.FORM_D, Signature.FORM_SUM
     given = not machine.randomizes
     code = RoutineBuilder(
         TOTAL,
@@ -53,13 +78,13 @@ def _total(machine: Machine) -> Routine:
 
 def _factors_of_total() -> Routine:
     """FORM_Z = z in Montgomery form, and SQUARE_R = r R^2: of a d in shares."""
-    z, square_r = Scratch.FORM_Z, Scratch.SQUARE_R
+    z, square_r = Signature.FORM_Z, Signature.SQUARE_R
     gives = dict.fromkeys((z, square_r), _PRODUCT)
     code = RoutineBuilder(TOTAL, _Q, takes=_GIVEN, gives=gives, clobbers=(_ACC,))
     to_form(code, z, Operand.X, "z")
     code.move(_ACC, _R)
     to_form(code, _ACC, _ACC, "r")
-    code.multiply(square_r, _ACC, Scratch.POWER, "r R^2")
+    code.multiply(square_r, _ACC, Banked.POWER, "r R^2")
     return code.routine()
 
 
@@ -69,14 +94,14 @@ def _is_r() -> Routine:
     The coordinate, X / Z, is below P, and so r or, where that is below P, r + n.
     """
     x, _, z = SUM
-    form_r, form_r_n, n = Scratch.CLAIMED_0, Scratch.CLAIMED_1, Operand.Q
+    form_r, form_r_n, n = Point.CLAIMED_0, Point.CLAIMED_1, Operand.Q
     coordinate = Bound.times(0, scaled=SUM_BELOW)
     code = RoutineBuilder(
         IS_R,
         _P,
         takes={_R: None, x: coordinate, z: coordinate},
         gives={},
-        clobbers=(_ACC, Scratch.POWER, form_r, form_r_n, *TEMPORARY),
+        clobbers=(_ACC, Banked.POWER, form_r, form_r_n, *TEMPORARY),
     )
     places = {
         "X": NumberPlace(x, below=SUM_BELOW),
@@ -84,7 +109,7 @@ def _is_r() -> Routine:
         "r": NumberPlace(right=form_r, below=2),
         "q": NumberPlace(right=form_r_n, below=2),
     }
-    code.move(Scratch.POWER, Operand.P_POWER)
+    code.move(Banked.POWER, Operand.P_POWER)
     code.q.move(_ACC, _R)
     to_form(code, form_r, _ACC, "r")
     code.q.add(_ACC, n, _R, "r + n", fits="r is below n")

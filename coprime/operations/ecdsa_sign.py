@@ -8,12 +8,13 @@ host has written: s k = z + r d modulo n, and r is of a k G that was made apart.
 
 from coprime.model.curve_points import multiple
 from coprime.program.builder import Builder
-from coprime.program.operands import KEYS, PAIRS_OF_TABLE, Operand, Scratch
+from coprime.program.operands import KEYS, PAIRS_OF_TABLE, Core, Operand, Scratch, UpperHalf
 from coprime.program.steps import Step
 
-from .comb import BASE_SCALAR, FIRST, check_scalar, multiply_base_twice
+from .banked import Banked
+from .comb import BASE_SCALAR, FIRST, Comb, check_scalar, multiply_base_twice
 from .curve_form import WEIERSTRASS
-from .ecdsa_routines import IS_R, TOTAL
+from .ecdsa_routines import IS_R, TOTAL, Signature
 from .ecdsa_verify import verified
 from .key_shares import (
     blind_sum,
@@ -30,6 +31,7 @@ from .weierstrass import (
     ENTER,
     FROM_FORM,
     SUM,
+    Point,
     claim,
     copy_result,
     curve_operation,
@@ -39,9 +41,9 @@ from .weierstrass import (
     to_form,
 )
 
-_ACC, _KEPT = Scratch.ACCUMULATOR, Scratch.KEPT_SCALAR
+_ACC, _KEPT = Core.ACCUMULATOR, Banked.KEPT_SCALAR
 _R, _S, _NONCE, _INVERSE = (
-    *(Scratch.SIGNATURE_R, Scratch.SIGNATURE_S, Scratch.NONCE, Scratch.INVERSE),
+    *(Signature.SIGNATURE_R, Signature.SIGNATURE_S, Signature.NONCE, Signature.INVERSE),
 )
 
 
@@ -99,7 +101,7 @@ def _draw_nonce(code: Builder) -> None:
     made apart: so where a fault makes either of another number, they differ, and with a wrong place
     of one summand k is random all the same.
     """
-    high = Scratch.FORM_SUM
+    high = Signature.FORM_SUM
     code.rest("A in Montgomery form")
     code.call(DRAWN)
     to_form(code, high, _ACC, "A R")
@@ -128,7 +130,7 @@ def _sign(code: Builder, machine: Machine) -> None:
     copy_result(q)
     # Whatever follows is made again of what was given; RESIDUE is of X.
     q.move(_ACC, Operand.X)
-    code.whole.move(Scratch.OLD_SCALAR, Operand.E)
+    code.whole.move(Comb.OLD_SCALAR, Operand.E)
     if machine.randomizes:
         _take_drawn_nonce(q)
     else:
@@ -137,8 +139,8 @@ def _sign(code: Builder, machine: Machine) -> None:
     _check_s(q, machine, nonce)
     code.next_modulus("field_of_check")
     _check_r(code.p)
-    of_key = [] if machine.hardened else [Scratch.FORM_D]
-    for secret in dict.fromkeys((_KEPT, nonce, _INVERSE, *of_key, Scratch.PART)):
+    of_key = [] if machine.hardened else [Point.FORM_D]
+    for secret in dict.fromkeys((_KEPT, nonce, _INVERSE, *of_key, Core.PART)):
         q.zero(secret)
     code.whole.zero(Operand.E)
     code.finish()
@@ -170,14 +172,14 @@ def _make_s(code: Builder, machine: Machine) -> None:
     if machine.hardened:
         sum_of_shares(code, KEYS[0])
     if machine.randomizes:  # the sum of two numbers is too long for an inversion
-        code.multiply(_ACC, Scratch.ONE_FORM, _KEPT, "k in Montgomery form, below 2 c n")
+        code.multiply(_ACC, Banked.ONE_FORM, _KEPT, "k in Montgomery form, below 2 c n")
     else:
         code.move(_ACC, _NONCE)
     invert(code, _INVERSE)
     if machine.hardened:
         multiply_by_inverse(code)
     else:
-        plain_product(code, Scratch.FORM_SUM, _INVERSE, "(z + r d) / k")
+        plain_product(code, Signature.FORM_SUM, _INVERSE, "(z + r d) / k")
     code.move(_S, _ACC)
     code.check_positive(_S, "s > 0?")
 
@@ -191,17 +193,17 @@ def _check_s(code: Builder, machine: Machine, nonce: Scratch) -> None:
     code.call(ENTER)
     if machine.hardened:
         share_key_for_check(code)
-    code.add(_R, _R, Scratch.SUM, "r = 0 + r")  # a MOVE of r would be in the residue
+    code.add(_R, _R, Core.SUM, "r = 0 + r")  # a MOVE of r would be in the residue
     code.call(TOTAL)
     if machine.hardened:
         blind_sum(code)
     code.move(_ACC, Operand.Q_POWER)
-    code.multiply(_ACC, _ACC, Scratch.SUM_HIGH, "s in Montgomery form")
+    code.multiply(_ACC, _ACC, UpperHalf.SUM_HIGH, "s in Montgomery form")
     if machine.hardened:
         compare_blinded(code, nonce)
     else:
         code.multiply(_ACC, _ACC, nonce, "s k")
-        code.subtract(_ACC, _ACC, Scratch.FORM_SUM, "s k - (z + r d)", times_modulus=4)
+        code.subtract(_ACC, _ACC, Signature.FORM_SUM, "s k - (z + r d)", times_modulus=4)
         code.call(FROM_FORM)
     code.check_zero(_ACC, "s k = z + r d?")
 

@@ -6,11 +6,12 @@ The result is r; of a wrong signature there is an error.
 
 from coprime.model.curve_points import add, multiple
 from coprime.program.builder import Builder
-from coprime.program.operands import PAIRS_OF_TABLE, Operand, Scratch
+from coprime.program.operands import PAIRS_OF_TABLE, Core, Operand, UpperHalf
 from coprime.program.steps import Step, StepKind
 
+from .banked import Banked
 from .comb import BASE_SCALAR, multiply_base
-from .ecdsa_routines import IS_R
+from .ecdsa_routines import IS_R, Signature
 from .operation import Input, Machine, Output
 from .weierstrass import (
     BASE_AND_CURVE,
@@ -20,6 +21,7 @@ from .weierstrass import (
     MULTIPLY,
     RESULT_IS_X,
     SUM,
+    Point,
     add_point,
     check_point,
     curve_operation,
@@ -29,8 +31,8 @@ from .weierstrass import (
     to_form,
 )
 
-_ACC, _INVERSE, _U_2 = Scratch.ACCUMULATOR, Scratch.INVERSE, Scratch.FACTOR_2
-_KEPT = (Scratch.X_KEPT, Scratch.Y_KEPT, Scratch.Z_KEPT)
+_ACC, _INVERSE, _U_2 = Core.ACCUMULATOR, Signature.INVERSE, Signature.FACTOR_2
+_KEPT = (Point.X_KEPT, Point.Y_KEPT, Point.Z_KEPT)
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
@@ -41,7 +43,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     _find_factors(code.q)
     code.q.check_positive(Operand.Q, "modulo p")
     code.next_modulus("field_of_points")
-    enter_field(code, Operand.POINT, Scratch.POINT_HIGH)
+    enter_field(code, Operand.POINT, UpperHalf.POINT_HIGH)
     _add_multiples(code.p)
     _compare(code.p)
     return [code.steps]
@@ -49,7 +51,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 
 def _find_factors(code: Builder) -> None:
     """u_1 = z / s, as a comb scans it, in E, and u_2 = r / s, modulo n."""
-    r, s, z = Operand.X, Scratch.X_HIGH, Operand.E
+    r, s, z = Operand.X, UpperHalf.X_HIGH, Operand.E
     code.check_below(r, r)
     code.check_positive(r, "r > 0?")
     code.check_below(s, s)
@@ -58,7 +60,7 @@ def _find_factors(code: Builder) -> None:
     code.call(ENTER)
     to_form(code, _ACC, s, "s")
     code.call(INVERT_BY_BITS)
-    code.move(_INVERSE, Scratch.TERM)
+    code.move(_INVERSE, Banked.TERM)
     to_form(code, _ACC, r, "r")
     plain_product(code, _ACC, _INVERSE, "r / s")
     code.move(_U_2, _ACC)
@@ -71,16 +73,16 @@ def _find_factors(code: Builder) -> None:
 
 def _add_multiples(code: Builder) -> None:
     """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key, which is not the point at infinity."""
-    multiply_base(code, Scratch.ONE_FORM)
+    multiply_base(code, Banked.ONE_FORM)
     for to, one in zip(_KEPT, SUM, strict=True):
         code.move(to, one)
     code.whole.zero(Operand.E)
     code.q.add(Operand.E, _U_2, Operand.Q, "u_2 + n")
-    enter_point(code, Operand.POINT, Scratch.POINT_HIGH)
+    enter_point(code, Operand.POINT, UpperHalf.POINT_HIGH)
     check_point(code)
     code.call(MULTIPLY)
     add_point(code, _KEPT)
-    code.move(_ACC, Scratch.Z_1)
+    code.move(_ACC, Point.Z_1)
     code.call(FROM_FORM)
     code.do(StepKind.CHECK_FINITE, "is the sum not O?", x=_ACC, y=_ACC)
 
@@ -88,7 +90,7 @@ def _add_multiples(code: Builder) -> None:
 def _compare(code: Builder) -> None:
     """Is r the coordinate x of the sum modulo n?"""
     code.check_below(Operand.X, Operand.X)
-    code.q.move(Scratch.SIGNATURE_R, Operand.X)
+    code.q.move(Signature.SIGNATURE_R, Operand.X)
     code.call(IS_R)
     code.do(StepKind.CHECK_SIGNATURE, "is r of the sum?", y=_ACC)
     code.jump(RESULT_IS_X)

@@ -5,14 +5,15 @@ there. Before S can be read it is checked with what the host has written.
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Operand, Scratch
+from coprime.program.operands import Core, Operand, UpperHalf
 from coprime.program.steps import Step, StepKind
 
+from .banked import Banked
 from .ed_base_multiply import CURVE, edwards_operation
 from .operation import Input, Machine, Output
-from .weierstrass import ENTER, FROM_FORM, to_form
+from .weierstrass import ENTER, FROM_FORM, Point, to_form
 
-_ACC, _HASH, _PRODUCT = Scratch.ACCUMULATOR, Scratch.TERM, Scratch.CLAIMED_0
+_ACC, _HASH, _PRODUCT = Core.ACCUMULATOR, Banked.TERM, Point.CLAIMED_0
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
@@ -22,22 +23,22 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     p, q, whole = code.p, code.q, code.whole
     p.check_modulus()
     q.check_modulus()
-    for one in (Operand.X, Scratch.X_HIGH, Operand.SECRET):
+    for one in (Operand.X, UpperHalf.X_HIGH, Operand.SECRET):
         q.check_below(one, one)
     code.call(ENTER)
     to_form(q, _ACC, Operand.SECRET, "a")
-    q.move(_HASH, Scratch.X_HIGH)
+    q.move(_HASH, UpperHalf.X_HIGH)
     # h is plain, and brings the product out of the form.
     q.multiply(_ACC, _ACC, _HASH, "h a, below 2 n", descale=scaled)
     q.reduce(_ACC, _ACC)
     q.add(_ACC, _ACC, Operand.X, "r + h a")
     q.reduce(_ACC, _ACC)
-    whole.zero(Scratch.SUM)
-    q.move(Scratch.SUM, _ACC)
+    whole.zero(Core.SUM)
+    q.move(Core.SUM, _ACC)
     # A copy that is made before the check: what happens to SUM until then is in both. The upper
     # half of the result is no copy, so that both are 0.
-    whole.zero(Scratch.RESULT)
-    q.move(Scratch.RESULT, Scratch.SUM)
+    whole.zero(Core.RESULT)
+    q.move(Core.RESULT, Core.SUM)
     q.linear(StepKind.CHECK_REDUCED, _ACC, _ACC, Operand.Q, "S < Q?")
     # Whatever follows is made again of what was given; RESIDUE is of r and h.
     q.move(_ACC, Operand.X)
@@ -57,12 +58,12 @@ def _compare(code: Builder) -> None:
     r is not multiplied here, nor is it where S is made: a multiplier that fails cannot make both 0.
     All constants are brought again: what is wrong with those of S is in S only.
     """
-    code.move(_HASH, Scratch.X_HIGH)
+    code.move(_HASH, UpperHalf.X_HIGH)
     code.call(ENTER)
     to_form(code, _ACC, Operand.SECRET, "a")
     code.multiply(_ACC, _ACC, _HASH, "h a")
     to_form(code, _PRODUCT, _ACC, "h a")
-    code.multiply(_ACC, Operand.Q_POWER, Scratch.SUM, "S in Montgomery form")
+    code.multiply(_ACC, Operand.Q_POWER, Core.SUM, "S in Montgomery form")
     code.subtract(_ACC, _ACC, _PRODUCT, "S - h a in Montgomery form", times_modulus=4)
     code.call(FROM_FORM)
     code.subtract(_ACC, _ACC, Operand.X, "S - h a - r")

@@ -10,9 +10,19 @@ from dataclasses import replace
 
 from coprime.model.edwards_points import joint_columns, joint_multiple
 from coprime.program.builder import Builder
-from coprime.program.operands import Location, Operand, Scratch, third_entry
+from coprime.program.operands import (
+    Core,
+    Entry,
+    Exchanged,
+    Location,
+    Operand,
+    Scratch,
+    UpperHalf,
+    third_entry,
+)
 from coprime.program.steps import Step, StepKind
 
+from .banked import Banked
 from .comb import multiply_base
 from .curve_form import EDWARDS
 from .ed_base_multiply import BASE, CURVE, edwards_operation
@@ -23,6 +33,7 @@ from .weierstrass import (
     FROM_FORM,
     SUM,
     SUM_BELOW,
+    Point,
     check_point,
     curve_formula,
     enter_field,
@@ -31,7 +42,7 @@ from .weierstrass import (
     to_form,
 )
 
-_ACC = Scratch.ACCUMULATOR
+_ACC = Core.ACCUMULATOR
 _SUMS = """
     s=u+v w=v-u q=Y*w e=X*s h=Y*s x=X*w x=x*a h1=h-x h2=h+x e1=e+q e2=e-q
     c=X*Y c=c*t f=one-c g=one+c z=f+f z=z*g
@@ -42,30 +53,30 @@ _HALVES = "f=f*i h=f*g g=g*i X=X*h Y=Y*h x1=e1*f y1=h1*g x2=e2*g y2=h2*f"
 _OF_TABLE = "U=y-x V=y+x T=x*y e=d+d e=e+e T=T*e"
 _X, _Y, _Z = SUM
 _NEGATED = (
-    NumberPlace(Scratch.POINT_X, Scratch.POINT_X_COPY, below=2),
-    NumberPlace(Scratch.POINT_Y),
+    NumberPlace(Point.POINT_X, Point.POINT_X_COPY, below=2),
+    NumberPlace(Point.POINT_Y),
 )
 """-A."""
-_KEPT = (Scratch.X_KEPT, Scratch.Y_KEPT)
+_KEPT = (Point.X_KEPT, Point.Y_KEPT)
 """(y - x) / 2 and (y + x) / 2 of B, while the inversion has a table of its own."""
-_TOTAL = (NumberPlace(Scratch.X_2), NumberPlace(Scratch.Y_2, Scratch.Y_2_COPY))
-_RISE = (NumberPlace(Scratch.X_3), NumberPlace(Scratch.Y_3, Scratch.Y_3_COPY))
+_TOTAL = (NumberPlace(Exchanged.X_2), NumberPlace(Exchanged.Y_2, Exchanged.Y_2_COPY))
+_RISE = (NumberPlace(Exchanged.X_3), NumberPlace(Exchanged.Y_3, Exchanged.Y_3_COPY))
 """-A + B and -A - B, affine, and half of that."""
 
 
 _FRACTIONS = {
-    "e1": NumberPlace(Scratch.X_2, below=3),
-    "e2": NumberPlace(Scratch.X_3, below=4),
-    "h1": NumberPlace(Scratch.Y_2, below=4),
-    "h2": NumberPlace(Scratch.Y_3, below=3),
-    "f": NumberPlace(Scratch.Z_2, below=6),
-    "g": NumberPlace(Scratch.SLOPE, Scratch.SLOPE_COPY, below=6),
+    "e1": NumberPlace(Exchanged.X_2, below=3),
+    "e2": NumberPlace(Exchanged.X_3, below=4),
+    "h1": NumberPlace(Exchanged.Y_2, below=4),
+    "h2": NumberPlace(Exchanged.Y_3, below=3),
+    "f": NumberPlace(Exchanged.Z_2, below=6),
+    "g": NumberPlace(Point.SLOPE, Point.SLOPE_COPY, below=6),
 }
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """On the leading lane."""
-    key, of_r = (Operand.POINT, Scratch.POINT_HIGH), (Operand.X, Scratch.X_HIGH)
+    key, of_r = (Operand.POINT, UpperHalf.POINT_HIGH), (Operand.X, UpperHalf.X_HIGH)
     code = Builder()
     code.p.check_modulus()
     code.q.check_modulus()
@@ -75,11 +86,11 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     enter_point(code.p, *key, EDWARDS)
     check_point(code.p)
     _make_table(code.p)
-    multiply_base(code.p, Scratch.ONE_FORM, EDWARDS)
+    multiply_base(code.p, Banked.ONE_FORM, EDWARDS)
     _compare(code.p, Operand.X, _X, "is x of R that of the sum?")
-    _compare(code.p, Scratch.X_HIGH, _Y, "is y of R that of the sum?")
-    code.whole.zero(Scratch.RESULT)
-    code.p.move(Scratch.RESULT, Operand.X)
+    _compare(code.p, UpperHalf.X_HIGH, _Y, "is y of R that of the sum?")
+    code.whole.zero(Core.RESULT)
+    code.p.move(Core.RESULT, Operand.X)
     code.finish()
     return [code.steps]
 
@@ -87,44 +98,44 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
 def _make_table(code: Builder) -> None:
     """The table of the points that two signed bits select, of the one of B that it has."""
     x, y = _NEGATED
-    one = NumberPlace(Scratch.ONE_FORM, below=2)
+    one = NumberPlace(Banked.ONE_FORM, below=2)
     given = {
         "X": x,
         "Y": y,
         "a": A,
         "one": one,
         **dict(zip("uv", map(NumberPlace, _KEPT), strict=True)),
-        "t": NumberPlace(right=Scratch.table(third_entry(0))),
+        "t": NumberPlace(right=Entry.at(third_entry(0))),
     }
-    half = {**_FRACTIONS, "X": x, "Y": y, "i": NumberPlace(right=Scratch.TERM)}
+    half = {**_FRACTIONS, "X": x, "Y": y, "i": NumberPlace(right=Banked.TERM)}
     names = ("X", "Y", "x1", "y1", "x2", "y2")
     points = dict(zip(names, (*_NEGATED, *_TOTAL, *_RISE), strict=True))
     code.zero(_ACC)
-    negated, copy = Scratch.POINT_X, Scratch.POINT_X_COPY
+    negated, copy = Point.POINT_X, Point.POINT_X_COPY
     code.subtract(negated, _ACC, negated, "-A", times_modulus=2, copy=copy)
     for k, kept in enumerate(_KEPT):
-        code.move(kept, Scratch.table(k))
+        code.move(kept, Entry.at(k))
     code.include(curve_formula(_SUMS, given, {**_FRACTIONS, "z": NumberPlace(_ACC)}))
-    invert(code, Scratch.TERM)
+    invert(code, Banked.TERM)
     code.include(curve_formula(_HALVES, half, points))
     for k, kept in enumerate(_KEPT):
-        code.move(Scratch.table(k), kept)
+        code.move(Entry.at(k), kept)
     for number, point in enumerate((_NEGATED, _TOTAL, _RISE), start=1):
         _make_entry(code, number, *point)
-    code.zero(Scratch.table(2 * 4))
+    code.zero(Entry.at(2 * 4))
 
 
 def _make_entry(code: Builder, number: int, x: NumberPlace, y: NumberPlace) -> None:
     """A point of the table."""
     entries = (2 * number, 2 * number + 1, third_entry(number))
-    places = (NumberPlace(right=Scratch.table(one)) for one in entries)
+    places = (NumberPlace(right=Entry.at(one)) for one in entries)
     given = {"x": replace(x, below=2), "y": replace(y, below=2), "d": replace(D, below=2)}
     code.include(curve_formula(_OF_TABLE, given, dict(zip("UVT", places, strict=True))))
 
 
 def _compare(code: Builder, coordinate: Location, total: Scratch, note: str) -> None:
     """Is a coordinate of R that of the sum?"""
-    claimed = Scratch.CLAIMED_0
+    claimed = Point.CLAIMED_0
     places = {
         "x": NumberPlace(right=claimed, below=2),
         "Z": NumberPlace(_Z, below=SUM_BELOW),

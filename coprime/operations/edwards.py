@@ -14,18 +14,29 @@ from dataclasses import dataclass
 
 from coprime.multipliers.bounds import Bound
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import (
+    Context,
+    Core,
+    Entry,
+    Exchanged,
+    Mode,
+    Operand,
+    Scratch,
+    UpperHalf,
+)
 from coprime.program.routine import Routine
 from coprime.program.steps import StepKind
 
+from .banked import Banked
 from .comb import randomized, read_column
-from .curve_form import EDWARDS
-from .formulas import NumberPlace
+from .curve_form import EDWARDS, Curve
+from .formulas import NumberPlace, Temporary
 from .operation import Machine
 from .weierstrass import (
     ENTER,
     SUM,
     TEMPORARY,
+    Point,
     curve_formula,
     divide,
     invert,
@@ -33,21 +44,30 @@ from .weierstrass import (
     result_on_curve,
 )
 
+
+class Edwards(Scratch):
+    """What points of Edwards curves have beside those of Weierstrass curves."""
+
+    PLAIN_A = 96
+    """That a as the host has written it, 1 or P - 1."""
+    Y_1_COPY = 101
+    XY_1 = 102
+    """X_1 Y_1 / Z_1, the fourth of the extended coordinates on an Edwards curve."""
+
+
 ED_VERIFY_CODE = 15
 _SKIPS = frozenset({ED_VERIFY_CODE})
 """Commands with public columns, in which there may be no point to add: y - x of that is 0."""
 
 _P = Context.P
-_ACC, _TERM, _UNIT, _ONE_FORM = (
-    *(Scratch.ACCUMULATOR, Scratch.TERM, Scratch.UNIT, Scratch.ONE_FORM),
-)
+_ACC, _TERM, _UNIT, _ONE_FORM = (*(Core.ACCUMULATOR, Banked.TERM, Banked.UNIT, Banked.ONE_FORM),)
 _X, _Y, _Z = SUM
-_XY = Scratch.XY_1
+_XY = Edwards.XY_1
 _GIVEN = Bound.times(0, scaled=2)
 """Of coordinates of a sum: they are products."""
 
-POINT = {"X": NumberPlace(Scratch.POINT_X, Scratch.POINT_X_COPY), "Y": NumberPlace(Scratch.POINT_Y)}
-A, D = NumberPlace(Scratch.EDWARDS_A), NumberPlace(Scratch.CURVE_D)
+POINT = {"X": NumberPlace(Point.POINT_X, Point.POINT_X_COPY), "Y": NumberPlace(Point.POINT_Y)}
+A, D = NumberPlace(Curve.EDWARDS_A), NumberPlace(Curve.CURVE_D)
 _ON_CURVE = "u=X*X v=Y*Y s=a*u s=s+v t=d*u t=t*v s=s-t s=s-one"
 """a x^2 + y^2 - d x^2 y^2 - 1."""
 
@@ -69,29 +89,29 @@ def _enter_field() -> Routine:
 
     They lie left, since there is more room than right, where the table is.
     """
-    a, d, high = Scratch.EDWARDS_A, Scratch.CURVE_D, Scratch.Y_HIGH
+    a, d, high = Curve.EDWARDS_A, Curve.CURVE_D, UpperHalf.Y_HIGH
     code = RoutineBuilder(
         EDWARDS.enter_field,
         _P,
         takes={Operand.Y: None},
         gives={
             **dict.fromkeys((_ONE_FORM, a, d), Bound.times(0, scaled=2)),
-            **dict.fromkeys((_UNIT, Scratch.POWER, Scratch.PLAIN_A), Bound.times(1)),
+            **dict.fromkeys((_UNIT, Banked.POWER, Edwards.PLAIN_A), Bound.times(1)),
         },
-        clobbers=(_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED),
+        clobbers=(_ACC, Core.ADDED_MODULUS, Core.SCALED),
     )
     code.check_below(high, high)
     code.call(ENTER)
     code.move(_ACC, Operand.P_POWER)
     code.multiply(a, _ACC, Operand.Y, "a in Montgomery form")
     code.multiply(d, _ACC, high, "d in Montgomery form")
-    code.move(Scratch.PLAIN_A, Operand.Y)
+    code.move(Edwards.PLAIN_A, Operand.Y)
     return code.routine()
 
 
 def _on_curve(machine: Machine) -> Routine:
     """ACCUMULATOR is 0 if the point is on the curve, else between 0 and P."""
-    point = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
+    point = (Point.POINT_X, Point.POINT_X_COPY, Point.POINT_Y)
     code = RoutineBuilder(
         EDWARDS.on_curve,
         _P,
@@ -110,18 +130,18 @@ def _affine() -> Routine:
 
     Whether they are on the curve is checked here unless `result_on_curve` does.
     """
-    term = Scratch.TERM
+    term = Banked.TERM
     code = RoutineBuilder(
         EDWARDS.affine,
         _P,
         takes={**dict.fromkeys(SUM, _GIVEN), _ONE_FORM: None},
         gives=dict.fromkeys((_X, _Y), Bound.times(1)),
         clobbers=(
-            *(_ACC, term, Scratch.POWER),
-            *(Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED),
+            *(_ACC, term, Banked.POWER),
+            *(Core.PART, Mode.WINDOW, Entry.T_0, Core.SCALED),
         ),
     )
-    code.move(Scratch.POWER, Operand.P_POWER)
+    code.move(Banked.POWER, Operand.P_POWER)
     code.move(_ACC, _Z)
     invert(code, term)
     divide(code, _X, term, "X / Z")
@@ -131,9 +151,9 @@ def _affine() -> Routine:
 
 # --- The sum of a table's points -----------------------------------------------------------------
 
-_E, _G = Scratch.LEFT_0, Scratch.LEFT_1
-_F, _H = Scratch.RIGHT_2, Scratch.RIGHT_3
-_AA, _BB, _CC = Scratch.LEFT_4, Scratch.LEFT_5, Scratch.LEFT_6
+_E, _G = Temporary.LEFT_0, Temporary.LEFT_1
+_F, _H = Temporary.RIGHT_2, Temporary.RIGHT_3
+_AA, _BB, _CC = Temporary.LEFT_4, Temporary.LEFT_5, Temporary.LEFT_6
 
 
 def _base_point() -> Routine:
@@ -144,20 +164,20 @@ def _base_point() -> Routine:
     code = RoutineBuilder(
         EDWARDS.multiply_base,
         _P,
-        takes=dict.fromkeys((_UNIT, Scratch.PLAIN_A, Mode.WINDOW, _ACC), None),
+        takes=dict.fromkeys((_UNIT, Edwards.PLAIN_A, Mode.WINDOW, _ACC), None),
         gives=dict.fromkeys(SUM, _GIVEN),
         clobbers=(
-            *(_ACC, _TERM, _XY, Scratch.Y_1_COPY, Scratch.X_2, Scratch.X_3),
-            *(Scratch.Y_2, Scratch.Y_2_COPY, Scratch.Y_3, Scratch.Y_3_COPY),
+            *(_ACC, _TERM, _XY, Edwards.Y_1_COPY, Exchanged.X_2, Exchanged.X_3),
+            *(Exchanged.Y_2, Exchanged.Y_2_COPY, Exchanged.Y_3, Exchanged.Y_3_COPY),
             *TEMPORARY,
         ),
     )
     code.zero(_X)
-    code.move(_Y, _ACC, copy=Scratch.Y_1_COPY)
+    code.move(_Y, _ACC, copy=Edwards.Y_1_COPY)
     code.move(_Z, _ACC)
     code.zero(_XY)
     code.whole.scan(StepKind.SCAN_COLUMNS, "from the highest column on")
-    code.subtract(_TERM, _UNIT, Scratch.PLAIN_A, "is a above 1, so -1?")
+    code.subtract(_TERM, _UNIT, Edwards.PLAIN_A, "is a above 1, so -1?")
     with code.if_borrow("edwards_columns_of_1"):
         _Columns(code, a=-1).write()
     _Columns(code, a=1).write()
@@ -223,13 +243,13 @@ class _Columns:
             code.add(_G, _AA, _BB, "G = A + B")
         else:
             code.subtract(_G, _BB, _AA, "G = B - A", times_modulus=2)
-        code.multiply(_E, _X, Scratch.Y_1_COPY, "X Y")
+        code.multiply(_E, _X, Edwards.Y_1_COPY, "X Y")
         if is_1:
             code.subtract(_H, _BB, _AA, "-H = B - A", times_modulus=2)
         else:
             code.add(_H, _AA, _BB, "-H = A + B")
         code.add(_CC, _CC, _CC, "C = 2 Z^2")
-        code.multiply(_Y, _G, _H, "-Y = -G H", copy=Scratch.Y_1_COPY)
+        code.multiply(_Y, _G, _H, "-Y = -G H", copy=Edwards.Y_1_COPY)
         code.subtract(_F, _CC, _G, "-F = C - G", times_modulus=4)
         code.add(_E, _E, _E, "E = 2 X Y")
         code.multiply(_Z, _G, _F, "-Z = -F G")
@@ -242,8 +262,8 @@ class _Columns:
         Of a = 1, H is Y y - X x, and not Y y + X x; x is less 0 where the point is subtracted.
         """
         code, twice = self.code, _AA
-        g, f, g_copy, f_copy = Scratch.Y_2, Scratch.Y_3, Scratch.Y_2_COPY, Scratch.Y_3_COPY
-        b, a = Scratch.X_2, Scratch.X_3
+        g, f, g_copy, f_copy = Exchanged.Y_2, Exchanged.Y_3, Exchanged.Y_2_COPY, Exchanged.Y_3_COPY
+        b, a = Exchanged.X_2, Exchanged.X_3
         code.add(b, _Y, _X, "Y + X")
         code.multiply(_XY, _XY, Mode.THIRD, "C = T (d x y)")
         code.subtract(a, _Y, _X, "Y - X", times_modulus=2)
@@ -262,4 +282,4 @@ class _Columns:
         if self.a == 1:
             code.add(twice, twice, twice, "2 X x")
             code.subtract(_H, _H, twice, "H = B + A - 2 X x", times_modulus=4)
-        code.multiply(_Y, g, _H, "Y = G H", copy=Scratch.Y_1_COPY)
+        code.multiply(_Y, g, _H, "Y = G H", copy=Edwards.Y_1_COPY)

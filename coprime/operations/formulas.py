@@ -16,6 +16,28 @@ from coprime.program.builder import Builder
 from coprime.program.operands import OF_ONE, Context, Location, Scratch
 from coprime.program.steps import MOST_TIMES_MODULUS, Step
 
+
+class Temporary(Scratch):
+    """LEFT_k and RIGHT_k, which have one block of both banks: intermediate values of formulas."""
+
+    LEFT_0 = 127
+    RIGHT_0 = 128
+    LEFT_1 = 129
+    RIGHT_1 = 130
+    LEFT_2 = 131
+    RIGHT_2 = 132
+    LEFT_3 = 133
+    RIGHT_3 = 134
+    LEFT_4 = 135
+    RIGHT_4 = 136
+    LEFT_5 = 137
+    RIGHT_5 = 138
+    LEFT_6 = 139
+    RIGHT_6 = 140
+    LEFT_7 = 141
+    RIGHT_7 = 142
+
+
 _LEFT, _RIGHT = 0, 1
 _PRODUCT, _SUM, _DIFFERENCE = "*", "+", "-"
 _QUARTERS = 4
@@ -48,8 +70,7 @@ class NumberPlace:
 
 
 TEMPORARIES = tuple(
-    NumberPlace(Scratch[f"LEFT_{k}"], Scratch[f"RIGHT_{k}"])
-    for k in range(sum(one.name.startswith("LEFT_") for one in Scratch))
+    NumberPlace(Temporary[f"LEFT_{k}"], Temporary[f"RIGHT_{k}"]) for k in range(len(Temporary) // 2)
 )
 
 

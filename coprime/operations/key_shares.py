@@ -20,18 +20,20 @@ these again. With the same wrong multiple in both, both would be shares of d + 2
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import KEYS, Mode, Operand, Scratch
+from coprime.program.operands import KEYS, Core, Mode, Operand, Scratch
 from coprime.program.steps import StepKind
 
+from .banked import Banked
+from .ecdsa_routines import Signature
 from .weierstrass import DRAWN, FROM_FORM
 
-_ACC = Scratch.ACCUMULATOR
-_SUM_0, _SUM_1, _BLINDING = Scratch.FORM_SUM, Scratch.FORM_SUM_1, Scratch.TERM
+_ACC = Core.ACCUMULATOR
+_SUM_0, _SUM_1, _BLINDING = Signature.FORM_SUM, Signature.FORM_SUM_1, Banked.TERM
 
 
 def share_key(code: Builder) -> None:
     """Check d if the host has written it, else 1; and make others of the shares for s."""
-    code.move(_ACC, Scratch.UNIT)
+    code.move(_ACC, Banked.UNIT)
     _move_written(code, _ACC, Operand.SECRET, "d, if the host has written it, else 1")
     code.check_below(_ACC, _ACC)
     code.check_positive(_ACC, "d > 0?")
@@ -63,7 +65,7 @@ def _refresh(code: Builder, first: Scratch, second: Scratch) -> None:
 def _reduce(code: Builder, share: Scratch) -> None:
     """Below 2 c n, by two products."""
     code.multiply(share, share, Mode.ONE, f"{share.name} / R")
-    code.multiply(share, share, Scratch.POWER, f"{share.name}, below 2 c n")
+    code.multiply(share, share, Banked.POWER, f"{share.name}, below 2 c n")
 
 
 def sum_of_shares(code: Builder, pair: tuple[Scratch, Scratch]) -> None:
@@ -73,14 +75,14 @@ def sum_of_shares(code: Builder, pair: tuple[Scratch, Scratch]) -> None:
     written over the other.
     """
     first, second = pair
-    code.multiply(_ACC, first, Scratch.SQUARE_R, f"r {first.name}")
-    code.add(_SUM_0, _ACC, Scratch.FORM_Z, f"z + r {first.name}")
-    code.multiply(_SUM_1, second, Scratch.SQUARE_R, f"r {second.name}")
+    code.multiply(_ACC, first, Signature.SQUARE_R, f"r {first.name}")
+    code.add(_SUM_0, _ACC, Signature.FORM_Z, f"z + r {first.name}")
+    code.multiply(_SUM_1, second, Signature.SQUARE_R, f"r {second.name}")
 
 
 def multiply_by_inverse(code: Builder) -> None:
     """ACCUMULATOR = (z + r d) / k, canonical."""
-    inverse = Scratch.INVERSE
+    inverse = Signature.INVERSE
     code.multiply(_SUM_0, _SUM_0, inverse, "(z + r d_0) / k")
     code.multiply(_ACC, _SUM_1, inverse, "r d_1 / k")
     code.add(_ACC, _ACC, _SUM_0, "(z + r d) / k")

@@ -12,31 +12,45 @@ from coprime.exponentiators.table import enter
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Core, Mode, Operand, PerPrime, Reference, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import StepKind, mask_bits
 
-from .banked import clear, prepare_banked
+from .banked import Banked, clear, prepare_banked
 from .banked_private import negative
 from .operation import Machine
+
+
+class PrimeMasking(Scratch):
+    """What hides the primes, and numbers modulo them."""
+
+    MASK = 19
+    """t * M, with a random t of `mask_bits` and 2^(mask_bits - 1) more."""
+    PRIME_MASK = 23
+    """t * P, with a random t from 1 to 2^mask_bits, of the current prime."""
+    NEGATIVE_POWER = 28
+    """t * P - P_POWER, of the current prime."""
+    CHECK_POWER = 29
+    """P_POWER + t * P of the current prime, made anew for the check of a result."""
+
 
 DRAW_MULTIPLE = "draw_multiple"
 """A routine."""
 
-_ACC, _TERM = Scratch.ACCUMULATOR, Scratch.TERM
+_ACC, _TERM = Core.ACCUMULATOR, Banked.TERM
 _CURRENT = Context.CURRENT
-_MASK = Scratch.PRIME_MASK
+_MASK = PrimeMasking.PRIME_MASK
 
 
 def mask_primes(code: Builder, multiplication: Multiplication) -> None:
     """M' and R R_p of each prime, and -R R_p of P, get a random multiple of it added."""
     if not multiplication.modulus_mask_bits:
         return
-    _masked(code, multiplication, Scratch.SCALED_Q, Scratch.MASKED_POWER_Q)
+    _masked(code, multiplication, PerPrime.SCALED_Q, PerPrime.MASKED_POWER_Q)
     code.next_modulus("mask_p")
-    _masked(code, multiplication, Scratch.SCALED_P, Scratch.MASKED_POWER_P)
+    _masked(code, multiplication, PerPrime.SCALED_P, PerPrime.MASKED_POWER_P)
     code.call(DRAW_MULTIPLE)
-    _opposite(code, Scratch.NEGATIVE_POWER)
+    _opposite(code, PrimeMasking.NEGATIVE_POWER)
     code.next_modulus("masked")
     code.whole.rest()
 
@@ -45,7 +59,7 @@ def _masked(code: Builder, multiplication: Multiplication, scaled: Scratch, powe
     """Of the current prime M' + t P, and R R_p + t P with another t."""
     prepare_banked(code, multiplication)
     code.call(DRAW_MULTIPLE)
-    code.add(scaled, Scratch.SCALED, _MASK, "M' + t P", fits="operands have room for it")
+    code.add(scaled, Core.SCALED, _MASK, "M' + t P", fits="operands have room for it")
     code.call(DRAW_MULTIPLE)
     code.add(power, _CURRENT.power, _MASK, "R R_p + t P")
 
@@ -60,8 +74,8 @@ def modulo_prime(code: Builder, multiplication: Multiplication) -> None:
         prepare_banked(code, multiplication)
         return
     prepare_banked(code.whole, multiplication)  # for the window alone
-    clear(code, Scratch.SCALED)  # products read digits of it beyond the prime's
-    code.move(Scratch.SCALED, Scratch.SCALED_P)
+    clear(code, Core.SCALED)  # products read digits of it beyond the prime's
+    code.move(Core.SCALED, PerPrime.SCALED_P)
 
 
 def modulo_prime_again(code: Builder, multiplication: Multiplication) -> None:
@@ -72,15 +86,15 @@ def modulo_prime_again(code: Builder, multiplication: Multiplication) -> None:
     if not multiplication.modulus_mask_bits:
         prepare_banked(code, multiplication)
         return
-    clear(code, Scratch.SCALED)
-    _masked(code, multiplication, Scratch.SCALED, Scratch.CHECK_POWER)
+    clear(code, Core.SCALED)
+    _masked(code, multiplication, Core.SCALED, PrimeMasking.CHECK_POWER)
 
 
 def power_of(multiplication: Multiplication, *, in_check: bool = False) -> Reference:
     """What brings a number into Montgomery form modulo the current prime."""
     if not multiplication.modulus_mask_bits:
         return _CURRENT.power
-    return Scratch.CHECK_POWER if in_check else Scratch.MASKED_POWER_P
+    return PrimeMasking.CHECK_POWER if in_check else PerPrime.MASKED_POWER_P
 
 
 def enter_form(
@@ -112,7 +126,7 @@ def draw_multiple(machine: Machine) -> list[Routine]:
     multiplication, prime = machine.multiplication, _CURRENT.modulus
     if not multiplication.modulus_mask_bits:
         return []
-    mask, multiple = _MASK, Scratch.MULTIPLE
+    mask, multiple = _MASK, Banked.MULTIPLE
     bits, either = mask_bits(multiplication.digit_width), StepKind.ADD_OR_SUBTRACT
     code = RoutineBuilder(
         DRAW_MULTIPLE,
@@ -136,13 +150,13 @@ def draw_multiple(machine: Machine) -> list[Routine]:
 
 def weigh_masked(code: Builder, multiplication: Multiplication) -> None:
     """As `weigh`, of halves that are random multiples of their primes more, with a masked Z_p."""
-    p, whole, part, weight = code.p, code.whole, Scratch.PART, Scratch.MULTIPLE
+    p, whole, part, weight = code.p, code.whole, Core.PART, Banked.MULTIPLE
     note, outer = "-S_q, times R_p", Context.WHOLE
-    p.multiply(part, Scratch.NEGATIVE_POWER, Scratch.FACTOR, note, outer=outer)
+    p.multiply(part, PrimeMasking.NEGATIVE_POWER, Banked.FACTOR, note, outer=outer)
     p.multiply(part, part, Mode.ONE, "-S_q modulo P")
     p.add(_TERM, _ACC, part, "S_p - S_q")
     prepare_banked(whole, multiplication)
-    whole.add(weight, Operand.CRT_P, Scratch.MASK, "Z_p + t M")
+    whole.add(weight, Operand.CRT_P, PrimeMasking.MASK, "Z_p + t M")
     note = "Z_p * (S_p - S_q) mod M, below 2 c M"
     whole.multiply(_ACC, weight, _TERM, note, outer=Context.P)
-    whole.add(_ACC, Scratch.FACTOR, _ACC, "... + S_q")
+    whole.add(_ACC, Banked.FACTOR, _ACC, "... + S_q")

@@ -29,13 +29,23 @@ them (`masked_primes.py`).
 
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import BLINDED_OF, Context, Mode, Operand, Scratch
+from coprime.program.operands import (
+    BLINDED_OF,
+    Context,
+    Core,
+    Entry,
+    Mode,
+    Operand,
+    Retained,
+    Scratch,
+)
 from coprime.program.routine import Routine
 from coprime.program.steps import SIGNS, Step, StepKind, mask_bits
 
-from .banked import POWER, clear, fill_table, leave, prepare_banked
+from .banked import POWER, Banked, clear, fill_table, leave, prepare_banked
 from .banked_private import scan_public, weigh
 from .masked_primes import (
+    PrimeMasking,
     enter_form,
     mask_primes,
     modulo_prime,
@@ -46,10 +56,28 @@ from .masked_primes import (
 )
 from .operation import Machine
 
+
+class Masking(Scratch):
+    """What hides the base and the result."""
+
+    RANDOM = 14
+    """The random number r of a blinded base, in Montgomery form."""
+    UNBLINDING = 15
+    """r ^ (E - 1) * X: what the power of r ^ E * X is multiplied by."""
+    MASKED = 20
+    """X + t * M, which is blinded and raised to a power."""
+    MASKED_SUM = 22
+    """S + t * M, of which the check is."""
+    BLINDED_BASE = 30
+    """r ^ E * X modulo M."""
+    EXPECTED = 31
+    """-(r + 1) ^ E * X modulo a prime: what the power of (r + 1) * S is compared with."""
+
+
 PUBLIC_POWER = "public_power"
 """A routine."""
 
-_ACC, _TERM, _CURRENT = Scratch.ACCUMULATOR, Scratch.TERM, Context.CURRENT
+_ACC, _TERM, _CURRENT = Core.ACCUMULATOR, Banked.TERM, Context.CURRENT
 
 
 def masked_private(machine: Machine) -> list[list[Step]]:
@@ -71,8 +99,8 @@ def _alone(multiplication: Multiplication) -> list[Step]:
     _blind(code, multiplication)
     with code.each_modulus("half"):
         _half(code.current, multiplication, Mode.HALF)
-        clear(code, Scratch.FACTOR)
-    code.q.move(Scratch.FACTOR, Scratch.PART)
+        clear(code, Banked.FACTOR)
+    code.q.move(Banked.FACTOR, Core.PART)
     _recombine(code, multiplication)
     _claim(code, multiplication)
     with code.each_modulus("check"):
@@ -91,13 +119,13 @@ def _leading_lane(multiplication: Multiplication) -> list[Step]:
     for context in BLINDED_OF:
         _refresh(code, context)
     code.meet()
-    code.move(Scratch.BLINDED_Q, Scratch.BLINDED_Q)
+    code.move(Retained.BLINDED_Q, Retained.BLINDED_Q)
     _mask(code, multiplication)
     _blind(code, multiplication, gives=True)
     _half(code.current, multiplication, _ACC)
-    clear(code, Scratch.FACTOR)
+    clear(code, Banked.FACTOR)
     code.meet()
-    code.q.move(Scratch.FACTOR, Mode.OTHER, below=2)
+    code.q.move(Banked.FACTOR, Mode.OTHER, below=2)
     _recombine(code, multiplication)
     code.meet()
     _claim(code, multiplication)
@@ -112,18 +140,18 @@ def _second_lane(multiplication: Multiplication) -> list[Step]:
     """The second of two lanes, which has Q: what it takes has a mask, but for S as it is given."""
     other, below = Mode.OTHER, _most_masked(multiplication)
     code = Builder()
-    for taken in (Scratch.BLINDED_Q, Scratch.RANDOM, Scratch.BLINDED_BASE):
+    for taken in (Retained.BLINDED_Q, Masking.RANDOM, Masking.BLINDED_BASE):
         code.barrier()
         code.move(taken, other)
     _half(code.current, multiplication, _ACC)
     code.barrier()
     code.q.move(_ACC, _ACC, "C of Q, for the other lane", below=2)
     code.barrier()
-    code.move(Scratch.SUM, other)
-    code.do(StepKind.CHECK_REDUCED, "S < M?", x=Scratch.SUM, y=Operand.M)
-    code.move(Scratch.SUM, other)
-    code.move(Scratch.MASKED_SUM, other, below=below)
-    code.move(Scratch.FACTOR, other, below=below)
+    code.move(Core.SUM, other)
+    code.do(StepKind.CHECK_REDUCED, "S < M?", x=Core.SUM, y=Operand.M)
+    code.move(Core.SUM, other)
+    code.move(Masking.MASKED_SUM, other, below=below)
+    code.move(Banked.FACTOR, other, below=below)
     _check(code.current, multiplication)
     code.barrier()
     code.finish()
@@ -142,7 +170,7 @@ def _refresh(code: Builder, context: Context) -> None:
     read. Random bits are signs of 2^i (p - 1), so that each makes a sum that is written. The last
     double is added, too: the multiple is odd, and above 0.
     """
-    blinded, multiple, prime = BLINDED_OF[context], Scratch.MULTIPLE, context.modulus
+    blinded, multiple, prime = BLINDED_OF[context], Banked.MULTIPLE, context.modulus
     name, of_prime, m = blinded.name, code.modulo(context), Operand.M
     written, either, even = StepKind.MOVE_WRITTEN, StepKind.ADD_OR_SUBTRACT, StepKind.MAKE_EVEN
     fits = "primes are shorter than the modulus by as many digits as k has"
@@ -167,7 +195,7 @@ def _mask(code: Builder, multiplication: Multiplication) -> None:
     Random bits are signs of 2^i M, whose sum is odd, and one more bit makes that odd or even: where
     M was subtracted from 0, it is added again. So t is that of V bits that is 2^(V - 1) greater.
     """
-    mask, multiple, other, m = Scratch.MASK, Scratch.MULTIPLE, _ACC, Operand.M
+    mask, multiple, other, m = PrimeMasking.MASK, Banked.MULTIPLE, _ACC, Operand.M
     bits, either = mask_bits(multiplication.digit_width), StepKind.ADD_OR_SUBTRACT
     # A loop spends the digit that its bits are of: the second time counts.
     with code.loop("mask_bit", 2):
@@ -183,8 +211,8 @@ def _mask(code: Builder, multiplication: Multiplication) -> None:
     code.subtract(other, multiple, mask, "2 (2^V - 1) M - t M")
     code.add(mask, mask, multiple, "t M")
     code.check_below(Operand.X)
-    code.add(Scratch.CLAIMED, other, Operand.X, "X + 2 (2^V - 1) M - t M")
-    code.add(Scratch.MASKED, mask, Operand.X, "X + t M")
+    code.add(Core.CLAIMED, other, Operand.X, "X + 2 (2^V - 1) M - t M")
+    code.add(Masking.MASKED, mask, Operand.X, "X + t M")
     if multiplication.modulus_mask_bits:
         # Port and carry had X, and what they have next is the same in each operation.
         code.add(other, mask, mask, "2 t M, over X")
@@ -196,7 +224,7 @@ def _blind(code: Builder, multiplication: Multiplication, *, gives: bool = False
     RANDOM is r in Montgomery form, which is as good as it is drawn. What X enters as leaves that
     form.
     """
-    square, done, random = "blind_square", "blind_done", Scratch.RANDOM
+    square, done, random = "blind_square", "blind_done", Masking.RANDOM
     code.draw(_ACC, random, "r is drawn")
     prepare_banked(code, multiplication)
     code.multiply(_ACC, _ACC, Mode.ONE, "... below 2 c M")
@@ -213,12 +241,12 @@ def _blind(code: Builder, multiplication: Multiplication, *, gives: bool = False
         code.if_bit(done)
         code.multiply(_ACC, _ACC, random, "C = C * r")
     code.label(done)
-    code.multiply(_ACC, _ACC, Scratch.MASKED, "r^(E - 1) * X")
-    code.move(Scratch.UNBLINDING, _ACC)
+    code.multiply(_ACC, _ACC, Masking.MASKED, "r^(E - 1) * X")
+    code.move(Masking.UNBLINDING, _ACC)
     code.multiply(_ACC, _ACC, random, "r^E * X")
     if gives:
         code.barrier()
-    code.move(Scratch.BLINDED_BASE, _ACC)
+    code.move(Masking.BLINDED_BASE, _ACC)
 
 
 def _half(code: Builder, multiplication: Multiplication, result: Scratch | Mode) -> None:
@@ -228,14 +256,14 @@ def _half(code: Builder, multiplication: Multiplication, result: Scratch | Mode)
     power is below 2p, or as random as the modulus is.
     """
     overlaps, masks = multiplication.overlaps, multiplication.modulus_mask_bits > 0
-    one = Scratch.T_0 if overlaps else Scratch.T_15
+    one = Entry.T_0 if overlaps else Entry.T_15
     modulo_prime(code, multiplication)
     if not overlaps:
         # As in a half without masks: where the quotient is in memory, 1 enters before T_1.
         enter_form(code, multiplication, one, Mode.ONE)
-    enter_form(code, multiplication, _ACC, Scratch.BLINDED_BASE)
+    enter_form(code, multiplication, _ACC, Masking.BLINDED_BASE)
     code.move(Mode.WINDOW, _ACC)
-    fill_table(code, Scratch.T_1 if overlaps else None)
+    fill_table(code, Entry.T_1 if overlaps else None)
     if overlaps:
         enter_form(code, multiplication, one, Mode.ONE)
     else:
@@ -255,43 +283,43 @@ def _recombine(code: Builder, multiplication: Multiplication) -> None:
     S is nowhere else, and stays there: products would read digits of it beyond the ends of shorter
     numbers in its place.
     """
-    result, scaled = Scratch.RESULT, multiplication.scaled
+    result, scaled = Core.RESULT, multiplication.scaled
     (weigh_masked if multiplication.modulus_mask_bits else weigh)(code, multiplication)
-    code.multiply(_ACC, _ACC, Scratch.UNBLINDING, "S = C * r^(E - 1) * X")
+    code.multiply(_ACC, _ACC, Masking.UNBLINDING, "S = C * r^(E - 1) * X")
     code.multiply(result, _ACC, Mode.ONE, "S, out of Montgomery form", descale=scaled)
     code.reduce(result, result)
 
 
 def _claim(code: Builder, multiplication: Multiplication) -> None:
     """S, S with a mask, and X with a mask, which are to be checked."""
-    s, below = Scratch.SUM, _most_masked(multiplication)
-    code.move(s, Scratch.RESULT)
+    s, below = Core.SUM, _most_masked(multiplication)
+    code.move(s, Core.RESULT)
     code.do(StepKind.CHECK_REDUCED, "S < M?", x=s, y=Operand.M)
-    code.move(Scratch.RESULT, s)
-    code.add(Scratch.MASKED_SUM, s, Scratch.MASK, "S + t M", below=below)
+    code.move(Core.RESULT, s)
+    code.add(Masking.MASKED_SUM, s, PrimeMasking.MASK, "S + t M", below=below)
     if multiplication.modulus_mask_bits:  # the port of the right bank had S
-        code.p.move(_TERM, Scratch.BLINDED_BASE)
-    code.move(Scratch.FACTOR, Scratch.CLAIMED, below=below)
+        code.p.move(_TERM, Masking.BLINDED_BASE)
+    code.move(Banked.FACTOR, Core.CLAIMED, below=below)
 
 
 def _check(code: Builder, multiplication: Multiplication) -> None:
     """(r' S) ^ E = r' ^ E X modulo a prime, with r' = r + 1, or everything is wiped."""
     whole, power = Context.WHOLE, power_of(multiplication, in_check=True)
-    part, expected = Scratch.PART, Scratch.EXPECTED
+    part, expected = Core.PART, Masking.EXPECTED
     difference = "(r' S)^E - r'^E X"
     modulo_prime_again(code, multiplication)
     # Of r R that is R_p r R, to which R_p R is added; then R_p is taken away.
-    enter_form(code, multiplication, _ACC, Scratch.RANDOM, in_check=True)
+    enter_form(code, multiplication, _ACC, Masking.RANDOM, in_check=True)
     code.add(_ACC, _ACC, power, "r' = r + 1")
     code.multiply(_ACC, _ACC, Mode.ONE, "r', below 2 c p")
     code.move(_TERM, _ACC)
     code.multiply(part, power, _TERM, "r' R")
-    code.multiply(part, part, Scratch.MASKED_SUM, "r' S", outer=whole)
+    code.multiply(part, part, Masking.MASKED_SUM, "r' S", outer=whole)
     code.call(PUBLIC_POWER)
     code.move(_TERM, _ACC)
     negative_power_again(code, multiplication, expected)
     code.multiply(expected, expected, _TERM, "-r'^E R")
-    code.multiply(expected, expected, Scratch.FACTOR, "-r'^E X", outer=whole)
+    code.multiply(expected, expected, Banked.FACTOR, "-r'^E X", outer=whole)
     code.move(_TERM, part)
     code.call(PUBLIC_POWER)
     code.add(_ACC, _ACC, expected, f"{difference}, below 4cp")
@@ -307,7 +335,7 @@ def public_power(machine: Machine) -> Routine:
     """ACCUMULATOR = TERM ^ E modulo the current modulus, in Montgomery form, with a public E."""
     done, multiplication = "public_done", machine.multiplication
     usual = multiplication.usual_bound
-    power = {Scratch.CHECK_POWER: None} if multiplication.modulus_mask_bits else {}
+    power = {PrimeMasking.CHECK_POWER: None} if multiplication.modulus_mask_bits else {}
     code = RoutineBuilder(
         PUBLIC_POWER, _CURRENT, takes={_TERM: usual, **power}, gives={_ACC: usual}
     )

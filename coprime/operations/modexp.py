@@ -2,14 +2,14 @@
 
 from coprime.exponentiators.right_to_left import multiplies_on_two, squares_on_two
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Core, Entry, Mode, Operand
 from coprime.program.steps import Step
 
 from .banked import POWER, after_power, enter_whole, fill_table, finish_canonical
 from .operation import Input, Machine, Operation, Output
 from .shared_steps import check_normalized, finish_with_product, prepare
 
-_ACC = Scratch.ACCUMULATOR
+_ACC = Core.ACCUMULATOR
 
 
 def modexp(machine: Machine) -> list[list[Step]]:
@@ -43,7 +43,7 @@ def modexp(machine: Machine) -> list[list[Step]]:
 def on_two_banks(machine: Machine) -> list[list[Step]]:
     """X ^ E mod M on the leading lane: X enters, its powers fill the table, 1 is the first C."""
     overlaps = machine.multiplication.overlaps
-    base, one = (Scratch.BASE, Scratch.T_0) if overlaps else (None, _ACC)
+    base, one = (Core.BASE, Entry.T_0) if overlaps else (None, _ACC)
     code = Builder()
     code.check_modulus()
     code.check_below(Operand.X)

@@ -9,15 +9,15 @@ written, so that the cycles depend on the exponents' length and nothing else.
 from coprime.exponentiators.loop import LEAVE_FORM
 from coprime.exponentiators.table import enter
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Reference, Scratch
+from coprime.program.operands import Core, Entry, Mode, Operand, Reference
 from coprime.program.steps import Step, StepKind
 
 from .banked import finish_canonical, leave, prepare_banked
 from .operation import Input, Machine, Operation, Output
 from .shared_steps import check_normalized, finish_with_product, prepare
 
-_ACC, _PAIR = Scratch.ACCUMULATOR, "pair"
-_X, _Y, _PRODUCT, _ONE = Scratch.BASE, Scratch.PART, Operand.X, Scratch.RESULT
+_ACC, _PAIR = Core.ACCUMULATOR, "pair"
+_X, _Y, _PRODUCT, _ONE = Core.BASE, Core.PART, Operand.X, Core.RESULT
 """Where the four factors lie on lanes of one memory. X is used up by then, and there is no RESULT
 before the end."""
 
@@ -99,7 +99,7 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     code.multiply(_ACC, _ACC, power, "X * Y * R mod M")
     code.move(Mode.WINDOW, _ACC)
     code.move(_ACC, power)
-    code.multiply(Scratch.T_0 if overlaps else _ACC, _ACC, Mode.ONE, "C = 1")
+    code.multiply(Entry.T_0 if overlaps else _ACC, _ACC, Mode.ONE, "C = 1")
     code.scan(StepKind.SCAN_WINDOWS, "from the highest bit of F")
     if overlaps:  # C = T_window for the highest pair: the table has T_0
         code.rest("both bits of the highest pair")

@@ -1,7 +1,7 @@
 """MODMUL: X * Y mod M."""
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Core, Mode, Operand
 from coprime.program.steps import Step
 
 from .banked import REDUCE_ONCE, enter_whole, finish_canonical
@@ -14,7 +14,7 @@ from .shared_steps import (
     prepare,
 )
 
-_ACC = Scratch.ACCUMULATOR
+_ACC = Core.ACCUMULATOR
 
 
 def modmul(machine: Machine) -> list[list[Step]]:
@@ -27,8 +27,8 @@ def modmul(machine: Machine) -> list[list[Step]]:
     check_normalized(code, multiplication)
     prepare(code, multiplication)
     if multiplication.montgomery:
-        code.multiply(Scratch.BASE, Operand.M_POWER, Operand.X, "X * R mod M")
-    factor = Scratch.BASE if multiplication.montgomery else Operand.X
+        code.multiply(Core.BASE, Operand.M_POWER, Operand.X, "X * R mod M")
+    factor = Core.BASE if multiplication.montgomery else Operand.X
     code.multiply(Mode.NEXT, factor, Operand.Y, "X * Y mod M")
     finish_with_product(code, multiplication, REDUCE_BELOW_3M if multiplication.scaled else REDUCE)
     return [code.steps]

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.builder import Builder
-from coprime.program.operands import Context, Mode, Operand, Reference, Scratch
+from coprime.program.operands import Context, Core, Mode, Operand, Reference, Scratch
 from coprime.program.steps import Step
 
 from .banked_private import rsa_private_banked
@@ -39,16 +39,16 @@ def rsa_private(machine: Machine) -> list[list[Step]]:
     for one in (code.p, code.q):
         machine.exponentiation.check(one)
     if machine.lanes == 1:
-        share(code.q, machine, Scratch.PART)
-        share(code.p, machine, Scratch.BASE)
-        step_4_add(code, machine.multiplication, Scratch.PART)
+        share(code.q, machine, Core.PART)
+        share(code.p, machine, Core.BASE)
+        step_4_add(code, machine.multiplication, Core.PART)
         return [code.steps]
     code.barrier()
-    share(code.p, machine, Scratch.BASE)
+    share(code.p, machine, Core.BASE)
     code.barrier()
     step_4_add(code, machine.multiplication, Mode.OTHER_PART)
     second.barrier()
-    share(second.q, machine, Scratch.PART)
+    share(second.q, machine, Core.PART)
     second.barrier()
     second.finish()
     return [code.steps, second.steps]
@@ -66,15 +66,15 @@ def share(code: Builder, machine: Machine, destination: Scratch) -> None:
     prepare(code.whole, multiplication)
     note = f"step 3: S_{name} = P_{name} * Z_{name} mod M"
     code.whole.multiply(
-        destination, prime.weight, Scratch.ACCUMULATOR, note, outer=prime, descale=scaled
+        destination, prime.weight, Core.ACCUMULATOR, note, outer=prime, descale=scaled
     )
 
 
 def step_4_add(code: Builder, multiplication: Multiplication, part: Reference) -> None:
     """Step 4: P = S_p + S_q; below 3M or 4M and to be made canonical, or canonical at once."""
-    base, result, scaled = Scratch.BASE, Scratch.RESULT, multiplication.scaled
+    base, result, scaled = Core.BASE, Core.RESULT, multiplication.scaled
     if not multiplication.canonical:
-        code.add(Scratch.ACCUMULATOR, part, base, "step 4: P = S_p + S_q")
+        code.add(Core.ACCUMULATOR, part, base, "step 4: P = S_p + S_q")
         if isinstance(part, Mode):  # the other lane's
             code.amend(below=2 if scaled else Fraction(5, 4))
         code.jump(REDUCE_BELOW_4M if scaled else REDUCE_BELOW_3M)

@@ -3,7 +3,7 @@
 from coprime.multipliers.bounds import Bound
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import Context, Scratch
+from coprime.program.operands import Context, Core, Scratch
 from coprime.program.routine import Routine
 from coprime.program.steps import StepKind
 
@@ -31,7 +31,7 @@ def finish_with_product(
 ) -> None:
     """The last step's product becomes the result, and the operation ends."""
     if multiplication.canonical:
-        code.amend(destination=Scratch.RESULT)
+        code.amend(destination=Core.RESULT)
         code.finish()
     else:
         code.amend(descale=multiplication.scaled)
@@ -45,17 +45,17 @@ def canonical(multiplication: Multiplication) -> list[Routine]:
         code = RoutineBuilder(
             name,
             Context.WHOLE,
-            takes={Scratch.ACCUMULATOR: Bound.times(below)},
-            gives={Scratch.RESULT: Bound.times(1)},
-            clobbers=(Scratch.ACCUMULATOR,),
+            takes={Core.ACCUMULATOR: Bound.times(below)},
+            gives={Core.RESULT: Bound.times(1)},
+            clobbers=(Core.ACCUMULATOR,),
         )
-        code.reduce(destination, Scratch.ACCUMULATOR)
+        code.reduce(destination, Core.ACCUMULATOR)
         if name == REDUCE:
             code.finish()
         return code.routine(goes_on=name != REDUCE)
 
     return [
-        *([routine(REDUCE_BELOW_4M, 4, Scratch.ACCUMULATOR)] if multiplication.scaled else []),
-        routine(REDUCE_BELOW_3M, 3, Scratch.ACCUMULATOR),
-        routine(REDUCE, 2, Scratch.RESULT),
+        *([routine(REDUCE_BELOW_4M, 4, Core.ACCUMULATOR)] if multiplication.scaled else []),
+        routine(REDUCE_BELOW_3M, 3, Core.ACCUMULATOR),
+        routine(REDUCE, 2, Core.RESULT),
     ]

@@ -17,14 +17,60 @@ from typing import Any
 
 from coprime.multipliers.bounds import Bound
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import OF_ONE, Context, Location, Mode, Operand, Reference, Scratch
+from coprime.program.operands import (
+    OF_ONE,
+    Context,
+    Core,
+    Entry,
+    Exchanged,
+    Location,
+    Mode,
+    Operand,
+    Reference,
+    Scratch,
+    UpperHalf,
+)
 from coprime.program.routine import Named, Routine
 from coprime.program.steps import Step, StepKind
 
-from .banked import POWER, fill_table, make_added_modulus, prepare_banked
-from .curve_form import WEIERSTRASS, CurveForm
+from .banked import POWER, Banked, fill_table, make_added_modulus, prepare_banked
+from .curve_form import WEIERSTRASS, Curve, CurveForm
 from .formulas import TEMPORARIES, NumberPlace, formula
 from .operation import Input, Machine, Operation, Output
+
+
+class Point(Scratch):
+    """Points and scalars of operations on curves."""
+
+    DIFFERENCE = 32
+    """A number as long as the whole modulus, of which only a borrow counts."""
+    POINT_X = 89
+    """A point of a short Weierstrass curve; the copies lie right."""
+    POINT_X_COPY = 90
+    POINT_Y = 91
+    X_1 = 97
+    """X_1 : Y_1 : Z_1 is the sum of points that is made."""
+    Y_1 = 98
+    Z_1 = 99
+    X_ADDED = 103
+    """X_ADDED : Y_ADDED : Z_ADDED is added to it."""
+    Y_ADDED = 104
+    Z_ADDED = 105
+    SLOPE = 110
+    """That of the line through the ladder's two points."""
+    SLOPE_COPY = 111
+    CLAIMED_0 = 112
+    CLAIMED_1 = 113
+    """Coordinates that a result claims, in Montgomery form."""
+    SQUARE = 114
+    """That of the difference of their coordinates x."""
+    X_KEPT = 115
+    """X_KEPT : Y_KEPT : Z_KEPT is a sum of points that waits for another one."""
+    Y_KEPT = 116
+    Z_KEPT = 117
+    FORM_D = 125
+    """The private key in Montgomery form."""
+
 
 HEADROOM = 6
 """Bits that R has above c * P: what the ladder takes, and the complete addition."""
@@ -40,25 +86,23 @@ _SUMS_BITS = frozenset({EC_MULTIPLY_CODE})
 """Commands whose ladder sums up the bits that it has scanned: those with a secret scalar."""
 
 _P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
-SUMMED = (Scratch.Z_2, Scratch.Z_3)
+SUMMED = (Exchanged.Z_2, Exchanged.Z_3)
 """What a ladder takes that sums up bits: 0, and the scalar's highest bit, 1."""
-DRAWN_DIGITS = Scratch.SQUARE
+DRAWN_DIGITS = Point.SQUARE
 """Where DRAWN has its digits."""
-BITS_SUMMED = Scratch.Y_3_COPY
+BITS_SUMMED = Exchanged.Y_3_COPY
 """Where it has the sum, which is the scalar."""
-_ACC, _UNIT, _ONE_FORM, _SQUARE = (
-    *(Scratch.ACCUMULATOR, Scratch.UNIT, Scratch.ONE_FORM, Scratch.POWER),
-)
+_ACC, _UNIT, _ONE_FORM, _SQUARE = (*(Core.ACCUMULATOR, Banked.UNIT, Banked.ONE_FORM, Banked.POWER),)
 
-POINT_X = NumberPlace(Scratch.POINT_X, Scratch.POINT_X_COPY)
-POINT_Y = NumberPlace(Scratch.POINT_Y)
-A, B3 = NumberPlace(right=Scratch.CURVE_A), NumberPlace(right=Scratch.CURVE_3B, below=4)
-SUM = (Scratch.X_1, Scratch.Y_1, Scratch.Z_1)
-ADDED = (Scratch.X_ADDED, Scratch.Y_ADDED, Scratch.Z_ADDED)
+POINT_X = NumberPlace(Point.POINT_X, Point.POINT_X_COPY)
+POINT_Y = NumberPlace(Point.POINT_Y)
+A, B3 = NumberPlace(right=Curve.CURVE_A), NumberPlace(right=Curve.CURVE_3B, below=4)
+SUM = (Point.X_1, Point.Y_1, Point.Z_1)
+ADDED = (Point.X_ADDED, Point.Y_ADDED, Point.Z_ADDED)
 SUM_BELOW = 6
 """Of coordinates of a sum, in multiples of c * P."""
 _OF_SUM, _PRODUCT = Bound.times(0, scaled=SUM_BELOW), Bound.times(0, scaled=2)
-_POINT = (Scratch.POINT_X, Scratch.POINT_X_COPY, Scratch.POINT_Y)
+_POINT = (Point.POINT_X, Point.POINT_X_COPY, Point.POINT_Y)
 EXPONENT_FITS = "the exponent's length has bits for it"
 TEMPORARY = frozenset(
     one for place in TEMPORARIES for one in (place.left, place.right) if one is not None
@@ -146,11 +190,11 @@ def curve_routines(machine: Machine) -> list[Routine]:
 
 
 _OF_FIELD: Mapping[Named, Bound] = {
-    **dict.fromkeys((_ONE_FORM, Scratch.CURVE_A), _PRODUCT),
+    **dict.fromkeys((_ONE_FORM, Curve.CURVE_A), _PRODUCT),
     **dict.fromkeys((_UNIT, _SQUARE), Bound.times(1)),
-    Scratch.CURVE_3B: Bound.times(0, scaled=4),
+    Curve.CURVE_3B: Bound.times(0, scaled=4),
 }
-_BY_ENTER = (_ACC, Scratch.ADDED_MODULUS, Scratch.SCALED)
+_BY_ENTER = (_ACC, Core.ADDED_MODULUS, Core.SCALED)
 
 
 def _enter(machine: Machine) -> Routine:
@@ -208,7 +252,7 @@ def plain_product(code: Builder, x: Location, y: Location, note: str) -> None:
     code.call(FROM_FORM)
 
 
-_BY_TABLE = (Scratch.PART, Mode.WINDOW, Scratch.T_0, Scratch.SCALED)
+_BY_TABLE = (Core.PART, Mode.WINDOW, Entry.T_0, Core.SCALED)
 """What INVERT clobbers beside ACCUMULATOR."""
 
 
@@ -228,11 +272,11 @@ def _invert(machine: Machine) -> Routine:
     )
     prepare_banked(code, multiplication)
     code.move(Mode.WINDOW, _ACC)
-    fill_table(code, Scratch.T_1 if overlaps else None)
+    fill_table(code, Entry.T_1 if overlaps else None)
     if not overlaps and exponentiation.window_bits >= 4:
         code.multiply(_ACC, _ACC, Mode.WINDOW, "T_15 = B * T_14")
-        code.move(Scratch.T_15, _ACC)
-    code.move(Scratch.T_0 if overlaps else _ACC, _ONE_FORM)
+        code.move(Entry.T_15, _ACC)
+    code.move(Entry.T_0 if overlaps else _ACC, _ONE_FORM)
     code.jump(POWER)
     return code.routine()
 
@@ -240,7 +284,7 @@ def _invert(machine: Machine) -> Routine:
 def invert(code: Builder, destination: Scratch) -> None:
     """1 / ACCUMULATOR, which the last step makes, modulo P or Q; both in Montgomery form."""
     code.call(INVERT)
-    to_form(code, destination, Scratch.PART if code.context is _Q else _ACC, "the inverse")
+    to_form(code, destination, Core.PART if code.context is _Q else _ACC, "the inverse")
 
 
 def enter_field(code: Builder, *coordinates: Location, form: CurveForm = WEIERSTRASS) -> None:
@@ -255,12 +299,12 @@ def _invert_by_bits(machine: Machine) -> Routine:
 
     The exponent M - 2 is public, and so is how long it takes.
     """
-    base, done, usual = Scratch.FORM_D, "inverse_is_done", machine.multiplication.usual_bound
+    base, done, usual = Point.FORM_D, "inverse_is_done", machine.multiplication.usual_bound
     code = RoutineBuilder(
         INVERT_BY_BITS,
         _CURRENT,
         takes={_ACC: usual, _ONE_FORM: None},
-        gives={Scratch.TERM: usual},
+        gives={Banked.TERM: usual},
         clobbers=(_ACC, base),
     )
     code.move(base, _ACC)
@@ -271,20 +315,20 @@ def _invert_by_bits(machine: Machine) -> Routine:
         code.if_bit(done)
         code.multiply(_ACC, _ACC, base, "C = C * B")
     code.label(done)
-    code.move(Scratch.TERM, _ACC)
+    code.move(Banked.TERM, _ACC)
     return code.routine()
 
 
 def _enter_field() -> Routine:
     """Modulo P from here on: its constants, and a and 3 b in Montgomery form."""
-    b, b3 = Scratch.Y_HIGH, Scratch.CURVE_3B
+    b, b3 = UpperHalf.Y_HIGH, Curve.CURVE_3B
     code = RoutineBuilder(
         WEIERSTRASS.enter_field, _P, takes={Operand.Y: None}, gives=_OF_FIELD, clobbers=_BY_ENTER
     )
     code.check_below(b, b)
     code.call(ENTER)
     code.move(_ACC, Operand.P_POWER)
-    code.multiply(Scratch.CURVE_A, _ACC, Operand.Y, "a in Montgomery form")
+    code.multiply(Curve.CURVE_A, _ACC, Operand.Y, "a in Montgomery form")
     code.multiply(b3, _ACC, b, "b in Montgomery form")
     code.add(_ACC, b3, b3, "2 b")
     code.add(b3, _ACC, b3, "3 b")
@@ -296,11 +340,11 @@ def enter_point(code: Builder, x: Location, y: Location, form: CurveForm = WEIER
 
     X lies left, SUM and POINT right.
     """
-    if x in (Scratch.SUM, Operand.POINT):
+    if x in (Core.SUM, Operand.POINT):
         code.move(_ACC, Operand.P_POWER)
-        x_copy = Scratch.POINT_X_COPY
-        code.multiply(Scratch.POINT_X, _ACC, x, "x in Montgomery form", copy=x_copy)
-        code.multiply(Scratch.POINT_Y, _ACC, y, "y in Montgomery form")
+        x_copy = Point.POINT_X_COPY
+        code.multiply(Point.POINT_X, _ACC, x, "x in Montgomery form", copy=x_copy)
+        code.multiply(Point.POINT_Y, _ACC, y, "y in Montgomery form")
     else:
         code.move(_SQUARE, Operand.P_POWER)
         _enter_left_point(code, x, y)
@@ -308,8 +352,8 @@ def enter_point(code: Builder, x: Location, y: Location, form: CurveForm = WEIER
 
 
 def _enter_left_point(code: Builder, x: Location, y: Location) -> None:
-    to_form(code, Scratch.POINT_X, x, "x", copy=Scratch.POINT_X_COPY)
-    to_form(code, Scratch.POINT_Y, y, "y")
+    to_form(code, Point.POINT_X, x, "x", copy=Point.POINT_X_COPY)
+    to_form(code, Point.POINT_Y, y, "y")
 
 
 def check_point(code: Builder, note: str = "is the point on the curve?") -> None:
@@ -319,7 +363,7 @@ def check_point(code: Builder, note: str = "is the point on the curve?") -> None
 
 def _point_of_x() -> Routine:
     """Modulo P from here on: the two numbers of X are a point, which is on the curve."""
-    point = (Operand.X, Scratch.X_HIGH)
+    point = (Operand.X, UpperHalf.X_HIGH)
     code = RoutineBuilder(
         POINT_OF_X,
         _P,
@@ -346,8 +390,8 @@ def lengthen(code: Builder, compared: Scratch = _ACC) -> None:
 
 def times_order(code: Builder) -> None:
     """MULTIPLE = n, as long as E."""
-    code.whole.zero(Scratch.MULTIPLE)
-    code.q.move(Scratch.MULTIPLE, Operand.Q)
+    code.whole.zero(Banked.MULTIPLE)
+    code.q.move(Banked.MULTIPLE, Operand.Q)
 
 
 def _blind() -> Routine:
@@ -355,7 +399,7 @@ def _blind() -> Routine:
 
     For each bit of r there is a double of MULTIPLE, which is added or not.
     """
-    e, multiple, either = Operand.E, Scratch.MULTIPLE, StepKind.ADD_IF_DRAWN
+    e, multiple, either = Operand.E, Banked.MULTIPLE, StepKind.ADD_IF_DRAWN
     code = RoutineBuilder(
         BLIND, Context.WHOLE, takes={multiple: None}, gives={}, clobbers=(e, multiple)
     )
@@ -377,8 +421,15 @@ def _multiply_point(machine: Machine) -> Routine:
     """
     x_1, y_1, z_1 = SUM
     ladder_numbers = (
-        *(Scratch.X_2, Scratch.X_3, Scratch.Y_2, Scratch.Y_2_COPY, Scratch.Y_3, Scratch.Y_3_COPY),
-        *(Scratch.Z_2, Scratch.Z_3, Scratch.SLOPE, Scratch.SLOPE_COPY, Scratch.SQUARE),
+        *(
+            Exchanged.X_2,
+            Exchanged.X_3,
+            Exchanged.Y_2,
+            Exchanged.Y_2_COPY,
+            Exchanged.Y_3,
+            Exchanged.Y_3_COPY,
+        ),
+        *(Exchanged.Z_2, Exchanged.Z_3, Point.SLOPE, Point.SLOPE_COPY, Point.SQUARE),
     )
     constants = (*WEIERSTRASS.constants, _ONE_FORM, _UNIT)
     code = RoutineBuilder(
@@ -388,35 +439,35 @@ def _multiply_point(machine: Machine) -> Routine:
         gives=dict.fromkeys(SUM, _OF_SUM),
         clobbers=(_ACC, *SUMMED, *ladder_numbers, *ADDED, *TEMPORARY),
     )
-    code.move(_ACC, Scratch.POINT_X)
+    code.move(_ACC, Point.POINT_X)
     code.call(FROM_FORM)
     code.whole.scan(StepKind.SCAN_PUBLIC, "the highest 1", "last_bits")
     code.subtract(_ACC, _ACC, _UNIT, "x = 0?")
     with code.if_borrow("ladder"):
-        code.move(x_1, Scratch.POINT_X)
-        code.move(y_1, Scratch.POINT_Y)
+        code.move(x_1, Point.POINT_X)
+        code.move(y_1, Point.POINT_Y)
         code.move(z_1, _ONE_FORM)
         code.rest("on below the 1")
         code.next_bit("last_bits")
     _ladder(code, machine)
     code.next_bit("last_bits")
     code.label("last_bits")
-    code.zero(Scratch.X_2)
+    code.zero(Exchanged.X_2)
     with code.if_command(_SUMS_BITS, "point_of_last_bits"):
-        code.move(BITS_SUMMED, Scratch.Z_3)
-        code.zero(Scratch.Y_2_COPY)
-    code.move(Scratch.X_3, Scratch.POINT_X)
-    code.move(Scratch.Y_2, _ONE_FORM)
-    code.move(Scratch.Y_3, Scratch.POINT_Y)
-    code.zero(Scratch.Z_2)
-    code.move(Scratch.Z_3, _ONE_FORM)
+        code.move(BITS_SUMMED, Exchanged.Z_3)
+        code.zero(Exchanged.Y_2_COPY)
+    code.move(Exchanged.X_3, Point.POINT_X)
+    code.move(Exchanged.Y_2, _ONE_FORM)
+    code.move(Exchanged.Y_3, Point.POINT_Y)
+    code.zero(Exchanged.Z_2)
+    code.move(Exchanged.Z_3, _ONE_FORM)
     with code.each_bit("add_by_bits"):
         # X_2 : Y_2 : Z_2 is O, and X_3 : Y_3 : Z_3 the point.
         add_point(code, SUM)
-        add_point(code, (Scratch.X_2, Scratch.Y_2, Scratch.Z_2), by_bit=True)
+        add_point(code, (Exchanged.X_2, Exchanged.Y_2, Exchanged.Z_2), by_bit=True)
         code.rest("the bit")
         with code.if_command(_SUMS_BITS, "next_of_bits"):
-            _sum_bit(code, machine, Scratch.Y_2_COPY)
+            _sum_bit(code, machine, Exchanged.Y_2_COPY)
         code.rest("on to the bit below")
     code.move(_ACC, _UNIT)
     return code.routine()
@@ -441,14 +492,14 @@ def _ladder(code: Builder, machine: Machine) -> None:
     Only E's bits below its highest 1 count.
     """
     x_2, x_3, y_2, y_3 = (
-        NumberPlace(Scratch.X_2),
-        NumberPlace(Scratch.X_3),
-        NumberPlace(Scratch.Y_2, Scratch.Y_2_COPY),
-        NumberPlace(Scratch.Y_3, Scratch.Y_3_COPY),
+        NumberPlace(Exchanged.X_2),
+        NumberPlace(Exchanged.X_3),
+        NumberPlace(Exchanged.Y_2, Exchanged.Y_2_COPY),
+        NumberPlace(Exchanged.Y_3, Exchanged.Y_3_COPY),
     )
     slope, square = (
-        NumberPlace(Scratch.SLOPE, Scratch.SLOPE_COPY),
-        NumberPlace(right=Scratch.SQUARE),
+        NumberPlace(Point.SLOPE, Point.SLOPE_COPY),
+        NumberPlace(right=Point.SQUARE),
     )
     at_ends = {"xQ": x_2, "xR": x_3, "yQ": y_2, "yR": y_3, "G": square}
     # A round's formulas are those of a bit that is 1. They are named as they lie where it is 0.
@@ -473,7 +524,7 @@ def _ladder(code: Builder, machine: Machine) -> None:
     # turns it into another one before, the sum has that one, too. G * G is none of them; where sums
     # are beside products it comes after that, with the last sum beside it.
     left = 2 if machine.multiplication.overlaps else 1
-    code.zero(Scratch.X_2)
+    code.zero(Exchanged.X_2)
     for step in begin:
         code.step(step)
         if step.note == _DRAWS_AT:
@@ -482,7 +533,7 @@ def _ladder(code: Builder, machine: Machine) -> None:
     with code.each_bit("ladder_round", leaves_two=True):
         code.include(a_round[:-left])
         with code.if_command(_SUMS_BITS, "ladder_goes_on"):
-            _sum_bit(code, machine, Scratch.Z_2)
+            _sum_bit(code, machine, Exchanged.Z_2)
         code.include(a_round[-left:])
     code.include(end)
 
@@ -527,7 +578,7 @@ def _affine(machine: Machine) -> Routine:
     another curve, leads off the curve, too.
     """
     x_1, y_1, z_1 = SUM
-    term, constants = Scratch.TERM, (_ONE_FORM, *WEIERSTRASS.constants)
+    term, constants = Banked.TERM, (_ONE_FORM, *WEIERSTRASS.constants)
     code = RoutineBuilder(
         WEIERSTRASS.affine,
         _P,
@@ -587,9 +638,9 @@ def claim(code: Builder, x: Scratch, y: Scratch) -> None:
     it the check may be spoilt, but they are right.
     """
     modulus = code.context.modulus
-    code.whole.zero(Scratch.SUM)
-    code.move(Scratch.SUM, x)
-    code.move(Scratch.SUM_HIGH, y)
+    code.whole.zero(Core.SUM)
+    code.move(Core.SUM, x)
+    code.move(UpperHalf.SUM_HIGH, y)
     code.linear(StepKind.CHECK_REDUCED, y, y, modulus, f"{y.name} < {modulus.name}?")
 
 
@@ -598,13 +649,13 @@ def result_on_curve(form: CurveForm) -> Routine:
 
     The result is copied before: what happens to the claim until then is in the check, too.
     """
-    claimed = (Scratch.SUM, Scratch.SUM_HIGH)
+    claimed = (Core.SUM, UpperHalf.SUM_HIGH)
     code = RoutineBuilder(
         form.result_on_curve,
         _P,
         takes={**dict.fromkeys(claimed, Bound.times(1)), **dict.fromkeys(form.constants, None)},
         gives={},
-        clobbers=(_ACC, *_POINT, Scratch.RESULT, Scratch.RESULT_HIGH, *TEMPORARY),
+        clobbers=(_ACC, *_POINT, Core.RESULT, UpperHalf.RESULT_HIGH, *TEMPORARY),
     )
     copy_result(code)
     enter_point(code, *claimed, form)
@@ -615,7 +666,7 @@ def result_on_curve(form: CurveForm) -> Routine:
 
 def _result_is_x() -> Routine:
     """The end of an operation that has answered a question: the result is the first number of X."""
-    takes, result = {Operand.X: Bound.times(1)}, Scratch.RESULT
+    takes, result = {Operand.X: Bound.times(1)}, Core.RESULT
     code = RoutineBuilder(RESULT_IS_X, _P, takes=takes, gives={}, clobbers=(result,))
     code.whole.zero(result)
     code.move(result, Operand.X)
@@ -625,6 +676,6 @@ def _result_is_x() -> Routine:
 
 def copy_result(code: Builder) -> None:
     """The result is a copy of the claim. What lies between its two numbers is 0."""
-    code.whole.zero(Scratch.RESULT)
-    code.move(Scratch.RESULT, Scratch.SUM)
-    code.move(Scratch.RESULT_HIGH, Scratch.SUM_HIGH)
+    code.whole.zero(Core.RESULT)
+    code.move(Core.RESULT, Core.SUM)
+    code.move(UpperHalf.RESULT_HIGH, UpperHalf.SUM_HIGH)

@@ -9,12 +9,13 @@ the RFC.
 """
 
 from coprime.program.builder import Builder
-from coprime.program.operands import Mode, Operand, Scratch
+from coprime.program.operands import Core, Entry, Exchanged, Mode, Operand, Scratch
 from coprime.program.steps import Step, StepKind
 
 from .banked import (
     POWER,
     REDUCE_ONCE,
+    Banked,
     after_power,
     enter_whole,
     fill_table,
@@ -24,12 +25,22 @@ from .banked import (
 )
 from .operation import Input, Machine, Operation, Output
 
-_ACC, _ONE_FORM, _UNIT = Scratch.ACCUMULATOR, Scratch.ONE_FORM, Scratch.UNIT
-_X_2, _Z_2, _X_3, _Z_3 = Scratch.X_2, Scratch.Z_2, Scratch.X_3, Scratch.Z_3
-_A, _B = Scratch.SUM_2, Scratch.DIFFERENCE_2
-_A_COPY, _B_COPY = Scratch.SUM_2_COPY, Scratch.DIFFERENCE_2_COPY
-_C, _D = Scratch.SUM_3, Scratch.DIFFERENCE_3
-_C_COPY, _D_COPY = Scratch.SUM_3_COPY, Scratch.DIFFERENCE_3_COPY
+
+class Ladder(Scratch):
+    """What X_MULTIPLY has beside the numbers that change places."""
+
+    U_1 = 68
+    """The coordinate u of a point of a Montgomery curve."""
+    A_24 = 69
+    """(A - 2) / 4 of a Montgomery curve."""
+
+
+_ACC, _ONE_FORM, _UNIT = Core.ACCUMULATOR, Banked.ONE_FORM, Banked.UNIT
+_X_2, _Z_2, _X_3, _Z_3 = Exchanged.X_2, Exchanged.Z_2, Exchanged.X_3, Exchanged.Z_3
+_A, _B = Exchanged.SUM_2, Exchanged.DIFFERENCE_2
+_A_COPY, _B_COPY = Exchanged.SUM_2_COPY, Exchanged.DIFFERENCE_2_COPY
+_C, _D = Exchanged.SUM_3, Exchanged.DIFFERENCE_3
+_C_COPY, _D_COPY = Exchanged.SUM_3_COPY, Exchanged.DIFFERENCE_3_COPY
 _BIT = "x_ladder"
 """Label."""
 _FROM_HIGHEST, _NEW_Z_2 = "from the highest bit of k", "z_2 = E * (AA + a24 * E)"
@@ -52,10 +63,10 @@ def _prepare(code: Builder, machine: Machine) -> None:
     code.check_modulus()
     code.check_below(Operand.X)
     code.check_below(Operand.Y)
-    enter_whole(code, multiplication, Scratch.U_1)
-    code.move(Scratch.KEPT_SCALAR, Operand.E)
+    enter_whole(code, multiplication, Ladder.U_1)
+    code.move(Banked.KEPT_SCALAR, Operand.E)
     code.move(_ACC, Operand.M_POWER)
-    code.multiply(Scratch.A_24, _ACC, Operand.Y, "a24 in Montgomery form")
+    code.multiply(Ladder.A_24, _ACC, Operand.Y, "a24 in Montgomery form")
     code.multiply(_ACC, _ACC, Mode.ONE, "1 in Montgomery form")
     code.move(_ONE_FORM, _ACC)
     code.multiply(_ACC, _ACC, Mode.ONE, "1, below 2M", descale=multiplication.scaled)
@@ -67,12 +78,12 @@ def _prepare(code: Builder, machine: Machine) -> None:
         code.move(_ACC, Operand.M_POWER)
         code.multiply(_X_2, _ACC, digits, "a random z")
         code.zero(_Z_2, of=Operand.M)
-        code.multiply(_X_3, _X_2, Scratch.U_1, "u z")
+        code.multiply(_X_3, _X_2, Ladder.U_1, "u z")
         code.move(_Z_3, _X_2)
     else:
         code.move(_X_2, _ONE_FORM)
         code.zero(_Z_2, of=Operand.M)
-        code.move(_X_3, Scratch.U_1)
+        code.move(_X_3, Ladder.U_1)
         code.move(_Z_3, _ONE_FORM)
 
 
@@ -96,10 +107,10 @@ def _ladder(code: Builder) -> None:
         by_bit.multiply(_X_2, _A, _B_COPY, "x_2 = AA * BB")
         by_bit.subtract(_B, _A, _B_COPY, "E = AA - BB", times_modulus=_BELOW)
         by_bit.multiply(_X_3, _X_3, _X_3, "x_3 = (DA + CB)^2")
-        by_bit.multiply(_Z_2, _B, Scratch.A_24, "a24 * E")
+        by_bit.multiply(_Z_2, _B, Ladder.A_24, "a24 * E")
         by_bit.multiply(_Z_3, _Z_3, _Z_3, "(DA - CB)^2")
         by_bit.add(_A_COPY, _A, _Z_2, "AA + a24 * E")
-        by_bit.multiply(_Z_3, _Z_3, Scratch.U_1, "z_3 = u * (DA - CB)^2")
+        by_bit.multiply(_Z_3, _Z_3, Ladder.U_1, "z_3 = u * (DA - CB)^2")
         by_bit.multiply(_Z_2, _B, _A_COPY, "z_2 = E * (AA + a24 * E)")
         _sums_and_differences(by_bit)
 
@@ -145,21 +156,21 @@ def _ladder_beside(code: Builder) -> None:
         by_bit.multiply(_Z_3, _D, _A_COPY, "DA")
         by_bit.subtract(e, _A, bb, "E = AA - BB", times_modulus=_BELOW)
         by_bit.multiply(of_e, _C, _B_COPY, "CB")
-        by_bit.multiply(_Z_2, e, Scratch.A_24, "a24 * E")
+        by_bit.multiply(_Z_2, e, Ladder.A_24, "a24 * E")
         by_bit.add(_X_3, _Z_3, of_e, "DA + CB")
         by_bit.multiply(_X_2, _A, bb, "x_2 = AA * BB")
         by_bit.subtract(_Z_3, _Z_3, of_e, "DA - CB", times_modulus=_BELOW)
         by_bit.multiply(of_u, _Z_3, _Z_3, "(DA - CB)^2")
         by_bit.add(of_e, _A, _Z_2, "AA + a24 * E")
-        by_bit.move(u, Scratch.U_1)
+        by_bit.move(u, Ladder.U_1)
         by_bit.multiply(_X_3, _X_3, _X_3, "x_3 = (DA + CB)^2")
     code.multiply(_Z_2, e, of_e, _NEW_Z_2)  # of the result; the other point is not needed
 
 
 def _finish(code: Builder, machine: Machine) -> None:
     """RESULT = x_2 * z_2^(M - 2), canonical; E as it was."""
-    multiplication, e, term = machine.multiplication, Operand.E, Scratch.TERM
-    base, one = (Scratch.BASE, Scratch.T_0) if multiplication.overlaps else (None, _ACC)
+    multiplication, e, term = machine.multiplication, Operand.E, Banked.TERM
+    base, one = (Core.BASE, Entry.T_0) if multiplication.overlaps else (None, _ACC)
     code.subtract(e, Operand.M, _UNIT, "M - 1")
     code.subtract(e, e, _UNIT, "M - 2")
     prepare_banked(code, multiplication)
@@ -172,7 +183,7 @@ def _finish(code: Builder, machine: Machine) -> None:
     code.call(POWER)
     after_power(code, machine)
     code.move(term, _ACC)
-    code.move(e, Scratch.KEPT_SCALAR)
+    code.move(e, Banked.KEPT_SCALAR)
     code.multiply(_ACC, _X_2, term, "x_2 / z_2, below 3M", descale=multiplication.scaled)
     code.call(REDUCE_ONCE)
     finish_canonical(code)

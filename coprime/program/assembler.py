@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .calls import CallGraph
-from .operands import BLINDED_OF, Context, Mode, Reference, Scratch
+from .operands import BLINDED_OF, Context, Entry, Mode, Reference, Scratch
 from .routine import Routine, reached
 from .steps import ADDS_DRAWN, BESIDE_PRODUCTS, Next, Step, StepKind
 
@@ -235,7 +235,7 @@ class Program:
         """The last table entry that EACH_ENTRY makes; T_15 may be made apart."""
         if context is Context.WHOLE:
             return (1 << self.whole_window_bits) - 1
-        apart = any(step.destination is Scratch.T_15 for step in self.steps)
+        apart = any(step.destination is Entry.T_15 for step in self.steps)
         return (1 << self.window_bits) - (2 if apart and self.window_bits == 4 else 1)
 
     @classmethod

@@ -1,12 +1,12 @@
 """Writes the steps of a program as its text is read: from top to bottom.
 
     code = Builder(Context.P)
-    code.move(ACCUMULATOR, Scratch.ONE_FORM)
+    code.move(ACCUMULATOR, Banked.ONE_FORM)
     code.scan(StepKind.SCAN, "from the highest 1 of e", target="done")
     with code.each_bit("square"):
         code.multiply(ACCUMULATOR, ACCUMULATOR, ACCUMULATOR, "C = C * C")
         code.if_bit("done")
-        code.multiply(ACCUMULATOR, ACCUMULATOR, Scratch.BASE, "C = C * B")
+        code.multiply(ACCUMULATOR, ACCUMULATOR, Core.BASE, "C = C * B")
     code.label("done")
 
 A statement that computes appends a step. What comes next is a part of the step before it, and takes
@@ -21,7 +21,7 @@ from typing import Any
 
 from coprime.multipliers.bounds import Bound
 
-from .operands import Context, Mode, Operand, Reference, Scratch
+from .operands import Context, Core, Mode, Operand, Reference
 from .routine import Named, Routine
 from .steps import Next, Step, StepKind
 
@@ -124,7 +124,7 @@ class Builder:
         self, factor: Reference, note: str, into: Reference = Mode.NEXT, **fields: Any
     ) -> None:
         """C = C * factor, where C is the intermediate result: ACCUMULATOR, and `into` after it."""
-        self.multiply(into, Scratch.ACCUMULATOR, factor, note, **fields)
+        self.multiply(into, Core.ACCUMULATOR, factor, note, **fields)
 
     def linear(
         self,

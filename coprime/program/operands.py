@@ -107,246 +107,156 @@ class _Unnumbered(enum.Enum):
 
 
 class Scratch(_Unnumbered):
-    """Locations of intermediate values; the host reads RESULT and writes none."""
+    """A location of an intermediate value. The routines that use a number declare it in their file,
+    in a class of these, and those that the machine knows are declared here.
 
-    ACCUMULATOR = enum.auto()
-    """The intermediate result C of an exponentiation."""
-    SPARE = enum.auto()
-    """Changes places with ACCUMULATOR, see `Mode.NEXT`."""
-    BASE = enum.auto()
-    """The base P in Montgomery form."""
-    RESULT = enum.auto()
-    PART = enum.auto()
-    """S_q, the other half's share of the result."""
-    SCALED = enum.auto()
-    """The scaled modulus, where the multiplier keeps it in memory."""
-    ADDED_MODULUS = enum.auto()
-    """A multiple of the modulus that is above what sums subtract: c * M, where the multiplier works
-    modulo a scaled modulus."""
-    QUOTIENT = enum.auto()
-    """The quotient, where the multiplier keeps it in memory."""
-    FACTOR = enum.auto()
-    """What becomes a multiplier, where these have a memory of their own."""
-    TERM = enum.auto()
-    """The same, of a value as long as a prime."""
-    SUM = enum.auto()
-    """A result that is checked before the host may read it, as the multiplier of the check."""
-    SUM_COPY = enum.auto()
-    """A copy of that result, so that no single fault can change both."""
-    KEPT_E = enum.auto()
-    """E, while its own location holds something else."""
-    RANDOM = enum.auto()
-    """The random number r of a blinded base, in Montgomery form."""
-    UNBLINDING = enum.auto()
-    """r ^ (E - 1) * X: what the power of r ^ E * X is multiplied by."""
-    BLINDED_P = enum.auto()
-    """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P; and the same of Q. Both
-    stay from one operation to the next."""
-    BLINDED_Q = enum.auto()
-    MULTIPLE = enum.auto()
-    """P - 1, M or the order of points, times a power of two."""
-    MASK = enum.auto()
-    """t * M, with a random t of `mask_bits` and 2^(mask_bits - 1) more."""
-    MASKED = enum.auto()
-    """X + t * M, which is blinded and raised to a power."""
-    CLAIMED = enum.auto()
-    """X + 2 (2^mask_bits - 1) * M - t * M, which the result is checked with."""
-    MASKED_SUM = enum.auto()
-    """S + t * M, of which the check is."""
-    PRIME_MASK = enum.auto()
-    """t * P, with a random t from 1 to 2^mask_bits, of the current prime."""
-    SCALED_P = enum.auto()
-    """SCALED of P, and t * P more; the same of Q. It takes the place of SCALED for each half."""
-    SCALED_Q = enum.auto()
-    MASKED_POWER_P = enum.auto()
-    """P_POWER + t * P, and the same of Q."""
-    MASKED_POWER_Q = enum.auto()
-    NEGATIVE_POWER = enum.auto()
-    """t * P - P_POWER, of the current prime."""
-    CHECK_POWER = enum.auto()
-    """P_POWER + t * P of the current prime, made anew for the check of a result."""
-    BLINDED_BASE = enum.auto()
-    """r ^ E * X modulo M."""
-    EXPECTED = enum.auto()
-    """-(r + 1) ^ E * X modulo a prime: what the power of (r + 1) * S is compared with."""
-    DIFFERENCE = enum.auto()
-    """A number as long as the whole modulus, of which only a borrow counts."""
-    T_0 = enum.auto()
-    """T_0 to T_31: powers of the base, for an exponentiation with windows."""
-    T_1 = enum.auto()
-    T_2 = enum.auto()
-    T_3 = enum.auto()
-    T_4 = enum.auto()
-    T_5 = enum.auto()
-    T_6 = enum.auto()
-    T_7 = enum.auto()
-    T_8 = enum.auto()
-    T_9 = enum.auto()
-    T_10 = enum.auto()
-    T_11 = enum.auto()
-    T_12 = enum.auto()
-    T_13 = enum.auto()
-    T_14 = enum.auto()
-    T_15 = enum.auto()
-    T_16 = enum.auto()
-    T_17 = enum.auto()
-    T_18 = enum.auto()
-    T_19 = enum.auto()
-    T_20 = enum.auto()
-    T_21 = enum.auto()
-    T_22 = enum.auto()
-    T_23 = enum.auto()
-    T_24 = enum.auto()
-    T_25 = enum.auto()
-    T_26 = enum.auto()
-    T_27 = enum.auto()
-    T_28 = enum.auto()
-    T_29 = enum.auto()
-    T_30 = enum.auto()
-    T_31 = enum.auto()
-
-    UNIT = enum.auto()
-    """The number 1."""
-    ONE_FORM = enum.auto()
-    """1 in Montgomery form."""
-    KEPT_SCALAR = enum.auto()
-    """E as the host has written it, while its own location holds another exponent; or a nonce that
-    the engine has drawn, in Montgomery form."""
-    U_1 = enum.auto()
-    """The coordinate u of a point of a Montgomery curve."""
-    A_24 = enum.auto()
-    """(A - 2) / 4 of a Montgomery curve."""
-    X_2 = enum.auto()
-    """X_2 : Z_2 and X_3 : Z_3 are the ladder's two multiples of the point."""
-    Z_2 = enum.auto()
-    X_3 = enum.auto()
-    Z_3 = enum.auto()
-    SUM_2 = enum.auto()
-    """X_2 + Z_2; the copies of a sum and a difference lie right."""
-    SUM_2_COPY = enum.auto()
-    DIFFERENCE_2 = enum.auto()
-    DIFFERENCE_2_COPY = enum.auto()
-    SUM_3 = enum.auto()
-    SUM_3_COPY = enum.auto()
-    DIFFERENCE_3 = enum.auto()
-    DIFFERENCE_3_COPY = enum.auto()
-
-    POWER = enum.auto()
-    """R^2 modulo the current prime: what brings numbers of the left bank into Montgomery form."""
-    X_HIGH = enum.auto()
-    """The upper halves of numbers as long as M, where these are two as long as a prime."""
-    Y_HIGH = enum.auto()
-    RESULT_HIGH = enum.auto()
-    SUM_HIGH = enum.auto()
-    POINT_HIGH = enum.auto()
-    M_HIGH = enum.auto()
-    POINT_X = enum.auto()
-    """A point of a short Weierstrass curve; the copies lie right."""
-    POINT_X_COPY = enum.auto()
-    POINT_Y = enum.auto()
-    CURVE_A = enum.auto()
-    """The coefficient a of a short Weierstrass curve."""
-    EDWARDS_A = enum.auto()
-    """That of an Edwards curve, which lies in the other bank."""
-    CURVE_3B = enum.auto()
-    """Three times its coefficient b."""
-    CURVE_D = enum.auto()
-    """The coefficient d of an Edwards curve."""
-    PLAIN_A = enum.auto()
-    """That a as the host has written it, 1 or P - 1."""
-    X_1 = enum.auto()
-    """X_1 : Y_1 : Z_1 is the sum of points that is made."""
-    Y_1 = enum.auto()
-    Z_1 = enum.auto()
-    Z_1_COPY = enum.auto()
-    Y_1_COPY = enum.auto()
-    XY_1 = enum.auto()
-    """X_1 Y_1 / Z_1, the fourth of the extended coordinates on an Edwards curve."""
-    X_ADDED = enum.auto()
-    """X_ADDED : Y_ADDED : Z_ADDED is added to it."""
-    Y_ADDED = enum.auto()
-    Z_ADDED = enum.auto()
-    Y_2 = enum.auto()
-    """With X_2 and X_3, and Z_2 and Z_3, a ladder's two points, one of which a bit selects."""
-    Y_2_COPY = enum.auto()
-    Y_3 = enum.auto()
-    Y_3_COPY = enum.auto()
-    SLOPE = enum.auto()
-    """That of the line through the ladder's two points."""
-    SLOPE_COPY = enum.auto()
-    CLAIMED_0 = enum.auto()
-    CLAIMED_1 = enum.auto()
-    """Coordinates that a result claims, in Montgomery form."""
-    SQUARE = enum.auto()
-    """That of the difference of their coordinates x."""
-    X_KEPT = enum.auto()
-    """X_KEPT : Y_KEPT : Z_KEPT is a sum of points that waits for another one."""
-    Y_KEPT = enum.auto()
-    Z_KEPT = enum.auto()
-    OLD_SCALAR = enum.auto()
-    """E as multiples of the base point have scanned it, while it is made again."""
-    NONCE = enum.auto()
-    """A signature's secret number k, in Montgomery form."""
-    INVERSE = enum.auto()
-    """The inverse of k, or of the number s of a signature, modulo Q."""
-    SIGNATURE_R = enum.auto()
-    """The numbers r and s of a signature."""
-    SIGNATURE_S = enum.auto()
-    FACTOR_2 = enum.auto()
-    """What the public key is multiplied by."""
-    FORM_Z = enum.auto()
-    """The hash in Montgomery form."""
-    FORM_D = enum.auto()
-    """The private key in Montgomery form."""
-    FORM_SUM = enum.auto()
-    """z + r d in Montgomery form."""
-    LEFT_0 = enum.auto()
-    """LEFT_k and RIGHT_k, which have one block of both banks: intermediate values of formulas."""
-    RIGHT_0 = enum.auto()
-    LEFT_1 = enum.auto()
-    RIGHT_1 = enum.auto()
-    LEFT_2 = enum.auto()
-    RIGHT_2 = enum.auto()
-    LEFT_3 = enum.auto()
-    RIGHT_3 = enum.auto()
-    LEFT_4 = enum.auto()
-    RIGHT_4 = enum.auto()
-    LEFT_5 = enum.auto()
-    RIGHT_5 = enum.auto()
-    LEFT_6 = enum.auto()
-    RIGHT_6 = enum.auto()
-    LEFT_7 = enum.auto()
-    RIGHT_7 = enum.auto()
-    MINUS_3 = enum.auto()
-    """P - a - 3, which is 0 where the coefficient a is -3."""
-    SQUARE_OF_Z = enum.auto()
-    """Z_1^2 where it is -3, else 0."""
-    TERM_OF_A = enum.auto()
-    """a Z_1^4 where it is another one, else 0."""
-    PRODUCT = enum.auto()
-    """A product that is moved to one of its factors, which the multiplier must not write over."""
-    KEY_0 = enum.auto()
-    """KEY_0 and KEY_1 are random numbers whose sum is the private key modulo Q; they stay from one
-    operation to the next."""
-    KEY_1 = enum.auto()
-    CHECKED_KEY_0 = enum.auto()
-    """The same of other random numbers: what signatures are checked with."""
-    CHECKED_KEY_1 = enum.auto()
-    SQUARE_R = enum.auto()
-    """A signature's r times R^2 modulo Q: it brings the product with a plain number into Montgomery
-    form."""
-    FORM_SUM_1 = enum.auto()
-    """What is to be added to FORM_SUM, where z + r d is in two shares."""
+    A number's value is its rank, which no other number of any class has. In this order numbers are
+    placed in memory (`numbers/places.py`), so that with other ranks the Verilog is another one. A
+    new number takes the next rank that is free.
+    """
 
     @property
     def entry(self) -> int | None:
         """Which entry of the table it is; None of the others."""
-        return int(self.name[2:]) if self.name.startswith("T_") else None
+        return None
+
+
+class Core(Scratch):
+    """What the machine itself reads or writes: its units, its checks and its addressing modes."""
+
+    ACCUMULATOR = 1
+    """The intermediate result C of an exponentiation."""
+    SPARE = 2
+    """Changes places with ACCUMULATOR, see `Mode.NEXT`."""
+    BASE = 3
+    """The base P in Montgomery form."""
+    RESULT = 4
+    PART = 5
+    """S_q, the other half's share of the result."""
+    SCALED = 6
+    """The scaled modulus, where the multiplier keeps it in memory."""
+    ADDED_MODULUS = 7
+    """A multiple of the modulus that is above what sums subtract: c * M, where the multiplier works
+    modulo a scaled modulus."""
+    QUOTIENT = 8
+    """The quotient, where the multiplier keeps it in memory."""
+    SUM = 11
+    """A result that is checked before the host may read it, as the multiplier of the check."""
+    SUM_COPY = 12
+    """A copy of that result, so that no single fault can change both."""
+    KEPT_E = 13
+    """E, while its own location holds something else."""
+    CLAIMED = 21
+    """X + 2 (2^mask_bits - 1) * M - t * M, which the result is checked with."""
+
+
+class UpperHalf(Scratch):
+    """The upper halves of numbers as long as M, where these are two as long as a prime."""
+
+    X_HIGH = 83
+    Y_HIGH = 84
+    RESULT_HIGH = 85
+    SUM_HIGH = 86
+    POINT_HIGH = 87
+    M_HIGH = 88
+
+
+class Exchanged(Scratch):
+    """Numbers that change places by a bit of the exponent: of a ladder's two points, and others."""
+
+    X_2 = 70
+    """X_2 : Z_2 and X_3 : Z_3 are the ladder's two multiples of the point."""
+    Z_2 = 71
+    X_3 = 72
+    Z_3 = 73
+    SUM_2 = 74
+    """X_2 + Z_2; the copies of a sum and a difference lie right."""
+    SUM_2_COPY = 75
+    DIFFERENCE_2 = 76
+    DIFFERENCE_2_COPY = 77
+    SUM_3 = 78
+    SUM_3_COPY = 79
+    DIFFERENCE_3 = 80
+    DIFFERENCE_3_COPY = 81
+    Y_2 = 106
+    """With X_2 and X_3, and Z_2 and Z_3, a ladder's two points, one of which a bit selects."""
+    Y_2_COPY = 107
+    Y_3 = 108
+    Y_3_COPY = 109
+
+
+class Retained(Scratch):
+    """What stays from one operation to the next, besides operands."""
+
+    BLINDED_P = 16
+    """The exponent D_p + k (P - 1), `exponent_blinding_bits` longer than P; and the same of Q. Both
+    stay from one operation to the next."""
+    BLINDED_Q = 17
+    KEY_0 = 147
+    """KEY_0 and KEY_1 are random numbers whose sum is the private key modulo Q; they stay from one
+    operation to the next."""
+    KEY_1 = 148
+    CHECKED_KEY_0 = 149
+    """The same of other random numbers: what signatures are checked with."""
+    CHECKED_KEY_1 = 150
+
+
+class PerPrime(Scratch):
+    """Numbers of P, and of Q, which stand for each other as CURRENT does: see `OF_Q`."""
+
+    SCALED_P = 24
+    """SCALED of P, and t * P more; the same of Q. It takes the place of SCALED for each half."""
+    SCALED_Q = 25
+    MASKED_POWER_P = 26
+    """P_POWER + t * P, and the same of Q."""
+    MASKED_POWER_Q = 27
+
+
+class Entry(Scratch):
+    """Entries of the table of an exponentiation with windows: T_k is the power k of the base."""
+
+    T_0 = 33
+    T_1 = 34
+    T_2 = 35
+    T_3 = 36
+    T_4 = 37
+    T_5 = 38
+    T_6 = 39
+    T_7 = 40
+    T_8 = 41
+    T_9 = 42
+    T_10 = 43
+    T_11 = 44
+    T_12 = 45
+    T_13 = 46
+    T_14 = 47
+    T_15 = 48
+    T_16 = 49
+    T_17 = 50
+    T_18 = 51
+    T_19 = 52
+    T_20 = 53
+    T_21 = 54
+    T_22 = 55
+    T_23 = 56
+    T_24 = 57
+    T_25 = 58
+    T_26 = 59
+    T_27 = 60
+    T_28 = 61
+    T_29 = 62
+    T_30 = 63
+    T_31 = 64
+
+    @property
+    def entry(self) -> int:
+        """Which one it is."""
+        return int(self.name[2:])
 
     @staticmethod
-    def table(entry: int) -> "Scratch":
+    def at(entry: int) -> "Entry":
         """The base to the power `entry`, 0 to 31."""
-        return Scratch[f"T_{entry}"]
+        return Entry[f"T_{entry}"]
 
 
 class Mode(_Unnumbered):
@@ -444,8 +354,8 @@ OF_Q: Mapping[Reference, Location] = {
     Operand.P: Operand.Q,
     Operand.P_POWER: Operand.Q_POWER,
     Operand.DP: Operand.DQ,
-    Scratch.SCALED_P: Scratch.SCALED_Q,
-    Scratch.MASKED_POWER_P: Scratch.MASKED_POWER_Q,
+    PerPrime.SCALED_P: PerPrime.SCALED_Q,
+    PerPrime.MASKED_POWER_P: PerPrime.MASKED_POWER_Q,
 }
 """What stands for P's numbers, as x or y, where CURRENT is Q."""
 
@@ -453,39 +363,39 @@ OF_TABLE = (Mode.WINDOW, Mode.ENTRY, Mode.THIRD)
 """Modes that name an entry of the table."""
 
 OF_ONE: Mapping[Location, Scratch] = {
-    Scratch.X_2: Scratch.X_3,
-    Scratch.X_3: Scratch.X_2,
-    Scratch.Z_2: Scratch.Z_3,
-    Scratch.Z_3: Scratch.Z_2,
-    Scratch.Y_2: Scratch.Y_3,
-    Scratch.Y_3: Scratch.Y_2,
-    Scratch.Y_2_COPY: Scratch.Y_3_COPY,
-    Scratch.Y_3_COPY: Scratch.Y_2_COPY,
-    Scratch.SUM_2: Scratch.SUM_3,
-    Scratch.SUM_3: Scratch.SUM_2,
-    Scratch.SUM_2_COPY: Scratch.SUM_3_COPY,
-    Scratch.SUM_3_COPY: Scratch.SUM_2_COPY,
-    Scratch.DIFFERENCE_2: Scratch.DIFFERENCE_3,
-    Scratch.DIFFERENCE_3: Scratch.DIFFERENCE_2,
-    Scratch.DIFFERENCE_2_COPY: Scratch.DIFFERENCE_3_COPY,
-    Scratch.DIFFERENCE_3_COPY: Scratch.DIFFERENCE_2_COPY,
+    Exchanged.X_2: Exchanged.X_3,
+    Exchanged.X_3: Exchanged.X_2,
+    Exchanged.Z_2: Exchanged.Z_3,
+    Exchanged.Z_3: Exchanged.Z_2,
+    Exchanged.Y_2: Exchanged.Y_3,
+    Exchanged.Y_3: Exchanged.Y_2,
+    Exchanged.Y_2_COPY: Exchanged.Y_3_COPY,
+    Exchanged.Y_3_COPY: Exchanged.Y_2_COPY,
+    Exchanged.SUM_2: Exchanged.SUM_3,
+    Exchanged.SUM_3: Exchanged.SUM_2,
+    Exchanged.SUM_2_COPY: Exchanged.SUM_3_COPY,
+    Exchanged.SUM_3_COPY: Exchanged.SUM_2_COPY,
+    Exchanged.DIFFERENCE_2: Exchanged.DIFFERENCE_3,
+    Exchanged.DIFFERENCE_3: Exchanged.DIFFERENCE_2,
+    Exchanged.DIFFERENCE_2_COPY: Exchanged.DIFFERENCE_3_COPY,
+    Exchanged.DIFFERENCE_3_COPY: Exchanged.DIFFERENCE_2_COPY,
 }
 """What stands for numbers in a step `by_bit` where the exponent's bit is 1. Each pair lies in one
 bank, in blocks whose numbers differ in the bit of weight 2."""
 
 HALF_OF: Mapping[Location, Location] = {
-    Scratch.X_HIGH: Operand.X,
-    Scratch.Y_HIGH: Operand.Y,
-    Scratch.RESULT_HIGH: Scratch.RESULT,
-    Scratch.SUM_HIGH: Scratch.SUM,
-    Scratch.POINT_HIGH: Operand.POINT,
-    Scratch.M_HIGH: Operand.M,
+    UpperHalf.X_HIGH: Operand.X,
+    UpperHalf.Y_HIGH: Operand.Y,
+    UpperHalf.RESULT_HIGH: Core.RESULT,
+    UpperHalf.SUM_HIGH: Core.SUM,
+    UpperHalf.POINT_HIGH: Operand.POINT,
+    UpperHalf.M_HIGH: Operand.M,
 }
 """Of an upper half, as long as a prime, the number as long as the whole modulus. Steps modulo a
 prime that name that number have its lower half."""
 
 TABLE: Mapping[Operand, tuple[Scratch, Scratch]] = {
-    Operand[f"TABLE_{k}"]: (Scratch.table(2 * k), Scratch.table(2 * k + 1)) for k in range(12)
+    Operand[f"TABLE_{k}"]: (Entry.at(2 * k), Entry.at(2 * k + 1)) for k in range(12)
 }
 """Entries of the table that are an operand's two numbers."""
 POINTS = 8
@@ -502,11 +412,11 @@ def third_entry(point: int) -> int:
 
 
 BLINDED_OF: Mapping[Context, Scratch] = {
-    Context.P: Scratch.BLINDED_P,
-    Context.Q: Scratch.BLINDED_Q,
+    Context.P: Retained.BLINDED_P,
+    Context.Q: Retained.BLINDED_Q,
 }
 """The blinded exponents that stay."""
-KEYS = ((Scratch.KEY_0, Scratch.KEY_1), (Scratch.CHECKED_KEY_0, Scratch.CHECKED_KEY_1))
+KEYS = ((Retained.KEY_0, Retained.KEY_1), (Retained.CHECKED_KEY_0, Retained.CHECKED_KEY_1))
 """The shares of a private key on a curve that stay: of signatures, and of their check."""
 SHARES = frozenset(share for pair in KEYS for share in pair)
 """Each of them, as long as Q."""

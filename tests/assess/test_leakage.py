@@ -19,8 +19,9 @@ from coprime.engine import design
 from coprime.engine.contract import Command
 from coprime.flow import parts
 from coprime.operations import masked_primes, rsa_private
-from coprime.operations.masked_private import masked_private
-from coprime.program.operands import Operand, Scratch
+from coprime.operations.banked import Banked
+from coprime.operations.masked_private import Masking, masked_private
+from coprime.program.operands import Operand
 from coprime.program.steps import StepKind
 from tests.program.steps import move
 
@@ -257,8 +258,8 @@ def test_a_plain_move_among_masked_numbers_is_found(monkeypatch, programs_anew):
 
     def planted(machine):
         (steps,) = masked_private(machine)
-        place = next(k for k, one in enumerate(steps) if one.destination is Scratch.BLINDED_BASE)
-        plain = move(Scratch.FACTOR, Operand.X)
+        place = next(k for k, one in enumerate(steps) if one.destination is Masking.BLINDED_BASE)
+        plain = move(Banked.FACTOR, Operand.X)
         return [[*steps[: place + 1], replace(plain, note="planted"), *steps[place + 1 :]]]
 
     monkeypatch.setattr(rsa_private, "masked_private", planted)

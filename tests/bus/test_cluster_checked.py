@@ -10,7 +10,7 @@ from coprime.device.cluster import Cluster
 from coprime.device.faulty import FaultyDevice
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.parts import cluster_verilog
-from coprime.program.operands import Scratch
+from coprime.program.operands import Core
 from coprime.rsa.keys import generate
 from tests.cluster.bench import Bench, cluster_choice
 
@@ -37,10 +37,10 @@ def memories(bench, core):
 @pytest.mark.parametrize(
     ("slot", "step"),
     [
-        (Scratch.RESULT, 9),
-        pytest.param(Scratch.RESULT, 3, marks=pytest.mark.fuzz),
-        pytest.param(Scratch.RESULT, 1, marks=pytest.mark.fuzz),
-        pytest.param(Scratch.SUM, 1, marks=pytest.mark.fuzz),
+        (Core.RESULT, 9),
+        pytest.param(Core.RESULT, 3, marks=pytest.mark.fuzz),
+        pytest.param(Core.RESULT, 1, marks=pytest.mark.fuzz),
+        pytest.param(Core.SUM, 1, marks=pytest.mark.fuzz),
     ],
 )
 def test_a_digit_that_changes_before_it_is_read(bench, slot, step):

@@ -26,8 +26,10 @@ from coprime.exponentiators.names import BLINDINGS
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
+from coprime.operations.masked_primes import PrimeMasking
+from coprime.operations.masked_private import Masking
 from coprime.package.describe import describe
-from coprime.program.operands import BLINDED_OF, Context, Scratch
+from coprime.program.operands import BLINDED_OF, Context, Core, PerPrime
 from coprime.program.steps import SIGNS, StepKind, mask_bits
 from coprime.rsa.keys import RsaPrivateKey, generate
 from coprime.soc.board_files import build_board
@@ -237,8 +239,8 @@ def check_masked_primes(half, drawn, parts):
     operands, lengths = private_operation(design.capabilities, half.key)
     powers = {Operand.Q: operands[Operand.Q_POWER], Operand.P: operands[Operand.P_POWER]}
     kept = [
-        (Operand.Q, Scratch.SCALED_Q, Scratch.MASKED_POWER_Q),
-        (Operand.P, Scratch.SCALED_P, Scratch.MASKED_POWER_P, Scratch.NEGATIVE_POWER),
+        (Operand.Q, PerPrime.SCALED_Q, PerPrime.MASKED_POWER_Q),
+        (Operand.P, PerPrime.SCALED_P, PerPrime.MASKED_POWER_P, PrimeMasking.NEGATIVE_POWER),
     ]
     ones = iter(drawn)
     for name, *places in kept:
@@ -274,10 +276,10 @@ def test_masks(subject):
     model = MaskedPrivate(key, half.x, t=t, bits=v, r=r % key.n)
     with half.device:
         half.run_to(StepKind.SCAN_WINDOWS)
-        assert half.value(Scratch.MASK, digits) == model.mask
-        assert half.value(Scratch.CLAIMED, digits) == model.claimed
-        assert half.value(Scratch.UNBLINDING, digits) % key.n == model.unblinding
-        assert half.value(Scratch.BLINDED_BASE, digits) % key.n == model.base
+        assert half.value(PrimeMasking.MASK, digits) == model.mask
+        assert half.value(Core.CLAIMED, digits) == model.claimed
+        assert half.value(Masking.UNBLINDING, digits) % key.n == model.unblinding
+        assert half.value(Masking.BLINDED_BASE, digits) % key.n == model.base
         assert before[Context.P] != key.dp and before[Context.Q] != key.dq
         primes = ((Context.P, key.p, of_k[:parts]), (Context.Q, key.q, of_k[parts:]))
         for one, prime, of_prime in primes:
@@ -287,11 +289,13 @@ def test_masks(subject):
         if masks:
             check_masked_primes(half, of_primes, parts_of_t)
         half.run_to(StepKind.CHECK_ZERO)
-        assert half.value(Scratch.MASKED_SUM, digits) == model.masked_result
+        assert half.value(Masking.MASKED_SUM, digits) == model.masked_result
         half.finish()
 
 
-@pytest.mark.parametrize("made", [Scratch.SCALED_Q, Scratch.MASKED_POWER_Q, Scratch.NEGATIVE_POWER])
+@pytest.mark.parametrize(
+    "made", [PerPrime.SCALED_Q, PerPrime.MASKED_POWER_Q, PrimeMasking.NEGATIVE_POWER]
+)
 def test_what_is_made_of_a_prime_and_is_0(made):
     """The half is wrong then, and the check does not take the same number."""
     half = Half(COMPACT)

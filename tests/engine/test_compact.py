@@ -20,7 +20,7 @@ from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.layout import Layout
 from coprime.engine.precomputation import Radix
-from coprime.program.operands import Scratch
+from coprime.program.operands import Core
 from coprime.program.steps import Next
 from coprime.rsa import operations
 from coprime.rsa.keys import RsaPrivateKey, generate, parse_private
@@ -100,8 +100,8 @@ def test_cycles_tell_only_the_lengths(bench):
 def unchecked(design):
     """The design without the steps from the check on, to count their cycles."""
     (program,) = design.programs
-    first = next(k for k, step in enumerate(program.steps) if step.destination is Scratch.SUM)
-    last = dataclasses.replace(program.steps[first - 1], destination=Scratch.RESULT, next=Next.JUMP)
+    first = next(k for k, step in enumerate(program.steps) if step.destination is Core.SUM)
+    last = dataclasses.replace(program.steps[first - 1], destination=Core.RESULT, next=Next.JUMP)
     steps = (*program.steps[: first - 1], last, *program.steps[first:])
     targets = (*program.targets[: first - 1], 0, *program.targets[first:])
     short = dataclasses.replace(design)
@@ -131,7 +131,7 @@ def test_operands_fit_the_memory(step):
             # What the host writes, and what it reads: these stay until a command uses them up.
             spans = []
             for slot, base in layout.bases.items():
-                held = slot is Scratch.RESULT or slot in own.operands
+                held = slot is Core.RESULT or slot in own.operands
                 if not held or layout.lies_right(slot) is not right:
                     continue
                 kind = slot.length if isinstance(slot, Operand) else Length.MODULUS

@@ -14,7 +14,7 @@ from coprime.catalog import choose
 from coprime.device.accelerator import Accelerator
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
-from coprime.program.operands import Scratch
+from coprime.program.operands import Core
 
 pytestmark = pytest.mark.xdist_group("faults of compact")
 
@@ -61,7 +61,7 @@ def layout_word(slot, digit, choice=CHOICE):
     return f"engine.lane.{side}.memory", layout.bases[slot] + digit
 
 
-@pytest.mark.parametrize("slot", [Scratch.RESULT, Scratch.SUM])
+@pytest.mark.parametrize("slot", [Core.RESULT, Core.SUM])
 @pytest.mark.parametrize("digit", [0, 3])
 def test_after_the_check(private, slot, digit):
     """The result or what was checked, in the engine's last cycle: seen as the result is read."""
@@ -79,7 +79,7 @@ def test_after_the_check_of_a_last_bit():
     """256 bits are 8 words and 15 digits and a bit: nothing comes sooner behind the last digit."""
     choice = choose("compact", {"max_bits": "256"})
     with Campaign(NumberSubject(choice, Command.RSA_PRIVATE, 256, seed=2)) as campaign:
-        for slot in (Scratch.RESULT, Scratch.SUM):
+        for slot in (Core.RESULT, Core.SUM):
             name, word = layout_word(slot, 15, choice)
             run = flip(campaign, engine_cycles(campaign)[-1], name, word, 0)
             assert (run.outcome, run.error) == (Outcome.ERROR, Error.FAULT)

@@ -17,7 +17,7 @@ from coprime.assess.number_subject import NumberSubject
 from coprime.assess.subject import Outcome
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
-from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.operands import Context, Core, Operand
 from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.primes import is_prime
@@ -151,7 +151,7 @@ def test_e_in_memory(campaign, visits):
     """Where it is loaded, and where it is kept."""
     for start, bank, location in (
         (visits[0], RIGHT, Operand.E),
-        (visits[5], LEFT, Scratch.KEPT_E),
+        (visits[5], LEFT, Core.KEPT_E),
     ):
         words = words_of(location, 1)
         assert outcomes(campaign, start[2][:1], bank, words) == {Outcome.ERROR}
@@ -295,11 +295,11 @@ def test_x_on_its_way(campaign, visits):
 def test_after_the_check(campaign, visits):
     """SUM, its copy, and the result in memory; the comparison as it is read."""
     moment, last = first(visits, "SUM_COPY = SUM"), visits[-1][2]
-    for location in (Scratch.SUM, Scratch.SUM_COPY):
+    for location in (Core.SUM, Core.SUM_COPY):
         for cycle in (moment[-1], last[0]):
             found = outcomes(campaign, [cycle], RIGHT, words_of(location, DIGITS))
             assert Outcome.ERROR in found
-    words = words_of(Scratch.RESULT, DIGITS)
+    words = words_of(Core.RESULT, DIGITS)
     assert Outcome.ERROR in outcomes(campaign, last[-1:], LEFT, words)
     for name in named(campaign, "result_check.fresh", "result_check.asked_1"):
         outcomes(campaign, range(last[-1], last[-1] + 60, 3), name)

@@ -14,7 +14,8 @@ from coprime.bus import registers
 from coprime.catalog import choose
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error, Operand
-from coprime.program.operands import Mode, Scratch
+from coprime.operations.banked import Banked
+from coprime.program.operands import Core, Mode
 from coprime.program.steps import Next, StepKind
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
@@ -151,7 +152,7 @@ def test_operands(campaign, busy, lane, operand):
 @pytest.mark.fuzz
 def test_what_is_checked(campaign, busy, lane, every):
     """SUM in either lane, and the copy of it, in the last third of the operation."""
-    for location in (Scratch.SUM, Scratch.SUM_COPY, Scratch.FACTOR):
+    for location in (Core.SUM, Core.SUM_COPY, Banked.FACTOR):
         words = [LAYOUT.bases[location] + word for word in range(DIGITS)]
         cycles = busy[len(busy) * 2 // 3 :: every]
         outcomes(campaign, cycles, f"{lane}.right.memory", words)

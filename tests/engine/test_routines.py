@@ -14,12 +14,12 @@ from coprime.engine.fdfm import fdfm
 from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.program.assembler import LONGEST_TABLE, Program
-from coprime.program.operands import Context, Scratch
+from coprime.program.operands import Context, Core
 from coprime.program.steps import Next, StepKind
 from tests.engine.ports import EnginePorts
 from tests.program.steps import PASS, linear
 
-ACC, RESULT = Scratch.ACCUMULATOR, Scratch.RESULT
+ACC, RESULT = Core.ACCUMULATOR, Core.RESULT
 X, M, BITS = Operand.X, Operand.M, 64
 DESIGNS = {
     "fdfm": lambda: fdfm(BITS),
@@ -45,7 +45,7 @@ def add(destination, x, y, label="", **rule):
 
 def steps_on(layout):
     """Their difference lies in a place as long as M: on lanes of two banks it is not PART."""
-    difference = Scratch.PART if layout.banks == 1 else Scratch.SCALED
+    difference = Core.PART if layout.banks == 1 else Core.SCALED
     return [
         step(StepKind.SUBTRACT, ACC, X, X),
         add(ACC, ACC, X, "again", next=Next.CALL, target="double"),

@@ -15,11 +15,11 @@ from coprime.engine.fdfm import fdfm
 from coprime.engine.linear_pipeline import LinearPipeline
 from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
-from coprime.operations.banked import prepare_banked
+from coprime.operations.banked import Banked, prepare_banked
 from coprime.program.assembler import Program
 from coprime.program.builder import Builder
 from coprime.program.numbers.allocation import Allocation
-from coprime.program.operands import Context, Mode, Scratch
+from coprime.program.operands import Context, Core, Mode
 from coprime.program.steps import MOST_TIMES_MODULUS, Next, StepKind
 from tests.engine.ports import EnginePorts
 from tests.program.steps import linear
@@ -48,21 +48,21 @@ def step(kind, destination, x, y, **others):
 
 def sums():
     """Each sum goes to a place of its turn; a total doubles, and has the sum added."""
-    total = Scratch.SCALED
+    total = Core.SCALED
     places = [
-        (Scratch.ACCUMULATOR, None),
-        (Scratch.TERM, None),
-        (Scratch.ACCUMULATOR, Scratch.SUM),
+        (Core.ACCUMULATOR, None),
+        (Banked.TERM, None),
+        (Core.ACCUMULATOR, Core.SUM),
     ]
     yield step(StepKind.SUBTRACT, total, M, M)
-    yield step(StepKind.MOVE, Scratch.ADDED_MODULUS, GIVEN, M)
+    yield step(StepKind.MOVE, Core.ADDED_MODULUS, GIVEN, M)
     for turn, (kind, x, y, times) in enumerate(CASES):
         place, copy = places[turn % len(places)]
         yield step(kind, place, x, y, times_modulus=times, copy=copy)
         yield step(StepKind.ADD, total, total, total)
         yield step(StepKind.ADD, total, total, place if copy is None else copy)
-    yield step(StepKind.ADD, total, Scratch.ACCUMULATOR, total)
-    yield step(StepKind.MOVE, Scratch.RESULT, total, M, next=Next.JUMP)
+    yield step(StepKind.ADD, total, Core.ACCUMULATOR, total)
+    yield step(StepKind.MOVE, Core.RESULT, total, M, next=Next.JUMP)
 
 
 def expected(x, y, modulus):
@@ -89,11 +89,11 @@ def with_steps(design, steps):
     design.__dict__["programs"] = [program]
     # ADDED_MODULUS is in DP's place, which these steps have no need of.
     numbers, bases = dict(layout.numbers), dict(layout.bases)
-    numbers[Scratch.ADDED_MODULUS] = numbers[Operand.DP]
-    bases[Scratch.ADDED_MODULUS] = bases[Operand.DP]
+    numbers[Core.ADDED_MODULUS] = numbers[Operand.DP]
+    bases[Core.ADDED_MODULUS] = bases[Operand.DP]
     places = layout.places
-    of = {**places.of, Scratch.ADDED_MODULUS: places.of[Operand.DP]}
-    pieces = {(Scratch.ADDED_MODULUS, part) for part in (0, 1)}  # it is as long as M
+    of = {**places.of, Core.ADDED_MODULUS: places.of[Operand.DP]}
+    pieces = {(Core.ADDED_MODULUS, part) for part in (0, 1)}  # it is as long as M
     conflicts = replace(places.conflicts, used=places.conflicts.used | pieces)
     places = Allocation(of, conflicts)
     design.__dict__["layout"] = replace(layout, numbers=numbers, bases=bases, places=places)
@@ -158,15 +158,15 @@ def test_results_and_cycles(name):
 def test_a_product_in_both_banks(name):
     """X * R, as both factors of a square."""
     design = DESIGNS[name]()
-    multiplication, acc = design.multiplication, Scratch.ACCUMULATOR
+    multiplication, acc = design.multiplication, Core.ACCUMULATOR
     code = Builder()
     prepare_banked(code, multiplication)
-    code.multiply(acc, X, Y, "X * R", copy=Scratch.SUM)
-    code.move(Scratch.ADDED_MODULUS, acc)
-    code.multiply(acc, acc, Scratch.SUM, "X * X * R")
+    code.multiply(acc, X, Y, "X * R", copy=Core.SUM)
+    code.move(Core.ADDED_MODULUS, acc)
+    code.multiply(acc, acc, Core.SUM, "X * X * R")
     code.multiply(acc, acc, Mode.ONE, "X * X", descale=multiplication.scaled)
     code.reduce(acc, acc)
-    code.move(Scratch.RESULT, acc)
+    code.move(Core.RESULT, acc)
     code.finish()
     with_steps(design, code.steps)
     ports, lengths = EnginePorts(design), {Length.MODULUS: BITS, Length.EXPONENT: 9}
@@ -198,14 +198,14 @@ def test_steps_that_are_refused():
     with pytest.raises(ValueError, match="CHECK_BELOW adds no modulus"):
         step(StepKind.CHECK_BELOW, X, X, Y, times_modulus=2)
     with pytest.raises(ValueError, match="has no copy"):
-        step(StepKind.CHECK_BELOW, X, X, Y, copy=Scratch.SUM)
+        step(StepKind.CHECK_BELOW, X, X, Y, copy=Core.SUM)
 
 
 @pytest.mark.parametrize("name", ["fdfm", "compact"])
 def test_a_copy_at_another_place_is_refused(name):
     design = DESIGNS[name]()
     (own,) = design.programs
-    wrong = step(StepKind.ADD, Scratch.ACCUMULATOR, X, X, copy=Scratch.BASE)
+    wrong = step(StepKind.ADD, Core.ACCUMULATOR, X, X, copy=Core.BASE)
     design.__dict__["programs"] = [
         replace(own, steps=(*own.steps, wrong), targets=(*own.targets, 0))
     ]

@@ -19,17 +19,19 @@ from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.overlap import OverlapModel
 from coprime.engine.sequencer.step_kinds import step_kinds
 from coprime.multipliers.ring.multiplication import RingMultiplication
+from coprime.operations.banked import Banked
+from coprime.operations.x_multiply import Ladder
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Mode, Scratch
+from coprime.program.operands import Context, Core, Exchanged, Mode
 from coprime.program.steps import Next, Step, StepKind
 from tests.engine.ports import EnginePorts
 from tests.program.steps import PASS, linear, move, multiply, prepare
 
 X, Y, E, M = Operand.X, Operand.Y, Operand.E, Operand.M
 WHOLE = Context.WHOLE
-LEFT = [Scratch[name] for name in "X_2 X_3 Z_2 Z_3 SUM_2 SUM_3 DIFFERENCE_2 DIFFERENCE_3".split()]
-COPIES = {one: Scratch[f"{one.name}_COPY"] for one in LEFT[-4:]}
-RIGHT = [Scratch.A_24, Scratch.KEPT_SCALAR, Scratch.U_1, *COPIES.values()]
+LEFT = [Exchanged[name] for name in "X_2 X_3 Z_2 Z_3 SUM_2 SUM_3 DIFFERENCE_2 DIFFERENCE_3".split()]
+COPIES = {one: Exchanged[f"{one.name}_COPY"] for one in LEFT[-4:]}
+RIGHT = [Ladder.A_24, Banked.KEPT_SCALAR, Ladder.U_1, *COPIES.values()]
 PLACES = LEFT + RIGHT
 """What the ladder needs at once, so that no two of them share a place."""
 KINDS = [StepKind.MULTIPLY, StepKind.ADD, StepKind.SUBTRACT, StepKind.MOVE, StepKind.PASS]
@@ -90,10 +92,10 @@ class RandomProgram:
         self.bound = 1 << own.digit_width * self.rounds - 1
         self.bits = [operands[E] >> k & 1 for k in reversed(range(lengths[Length.EXPONENT]))]
         scaled = multiplication.scaled_modulus(operands[M])
-        self.values = {**operands, Scratch.SCALED: scaled, Mode.ONE: 1}
+        self.values = {**operands, Core.SCALED: scaled, Mode.ONE: 1}
         self.recent = []
         self.steps = prepare(multiplication)
-        self.add(move(Scratch.ADDED_MODULUS, Scratch.SCALED, WHOLE))
+        self.add(move(Core.ADDED_MODULUS, Core.SCALED, WHOLE))
         for last, place in zip([X, *PLACES], PLACES, strict=False):
             self.add(linear(StepKind.ADD, place, last, Y, WHOLE, "another number for each place"))
         self.steps.append(SCAN)
@@ -153,7 +155,7 @@ class RandomProgram:
             modulus, rounds = self.values[M], self.rounds
             return self.multiplication.product(x, y, modulus, rounds, descale=step.descale)
         sign = {StepKind.ADD: 1, StepKind.SUBTRACT: -1, StepKind.MOVE: 0}[step.kind]
-        added = self.values.get(Scratch.ADDED_MODULUS, 0)
+        added = self.values.get(Core.ADDED_MODULUS, 0)
         return x + sign * y + step.times_modulus * added
 
 
@@ -225,7 +227,7 @@ def test_random_steps(tile, tiles, bits, delay, count, seed):
 @pytest.mark.parametrize(
     "step",
     [
-        move(Scratch.ADDED_MODULUS, Scratch.SCALED, WHOLE),
+        move(Core.ADDED_MODULUS, Core.SCALED, WHOLE),
         Step(kind=StepKind.CHECK_POSITIVE, y=Y, note="its destination, X, is not written"),
     ],
     ids=["what is prepared", "a check"],
@@ -242,19 +244,19 @@ def test_a_linear_step_right_after_a_preparation(step):
 @pytest.mark.parametrize("idle", [23, 33])
 def test_digits_that_stay_three_cycles_apart(idle):
     """Moves that begin so late in a product that they go on alone, but not two cycles a digit."""
-    bits, places = 281, [Scratch.U_1, Scratch.SUM_3_COPY, Scratch.DIFFERENCE_3_COPY]
+    bits, places = 281, [Ladder.U_1, Exchanged.SUM_3_COPY, Exchanged.DIFFERENCE_3_COPY]
     design = design_for("kara95", 1, bits, "1")
     operands, lengths = inputs(design, bits, seed=5)
-    factors = Scratch.A_24, WHOLE, "a product"
-    result = multiply(Scratch.SUM_2, Scratch.Z_2, *factors)
+    factors = Ladder.A_24, WHOLE, "a product"
+    result = multiply(Exchanged.SUM_2, Exchanged.Z_2, *factors)
     steps = [
         *prepare(design.multiplication),
         *(move(place, X, WHOLE) for place in PLACES),
-        *(multiply(place, Scratch.X_2, *factors) for place in (Scratch.X_3, Scratch.Z_2)),
-        replace(result, copy=Scratch.SUM_2_COPY),
+        *(multiply(place, Exchanged.X_2, *factors) for place in (Exchanged.X_3, Exchanged.Z_2)),
+        replace(result, copy=Exchanged.SUM_2_COPY),
         *[replace(PASS, modulus=WHOLE)] * idle,
-        *map(move, places, (Scratch.X_3, Scratch.X_2, Scratch.SUM_2), [WHOLE] * 3),
-        multiply(Scratch.DIFFERENCE_2, Scratch.X_2, Scratch.U_1, WHOLE, "takes the first move"),
+        *map(move, places, (Exchanged.X_3, Exchanged.X_2, Exchanged.SUM_2), [WHOLE] * 3),
+        multiply(Exchanged.DIFFERENCE_2, Exchanged.X_2, Ladder.U_1, WHOLE, "takes the first move"),
         END,
     ]
     with_steps(design, steps)
@@ -266,9 +268,9 @@ def product_by_bit():
     yield from (move(place, X, WHOLE) for place in PLACES)
     yield SCAN
     for turn in range(30):
-        product = multiply(Scratch.X_2, Scratch.KEPT_E, Scratch.A_24, WHOLE, "a product")
+        product = multiply(Exchanged.X_2, Core.KEPT_E, Ladder.A_24, WHOLE, "a product")
         yield replace(product, by_bit=True, label=f"turn {turn}")
-        total = linear(StepKind.ADD, Scratch.Z_2, Scratch.X_2, Scratch.KEPT_E, WHOLE, "a sum")
+        total = linear(StepKind.ADD, Exchanged.Z_2, Exchanged.X_2, Core.KEPT_E, WHOLE, "a sum")
         yield replace(total, next=Next.NEXT_BIT, target=f"turn {turn + 1}")
     yield replace(END, label="turn 30")
 

@@ -16,7 +16,7 @@ from coprime.engine.precomputation import Radix
 from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
 from coprime.exponentiators.names import EXPONENTIATORS
 from coprime.program.builder import Builder
-from coprime.program.operands import Context, Scratch
+from coprime.program.operands import Context, Core, Entry
 from coprime.program.steps import COUNTER_BITS, StepKind
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
@@ -274,7 +274,7 @@ def sliding(window, e):
 
 def test_tables():
     """Every entry that a list reads is made; and every one that is made has its place."""
-    table = {Scratch.table(entry) for entry in range(16)}
+    table = {Entry.at(entry) for entry in range(16)}
     for name in EXPONENTIATORS:
         for window in WINDOWS:
             own = Exponentiation(name, window)
@@ -294,7 +294,7 @@ def test_no_factor_is_overwritten_while_it_is_read(family, exponentiator):
         for program in design_of(family, exponentiator, window, multipliers).programs:
             for step in program.steps:
                 if step.kind is StepKind.MULTIPLY:
-                    assert step.destination not in (step.x, step.y, Scratch.ACCUMULATOR), step
+                    assert step.destination not in (step.x, step.y, Core.ACCUMULATOR), step
 
 
 @pytest.mark.parametrize(

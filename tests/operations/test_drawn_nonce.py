@@ -8,7 +8,7 @@ from coprime.catalog import choose
 from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error
 from coprime.engine.sequencer.lane_model import LaneModel
-from coprime.program.operands import Scratch
+from coprime.program.operands import Core
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
 
@@ -26,7 +26,7 @@ def error_of(profile, spoilt):
     def with_fault(lane):
         if lane.pc.step.note == "k > 0?":
             if len(tests) in spoilt:
-                lane.values[Scratch.ACCUMULATOR] = KNOWN
+                lane.values[Core.ACCUMULATOR] = KNOWN
             tests.append(lane.pc.address)
         execute(lane)
 

@@ -2,13 +2,15 @@
 
 import pytest
 
+from coprime.operations.comb import Comb
 from coprime.operations.formulas import TEMPORARIES, NumberPlace, formula
-from coprime.program.operands import Context, Scratch
+from coprime.operations.weierstrass import Point
+from coprime.program.operands import Context, Exchanged
 from coprime.program.steps import StepKind
 
 P = 1_000_003
-A, B = NumberPlace(Scratch.X_1), NumberPlace(Scratch.Y_1, Scratch.Z_1_COPY)
-RESULT = NumberPlace(Scratch.X_KEPT)
+A, B = NumberPlace(Point.X_1), NumberPlace(Point.Y_1, Comb.Z_1_COPY)
+RESULT = NumberPlace(Point.X_KEPT)
 TEXT = "t=a*b u=t+t v=u-a u=u*v t=t*t v=t*u w=v-b t=u*w r=t+b"
 
 
@@ -63,4 +65,4 @@ def test_what_cannot_be_placed():
     with pytest.raises(ValueError, match="r=b\\*b is written over a, which is read later"):
         steps_of("r=b*b t=r+a", places={"a": RESULT, "b": B}, results={"r": RESULT})
     with pytest.raises(ValueError, match="the factors of r=a\\*c do not lie apart"):
-        steps_of("r=a*c", places={"a": A, "c": NumberPlace(Scratch.Y_2)})
+        steps_of("r=a*c", places={"a": A, "c": NumberPlace(Exchanged.Y_2)})

@@ -15,7 +15,7 @@ from coprime.engine.contract import Command, Error
 from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.montgomery import digits
-from coprime.program.operands import KEYS, Operand, Scratch
+from coprime.program.operands import KEYS, Operand, Retained
 from coprime.program.steps import StepKind
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
@@ -65,7 +65,7 @@ def test_another_number_in_a_share_is_a_fault():
     design = choice().design
     for share in (one for pair in KEYS for one in pair):
         assert error_of(design, share, f"{share.name}, below 2 c n") is Error.FAULT
-    assert error_of(design, Scratch.KEY_0, "none") is Error.NONE
+    assert error_of(design, Retained.KEY_0, "none") is Error.NONE
 
 
 def test_the_key_is_read_by_moves_only_if_the_host_has_written_it():

@@ -6,7 +6,7 @@ from coprime.catalog import choose
 from coprime.engine.contract import Command
 from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.multiply_steps import MultiplySteps
-from coprime.program.operands import Scratch
+from coprime.program.operands import Core
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
 
@@ -28,7 +28,7 @@ def products(monkeypatch, design, command):
 
     def recorded(self, lane: LaneModel, step):
         run(self, lane, step)
-        found.append(lane.values.get(step.destination, lane.values.get(Scratch.ACCUMULATOR)))
+        found.append(lane.values.get(step.destination, lane.values.get(Core.ACCUMULATOR)))
 
     with monkeypatch.context() as patch:
         patch.setattr(MultiplySteps, "run", recorded)

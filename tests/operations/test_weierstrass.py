@@ -19,8 +19,9 @@ from coprime.engine.ring import ring
 from coprime.engine.write_guard import WriteGuard
 from coprime.model.combs import jacobian_tooth, tooth_of
 from coprime.model.curve_points import add, comb_table, multiple
+from coprime.operations.banked import Banked
 from coprime.operations.weierstrass import POINT_OF_X
-from coprime.program.operands import MODULI, PAIRS_OF_TABLE, Scratch
+from coprime.program.operands import MODULI, PAIRS_OF_TABLE
 from coprime.program.steps import Next
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import Operands, random_operands
@@ -259,9 +260,9 @@ def test_nothing_is_1_until_a_point_is_entered():
     steps = program.steps
     begins = next(k for k, one in enumerate(steps) if one.note == "has it a bit more than n?")
     enters = next(k for k, one in enumerate(steps) if one.note == "Z_2 = 0" and k > begins)
-    assert steps[begins].destination is Scratch.UNIT and begins == enters - 2
+    assert steps[begins].destination is Banked.UNIT and begins == enters - 2
     assert program.routines[program.targets[enters]].name == POINT_OF_X
-    assert steps[enters + 1].x is Scratch.UNIT
+    assert steps[enters + 1].x is Banked.UNIT
 
 
 def test_a_bit_is_summed_after_the_steps_that_it_swaps():

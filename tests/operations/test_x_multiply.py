@@ -23,7 +23,7 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.operations.x_multiply import ladder
 from coprime.package.package import write_package
-from coprime.program.operands import OF_ONE, Scratch
+from coprime.program.operands import OF_ONE, Exchanged
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
 from tests.benches import open_bench
@@ -102,7 +102,7 @@ def test_what_is_not_built_for_curves_is_as_before():
     design = choose("compact", {"max_bits": "256"}).design
     assert Command.X_MULTIPLY not in design.capabilities.required
     assert not design.programs[0].swaps
-    assert Scratch.X_2 not in design.layout.numbers
+    assert Exchanged.X_2 not in design.layout.numbers
     able = {
         name for name, one in FAMILIES.items() if "curves" in {each.name for each in one.settings}
     }

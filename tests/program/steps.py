@@ -2,7 +2,7 @@
 
 from coprime.operations.banked import prepare_banked
 from coprime.program.builder import Builder
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Core, Mode, Operand
 from coprime.program.steps import Step, StepKind
 
 PASS = Step(kind=StepKind.PASS, note="")
@@ -17,7 +17,7 @@ def multiply(destination, x, y, modulus, note, **fields):
 
 
 def times(factor, modulus, note, into=Mode.NEXT):
-    return multiply(into, Scratch.ACCUMULATOR, factor, modulus, note)
+    return multiply(into, Core.ACCUMULATOR, factor, modulus, note)
 
 
 def move(destination, x, modulus=Context.WHOLE, **fields):

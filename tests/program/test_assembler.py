@@ -6,14 +6,14 @@ import pytest
 
 from coprime.operations.commands import Command
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Core, Entry, Mode, Operand, Retained
 from coprime.program.routine import Routine
 from coprime.program.steps import Next, Step, StepKind
 from tests.program.steps import linear, times
 
 
 def move(label="", target="", rule=Next.FOLLOWING):
-    step = linear(StepKind.MOVE, Scratch.PART, Operand.X, Operand.M, Context.WHOLE, "PART = X")
+    step = linear(StepKind.MOVE, Core.PART, Operand.X, Operand.M, Context.WHOLE, "PART = X")
     return replace(step, label=label, target=target, next=rule)
 
 
@@ -92,7 +92,7 @@ def of_steps(*steps, **settings):
 
 
 def test_windows_only_where_a_step_names_one():
-    plain = times(Scratch.BASE, Context.WHOLE, "C * P")
+    plain = times(Core.BASE, Context.WHOLE, "C * P")
     assert of_steps(plain, window_bits=4).window_bits == 0
     program = of_steps(times(Mode.WINDOW, Context.WHOLE, "C * T"), window_bits=4)
     assert (program.window_bits, program.whole_window_bits) == (4, 4)
@@ -103,7 +103,7 @@ def test_windows_only_where_a_step_names_one():
 
 def test_a_last_entry_that_is_made_apart():
     product = times(Mode.WINDOW, Context.P, "C * T")
-    apart = times(Scratch.BASE, Context.P, "T_15", into=Scratch.T_15)
+    apart = times(Core.BASE, Context.P, "T_15", into=Entry.T_15)
     program = of_steps(product, apart, window_bits=4, whole_window_bits=2)
     assert [*map(program.last_entry_of, (Context.WHOLE, Context.P))] == [3, 14]
 
@@ -115,17 +115,17 @@ def test_bits_that_a_move_goes_on_to():
 
 
 def test_hardware_that_steps_need():
-    program = of_steps(times(Scratch.BASE, Context.P, "C * P"))
+    program = of_steps(times(Core.BASE, Context.P, "C * P"))
     assert not program.in_place
     assert not (program.rotates or program.alternates or program.checks or program.draws)
-    in_place = times(Scratch.BASE, Context.CURRENT, "C * P", into=Scratch.ACCUMULATOR)
+    in_place = times(Core.BASE, Context.CURRENT, "C * P", into=Core.ACCUMULATOR)
     assert of_steps(in_place).in_place
     assert of_steps(in_place).alternates
-    assert of_steps(times(Scratch.BASE, Context.P, "B", into=Mode.NEXT_BASE)).rotates
+    assert of_steps(times(Core.BASE, Context.P, "B", into=Mode.NEXT_BASE)).rotates
     drawn = Step(kind=StepKind.ADD_IF_DRAWN, note="")
     assert of_steps(drawn).draws
     assert of_steps(drawn).adds_drawn
     assert not of_steps(drawn).blinds_exponents
-    assert of_steps(replace(drawn, destination=Scratch.BLINDED_P)).blinds_exponents
+    assert of_steps(replace(drawn, destination=Retained.BLINDED_P)).blinds_exponents
     assert of_steps(Step(kind=StepKind.CHECK_ZERO, note="")).checks
     assert of_steps(move(), move()).kinds == {StepKind.MOVE}

@@ -5,12 +5,13 @@ from fractions import Fraction
 import pytest
 
 from coprime.multipliers.bounds import Bound
+from coprime.operations.banked import Banked
 from coprime.program.assembler import Program
 from coprime.program.builder import Builder, RoutineBuilder
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Core, Mode, Operand
 from coprime.program.steps import Step, StepKind
 
-ACC, BASE, X, Y, M = Scratch.ACCUMULATOR, Scratch.BASE, Operand.X, Operand.Y, Operand.M
+ACC, BASE, X, Y, M = Core.ACCUMULATOR, Core.BASE, Operand.X, Operand.Y, Operand.M
 
 
 def targets(code):
@@ -90,13 +91,13 @@ def test_loops_and_conditions():
 
 
 def test_a_routine_returns_unless_it_jumps():
-    declared = {"takes": {BASE: None}, "gives": {ACC: Bound.times(2)}, "clobbers": [Scratch.TERM]}
+    declared = {"takes": {BASE: None}, "gives": {ACC: Bound.times(2)}, "clobbers": [Banked.TERM]}
     code = RoutineBuilder("routine", Context.P, **declared)
     code.whole.move(ACC, BASE)
-    code.reduce(Scratch.TERM, ACC)
+    code.reduce(Banked.TERM, ACC)
     found = code.routine()
     assert (found.name, found.context, found.steps[0].label) == ("routine", Context.P, "routine")
-    assert found.clobbers == {Scratch.TERM} and found.gives[ACC] == Bound.times(2)
+    assert found.clobbers == {Banked.TERM} and found.gives[ACC] == Bound.times(2)
     assert [one.next.name for one in found.steps] == ["FOLLOWING", "FOLLOWING", "RETURN"]
     code = RoutineBuilder("jumps", Context.P, **declared)
     code.move(ACC, BASE)

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.numbers.paths import resolved
-from coprime.program.operands import OF_Q, Context, Mode, Reference, Scratch
+from coprime.program.operands import OF_Q, Context, Core, Mode, Reference
 from coprime.program.steps import Step
 
 from .feature import Feature
@@ -91,7 +91,7 @@ class CurrentContext(wiring.Component, Feature):
                 m.d.comb += operand[0].eq(1)
         if len(self.moduli) > 1:
             with m.If(fetched.destination == numbers[Mode.HALF]):
-                half = Mux(is_q, numbers[Scratch.PART], numbers[Scratch.ACCUMULATOR])
+                half = Mux(is_q, numbers[Core.PART], numbers[Core.ACCUMULATOR])
                 m.d.comb += resolved.destination.eq(half)
         with m.If(has_current):
             m.d.comb += resolved.modulus.eq(current)

@@ -11,11 +11,13 @@ from coprime.program.operands import (
     HALF_OF,
     TABLE,
     Context,
+    Core,
+    Entry,
     Length,
     Mode,
     Operand,
     Reference,
-    Scratch,
+    UpperHalf,
     third_entry,
 )
 from coprime.program.steps import Next, Step, StepKind
@@ -196,9 +198,9 @@ class LaneModel:
     @property
     def result(self) -> int:
         """What the host reads: of two numbers, both."""
-        result = self.values[Scratch.RESULT]
+        result = self.values[Core.RESULT]
         if self.command.operation.on_curve:
-            result |= self.values[Scratch.RESULT_HIGH] << self.capabilities.half_bits
+            result |= self.values[UpperHalf.RESULT_HIGH] << self.capabilities.half_bits
         return result
 
     def value(self, reference: Reference) -> int:
@@ -208,18 +210,18 @@ class LaneModel:
         if reference is Mode.ONE:
             return 1
         if reference is Mode.OTHER_ACCUMULATOR:
-            return self.other.values[Scratch.ACCUMULATOR]
+            return self.other.values[Core.ACCUMULATOR]
         if reference is Mode.OTHER:
             return self.other.written_last
         if reference is Mode.OTHER_PART:
-            return self.other.values[Scratch.PART]
+            return self.other.values[Core.PART]
         if reference is Mode.THIRD:
             entry = third_entry(self._entry(after=False) >> 1)
         elif reference in (Mode.WINDOW, Mode.ENTRY):
             entry = self._entry(reference is Mode.ENTRY)
         else:
             return 0
-        return self.values.get(Scratch.table(entry), 0)
+        return self.values.get(Entry.at(entry), 0)
 
     def _entry(self, after: bool) -> int:
         """The entry that the window selects, or the one after it; of a column, a point's x or y."""
@@ -230,14 +232,14 @@ class LaneModel:
 
     def added_modulus(self, context: Context) -> int:
         """What sums add a multiple of."""
-        of_sums = Scratch.ADDED_MODULUS if self.multiplication.scaled else context.modulus
+        of_sums = Core.ADDED_MODULUS if self.multiplication.scaled else context.modulus
         return self.values.get(of_sums, 0)
 
     def written(self, step: Step) -> Reference:
         """What a step's destination is after it."""
         destination = step.destination
         if destination in (Mode.WINDOW, Mode.ENTRY):
-            return Scratch.table(self.window.value + (destination is Mode.ENTRY))
+            return Entry.at(self.window.value + (destination is Mode.ENTRY))
         return WRITES.get(destination, destination)
 
 

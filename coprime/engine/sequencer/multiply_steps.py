@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from amaranth.hdl import Module
 
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Mode, Scratch
+from coprime.program.operands import Context, Core, Mode
 from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities
@@ -94,5 +94,5 @@ class MultiplySteps:
                 if step.copy is not None:
                     lane.values[step.copy] = product
                 if step.destination is Mode.ENTRY and multiplication.overlaps:
-                    lane.values[Scratch.ACCUMULATOR] = product
+                    lane.values[Core.ACCUMULATOR] = product
         lane.proceed(step)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from coprime.multipliers.multiplication import WRITES_LATER
 from coprime.multipliers.ring.multiplication import RingMultiplication
-from coprime.program.operands import OF_ONE, OF_TABLE, Mode, Reference, Scratch
+from coprime.program.operands import OF_ONE, OF_TABLE, Core, Mode, Reference
 from coprime.program.steps import BESIDE_PRODUCTS, Step, StepKind
 
 _LONGEST_WAIT = 8
@@ -332,7 +332,7 @@ class OverlapModel:
         may_be_entry = last.destination is Mode.ENTRY and step.y in OF_TABLE
         same = (last.modulus, self._rounds) == (step.modulus, rounds)
         makes_x = step.x is last.destination or (
-            last.destination is Mode.ENTRY and step.x is Scratch.ACCUMULATOR
+            last.destination is Mode.ENTRY and step.x is Core.ACCUMULATOR
         )
         must_load = self.numbers is None and not makes_x
         return same and not may_be_entry and not (step.y is step.x and (step.descale or must_load))

@@ -7,13 +7,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.program.operands import Mode, Reference, Scratch
+from coprime.program.operands import Core, Mode, Reference
 
 from .feature import Feature
 from .step_control import StepControl
 
-TRIO = (Scratch.ACCUMULATOR, Scratch.SPARE, Scratch.BASE)
-WRITES: Mapping[Reference, Scratch] = {Mode.NEXT: Scratch.ACCUMULATOR, Mode.NEXT_BASE: Scratch.BASE}
+TRIO = (Core.ACCUMULATOR, Core.SPARE, Core.BASE)
+WRITES: Mapping[Reference, Core] = {Mode.NEXT: Core.ACCUMULATOR, Mode.NEXT_BASE: Core.BASE}
 """What a step that writes SPARE by such a mode has written: SPARE becomes that after the step."""
 
 
@@ -38,9 +38,7 @@ class Rotation(wiring.Component, Feature):
         self.numbers = numbers
         self.places = (
             {
-                one: Signal(
-                    2, init=numbers[one] - numbers[Scratch.ACCUMULATOR], name=one.name.lower()
-                )
+                one: Signal(2, init=numbers[one] - numbers[Core.ACCUMULATOR], name=one.name.lower())
                 for one in TRIO
             }
             if three
@@ -66,7 +64,7 @@ class Rotation(wiring.Component, Feature):
             with m.If(self.written & (self.destination == self.numbers[Mode.NEXT])):
                 m.d.sync += self.parity.eq(~self.parity)
             return m
-        spare = self.places[Scratch.SPARE]
+        spare = self.places[Core.SPARE]
         for mode, location in WRITES.items():
             with m.If(self.written & (self.destination == self.numbers[mode])):
                 m.d.sync += [self.places[location].eq(spare), spare.eq(self.places[location])]

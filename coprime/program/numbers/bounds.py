@@ -20,11 +20,14 @@ from ..operands import (
     POINTS,
     STAYING,
     Context,
+    Core,
+    Entry,
     Location,
     Mode,
     Operand,
     Reference,
     Scratch,
+    UpperHalf,
 )
 from ..routine import Named, Routine
 from ..steps import Next, Step, StepKind
@@ -53,7 +56,7 @@ def _of_host(location: Location) -> _Number:
     of_table = isinstance(location, Scratch) and location.entry is not None
     if of_table or location in (Operand.P_POWER, Operand.P):
         return _Number(Context.P, _BELOW_M)
-    if location in (Operand.Q_POWER, Operand.Q, Scratch.M_HIGH):
+    if location in (Operand.Q_POWER, Operand.Q, UpperHalf.M_HIGH):
         return _Number(Context.Q, _BELOW_M)
     known = location in (Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q)
     return _Number(Context.WHOLE, _BELOW_M if known else None)
@@ -99,8 +102,8 @@ class _Check:
                     changed.add(one)
         for state, numbers in before.items():
             self._check_routine(state, numbers)
-            if not state.address and Scratch.RESULT in numbers:
-                result = self._bound(numbers, Scratch.RESULT, Context.WHOLE)
+            if not state.address and Core.RESULT in numbers:
+                result = self._bound(numbers, Core.RESULT, Context.WHOLE)
                 if result is None or not result.within(_BELOW_M):
                     raise ValueError(f"the result may be greater than the modulus: {result}")
 
@@ -129,7 +132,7 @@ class _Check:
         assert routine is not None
         context = current if routine.context is Context.CURRENT else routine.context
         if name is Mode.HALF:
-            name = Scratch.PART if current is Context.Q else Scratch.ACCUMULATOR
+            name = Core.PART if current is Context.Q else Core.ACCUMULATOR
         bound = self._bound(numbers, name, context)
         if limit is not None and (bound is None or not bound.within(limit)):
             known = bound or "not known"
@@ -242,15 +245,15 @@ class _Check:
 
         if step.next is not Next.EACH_ENTRY:
             known = step.y is Mode.WINDOW and state.window is not None
-            factor = Scratch.table(state.window or 0) if known else step.y
+            factor = Entry.at(state.window or 0) if known else step.y
             self._write(step, numbers, times(factor))
             return
         for k in range((state.window or 0) + 1, self.path.program.last_entry_of(context) + 1):
-            factor = Scratch.table(k - 1) if step.y is Mode.WINDOW else step.y
+            factor = Entry.at(k - 1) if step.y is Mode.WINDOW else step.y
             product = times(factor)
-            numbers[Scratch.table(k)] = _Number(context, product and product.rounded())
+            numbers[Entry.at(k)] = _Number(context, product and product.rounded())
             if own.overlaps:  # each is the multiplicand of the next one
-                numbers[Scratch.ACCUMULATOR] = numbers[Scratch.table(k)]
+                numbers[Core.ACCUMULATOR] = numbers[Entry.at(k)]
                 x = product and product.rounded()
 
     def _write(self, step: Step, numbers: dict[Location, _Number], bound: Bound | None) -> None:
@@ -274,7 +277,7 @@ class _Check:
             number = kept if is_kept else number
         if step.destination is Mode.WINDOW:
             assert state.window is not None, f"{step.note!r} selects an entry by an exponent"
-            numbers[Scratch.table(state.window)] = number
+            numbers[Entry.at(state.window)] = number
             return
         for one in (step.destination, step.copy):
             assert not isinstance(one, Mode)
@@ -294,7 +297,7 @@ class _Check:
         """The bound of what a step names, in multiples of a context's modulus."""
         if name in OF_TABLE:
             first = 2 * POINTS if name is Mode.THIRD else 0
-            possible = [Scratch.table(k) for k in range(first, first + 2 * POINTS)]
+            possible = [Entry.at(k) for k in range(first, first + 2 * POINTS)]
             entries = [one for one in possible if one in numbers] or possible  # else the host's
             bounds = [self._bound(numbers, one, context) for one in entries]
             known = [one for one in bounds if one is not None]
@@ -319,8 +322,8 @@ class _Check:
 
 
 _CHANGED: Mapping[Reference, Reference] = {
-    Mode.NEXT: Scratch.ACCUMULATOR,
-    Mode.NEXT_BASE: Scratch.BASE,
+    Mode.NEXT: Core.ACCUMULATOR,
+    Mode.NEXT_BASE: Core.BASE,
 }
 """What a product that is written to SPARE is called from then on."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from coprime.multipliers.multiplication import Multiplication
 
 from ..assembler import Program
-from ..operands import STAYING, Context, Location, Mode, Operand, Scratch
+from ..operands import STAYING, Context, Core, Entry, Location, Mode, Operand
 from ..routine import Named, Routine
 from ..steps import Next
 from .liveness import StepAccesses
@@ -18,14 +18,14 @@ from .paths import Path, PathState
 _UNDECLARED = frozenset(
     {
         *(one for one in Operand if one not in (Operand.X, Operand.Y)),
-        *(Scratch.SCALED, Scratch.ADDED_MODULUS, Scratch.PRODUCT),
+        *(Core.SCALED, Core.ADDED_MODULUS),
         *STAYING,
     }
 )
 """Constants of the moduli, and exponents and keys that stay, which a routine may read as it likes;
 and what a product is written to on its way."""
 
-_TABLE = frozenset(one for one in Scratch if one.entry is not None)
+_TABLE = frozenset(Entry)
 
 
 def check_routines(program: Program, multiplication: Multiplication) -> None:
@@ -97,5 +97,5 @@ def _names(locations: Iterable[Location]) -> frozenset[Named]:
 
 
 def _of_turn(name: Named, turn: Context) -> Named:
-    half = Scratch.PART if turn is Context.Q else Scratch.ACCUMULATOR
+    half = Core.PART if turn is Context.Q else Core.ACCUMULATOR
     return half if name is Mode.HALF else name

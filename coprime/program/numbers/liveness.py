@@ -21,6 +21,8 @@ from ..operands import (
     SHARES,
     TABLE,
     Context,
+    Core,
+    Entry,
     Length,
     Location,
     Mode,
@@ -37,7 +39,7 @@ Piece = tuple[Location, int]
 the whole modulus. A table's entry as long as the whole modulus has 2 and 3, since it lies at
 another place than one as long as a prime."""
 
-SHORT = frozenset({Scratch.KEPT_E})
+SHORT = frozenset({Core.KEPT_E})
 """Numbers whose upper piece is lost where they are moved: E, of which a private operation keeps as
 much as a prime is long."""
 _SUMS = (StepKind.SUBTRACT, StepKind.ADD, StepKind.RESTORE, *sorted(ADDS_DRAWN))
@@ -63,7 +65,7 @@ _SCANS_ON = frozenset(
 _SCANS = frozenset(
     {StepKind.SCAN, StepKind.SCAN_WINDOWS, StepKind.SCAN_PUBLIC, StepKind.SCAN_COLUMNS}
 )
-_TABLE = frozenset(map(Scratch.table, range(32)))
+_TABLE = frozenset(Entry)
 
 
 def pieces(location: Location, context: Context) -> frozenset[Piece]:
@@ -129,7 +131,7 @@ class StepAccesses:
         if step.kind in READS_Y and not step.is_zero:
             reads |= self._at(step.y, step.modulus, state)
         if step.times_modulus:
-            reads |= pieces(Scratch.ADDED_MODULUS, step.modulus)
+            reads |= pieces(Core.ADDED_MODULUS, step.modulus)
         written = frozenset[Piece]()
         if step.kind in WRITES:
             written = self._results(step, state)
@@ -148,13 +150,13 @@ class StepAccesses:
 
     def _of_product(self, step: Step, state: PathState, scanned: frozenset[Piece]) -> Accesses:
         reads = self._at(step.x, step.modulus, state) | self._at(step.y, step.outer, state)
-        reads |= pieces(Scratch.SCALED, step.modulus) | scanned
+        reads |= pieces(Core.SCALED, step.modulus) | scanned
         if step.descale:
             reads |= pieces(step.modulus.modulus, step.modulus)
         writes = self._results(step, state)
         if step.next is Next.EACH_ENTRY:
             writes = self._entries(step, state)
-        quotient = pieces(Scratch.QUOTIENT, step.outer) if self.quotient_in_memory else frozenset()
+        quotient = pieces(Core.QUOTIENT, step.outer) if self.quotient_in_memory else frozenset()
         return Accesses(reads, writes, quotient)
 
     def _results(self, step: Step, state: PathState) -> frozenset[Piece]:
@@ -166,29 +168,29 @@ class StepAccesses:
         """What EACH_ENTRY writes: each entry after the one that the window selects."""
         first = (state.window or 0) + 1
         entries = range(first, self.program.last_entry_of(step.modulus) + 1)
-        found = _all(pieces(Scratch.table(k), step.modulus) for k in entries)
+        found = _all(pieces(Entry.at(k), step.modulus) for k in entries)
         # Where products overlap, each entry is in ACCUMULATOR, too.
-        also = frozenset() if self.quotient_in_memory else pieces(Scratch.ACCUMULATOR, step.modulus)
+        also = frozenset() if self.quotient_in_memory else pieces(Core.ACCUMULATOR, step.modulus)
         return found | also
 
     def _at(self, reference: Reference, context: Context, state: PathState) -> frozenset[Piece]:
         """The pieces of what a step names: of the table, all that it may mean."""
         if reference is Mode.WINDOW and state.window is not None:
-            return pieces(Scratch.table(state.window), context)
+            return pieces(Entry.at(state.window), context)
         if reference in (Mode.WINDOW, Mode.ENTRY) and state.columns:
-            return _all(pieces(one, context) for one in map(Scratch.table, range(2 * POINTS)))
+            return _all(pieces(one, context) for one in map(Entry.at, range(2 * POINTS)))
         if reference is Mode.THIRD:
             thirds = map(third_entry, range(POINTS))
-            return _all(pieces(Scratch.table(one), context) for one in thirds)
+            return _all(pieces(Entry.at(one), context) for one in thirds)
         if reference is Mode.WINDOW:
             last = self.program.last_entry_of(context)
-            first = int(Scratch.T_0 not in self._named)
+            first = int(Entry.T_0 not in self._named)
             apart = context is not Context.WHOLE and self.program.window_bits == 4
-            more = {Scratch.T_15} & self._named if apart else set()
-            entries = {*map(Scratch.table, range(first, last + 1)), *more}
+            more = {Entry.T_15} & self._named if apart else set()
+            entries = {*map(Entry.at, range(first, last + 1)), *more}
             return _all(pieces(one, context) for one in entries)
         if reference is Mode.NEXT:
-            reference = Scratch.ACCUMULATOR  # after the step
+            reference = Core.ACCUMULATOR  # after the step
         if isinstance(reference, Mode):
             return frozenset()
         return pieces(reference, context)

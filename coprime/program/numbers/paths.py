@@ -12,7 +12,7 @@ from functools import cached_property
 
 from ..assembler import Program
 from ..calls import ways
-from ..operands import OF_Q, Context, Mode, Operand, Scratch
+from ..operands import OF_Q, Context, Core, Mode, Operand, Scratch
 from ..steps import Next, Step, StepKind
 
 _SCANS = frozenset(
@@ -32,7 +32,7 @@ def resolved(step: Step, current: Context) -> Step:
         return step
     is_q = current is Context.Q
     of_q = OF_Q if is_q and step.modulus is Context.CURRENT else {}
-    half = Scratch.PART if is_q else Scratch.ACCUMULATOR
+    half = Core.PART if is_q else Core.ACCUMULATOR
     return replace(
         step,
         modulus=current if step.modulus is Context.CURRENT else step.modulus,

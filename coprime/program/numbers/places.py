@@ -19,6 +19,7 @@ from ..operands import (
     HALF_OF,
     OF_ONE,
     OF_Q,
+    Core,
     Location,
     Mode,
     Operand,
@@ -33,9 +34,9 @@ from .place_solver import PlaceSolver
 _LEFT, _RIGHT = 0, 1
 _ALWAYS: Mapping[Location, int] = {
     # Read through a port of their own.
-    **dict.fromkeys((Operand.DP, Operand.DQ, Scratch.RESULT, Scratch.ADDED_MODULUS), _LEFT),
+    **dict.fromkeys((Operand.DP, Operand.DQ, Core.RESULT, Core.ADDED_MODULUS), _LEFT),
     **dict.fromkeys((Operand.M, Operand.P, Operand.Q), _LEFT),
-    **dict.fromkeys((Operand.E, Scratch.QUOTIENT, Scratch.SUM), _RIGHT),
+    **dict.fromkeys((Operand.E, Core.QUOTIENT, Core.SUM), _RIGHT),
     **dict.fromkeys(BLINDED_OF.values(), _RIGHT),
 }
 """The bank of an exponent, of the quotient, and of what the host reads and what that is compared
@@ -43,7 +44,7 @@ with."""
 
 
 def _order(location: Location) -> tuple[bool, int]:
-    """Operands first, and each in the order in which it is declared."""
+    """Operands first, in the order of their published numbers, and then the others by their rank."""
     return not isinstance(location, Operand), location.value
 
 

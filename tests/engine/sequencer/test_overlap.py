@@ -8,13 +8,13 @@ import pytest
 from coprime.engine.sequencer.overlap import OverlapModel, ProductUnderWay, SumUnderWay
 from coprime.multipliers.multiplication import WRITES_LATER
 from coprime.multipliers.ring.multiplication import RingMultiplication
-from coprime.program.operands import Context, Scratch
+from coprime.program.operands import Context, Entry
 from coprime.program.steps import StepKind
 from tests.multipliers.ring.ring_bench import Product, run, tiny_tiles
 from tests.multipliers.ring.test_multiplier import modulus_of
 from tests.program.steps import linear, multiply
 
-PLACES = [one for one in Scratch if one.name.startswith("T_")][:6]
+PLACES = list(Entry)[:6]
 """Of the bench's places 2 to 7."""
 WORD, LATENCY = 8, 6
 SHAPES = [(1, 0, False), (2, 0, False), (2, 1, False), (1, 0, True), (1, 1, True)]

@@ -11,7 +11,7 @@ from coprime.cells.target import Target
 from coprime.engine.sequencer import program_memory
 from coprime.engine.sequencer.program_memory import ProgramCounter, ProgramMemory
 from coprime.program.assembler import Program
-from coprime.program.operands import Context, Operand, Scratch
+from coprime.program.operands import Context, Core, Operand
 from coprime.program.steps import Next, StepKind
 from tests.program.steps import PASS, linear
 
@@ -139,9 +139,9 @@ def test_a_bit_that_has_changed_is_found_when_its_word_is_fetched(monkeypatch, b
 
 
 def test_the_same_entry_of_all_commands_takes_no_switch():
-    steps = [PASS, linear(StepKind.ADD, Scratch.RESULT, Operand.X, Operand.X, Context.WHOLE, "")]
+    steps = [PASS, linear(StepKind.ADD, Core.RESULT, Operand.X, Operand.X, Context.WHOLE, "")]
     program = Program.assemble({(3, 5): steps})
-    numbers = {one: k for k, one in enumerate([Operand.X, Operand.M, Scratch.RESULT])}
+    numbers = {one: k for k, one in enumerate([Operand.X, Operand.M, Core.RESULT])}
     numbers |= {one: 0 for step in steps for one in (step.x, step.y, step.destination)}
     dut = ProgramMemory(program, numbers, 3, Target.GENERIC)
     moves = [{"begins": 1, "command": 5}, {"forward": 1}, {}]

@@ -7,13 +7,14 @@ import pytest
 from coprime.engine.compact import compact
 from coprime.engine.fdfm import fdfm
 from coprime.multipliers.bounds import Bound
+from coprime.operations.banked import Banked
 from coprime.program.assembler import Program
 from coprime.program.numbers.bounds import check_bounds
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Core, Mode, Operand
 from coprime.program.steps import Next, StepKind
 from tests.program.steps import linear, multiply
 
-ACC, RESULT, WHOLE = Scratch.ACCUMULATOR, Scratch.RESULT, Context.WHOLE
+ACC, RESULT, WHOLE = Core.ACCUMULATOR, Core.RESULT, Context.WHOLE
 COMPACT = compact(256).multiplication
 BELOW = linear(StepKind.CHECK_BELOW, Operand.X, Operand.X, Operand.M, WHOLE, "X < M?")
 
@@ -48,8 +49,8 @@ def test_a_result_that_is_not_reduced():
 
 def test_a_multiplier_that_does_not_descale():
     """The last round takes no digit of it, so it has a digit less than others."""
-    factor = multiply(Scratch.FACTOR, Operand.X, Operand.M_POWER, WHOLE, "X * R")
-    product = replace(multiply(ACC, ACC, Scratch.FACTOR, WHOLE, "C * F"), descale=True)
+    factor = multiply(Banked.FACTOR, Operand.X, Operand.M_POWER, WHOLE, "X * R")
+    product = replace(multiply(ACC, ACC, Banked.FACTOR, WHOLE, "C * F"), descale=True)
     with pytest.raises(ValueError, match=r"'C \* F': a multiplier of 1.25 c M does not descale"):
         check(BELOW, ENTER, factor, product, FIRST, LAST)
 

@@ -8,15 +8,16 @@ from coprime.engine.compact import compact
 from coprime.engine.fdfm import fdfm
 from coprime.engine.ring import ring
 from coprime.multipliers.bounds import Bound
+from coprime.operations.banked import Banked
 from coprime.program.assembler import Program
 from coprime.program.builder import Builder, RoutineBuilder
 from coprime.program.numbers.bounds import check_bounds
 from coprime.program.numbers.declarations import check_routines
-from coprime.program.operands import Context, Mode, Operand, Scratch
+from coprime.program.operands import Context, Core, Mode, Operand
 from coprime.program.steps import Next
 from tests.program.steps import multiply
 
-ACC, PART, FACTOR, WHOLE = Scratch.ACCUMULATOR, Scratch.PART, Scratch.FACTOR, Context.WHOLE
+ACC, PART, FACTOR, WHOLE = Core.ACCUMULATOR, Core.PART, Banked.FACTOR, Context.WHOLE
 MULTIPLICATION = compact(256).multiplication
 TWICE = Bound.times(0, scaled=2)
 

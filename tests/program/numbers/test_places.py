@@ -9,7 +9,7 @@ from coprime.catalog import choose
 from coprime.engine.layout import Banks
 from coprime.program.numbers.liveness import Conflicts
 from coprime.program.numbers.places import Allocation, BlockPlace, allocate
-from coprime.program.operands import Operand, Scratch
+from coprime.program.operands import Core, Operand
 
 DESIGNS = [
     *(("compact", {"blinding": one}) for one in ("none", "all")),
@@ -17,15 +17,15 @@ DESIGNS = [
     ("ring", {"tile": "bal50", "blinding": "all"}),
     *((family, {"modexp2": "1"}) for family in ("compact", "ring")),
 ]
-X, Y = (Scratch.ACCUMULATOR, 0), (Scratch.PART, 0)
-BOTH = [(Scratch.RESULT, Scratch.SUM)]
+X, Y = (Core.ACCUMULATOR, 0), (Core.PART, 0)
+BOTH = [(Core.RESULT, Core.SUM)]
 
 
 @pytest.mark.parametrize(("family", "settings"), DESIGNS, ids=str)
 def test_places_of_a_design(family, settings):
     layout = choose(family, settings).design.layout
     layout.places.check()
-    assert layout.block_of(Scratch.RESULT) == layout.block_of(Scratch.SUM)
+    assert layout.block_of(Core.RESULT) == layout.block_of(Core.SUM)
     assert layout.numbers[Operand.Q] == layout.numbers[Operand.P] | 1
     named = dict.fromkeys(
         name for row in layout.memory_map() for cell in row for name in cell.split(", ")
@@ -58,7 +58,7 @@ def test_a_place_that_passes_on():
     """A step in place writes over its operand, but not beside its first digit."""
     conflicts = Conflicts(together={frozenset({X, Y})}, used={X, Y})
     Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 3)}, conflicts).check()
-    upper = (Scratch.PART, 1)
+    upper = (Core.PART, 1)
     conflicts = Conflicts(together={frozenset({X, upper})}, used={X, upper})
     with pytest.raises(AssertionError, match="is over"):
         Allocation({X[0]: BlockPlace(0, 3), Y[0]: BlockPlace(0, 2)}, conflicts).check()
