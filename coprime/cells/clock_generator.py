@@ -121,7 +121,7 @@ def _ice40(m: Module, setting: ClockSetting, clk: Signal, clock: Signal, locked:
         p_DIVR=Const(setting.input_divider - 1, 4),
         p_DIVF=Const(setting.multiplier - 1, 7),
         p_DIVQ=Const(setting.output_divider.bit_length() - 1, 3),
-        p_FILTER_RANGE=Const(1 + sum(setting.comparison_mhz >= one for one in bounds), 3),
+        p_FILTER_RANGE=Const(1 + sum(setting.comparison_mhz >= bound for bound in bounds), 3),
         i_PACKAGEPIN=clk,
         i_RESETB=Const(1, 1),
         i_BYPASS=Const(0, 1),

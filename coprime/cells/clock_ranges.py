@@ -116,7 +116,7 @@ def _gatemate_dividers() -> list[int]:
     The first has up to 64, so no prime above it can be made where that limit asks for a factor.
     """
     products = {first * second for first in range(2, 65) for second in range(1, 65)}
-    return sorted(one for one in products if one <= 100)
+    return sorted(product for product in products if product <= 100)
 
 
 CLOCK_RANGES: Mapping[Target, ClockRanges] = MappingProxyType(

@@ -16,8 +16,8 @@ from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import (
     BLINDED_OF,
-    MADE_OF,
-    OF_ONE,
+    DERIVED_FROM,
+    SWAPPED_BY_BIT,
     Context,
     Core,
     Mode,
@@ -206,7 +206,8 @@ class BankedLane(LaneOfUnits):
         """Where the step's numbers lie: one that has changed places with another lies there."""
         if not self.program.swaps:
             return
-        pairs = sorted(self.layout.numbers[one] for one in OF_ONE if one in self.layout.numbers)
+        numbers = self.layout.numbers
+        pairs = sorted(numbers[each] for each in SWAPPED_BY_BIT if each in numbers)
         for name, located in self.located.items():
             number = getattr(self.sequencer, name)
             swaps = self.sequencer.swaps & number.matches(*pairs)
@@ -437,7 +438,7 @@ class BankedLane(LaneOfUnits):
         """
         task, skips = self.task, Signal()
         moves = task.kind == StepKind.MOVE_WRITTEN
-        for made, operands in MADE_OF.items():
+        for made, operands in DERIVED_FROM.items():
             if made not in self.program.made:
                 continue
             kept = Signal(name=f"kept_{made.name.removeprefix('BLINDED_').lower()}")
@@ -452,7 +453,7 @@ class BankedLane(LaneOfUnits):
 
     def _operand(self) -> Value:
         """The number of the operand that the host names."""
-        held = [one for one in Operand if one < self.capabilities.operand_count]
+        held = [operand for operand in Operand if operand < self.capabilities.operand_count]
         numbers = [self.layout.numbers.get(one, 0) for one in held]
         return look_up(numbers, self.operand, self.layout.number_bits)
 
@@ -466,7 +467,7 @@ class BankedLane(LaneOfUnits):
         exponent_right: Value = blocks.of(Operand.E)
         if self.program.blinds_exponents:
             is_e = sequencer.public | (sequencer.modulus == Context.WHOLE)
-            of_p, of_q = (blocks.of(BLINDED_OF[one]) for one in (Context.P, Context.Q))
+            of_p, of_q = (blocks.of(BLINDED_OF[context]) for context in (Context.P, Context.Q))
             blinded = Mux(sequencer.modulus == Context.Q, of_q, of_p)
             exponent_right = Mux(is_e, exponent_right, blinded)
         with m.If(sequencer.exponent_read):

@@ -113,12 +113,14 @@ class Capabilities:
 
     def supported(self, which: Callable[[Operation], bool]) -> tuple[Command, ...]:
         """The commands that the engine implements and whose operation is `which`, by their code."""
-        return tuple(one for one in sorted(self.commands) if which(one.operation))
+        return tuple(command for command in sorted(self.commands) if which(command.operation))
 
     @property
     def commands(self) -> frozenset[Command]:
         """Those that the engine implements: all of `required`, and those without operands."""
-        return frozenset({*self.required, *(one for one in Command if one.operation.wipes)})
+        return frozenset(
+            {*self.required, *(command for command in Command if command.operation.wipes)}
+        )
 
     @property
     def wipes(self) -> tuple[Command, ...]:
@@ -151,11 +153,11 @@ class Capabilities:
         """The operands that commands use up, and that are loaded again for others; by those, the
         commands that use them up."""
         found: dict[tuple[Operand, ...], tuple[Command, ...]] = {}
-        for one in sorted(self.required):
-            used = one.operation.used_up(self.operands, checked=self.checked)
+        for command in sorted(self.required):
+            used = command.operation.used_up(self.operands, checked=self.checked)
             operands = tuple(sorted(used))
             if operands:
-                found[operands] = (*found.get(operands, ()), one)
+                found[operands] = (*found.get(operands, ()), command)
         return found
 
     @property

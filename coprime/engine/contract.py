@@ -74,7 +74,7 @@ class PerLength(data.StructLayout):
     """
 
     def __init__(self, width: int):
-        super().__init__({one.field: width for one in Length if one is not Length.DIGIT})
+        super().__init__({length.field: width for length in Length if length is not Length.DIGIT})
 
 
 class EngineSignature(wiring.Signature):

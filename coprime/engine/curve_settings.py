@@ -95,8 +95,8 @@ class CurveSettings:
     blinds: bool = False
 
     def __post_init__(self) -> None:
-        for one in CURVE_PARAMETERS:
-            one.parse(getattr(self, one.name))
+        for parameter in CURVE_PARAMETERS:
+            parameter.parse(getattr(self, parameter.name))
         if self.draws and "weierstrass" not in self.kinds:
             raise ValueError(f"ecdsa={self.ecdsa} is for curves=weierstrass, alone or with others")
         if self.has_points and self.blinds:
@@ -146,9 +146,9 @@ class CurveSettings:
         profile = ("ecdsa", _DRAWN if self.draws else _HOST)
         chosen = {profile, *(("curves", kind) for kind in self.kinds)}
         return [
-            one
-            for one in Command
-            if one.operation.setting in chosen and chosen.issuperset(one.operation.settings)
+            command
+            for command in Command
+            if command.operation.setting in chosen and chosen.issuperset(command.operation.settings)
         ]
 
     def added_to(self, design: "EngineDesign") -> "EngineDesign":

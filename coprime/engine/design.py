@@ -123,9 +123,9 @@ class EngineDesign:
         return self.memory.depth
 
     @property
-    def sums_beside_products(self) -> bool:
+    def concurrent_sums(self) -> bool:
         """Whether the linear unit works while products are under way."""
-        return self.multiplication.overlaps and any(one.sums for one in self.programs)
+        return self.multiplication.overlaps and any(program.sums for program in self.programs)
 
     def predict(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
@@ -141,7 +141,7 @@ class EngineDesign:
             capabilities=self.capabilities,
             multiplication=self.multiplication,
             depth=self.depth,
-            numbers=self.layout.numbers if self.sums_beside_products else None,
+            numbers=self.layout.numbers if self.concurrent_sums else None,
         )
 
 
@@ -158,7 +158,7 @@ def _placed(
     """Where the numbers of these programs lie in two banks; a search that takes seconds."""
     operands = dict(sorted(required))
     held = frozenset[Operand]().union(*operands.values())
-    used_up = {one: one.operation.used_up(held) for one in operands}
+    used_up = {command: command.operation.used_up(held) for command in operands}
     programs = _programs(machine, frozenset(operands))
     return banks.place(programs, machine.multiplication, operands, used_up)
 
@@ -192,7 +192,11 @@ def lane_capabilities(
 
 def usual_commands() -> list[Command]:
     """The operations that every engine of lanes has."""
-    return [one for one in Command if one.operation.computes and not one.operation.optional]
+    return [
+        command
+        for command in Command
+        if command.operation.computes and not command.operation.optional
+    ]
 
 
 def required_operands(

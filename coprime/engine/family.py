@@ -44,7 +44,7 @@ def parse_known(
     family: str, parameters: Iterable[AnyParameter | BudgetParameter], settings: Settings
 ) -> None:
     """Raise TypeError or ValueError as `Family.check`, for a family with these parameters."""
-    known = {one.name: one for one in parameters}
+    known = {parameter.name: parameter for parameter in parameters}
     for name, value in texts(settings).items():
         check_former(family, known, name, value)
         if name not in known:
@@ -123,12 +123,14 @@ class Family:
         """A parameter for each optional operation, which has a value only where it is 1."""
         from coprime.operations.commands import OPERATIONS
 
-        if any(one.name == MODULUS for one in self.parameters):
+        if any(parameter.name == MODULUS for parameter in self.parameters):
             return ()
         return tuple(
-            Parameter(one.name.lower(), 0, 1, 0, f"1: with {one.name}, {one.formula}")
-            for one in OPERATIONS.values()
-            if one.optional and one.setting is None
+            Parameter(
+                operation.name.lower(), 0, 1, 0, f"1: with {operation.name}, {operation.formula}"
+            )
+            for operation in OPERATIONS.values()
+            if operation.optional and operation.setting is None
         )
 
     @property
@@ -168,17 +170,23 @@ class Family:
         settings = texts(settings)
         self.check(settings)
         values = {
-            one.name: one.parse(settings[one.name]) if one.name in settings else one.default
-            for one in self.parameters
+            parameter.name: parameter.parse(settings[parameter.name])
+            if parameter.name in settings
+            else parameter.default
+            for parameter in self.parameters
         }
         operations: dict[str, int | str] = {
-            one.name: 1
-            for one in self.operations
-            if one.name in settings and one.parse(settings[one.name])
+            operation.name: 1
+            for operation in self.operations
+            if operation.name in settings and operation.parse(settings[operation.name])
         }
-        for one in self.parameters:
-            if isinstance(one, ChoiceParameter) and one.sparse and values[one.name] == one.default:
-                del values[one.name]
+        for parameter in self.parameters:
+            if (
+                isinstance(parameter, ChoiceParameter)
+                and parameter.sparse
+                and values[parameter.name] == parameter.default
+            ):
+                del values[parameter.name]
 
         def of_size(bits: int | str | None) -> Choice:
             sized = values if bits is None else {**values, MAX_BITS: bits}
@@ -195,7 +203,7 @@ class Family:
         excess = lengths.excess(choice.design.capabilities)
         if not excess:
             return choice
-        longer = [one.name for one in others if one.holds(lengths)]
+        longer = [other.name for other in others if other.holds(lengths)]
         if fitting is not None:
             remedy = f"set {option}{MAX_BITS}={fitting.values[MAX_BITS]}, or leave it out"
         else:
@@ -206,10 +214,10 @@ class Family:
     @property
     def sizes(self) -> tuple[int, ...]:
         """What max_bits may follow to: the default, multiples of 1024, the maximum; or nothing."""
-        for one in self.parameters:
-            if isinstance(one, Parameter) and one.name == MAX_BITS:
-                steps = range(_SIZE_STEP, one.maximum, _SIZE_STEP)
-                return (one.default, *steps, one.maximum)
+        for parameter in self.parameters:
+            if isinstance(parameter, Parameter) and parameter.name == MAX_BITS:
+                steps = range(_SIZE_STEP, parameter.maximum, _SIZE_STEP)
+                return (parameter.default, *steps, parameter.maximum)
         return ()
 
     def holds(self, lengths: Lengths) -> bool:
@@ -238,7 +246,10 @@ class Family:
     def _fitting(self, of_size: Callable[[int], "Choice"], lengths: Lengths) -> "Choice | None":
         """The design of the first of `sizes` that is enough; None if none is."""
         candidates = map(of_size, self.sizes)
-        return next((one for one in candidates if lengths.fit(one.design.capabilities)), None)
+        return next(
+            (candidate for candidate in candidates if lengths.fit(candidate.design.capabilities)),
+            None,
+        )
 
 
 def _function(name: str) -> "Callable[..., Design]":
@@ -275,7 +286,7 @@ class Choice:
 
         from .design import EngineDesign
 
-        more = [one for one in Command if one.name.lower() in self.values]
+        more = [command for command in Command if command.name.lower() in self.values]
         if self.bare:
             if self.family.bare is None:
                 raise ValueError(f"{self.family.name} has no core for lean nodes: use node=full")
@@ -292,9 +303,9 @@ class Choice:
     def parameters(self) -> Mapping[str, int | str]:
         """The values of the family's parameters, without optional operations."""
         return {
-            one.name: self.values[one.name]
-            for one in self.family.parameters
-            if one.name in self.values  # all but sparse ones
+            parameter.name: self.values[parameter.name]
+            for parameter in self.family.parameters
+            if parameter.name in self.values  # all but sparse ones
         }
 
     def of_size(self, bits: int) -> "Choice":

@@ -83,17 +83,17 @@ def bare_fdfm(
         if value != only:
             raise ValueError(f"a lean node needs {name}={only}, not {value}: use node=full")
     design = fdfm(max_bits, multipliers, exponentiator, window)
-    own, memory = design.capabilities, design.layout
-    required = own.required[BARE]
+    capabilities, memory = design.capabilities, design.layout
+    required = capabilities.required[BARE]
     addresses = WordAddresses(
         memory.depth,
-        {one: memory.bases[one] for one in sorted(required)},
+        {command: memory.bases[command] for command in sorted(required)},
         memory.bases[Core.RESULT],
         # Y and E, which are not required, follow each other, and have seven words at least.
         free=-(-memory.bases[Operand.Y] // 4) * 4,
     )
     return replace(
         design,
-        capabilities=replace(own, required={BARE: required}, addresses=addresses),
-        make_multiplier=partial(_multiplier, own.count_bits, dense=True),
+        capabilities=replace(capabilities, required={BARE: required}, addresses=addresses),
+        make_multiplier=partial(_multiplier, capabilities.count_bits, dense=True),
     )

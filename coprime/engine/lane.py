@@ -244,7 +244,7 @@ class Lane(LaneOfUnits):
         data = Signal(self.capabilities.digit_width)
         m.d.comb += data.eq(self.memories[0].a_data)
         used = {step.x for step in self.program.steps}
-        others = [one for one in (Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART) if one in used]
+        others = [mode for mode in (Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART) if mode in used]
         if others:
             asks = location.matches(*(self.number(other) for other in others))
             with m.If(history(m, "asks_other", asks, READ_LATENCY)[-1]):

@@ -14,7 +14,6 @@ from coprime.program.numbers.liveness import conflicts
 from coprime.program.numbers.places import allocate, banks_of
 from coprime.program.operands import (
     HALF_OF,
-    STAYING,
     TABLE,
     Core,
     Entry,
@@ -22,6 +21,7 @@ from coprime.program.operands import (
     Mode,
     Operand,
     Reference,
+    Retained,
     Scratch,
 )
 from coprime.program.steps import StepKind
@@ -148,7 +148,9 @@ class Layout:
                 bases[slot] = used
                 used += digits
         assert used <= depth
-        operands: dict[Reference, int] = {one: int(one) for one in Operand if one in bases}
+        operands: dict[Reference, int] = {
+            operand: int(operand) for operand in Operand if operand in bases
+        }
         numbers = operands | _PLACES | (_TABLE if table else {})
         return cls(bases, depth, numbers)
 
@@ -216,10 +218,10 @@ class BankedLayout(Layout):
         """For each block its number, and what lies in the left and in the right bank."""
         assert self.places is not None
         inverses: dict[BlockPlace, list[str]] = {}
-        for one in _SINGLE:
-            if one in self.numbers:
-                place = BlockPlace(int(self.lies_right(one)), self.block_of(one))
-                inverses.setdefault(place, []).append(one.name)
+        for inverse in _SINGLE:
+            if inverse in self.numbers:
+                place = BlockPlace(int(self.lies_right(inverse)), self.block_of(inverse))
+                inverses.setdefault(place, []).append(inverse.name)
         rows: list[tuple[str, ...]] = []
         for block in range(1 << self.entry_bits):
             texts = []
@@ -323,14 +325,14 @@ class Banks:
             for step in steps
             if not isinstance(step.destination, Mode) and isinstance(step.copy, Operand | Scratch)
         }
-        staying = {one for one in STAYING for program in programs if one in program.made}
+        staying = {one for one in Retained for program in programs if one in program.made}
         stay: dict[Command, set[Location]] = {
             code: {*operands, *staying} for code, operands in kept.items()
         }
         found = conflicts(programs, multiplication, stay, results)
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
         named |= {Core.SCALED, Core.QUOTIENT, *(one for _, one in copied)}
-        modes = {one for one in named if isinstance(one, Mode)}
+        modes = {reference for reference in named if isinstance(reference, Mode)}
         placed = allocate(
             found,
             banks_of(programs, found),
@@ -365,7 +367,7 @@ class Banks:
             for one, (entry, _) in TABLE.items()
             if one in named
         }
-        inverses = [one for one in _SINGLE if one in named]
+        inverses = [inverse for inverse in _SINGLE if inverse in named]
         of_inverses: dict[Reference, int] = dict(
             zip(inverses, self._blocks_of_inverses(placed), strict=False)
         )
@@ -377,7 +379,7 @@ class Banks:
         for bank, modes in enumerate((left, (*right, *(one for one in left if one in named)))):
             taken = {*numbers.values(), *(of_inverses.values() if bank else ())}
             own = range(bank * self.blocks, (bank + 1) * self.blocks)
-            wanting = [one for one in modes if one not in numbers]
+            wanting = [mode for mode in modes if mode not in numbers]
             numbers |= zip(wanting, (one for one in own if one not in taken), strict=False)
         numbers |= of_inverses
         bases: dict[Location, int] = {
@@ -385,8 +387,8 @@ class Banks:
             for location, number in numbers.items()
             if not isinstance(location, Mode)
         }
-        for one in inverses:
-            bases[one] += self.block - 1
+        for inverse in inverses:
+            bases[inverse] += self.block - 1
         return BankedLayout(
             bases,
             self.depth,

@@ -10,7 +10,7 @@ from coprime.model.curve_points import comb_table
 from coprime.model.scalar_blinding import comb_bits, ladder_bits
 from coprime.operations.curve_form import WEIERSTRASS
 from coprime.operations.operation import Arithmetic, Operation
-from coprime.program.operands import PAIRS_OF_TABLE, POINTS, THIRDS_OF_TABLE, Length, Operand
+from coprime.program.operands import PAIRS_OF_TABLE, POINTS, TABLE_T_COORDINATES, Length, Operand
 
 from .capabilities import Capabilities
 
@@ -140,16 +140,16 @@ class Radix:
             length = max(length, min_length + self.width * self.scale_digits)
         operands = self.curve_operands(p, n, length) | operand_pairs(operation, numbers, half_bits)
         operands |= {
-            one.operand: numbers[one.name]
-            for one in operation.inputs
-            if one.operand is Operand.SECRET
+            input_.operand: numbers[input_.name]
+            for input_ in operation.inputs
+            if input_.operand is Operand.SECRET
         }
         table, exponent_length = self._table_operands(operation, numbers, length, half_bits)
         operands |= table
         lengths = {Length.MODULUS: half_bits + length, Length.P: length, Length.Q: length}
         lengths[Length.EXPONENT] = exponent_length
         operands[Operand.E] = 0  # of a nonce that is drawn
-        scalars = {one.name: numbers[one.name] for one in operation.exponents}
+        scalars = {exponent.name: numbers[exponent.name] for exponent in operation.exponents}
         for name, scalar in scalars.items():
             if scalar >= n:
                 raise ValueError(f"{name} must be below n, the order of the points")
@@ -238,7 +238,7 @@ class Radix:
         return {
             one: low | high << half
             for one, (low, high) in zip(
-                (*PAIRS_OF_TABLE, *THIRDS_OF_TABLE),
+                (*PAIRS_OF_TABLE, *TABLE_T_COORDINATES),
                 (*((u, v) for u, v, _ in numbers), *zip(thirds[::2], thirds[1::2], strict=True)),
                 strict=True,
             )
@@ -304,10 +304,10 @@ def operand_pairs(
 ) -> dict[Operand, int]:
     """The operands of an operation on a curve that are two numbers each."""
     found: dict[Operand, int] = {}
-    for one in operation.inputs:
-        if one.operand.length is Length.MODULUS:
-            shift = half_bits if one.upper else 0
-            found[one.operand] = found.get(one.operand, 0) + (numbers[one.name] << shift)
+    for input_ in operation.inputs:
+        if input_.operand.length is Length.MODULUS:
+            shift = half_bits if input_.upper else 0
+            found[input_.operand] = found.get(input_.operand, 0) + (numbers[input_.name] << shift)
     return found
 
 

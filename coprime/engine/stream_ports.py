@@ -10,7 +10,7 @@ from coprime.cells.wires import same_named
 from coprime.multipliers.contract import Role
 from coprime.multipliers.delays import history
 from coprime.multipliers.multiplication import READ_LATENCY
-from coprime.program.operands import OF_ONE, OF_TABLE, Core, Mode
+from coprime.program.operands import OF_TABLE, SWAPPED_BY_BIT, Core, Mode
 from coprime.program.steps import StepKind
 
 from .bank_access import (
@@ -25,7 +25,7 @@ from .bank_access import (
 
 _NO = Const(0)
 _PAIR = 2
-"""In what the blocks of a pair of `OF_ONE` differ."""
+"""In what the blocks of a pair of `SWAPPED_BY_BIT` differ."""
 
 
 class ProductPlaces:
@@ -88,7 +88,7 @@ class StreamPorts:
         )
         numbers = blocks.layout.numbers
         self.entries = [numbers[one] for one in OF_TABLE if one in numbers]
-        self.pairs = [numbers[one] for one in OF_ONE if one in numbers]
+        self.pairs = [numbers[one] for one in SWAPPED_BY_BIT if one in numbers]
         self.conflicts = Signal(name="conflicts")
         """The linear step under way takes or overwrites the new product's result, or overwrites a
         factor of it."""
@@ -247,7 +247,7 @@ class StreamPorts:
                 self._is_one(step.x, result, copies, either),
                 self._is_one(step.y, result, copies, either),
                 self._is_one(step.destination, result, copies | step.copies, either),
-                *(self._is_one(step.destination, one, step.copies, either) for one in others),
+                *(self._is_one(step.destination, other, step.copies, either) for other in others),
             ).any()
 
         takes_old = Signal()  # the sum under way takes a number of the old one, or writes one

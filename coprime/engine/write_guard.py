@@ -60,7 +60,7 @@ class WriteGuard(wiring.Component):
         layout = self.layout
         assert layout.places is not None
         writing = {StepKind.MULTIPLY, StepKind.PREPARE, *WRITES}
-        written = {one.destination for one in self.program.steps if one.kind in writing}
+        written = {step.destination for step in self.program.steps if step.kind in writing}
         scratch = written & layout.bases.keys() - set(Operand)
         first = {layout.block_of(one) for one in scratch if not layout.lies_right(one)}
         read_only = {

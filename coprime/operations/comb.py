@@ -52,7 +52,7 @@ from .weierstrass import (
     SUMMED,
     TEMPORARY,
     A,
-    Point,
+    CurvePoint,
     add_point,
     check_point,
     curve_formula,
@@ -77,7 +77,7 @@ class Comb(Scratch):
 
 BASE_SCALAR, BLIND_SCALAR = "base_scalar", "blind_scalar"
 """Routines, beside those of WEIERSTRASS."""
-FIRST = (Point.X_KEPT, Point.Z_KEPT)
+FIRST = (CurvePoint.X_KEPT, CurvePoint.Z_KEPT)
 """X and Z of a multiple of the base point, until it is compared with the result of another one."""
 
 _P, _Q = Context.P, Context.Q
@@ -152,19 +152,19 @@ def _base_point(machine: Machine) -> Routine:
         takes=dict.fromkeys((*constants, *SUMMED, Operand.Y, Mode.WINDOW, _ACC), None),
         gives=dict.fromkeys(SUM, Bound.times(0, scaled=SUM_BELOW)),
         clobbers=(
-            *(_ACC, _TERM, Point.SLOPE, Exchanged.Y_2, Exchanged.Y_3, Comb.Z_1_COPY),
-            *(Point.X_ADDED, Point.Y_ADDED, Point.Z_ADDED, *SUMMED),
+            *(_ACC, _TERM, CurvePoint.SLOPE, Exchanged.Y_2, Exchanged.Y_3, Comb.Z_1_COPY),
+            *(CurvePoint.X_ADDED, CurvePoint.Y_ADDED, CurvePoint.Z_ADDED, *SUMMED),
             *(Exchanged.X_2, Exchanged.X_3, Exchanged.Y_2_COPY, Exchanged.Y_3_COPY),
-            *(Exchanged.Z_2, Exchanged.Z_3, Point.SLOPE_COPY, Point.SQUARE),
-            *(Point.POINT_X, Point.POINT_X_COPY, Point.POINT_Y),
+            *(Exchanged.Z_2, Exchanged.Z_3, CurvePoint.SLOPE_COPY, CurvePoint.SQUARE),
+            *(CurvePoint.POINT_X, CurvePoint.POINT_X_COPY, CurvePoint.POINT_Y),
             *(Comb.MINUS_3, Comb.SQUARE_OF_Z, Comb.TERM_OF_A),
             *TEMPORARY,
         ),
     )
     _compare_table(code)
     with code.if_borrow("columns"):
-        code.move(Point.POINT_X, Entry.T_0, copy=Point.POINT_X_COPY)
-        code.move(Point.POINT_Y, Entry.T_1)
+        code.move(CurvePoint.POINT_X, Entry.T_0, copy=CurvePoint.POINT_X_COPY)
+        code.move(CurvePoint.POINT_Y, Entry.T_1)
         code.call(WEIERSTRASS.on_curve)
         check_point(code, "is G on the curve?")
         code.jump(MULTIPLY)
@@ -193,8 +193,8 @@ def _base_point(machine: Machine) -> Routine:
         read_column(code)
         add_point(code, SUM)
         code.include(_signed_entry())
-        code.move(Point.Y_ADDED, Exchanged.Y_2, by_bit=True)
-        code.move(Point.Z_ADDED, Banked.ONE_FORM)
+        code.move(CurvePoint.Y_ADDED, Exchanged.Y_2, by_bit=True)
+        code.move(CurvePoint.Z_ADDED, Banked.ONE_FORM)
         code.call(ADD_COMPLETE)
         code.rest("the next column")
     code.move(_TERM, _UNIT)
@@ -243,13 +243,13 @@ def randomized(machine: Machine, base: Routine, form: CurveForm) -> Routine:
 def _signed_entry() -> list[Step]:
     """The column's point: x in X_ADDED, and y in Y_2 by the bit that is its sign. X_2 is 0."""
     code = Builder(_P)
-    code.move(Point.X_ADDED, Mode.WINDOW)
+    code.move(CurvePoint.X_ADDED, Mode.WINDOW)
     code.move(Exchanged.Y_3, Mode.ENTRY)
     code.subtract(Exchanged.Y_2, Exchanged.X_2, Exchanged.Y_3, "0 - y", times_modulus=1)
     return code.steps
 
 
-_SUBTRAHEND = Point.Y_ADDED
+_SUBTRAHEND = CurvePoint.Y_ADDED
 _BELOW = {"X1": 8, "Y1": 6, "Z1": 2}
 """Of Jacobian coordinates, in multiples of c * P."""
 
@@ -276,7 +276,7 @@ def _results(places: Mapping[str, NumberPlace]) -> dict[str, NumberPlace]:
 def _double_and_add(code: Builder, machine: Machine) -> None:
     """Twice the sum, and the column's point added; what is special of a is public."""
     coordinates, of_y = _jacobian(), _of_y()
-    point = {"X2": NumberPlace(right=Point.X_ADDED), "Y2": NumberPlace(Exchanged.Y_2, below=2)}
+    point = {"X2": NumberPlace(right=CurvePoint.X_ADDED), "Y2": NumberPlace(Exchanged.Y_2, below=2)}
     given = {**coordinates, **point, **of_y}
     results = {**coordinates, **_results(coordinates), **of_y, "Y": of_y["T"]}
     del results["Y3"]
@@ -286,7 +286,7 @@ def _double_and_add(code: Builder, machine: Machine) -> None:
         given |= {"ta": term, "d": NumberPlace(Comb.SQUARE_OF_Z, below=2)}
         text = _DOUBLE_AND_ADD_BESIDE
     else:
-        term = NumberPlace(Point.SLOPE, below=2)  # ta, and the slope, which it is added to
+        term = NumberPlace(CurvePoint.SLOPE, below=2)  # ta, and the slope, which it is added to
         _make_term_of_a(code, term)
         given, results = given | {"ta": term}, results | {"m": term}
         text = _DOUBLE_AND_ADD
@@ -306,7 +306,7 @@ def _make_term_of_a(code: Builder, term: NumberPlace) -> None:
     """ta, of a = 0 in three products less."""
     code.subtract(_TERM, Operand.Y, _UNIT, "a = 0?")
     with code.if_borrow("with_a"):
-        code.zero(Point.SLOPE)
+        code.zero(CurvePoint.SLOPE)
         code.jump("without_a")
     code.include(curve_formula(_TERM_OF_A, {**_jacobian(), "a": A}, {"ta": term}))
     code.label("without_a")

@@ -17,7 +17,7 @@ from .weierstrass import (
     POINT,
     SUM,
     SUM_BELOW,
-    Point,
+    CurvePoint,
     claim,
     curve_formula,
     curve_operation,
@@ -74,7 +74,7 @@ def _compare_with_first(code: Builder) -> None:
     """Is the result's x that of the first multiple? Then it is that one, since it is on the curve:
     no single fault makes its negative."""
     x, z = FIRST
-    claimed, z_1 = Point.CLAIMED_0, SUM[2]
+    claimed, z_1 = CurvePoint.CLAIMED_0, SUM[2]
     places = {
         "X": NumberPlace(x, below=SUM_BELOW),
         "Z": NumberPlace(z_1, below=SUM_BELOW),

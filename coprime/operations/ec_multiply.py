@@ -19,7 +19,7 @@ from .weierstrass import (
     POINT_OF_X,
     SUM,
     SUMMED,
-    Point,
+    CurvePoint,
     claim,
     curve_operation,
     lengthen,
@@ -79,7 +79,7 @@ def _lengthen_blinded(code: Builder) -> None:
     whole.add(multiple, multiple, multiple, "4 n", fits=fits)
     code.call(BLIND)
     whole.add(e, e, multiple, "... + 2^(b + 2) n", fits=fits)
-    whole.subtract(Point.DIFFERENCE, e, Operand.M, "is it below M?")
+    whole.subtract(CurvePoint.DIFFERENCE, e, Operand.M, "is it below M?")
     code.q.move(_UNIT, Operand.Q)
     whole.restore(e, e, multiple, "... once more, if it is")
 

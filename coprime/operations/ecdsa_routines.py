@@ -11,10 +11,10 @@ from coprime.program.routine import Routine
 from .banked import Banked
 from .formulas import NumberPlace
 from .operation import Machine
-from .weierstrass import FROM_FORM, SUM, SUM_BELOW, TEMPORARY, Point, curve_formula, to_form
+from .weierstrass import FROM_FORM, SUM, SUM_BELOW, TEMPORARY, CurvePoint, curve_formula, to_form
 
 
-class Signature(Scratch):
+class EcdsaNumber(Scratch):
     """What signatures of ECDSA have."""
 
     NONCE = 119
@@ -41,7 +41,7 @@ TOTAL, IS_R = "total", "is_r"
 """Routines."""
 
 _ACC, _P, _Q = Core.ACCUMULATOR, Context.P, Context.Q
-_R, _NONCE, _KEPT = Signature.SIGNATURE_R, Signature.NONCE, Banked.KEPT_SCALAR
+_R, _NONCE, _KEPT = EcdsaNumber.SIGNATURE_R, EcdsaNumber.NONCE, Banked.KEPT_SCALAR
 
 
 _GIVEN = {Operand.X: None, _R: Bound.times(1), Banked.POWER: None}
@@ -55,7 +55,7 @@ def ecdsa_routines(machine: Machine) -> list[Routine]:
 
 def _total(machine: Machine) -> Routine:
     """FORM_SUM = z + r d modulo n, and NONCE = k, in Montgomery form; a drawn k is kept in it."""
-    z, d, total = Signature.FORM_Z, Point.FORM_D, Signature.FORM_SUM
+    z, d, total = EcdsaNumber.FORM_Z, CurvePoint.FORM_D, EcdsaNumber.FORM_SUM
     given = not machine.randomizes
     code = RoutineBuilder(
         TOTAL,
@@ -78,7 +78,7 @@ def _total(machine: Machine) -> Routine:
 
 def _factors_of_total() -> Routine:
     """FORM_Z = z in Montgomery form, and SQUARE_R = r R^2: of a d in shares."""
-    z, square_r = Signature.FORM_Z, Signature.SQUARE_R
+    z, square_r = EcdsaNumber.FORM_Z, EcdsaNumber.SQUARE_R
     gives = dict.fromkeys((z, square_r), _PRODUCT)
     code = RoutineBuilder(TOTAL, _Q, takes=_GIVEN, gives=gives, clobbers=(_ACC,))
     to_form(code, z, Operand.X, "z")
@@ -94,7 +94,7 @@ def _is_r() -> Routine:
     The coordinate, X / Z, is below P, and so r or, where that is below P, r + n.
     """
     x, _, z = SUM
-    form_r, form_r_n, n = Point.CLAIMED_0, Point.CLAIMED_1, Operand.Q
+    form_r, form_r_n, n = CurvePoint.CLAIMED_0, CurvePoint.CLAIMED_1, Operand.Q
     coordinate = Bound.times(0, scaled=SUM_BELOW)
     code = RoutineBuilder(
         IS_R,

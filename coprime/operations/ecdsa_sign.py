@@ -14,7 +14,7 @@ from coprime.program.steps import Step
 from .banked import Banked
 from .comb import BASE_SCALAR, FIRST, Comb, check_scalar, multiply_base_twice
 from .curve_form import WEIERSTRASS
-from .ecdsa_routines import IS_R, TOTAL, Signature
+from .ecdsa_routines import IS_R, TOTAL, EcdsaNumber
 from .ecdsa_verify import verified
 from .key_shares import (
     blind_sum,
@@ -31,7 +31,7 @@ from .weierstrass import (
     ENTER,
     FROM_FORM,
     SUM,
-    Point,
+    CurvePoint,
     claim,
     copy_result,
     curve_operation,
@@ -43,7 +43,7 @@ from .weierstrass import (
 
 _ACC, _KEPT = Core.ACCUMULATOR, Banked.KEPT_SCALAR
 _R, _S, _NONCE, _INVERSE = (
-    *(Signature.SIGNATURE_R, Signature.SIGNATURE_S, Signature.NONCE, Signature.INVERSE),
+    *(EcdsaNumber.SIGNATURE_R, EcdsaNumber.SIGNATURE_S, EcdsaNumber.NONCE, EcdsaNumber.INVERSE),
 )
 
 
@@ -101,7 +101,7 @@ def _draw_nonce(code: Builder) -> None:
     made apart: so where a fault makes either of another number, they differ, and with a wrong place
     of one summand k is random all the same.
     """
-    high = Signature.FORM_SUM
+    high = EcdsaNumber.FORM_SUM
     code.rest("A in Montgomery form")
     code.call(DRAWN)
     to_form(code, high, _ACC, "A R")
@@ -139,7 +139,7 @@ def _sign(code: Builder, machine: Machine) -> None:
     _check_s(q, machine, nonce)
     code.next_modulus("field_of_check")
     _check_r(code.p)
-    of_key = [] if machine.hardened else [Point.FORM_D]
+    of_key = [] if machine.hardened else [CurvePoint.FORM_D]
     for secret in dict.fromkeys((_KEPT, nonce, _INVERSE, *of_key, Core.PART)):
         q.zero(secret)
     code.whole.zero(Operand.E)
@@ -179,7 +179,7 @@ def _make_s(code: Builder, machine: Machine) -> None:
     if machine.hardened:
         multiply_by_inverse(code)
     else:
-        plain_product(code, Signature.FORM_SUM, _INVERSE, "(z + r d) / k")
+        plain_product(code, EcdsaNumber.FORM_SUM, _INVERSE, "(z + r d) / k")
     code.move(_S, _ACC)
     code.check_positive(_S, "s > 0?")
 
@@ -203,7 +203,7 @@ def _check_s(code: Builder, machine: Machine, nonce: Scratch) -> None:
         compare_blinded(code, nonce)
     else:
         code.multiply(_ACC, _ACC, nonce, "s k")
-        code.subtract(_ACC, _ACC, Signature.FORM_SUM, "s k - (z + r d)", times_modulus=4)
+        code.subtract(_ACC, _ACC, EcdsaNumber.FORM_SUM, "s k - (z + r d)", times_modulus=4)
         code.call(FROM_FORM)
     code.check_zero(_ACC, "s k = z + r d?")
 

@@ -11,7 +11,7 @@ from coprime.program.steps import Step, StepKind
 
 from .banked import Banked
 from .comb import BASE_SCALAR, multiply_base
-from .ecdsa_routines import IS_R, Signature
+from .ecdsa_routines import IS_R, EcdsaNumber
 from .operation import Input, Machine, Output
 from .weierstrass import (
     BASE_AND_CURVE,
@@ -21,7 +21,7 @@ from .weierstrass import (
     MULTIPLY,
     RESULT_IS_X,
     SUM,
-    Point,
+    CurvePoint,
     add_point,
     check_point,
     curve_operation,
@@ -31,8 +31,8 @@ from .weierstrass import (
     to_form,
 )
 
-_ACC, _INVERSE, _U_2 = Core.ACCUMULATOR, Signature.INVERSE, Signature.FACTOR_2
-_KEPT = (Point.X_KEPT, Point.Y_KEPT, Point.Z_KEPT)
+_ACC, _INVERSE, _U_2 = Core.ACCUMULATOR, EcdsaNumber.INVERSE, EcdsaNumber.FACTOR_2
+_KEPT = (CurvePoint.X_KEPT, CurvePoint.Y_KEPT, CurvePoint.Z_KEPT)
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:
@@ -82,7 +82,7 @@ def _add_multiples(code: Builder) -> None:
     check_point(code)
     code.call(MULTIPLY)
     add_point(code, _KEPT)
-    code.move(_ACC, Point.Z_1)
+    code.move(_ACC, CurvePoint.Z_1)
     code.call(FROM_FORM)
     code.do(StepKind.CHECK_FINITE, "is the sum not O?", x=_ACC, y=_ACC)
 
@@ -90,7 +90,7 @@ def _add_multiples(code: Builder) -> None:
 def _compare(code: Builder) -> None:
     """Is r the coordinate x of the sum modulo n?"""
     code.check_below(Operand.X, Operand.X)
-    code.q.move(Signature.SIGNATURE_R, Operand.X)
+    code.q.move(EcdsaNumber.SIGNATURE_R, Operand.X)
     code.call(IS_R)
     code.do(StepKind.CHECK_SIGNATURE, "is r of the sum?", y=_ACC)
     code.jump(RESULT_IS_X)

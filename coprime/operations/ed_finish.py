@@ -11,9 +11,9 @@ from coprime.program.steps import Step, StepKind
 from .banked import Banked
 from .ed_base_multiply import CURVE, edwards_operation
 from .operation import Input, Machine, Output
-from .weierstrass import ENTER, FROM_FORM, Point, to_form
+from .weierstrass import ENTER, FROM_FORM, CurvePoint, to_form
 
-_ACC, _HASH, _PRODUCT = Core.ACCUMULATOR, Banked.TERM, Point.CLAIMED_0
+_ACC, _HASH, _PRODUCT = Core.ACCUMULATOR, Banked.TERM, CurvePoint.CLAIMED_0
 
 
 def on_two_banks(machine: Machine) -> list[list[Step]]:

@@ -33,7 +33,7 @@ from .weierstrass import (
     FROM_FORM,
     SUM,
     SUM_BELOW,
-    Point,
+    CurvePoint,
     check_point,
     curve_formula,
     enter_field,
@@ -53,11 +53,11 @@ _HALVES = "f=f*i h=f*g g=g*i X=X*h Y=Y*h x1=e1*f y1=h1*g x2=e2*g y2=h2*f"
 _OF_TABLE = "U=y-x V=y+x T=x*y e=d+d e=e+e T=T*e"
 _X, _Y, _Z = SUM
 _NEGATED = (
-    NumberPlace(Point.POINT_X, Point.POINT_X_COPY, below=2),
-    NumberPlace(Point.POINT_Y),
+    NumberPlace(CurvePoint.POINT_X, CurvePoint.POINT_X_COPY, below=2),
+    NumberPlace(CurvePoint.POINT_Y),
 )
 """-A."""
-_KEPT = (Point.X_KEPT, Point.Y_KEPT)
+_KEPT = (CurvePoint.X_KEPT, CurvePoint.Y_KEPT)
 """(y - x) / 2 and (y + x) / 2 of B, while the inversion has a table of its own."""
 _TOTAL = (NumberPlace(Exchanged.X_2), NumberPlace(Exchanged.Y_2, Exchanged.Y_2_COPY))
 _RISE = (NumberPlace(Exchanged.X_3), NumberPlace(Exchanged.Y_3, Exchanged.Y_3_COPY))
@@ -70,7 +70,7 @@ _FRACTIONS = {
     "h1": NumberPlace(Exchanged.Y_2, below=4),
     "h2": NumberPlace(Exchanged.Y_3, below=3),
     "f": NumberPlace(Exchanged.Z_2, below=6),
-    "g": NumberPlace(Point.SLOPE, Point.SLOPE_COPY, below=6),
+    "g": NumberPlace(CurvePoint.SLOPE, CurvePoint.SLOPE_COPY, below=6),
 }
 
 
@@ -111,7 +111,7 @@ def _make_table(code: Builder) -> None:
     names = ("X", "Y", "x1", "y1", "x2", "y2")
     points = dict(zip(names, (*_NEGATED, *_TOTAL, *_RISE), strict=True))
     code.zero(_ACC)
-    negated, copy = Point.POINT_X, Point.POINT_X_COPY
+    negated, copy = CurvePoint.POINT_X, CurvePoint.POINT_X_COPY
     code.subtract(negated, _ACC, negated, "-A", times_modulus=2, copy=copy)
     for k, kept in enumerate(_KEPT):
         code.move(kept, Entry.at(k))
@@ -128,14 +128,14 @@ def _make_table(code: Builder) -> None:
 def _make_entry(code: Builder, number: int, x: NumberPlace, y: NumberPlace) -> None:
     """A point of the table."""
     entries = (2 * number, 2 * number + 1, third_entry(number))
-    places = (NumberPlace(right=Entry.at(one)) for one in entries)
+    places = (NumberPlace(right=Entry.at(entry)) for entry in entries)
     given = {"x": replace(x, below=2), "y": replace(y, below=2), "d": replace(D, below=2)}
     code.include(curve_formula(_OF_TABLE, given, dict(zip("UVT", places, strict=True))))
 
 
 def _compare(code: Builder, coordinate: Location, total: Scratch, note: str) -> None:
     """Is a coordinate of R that of the sum?"""
-    claimed = Point.CLAIMED_0
+    claimed = CurvePoint.CLAIMED_0
     places = {
         "x": NumberPlace(right=claimed, below=2),
         "Z": NumberPlace(_Z, below=SUM_BELOW),

@@ -36,7 +36,7 @@ from .weierstrass import (
     ENTER,
     SUM,
     TEMPORARY,
-    Point,
+    CurvePoint,
     curve_formula,
     divide,
     invert,
@@ -66,7 +66,10 @@ _XY = Edwards.XY_1
 _GIVEN = Bound.times(0, scaled=2)
 """Of coordinates of a sum: they are products."""
 
-POINT = {"X": NumberPlace(Point.POINT_X, Point.POINT_X_COPY), "Y": NumberPlace(Point.POINT_Y)}
+POINT = {
+    "X": NumberPlace(CurvePoint.POINT_X, CurvePoint.POINT_X_COPY),
+    "Y": NumberPlace(CurvePoint.POINT_Y),
+}
 A, D = NumberPlace(Curve.EDWARDS_A), NumberPlace(Curve.CURVE_D)
 _ON_CURVE = "u=X*X v=Y*Y s=a*u s=s+v t=d*u t=t*v s=s-t s=s-one"
 """a x^2 + y^2 - d x^2 y^2 - 1."""
@@ -111,7 +114,7 @@ def _enter_field() -> Routine:
 
 def _on_curve(machine: Machine) -> Routine:
     """ACCUMULATOR is 0 if the point is on the curve, else between 0 and P."""
-    point = (Point.POINT_X, Point.POINT_X_COPY, Point.POINT_Y)
+    point = (CurvePoint.POINT_X, CurvePoint.POINT_X_COPY, CurvePoint.POINT_Y)
     code = RoutineBuilder(
         EDWARDS.on_curve,
         _P,

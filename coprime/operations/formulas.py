@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coprime.program.builder import Builder
-from coprime.program.operands import OF_ONE, Context, Location, Scratch
+from coprime.program.operands import SWAPPED_BY_BIT, Context, Location, Scratch
 from coprime.program.steps import MOST_TIMES_MODULUS, Step
 
 
@@ -149,7 +149,7 @@ class _Compiler:
             for name, place in places.items()
         }
         self.assignments = self._parsed(text)
-        last = {one.result.name: one.result for one in self.assignments}
+        last = {assignment.result.name: assignment.result for assignment in self.assignments}
         for name, place in results.items():
             last[name].place, last[name].fixed = place, True
         self._turn()
@@ -168,12 +168,15 @@ class _Compiler:
 
     def _turn(self) -> None:
         """Choose each product's multiplicand; first where there is no choice."""
-        products = [one for one in self.assignments if one.sign == _PRODUCT]
-        for one in products:
-            if one.x is one.y:
-                one.x.sides.add(_LEFT)
+        products = [assignment for assignment in self.assignments if assignment.sign == _PRODUCT]
+        for product in products:
+            if product.x is product.y:
+                product.x.sides.add(_LEFT)
         while products:
-            costs = {one: (self._cost(one, False), self._cost(one, True)) for one in products}
+            costs = {
+                product: (self._cost(product, False), self._cost(product, True))
+                for product in products
+            }
             # The one whose two ways differ most comes next.
             chosen = max(products, key=lambda one: abs(costs[one][0] - costs[one][1]))
             chosen.turned = costs[chosen][1] < costs[chosen][0]
@@ -302,7 +305,7 @@ class _Compiler:
             one.result.below = one.x.below + times
             code.subtract(place.any, x, y, one.text, times_modulus=times)
         copy = place.right if place.left is not None else None
-        swaps = any(each in OF_ONE for each in (x, y, place.any, copy))
+        swaps = any(each in SWAPPED_BY_BIT for each in (x, y, place.any, copy))
         code.amend(copy=copy, by_bit=self.by_bit and swaps)
 
 

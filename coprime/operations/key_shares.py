@@ -24,11 +24,11 @@ from coprime.program.operands import KEYS, Core, Mode, Operand, Scratch
 from coprime.program.steps import StepKind
 
 from .banked import Banked
-from .ecdsa_routines import Signature
+from .ecdsa_routines import EcdsaNumber
 from .weierstrass import DRAWN, FROM_FORM
 
 _ACC = Core.ACCUMULATOR
-_SUM_0, _SUM_1, _BLINDING = Signature.FORM_SUM, Signature.FORM_SUM_1, Banked.TERM
+_SUM_0, _SUM_1, _BLINDING = EcdsaNumber.FORM_SUM, EcdsaNumber.FORM_SUM_1, Banked.TERM
 
 
 def share_key(code: Builder) -> None:
@@ -75,14 +75,14 @@ def sum_of_shares(code: Builder, pair: tuple[Scratch, Scratch]) -> None:
     written over the other.
     """
     first, second = pair
-    code.multiply(_ACC, first, Signature.SQUARE_R, f"r {first.name}")
-    code.add(_SUM_0, _ACC, Signature.FORM_Z, f"z + r {first.name}")
-    code.multiply(_SUM_1, second, Signature.SQUARE_R, f"r {second.name}")
+    code.multiply(_ACC, first, EcdsaNumber.SQUARE_R, f"r {first.name}")
+    code.add(_SUM_0, _ACC, EcdsaNumber.FORM_Z, f"z + r {first.name}")
+    code.multiply(_SUM_1, second, EcdsaNumber.SQUARE_R, f"r {second.name}")
 
 
 def multiply_by_inverse(code: Builder) -> None:
     """ACCUMULATOR = (z + r d) / k, canonical."""
-    inverse = Signature.INVERSE
+    inverse = EcdsaNumber.INVERSE
     code.multiply(_SUM_0, _SUM_0, inverse, "(z + r d_0) / k")
     code.multiply(_ACC, _SUM_1, inverse, "r d_1 / k")
     code.add(_ACC, _ACC, _SUM_0, "(z + r d) / k")

@@ -38,8 +38,8 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     reads_less = partial(without_operands, masks=exponentiation.blinded)
     listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
     for command in commands:
-        own = command.operation
-        routine = own.banked if banked else own.lanes
+        operation = command.operation
+        routine = operation.banked if banked else operation.lanes
         for lane, steps in enumerate(routine(machine) if routine else ()):
             listing = map(reads_less, steps) if exponentiation.blinded else steps
             listings[lane].setdefault(tuple(listing), []).append(command)

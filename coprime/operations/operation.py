@@ -12,7 +12,7 @@ from typing import Any
 
 from coprime.exponentiators.exponentiation import Exponentiation
 from coprime.multipliers.multiplication import Multiplication
-from coprime.program.operands import TABLE, THIRDS_OF_TABLE, Context, Operand
+from coprime.program.operands import TABLE, TABLE_T_COORDINATES, Context, Operand
 from coprime.program.steps import Step
 
 
@@ -123,7 +123,7 @@ class Output:
 MOST_OUTPUTS = 2
 """Numbers that the engine's RESULT holds: one, or two as long as a prime each."""
 
-Routine = Callable[[Machine], Sequence[Sequence[Step]]]
+LaneSteps = Callable[[Machine], Sequence[Sequence[Step]]]
 """Makes an operation's list of steps for each lane that has a part in it, the leading one first.
 
 Operations with equal lists share them.
@@ -195,8 +195,8 @@ class Operation:
     setting: tuple[str, str] | None = None
     settings: tuple[tuple[str, str], ...] = ()
     is_right: Callable[..., bool] | None = None
-    lanes: Routine | None = None
-    banked: Routine | None = None
+    lanes: LaneSteps | None = None
+    banked: LaneSteps | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError for what no default may decide."""
@@ -233,7 +233,7 @@ class Operation:
         found = self.result(**numbers)
         values = found if isinstance(found, tuple) else (found,)
         if len(values) != len(self.outputs):
-            names = ", ".join(one.name for one in self.outputs)
+            names = ", ".join(output.name for output in self.outputs)
             raise ValueError(f"{self.name} gives {names}, and its record makes {len(values)}")
         return {one.name: value for one, value in zip(self.outputs, values, strict=True)}
 
@@ -270,7 +270,7 @@ class Operation:
     @property
     def exponents(self) -> tuple[Input, ...]:
         """The inputs that are exponents."""
-        return tuple(one for one in self.inputs if one.is_exponent)
+        return tuple(input_ for input_ in self.inputs if input_.is_exponent)
 
     @property
     def is_power(self) -> bool:
@@ -281,7 +281,7 @@ class Operation:
     def has_secret_exponent(self) -> bool:
         """Whether its cycles may depend on an exponent that is secret."""
         secret = Operand.SECRET in self.operands
-        return self.is_private or secret or any(not one.public for one in self.exponents)
+        return self.is_private or secret or any(not exponent.public for exponent in self.exponents)
 
     def used_up(self, held: Collection[Operand], *, checked: bool = True) -> frozenset[Operand]:
         """The operands that it uses up on an engine that holds these; a private one only on an
@@ -292,14 +292,14 @@ class Operation:
         """
         if not self.computes:
             return self.uses_up
-        table = THIRDS_OF_TABLE if self.is_product else tuple(TABLE)
+        table = TABLE_T_COORDINATES if self.is_product else tuple(TABLE)
         own = self.uses_up if checked or not self.is_private else frozenset[Operand]()
         return own | {*table} & set(held)
 
     @property
     def operands(self) -> frozenset[Operand]:
         """Those of its inputs."""
-        return frozenset(one.operand for one in self.inputs)
+        return frozenset(input_.operand for input_ in self.inputs)
 
     def required(self, arithmetic: Arithmetic) -> frozenset[Operand]:
         """The operands that it reads, X included."""

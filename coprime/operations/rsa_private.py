@@ -31,11 +31,11 @@ def rsa_private(machine: Machine) -> list[list[Step]]:
     """X ^ D mod M, M = P * Q, on one lane or on two: a list for each."""
     code, second = Builder(), Builder()
     contexts = (code, code.p, code.q)
-    for one in contexts:
-        one.check_modulus()
+    for context in contexts:
+        context.check_modulus()
     code.check_below(Operand.X)
-    for one in contexts:
-        check_normalized(one, machine.multiplication)
+    for context in contexts:
+        check_normalized(context, machine.multiplication)
     for one in (code.p, code.q):
         machine.exponentiation.check(one)
     if machine.lanes == 1:

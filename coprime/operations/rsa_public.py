@@ -12,5 +12,5 @@ RSA_PUBLIC: Operation = replace(
     doc="X ** E mod M, with the public exponent.",
     formula="x^e mod n: encrypt, verify",
     key=Key.PUBLIC,
-    inputs=tuple(replace(one, public=one.is_exponent) for one in MODEXP.inputs),
+    inputs=tuple(replace(input_, public=input_.is_exponent) for input_ in MODEXP.inputs),
 )

@@ -18,7 +18,7 @@ from typing import Any
 from coprime.multipliers.bounds import Bound
 from coprime.program.builder import Builder, RoutineBuilder
 from coprime.program.operands import (
-    OF_ONE,
+    SWAPPED_BY_BIT,
     Context,
     Core,
     Entry,
@@ -39,7 +39,7 @@ from .formulas import TEMPORARIES, NumberPlace, formula
 from .operation import Input, Machine, Operation, Output
 
 
-class Point(Scratch):
+class CurvePoint(Scratch):
     """Points and scalars of operations on curves."""
 
     DIFFERENCE = 32
@@ -88,21 +88,21 @@ _SUMS_BITS = frozenset({EC_MULTIPLY_CODE})
 _P, _Q, _CURRENT = Context.P, Context.Q, Context.CURRENT
 SUMMED = (Exchanged.Z_2, Exchanged.Z_3)
 """What a ladder takes that sums up bits: 0, and the scalar's highest bit, 1."""
-DRAWN_DIGITS = Point.SQUARE
+DRAWN_DIGITS = CurvePoint.SQUARE
 """Where DRAWN has its digits."""
 BITS_SUMMED = Exchanged.Y_3_COPY
 """Where it has the sum, which is the scalar."""
 _ACC, _UNIT, _ONE_FORM, _SQUARE = (*(Core.ACCUMULATOR, Banked.UNIT, Banked.ONE_FORM, Banked.POWER),)
 
-POINT_X = NumberPlace(Point.POINT_X, Point.POINT_X_COPY)
-POINT_Y = NumberPlace(Point.POINT_Y)
+POINT_X = NumberPlace(CurvePoint.POINT_X, CurvePoint.POINT_X_COPY)
+POINT_Y = NumberPlace(CurvePoint.POINT_Y)
 A, B3 = NumberPlace(right=Curve.CURVE_A), NumberPlace(right=Curve.CURVE_3B, below=4)
-SUM = (Point.X_1, Point.Y_1, Point.Z_1)
-ADDED = (Point.X_ADDED, Point.Y_ADDED, Point.Z_ADDED)
+SUM = (CurvePoint.X_1, CurvePoint.Y_1, CurvePoint.Z_1)
+ADDED = (CurvePoint.X_ADDED, CurvePoint.Y_ADDED, CurvePoint.Z_ADDED)
 SUM_BELOW = 6
 """Of coordinates of a sum, in multiples of c * P."""
 _OF_SUM, _PRODUCT = Bound.times(0, scaled=SUM_BELOW), Bound.times(0, scaled=2)
-_POINT = (Point.POINT_X, Point.POINT_X_COPY, Point.POINT_Y)
+_POINT = (CurvePoint.POINT_X, CurvePoint.POINT_X_COPY, CurvePoint.POINT_Y)
 EXPONENT_FITS = "the exponent's length has bits for it"
 TEMPORARY = frozenset(
     one for place in TEMPORARIES for one in (place.left, place.right) if one is not None
@@ -299,7 +299,7 @@ def _invert_by_bits(machine: Machine) -> Routine:
 
     The exponent M - 2 is public, and so is how long it takes.
     """
-    base, done, usual = Point.FORM_D, "inverse_is_done", machine.multiplication.usual_bound
+    base, done, usual = CurvePoint.FORM_D, "inverse_is_done", machine.multiplication.usual_bound
     code = RoutineBuilder(
         INVERT_BY_BITS,
         _CURRENT,
@@ -342,9 +342,9 @@ def enter_point(code: Builder, x: Location, y: Location, form: CurveForm = WEIER
     """
     if x in (Core.SUM, Operand.POINT):
         code.move(_ACC, Operand.P_POWER)
-        x_copy = Point.POINT_X_COPY
-        code.multiply(Point.POINT_X, _ACC, x, "x in Montgomery form", copy=x_copy)
-        code.multiply(Point.POINT_Y, _ACC, y, "y in Montgomery form")
+        x_copy = CurvePoint.POINT_X_COPY
+        code.multiply(CurvePoint.POINT_X, _ACC, x, "x in Montgomery form", copy=x_copy)
+        code.multiply(CurvePoint.POINT_Y, _ACC, y, "y in Montgomery form")
     else:
         code.move(_SQUARE, Operand.P_POWER)
         _enter_left_point(code, x, y)
@@ -352,8 +352,8 @@ def enter_point(code: Builder, x: Location, y: Location, form: CurveForm = WEIER
 
 
 def _enter_left_point(code: Builder, x: Location, y: Location) -> None:
-    to_form(code, Point.POINT_X, x, "x", copy=Point.POINT_X_COPY)
-    to_form(code, Point.POINT_Y, y, "y")
+    to_form(code, CurvePoint.POINT_X, x, "x", copy=CurvePoint.POINT_X_COPY)
+    to_form(code, CurvePoint.POINT_Y, y, "y")
 
 
 def check_point(code: Builder, note: str = "is the point on the curve?") -> None:
@@ -429,7 +429,7 @@ def _multiply_point(machine: Machine) -> Routine:
             Exchanged.Y_3,
             Exchanged.Y_3_COPY,
         ),
-        *(Exchanged.Z_2, Exchanged.Z_3, Point.SLOPE, Point.SLOPE_COPY, Point.SQUARE),
+        *(Exchanged.Z_2, Exchanged.Z_3, CurvePoint.SLOPE, CurvePoint.SLOPE_COPY, CurvePoint.SQUARE),
     )
     constants = (*WEIERSTRASS.constants, _ONE_FORM, _UNIT)
     code = RoutineBuilder(
@@ -439,13 +439,13 @@ def _multiply_point(machine: Machine) -> Routine:
         gives=dict.fromkeys(SUM, _OF_SUM),
         clobbers=(_ACC, *SUMMED, *ladder_numbers, *ADDED, *TEMPORARY),
     )
-    code.move(_ACC, Point.POINT_X)
+    code.move(_ACC, CurvePoint.POINT_X)
     code.call(FROM_FORM)
     code.whole.scan(StepKind.SCAN_PUBLIC, "the highest 1", "last_bits")
     code.subtract(_ACC, _ACC, _UNIT, "x = 0?")
     with code.if_borrow("ladder"):
-        code.move(x_1, Point.POINT_X)
-        code.move(y_1, Point.POINT_Y)
+        code.move(x_1, CurvePoint.POINT_X)
+        code.move(y_1, CurvePoint.POINT_Y)
         code.move(z_1, _ONE_FORM)
         code.rest("on below the 1")
         code.next_bit("last_bits")
@@ -456,9 +456,9 @@ def _multiply_point(machine: Machine) -> Routine:
     with code.if_command(_SUMS_BITS, "point_of_last_bits"):
         code.move(BITS_SUMMED, Exchanged.Z_3)
         code.zero(Exchanged.Y_2_COPY)
-    code.move(Exchanged.X_3, Point.POINT_X)
+    code.move(Exchanged.X_3, CurvePoint.POINT_X)
     code.move(Exchanged.Y_2, _ONE_FORM)
-    code.move(Exchanged.Y_3, Point.POINT_Y)
+    code.move(Exchanged.Y_3, CurvePoint.POINT_Y)
     code.zero(Exchanged.Z_2)
     code.move(Exchanged.Z_3, _ONE_FORM)
     with code.each_bit("add_by_bits"):
@@ -478,7 +478,7 @@ def _sum_bit(code: Builder, machine: Machine, zeros: Scratch) -> None:
 
     Where the bit is 0, it is `zeros` that counts it.
     """
-    bits, fits = OF_ONE[zeros], "the exponent has as many digits"
+    bits, fits = SWAPPED_BY_BIT[zeros], "the exponent has as many digits"
     code.add(bits, bits, bits, "2 * the bits scanned", fits=fits)
     code.add(zeros, zeros, _UNIT, "... + 1, of a 1", by_bit=True, fits=fits)
     if machine.hardened:  # a blinded one has more
@@ -498,8 +498,8 @@ def _ladder(code: Builder, machine: Machine) -> None:
         NumberPlace(Exchanged.Y_3, Exchanged.Y_3_COPY),
     )
     slope, square = (
-        NumberPlace(Point.SLOPE, Point.SLOPE_COPY),
-        NumberPlace(right=Point.SQUARE),
+        NumberPlace(CurvePoint.SLOPE, CurvePoint.SLOPE_COPY),
+        NumberPlace(right=CurvePoint.SQUARE),
     )
     at_ends = {"xQ": x_2, "xR": x_3, "yQ": y_2, "yR": y_3, "G": square}
     # A round's formulas are those of a bit that is 1. They are named as they lie where it is 0.

@@ -322,9 +322,9 @@ def _merged(listings: Sequence[_Listing], place: int = 0) -> list[_Listing]:
     A step branches two ways. Lists that would be a third way are left as they are.
     """
     groups: dict[Step | None, list[_Listing]] = {}
-    for one in listings:
-        step = one.steps[place] if place < len(one.steps) else None
-        groups.setdefault(step, []).append(one)
+    for listing in listings:
+        step = listing.steps[place] if place < len(listing.steps) else None
+        groups.setdefault(step, []).append(listing)
     found: list[_Listing] = []
     for step, group in groups.items():
         if len(group) == 1 or step is None or step.next is not Next.FOLLOWING:

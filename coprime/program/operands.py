@@ -362,7 +362,7 @@ OF_Q: Mapping[Reference, Location] = {
 OF_TABLE = (Mode.WINDOW, Mode.ENTRY, Mode.THIRD)
 """Modes that name an entry of the table."""
 
-OF_ONE: Mapping[Location, Scratch] = {
+SWAPPED_BY_BIT: Mapping[Location, Scratch] = {
     Exchanged.X_2: Exchanged.X_3,
     Exchanged.X_3: Exchanged.X_2,
     Exchanged.Z_2: Exchanged.Z_3,
@@ -402,7 +402,7 @@ POINTS = 8
 """Points of a table."""
 PAIRS_OF_TABLE = tuple(TABLE)[:POINTS]
 """Each a point's coordinates, or two numbers of it."""
-THIRDS_OF_TABLE = tuple(TABLE)[POINTS:]
+TABLE_T_COORDINATES = tuple(TABLE)[POINTS:]
 """The third numbers of two points each, where they have them."""
 
 
@@ -420,9 +420,7 @@ KEYS = ((Retained.KEY_0, Retained.KEY_1), (Retained.CHECKED_KEY_0, Retained.CHEC
 """The shares of a private key on a curve that stay: of signatures, and of their check."""
 SHARES = frozenset(share for pair in KEYS for share in pair)
 """Each of them, as long as Q."""
-STAYING = frozenset({*BLINDED_OF.values(), *SHARES})
-"""What stays from one operation to the next, beside operands."""
-MADE_OF: Mapping[Scratch, tuple[Operand, ...]] = {
+DERIVED_FROM: Mapping[Scratch, tuple[Operand, ...]] = {
     **{blinded: (context.exponent,) for context, blinded in BLINDED_OF.items()},
     **{last: (Operand.SECRET, Operand.Q) for _, last in KEYS},
 }

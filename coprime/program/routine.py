@@ -62,4 +62,4 @@ def reached(operations: Iterable[Sequence[Step]], routines: Sequence[Routine]) -
                 fresh = [each for each in ones if each.name not in found]
                 found |= {each.name for each in fresh}
                 open_ends += [each.steps for each in fresh]
-    return [one for one in routines if one.name in found]
+    return [routine for routine in routines if routine.name in found]

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from coprime.model.widths import residue_width
 
-from .operands import OF_ONE, Context, Mode, Operand, Reference
+from .operands import SWAPPED_BY_BIT, Context, Mode, Operand, Reference
 
 COUNTER_BITS = 17
 """Bits of the counter that an exponent can be loaded into: as many as 65537 has."""
@@ -112,7 +112,7 @@ class StepKind(enum.IntEnum):
     """ADD, or SUBTRACT where a random bit, as of ADD_IF_DRAWN, is 0."""
     MOVE_WRITTEN = 29
     """MOVE of what comes of a secret operand that the host has written since this was last moved to
-    the last number that is MADE_OF it; else nothing is read or written, in the same cycles."""
+    the last number that is DERIVED_FROM it; else nothing is read or written, in the same cycles."""
     CHECK_SUM = 24
     """End with the error FAULT and wipe the memory, unless y = 0: the result is on its curve."""
 
@@ -190,7 +190,7 @@ class Step:
     """Label of a step; empty: the end of the operation."""
     label: str = ""
     by_bit: bool = False
-    """Where the exponent's bit is 1, the numbers of `OF_ONE` change places."""
+    """Where the exponent's bit is 1, the numbers of `SWAPPED_BY_BIT` change places."""
     leaves_two: bool = False
     """Of a NEXT_BIT: on to the following step while two bits of the exponent are left, or two
     columns."""
@@ -232,11 +232,14 @@ class Step:
         return self.times_modulus.bit_length()
 
     @cached_property
-    def of_one(self) -> "Step":
+    def swapped(self) -> "Step":
         """A step `by_bit` where the bit is 1."""
         named = (self.x, self.y, self.destination, self.copy)
         x, y, destination, copy = (
-            one if one is None or isinstance(one, Mode) else OF_ONE.get(one, one) for one in named
+            reference
+            if reference is None or isinstance(reference, Mode)
+            else SWAPPED_BY_BIT.get(reference, reference)
+            for reference in named
         )
         assert x is not None and y is not None and destination is not None
         return replace(self, x=x, y=y, destination=destination, copy=copy)
@@ -256,7 +259,9 @@ class Step:
         """Whether what is `BESIDE_PRODUCTS` may go on beside the steps that follow it: these do not
         change what its addressing modes name, nor need its borrow at once."""
         named = (self.x, self.y, self.destination)
-        return self.next is not Next.IF_BORROW and not any(isinstance(one, Mode) for one in named)
+        return self.next is not Next.IF_BORROW and not any(
+            isinstance(reference, Mode) for reference in named
+        )
 
 
 ADDS_DRAWN = frozenset({StepKind.ADD_IF_DRAWN, StepKind.ADD_OR_SUBTRACT})

@@ -28,7 +28,7 @@ from coprime.model.combs import jacobian_tooth
 from coprime.model.curve_points import base_multiple, multiple
 from coprime.model.scalar_blinding import comb_bits
 from coprime.operations.ecdsa_sign_with import signature
-from coprime.program.operands import PAIRS_OF_TABLE, THIRDS_OF_TABLE
+from coprime.program.operands import PAIRS_OF_TABLE, TABLE_T_COORDINATES
 from tests.drivers.harness import (
     CURVES,
     DRIVER,
@@ -431,7 +431,7 @@ def test_the_table_of_an_edwards_curve(edwards, curve):
         curve.base, (curve.a, curve.d), curve.p, curve.n, length, half
     )
     base = radix.edwards_table([curve.base], curve.d, curve.p, length, half)
-    places = [(given, one) for one in (*PAIRS_OF_TABLE, *THIRDS_OF_TABLE)]
+    places = [(given, one) for one in (*PAIRS_OF_TABLE, *TABLE_T_COORDINATES)]
     places += [(base, Operand.TABLE_0), (base, Operand.TABLE_8)]
     expected = [part for of, one in places for part in (of[one] % 2**half, of[one] >> half)]
     assert (code, [*numbers, 0]) == (0, expected)

@@ -137,7 +137,7 @@ class RandomProgram:
 
     def add(self, step):
         """Append a step, and execute it, if its result is in range."""
-        executed = step.of_one if step.by_bit and self.bits[0] else step
+        executed = step.swapped if step.by_bit and self.bits[0] else step
         if step.kind is not StepKind.PASS:
             value = self.value(executed)
             if not 0 <= value < self.bound:

@@ -4,13 +4,13 @@ import pytest
 
 from coprime.operations.comb import Comb
 from coprime.operations.formulas import TEMPORARIES, NumberPlace, formula
-from coprime.operations.weierstrass import Point
+from coprime.operations.weierstrass import CurvePoint
 from coprime.program.operands import Context, Exchanged
 from coprime.program.steps import StepKind
 
 P = 1_000_003
-A, B = NumberPlace(Point.X_1), NumberPlace(Point.Y_1, Comb.Z_1_COPY)
-RESULT = NumberPlace(Point.X_KEPT)
+A, B = NumberPlace(CurvePoint.X_1), NumberPlace(CurvePoint.Y_1, Comb.Z_1_COPY)
+RESULT = NumberPlace(CurvePoint.X_KEPT)
 TEXT = "t=a*b u=t+t v=u-a u=u*v t=t*t v=t*u w=v-b t=u*w r=t+b"
 
 

@@ -23,7 +23,7 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.precomputation import Radix
 from coprime.operations.x_multiply import ladder
 from coprime.package.package import write_package
-from coprime.program.operands import OF_ONE, Exchanged
+from coprime.program.operands import SWAPPED_BY_BIT, Exchanged
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_operands
 from tests.benches import open_bench
@@ -85,7 +85,7 @@ def test_numbers_that_change_places(settings):
     step by a bit has."""
     design = design_of(**settings)
     layout, (program,) = design.layout, design.programs
-    pairs = {one: other for one, other in OF_ONE.items() if one in layout.numbers}
+    pairs = {one: other for one, other in SWAPPED_BY_BIT.items() if one in layout.numbers}
     assert len(pairs) == 12
     for one, other in pairs.items():
         assert layout.numbers[one] ^ layout.numbers[other] == 2
@@ -93,7 +93,7 @@ def test_numbers_that_change_places(settings):
     steps = [step for step in program.steps if step.by_bit]
     assert len(steps) == 16
     for step in steps:
-        others = {step.x, step.y, step.destination, step.copy} - OF_ONE.keys() - {None}
+        others = {step.x, step.y, step.destination, step.copy} - SWAPPED_BY_BIT.keys() - {None}
         named = {layout.numbers[one] | part for one in others for part in (0, 1)}
         assert blocks.isdisjoint(named), step.note
 

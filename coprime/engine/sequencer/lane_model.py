@@ -118,7 +118,7 @@ class LaneModel:
         """The step at the address, up to the next one; FETCH takes a cycle."""
         step = self.current.resolved(self.pc.step)
         if step.by_bit and self.scanner.bit(step):
-            step = step.of_one
+            step = step.swapped
         if self.timeline and step.kind is not StepKind.MULTIPLY and self.timeline.waits(step):
             self.cycles = max(self.cycles, self.timeline.idle)
         self.cycles += 1

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from coprime.multipliers.multiplication import WRITES_LATER
 from coprime.multipliers.ring.multiplication import RingMultiplication
-from coprime.program.operands import OF_ONE, OF_TABLE, Core, Mode, Reference
+from coprime.program.operands import OF_TABLE, SWAPPED_BY_BIT, Core, Mode, Reference
 from coprime.program.steps import BESIDE_PRODUCTS, Step, StepKind
 
 _LONGEST_WAIT = 8
@@ -226,7 +226,9 @@ class OverlapModel:
         self._pairs = {}
         if numbers is not None:
             pairs = (
-                (one, other) for one, other in OF_ONE.items() if {one, other} <= numbers.keys()
+                (one, other)
+                for one, other in SWAPPED_BY_BIT.items()
+                if {one, other} <= numbers.keys()
             )
             self._pairs = {numbers[one]: numbers[other] for one, other in pairs}
         self.bit = 0
@@ -339,7 +341,7 @@ class OverlapModel:
 
     def _places(self, *references: Reference | None) -> set[int]:
         assert self.numbers is not None
-        return {self.numbers[one] for one in references if one is not None}
+        return {self.numbers[reference] for reference in references if reference is not None}
 
     def _makes(self, product: ProductUnderWay, numbers: set[int], step: Step) -> bool:
         """The product's result is one of the step's numbers, or may be."""

@@ -38,8 +38,12 @@ class Rotation(wiring.Component, Feature):
         self.numbers = numbers
         self.places = (
             {
-                one: Signal(2, init=numbers[one] - numbers[Core.ACCUMULATOR], name=one.name.lower())
-                for one in TRIO
+                location: Signal(
+                    2,
+                    init=numbers[location] - numbers[Core.ACCUMULATOR],
+                    name=location.name.lower(),
+                )
+                for location in TRIO
             }
             if three
             else None

@@ -13,7 +13,7 @@ from .step_control import StepControl
 
 
 class SwapsByBit(Feature):
-    """Whether the numbers of the step under way change places; on integers it is `Step.of_one`.
+    """Whether the numbers of the step under way change places; on integers it is `Step.swapped`.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def from_the_top(program: Program) -> bool:
     So are those of 3 bits, which do not divide a count's bits, and others in a program with such.
     """
     sizes = (program.window_bits, program.whole_window_bits)
-    return any(one & (one - 1) for one in sizes)
+    return any(size & (size - 1) for size in sizes)
 
 
 class ExponentWindow(wiring.Component, Feature):

@@ -159,19 +159,25 @@ class Schedule(wiring.Component):
 
     def _span(self, m: Module) -> Signal:
         """Slots of this iteration: until q of the next one is there, or q_0 of another product."""
-        own, inner = self.multiplication, self.inner_digits
+        multiplication, inner = self.multiplication, self.inner_digits
         span, least = Signal.like(self._j), Signal.like(self._j)
         m.d.comb += [
-            least.eq(Mux(self._together, own.period(2, together=True), own.period(2))),
+            least.eq(
+                Mux(
+                    self._together,
+                    multiplication.period(2, together=True),
+                    multiplication.period(2),
+                )
+            ),
             span.eq(Mux(inner < least, least, inner)),
         ]
-        if own.chains:
+        if multiplication.chains:
             with m.If(self._succeeds):
-                m.d.comb += least.eq(own.succession(2))
-                clash = own.succession(2) - ASK
+                m.d.comb += least.eq(multiplication.succession(2))
+                clash = multiplication.succession(2) - ASK
                 if clash <= self.max_digits:
                     with m.If(inner == clash):
-                        m.d.comb += least.eq(own.succession(clash))
+                        m.d.comb += least.eq(multiplication.succession(clash))
         return span
 
     def _preparation(self, m: Module) -> None:
@@ -190,10 +196,10 @@ class Schedule(wiring.Component):
 
     def _first_quotient(self, m: Module) -> None:
         """States that read X_0 and Y_0, and wait for q_0."""
-        own, j, last_turn = self.multiplication, self._j, self._last_turn
+        multiplication, j, last_turn = self.multiplication, self._j, self._last_turn
 
         def wait() -> None:
-            with m.If(j == own.loading - ASK - 1):
+            with m.If(j == multiplication.loading - ASK - 1):
                 m.d.sync += j.eq(0)
                 m.next = "RUN"
 
@@ -201,8 +207,8 @@ class Schedule(wiring.Component):
             m.d.comb += [self.slot.begins.eq(1), self.slot.asks_y.eq(1), self.takes.eq(last_turn)]
             m.d.sync += [j.eq(j + 1), self._turn.eq(~last_turn)]
             with m.If(last_turn):
-                m.next = "BEGIN_AHEAD" if own.scaled else "MAKE_Q"
-        if own.scaled:
+                m.next = "BEGIN_AHEAD" if multiplication.scaled else "MAKE_Q"
+        if multiplication.scaled:
             with m.State("BEGIN_AHEAD"):  # Y_1
                 m.d.comb += [self.slot.asks_y.eq(1), self.y_index.eq(1)]
                 m.d.sync += [j.eq(j + 1), self._turn.eq(~last_turn)]
@@ -215,13 +221,13 @@ class Schedule(wiring.Component):
 
     def _iterations(self, m: Module) -> None:
         """States of the slots, and of the wait for a last quotient digit modulo M."""
-        own, i, j, last_turn = self.multiplication, self._i, self._j, self._last_turn
+        multiplication, i, j, last_turn = self.multiplication, self._i, self._j, self._last_turn
         with m.State("RUN"):
             m.d.comb += [
                 self.asks.eq(j < self.inner_digits),
                 self.slot.asks_y.eq(self._wants_y & ~self.writing),
                 # The next word that has not been read.
-                self.y_index.eq(i + (2 if own.scaled else 1)),
+                self.y_index.eq(i + (2 if multiplication.scaled else 1)),
                 self.ends.eq(self._last_round & last_turn & self._last_word),
             ]
             m.d.sync += j.eq(j + 1)
@@ -231,10 +237,10 @@ class Schedule(wiring.Component):
                 m.d.sync += self._wants_y.eq(0)
             with m.If(j == self._last_slot):
                 m.d.sync += [j.eq(0), self._turn.eq(~last_turn), i.eq(i + last_turn)]
-                if own.scaled:
+                if multiplication.scaled:
                     with m.If(self.descale & last_turn & (i + 2 == self.outer_digits)):
                         m.next = "MAKE_LAST_Q"
-            if own.chains:
+            if multiplication.chains:
                 # X_0 and Y_0 of a product that follows, and then its first round.
                 with m.If(self._succeeds):
                     m.d.comb += [
@@ -248,12 +254,12 @@ class Schedule(wiring.Component):
                     m.d.sync += i.eq(0)
             with m.If(self.ends & ~self._succeeds):
                 m.next = "DRAIN"
-        if own.scaled:
+        if multiplication.scaled:
             with m.State("MAKE_LAST_Q"):  # S_0 * c
-                m.d.comb += self.takes_last.eq((j == own.made + 1) | self._turn)
+                m.d.comb += self.takes_last.eq((j == multiplication.made + 1) | self._turn)
                 m.d.sync += j.eq(j + 1)
                 with m.If(self.takes_last):
                     m.d.sync += self._turn.eq(~last_turn)
-                with m.If(j == own.descaling - 1):
+                with m.If(j == multiplication.descaling - 1):
                     m.d.sync += j.eq(0)
                     m.next = "RUN"

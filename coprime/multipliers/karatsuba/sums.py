@@ -48,10 +48,10 @@ class Sums(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Three stages of adders, between a read of S and a write."""
         m = Module()
-        own, s_word = self.multiplication, self.s_word
-        width = own.digit_width
+        multiplication, s_word = self.multiplication, self.s_word
+        width = multiplication.digit_width
         m.submodules.memory = memory = WordMemory(
-            width, self.max_digits, interleaved=own.interleaved, layout=self.slot.shape()
+            width, self.max_digits, interleaved=multiplication.interleaved, layout=self.slot.shape()
         )
         at = stages(m, "slot", self.slot, ADD + 1)
         m.d.comb += [self.summed.eq(at[ADD]), self.written.eq(at[ADD + 1])]

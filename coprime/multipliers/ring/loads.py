@@ -109,7 +109,7 @@ class Loads(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Make the requests, and register the words."""
         m = Module()
-        phase, own, asked = self.phase, self.under_way, self.asked
+        phase, under_way, asked = self.phase, self.under_way, self.asked
 
         def came(name: str, value: ValueLike) -> Signal:
             """The value at the request of the word that arrives now."""
@@ -131,13 +131,13 @@ class Loads(wiring.Component):
             m.d.comb += self.a_role.eq(Role.MODULUS)
         with m.If(phase.load_c):
             m.d.comb += self.a_role.eq(Role.INVERSE)
-        one_is_x = phase.load_x & own.preparing
+        one_is_x = phase.load_x & under_way.preparing
         takes_x = phase.load_x | streamed.asks & self.asked.takes_x
         came_x, came_m = came("asks_x", takes_x), came("asks_m", phase.asks_m)
-        came_square = came("asks_square", phase.load_x & own.y_is_x)
+        came_square = came("asks_square", phase.load_x & under_way.y_is_x)
         came_c, came_below = came("asks_c", phase.load_c), came("below", phase.below)
         asked_place = came("asked_place", place)
-        beyond = came("beyond", (place >= own.inner) | phase.below | one_is_x)
+        beyond = came("beyond", (place >= under_way.inner) | phase.below | one_is_x)
         is_0 = came("is_0", one_is_x & (phase.k == 0))
         generated = beyond & ~came_c | phase.puts_one | phase.wipes
         word_a = Mux(generated, is_0 | phase.puts_one, self.a_data)
@@ -148,8 +148,8 @@ class Loads(wiring.Component):
         m.d.comb += self.wants_ports.eq(streamed.wants | self.words_of_y.wants)
 
         # --- A word that is read is valid late in its cycle, and is written in the next one ------
-        shifted = place_a + Mux(came_x, own.shift, 0)
-        other_place = Mux(came_c, LAST, Mux(phase.puts_one, own.count, shifted))
+        shifted = place_a + Mux(came_x, under_way.shift, 0)
+        other_place = Mux(came_c, LAST, Mux(phase.puts_one, under_way.count, shifted))
         others = came_m | came_square | came_c | phase.puts_one | phase.wipes
         loaded_a, loaded_b = (
             Signal(len(self.x.word), name=f"loaded_{k}", reset_less=True) for k in "ab"
@@ -186,17 +186,17 @@ class Loads(wiring.Component):
         If they are requested earlier: steps 0 to D - 3, those in which the old product has a
         column, and step D + 1 before it.
         """
-        slot, own = self.slot, self.under_way
+        slot, under_way = self.slot, self.under_way
         if not self.earlier:
-            return slot.begins & ~slot.closing & ~slot.is_last & own.new_exists
-        of_new = slot.of_old & ~slot.closing & own.new_exists
+            return slot.begins & ~slot.closing & ~slot.is_last & under_way.new_exists
+        of_new = slot.of_old & ~slot.closing & under_way.new_exists
         return slot.begins & (of_new | slot.closing & ~slot.is_turn & self.asked.is_next)
 
     def _read_y(
         self, m: Module, came: Callable[[str, ValueLike], Signal], next_one: Value
     ) -> tuple[Value, Value, Value]:
         """Request the next word of Y; return whether one arrives, its place, and the word."""
-        request, own, asked = self.request, self.under_way, self.asked
+        request, under_way, asked = self.request, self.under_way, self.asked
         m.submodules.words_of_y = words = self.words_of_y
         place = words.place
         m.d.comb += [
@@ -211,7 +211,7 @@ class Loads(wiring.Component):
             m.d.sync += index.eq(-asked.shift)
         with m.Elif(words.asks):
             m.d.sync += index.eq(index + 1)
-        is_one = Mux(asked.is_next, request.multiplier_is_one, own.is_one)
+        is_one = Mux(asked.is_next, request.multiplier_is_one, under_way.is_one)
         came_y, came_place = (
             came("asks_y", words.asks & asked.takes_y),
             came("asked_place_y", place),

@@ -153,10 +153,10 @@ class RingMultiplier(ModularMultiplier):
             *(computes, bits, self.max_words, self.tiles[0].sum_bits, self.target),
             in_block_ram=keeps_sums,
         )
-        slot, own, phase = schedule.slot, products.under_way, phases.phase
+        slot, under_way, phase = schedule.slot, products.under_way, phases.phase
         connect(m, slot, products.slot, loads.slot, results.slot)
         connect(m, products.asked, phases.asked, loads.asked)
-        connect(m, own, phases.under_way, loads.under_way, results.under_way)
+        connect(m, under_way, phases.under_way, loads.under_way, results.under_way)
         connect(m, phase, loads.phase, results.phase)
         connect(m, phases.round, results.round)
         connect(m, loads.x, results.loads_x)
@@ -173,8 +173,8 @@ class RingMultiplier(ModularMultiplier):
             *same_named(phases, schedule, "stops"),
             phases.inverse_is_odd.eq(self.a_data[0]),
             *same_named(schedule, phases, "starts_steps"),
-            *same_named(schedule, own, "count"),
-            schedule.stop.eq(~own.new_exists),
+            *same_named(schedule, under_way, "count"),
+            schedule.stop.eq(~under_way.new_exists),
             *same_named(loads, self, "a_data", "b_data"),
             *same_named(loads, results, "x_taken"),
             *same_named(loads, self, "a_taken"),
@@ -184,7 +184,7 @@ class RingMultiplier(ModularMultiplier):
         ]
         if self.beside_sums:
             m.d.comb += phases.may_begin.eq(self.may_begin)
-        self._multiply(m, schedule, phases.round, own, operands)
+        self._multiply(m, schedule, phases.round, under_way, operands)
         m.d.comb += [
             *(total.eq(tile.sum) for total, tile in zip(results.tiles, self.tiles, strict=True)),
             *same_named(self, products, "takes"),

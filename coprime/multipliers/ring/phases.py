@@ -102,12 +102,12 @@ class Phases(wiring.Component):
         """Build the phases, a flip-flop for each, and their counters."""
         m = Module()
         state = OneHot(PHASES, "idle")
-        now, shown, own, computes = state.now, self.phase, self.under_way, self.multiplication
-        k, below, count = shown.k, shown.below, own.count
+        now, shown, under_way, computes = state.now, self.phase, self.under_way, self.multiplication
+        k, below, count = shown.k, shown.below, under_way.count
         m.d.comb += [
             self.idle.eq(now["idle"]),
             self.loaded.eq(now["load_x"] & (k == count) & ~below),
-            self.starts_steps.eq(self.loaded & ~own.preparing),
+            self.starts_steps.eq(self.loaded & ~under_way.preparing),
         ]
         # After a fault the sequencer may wipe while a product is in progress.
         must_wipe, wiped_soon = Signal(), Signal()
@@ -132,13 +132,13 @@ class Phases(wiring.Component):
             with m.If(now["load_c"] | now["finish"] & settled):
                 m.d.sync += is_last_round.eq(now["finish"])
         second = Signal()  # the second cycle of a column, or of a place that is wiped
-        has_rounds = own.descales | own.preparing
+        has_rounds = under_way.descales | under_way.preparing
         ends_load_m = now["load_m"] & settled  # `age` counts where M is loaded
         state.change("idle", "load_x", self.begins)
         state.change("idle", "wipe_all", must_wipe)
         state.change("wipe_all", "idle", k.all() & second)
         state.change("load_x", "steps", self.starts_steps)
-        state.change("load_x", "settle", self.loaded & own.preparing)
+        state.change("load_x", "settle", self.loaded & under_way.preparing)
         state.change("steps", "settle", self.stops)
         state.change("settle", "load_c", settled & has_rounds)
         state.change("settle", "idle", settled & ~has_rounds)
@@ -175,7 +175,7 @@ class Phases(wiring.Component):
         ]
         self._make_slots(m, now["quotient"], now["columns"], second)
         even = Signal()  # the word read is valid late in its cycle
-        m.d.sync += even.eq(got_c[READ_LATENCY] & own.preparing & ~self.inverse_is_odd)
+        m.d.sync += even.eq(got_c[READ_LATENCY] & under_way.preparing & ~self.inverse_is_odd)
         m.d.comb += self.fault.eq(~state.valid | even)
         return m
 

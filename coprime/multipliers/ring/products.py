@@ -109,7 +109,7 @@ class Products(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """The registers, and when they change."""
         m = Module()
-        request, slot, asked, own = self.request, self.slot, self.asked, self.under_way
+        request, slot, asked, under_way = self.request, self.slot, self.asked, self.under_way
         count = self._ask(m)
         joined = Signal()  # the requested product follows the new one
         follows = Signal()
@@ -120,8 +120,8 @@ class Products(wiring.Component):
                 slot.is_turn
                 & asked.ready
                 & request.follows
-                & own.new_exists
-                & ~own.descales
+                & under_way.new_exists
+                & ~under_way.descales
                 & ~joined
             ),
             follows.eq(joined | asked.joins),
@@ -133,14 +133,17 @@ class Products(wiring.Component):
             m.d.sync += [asked.takes_x.eq(asked.x_streams), asked.takes_y.eq(asked.y_streams)]
         with m.If(self.begins):
             m.d.sync += [
-                own.count.eq(count),
-                own.inner.eq(request.inner_digits),
-                own.preparing.eq(asked.prepares),
-                own.old_exists.eq(0),
-                own.new_exists.eq(~asked.prepares),
+                under_way.count.eq(count),
+                under_way.inner.eq(request.inner_digits),
+                under_way.preparing.eq(asked.prepares),
+                under_way.old_exists.eq(0),
+                under_way.new_exists.eq(~asked.prepares),
             ]
         with m.If(slot.turns):
-            m.d.sync += [own.old_exists.eq(own.new_exists), own.old_descales.eq(own.descales)]
+            m.d.sync += [
+                under_way.old_exists.eq(under_way.new_exists),
+                under_way.old_descales.eq(under_way.descales),
+            ]
         with m.If(self.begins | slot.closes):
             m.d.sync += joined.eq(0)
         with m.Elif(asked.joins):
@@ -150,25 +153,25 @@ class Products(wiring.Component):
         with m.Elif(self.begins | asked.joins):
             m.d.sync += asked.is_next.eq(1)
         with m.If(slot.closes):
-            m.d.sync += own.new_exists.eq(follows)
+            m.d.sync += under_way.new_exists.eq(follows)
         # The result's first column ends with step D, which is not always the last one. Even if
         # nothing follows, its words are written to X's ring: a round modulo M has S there.
         with m.If(slot.is_turn & slot.ends_old):
             m.d.sync += [
-                own.x_streams.eq(follows & ~request.x_is_result),
-                own.y_is_result.eq(follows & y_is_result),
+                under_way.x_streams.eq(follows & ~request.x_is_result),
+                under_way.y_is_result.eq(follows & y_is_result),
             ]
         with m.If(self.begins):
-            m.d.sync += [own.x_streams.eq(0), own.y_is_result.eq(0)]
-            m.d.sync += own.y_is_x.eq(request.squares)
+            m.d.sync += [under_way.x_streams.eq(0), under_way.y_is_result.eq(0)]
+            m.d.sync += under_way.y_is_x.eq(request.squares)
         with m.If(self.begins | slot.closes & follows):
             m.d.sync += [
-                own.descales.eq(request.descale & ~asked.prepares),
-                own.is_one.eq(request.multiplier_is_one),
-                own.shift.eq(Mux(asked.prepares, 0, asked.shift)),
+                under_way.descales.eq(request.descale & ~asked.prepares),
+                under_way.is_one.eq(request.multiplier_is_one),
+                under_way.shift.eq(Mux(asked.prepares, 0, asked.shift)),
             ]
         with m.If(self.leaves):  # M and c stay in Y's ring
-            m.d.sync += own.y_is_result.eq(0)
+            m.d.sync += under_way.y_is_result.eq(0)
         return m
 
     def _ask(self, m: Module) -> Signal:

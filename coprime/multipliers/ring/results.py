@@ -93,7 +93,7 @@ class Results(wiring.Component):
         """Follow the column, count the words, and write them."""
         m = Module()
         m.submodules.sums = sums = self.sums
-        slot, in_round, phase, own = self.slot, self.round, self.phase, self.under_way
+        slot, in_round, phase, under_way = self.slot, self.round, self.phase, self.under_way
         column = Signal(COLUMN)
         m.d.comb += [
             *same_named(column, slot, "of_old", "ends_old", "turns", "last_old", "before"),
@@ -101,7 +101,9 @@ class Results(wiring.Component):
             column.ends_new.eq(slot.ends_new | in_round.ends),
             column.gives_quotient.eq(slot.ends_new),
             column.gives_result.eq(
-                slot.ends_old & own.old_exists | in_round.gives_result | in_round.gives_quotient
+                slot.ends_old & under_way.old_exists
+                | in_round.gives_result
+                | in_round.gives_quotient
             ),
         ]
         age = self.multiplication.reading + self.multiplication.summing
@@ -137,21 +139,21 @@ class Results(wiring.Component):
         # --- To the memory, and to the rings -----------------------------------------------------
         # Not the first column of a round, whose word is 0.
         gives = made.gives_result & ~(phase.in_columns & result.all())
-        of_round = Const(1) if self.multiplication.keeps_scaled_modulus else ~own.preparing
-        keeps = Mux(phase.in_columns, of_round, ~own.old_descales)
-        to_x, to_y = gives & ~own.x_streams, made.gives_result & own.y_is_result
+        of_round = Const(1) if self.multiplication.keeps_scaled_modulus else ~under_way.preparing
+        keeps = Mux(phase.in_columns, of_round, ~under_way.old_descales)
+        to_x, to_y = gives & ~under_way.x_streams, made.gives_result & under_way.y_is_result
         wipes = history(m, "wipes", phase.wipes, 1, reset=True)[-1]
         m.d.comb += [
-            self.writes.eq(coming.gives_result & keeps & (self.place < own.inner)),
+            self.writes.eq(coming.gives_result & keeps & (self.place < under_way.inner)),
             self.q.enable.eq(made.gives_quotient | wipes),
             self.q.place.eq(Mux(wipes, self.x.place, quotient)),
-            self.m.enable.eq(gives & own.preparing & phase.in_columns | wipes),
+            self.m.enable.eq(gives & under_way.preparing & phase.in_columns | wipes),
             self.m.place.eq(self.x.place),
             *(one.word.eq(self.word) for one in (self.q, self.m)),
         ]
         for ring, loads, enable, place in (
             (self.x, self.loads_x, to_x, result),
-            (self.y, self.loads_y, to_y, result + own.shift),
+            (self.y, self.loads_y, to_y, result + under_way.shift),
         ):
             m.d.comb += [
                 ring.enable.eq(loads.enable | enable),

@@ -118,7 +118,7 @@ class SumsPart(wiring.Component):
             m.d.sync += [running_new.eq(0), joins.eq(0)]
         with m.If(self.wipe):
             sums = (running_old, running_new, last, latest)
-            m.d.sync += [one.eq(0) for one in sums]
+            m.d.sync += [sum_.eq(0) for sum_ in sums]
             m.d.sync += [joins.eq(joins + 1), leaves.eq(leaves + 1)]
         return m
 

@@ -18,7 +18,6 @@ from ..assembler import Program
 from ..operands import (
     OF_TABLE,
     POINTS,
-    STAYING,
     Context,
     Core,
     Entry,
@@ -26,6 +25,7 @@ from ..operands import (
     Mode,
     Operand,
     Reference,
+    Retained,
     Scratch,
     UpperHalf,
 )
@@ -155,7 +155,7 @@ class _Check:
             self._write(step, numbers, None)
         elif kind in (StepKind.MOVE, StepKind.MOVE_WRITTEN, StepKind.MAKE_EVEN):
             self._move(step, state, numbers)
-            if step.destination in STAYING and kind is StepKind.MOVE_WRITTEN:
+            if isinstance(step.destination, Retained) and kind is StepKind.MOVE_WRITTEN:
                 self._write(step, numbers, None)  # it may be that of the operation before
         elif kind is StepKind.RESTORE:
             difference = self._bound(numbers, step.x, context)
@@ -299,7 +299,7 @@ class _Check:
             first = 2 * POINTS if name is Mode.THIRD else 0
             possible = [Entry.at(k) for k in range(first, first + 2 * POINTS)]
             entries = [one for one in possible if one in numbers] or possible  # else the host's
-            bounds = [self._bound(numbers, one, context) for one in entries]
+            bounds = [self._bound(numbers, entry, context) for entry in entries]
             known = [one for one in bounds if one is not None]
             return functools.reduce(Bound.either, known) if len(known) == len(bounds) else None
         if name is Mode.OTHER_ACCUMULATOR:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from coprime.multipliers.multiplication import Multiplication
 
 from ..assembler import Program
-from ..operands import STAYING, Context, Core, Entry, Location, Mode, Operand
+from ..operands import Context, Core, Entry, Location, Mode, Operand, Retained
 from ..routine import Named, Routine
 from ..steps import Next
 from .liveness import StepAccesses
@@ -17,9 +17,9 @@ from .paths import Path, PathState
 
 _UNDECLARED = frozenset(
     {
-        *(one for one in Operand if one not in (Operand.X, Operand.Y)),
+        *(operand for operand in Operand if operand not in (Operand.X, Operand.Y)),
         *(Core.SCALED, Core.ADDED_MODULUS),
-        *STAYING,
+        *Retained,
     }
 )
 """Constants of the moduli, and exponents and keys that stay, which a routine may read as it likes;
@@ -72,7 +72,7 @@ def _check_call(
     ):
         undeclared = names - _UNDECLARED - {_of_turn(one, turn) for one in declared}
         if undeclared:
-            text = ", ".join(sorted(one.name for one in undeclared))
+            text = ", ".join(sorted(number.name for number in undeclared))
             raise ValueError(f"routine {routine.name} {verb} {text}, and does not declare it")
 
 
@@ -93,7 +93,7 @@ def _within(path: Path, first: PathState) -> dict[PathState, tuple[PathState, ..
 
 def _names(locations: Iterable[Location]) -> frozenset[Named]:
     """Entries of the table are one name."""
-    return frozenset(Mode.WINDOW if one in _TABLE else one for one in locations)
+    return frozenset(Mode.WINDOW if location in _TABLE else location for location in locations)
 
 
 def _of_turn(name: Named, turn: Context) -> Named:

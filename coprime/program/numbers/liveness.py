@@ -16,9 +16,9 @@ from coprime.multipliers.multiplication import Multiplication
 from ..assembler import Program
 from ..operands import (
     HALF_OF,
-    OF_ONE,
     POINTS,
     SHARES,
+    SWAPPED_BY_BIT,
     TABLE,
     Context,
     Core,
@@ -188,7 +188,7 @@ class StepAccesses:
             apart = context is not Context.WHOLE and self.program.window_bits == 4
             more = {Entry.T_15} & self._named if apart else set()
             entries = {*map(Entry.at, range(first, last + 1)), *more}
-            return _all(pieces(one, context) for one in entries)
+            return _all(pieces(entry, context) for entry in entries)
         if reference is Mode.NEXT:
             reference = Core.ACCUMULATOR  # after the step
         if isinstance(reference, Mode):
@@ -260,7 +260,7 @@ def conflicts(
 
 
 def _whole(locations: Iterable[Location]) -> frozenset[Piece]:
-    return _all(pieces(one, Context.WHOLE) for one in locations)
+    return _all(pieces(location, Context.WHOLE) for location in locations)
 
 
 def _add(
@@ -296,8 +296,8 @@ def _add(
         found.separate(own.writes, out | own.writes)
         if state.address and path.step(state).by_bit:
             # The addresses of such a step change places, whatever it finds there.
-            others = {piece for piece in own.reads | own.writes if piece[0] not in OF_ONE}
-            found.separate(others, [(one, part) for one in OF_ONE for part in (0, 1)])
+            others = {piece for piece in own.reads | own.writes if piece[0] not in SWAPPED_BY_BIT}
+            found.separate(others, [(one, part) for one in SWAPPED_BY_BIT for part in (0, 1)])
         found.separate(own.temporary, live[state] | out | own.writes)
         passed = own.reads - out
         if own.in_place:

@@ -102,7 +102,7 @@ class Path:
         if step is None:
             step = resolved(self.program.steps[state.address - 1], self.moduli[state.turn])
             self._resolved[key] = step
-        return step.of_one if step.by_bit and state.bit else step
+        return step.swapped if step.by_bit and state.bit else step
 
     @cached_property
     def _resolved(self) -> dict[tuple[int, int], Step]:

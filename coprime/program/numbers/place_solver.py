@@ -7,7 +7,7 @@ each other there, in each pair of blocks in which they would.
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from ..operands import OF_ONE, OF_Q, Location, Mode
+from ..operands import OF_Q, SWAPPED_BY_BIT, Location, Mode
 from .allocation import Allocation, BlockPlace, by_name
 from .liveness import Conflicts, Piece
 
@@ -48,7 +48,7 @@ class PlaceSolver:
             self._exactly_one([self._variables[one, place] for place in places])
         for one, other in itertools.combinations(domains, 2):
             self._keep_apart(one, other)
-        for one, other in OF_ONE.items():
+        for one, other in SWAPPED_BY_BIT.items():
             self._keep_at(one, other, lambda place: BlockPlace(place.bank, place.block ^ 2))
         for one, other in _OF_Q.items():
             self._keep_at(one, other, lambda place: BlockPlace(place.bank, place.block + 1))

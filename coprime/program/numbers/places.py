@@ -17,8 +17,8 @@ from ..assembler import Program
 from ..operands import (
     BLINDED_OF,
     HALF_OF,
-    OF_ONE,
     OF_Q,
+    SWAPPED_BY_BIT,
     Core,
     Location,
     Mode,
@@ -44,7 +44,7 @@ with."""
 
 
 def _order(location: Location) -> tuple[bool, int]:
-    """Operands first, in the order of their published numbers, and then the others by their rank."""
+    """Operands first, by their published numbers, and then the others by their ranks."""
     return not isinstance(location, Operand), location.value
 
 
@@ -65,7 +65,10 @@ class _Search:
     def __post_init__(self) -> None:
         self.tries = 0
         self.places = Allocation(self.of, self.conflicts)
-        self.paired = {*OF_ONE, *(location for pair in self.same_block for location in pair)}
+        self.paired = {
+            *SWAPPED_BY_BIT,
+            *(location for pair in self.same_block for location in pair),
+        }
         self.pieces: dict[Location, list[Piece]] = {}
         for piece in self.conflicts.used:
             self.pieces.setdefault(piece[0], []).append(piece)
@@ -101,7 +104,7 @@ class _Search:
             )
             and all(
                 self.of[one] == replace(self.of[other], block=self.of[other].block ^ 2)
-                for one, other in OF_ONE.items()
+                for one, other in SWAPPED_BY_BIT.items()
                 if location is one and other in self.of
             )
             and all(
@@ -169,7 +172,7 @@ def banks_of(
     programs = list(programs)
     either = any(program.sums for program in programs)  # such a linear unit reads y in either bank
     steps = [step for program in programs for step in program.steps]
-    for step in [*steps, *(step.of_one for step in steps if step.by_bit)]:
+    for step in [*steps, *(step.swapped for step in steps if step.by_bit)]:
         needed: list[tuple[Reference, int]] = []
         if step.kind is StepKind.MULTIPLY:
             needed = [(step.x, _LEFT)]
@@ -227,7 +230,9 @@ def allocate(
     Raises ValueError if they do not fit.
     """
     table = [one for one in banks if isinstance(one, Scratch) and one.entry is not None]
-    fixed: dict[Location, BlockPlace] = {one: BlockPlace(_RIGHT, one.entry or 0) for one in table}
+    fixed: dict[Location, BlockPlace] = {
+        entry: BlockPlace(_RIGHT, entry.entry or 0) for entry in table
+    }
     whole = {location for location, part in conflicts.used if part == 1} - SHORT
     follows = set(OF_Q.values())
 
