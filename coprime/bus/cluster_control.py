@@ -87,7 +87,6 @@ class ClusterControl(wiring.Component):
         """Describe the circuit."""
         m = Module()
         own, packet, sent = self.capabilities, self.packets.payload, self.packets.ready
-        setting = Signal(range(len(SETTINGS)))
         with m.If(self.choose):
             m.d.sync += self.operand.eq(engine_operand(self.capabilities, self.value))
         with m.If(self.start):
@@ -137,38 +136,7 @@ class ClusterControl(wiring.Component):
                 with m.Else():
                     m.d.comb += [self.loader_start.eq(1), self.clear_mark.eq(1)]
                 m.next = "IDLE"
-            with m.State("LOOK_UP_COMMAND"):
-                m.next = "CHECK"
-            with m.State("CHECK"):
-                m.d.sync += setting.eq(0)
-                m.d.comb += self.occupy.eq(1)
-                m.next = "SET"
-                with m.If(self.command == WIPE):
-                    m.d.comb += self.clear_marks.eq(1)
-                    if own.addresses is not None:
-                        m.next = "WIPE"
-                with m.Elif(self.check_error != Error.NONE):
-                    m.next = "REPORT"
-                with m.Else():
-                    m.d.comb += self.starts.eq(self.needs_x)
-            with m.State("REPORT"), m.If(~self.noticed):
-                m.d.comb += self.report.eq(1)
-                m.next = "IDLE"
-            with m.State("SET"):
-                values = Array(getattr(self.state, port)[field] for port, field in SETTINGS)
-                m.d.comb += [
-                    packet.kind.eq(PacketKind.SET),
-                    packet.index.eq(setting),
-                    packet.data.eq(values[setting]),
-                ]
-                with m.If(sent):
-                    m.d.sync += setting.eq(setting + 1)
-                    with m.If(setting == len(SETTINGS) - 1):
-                        m.next = "START"
-            with m.State("START"):
-                m.d.comb += [packet.kind.eq(PacketKind.START), packet.data.eq(self.command)]
-                with m.If(sent):
-                    m.next = "IDLE"
+            self._start(m)
             with m.State("CANCEL"):
                 m.d.comb += packet.kind.eq(PacketKind.CANCEL)
                 with m.If(sent):
@@ -188,3 +156,40 @@ class ClusterControl(wiring.Component):
                             m.d.sync += address.eq(0)
                             m.next = "REPORT"
         return m
+
+    def _start(self, m: Module) -> None:
+        """The states from START's write to the engine's START: checks, and the settings."""
+        packet, sent = self.packets.payload, self.packets.ready
+        setting = Signal(range(len(SETTINGS)))
+        with m.State("LOOK_UP_COMMAND"):
+            m.next = "CHECK"
+        with m.State("CHECK"):
+            m.d.sync += setting.eq(0)
+            m.d.comb += self.occupy.eq(1)
+            m.next = "SET"
+            with m.If(self.command == WIPE):
+                m.d.comb += self.clear_marks.eq(1)
+                if self.capabilities.addresses is not None:
+                    m.next = "WIPE"
+            with m.Elif(self.check_error != Error.NONE):
+                m.next = "REPORT"
+            with m.Else():
+                m.d.comb += self.starts.eq(self.needs_x)
+        with m.State("REPORT"), m.If(~self.noticed):
+            m.d.comb += self.report.eq(1)
+            m.next = "IDLE"
+        with m.State("SET"):
+            values = Array(getattr(self.state, port)[field] for port, field in SETTINGS)
+            m.d.comb += [
+                packet.kind.eq(PacketKind.SET),
+                packet.index.eq(setting),
+                packet.data.eq(values[setting]),
+            ]
+            with m.If(sent):
+                m.d.sync += setting.eq(setting + 1)
+                with m.If(setting == len(SETTINGS) - 1):
+                    m.next = "START"
+        with m.State("START"):
+            m.d.comb += [packet.kind.eq(PacketKind.START), packet.data.eq(self.command)]
+            with m.If(sent):
+                m.next = "IDLE"

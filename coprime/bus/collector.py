@@ -2,7 +2,7 @@
 
 from amaranth.hdl import Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
+from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -384,7 +384,20 @@ class Collector(wiring.Component):
             words.digit.eq(fetch.data),
         ]
 
-        # Show the oldest.
+        self._show_oldest(m, filled, shown, showing, words, removes)
+        return m
+
+    def _show_oldest(
+        self,
+        m: Module,
+        filled: SlotPointer,
+        shown: SlotPointer,
+        showing: ReadPort,
+        words: DigitsToWords,
+        removes: Signal,
+    ) -> None:
+        """The oldest result, until it is taken; one with a wrong digit is dropped."""
+        own = self.capabilities
         begun = Signal()  # the words of this result have begun
         dropped = Signal()
         if own.checked:
@@ -417,7 +430,6 @@ class Collector(wiring.Component):
             m.d.sync += begun.eq(1)
         with m.If(shown.advance):
             m.d.sync += begun.eq(0)
-        return m
 
     def _keep_checks(
         self, m: Module, filled: SlotPointer, shown: SlotPointer

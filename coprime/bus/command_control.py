@@ -169,41 +169,7 @@ class CommandControl(wiring.Component):
                 m.d.comb += self.wipe.eq(1)
                 with m.If(self.wiped):
                     m.next = "START"
-            with m.State("START"):
-                m.d.comb += self.engine_start.eq(1)
-                m.next = "RUN"
-                if self.checked:
-                    m.d.comb += [
-                        uses_up.eq(among(self.command, commands))
-                        for uses_up, commands in zip(self.uses_up, self.used_up, strict=True)
-                    ]
-            with m.State("RUN"):
-                m.d.comb += self.running.eq(1)
-                with m.If(self.engine_done):
-                    with m.If((self.engine_error != Error.NONE) | (self.command == Command.WIPE)):
-                        self._end(m, Mux(faulty, Error.FAULT, self.engine_error))
-                    with m.Else():
-                        m.d.comb += [self.convert.eq(1), self.to_words.eq(1)]
-                        m.next = "OUTPUT"
-                if self.checked:  # the engine has wiped its memory
-                    m.d.comb += self.forget.eq(
-                        self.engine_done & (self.engine_error == Error.FAULT)
-                    )
-            with m.State("OUTPUT"):
-                if self.checked:
-                    # An unchecked result ends with an error, however this state was reached.
-                    unsound = ~self.sound | (self.engine_error != Error.NONE)
-                    with m.If(self.converted & unsound):
-                        m.d.comb += self.wipe_all.eq(1)
-                        m.d.sync += [faulty.eq(1), self.command.eq(Command.WIPE)]
-                        m.next = "FAULT"
-                    self._show(m, self.converted & ~unsound)
-                else:
-                    self._show(m, self.converted)
-            if self.checked:
-                # As for WIPE, but with an error; the engine may have begun to wipe its memory.
-                with m.State("FAULT"), m.If(~self.engine_busy):
-                    m.next = "WIPE"
+            self._run(m, faulty)
             if self.padding:
                 self._pad(m)
         with m.If(self.start):
@@ -211,6 +177,42 @@ class CommandControl(wiring.Component):
             if self.padding:
                 m.d.sync += self.padded.eq(0)
         return m
+
+    def _run(self, m: Module, faulty: Signal) -> None:
+        """The engine works; then its result is checked, and shown or wiped."""
+        with m.State("START"):
+            m.d.comb += self.engine_start.eq(1)
+            m.next = "RUN"
+            if self.checked:
+                m.d.comb += [
+                    uses_up.eq(among(self.command, commands))
+                    for uses_up, commands in zip(self.uses_up, self.used_up, strict=True)
+                ]
+        with m.State("RUN"):
+            m.d.comb += self.running.eq(1)
+            with m.If(self.engine_done):
+                with m.If((self.engine_error != Error.NONE) | (self.command == Command.WIPE)):
+                    self._end(m, Mux(faulty, Error.FAULT, self.engine_error))
+                with m.Else():
+                    m.d.comb += [self.convert.eq(1), self.to_words.eq(1)]
+                    m.next = "OUTPUT"
+            if self.checked:  # the engine has wiped its memory
+                m.d.comb += self.forget.eq(self.engine_done & (self.engine_error == Error.FAULT))
+        with m.State("OUTPUT"):
+            if self.checked:
+                # An unchecked result ends with an error, however this state was reached.
+                unsound = ~self.sound | (self.engine_error != Error.NONE)
+                with m.If(self.converted & unsound):
+                    m.d.comb += self.wipe_all.eq(1)
+                    m.d.sync += [faulty.eq(1), self.command.eq(Command.WIPE)]
+                    m.next = "FAULT"
+                self._show(m, self.converted & ~unsound)
+            else:
+                self._show(m, self.converted)
+        if self.checked:
+            # As for WIPE, but with an error; the engine may have begun to wipe its memory.
+            with m.State("FAULT"), m.If(~self.engine_busy):
+                m.next = "WIPE"
 
     def _end(self, m: Module, error: ValueLike) -> None:
         """End a command."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import gcd
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, Elaboratable, Module, Mux, Signal, Value, signed
 from amaranth.lib import stream, wiring
@@ -119,6 +120,15 @@ class Conversion:
         return 1 + words + written * self.digit_width // self.unit + 1
 
 
+class _PlaceCount(NamedTuple):
+    """The count of bits: its register, what follows with a step, and the number's length."""
+
+    place: Signal
+    following: Signal
+    step: Signal
+    length: Value
+
+
 class Gearbox(wiring.Component):
     """Turn a number of `length` bits from 32-bit words into W-bit digits, or back.
 
@@ -215,6 +225,7 @@ class Gearbox(wiring.Component):
         step = Signal.like(place, init=self.unit)
         place_next = Signal.like(place)
         minus_length = ~Cat(self.length, 0).as_signed()
+        count = _PlaceCount(place, place_next, step, minus_length)
         empty, full = Signal(), Signal()  # the source register, and the destination register
         excess = Signal()
         begins, takes = Signal(), Signal()
@@ -268,24 +279,7 @@ class Gearbox(wiring.Component):
                     with m.If(aligned):
                         m.next = "ALIGN"
             if self.alignable:
-                with m.State("DIVIDE"):
-                    m.d.comb += step.eq(self.digit_width)
-                    with m.If(place[-1] & ~place.all()):
-                        m.d.sync += place.eq(place_next)
-                    with m.Else():
-                        m.next = "ALIGN"
-                        with m.If(to_words):
-                            m.next = "AWAIT"
-                with m.State("ALIGN"):
-                    # Zeros enter the digit, or its lowest bits leave it. The word, whose units are
-                    # not counted yet, is 0, or its bits have left it when it is full.
-                    m.d.comb += [step.eq(-1), ring.aligning.eq(1)]
-                    with m.If(place[-1]):
-                        m.d.sync += [place.eq(minus_length), aligned.eq(0)]
-                        m.next = "PREPARE"
-                    with m.Else():
-                        m.d.comb += ring.move.eq(1)
-                        m.d.sync += place.eq(place_next)
+                self._align(m, ring, aligned, to_words, count)
             with m.State("MOVE"):
                 with m.If(empty & place[-1]):
                     with m.If(to_words):
@@ -310,6 +304,29 @@ class Gearbox(wiring.Component):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
         return m
+
+    def _align(
+        self, m: Module, ring: GearboxRing, aligned: Signal, to_words: Signal, count: "_PlaceCount"
+    ) -> None:
+        """The states that find the bits below an aligned number, and shift by so many."""
+        with m.State("DIVIDE"):
+            m.d.comb += count.step.eq(self.digit_width)
+            with m.If(count.place[-1] & ~count.place.all()):
+                m.d.sync += count.place.eq(count.following)
+            with m.Else():
+                m.next = "ALIGN"
+                with m.If(to_words):
+                    m.next = "AWAIT"
+        with m.State("ALIGN"):
+            # Zeros enter the digit, or its lowest bits leave it. The word, whose units are
+            # not counted yet, is 0, or its bits have left it when it is full.
+            m.d.comb += [count.step.eq(-1), ring.aligning.eq(1)]
+            with m.If(count.place[-1]):
+                m.d.sync += [count.place.eq(count.length), aligned.eq(0)]
+                m.next = "PREPARE"
+            with m.Else():
+                m.d.comb += ring.move.eq(1)
+                m.d.sync += count.place.eq(count.following)
 
     def _count(self, m: Module, begins: Value, to_words: Value, takes: Value) -> None:
         """Number the words and the digits, both input and output."""

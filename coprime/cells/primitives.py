@@ -41,33 +41,15 @@ def dsp48e1(
     # An unused D is all ones, lest Yosys move a subtraction here, before a register of A.
     d = Const(-1, 25) if d is None else d
     c = Const(0, 48) if c is None else c
-    # ADREG is set without a pre-adder too, lest Yosys merge a register in front of A with A's.
-    ports: dict[str, object] = {
-        f"p_{name}REG": int(used)
-        for names, used in (
-            (("A", "ACASC", "AD", "B", "BCASC"), inputs),
-            (("M",), middle),
-            (("P",), output),
-            (("OPMODE",), opmode_register),
-            (("C",), adds_c),
-            (("D", "ALUMODE", "INMODE"), pre_adds),
-            (("CARRYIN", "CARRYINSEL"), False),
-        )
-        for name in names
+    used = {
+        **dict.fromkeys(("A", "ACASC", "AD", "B", "BCASC"), inputs),
+        "M": middle,
+        "P": output,
+        "OPMODE": opmode_register,
+        "C": adds_c,
+        **dict.fromkeys(("D", "ALUMODE", "INMODE"), pre_adds),
+        **dict.fromkeys(("CARRYIN", "CARRYINSEL"), False),
     }
-    for name in ("A2", "B2", "M", "P"):
-        ports[f"i_CE{name}"] = one
-    for name in ("A1", "B1", "CARRYIN"):
-        ports[f"i_CE{name}"] = zero
-    for name in ("A", "B", "M", "P"):
-        ports[f"i_RST{name}"] = reset
-    for name in ("RSTALLCARRYIN", "CARRYIN", "CARRYCASCIN", "MULTSIGNIN"):
-        ports[f"i_{name}"] = zero
-    registered = {"C": adds_c, **dict.fromkeys(("D", "AD", "ALUMODE", "INMODE"), pre_adds)}
-    for name, used in registered.items():
-        ports[f"i_CE{name}"] = one if used else zero
-    for name in ("C", "D", "ALUMODE", "INMODE"):
-        ports[f"i_RST{name}"] = reset if registered[name] else zero
     return Instance(
         "DSP48E1",
         p_A_INPUT="DIRECT",
@@ -93,8 +75,31 @@ def dsp48e1(
         i_CECTRL=one if opmode_register else zero,
         i_RSTCTRL=reset if opmode_register else zero,
         o_P=p,
-        **ports,
+        **_register_ports(used),
     )
+
+
+def _register_ports(used: Mapping[str, bool]) -> dict[str, object]:
+    """Parameters and ports of a DSP48E1's registers: which of them are `used`.
+
+    ADREG is set without a pre-adder too, lest Yosys merge a register in front of A with A's.
+    """
+    one, zero, reset = Const(1, 1), Const(0, 1), ResetSignal()
+    ports: dict[str, object] = {f"p_{name}REG": int(is_used) for name, is_used in used.items()}
+    for name in ("A2", "B2", "M", "P"):
+        ports[f"i_CE{name}"] = one
+    for name in ("A1", "B1", "CARRYIN"):
+        ports[f"i_CE{name}"] = zero
+    for name in ("A", "B", "M", "P"):
+        ports[f"i_RST{name}"] = reset
+    for name in ("RSTALLCARRYIN", "CARRYIN", "CARRYCASCIN", "MULTSIGNIN"):
+        ports[f"i_{name}"] = zero
+    registered = {"C": used["C"], **dict.fromkeys(("D", "AD", "ALUMODE", "INMODE"), used["D"])}
+    for name, is_used in registered.items():
+        ports[f"i_CE{name}"] = one if is_used else zero
+    for name in ("C", "D", "ALUMODE", "INMODE"):
+        ports[f"i_RST{name}"] = reset if registered[name] else zero
+    return ports
 
 
 def _extend(value: Value, width: int) -> Value:

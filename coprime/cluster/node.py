@@ -1,6 +1,6 @@
 """A node: one hop of the chain, with its core."""
 
-from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import wiring
 
 from coprime.cells.wires import same_named
@@ -74,34 +74,9 @@ class Node(ChainNode):
         with m.If(receives):
             m.d.sync += result_index.eq(packet.index)
 
-        # The NOTICE to be sent: `working` from START until it is `due`.
-        working, due, cancelled, faulty, free, noticed = (
-            Signal(name=name)
-            for name in ("working", "due", "cancelled", "faulty", "free", "noticed")
-        )
-        m.d.sync += cancels.eq(0)
-        if own.checked:
-            # Without a command an engine works only to wipe its memory, after a digit was found
-            # wrong that it has given.
-            with m.If(engine.busy & ~working & ~cancels):
-                m.d.sync += working.eq(1)
-        with m.If(starts):
-            m.d.sync += working.eq(1)
-        with m.If(noticed):
-            m.d.sync += [due.eq(0), cancelled.eq(0), faulty.eq(0)]
-        if own.checked:
-            # A result that depends on settings that have changed: the memory is wiped first.
-            m.d.comb += wipes.eq(
-                working & engine.done & (engine.error == Error.NONE) & ~settings.sound & ~faulty
-            )
-            with m.If(wipes):
-                m.d.sync += faulty.eq(1)
-        with m.If(working & engine.done & ~wipes):
-            m.d.sync += [working.eq(0), due.eq(1)]
-        with m.Elif(working & mine & (kind == PacketKind.CANCEL)):
-            m.d.sync += [working.eq(0), due.eq(1), cancelled.eq(1), cancels.eq(1)]
-        error = Mux(cancelled, Error.CANCELLED, Mux(faulty, Error.FAULT, engine.error))
-        has_result = (error == Error.NONE) & (settings.command != WIPE)
+        due, free, noticed = (Signal(name=name) for name in ("due", "free", "noticed"))
+        cancelling = mine & (kind == PacketKind.CANCEL)
+        notice = self._await_end(m, settings, starts, cancelling, (cancels, wipes), (due, noticed))
 
         # The packet sent on. A RECEIVE carries the digit; a packet that was taken out leaves a gap.
         digit = Signal.like(engine.result_digit)
@@ -123,6 +98,51 @@ class Node(ChainNode):
         with m.If(noticed):
             m.d.comb += [
                 leaving.core.eq(self.number),
-                leaving.data.eq(Cat(error, has_result, Const(0, 1))),
+                leaving.data.eq(notice),
             ]
         return m
+
+    def _await_end(
+        self,
+        m: Module,
+        settings: NodeSettings,
+        starts: Signal,
+        cancelling: Value,
+        commands: tuple[Signal, Signal],
+        notices: tuple[Signal, Signal],
+    ) -> Value:
+        """The NOTICE to be sent: `working` from START until it is `due`; returns its data.
+
+        `commands` are to cancel the engine's and to wipe it; `notices` are `due`, and that it has
+        been sent.
+        """
+        engine, own = self.engine, capabilities_of(self.engine)
+        cancels, wipes = commands
+        due, noticed = notices
+        working, cancelled, faulty = (
+            Signal(name=name) for name in ("working", "cancelled", "faulty")
+        )
+        m.d.sync += cancels.eq(0)
+        if own.checked:
+            # Without a command an engine works only to wipe its memory, after a digit was found
+            # wrong that it has given.
+            with m.If(engine.busy & ~working & ~cancels):
+                m.d.sync += working.eq(1)
+        with m.If(starts):
+            m.d.sync += working.eq(1)
+        with m.If(noticed):
+            m.d.sync += [due.eq(0), cancelled.eq(0), faulty.eq(0)]
+        if own.checked:
+            # A result that depends on settings that have changed: the memory is wiped first.
+            m.d.comb += wipes.eq(
+                working & engine.done & (engine.error == Error.NONE) & ~settings.sound & ~faulty
+            )
+            with m.If(wipes):
+                m.d.sync += faulty.eq(1)
+        with m.If(working & engine.done & ~wipes):
+            m.d.sync += [working.eq(0), due.eq(1)]
+        with m.Elif(working & cancelling):
+            m.d.sync += [working.eq(0), due.eq(1), cancelled.eq(1), cancels.eq(1)]
+        error = Mux(cancelled, Error.CANCELLED, Mux(faulty, Error.FAULT, engine.error))
+        has_result = (error == Error.NONE) & (settings.command != WIPE)
+        return Cat(error, has_result, Const(0, 1))

@@ -29,6 +29,41 @@ products less than with 2 for 255 bits. Columns of a comb go without windows fro
 _LEAST_LENGTH = 16  # bits of a modulus: shorter ones take the time of five words all the same
 
 
+def _multiplications(tile: str, tiles: int, delay: str, slack: int) -> list[RingMultiplication]:
+    """Those of a delay; with auto, of all that may be the fastest one."""
+    cell = TILE_FACTS[tile]
+    skew = int(cell.SKEWS and tiles == 1)
+    if delay not in DELAYS:
+        raise ValueError(f"delay must be one of {', '.join(DELAYS)}, not {delay!r}")
+    delays = range(tiles) if delay == DELAYS[0] else (int(delay),)
+    latency = cell.latency(holds=tiles == 2)
+    return [RingMultiplication(cell.WORD, latency, tiles, words, skew, slack) for words in delays]
+
+
+def _banks(
+    multiplication: RingMultiplication,
+    max_bits: int,
+    window: int,
+    settings: CurveSettings,
+    *,
+    blinded: bool,
+) -> Banks:
+    """Banks for windows of so many bits, and for what curves or blinding have."""
+    width, headroom = multiplication.digit_width, multiplication.headroom
+    whole = digits(max_bits, width, headroom)
+    prime = digits((max_bits + 1) // 2, width, headroom)
+    banks = Banks(whole, prime, entry_bits=5, inverses_left=True)
+    if window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
+        banks = Banks(whole, prime, inverses_left=True)
+    if blinded:
+        bits = MASKED_BLOCK_BITS
+        banks = Banks(whole, prime, entry_bits=bits, block_bits=bits, inverses_left=True)
+    if settings.any:
+        bits = max(settings.block_bits, MASKED_BLOCK_BITS if blinded else 0)
+        banks = Banks(whole, prime, entry_bits=bits, block_bits=bits)
+    return banks
+
+
 def ring(
     max_bits: int = 1024,
     tile: str = "bal50",
@@ -69,14 +104,8 @@ def ring(
     check_ranges(tiles=(tiles, range(1, 3)))
     cell = TILE_FACTS[tile]
     skew = int(cell.SKEWS and tiles == 1)
-    if delay not in DELAYS:
-        raise ValueError(f"delay must be one of {', '.join(DELAYS)}, not {delay!r}")
-    delays = range(tiles) if delay == DELAYS[0] else (int(delay),)
-    latency = cell.latency(holds=tiles == 2)
-    possible = [
-        RingMultiplication(cell.WORD, latency, tiles, one, skew, settings.slack) for one in delays
-    ]
-    most = min(8192, *(one.most_bits(cell.most_products()) for one in possible))
+    possible = _multiplications(tile, tiles, delay, settings.slack)
+    most = min(8192, *(each.most_bits(cell.most_products()) for each in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
     if window not in (0, 4, 5):
         raise ValueError(f"window must be 0, 4 or 5, not {window}")
@@ -84,19 +113,8 @@ def ring(
         raise ValueError("with blinding=all windows have 3 bits: leave window out")
     if settings.any and (multipliers == 2 or window):
         raise ValueError("with curves there are one multiplier, and windows of 4 bits")
-    multiplication = min(possible, key=lambda one: one.period_of(max_bits + 1 >> 1))
-    width, headroom = multiplication.digit_width, multiplication.headroom
-    whole = digits(max_bits, width, headroom)
-    prime = digits((max_bits + 1) // 2, width, headroom)
-    banks = Banks(whole, prime, entry_bits=5, inverses_left=True)
-    if window == 4 or (window == 0 and banks.depth > _SMALLEST_RAM):
-        banks = Banks(whole, prime, inverses_left=True)
-    if blinded:
-        bits = MASKED_BLOCK_BITS
-        banks = Banks(whole, prime, entry_bits=bits, block_bits=bits, inverses_left=True)
-    if settings.any:
-        bits = max(settings.block_bits, MASKED_BLOCK_BITS if blinded else 0)
-        banks = Banks(whole, prime, entry_bits=bits, block_bits=bits)
+    multiplication = min(possible, key=lambda each: each.period_of(max_bits + 1 >> 1))
+    banks = _banks(multiplication, max_bits, window, settings, blinded=blinded)
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
     if longest > most:
         raise ValueError(f"{tile} holds {most} bits, and with curves max_bits={max_bits} {longest}")

@@ -207,18 +207,7 @@ def choose(
     ]
     where = " and ".join(f"{operation} of {bits} bits" for operation, bits in each_length)
     where = f"{part} doing {where} on {target}"
-    all_of_it = _together(here)
-    if not all_of_it:
-        each = ", ".join(
-            f"{operation} of {bits} bits is done by {len(_slowest(found))}"
-            for (operation, bits), found in zip(each_length, here, strict=True)
-        )
-        raise ValueError(f"no measured {where}: {each}, and all by none")
-    routed = _together([[one for one in found if one.milliseconds is not None] for found in here])
-    if budget.max_ms is not None and not routed:
-        remedy = "" if DEVICES[target] else "; name the clock of your design: --clock MHZ"
-        raise ValueError(f"no {where} is placed and routed: no time is known{remedy}")
-    designs = routed or all_of_it
+    designs = _timed(here, each_length, where, budget, target)
     first, bits = each_length[0]
     others = _measured(points, first, target, device)
     beside = _slowest(one for one in others if (one.bits, one.part) == (bits, OTHER_PART[part]))
@@ -245,6 +234,31 @@ def choose(
         )
     best = [design for design in within if not any(_beats(other, design) for other in within)]
     return [chosen(design) for design in sorted(best, key=_figures)]
+
+
+def _timed(
+    here: Sequence[Sequence[Point]],
+    each_length: Sequence[tuple[str, int]],
+    where: str,
+    budget: Budget,
+    target: str,
+) -> Sequence[tuple[Point, ...]]:
+    """Designs that were measured doing all operations; if any is routed, those that are.
+
+    Raises ValueError as `choose`, if none was, or none has the time that the budget limits.
+    """
+    all_of_it = _together(here)
+    if not all_of_it:
+        each = ", ".join(
+            f"{operation} of {bits} bits is done by {len(_slowest(found))}"
+            for (operation, bits), found in zip(each_length, here, strict=True)
+        )
+        raise ValueError(f"no measured {where}: {each}, and all by none")
+    routed = _together([[one for one in found if one.milliseconds is not None] for found in here])
+    if budget.max_ms is not None and not routed:
+        remedy = "" if DEVICES[target] else "; name the clock of your design: --clock MHZ"
+        raise ValueError(f"no {where} is placed and routed: no time is known{remedy}")
+    return routed or all_of_it
 
 
 def _at_clock(points: Sequence[Point], clock: float, target: str) -> list[Point]:

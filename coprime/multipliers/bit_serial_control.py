@@ -305,7 +305,7 @@ class BitSerialControl(wiring.Component):
         m = Module()
         m.submodules.reader = reader = self.reader
         m.submodules.scanner = scanner = self.scanner
-        m.submodules.rounds_left = rounds_left = self.rounds_left
+        m.submodules.rounds_left = self.rounds_left
         m.submodules.passes = passes = self.passes
         state = self.state
         now, coming = state.now, state.next
@@ -328,25 +328,8 @@ class BitSerialControl(wiring.Component):
         with m.If(~delays(m, asked, READ_LATENCY, reset=True)[-1]):
             m.d.sync += self.word.eq(0)
 
-        # --- Bits of X and rounds ---------------------------------------------------------------
         begins = Signal()  # the first cycle, from which on the lengths hold
-        m.d.sync += [
-            begins.eq(0),
-            self.x_next.eq(scanner.bit),
-            self.selecting.eq(coming["starting"] | coming["running"]),
-        ]
-        m.d.comb += [
-            scanner.outer_digits.eq(self.outer_digits),
-            scanner.here.eq(x_here),
-            *same_named(scanner, self, "word", "forget"),
-            rounds_left.begins.eq(begins),
-            rounds_left.counts.eq(coming["starting"] | self.selecting),
-            rounds_left.rounds.eq(self.rounds),
-        ]
-        with m.If(self.multiplier_is_one):
-            # The highest bits of an aligned X come first, so its lowest bit is the last one.
-            one = rounds_left.last_chosen if self.aligned else coming["starting"]
-            m.d.sync += self.x_next.eq(one)
+        self._scan(m, begins, x_here)
 
         # --- Passes -----------------------------------------------------------------------------
         m.d.comb += [
@@ -381,6 +364,27 @@ class BitSerialControl(wiring.Component):
         m.d.sync += self.forget.eq(now["idle"] & self.wipe)
         m.d.comb += [self.done.eq(coming["idle"] & ~unused), self.multiplying.eq(now["running"])]
         return m
+
+    def _scan(self, m: Module, begins: Signal, x_here: Value) -> None:
+        """Bits of X, and rounds: `begins` is the first cycle; `x_here`: a word of X is there."""
+        scanner, rounds_left, coming = self.scanner, self.rounds_left, self.state.next
+        m.d.sync += [
+            begins.eq(0),
+            self.x_next.eq(scanner.bit),
+            self.selecting.eq(coming["starting"] | coming["running"]),
+        ]
+        m.d.comb += [
+            scanner.outer_digits.eq(self.outer_digits),
+            scanner.here.eq(x_here),
+            *same_named(scanner, self, "word", "forget"),
+            rounds_left.begins.eq(begins),
+            rounds_left.counts.eq(coming["starting"] | self.selecting),
+            rounds_left.rounds.eq(self.rounds),
+        ]
+        with m.If(self.multiplier_is_one):
+            # The highest bits of an aligned X come first, so its lowest bit is the last one.
+            one = rounds_left.last_chosen if self.aligned else coming["starting"]
+            m.d.sync += self.x_next.eq(one)
 
     @property
     def ends(self) -> Value:

@@ -337,7 +337,17 @@ class InterleavedCsa(CarrySaveMultiplier):
             table.wiping.eq(control.wiping),
         ]
 
-        # --- The modulus ------------------------------------------------------------------------
+        self._move_modulus(m, control, modulus)
+        # The adders hold nothing of the operands two cycles after this.
+        with m.If(control.forget):
+            m.d.sync += [modulus.eq(0), lost.eq(0)]
+        self.secrets += [modulus, lost, *table.secrets]
+        return m
+
+    def _move_modulus(self, m: Module, control: TabulatingControl, modulus: Signal) -> None:
+        """It turns word by word as it is loaded, added, compared and tabulated."""
+        width, s = self.digit_width, self.s
+        low = modulus[:width]
         modulus_moves, moving = Signal(), Signal()
         m.d.sync += [
             modulus_moves.eq(control.entering_next | control.moving_next | control.passing_next),
@@ -348,8 +358,3 @@ class InterleavedCsa(CarrySaveMultiplier):
             m.d.sync += modulus.eq(
                 turned(modulus, Mux(loading, control.word, Mux(moving, s[:width], low)))
             )
-        # The adders hold nothing of the operands two cycles after this.
-        with m.If(control.forget):
-            m.d.sync += [modulus.eq(0), lost.eq(0)]
-        self.secrets += [modulus, lost, *table.secrets]
-        return m

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
+from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import In, Out
 
 from coprime.bus.axi4_lite import AXI4LiteSignature
@@ -115,10 +115,6 @@ class _Core(wiring.Component):
             shape=8, depth=2 << PLACE_BITS, init=[], attrs={"no_rw_check": 1}
         )
         read, write = store.read_port(), store.write_port()
-        last_number = Signal(8)
-        last_refused = Signal()
-        last_words = Signal(range(MAX_WORDS + 1))
-        opens = Signal()  # the answer is OPEN's
 
         m.d.comb += [
             *same_named(reader, self, "data", "valid", "broken"),
@@ -150,6 +146,23 @@ class _Core(wiring.Component):
                 write.en.eq(request.store),
             ]
 
+        self._execute(m, request, burst, sender, read)
+        return m
+
+    def _execute(
+        self,
+        m: Module,
+        request: RequestReceiver,
+        burst: Burst,
+        sender: AnswerSender,
+        read: ReadPort,
+    ) -> None:
+        """The state machine: what becomes of a request, and which answer it has."""
+        header = request.header
+        last_number = Signal(8)
+        last_refused = Signal()
+        last_words = Signal(range(MAX_WORDS + 1))
+        opens = Signal()  # the answer is OPEN's
         with m.FSM():
             with m.State("LISTEN"):
                 m.d.comb += request.listen.eq(1)
@@ -202,4 +215,3 @@ class _Core(wiring.Component):
                 m.d.comb += read.addr.eq(Cat(sender.place, ~opens))
                 with m.If(sender.done):
                     m.next = "LISTEN"
-        return m

@@ -75,23 +75,7 @@ class DigitFetch(wiring.Component):
         m = Module()
         slot, column, pair, entering = self.slot, self.column, self.pair, self.entering
         single = slot.ahead | slot.drop
-        m.d.comb += [
-            self.a_role.eq(
-                Mux(
-                    slot.linear,
-                    Mux(slot.xy & ~slot.preparing, Pair.RESULT, Pair.MODULUS),
-                    Mux(
-                        slot.xy | slot.drop | slot.ahead & ~column.second_half,
-                        Pair.FACTORS,
-                        Pair.QUOTIENT,
-                    ),
-                )
-            ),
-            self.a_index.eq(Mux(single, column.ahead_index, pair.i)),
-            self.b_index.eq(Mux(single, column.written, pair.j)),
-            self.b_write.eq((slot.ahead | slot.drop & slot.second) & column.reached[2]),
-            self.b_quotient.eq(~column.written_is_result),
-        ]
+        self._ask(m, single)
 
         def asked(name: str, value: ValueLike) -> Signal:
             """What was asked for a cycle ago."""
@@ -153,6 +137,27 @@ class DigitFetch(wiring.Component):
             entering.inverse.eq(x_digit & ~squares & asked("inverse", slot.preparing)),
         ]
         return m
+
+    def _ask(self, m: Module, single: Value) -> None:
+        """The digits that the ports are asked for; `single` is that of a slot without a pair."""
+        slot, column, pair = self.slot, self.column, self.pair
+        m.d.comb += [
+            self.a_role.eq(
+                Mux(
+                    slot.linear,
+                    Mux(slot.xy & ~slot.preparing, Pair.RESULT, Pair.MODULUS),
+                    Mux(
+                        slot.xy | slot.drop | slot.ahead & ~column.second_half,
+                        Pair.FACTORS,
+                        Pair.QUOTIENT,
+                    ),
+                )
+            ),
+            self.a_index.eq(Mux(single, column.ahead_index, pair.i)),
+            self.b_index.eq(Mux(single, column.written, pair.j)),
+            self.b_write.eq((slot.ahead | slot.drop & slot.second) & column.reached[2]),
+            self.b_quotient.eq(~column.written_is_result),
+        ]
 
 
 class DigitRegisters(wiring.Component):

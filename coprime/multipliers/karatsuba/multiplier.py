@@ -16,8 +16,10 @@ Beyond the paper:
 * Two multiplications `interleaved`: their iterations take turns, so that neither waits for its q.
 """
 
+from collections.abc import Sequence
+
 from amaranth.hdl import Array, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import Out
 
 from coprime.cells.karatsuba_product import KaratsubaProduct
@@ -138,7 +140,38 @@ class KaratsubaMultiplier(ModularMultiplier):
             m.d.comb += asked.writing.eq(self.b_write)
             self._connect_chain(m, asked, factors)
 
-        # --- q, as soon as S_(i+1,0) is there ----------------------------------------------------
+        self._connect_quotient(m, asked, factors, sums, at, of_x)
+        loaded = self._connect_modulus(m, asked, factors, sums, at)
+
+        # --- Words from and to the engine's memory -----------------------------------------------
+        # After a reset nothing may be written or reported of what was under way before it.
+        ends = history(m, "ends", asked.ends, own.made + 1, reset=True)
+        closes = history(m, "closes", asked.closes, own.made + 1, reset=True)[-1]
+        loaded_age = own.made if own.scaled else ASK
+        turn = at[READ_LATENCY].turn
+        m.d.comb += [
+            asked.finished.eq(Mux(loaded.loads, ends[loaded_age], ends[-1] & closes)),
+            factors.x_word.eq(Array(port.a_data for port in ports)[turn]),
+            factors.y_word.eq(Array(port.b_data for port in ports)[turn]),
+        ]
+        if own.chains:
+            m.d.comb += self.accepts.eq(asked.takes | (loaded.loads & asked.finished))
+        for stream, port in enumerate(ports):
+            m.d.comb += port.done.eq(asked.finished)
+            self._connect_words(m, port, stream, asked, sums, closes)
+        return m
+
+    def _connect_quotient(
+        self,
+        m: Module,
+        asked: Schedule,
+        factors: Factors,
+        sums: Sums,
+        at: Sequence[data.View],
+        of_x: KaratsubaProduct,
+    ) -> None:
+        """q, as soon as S_(i+1,0) is there; `of_x` computes the products of X."""
+        own, layout = self.multiplication, asked.slot.shape()
         quotient: ScaledQuotient | ProductQuotient
         if own.scaled:
             m.submodules.quotient = quotient = ScaledQuotient(own, layout)
@@ -148,7 +181,7 @@ class KaratsubaMultiplier(ModularMultiplier):
                 factors.last_turn.eq(asked.slot.turn),
                 quotient.takes_last.eq(asked.takes_last),
                 quotient.last_turn.eq(asked.slot.turn),
-                quotient.slot.eq(at[ASK + k]),
+                quotient.slot.eq(at[ASK + own.latency]),
                 quotient.product.eq(of_x.product),
                 sums.product_x.eq(quotient.product_now),
             ]
@@ -180,9 +213,13 @@ class KaratsubaMultiplier(ModularMultiplier):
             factors.q_turn.eq(quotient.made_turn),
         ]
 
-        # --- M: as it comes, or multiplied by c, with -1 as its lowest word ----------------------
+    def _connect_modulus(
+        self, m: Module, asked: Schedule, factors: Factors, sums: Sums, at: Sequence[data.View]
+    ) -> data.View:
+        """M, as it comes, or multiplied by c, with -1 as its lowest word; returns its loads."""
+        own, layout = self.multiplication, asked.slot.shape()
         m.submodules.modulus = modulus = WordMemory(
-            width, self.max_digits, interleaved=own.interleaved, layout=layout
+            own.digit_width, self.max_digits, interleaved=own.interleaved, layout=layout
         )
         loaded = sums.summed if own.scaled else at[ASK]
         m.d.comb += [
@@ -196,24 +233,7 @@ class KaratsubaMultiplier(ModularMultiplier):
             modulus.clears.eq(asked.clears),
             modulus.clear_address.eq(asked.slot.word),
         ]
-
-        # --- Words from and to the engine's memory -----------------------------------------------
-        # After a reset nothing may be written or reported of what was under way before it.
-        ends = history(m, "ends", asked.ends, own.made + 1, reset=True)
-        closes = history(m, "closes", asked.closes, own.made + 1, reset=True)[-1]
-        loaded_age = own.made if own.scaled else ASK
-        turn = at[READ_LATENCY].turn
-        m.d.comb += [
-            asked.finished.eq(Mux(loaded.loads, ends[loaded_age], ends[-1] & closes)),
-            factors.x_word.eq(Array(port.a_data for port in ports)[turn]),
-            factors.y_word.eq(Array(port.b_data for port in ports)[turn]),
-        ]
-        if own.chains:
-            m.d.comb += self.accepts.eq(asked.takes | (loaded.loads & asked.finished))
-        for stream, port in enumerate(ports):
-            m.d.comb += port.done.eq(asked.finished)
-            self._connect_words(m, port, stream, asked, sums, closes)
-        return m
+        return loaded
 
     def _connect_chain(self, m: Module, asked: Schedule, factors: Factors) -> None:
         """Where products chain: which of them is taken, and whose words are read."""

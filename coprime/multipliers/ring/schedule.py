@@ -132,8 +132,23 @@ class RingSchedule(wiring.Component):
         self._change_to_next_step(state, steps, begins)
         state.build(m)
         self._count_pairs(m, state, steps, crosses)
+        self._show(m, state, steps, ends, old_ends, (opening, has_no_q))
+        return m
+
+    def _show(
+        self,
+        m: Module,
+        state: OneHot,
+        steps: Steps,
+        ends: Signal,
+        old_ends: Signal,
+        of_step: tuple[Value, Value],
+    ) -> None:
+        """The slot, and the product in it; `of_step` is whether it is the first, and has no q."""
+        slot, product, now = self.slot, self.products[0], state.now
+        closing, delay = steps.closing, self.multiplication.delay
+        opening, has_no_q = of_step
         is_old = now["old_xy"] | now["old_qm"] | now["old_carry"]
-        product = self.products[0]
         of_q = now["old_qm"] | now["new_qm"] | now["diagonal_qm"] | now["newest"]
         m.d.sync += product.first.eq(now["idle"] | ends | old_ends)
         m.d.comb += [
@@ -154,7 +169,6 @@ class RingSchedule(wiring.Component):
             slot.makes_diagonal.eq(now["diagonal_qm"] | now["diagonal_xy"] & has_no_q),
             self.fault.eq(~state.valid),
         ]
-        return m
 
     def _change_to_next_step(self, state: OneHot, steps: Steps, begins: Value) -> None:
         """From the last slot of a step to the first one of the next step, or to the end."""
