@@ -9,7 +9,7 @@ import logging
 import random
 
 import cocotb
-from axi_bench import pauses
+from axi_bench import stall
 from cocotb.clock import Clock
 from cocotb.triggers import RisingEdge, gather, with_timeout
 from cocotbext.axi import AxiBurstType, AxiBus, AxiMaster, AxiResp
@@ -62,17 +62,7 @@ class Host:
         self.input = [0] * WORDS
         self.image = {}  # what every word can be read as, by address; others are refused
         self.seen = {"b": [], "r": []}
-        if often:
-            write, read = self.master.write_if, self.master.read_if
-            channels = (
-                write.aw_channel,
-                write.w_channel,
-                write.b_channel,
-                read.ar_channel,
-                read.r_channel,
-            )
-            for i, channel in enumerate(channels):
-                channel.set_pause_generator(pauses(random.Random(SEED + i), often))
+        stall(self.master, often, SEED)
         cocotb.start_soon(watch(dut, self.seen))
 
     async def reset(self, cycles=4):

@@ -27,6 +27,18 @@ def pauses(rng, often):
         yield from itertools.repeat(rng.random() < often, rng.randint(1, 4))
 
 
+def stall(master, often, seed):
+    """All five channels of a master pause, a share `often` of the cycles."""
+    if often:
+        write, read = master.write_if, master.read_if
+        channels = (
+            *(write.aw_channel, write.w_channel, write.b_channel),
+            *(read.ar_channel, read.r_channel),
+        )
+        for i, channel in enumerate(channels):
+            channel.set_pause_generator(pauses(random.Random(seed + i), often))
+
+
 class Host:
     """The master, with stalls on all five channels."""
 
@@ -38,17 +50,7 @@ class Host:
             dut.s_axi_aresetn,
             reset_active_level=False,
         )
-        if often:
-            write, read = self.master.write_if, self.master.read_if
-            channels = (
-                write.aw_channel,
-                write.w_channel,
-                write.b_channel,
-                read.ar_channel,
-                read.r_channel,
-            )
-            for i, channel in enumerate(channels):
-                channel.set_pause_generator(pauses(random.Random(SEED + i), often))
+        stall(self.master, often, SEED)
 
     async def reset(self, cycles=4):
         self.dut.s_axi_aresetn.value = 0

@@ -45,38 +45,26 @@ class LinearStep:
     """(flag, bad, error)."""
 
 
+def _check(*errors: tuple[str, int, Error]) -> LinearStep:
+    """A comparison that writes nothing."""
+    return LinearStep(operation=LinearOperation.COMPARE, errors=errors)
+
+
+_MOVE = LinearStep(operation=LinearOperation.MOVE, value=lambda numbers: numbers.x)
+
 _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
-    StepKind.CHECK_MODULUS: LinearStep(
-        operation=LinearOperation.COMPARE,
-        errors=(("z_is_zero", 1, Error.MODULUS_ZERO), ("z_is_odd", 0, Error.MODULUS_EVEN)),
+    StepKind.CHECK_MODULUS: _check(
+        ("z_is_zero", 1, Error.MODULUS_ZERO), ("z_is_odd", 0, Error.MODULUS_EVEN)
     ),
-    StepKind.CHECK_BELOW: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("borrow", 0, Error.OPERAND_RANGE),)
-    ),
-    StepKind.CHECK_REDUCED: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("borrow", 0, Error.FAULT),)
-    ),
-    StepKind.CHECK_ZERO: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.FAULT),)
-    ),
-    StepKind.CHECK_ON_CURVE: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.POINT),)
-    ),
-    StepKind.CHECK_FINITE: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 1, Error.POINT),)
-    ),
-    StepKind.CHECK_POSITIVE: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 1, Error.OPERAND_RANGE),)
-    ),
-    StepKind.CHECK_SIGNATURE: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.SIGNATURE),)
-    ),
-    StepKind.CHECK_SUM: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("z_is_zero", 0, Error.FAULT),)
-    ),
-    StepKind.CHECK_NORMALIZED: LinearStep(
-        operation=LinearOperation.COMPARE, errors=(("z_is_normalized", 0, Error.MODULUS_SHORT),)
-    ),
+    StepKind.CHECK_BELOW: _check(("borrow", 0, Error.OPERAND_RANGE)),
+    StepKind.CHECK_REDUCED: _check(("borrow", 0, Error.FAULT)),
+    StepKind.CHECK_ZERO: _check(("z_is_zero", 0, Error.FAULT)),
+    StepKind.CHECK_ON_CURVE: _check(("z_is_zero", 0, Error.POINT)),
+    StepKind.CHECK_FINITE: _check(("z_is_zero", 1, Error.POINT)),
+    StepKind.CHECK_POSITIVE: _check(("z_is_zero", 1, Error.OPERAND_RANGE)),
+    StepKind.CHECK_SIGNATURE: _check(("z_is_zero", 0, Error.SIGNATURE)),
+    StepKind.CHECK_SUM: _check(("z_is_zero", 0, Error.FAULT)),
+    StepKind.CHECK_NORMALIZED: _check(("z_is_normalized", 0, Error.MODULUS_SHORT)),
     StepKind.SUBTRACT: LinearStep(
         operation=LinearOperation.SUBTRACT, value=lambda numbers: numbers.x - numbers.y
     ),
@@ -87,7 +75,7 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
         operation=LinearOperation.RESTORE,
         value=lambda numbers: numbers.x + numbers.y if numbers.borrow else numbers.x,
     ),
-    StepKind.MOVE: LinearStep(operation=LinearOperation.MOVE, value=lambda numbers: numbers.x),
+    StepKind.MOVE: _MOVE,
     StepKind.DRAW: LinearStep(
         operation=LinearOperation.MOVE,
         value=lambda numbers: randbits(numbers.width * numbers.digits),
@@ -96,9 +84,7 @@ _LINEAR_STEPS: Mapping[StepKind, LinearStep] = {
         operation=LinearOperation.ADD, value=lambda numbers: numbers.x + numbers.y * randbits(1)
     ),
     StepKind.ADD_OR_SUBTRACT: LinearStep(operation=LinearOperation.ADD),
-    StepKind.MOVE_WRITTEN: LinearStep(
-        operation=LinearOperation.MOVE, value=lambda numbers: numbers.x
-    ),
+    StepKind.MOVE_WRITTEN: _MOVE,
     StepKind.MAKE_EVEN: LinearStep(
         operation=LinearOperation.MOVE, value=lambda numbers: numbers.x & ~1
     ),
