@@ -155,8 +155,8 @@ class Sequencer(wiring.Component):
         self.rotation = None if program.in_place else Rotation(numbers, three=program.rotates)
         shown = shown_fields(program)
         self.parts: list[Feature] = _present(
-            *(memory, self.current, self.sizes, *shown, scanner, self.windows, self.proof),
-            *(self.counter, loop, drawn_bits, self.rotation, swaps, products),
+            *(memory, self.current, self.sizes, *shown, scanner, self.windows, products),
+            *(self.proof, self.counter, loop, drawn_bits, self.rotation, swaps),
         )
         self.step = Signal(memory.layout)
         """The step under way."""

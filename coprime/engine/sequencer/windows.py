@@ -103,11 +103,6 @@ class ExponentWindow(wiring.Component, Feature):
         scans: Value = step.kind == StepKind.SCAN_WINDOWS
         if scanner.column_order is not None:
             scans |= step.kind == StepKind.SCAN_COLUMNS
-            m.d.comb += [
-                scanner.column_ends.eq(self.full),
-                scanner.prepare.eq(ports.prepare),
-                ports.columns.eq(scanner.columns),
-            ]
         m.d.comb += [
             self.enter.eq(effects[Effect.ENTER_BIT]),
             self.next_entry.eq(effects[Effect.NEXT_ENTRY]),
@@ -124,6 +119,12 @@ class ExponentWindow(wiring.Component, Feature):
             if self.program.has_thirds:  # a column of 0 selects a point like any other
                 suppresses &= ~scanner.columns
             m.d.comb += ports.suppress_write.eq(suppresses)
+        if scanner.column_order is not None:
+            m.d.comb += [
+                scanner.column_ends.eq(self.full),
+                scanner.prepare.eq(ports.prepare),
+                ports.columns.eq(scanner.columns),
+            ]
 
     def elaborate(self, platform: object) -> Module:
         """The register, and what follows from it."""
