@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.cells.tables import look_up
-from coprime.multipliers.delays import delays
+from coprime.multipliers.delays import past
 from coprime.program.operands import Mode
 
 from .layout import BankedLayout, Layout
@@ -41,7 +41,7 @@ class LocationAddress(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Look the base up, and add."""
         m = Module()
-        location, index = (delays(m, one, 1)[-1] for one in (self.location, self.index))
+        location, index = (past(m, one, 1) for one in (self.location, self.index))
         found = Signal.like(self.address)
         bases = self.layout.bases_by_number
         if self.dense:
@@ -49,7 +49,7 @@ class LocationAddress(wiring.Component):
             m.d.comb += found.eq(index - look_up(negated, location, len(found)))
         else:
             m.d.comb += found.eq(look_up(bases, location, len(found)) + index)
-        m.d.comb += [self.address.eq(delays(m, found, 1)[-1])]
+        m.d.comb += [self.address.eq(past(m, found, 1))]
         return m
 
 
@@ -98,7 +98,7 @@ class BlockAddress(wiring.Component):
             with m.If(~self.idle):
                 m.d.sync += [asked.eq(self.block), index.eq(self.index)]
         else:
-            asked, index = (delays(m, one, 1)[-1] for one in (self.block, self.index))
+            asked, index = (past(m, one, 1) for one in (self.block, self.index))
         block = Signal.like(self.window)
         m.d.comb += block.eq(asked)
         for mode in self.modes:
@@ -109,6 +109,6 @@ class BlockAddress(wiring.Component):
         found = Signal.like(self.address)
         m.d.comb += [
             found.eq((block << bits_for(self.layout.block - 1)) ^ index),
-            self.address.eq(delays(m, found, 1)[-1]),
+            self.address.eq(past(m, found, 1)),
         ]
         return m

@@ -10,7 +10,7 @@ from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.multipliers.contract import ModularMultiplier
-from coprime.multipliers.delays import delays, history
+from coprime.multipliers.delays import past, past_value
 from coprime.multipliers.multiplication import Multiplication
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
@@ -167,8 +167,8 @@ class BankedLane(LaneOfUnits):
             guard.works.eq(self.busy & ~self.sequencer.clearing),
             guard.left_address.eq(left.b_address),
             guard.right_address.eq(right.b_address),
-            left.b_write.eq(delays(m, writes["b_left"], 2)[-1] & guard.may_left),
-            right.b_write.eq(delays(m, writes["b_right"], 2)[-1] & guard.may_right),
+            left.b_write.eq(past(m, writes["b_left"], 2) & guard.may_left),
+            right.b_write.eq(past(m, writes["b_right"], 2) & guard.may_right),
         ]
         hides = self.program.draws or self.program.blinds_exponents
         idle = self._idle_ports(of_a, of_b, product, writes) if hides else {}
@@ -277,9 +277,9 @@ class BankedLane(LaneOfUnits):
         takes: Value = Const(0)
         if any(step.x is Mode.OTHER for step in self.program.steps):
             takes = self.busy & ~sequencer.clearing & (sequencer.x == self.number(Mode.OTHER))
-        late = history(m, "late", (multiplies & self.busy) | takes, 2)[-1]
-        busy = history(m, "own", self.busy & ~takes, 2)[-1]
-        digit = delays(m, self.digit, 2)[-1]
+        late = past_value(m, "late", (multiplies & self.busy) | takes, 2)
+        busy = past_value(m, "own", self.busy & ~takes, 2)
+        digit = past(m, self.digit, 2)
         if not isinstance(takes, Const):
             product = Mux(busy, product, self.from_other.data)
         return Mux(late, product, Mux(busy, linear.b_write_data, digit))
@@ -377,9 +377,9 @@ class BankedLane(LaneOfUnits):
             summed = Mux(among(self.command, self.capabilities.on_curve), of_pair, summed)
         makes_sum = sequencer.destination == self.number(Core.SUM)
         if self.shares:  # the next task may be there as the last digit is given
-            summed = history(m, "summed", summed, 2)[-1]
+            summed = past_value(m, "summed", summed, 2)
             made = task.destination == self.number(Core.SUM)
-            makes_sum |= history(m, "made_sum", made, 2)[-1]
+            makes_sum |= past_value(m, "made_sum", made, 2)
         m.submodules.residue_sum = residue = self.residue_sum
         m.d.comb += [
             residue.clear.eq(self.start | makes_sum),
@@ -421,7 +421,7 @@ class BankedLane(LaneOfUnits):
                 m.d.comb += suppresses.eq((kind == StepKind.ADD_IF_DRAWN) & ~bit)
             if StepKind.ADD_OR_SUBTRACT in kinds:
                 # The bit is there before the sum begins.
-                adds = history(m, "adds_drawn", bit, 1)[-1]
+                adds = past_value(m, "adds_drawn", bit, 1)
                 with m.If((kind == StepKind.ADD_OR_SUBTRACT) & ~adds):
                     m.d.comb += linear.operation.eq(LinearOperation.SUBTRACT)
         if self.program.made:

@@ -8,7 +8,7 @@ RAM, and all else of an operand's life is its host's. What differs: nothing of t
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
 from coprime.multipliers.contract import Role
-from coprime.multipliers.delays import delays
+from coprime.multipliers.delays import past
 from coprime.program.operands import MODULI, Core, Operand
 
 from .addresses import LocationAddress
@@ -63,8 +63,8 @@ class BareLane(Lane):
                 getattr(memory, f"{port}_address").eq(address.address),
             ]
         m.d.comb += [
-            memory.b_write.eq(delays(m, write, 2)[-1]),
-            memory.b_write_data.eq(delays(m, digit, 2)[-1]),
+            memory.b_write.eq(past(m, write, 2)),
+            memory.b_write_data.eq(past(m, digit, 2)),
         ]
         return m
 

@@ -7,7 +7,7 @@ from amaranth.utils import bits_for
 
 from coprime.cells.target import Target
 from coprime.multipliers.contract import ModularMultiplier, Role
-from coprime.multipliers.delays import delays, history
+from coprime.multipliers.delays import past, past_value
 from coprime.multipliers.multiplication import READ_LATENCY, Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import MODULI, Core, Entry, Mode, Operand
@@ -183,8 +183,8 @@ class Lane(LaneOfUnits):
                 address.index.eq(index),
                 getattr(memory, f"{port}_address").eq(address.address),
             ]
-        given = delays(m, write_data, 2)[-1]
-        m.d.comb += [memory.b_write.eq(delays(m, write, 2)[-1]), memory.b_write_data.eq(given)]
+        given = past(m, write_data, 2)
+        m.d.comb += [memory.b_write.eq(past(m, write, 2)), memory.b_write_data.eq(given)]
         return m
 
     def _chained_places(
@@ -247,7 +247,7 @@ class Lane(LaneOfUnits):
         others = [mode for mode in (Mode.OTHER_ACCUMULATOR, Mode.OTHER_PART) if mode in used]
         if others:
             asks = location.matches(*(self.number(other) for other in others))
-            with m.If(history(m, "asks_other", asks, READ_LATENCY)[-1]):
+            with m.If(past_value(m, "asks_other", asks, READ_LATENCY)):
                 m.d.comb += data.eq(self.from_other.data)
         return data
 

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.cells.wires import same_named
-from coprime.multipliers.delays import delays, history
+from coprime.multipliers.delays import history, past, past_value
 from coprime.multipliers.multiplication import READ_LATENCY, Multiplication
 from coprime.program.assembler import Program
 from coprime.program.steps import MOST_TIMES_MODULUS
@@ -90,8 +90,8 @@ class PipelinedAdder(wiring.Component):
         if self.sums:
             factor, carry_in = self._add_modulus(m, x, other, held, factor, carry, total)
         else:
-            inverted = history(m, "inverted", self.subtract, 1)[-1]
-            digit = history(m, "digit", total[:width], 1)[-1]
+            inverted = past_value(m, "inverted", self.subtract, 1)
+            digit = past_value(m, "digit", total[:width], 1)
             m.d.comb += self.result.eq(digit ^ inverted.replicate(width))
         # The lowest position of a sum makes the carry an input of one carry chain.
         m.d.comb += total.eq((Cat(carry_in, held) + Cat(carry_in, factor))[1:])
@@ -109,7 +109,7 @@ class PipelinedAdder(wiring.Component):
     ) -> tuple[Value, Value]:
         """A second cycle of each digit; returns what is added in either cycle, and which carry."""
         width = len(x)
-        adds = history(m, "adds", self.use, 1, reset=True)[-1]
+        adds = past_value(m, "adds", self.use, 1, reset=True)
         of_modulus, above = Signal(), Signal(_SHIFTS - 1)
         digit = Signal(width, reset_less=True)
         with m.If(self.use):
@@ -124,7 +124,7 @@ class PipelinedAdder(wiring.Component):
             m.d.sync += digit.eq(total[:width])
         with m.If(self.clear):
             m.d.sync += digit.eq(0)
-        m.d.comb += self.result.eq(delays(m, digit, 1)[-1])
+        m.d.comb += self.result.eq(past(m, digit, 1))
         # The digit before, whose highest bits are shifted in, lies below it.
         window = Cat(above, x)
         shifted = Signal(width)
@@ -249,7 +249,7 @@ class LinearPipeline(wiring.Component):
             *same_named(adder, self, "a_data", "a_other", "x_is_other", "b_data"),
             self.b_write_data.eq(adder.result),
             self.b_write.eq(clears | (writes & (self.operation != LinearOperation.COMPARE))),
-            self.gives.eq(history(m, "gives", writes, 2, reset=True)[-1]),
+            self.gives.eq(past_value(m, "gives", writes, 2, reset=True)),
         ]
         if self.sums:
             m.d.comb += [
@@ -265,7 +265,7 @@ class LinearPipeline(wiring.Component):
         m.d.comb += [
             self.index.eq(index),
             # In the cycle after `asks` the index is still that digit's.
-            self.b_index.eq(Mux(writes, delays(m, index, age - 2 + 2 * self.sums)[-1], index)),
+            self.b_index.eq(Mux(writes, past(m, index, age - 2 + 2 * self.sums), index)),
             last.eq((index + 1)[: len(self.digits)] == self.digits),
             adder.restart.eq(restarts),
         ]
@@ -304,7 +304,7 @@ class LinearPipeline(wiring.Component):
     ) -> None:
         """The states: both cycles of a digit, the end of the pipeline, and one that clears."""
         adder, drains = self.adder, READ_LATENCY + self.sums
-        enters = history(m, "enters", asks_second | restarts, 1)[-1]
+        enters = past_value(m, "enters", asks_second | restarts, 1)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += restarts.eq(1)

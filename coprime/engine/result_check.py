@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.luts import at_least
 from coprime.cells.target import Target
-from coprime.multipliers.delays import delays, history
+from coprime.multipliers.delays import past, past_value
 
 from .contract import RESULT_LATENCY
 
@@ -51,9 +51,9 @@ class ResultCheck(wiring.Component):
         with m.Elif(self.succeeds):
             m.d.sync += fresh.eq(1)
         # A block RAM's output comes late in the cycle: it is taken before it is compared.
-        read, checked = (delays(m, digit, 1)[-1] for digit in (self.read, self.checked))
+        read, checked = (past(m, digit, 1) for digit in (self.read, self.checked))
         beyond = at_least(m, self.index, self.count, self.target)
         asks = fresh & ~self.write & ~self.busy & ~beyond
-        asked = history(m, "asked", asks, RESULT_LATENCY + 1)[-1]
+        asked = past_value(m, "asked", asks, RESULT_LATENCY + 1)
         m.d.comb += self.differs.eq(asked & (read != checked))
         return m

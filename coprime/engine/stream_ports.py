@@ -8,7 +8,7 @@ from amaranth.lib import wiring
 
 from coprime.cells.wires import same_named
 from coprime.multipliers.contract import Role
-from coprime.multipliers.delays import history
+from coprime.multipliers.delays import past_value
 from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.program.operands import OF_TABLE, SWAPPED_BY_BIT, Core, Mode
 from coprime.program.steps import StepKind
@@ -161,14 +161,14 @@ class StreamPorts:
         if self.blocks.layout.inverses_left:
             return banks["a_left"]
         of_inverse = self.multiplier.a_role == Role.INVERSE
-        late = history(m, "of_inverse", of_inverse, READ_LATENCY)[-1]
+        late = past_value(m, "of_inverse", of_inverse, READ_LATENCY)
         return Mux(late, banks["a_right"], banks["a_left"])
 
     def _b_data(self, m: Module, banks: Mapping[str, Value], read: Value) -> Value:
         """What port B has read for the multiplier; the factor of a square lies left."""
         if not self.beside_sums:
             return banks["b_right"]
-        late = history(m, "of_square", ~is_right(read), READ_LATENCY)[-1]
+        late = past_value(m, "of_square", ~is_right(read), READ_LATENCY)
         return Mux(late, banks["b_left"], banks["b_right"])
 
     def _keep_places(self, m: Module, step: StepInBanks) -> None:

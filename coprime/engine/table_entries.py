@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
-from coprime.multipliers.delays import history
+from coprime.multipliers.delays import past_value
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Mode, third_entry
 
@@ -84,4 +84,4 @@ class TableEntries:
         chosen = {
             name: Mux(of_product, getattr(product, name), getattr(step, name)) for name in names
         }
-        return {name: history(m, "entry", block, 1)[-1] for name, block in chosen.items()}
+        return {name: past_value(m, "entry", block, 1) for name, block in chosen.items()}

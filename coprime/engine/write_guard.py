@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.multipliers.delays import history
+from coprime.multipliers.delays import past_value
 from coprime.program.assembler import Program
 from coprime.program.numbers.liveness import WRITES
 from coprime.program.operands import Operand
@@ -41,7 +41,7 @@ class WriteGuard(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Look at both addresses."""
         m = Module()
-        locked = history(m, "locked", self.works, 2)[-1]
+        locked = past_value(m, "locked", self.works, 2)
         index_bits = len(self.left_address) - self.layout.entry_bits
         may_left = ~locked | self.left_address[index_bits:].matches(*sorted(self.written_left))
         may_right = Const(1)

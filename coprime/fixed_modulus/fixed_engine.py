@@ -18,7 +18,7 @@ from coprime.engine.contract import (
     Error,
     Operand,
 )
-from coprime.multipliers.delays import history
+from coprime.multipliers.delays import past_value
 from coprime.operations.operation import among
 from coprime.program.steps import COUNTER_BITS
 
@@ -129,7 +129,7 @@ class FixedModulusEngine(wiring.Component):
         result = Cat(power.c[: self.modulus.bit_length()], Const(0, width))
         read = Signal(width)
         m.d.comb += read.eq(result.word_select(self.index, width))
-        m.d.comb += self.result_digit.eq(history(m, "result", read, RESULT_LATENCY)[-1])
+        m.d.comb += self.result_digit.eq(past_value(m, "result", read, RESULT_LATENCY))
         self._add_states(m, self._error(m))
         return m
 

@@ -17,7 +17,7 @@ from coprime.cells.wires import same_named
 
 from .bit_serial import BitSerialMultiplier
 from .contract import Role
-from .delays import delays
+from .delays import delays, past
 from .multiplication import READ_LATENCY
 from .one_hot import OneHot
 
@@ -313,7 +313,7 @@ class BitSerialControl(wiring.Component):
         # --- Ports A and B, and what comes from A -----------------------------------------------
         # A block RAM's output comes late in the cycle: it is taken before anything is done with it.
         entering = delays(m, reader.asking, READ_LATENCY + 1, reset=True)
-        x_here = delays(m, scanner.ask, READ_LATENCY + 1, reset=True)[-1]
+        x_here = past(m, scanner.ask, READ_LATENCY + 1, reset=True)
         asked = Signal()
         m.d.comb += [
             reader.inner_digits.eq(self.inner_digits),
@@ -325,7 +325,7 @@ class BitSerialControl(wiring.Component):
             self.entering_next.eq(entering[-2]),
         ]
         m.d.sync += self.word.eq(self.a_data)
-        with m.If(~delays(m, asked, READ_LATENCY, reset=True)[-1]):
+        with m.If(~past(m, asked, READ_LATENCY, reset=True)):
             m.d.sync += self.word.eq(0)
 
         begins = Signal()  # the first cycle, from which on the lengths hold

@@ -14,6 +14,11 @@ def delays(m: Module, signal: Signal, cycles: int, *, reset: bool = False) -> li
     return taps
 
 
+def past(m: Module, signal: Signal, cycles: int, *, reset: bool = False) -> Signal:
+    """The signal as it was `cycles` cycles ago: the last one of `delays`."""
+    return delays(m, signal, cycles, reset=reset)[-1]
+
+
 def history(
     m: Module, name: str, value: ValueLike, cycles: int, *, reset: bool = False
 ) -> list[Signal]:
@@ -21,6 +26,13 @@ def history(
     signal = Signal(Value.cast(value).shape(), name=name)
     m.d.comb += signal.eq(value)
     return delays(m, signal, cycles, reset=reset)
+
+
+def past_value(
+    m: Module, name: str, value: ValueLike, cycles: int, *, reset: bool = False
+) -> Signal:
+    """A value as it was `cycles` cycles ago: the last one of its `history`."""
+    return history(m, name, value, cycles, reset=reset)[-1]
 
 
 def stages(

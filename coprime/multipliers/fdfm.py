@@ -22,7 +22,7 @@ from coprime.cells.wires import same_named
 from coprime.model.fdfm import RADIX_BITS
 
 from .contract import ModularMultiplier, MultiplierSignature, Role
-from .delays import delays
+from .delays import delays, past
 from .fdfm_multiplication import FdfmMultiplication
 from .multiplication import READ_LATENCY
 
@@ -288,7 +288,7 @@ class FdfmSum(wiring.Component):
         """One carry chain, with a digit of S and a carry waiting for each sum."""
         m = Module()
         digit = self.total[:RADIX_BITS]
-        pair = delays(m, self.m_j, DspSlice.LATENCY, reset=self.dense)[-1]
+        pair = past(m, self.m_j, DspSlice.LATENCY, reset=self.dense)
         flushes = delays(m, self.flush, DspSlice.LATENCY, reset=self.dense)
         # The digit is S_(i+1,j-1): j - 1 is what j was two cycles before.
         *_, index, _, before = delays(m, self.j, DspSlice.LATENCY + 2, reset=self.dense)

@@ -15,7 +15,7 @@ from coprime.cells.luts import select_bit
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.exponentiators.exponentiation import WINDOWS
-from coprime.multipliers.delays import history
+from coprime.multipliers.delays import past_value
 from coprime.multipliers.multiplication import READ_LATENCY
 from coprime.operations.operation import among
 from coprime.program.assembler import Program
@@ -342,7 +342,7 @@ class ExponentScanner(wiring.Component, Feature):
         bits = [select_bit(m, register, place, self.target) for register, *_ in registers]
         selected = reduce(or_, bits)
         if self.late:
-            selected = history(m, "selected", selected, 1)[-1]
+            selected = past_value(m, "selected", selected, 1)
         m.d.comb += self.bit.eq(selected)
         if self.program.evens_exponents:
             with m.If(self.even_exponent & self.last_bit & self.private):

@@ -13,7 +13,7 @@ from coprime.cells.target import Target
 from coprime.model.compact import RADIX_BITS
 
 from ..contract import Pair
-from ..delays import history
+from ..delays import past_value
 from ..multiplication import READ_LATENCY
 from .schedule import ColumnSignature, CompactSlotSignature, PairSignature
 
@@ -79,7 +79,7 @@ class DigitFetch(wiring.Component):
 
         def asked(name: str, value: ValueLike) -> Signal:
             """What was asked for a cycle ago."""
-            return history(m, f"asked_{name}", value, 1)[-1]
+            return past_value(m, f"asked_{name}", value, 1)
 
         pairs_q = slot.qm & ~slot.linear & column.reached[4]
         multiplies_q = slot.qm & slot.descaling & column.reached[0]
@@ -200,7 +200,7 @@ class DigitRegisters(wiring.Component):
 
         def at(age: int, name: str, value: ValueLike) -> Signal:
             """A flag of a cycle after asking, `age` cycles after asking."""
-            return history(m, name, value, age - 1, reset=True)[-1]
+            return past_value(m, name, value, age - 1, reset=True)
 
         a_left = register("a_left_taken", self.a_left, READ_LATENCY, entering.no_a_left)
         b_left = register("b_left_taken", self.b_left, READ_LATENCY, entering.no_b_left)

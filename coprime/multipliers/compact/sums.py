@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.difference_slice import Addend, DifferenceSlice
 from coprime.model.compact import RADIX_BITS, accumulator_bits
 
-from ..delays import history
+from ..delays import history, past_value
 from .digits import ENTERED
 from .schedule import ColumnSignature, CompactSlotSignature
 
@@ -60,7 +60,7 @@ class CompactColumnSums(wiring.Component):
 
         def enters(name: str, value: ValueLike) -> Signal:
             """A flag of a slot, as its digits enter."""
-            return history(m, name, value, ENTERED, reset=True)[-1]
+            return past_value(m, name, value, ENTERED, reset=True)
 
         def summed(name: str, value: ValueLike) -> list[Signal]:
             """A flag of a slot, up to when its sum is in P."""

@@ -27,7 +27,7 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
 from ..contract import ModularMultiplier, MultiplierSignature, Role
-from ..delays import history, stages
+from ..delays import history, past_value, stages
 from ..multiplication import READ_LATENCY
 from .factors import Factors
 from .memory import WordMemory
@@ -146,7 +146,7 @@ class KaratsubaMultiplier(ModularMultiplier):
         # --- Words from and to the engine's memory -----------------------------------------------
         # After a reset nothing may be written or reported of what was under way before it.
         ends = history(m, "ends", asked.ends, own.made + 1, reset=True)
-        closes = history(m, "closes", asked.closes, own.made + 1, reset=True)[-1]
+        closes = past_value(m, "closes", asked.closes, own.made + 1, reset=True)
         loaded_age = own.made if own.scaled else ASK
         turn = at[READ_LATENCY].turn
         m.d.comb += [

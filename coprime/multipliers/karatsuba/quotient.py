@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.karatsuba_product import KaratsubaProduct
 from coprime.cells.target import Target
 
-from ..delays import history, stages
+from ..delays import history, past_value, stages
 from .multiplication import KaratsubaMultiplication
 from .schedule import registers
 
@@ -89,15 +89,15 @@ class ProductQuotient(wiring.Component):
         m.d.comb += [
             of_q.x.eq(Mux(begins, self.x, Mux(late, x_at_s, x_0[self.turn]))),
             of_q.y.eq(Mux(begins | late, self.inverse, self.y_next)),
-            then.eq(history(m, "made_turn", self.turn, k)[-1]),
-            self.is_made.eq(history(m, "made", times_y_0[-1] | summand & waits[self.turn], k)[-1]),
+            then.eq(past_value(m, "made_turn", self.turn, k)),
+            self.is_made.eq(past_value(m, "made", times_y_0[-1] | summand & waits[self.turn], k)),
             self.q.eq(of_q.product[:width] + ahead[then]),
         ]
         with m.If(summand):
             m.d.sync += waits[self.turn].eq(~waits[self.turn])
         with m.If(first):
             m.d.sync += waits[self.turn].eq(0)
-        with m.If(history(m, "early", summand & ~waits[self.turn], k)[-1]):
+        with m.If(past_value(m, "early", summand & ~waits[self.turn], k)):
             m.d.sync += ahead[then].eq(of_q.product)
         with m.If(times_y_0[k]):
             m.d.sync += [x_0[then].eq(of_q.product), ahead[then].eq(0)]
@@ -158,8 +158,8 @@ class ScaledQuotient(wiring.Component):
             m.d.comb += self.product_now.eq(kept[turn])
         with m.If(self.slot.begins | ahead):
             m.d.sync += kept[turn].eq(self.product)
-        last = history(m, "last", self.takes_last, k + 1)[-1]
-        last_turn = history(m, "last_turn", self.last_turn, k + 1)[-1]
+        last = past_value(m, "last", self.takes_last, k + 1)
+        last_turn = past_value(m, "last_turn", self.last_turn, k + 1)
         late, late_turn = self.s_is_made, self.s_turn
         with_s = self.s_word + kept[late_turn][:width]
         m.d.comb += [

@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..contract import Role
-from ..delays import history
+from ..delays import past_value
 from ..multiplication import READ_LATENCY
 from .phases import LAST, PhaseSignature
 from .products import AskedSignature, RequestSignature, UnderWaySignature
@@ -113,12 +113,12 @@ class Loads(wiring.Component):
 
         def came(name: str, value: ValueLike) -> Signal:
             """The value at the request of the word that arrives now."""
-            return history(m, name, value, READ_LATENCY, reset=True)[-1]
+            return past_value(m, name, value, READ_LATENCY, reset=True)
 
         # --- Port A: X, M or c ------------------------------------------------------------------
         next_of_x, next_of_y = self._wants_next(), self._wants_next()
         if self.earlier:  # two words, where no step D + 1 of another product comes before
-            next_of_y |= history(m, "began", asked.begins, 1, reset=True)[-1]
+            next_of_y |= past_value(m, "began", asked.begins, 1, reset=True)
         streamed = self._ask_for_x(m, next_of_x)
         place = Signal.like(phase.k, name="place_a")
         m.d.comb += [

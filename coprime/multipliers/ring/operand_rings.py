@@ -5,7 +5,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import bits_for
 
-from ..delays import history
+from ..delays import past_value
 from .multiplication import RingMultiplication
 from .rings import Rings, WriteSignature
 from .slot_signatures import ProductSignature
@@ -77,5 +77,5 @@ class OperandRings(wiring.Component):
                 ]
                 for write, ring in zip(rings.writes, name, strict=True):
                     connect(m, flipped(getattr(self, ring)), write)
-            m.d.comb += factors.first.eq(history(m, "first", product.first, reading)[-1])
+            m.d.comb += factors.first.eq(past_value(m, "first", product.first, reading))
         return m

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
-from ..delays import history, stages
+from ..delays import past_value, stages
 from ..multiplication import WRITES_LATER
 from .loads import LOADING
 from .multiplication import RingMultiplication
@@ -142,7 +142,7 @@ class Results(wiring.Component):
         of_round = Const(1) if self.multiplication.keeps_scaled_modulus else ~under_way.preparing
         keeps = Mux(phase.in_columns, of_round, ~under_way.old_descales)
         to_x, to_y = gives & ~under_way.x_streams, made.gives_result & under_way.y_is_result
-        wipes = history(m, "wipes", phase.wipes, 1, reset=True)[-1]
+        wipes = past_value(m, "wipes", phase.wipes, 1, reset=True)
         m.d.comb += [
             self.writes.eq(coming.gives_result & keeps & (self.place < under_way.inner)),
             self.q.enable.eq(made.gives_quotient | wipes),

@@ -6,7 +6,7 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from ..delays import history
+from ..delays import past_value
 
 
 def small_memory(width: int, depth: int, style: str = "distributed") -> Memory:
@@ -97,7 +97,7 @@ class Rings(wiring.Component):
         """With two rings, places are registered, and words are read a cycle later."""
         asked = {name: getattr(self, name) for name in ("i", "j", "ring", "enters_i", "enters_j")}
         if self.count > 1:
-            asked = {name: history(m, name, one, 1)[-1] for name, one in asked.items()}
+            asked = {name: past_value(m, name, one, 1) for name, one in asked.items()}
         found: dict[str, list[Value]] = {"at_i": [], "at_j": []}
         for k, write in enumerate(self.writes):
             m.submodules[f"ring_{k}"] = memory = small_memory(self.width, self.depth)

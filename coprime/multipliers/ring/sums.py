@@ -10,7 +10,7 @@ from coprime.cells.adders import add_selected, add_three, add_two
 from coprime.cells.target import Target
 from coprime.model.ring import SumBits, sum_bits
 
-from ..delays import history, stages
+from ..delays import history, past_value, stages
 from .rings import small_memory
 from .slot_signatures import COLUMN
 
@@ -84,9 +84,9 @@ class SumsPart(wiring.Component):
 
         # --- R_k: computed, and D columns later subtracted from the last one ---------------------
         before = Signal.like(running_new, reset_less=True)
-        with m.If(history(m, "was_before", slot.before, 1, reset=True)[-1]):
+        with m.If(past_value(m, "was_before", slot.before, 1, reset=True)):
             m.d.sync += before.eq(latest)
-        with m.If(history(m, "nothing_before", slot.nothing_before, 1)[-1] | self.wipe):
+        with m.If(past_value(m, "nothing_before", slot.nothing_before, 1) | self.wipe):
             m.d.sync += before.eq(0)
         made = history(m, "made", slot.makes_diagonal, 2, reset=True)
         # R_(D-1) is valid two cycles after its column, and is needed in the base of the next one, a
