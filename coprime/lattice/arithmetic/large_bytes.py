@@ -17,7 +17,7 @@ from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, T1_BITS, Q
 from .high_low import CONSTANT_BITS, FACTOR_BITS, PRODUCT_BITS, RESIDUE_BITS, HighLow, hinted
 from .high_low import power_of_two_parts as parts_of
 from .norm_check import NormBound, NormCheck
-from .number_packer import ML_DSA_WIDTHS, WORD_BITS, NumberPacker
+from .number_packer import HINT_BITS, ML_DSA_WIDTHS, WORD_BITS, NumberPacker
 from .number_unpacker import NumberUnpacker
 from .slot_counter import delayed
 
@@ -40,9 +40,9 @@ BOUND_OF = {
     PackedForm.BELOW: NormBound.MASKED,
     PackedForm.CHECK: NormBound.CORRECTION,
 }
-MOST = {3: 2, 4: 4, 13: 1 << 12, 18: 1 << 17, 20: 1 << 19}
+MOST = {3: 2, 4: 4, HINT_BITS: 255, 13: 1 << 12, 18: 1 << 17, 20: 1 << 19}
 """What a value of so many bits is subtracted from: eta, 2^12 or gamma1."""
-PACKED_TO_VERIFY, UNPACKED_TO_VERIFY = (4, 6), (10, 18, 20)
+PACKED_TO_VERIFY, UNPACKED_TO_VERIFY = (4, 6), (HINT_BITS, 10, 18, 20)
 SHORT_WIDTHS = 2
 """The first widths are those of s."""
 SPLITS = 1 + HighLow.LATENCY
@@ -69,6 +69,7 @@ class LargeBytes(wiring.Component):
     start (1 bit, in): bytes begin with a new word
     unpacks (1 bit, in): with `start`: the words of 256 numbers are fetched
     take (1 bit, in): the next number, from the 7th cycle after `start` on
+    number (8 bits, out): the lowest bits of the number, in the cycle of `take`
     unpacked (signed 24 bits, out): most less its value; of t1 its value times 2^13
     r (signed 24 bits, in), put (1 bit, in): a number in [-q, q)
     factor, constant (out), product (in): as of HighLow
@@ -88,6 +89,7 @@ class LargeBytes(wiring.Component):
                 "width": In(range(len(ML_DSA_WIDTHS))),
                 "form": In(PackedForm),
                 **dict.fromkeys(("start", "unpacks", "take"), In(1)),
+                "number": Out(HINT_BITS),
                 "unpacked": Out(NUMBER),
                 "r": In(NUMBER),
                 "put": In(1),
@@ -127,6 +129,7 @@ class LargeBytes(wiring.Component):
             packer.start.eq(self.start),
             unpacker.word.eq(self.read_data),
             unpacker.take.eq(self.take),
+            self.number.eq(unpacker.number),
             self.use.eq(unpacker.read | packer.write),
             self.write.eq(packer.write),
             self.write_data.eq(packer.word),

@@ -16,6 +16,8 @@ BITS_A_CYCLE = WORD_BITS // 2
 """As a word is read or written in every other cycle at most."""
 ML_DSA_WIDTHS = (3, 4, 6, 8, 10, 13, 18, 20)
 """s of eta 2, s of eta 4 and w1, w1 of ML-DSA-44, places of hints, t1, t0, z."""
+HINT_BITS = 8
+"""Of a hint's place."""
 
 
 def interval(width: int) -> int:

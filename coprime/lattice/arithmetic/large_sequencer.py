@@ -1,0 +1,260 @@
+"""The program of the arithmetic side modulo 8380417: instructions, loops, addresses of bytes."""
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
+
+from coprime.cells.luts import select_word
+from coprime.cells.tables import look_up, place_table
+from coprime.cells.target import Target
+from coprime.lattice.memory.sample_buffer import BUFFER_WORDS
+from coprime.model.lattice.large_arithmetic import N
+
+from .large_instructions import (
+    BANK,
+    FIELDS,
+    LABEL_BITS,
+    PLACE_BITS,
+    WORD_BITS,
+    Adds,
+    AssembledLarge,
+    LargeCode,
+    LargeLoop,
+    LargeWidth,
+)
+from .large_steps import LargeKind, large_step_layout
+from .number_packer import ML_DSA_WIDTHS
+
+FIELD = data.StructLayout(FIELDS)
+LARGE_FULL = range(BUFFER_WORDS // N + 1)
+UNIT_WORDS = 4
+"""Places begin at multiples of so many words of the byte memory."""
+_INDEX_BITS = (BANK - 1).bit_length()
+
+
+class PlacePointers(wiring.Component):
+    """A running address for each place, in a LUT RAM.
+
+    Parameters
+    ----------
+    program (AssembledLarge)
+    address_bits (int): of the byte memory
+
+    Members
+    -------
+    parameter_set (in): stable
+    place (4 bits, in): of the instruction
+    seek (1 bit, in): its address is that of the place's begin, from the next cycle on
+    use (1 bit, in): its address counts up
+    address (out): the place's
+    """
+
+    def __init__(self, program: AssembledLarge, address_bits: int, target: Target):
+        self.program, self.target = program, target
+        super().__init__(
+            {
+                "parameter_set": In(program.set_bits),
+                "place": In(PLACE_BITS),
+                **dict.fromkeys(("seek", "use"), In(1)),
+                "address": Out(address_bits),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """An address is written where it is read."""
+        m = Module()
+        m.submodules.pointers = pointers = Memory(
+            shape=len(self.address),
+            depth=1 << PLACE_BITS,
+            init=[],
+            attrs={"ram_style": "distributed"},
+        )
+        read, write = pointers.read_port(domain="comb"), pointers.write_port()
+        places = self.program.places
+        rows = [
+            place[one] // UNIT_WORDS
+            for one in range(len(self.program.sets))
+            for place in (*places, *((0,) * 4,) * ((1 << PLACE_BITS) - len(places)))
+        ]
+        low = bits_for(UNIT_WORDS - 1)
+        by_set = Cat(self.place, self.parameter_set)
+        begin = place_table(m, rows, by_set, len(self.address) - low, self.target)
+        m.d.comb += [
+            read.addr.eq(self.place),
+            write.addr.eq(self.place),
+            write.en.eq(self.seek | self.use),
+            write.data.eq(Mux(self.seek, Cat(Const(0, low), begin), read.data + 1)),
+            self.address.eq(read.data),
+        ]
+        return m
+
+
+class LargeSequencer(wiring.Component):
+    """Executes a program, an instruction after the other. Each takes a cycle to be fetched and one
+    to be executed; a step then as many as it states.
+
+    Parameters
+    ----------
+    program (AssembledLarge)
+    address_bits (int): of the byte memory
+
+    Members
+    -------
+    start (1 bit, in), entry, parameter_set (in): begin at an instruction; only while `busy` is 0
+    busy, done (1 bit, out): from the next cycle on; `done` in the last busy cycle
+    instruction_address (8 bits, out), instruction (in): a cycle later
+    step, start_step, step_done (out, out, in): of the datapath
+    use (1 bit, in), address (out): the datapath uses a word of bytes; its address
+    full (in), release (1 bit, out): of SampleBuffer
+    post, available, take (1 bit, out, in, out): of the semaphores
+    clear (1 bit, out): forget what was checked
+    hints_row, row_number, rest, resting : of HintMemory
+    fault (1 bit, out): in this cycle an instruction's parity is wrong
+    wipe (1 bit, in): end
+    """
+
+    def __init__(self, program: AssembledLarge, address_bits: int, target: Target):
+        self.program, self.target = program, target
+        self.pointers = PlacePointers(program, address_bits, target)
+        inputs = ("start", "step_done", "use", "available", "resting", "wipe")
+        outputs = ("busy", "done", "start_step", "release", "post", "take", "clear", "fault")
+        super().__init__(
+            {
+                **dict.fromkeys(inputs, In(1)),
+                **dict.fromkeys((*outputs, "hints_row", "rest"), Out(1)),
+                "row_number": Out(_INDEX_BITS),
+                "entry": In(LABEL_BITS),
+                "parameter_set": In(program.set_bits),
+                "instruction_address": Out(LABEL_BITS),
+                "instruction": In(WORD_BITS),
+                "step": Out(large_step_layout(program.regions)),
+                "address": Out(address_bits),
+                "full": In(LARGE_FULL),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """FETCH, EXECUTE, and RUN while a step is executed."""
+        m = Module()
+        m.submodules.pointers = pointers = self.pointers
+        counter, row, column = Signal(LABEL_BITS), Signal(_INDEX_BITS), Signal(_INDEX_BITS)
+        field = Signal(FIELD)
+        label = self.instruction[FIELDS["code"] :][:LABEL_BITS]
+        goes_on, jumps, starts, executes = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [
+            field.eq(self.instruction),
+            self.instruction_address.eq(counter),
+            self.row_number.eq(row),
+        ]
+        with m.If(goes_on | starts):
+            choices = [(counter + 1)[:LABEL_BITS], label, self.entry, self.entry]
+            m.d.sync += counter.eq(select_word(m, choices, Cat(jumps, starts), self.target))
+        code = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeCode}
+        m.d.comb += [found.eq(field.code == one.value) for one, found in code.items()]
+        is_step = ~field.code[-1]
+        samples, waits = is_step & field.sample, Signal()
+        self._step(m, field, row, column)
+        m.d.comb += [
+            waits.eq(
+                (samples & (self.full == 0))
+                | (code[LargeCode.AWAIT] & ~self.available)
+                | (code[LargeCode.REST] & self.resting)
+            ),
+            self.release.eq(self.step_done & self.busy & samples & ~field.keep),
+            self.start_step.eq(executes & is_step),
+            self.post.eq(executes & code[LargeCode.POST]),
+            self.take.eq(executes & code[LargeCode.AWAIT]),
+            self.clear.eq(executes & code[LargeCode.CLEAR]),
+            self.hints_row.eq(executes & code[LargeCode.ROW]),
+            self.done.eq(executes & code[LargeCode.END]),
+            jumps.eq(self._loop(m, executes & code[LargeCode.LOOP], row, column)),
+            pointers.parameter_set.eq(self.parameter_set),
+            pointers.place.eq(field.place),
+            pointers.seek.eq(executes & code[LargeCode.SEEK]),
+            pointers.use.eq(self.use),
+            self.address.eq(pointers.address),
+        ]
+        with m.FSM():
+            with m.State("IDLE"), m.If(self.start & ~self.wipe):
+                m.d.comb += starts.eq(1)
+                m.d.sync += [row.eq(0), column.eq(0)]
+                m.next = "FETCH"
+            with m.State("FETCH"):
+                m.d.comb += self.busy.eq(1)
+                m.next = "EXECUTE"
+                with m.If(self.wipe):
+                    m.next = "IDLE"
+            with m.State("EXECUTE"):
+                m.d.comb += [
+                    self.busy.eq(1),
+                    self.fault.eq(self.instruction.xor()),
+                    self.rest.eq(code[LargeCode.REST]),
+                    executes.eq(~waits & ~self.wipe),
+                    goes_on.eq(executes & ~is_step & ~code[LargeCode.END]),
+                ]
+                with m.If(executes):
+                    m.next = "FETCH"
+                with m.If(self.start_step):
+                    m.next = "RUN"
+                with m.If(self.done | self.wipe):
+                    m.next = "IDLE"
+            with m.State("RUN"):
+                m.d.comb += [self.busy.eq(1), goes_on.eq(self.step_done)]
+                with m.If(self.step_done):
+                    m.next = "FETCH"
+                with m.If(self.wipe):
+                    m.next = "IDLE"
+        return m
+
+    def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
+        """Count; whether the LOOP leads to its label."""
+        over = self.instruction[FIELDS["code"] + LABEL_BITS]
+        is_row = over == LargeLoop.ROWS.value
+        sets = self.program.sets
+        counts = [one.columns - 1 for one in sets] + [0] * ((1 << self.program.set_bits) - len(sets))
+        counts += [one.k - 1 for one in sets]
+        last = look_up(counts, Cat(self.parameter_set, is_row), _INDEX_BITS)
+        more = Signal()
+        m.d.comb += more.eq(Mux(is_row, row, column) != last)
+        with m.If(loops & is_row):
+            m.d.sync += row.eq(Mux(more, row + 1, 0))
+        with m.If(loops & ~is_row):
+            m.d.sync += column.eq(Mux(more, column + 1, 0))
+        return loops & more
+
+    def _step(self, m: Module, field: data.View, row: Signal, column: Signal) -> None:
+        """The step's fields."""
+        step, program = self.step, self.program
+        sets = range(len(program.sets))
+        widths = [
+            program.width_number(LargeWidth(number), one) if number < len(LargeWidth) else 0
+            for one in sets
+            for number in range(1 << FIELDS["width"])
+        ]
+
+        def region(index: Value, bank: Value) -> Value:
+            counted = Mux(index[0], row, column)
+            return Cat(Mux(index[1], index[0].replicate(_INDEX_BITS), counted), bank)
+
+        m.d.comb += [
+            step.kind.eq(field.code[: len(Value.cast(step.kind))]),
+            step.region.eq(region(field.index, field.bank)),
+            step.other.eq(region(field.other_index, field.other_bank)),
+            step.sample.eq(field.sample),
+            step.add.eq(
+                (field.adds == Adds.ALWAYS.value)
+                | ((field.adds == Adds.AFTER_FIRST.value) & (column != 0))
+            ),
+            step.subtract.eq(field.subtract),
+            step.form.eq(field.form),
+            step.width.eq(
+                look_up(
+                    widths, Cat(field.width, self.parameter_set), bits_for(len(ML_DSA_WIDTHS) - 1)
+                )
+            ),
+        ]
+
+
+assert max(kind.value for kind in LargeKind) < min(code.value for code in LargeCode)

@@ -1,0 +1,129 @@
+"""The arithmetic side modulo 8380417: a program of steps on polynomials beside the sponge side."""
+
+from amaranth.hdl import Cat, Const, Module
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.tables import look_up
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+from coprime.lattice.memory.byte_memory import ByteAccess
+from coprime.lattice.memory.sample_buffer import PAIR
+from coprime.model.lattice.large_arithmetic import LAYERS, NUMBER_BITS
+from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
+
+from .hint_memory import HintMemory
+from .large_datapath import LargeDatapath
+from .large_instructions import LABEL_BITS, WORD_BITS, AssembledLarge
+from .large_sequencer import LARGE_FULL, LargeSequencer
+from .large_steps import TABLE_DEPTH, large_table
+
+
+class LargeSide(wiring.Component):
+    """A datapath, its program, and the table of constants in the same block RAM.
+
+    Cycles: `LargeTwin`, to the cycle.
+
+    Parameters
+    ----------
+    program (AssembledLarge)
+    address_bits (int): of the byte memory
+    target (Target)
+    verify_only (bool): as of LargeBytes
+
+    Members
+    -------
+    start (1 bit, in), entry, parameter_set (in): begin at an instruction; only while `busy` and
+        `wiping` are 0; `parameter_set` is stable while `busy`
+    busy, done (1 bit, out): from the next cycle on; `done` in the last busy cycle
+    bytes (out): of ByteMemory
+    full, sample_address, sample, release (in, out, in, out): of SampleBuffer; a sample is in the
+        lowest 24 bits of its word
+    post, available, take (1 bit, out, in, out): of the semaphores
+    exceeds (1 bit, out): a number was out of its bounds, or a rule of hints was broken, since CLEAR
+    multiplying (1 bit, out): a step is executed
+    fault (1 bit, out): of LargeSequencer
+    wipe (1 bit, in): end, and clear the polynomials
+    wiping (1 bit, out): this is under way, as it is after a reset
+    """
+
+    def __init__(
+        self,
+        program: AssembledLarge,
+        address_bits: int,
+        target: Target = Target.GENERIC,
+        *,
+        verify_only: bool = False,
+    ):
+        self.program, self.target = program, Target(target)
+        self.datapath = LargeDatapath(program.regions, self.target, verify_only=verify_only)
+        self.sequencer = LargeSequencer(program, address_bits, self.target)
+        outputs = ("busy", "done", "release", "post", "take", "exceeds", "multiplying", "fault")
+        super().__init__(
+            {
+                **dict.fromkeys(("start", "available", "wipe"), In(1)),
+                **dict.fromkeys((*outputs, "wiping"), Out(1)),
+                "entry": In(LABEL_BITS),
+                "parameter_set": In(program.set_bits),
+                "bytes": Out(ByteAccess(address_bits)),
+                "full": In(LARGE_FULL),
+                "sample_address": Out(LAYERS),
+                "sample": In(PAIR),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """Connect the parts."""
+        m = Module()
+        m.submodules.datapath = datapath = self.datapath
+        m.submodules.sequencer = sequencer = self.sequencer
+        m.submodules.hints = hints = HintMemory()
+        mask = (1 << NUMBER_BITS) - 1
+        words = [one & mask for one in large_table()] + list(self.program.words)
+        m.submodules.words = memory = Memory(
+            shape=WORD_BITS,
+            depth=2 * TABLE_DEPTH,
+            init=words + [0] * (2 * TABLE_DEPTH - len(words)),
+            attrs={"ram_style": "block"},
+        )
+        constants, instructions = memory.read_port(), memory.read_port()
+        padding = Const(0, TABLE_DEPTH.bit_length() - 1 - LABEL_BITS)
+        numbers = [ML_DSA_SETS.index(one) for one in self.program.sets]
+        m.d.comb += [
+            constants.addr.eq(datapath.table_address),
+            datapath.table_word.eq(constants.data[:NUMBER_BITS].as_signed()),
+            instructions.addr.eq(Cat(sequencer.instruction_address, padding, Const(1, 1))),
+            sequencer.instruction.eq(instructions.data),
+            *same_named(
+                *(sequencer, self, "start", "entry", "parameter_set", "full", "available", "wipe"),
+            ),
+            *same_named(self, sequencer, "busy", "done", "release", "post", "take", "fault"),
+            datapath.parameter_set.eq(look_up(numbers, self.parameter_set, 2)),
+            datapath.step.eq(sequencer.step),
+            datapath.start.eq(sequencer.start_step),
+            sequencer.step_done.eq(datapath.done),
+            datapath.clear.eq(sequencer.clear),
+            hints.begin.eq(sequencer.clear),
+            hints.row.eq(sequencer.hints_row),
+            hints.step.eq(datapath.hint_step),
+            *same_named(hints, sequencer, "row_number", "rest"),
+            *same_named(hints, datapath, "parameter_set"),
+            hints.bytes.payload.eq(datapath.byte.payload),
+            hints.bytes.valid.eq(datapath.byte.valid),
+            datapath.hint.eq(hints.hint),
+            sequencer.resting.eq(hints.resting),
+            self.exceeds.eq(datapath.exceeds | hints.refuses),
+            sequencer.use.eq(datapath.use),
+            self.bytes.use.eq(datapath.use),
+            self.bytes.address.eq(sequencer.address),
+            self.bytes.write.eq(datapath.write),
+            self.bytes.write_data.eq(datapath.write_data),
+            datapath.read_data.eq(self.bytes.data),
+            self.sample_address.eq(datapath.sample_address),
+            datapath.sample.eq(self.sample.as_value()[:NUMBER_BITS].as_signed()),
+            *(part.wipe.eq(self.wipe) for part in (datapath, hints)),
+            self.multiplying.eq(datapath.busy),
+            self.wiping.eq(datapath.wiping | hints.wiping),
+        ]
+        return m

@@ -1,0 +1,224 @@
+"""What the arithmetic side modulo 8380417 does, cycle by cycle, in integers."""
+
+import enum
+
+from coprime.lattice.memory.twins import SampleBufferTwin
+from coprime.model.lattice import ml_dsa, rounding
+from coprime.model.lattice import large_arithmetic as model
+from coprime.model.lattice.large_arithmetic import N, Poly, canonical, centred, corrected
+from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, ML_DSA_SETS, MlDsaSet
+
+from .large_bytes import BOUND_OF, MOST, SHORT_WIDTHS, PackedForm
+from .large_instructions import AssembledLarge, LargeCode, LargeInstruction, LargeLoop
+from .large_steps import LargeKind, LargeStep
+from .norm_check import BOUNDS, NormBound
+from .number_packer import HINT_BITS, ML_DSA_WIDTHS
+from .twin import ArithmeticEvents
+
+
+class _State(enum.Enum):
+    FETCH = 0
+    EXECUTE = 1
+    RUN = 2
+
+
+class _Hints:
+    """A HintMemory: of each row the places that its bytes state, as the hardware meets them."""
+
+    def __init__(self, parameters: MlDsaSet):
+        self.p = parameters
+        self.data = bytes(128)
+        self.used = self.end = 0
+        self.refuses = False
+
+    def row(self, number: int) -> None:
+        count = self.data[self.p.omega + number]
+        self.refuses |= count < self.used or count > self.p.omega
+        self.end = count
+
+    def bits(self) -> list[int]:
+        """Of the row's coefficients."""
+        found = []
+        for place in range(N):
+            hint = not self.refuses and self.used != self.end and self.data[self.used] == place
+            self.used += hint
+            found.append(int(hint))
+        self.refuses |= self.used != self.end
+        return found
+
+    def rest(self) -> int:
+        """Bytes left; all are looked at."""
+        left = self.p.omega - self.used
+        self.refuses |= any(self.data[self.used : self.p.omega])
+        self.used = self.p.omega
+        return left
+
+
+class LargeTwin:
+    """A LargeSide beside a byte memory, a list of words, and a SampleBufferTwin.
+
+    In each cycle call `tick`, and after both sides' calls that of the buffer.
+
+    Attributes
+    ----------
+    busy, exceeds (bool)
+    """
+
+    def __init__(self, program: AssembledLarge, memory: list[int], buffer: SampleBufferTwin):
+        self.program, self.memory, self.buffer = program, memory, buffer
+        self.polynomials: list[Poly] = [[0] * N for _ in range(program.regions)]
+        self.busy = self._outside = False
+        self._state, self._left = _State.FETCH, 0
+        self._counter = self._row = self._column = self._set = 0
+        self._addresses = [0] * len(program.places)
+        self._hints = _Hints(program.sets[0])
+
+    @property
+    def exceeds(self) -> bool:
+        """As the port, once the program has ended."""
+        return self._outside or self._hints.refuses
+
+    def start(self, entry: str, parameter_set: int) -> None:
+        """As the ports, in the cycle of the last `tick`."""
+        assert not self.busy
+        self.busy, self._state = True, _State.FETCH
+        self._counter, self._set = self.program.entries[entry], parameter_set
+        self._row = self._column = 0
+
+    @property
+    def _parameters(self) -> MlDsaSet:
+        return self.program.sets[self._set]
+
+    def tick(self, *, available: bool = False) -> ArithmeticEvents:
+        """A cycle: whether the semaphore is available."""
+        if not self.busy:
+            return ArithmeticEvents()
+        if self._state is _State.FETCH:
+            self._state = _State.EXECUTE
+            return ArithmeticEvents()
+        if self._state is _State.RUN:
+            self._left -= 1
+            if not self._left:
+                self._execute(self.program.instructions[self._counter])
+                self._counter += 1
+                self._state = _State.FETCH
+            return ArithmeticEvents()
+        return self._instruction(available)
+
+    def _instruction(self, available: bool) -> ArithmeticEvents:
+        one = self.program.instructions[self._counter]
+        code = one.code
+        if isinstance(code, LargeKind):
+            if not one.sample or self.buffer.full:
+                self._left, self._state = self._step(one).cycles, _State.RUN
+            return ArithmeticEvents()
+        following = self._counter + 1
+        match code:
+            case LargeCode.AWAIT:
+                if not available:
+                    return ArithmeticEvents()
+            case LargeCode.SEEK:
+                self._addresses[one.place] = self.program.places[one.place][self._set]
+            case LargeCode.LOOP:
+                following = self._loop(one.over, one.label)
+            case LargeCode.CLEAR:
+                self._outside, self._hints = False, _Hints(self._parameters)
+            case LargeCode.ROW:
+                self._hints.row(self._row)
+            case LargeCode.REST:
+                self._left = self._left or 1 + self._hints.rest()
+                self._left -= 1
+                if self._left:
+                    return ArithmeticEvents()
+            case LargeCode.END:
+                self.busy = False
+        self._counter, self._state = following, _State.FETCH
+        return ArithmeticEvents(
+            code is LargeCode.END, code is LargeCode.POST, code is LargeCode.AWAIT
+        )
+
+    def _step(self, one: LargeInstruction) -> LargeStep:
+        return one.step(self._row, self._column, self._parameters)
+
+    def _loop(self, over: LargeLoop, label: int) -> int:
+        if over is LargeLoop.ROWS:
+            more = self._row != self._parameters.k - 1
+            self._row = self._row + 1 if more else 0
+        else:
+            more = self._column != self._parameters.columns - 1
+            self._column = self._column + 1 if more else 0
+        return label if more else self._counter + 1
+
+    def _execute(self, one: LargeInstruction) -> None:
+        """All of a step's effects, in its last cycle."""
+        step = self._step(one)
+        sample = self.buffer.oldest if step.sample else []
+        old = self.polynomials[step.region]
+        other = self.polynomials[step.other]
+        match step.kind:
+            case LargeKind.TRANSFORM:
+                old = model.transform(sample or old)
+            case LargeKind.LAST:
+                # INVERSE's layers and this one, as one function.
+                old = model.inverse(old)
+            case LargeKind.MULTIPLY:
+                before = old if step.add else [0] * N
+                function = model.multiply_subtract if step.subtract else model.multiply_add
+                old = function(before, sample or old, other)
+            case LargeKind.SUM:
+                function = model.differences if step.subtract else model.sums
+                old = function(old, sample or other)
+            case LargeKind.UNPACK:
+                old = self._unpack(step, self._read(one.place, step.width))
+            case LargeKind.PACK:
+                self._pack(one, step, sample or old)
+        self.polynomials[step.region] = old
+        if step.sample and not one.keep:
+            self.buffer.release()
+
+    def _read(self, place: int, width: int) -> bytes:
+        address = self._addresses[place]
+        self._addresses[place] += 8 * width
+        words = self.memory[address : address + 8 * width]
+        words += [0] * (8 * width - len(words))
+        return b"".join(word.to_bytes(4, "little") for word in words)
+
+    def _unpack(self, step: LargeStep, data: bytes) -> Poly:
+        if step.width == HINT_BITS:
+            self._hints.data = data[: len(self._hints.data)]
+        if step.width not in MOST:
+            return [x << DROPPED_BITS for x in ml_dsa.unpack(data, step.width)]
+        found = ml_dsa.unpack_below(MOST[step.width], data, step.width)
+        if step.form is PackedForm.BELOW:
+            self._check(step, found)
+        return found
+
+    def _check(self, step: LargeStep, numbers: Poly) -> None:
+        short = step.form is PackedForm.BELOW and step.width in ML_DSA_WIDTHS[:SHORT_WIDTHS]
+        bound = NormBound.SHORT if short else BOUND_OF[step.form]
+        number = ML_DSA_SETS.index(self._parameters)
+        self._outside |= rounding.exceeds(numbers, BOUNDS[bound][number])
+
+    def _pack(self, one: LargeInstruction, step: LargeStep, f: Poly) -> None:
+        p, form = self._parameters, step.form
+        numbers = [canonical(x) for x in f]
+        if form is PackedForm.LOW:
+            self._check(step, [rounding.decompose(p, x)[1] for x in numbers])
+            return
+        if form is PackedForm.CHECK:
+            self._check(step, [centred(x) for x in f])
+            return
+        if form is PackedForm.HIGH:
+            hints = self._hints.bits()
+            values = [rounding.use_hint(p, h, x) for h, x in zip(hints, numbers, strict=True)]
+        elif form is PackedForm.BELOW:
+            self._check(step, [centred(x) for x in f])
+            values = [canonical(corrected(MOST[step.width] - x)) for x in numbers]
+        else:
+            parts = [rounding.power2round(x) for x in numbers]
+            values = [r1 if form is PackedForm.TOP else ml_dsa.HALF - r0 for r1, r0 in parts]
+        data = ml_dsa.pack([x & (1 << step.width) - 1 for x in values], step.width)
+        address = self._addresses[one.place]
+        self._addresses[one.place] += len(data) // 4
+        for k in range(0, len(data), 4):
+            self.memory[address + k // 4] = int.from_bytes(data[k : k + 4], "little")

@@ -1,0 +1,141 @@
+"""A LargeSide in Verilator with its memories, beside its twin: compared in every cycle."""
+
+from amaranth.hdl import Cat, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.lattice.arithmetic.large_side import LargeSide
+from coprime.lattice.arithmetic.large_twin import LargeTwin
+from coprime.lattice.memory.byte_memory import ByteMemory
+from coprime.lattice.memory.sample_buffer import SampleBuffer
+from coprime.lattice.memory.twins import SampleBufferTwin
+from coprime.model.lattice.large_arithmetic import NUMBER_BITS, N
+from tests.combinational import Bench
+
+INPUTS = {
+    **{"start": 1, "entry": 8, "parameter_set": 2, "sampled": 1, "sample": 36},
+    **{"loads": 1, "address": 12, "load": 32, "available": 1},
+}
+OUTPUTS = {
+    **{"busy": 1, "done": 1, "post": 1, "take": 1, "exceeds": 1, "fault": 1, "wrong": 1},
+    **{"release": 1, "wiping": 1, "word": 32},
+}
+
+
+class Rig(wiring.Component):
+    """The side and its memories, with plain ports."""
+
+    def __init__(self, program, depth, **options):
+        self.program, self.depth, self.options = program, depth, options
+        super().__init__(
+            {name: In(width) for name, width in INPUTS.items()}
+            | {name: Out(width) for name, width in OUTPUTS.items()}
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        m.submodules.memory = memory = ByteMemory(self.depth)
+        m.submodules.buffer = buffer = SampleBuffer(polynomial_words=N)
+        m.submodules.side = side = LargeSide(self.program, memory.address_bits, **self.options)
+        wiring.connect(m, side.bytes, memory.arithmetic)
+        pair = buffer.samples.payload
+        m.d.comb += [
+            side.start.eq(self.start),
+            side.entry.eq(self.entry),
+            side.parameter_set.eq(self.parameter_set),
+            side.available.eq(self.available),
+            side.full.eq(buffer.full),
+            side.sample.eq(buffer.word),
+            buffer.address.eq(side.sample_address),
+            buffer.release.eq(side.release),
+            buffer.samples.valid.eq(self.sampled),
+            Cat(pair.even, pair.odd).eq(self.sample),
+            memory.loads.valid.eq(self.loads),
+            memory.loads.payload.address.eq(self.address),
+            memory.loads.payload.data.eq(self.load),
+            memory.host_reads.eq(1),
+            memory.host_address.eq(self.address),
+            self.word.eq(memory.word),
+            self.wrong.eq(memory.wrong),
+            self.wiping.eq(side.wiping | buffer.wiping | memory.wiping),
+            *(getattr(self, name).eq(getattr(side, name)) for name in _OF_SIDE),
+        ]
+        return m
+
+
+_OF_SIDE = ("busy", "done", "post", "take", "exceeds", "fault", "release")
+
+
+def pack(values):
+    number = start = 0
+    for name, width in INPUTS.items():
+        number |= int(values.get(name, 0)) << start
+        start += width
+    return number
+
+
+def unpack(number):
+    found = {}
+    for name, width in OUTPUTS.items():
+        found[name] = number & (1 << width) - 1
+        number >>= width
+    return found
+
+
+def words_of(data):
+    return [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
+
+
+class LargeSideBench:
+    """Runs calls through twin and hardware."""
+
+    def __init__(self, program, depth, **options):
+        self.program, self.depth = program, depth
+        self.bench = Bench([Rig(program, depth, **options)], latencies=[1])
+
+    def run(self, entry, number, loads, polynomials, posted=0):
+        """Load bytes by their words' addresses, and run a call with these samples, which come one
+        number a cycle. Asserts that twin and hardware agree in every cycle, and in all bytes.
+        The twin, and its cycles."""
+        memory, buffer = [0] * self.depth, SampleBufferTwin(N)
+        twin = LargeTwin(self.program, memory, buffer)
+        vectors, wanted = [], []
+
+        def cycle(outputs=None, **inputs):
+            vectors.append(pack(inputs | {"parameter_set": number}))
+            wanted.append(outputs or {})
+
+        for _ in range(max(self.depth, self.program.regions * N, 1024) + 8):
+            cycle()
+        cycle({"wiping": 0})
+        for address, data in loads.items():
+            for k, word in enumerate(words_of(data)):
+                cycle(loads=1, address=address + k, load=word)
+                memory[address + k] = word
+        numbers = iter([x for one in polynomials for x in one])
+        entry_number = self.program.entries[entry]
+        cycle({"busy": 0}, start=1, entry=entry_number)
+        twin.start(entry, number)
+        cycles = 0
+        while twin.busy:
+            inputs = {"available": posted > 0}
+            x = next(numbers, None) if buffer.room else None
+            if x is not None:
+                buffer.take(x)
+                inputs |= {"sampled": 1, "sample": x & (1 << NUMBER_BITS) - 1}
+            events = twin.tick(available=posted > 0)
+            posted -= events.take
+            shown = {"busy": 1, "done": events.done, "post": events.post, "take": events.take}
+            cycle(shown | {"fault": 0, "wrong": 0}, **inputs)
+            buffer.tick()
+            cycles += 1
+        assert next(numbers, None) is None
+        cycle({"busy": 0, "exceeds": twin.exceeds})
+        for address in range(self.depth):
+            cycle({"word": memory[address - 1]} if address else {}, address=address)
+        (found,) = self.bench.run(vectors)
+        for k, (result, outputs) in enumerate(zip(found, wanted[1:], strict=False), 1):
+            seen = unpack(result)
+            for name, value in outputs.items():
+                assert seen[name] == value, f"cycle {k}: {name} {seen[name]:x}, not {value:x}"
+        return twin, cycles
