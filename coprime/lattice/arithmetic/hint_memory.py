@@ -10,6 +10,7 @@ from coprime.cells.wires import same_named
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
 from .hint_decoder import OMEGAS, HintDecoder
+from .hint_encoder import HintEncoder
 
 DEPTH = 128
 """Bytes: places, then counts, at most 80 + 4 or 75 + 8."""
@@ -17,27 +18,40 @@ MOST_ROWS = max(one.k for one in ML_DSA_SETS)
 
 
 class HintMemory(wiring.Component):
-    """Remembers the first bytes after `begin`, and decodes them as high parts are packed.
+    """Bytes of hints, which are decoded as high parts are packed, or encoded as hints are found.
+
+    Parameters
+    ----------
+    verify_only (bool): no hints are encoded
 
     Members
     -------
     parameter_set (2 bits, in): the number of a set, stable
-    bytes (in): the first DEPTH of them are remembered
-    begin, row, step, rest, hint, resting, refuses : of HintDecoder
-    row_number (3 bits, in): with `row`
+    begin (1 bit, in): a signature: the first DEPTH bytes that follow are remembered
+    bytes (in): a stream of bytes to decode
+    row, step, hint : of HintDecoder; row_number (3 bits, in): with `row`
+    found (in): a stream of hints to encode; 256 of them are a row
+    rest, finish (1 bit, in): the bytes after the last hint are checked, or given: 1 as long as
+        `waits` (1 bit, out) is, and a cycle more
+    refuses (1 bit, out): a rule was broken, or there were too many hints
+    packs (1 bit, in), pack_address (8 bits, in), packed (8 bits, out): a byte, a cycle later
     wipe (1 bit, in): clear the memory, in DEPTH cycles
     wiping (1 bit, out): this is under way, as it is after a reset
     """
 
-    def __init__(self) -> None:
-        inputs = ("begin", "row", "step", "rest", "wipe")
+    def __init__(self, *, verify_only: bool = False):
+        self.verify_only = verify_only
+        inputs = ("begin", "row", "step", "rest", "finish", "packs", "wipe")
         super().__init__(
             {
                 "parameter_set": In(2),
                 **dict.fromkeys(inputs, In(1)),
                 "bytes": In(stream.Signature(8, always_ready=True)),
+                "found": In(stream.Signature(1, always_ready=True)),
                 "row_number": In(range(MOST_ROWS)),
-                **dict.fromkeys(("hint", "resting", "refuses", "wiping"), Out(1)),
+                "pack_address": In(8),
+                "packed": Out(8),
+                **dict.fromkeys(("hint", "waits", "refuses", "wiping"), Out(1)),
             }
         )
 
@@ -53,18 +67,22 @@ class HintMemory(wiring.Component):
         wiping = Signal(init=1)
         omega = look_up(OMEGAS, self.parameter_set, len(used))
         m.d.comb += [
-            read.addr.eq(Mux(self.row, omega + self.row_number, used)),
+            read.addr.eq(
+                Mux(self.row, omega + self.row_number, Mux(self.packs, self.pack_address, used))
+            ),
             write.addr.eq(loaded),
             write.en.eq((self.bytes.valid & ~loaded[-1]) | wiping),
             write.data.eq(Mux(wiping, 0, self.bytes.payload)),
-            decoder.parameter_set.eq(self.parameter_set),
-            *same_named(decoder, self, "begin", "row", "step", "rest"),
-            *same_named(self, decoder, "hint", "resting", "refuses"),
+            *same_named(decoder, self, "parameter_set", "begin", "row", "step", "rest"),
             decoder.count.eq(read.data),
             decoder.bytes.payload.eq(read.data),
             decoder.bytes.valid.eq(1),
+            self.hint.eq(decoder.hint),
+            self.waits.eq(self.rest & decoder.resting),
+            self.refuses.eq(decoder.refuses),
             self.wiping.eq(wiping),
         ]
+        m.d.sync += self.packed.eq(read.data)
         with m.If(decoder.bytes.ready):
             m.d.sync += used.eq(used + 1)
         with m.If(self.begin):
@@ -77,4 +95,24 @@ class HintMemory(wiring.Component):
             m.d.sync += loaded.eq(0)
         with m.If(self.wipe):
             m.d.sync += wiping.eq(1)
+        if not self.verify_only:
+            m.submodules.encoder = encoder = HintEncoder()
+            finishes = Signal()
+            m.d.sync += finishes.eq(self.finish)
+            m.d.comb += [
+                *same_named(encoder, self, "parameter_set", "begin", "wipe"),
+                encoder.step.eq(self.found.valid),
+                encoder.hint.eq(self.found.payload),
+                encoder.finish.eq(self.finish & ~finishes),
+                encoder.bytes.ready.eq(1),
+                self.refuses.eq(decoder.refuses | encoder.too_many),
+                self.waits.eq(
+                    (self.rest & decoder.resting) | (self.finish & (~finishes | encoder.busy))
+                ),
+            ]
+            with m.If(encoder.bytes.valid):
+                m.d.comb += [
+                    write.en.eq(1),
+                    write.data.eq(encoder.bytes.payload),
+                ]
         return m

@@ -7,14 +7,23 @@ import enum
 from collections.abc import Sequence
 
 from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.tables import look_up
 from coprime.model.lattice.large_arithmetic import NUMBER_BITS
 from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, T1_BITS, Q
 
-from .high_low import CONSTANT_BITS, FACTOR_BITS, PRODUCT_BITS, RESIDUE_BITS, HighLow, hinted
+from .high_low import (
+    CONSTANT_BITS,
+    FACTOR_BITS,
+    NARROW,
+    PRODUCT_BITS,
+    RESIDUE_BITS,
+    WIDE,
+    HighLow,
+    hinted,
+)
 from .high_low import power_of_two_parts as parts_of
 from .norm_check import NormBound, NormCheck
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS, WORD_BITS, NumberPacker
@@ -74,6 +83,9 @@ class LargeBytes(wiring.Component):
     r (signed 24 bits, in), put (1 bit, in): a number in [-q, q)
     factor, constant (out), product (in): as of HighLow
     hint_step (1 bit, out), hint (1 bit, in): a high part, and whether it has a hint
+    compares (1 bit, in): each number that enters is followed, a cycle later, by another one, which
+        is checked
+    found (out): a stream of hints: whether the sum of both has another high part than the first
     use, write (1 bit, out): a word of bytes is read or written; never in two consecutive cycles
     write_data, read_data (32 bits, out, in): it; what was read a cycle later
     clear (1 bit, in), exceeds (1 bit, out): as of NormCheck
@@ -98,6 +110,8 @@ class LargeBytes(wiring.Component):
                 "product": In(PRODUCT_BITS),
                 "hint_step": Out(1),
                 "hint": In(1),
+                "compares": In(1),
+                "found": Out(stream.Signature(1, always_ready=True)),
                 **dict.fromkeys(("use", "write"), Out(1)),
                 "write_data": Out(WORD_BITS),
                 "read_data": In(WORD_BITS),
@@ -171,7 +185,8 @@ class LargeBytes(wiring.Component):
             return m
 
         value, centred = self._short_way(m, r, most)
-        writes = ~is_low & (form != PackedForm.CHECK)
+        self._compare(m, split, centred, put)
+        writes = ~is_low & (form != PackedForm.CHECK) & ~self.compares
         m.d.comb += [
             packer.number.eq(Mux(is_high, high, value)),
             packer.put.eq(writes & Mux(is_high, put[SPLITS], put[SHORT_WAY])),
@@ -185,11 +200,35 @@ class LargeBytes(wiring.Component):
         checks_short = (form == PackedForm.BELOW) | (form == PackedForm.CHECK)
         with m.If(~is_out):
             m.d.comb += [check.x.eq(self.unpacked), check.check.eq(checked)]
+        with m.Elif(self.compares):
+            m.d.comb += [
+                check.bound.eq(NormBound.CORRECTION),
+                check.x.eq(centred),
+                check.check.eq(put[SHORT_WAY]),
+            ]
         with m.Elif(is_low):
             m.d.comb += [check.x.eq(split.low), check.check.eq(put[SPLITS])]
         with m.Else():
             m.d.comb += [check.x.eq(centred), check.check.eq(checks_short & put[SHORT_WAY - 1])]
         return m
+
+    def _compare(
+        self, m: Module, split: HighLow, centred: Value, put: Sequence[Value]
+    ) -> None:
+        """The centred second number waits for the low part of the first one."""
+        second = delayed(m, centred, SPLITS - SHORT_WAY, "second")[-1]
+        bounds = [Const(one.gamma2, NUMBER) for one in (WIDE, NARROW)]
+        gamma2 = Mux(self.few_parts, bounds[1], bounds[0])
+        total = Signal(NUMBER)
+        m.d.comb += [
+            total.eq(split.low + second),
+            self.found.valid.eq(self.compares & put[SPLITS]),
+            self.found.payload.eq(
+                (total > gamma2)
+                | (total < -gamma2)
+                | ((total == -gamma2) & (split.high != 0))
+            ),
+        ]
 
     def _short_way(self, m: Module, r: Signal, most: Value) -> tuple[Signal, Signal]:
         """What is packed of a number without a product, and the number itself, centred."""

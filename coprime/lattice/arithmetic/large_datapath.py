@@ -55,7 +55,7 @@ class LargeDatapath(wiring.Component):
     sample_address (8 bits, out), sample (signed 24 bits, in): a number of the sampled polynomial, a
         cycle later
     parameter_set (2 bits, in): the number of a set, stable while `busy`
-    hint_step, hint, use, write, write_data, read_data, clear, exceeds : of LargeBytes
+    hint_step, hint, found, use, write, write_data, read_data, clear, exceeds : of LargeBytes
     byte (out): what is unpacked of 8 bits, also as a stream
     wipe (1 bit, in): write zeros everywhere; `start` is 0 until this is done
     wiping (1 bit, out): this is under way, as after a reset
@@ -76,6 +76,7 @@ class LargeDatapath(wiring.Component):
                 "parameter_set": In(2),
                 "hint_step": Out(1),
                 "hint": In(1),
+                "found": Out(stream.Signature(1, always_ready=True)),
                 **dict.fromkeys(("use", "write"), Out(1)),
                 "write_data": Out(BYTES_WORD_BITS),
                 "read_data": In(BYTES_WORD_BITS),
@@ -101,7 +102,9 @@ class LargeDatapath(wiring.Component):
         multiplies, last, adds = (
             is_[one] for one in (LargeKind.MULTIPLY, LargeKind.LAST, LargeKind.SUM)
         )
-        unpacks, packs = is_[LargeKind.UNPACK], is_[LargeKind.PACK]
+        unpacks, packs, hints = (
+            is_[one] for one in (LargeKind.UNPACK, LargeKind.PACK, LargeKind.HINT)
+        )
         word, in_order = slots.word, slots.in_order
         m.d.comb += [
             slots.step.eq(step),
@@ -110,7 +113,7 @@ class LargeDatapath(wiring.Component):
         ]
 
         # 0: addresses. Of MULTIPLY the lower word is P's, the upper one g's.
-        region = Mux((multiplies | adds) & slots.is_upper, step.other, step.region)
+        region = Mux((multiplies | adds | hints) & slots.is_upper, step.other, step.region)
         m.d.comb += memory.a_address.eq(Cat(word, region))
         begins = delayed(m, slots.valid & (slots.phase == 0), _ENTERS, "begins")
         first_layer = delayed(m, slots.first_layer, 2, "first_layer")
@@ -124,12 +127,13 @@ class LargeDatapath(wiring.Component):
         before = delayed(m, entering, 1, "entering")[1]
         sample = delayed(m, self.sample, 1, "sample_at")[1]
         uses_p = ~multiplies | step.add
+        splits = packs | hints
         constant = Mux(multiplies, Mux(step.sample, sample, before), self.table_word)
         m.d.comb += [
-            butterfly.start.eq(begins[_ENTERS] & ~unpacks & ~packs),
+            butterfly.start.eq(begins[_ENTERS] & ~unpacks & ~splits),
             butterfly.a.eq(Mux(uses_p, before, 0)),
-            butterfly.b.eq(Mux(packs, bytes_.factor, Mux(adds & step.sample, sample, entering))),
-            butterfly.constant.eq(Mux(packs, bytes_.constant, constant)),
+            butterfly.b.eq(Mux(splits, bytes_.factor, Mux(adds & step.sample, sample, entering))),
+            butterfly.constant.eq(Mux(splits, bytes_.constant, constant)),
             bytes_.product.eq(butterfly.p),
             butterfly.kind.eq(
                 Mux(
@@ -169,7 +173,10 @@ class LargeDatapath(wiring.Component):
             *same_named(
                 bytes_, self, "parameter_set", "start", "hint", "read_data", "clear", "wipe"
             ),
-            *same_named(self, bytes_, "hint_step", "use", "write", "write_data", "exceeds"),
+            *same_named(self, bytes_, "hint_step", "use", "write"),
+            self.found.valid.eq(bytes_.found.valid),
+            self.found.payload.eq(bytes_.found.payload),
+            *same_named(self, bytes_, "write_data", "exceeds"),
             self.byte.payload.eq(bytes_.number),
             self.byte.valid.eq(bytes_.take & (step.width == ML_DSA_WIDTHS.index(HINT_BITS))),
             bytes_.few_parts.eq(self.parameter_set != ML_DSA_SETS.index(WIDE)),
@@ -178,17 +185,18 @@ class LargeDatapath(wiring.Component):
             bytes_.unpacks.eq(unpacks),
             bytes_.take.eq(slots.valid & unpacks & (slots.phase == 0)),
             bytes_.r.eq(entering),
-            bytes_.put.eq(begins[2] & packs),
+            bytes_.put.eq(begins[2] & splits),
+            bytes_.compares.eq(hints),
         ]
         cleared, wiping = Signal.like(memory.b_address), Signal(init=1)
         m.d.comb += [
             self.wiping.eq(wiping),
-            memory.b_write.eq((of_lower[-1] & ~packs) | writes_upper | wiping),
+            memory.b_write.eq((of_lower[-1] & ~splits) | writes_upper | wiping),
             memory.b_address.eq(
                 Mux(
                     wiping,
                     cleared,
-                    Cat(Mux(writes_upper, of_upper[:-1], of_lower[:-1]), step.region),
+                    Cat(Mux(writes_upper, of_upper[:-1], of_lower[:-1]), step.into),
                 )
             ),
             memory.b_write_data.eq(Mux(wiping, 0, value[:NUMBER_BITS])),

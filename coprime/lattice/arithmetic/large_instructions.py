@@ -5,10 +5,11 @@
 | a step of `large_steps` | by the datapath; one that needs a sample waits for it | 2 and the step's |
 | SEEK | a place's bytes are read, or written, from its begin on | 2 |
 | POST | count one of the semaphore that the sponge side waits for | 2 |
-| AWAIT | wait for the sponge side's POST | 2 |
-| LOOP | repeat from a label, once for each row or column | 2 |
+| VERDICT | POST; from now on `rejected` says whether a check has failed since CLEAR | 2 |
+| LOOP | repeat from a label, once for each row or column, or if `rejected` | 2 |
 | CLEAR | forget what was checked; no hint was used | 2 |
 | ROW | the high parts that are packed next are moved by the hints of the loop's row | 2 |
+| FINISH | give the bytes of all hints that were found since CLEAR | 2 and those |
 | REST | check the bytes after the last hint, and that all rules of hints were kept | 2 and those |
 | END | end the program | 2 |
 
@@ -34,12 +35,13 @@ class LargeCode(enum.Enum):
 
     END = 8
     POST = 9
-    AWAIT = 10
+    VERDICT = 10
     SEEK = 11
     LOOP = 12
     CLEAR = 13
     ROW = 14
     REST = 15
+    FINISH = 16
 
 
 class Index(enum.Enum):
@@ -86,6 +88,7 @@ class LargeLoop(enum.Enum):
 
     COLUMNS = 0
     ROWS = 1
+    REJECTED = 2  # nothing
 
 
 BANK = 8
@@ -93,12 +96,14 @@ BANK = 8
 PLACE_BITS = 4
 LABEL_BITS = 8
 FIELDS = {
-    "code": 4,
+    "code": 5,
     "place": PLACE_BITS,
     "index": 2,
     "bank": 2,
     "other_index": 2,
     "other_bank": 2,
+    "into_index": 2,
+    "into_bank": 2,
     "sample": 1,
     "keep": 1,
     "adds": 2,
@@ -135,7 +140,7 @@ class LargeInstruction:
     Attributes
     ----------
     place : of SEEK, UNPACK and PACK: its number in the program's places
-    operand, other, sample, adds, subtract, form, width : of a step
+    operand, other, into, sample, adds, subtract, form, width : of a step
     keep : the sample is needed again by the next step
     over, label : of LOOP
     """
@@ -144,6 +149,7 @@ class LargeInstruction:
     place: int = 0
     operand: Operand = _FIRST
     other: Operand = _FIRST
+    into: Operand | None = None
     sample: bool = False
     keep: bool = False
     adds: Adds = Adds.NEVER
@@ -153,6 +159,11 @@ class LargeInstruction:
     over: LargeLoop = LargeLoop.COLUMNS
     label: int = 0
 
+    @property
+    def result(self) -> Operand:
+        """Where a step's result is written."""
+        return self.into or self.operand
+
     def step(self, row: int, column: int, parameters: MlDsaSet) -> LargeStep:
         """The step in a row and a column, with a parameter set."""
         assert isinstance(self.code, LargeKind)
@@ -161,6 +172,7 @@ class LargeInstruction:
             self.code,
             self.operand.region(row, column),
             self.other.region(row, column),
+            self.result.region(row, column),
             self.sample,
             adds,
             self.subtract,
@@ -184,6 +196,8 @@ class LargeInstruction:
             "bank": self.operand.bank,
             "other_index": self.other.index.value,
             "other_bank": self.other.bank,
+            "into_index": self.result.index.value,
+            "into_bank": self.result.bank,
             "sample": self.sample,
             "keep": self.keep,
             "adds": self.adds.value,
@@ -243,17 +257,18 @@ class LargeProgram:
         operand: Operand,
         other: Operand,
         *,
+        into: Operand | None = None,
         sample: bool = False,
         adds: Adds = Adds.NEVER,
         subtract: bool = False,
     ) -> int:
-        """P plus or minus the sample times the other one, or plus or minus P times the other one.
-        ValueError where P is added to its own product."""
+        """P plus or minus the sample times the other one, or plus or minus P times the other one,
+        which may be written somewhere else. ValueError where P is added to its own product."""
         if adds is not Adds.NEVER and not sample:
             raise ValueError("only a product of a sample can be added to a polynomial")
         return self._add(
             LargeInstruction(
-                *(LargeKind.MULTIPLY, 0, operand, other),
+                *(LargeKind.MULTIPLY, 0, operand, other, into),
                 sample=sample,
                 adds=adds,
                 subtract=subtract,
@@ -274,6 +289,10 @@ class LargeProgram:
                 LargeKind.SUM, operand=operand, other=other, sample=sample, subtract=subtract
             )
         )
+
+    def hint(self, operand: Operand, other: Operand) -> int:
+        """Hints where adding the other one, which is checked, changes the high parts of P."""
+        return self._add(LargeInstruction(LargeKind.HINT, operand=operand, other=other))
 
     def unpack(
         self,
@@ -373,7 +392,8 @@ class AssembledLarge:
         used = [0]
         for one in self.instructions:
             if isinstance(one.code, LargeKind):
-                used += [x.region(most_rows, most_columns) for x in (one.operand, one.other)]
+                operands = (one.operand, one.other, one.result)
+                used += [x.region(most_rows, most_columns) for x in operands]
         return max(used) + 1
 
     def width_number(self, width: LargeWidth, parameter_set: int) -> int:

@@ -108,9 +108,10 @@ class LargeSequencer(wiring.Component):
     step, start_step, step_done (out, out, in): of the datapath
     use (1 bit, in), address (out): the datapath uses a word of bytes; its address
     full (in), release (1 bit, out): of SampleBuffer
-    post, available, take (1 bit, out, in, out): of the semaphores
+    post (1 bit, out): of a semaphore
     clear (1 bit, out): forget what was checked
-    hints_row, row_number, rest, resting : of HintMemory
+    exceeds (1 bit, in), rejected (1 bit, out): a check has failed; what the last VERDICT has found
+    hints_row, row_number, rest, finish, waits : of HintMemory
     fault (1 bit, out): in this cycle an instruction's parity is wrong
     wipe (1 bit, in): end
     """
@@ -118,12 +119,12 @@ class LargeSequencer(wiring.Component):
     def __init__(self, program: AssembledLarge, address_bits: int, target: Target):
         self.program, self.target = program, target
         self.pointers = PlacePointers(program, address_bits, target)
-        inputs = ("start", "step_done", "use", "available", "resting", "wipe")
-        outputs = ("busy", "done", "start_step", "release", "post", "take", "clear", "fault")
+        inputs = ("start", "step_done", "use", "exceeds", "waits", "wipe")
+        outputs = ("busy", "done", "start_step", "release", "post", "clear", "fault", "rejected")
         super().__init__(
             {
                 **dict.fromkeys(inputs, In(1)),
-                **dict.fromkeys((*outputs, "hints_row", "rest"), Out(1)),
+                **dict.fromkeys((*outputs, "hints_row", "rest", "finish"), Out(1)),
                 "row_number": Out(_INDEX_BITS),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
@@ -153,19 +154,18 @@ class LargeSequencer(wiring.Component):
             m.d.sync += counter.eq(select_word(m, choices, Cat(jumps, starts), self.target))
         code = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeCode}
         m.d.comb += [found.eq(field.code == one.value) for one, found in code.items()]
-        is_step = ~field.code[-1]
-        samples, waits = is_step & field.sample, Signal()
+        is_step = field.code < LargeCode.END.value
+        of_hints = (field.code == LargeKind.PACK.value) & (field.width == LargeWidth.HINT.value)
+        samples, waits = is_step & field.sample & ~of_hints, Signal()
         self._step(m, field, row, column)
         m.d.comb += [
             waits.eq(
                 (samples & (self.full == 0))
-                | (code[LargeCode.AWAIT] & ~self.available)
-                | (code[LargeCode.REST] & self.resting)
+                | ((code[LargeCode.REST] | code[LargeCode.FINISH]) & self.waits)
             ),
             self.release.eq(self.step_done & self.busy & samples & ~field.keep),
             self.start_step.eq(executes & is_step),
-            self.post.eq(executes & code[LargeCode.POST]),
-            self.take.eq(executes & code[LargeCode.AWAIT]),
+            self.post.eq(executes & (code[LargeCode.POST] | code[LargeCode.VERDICT])),
             self.clear.eq(executes & code[LargeCode.CLEAR]),
             self.hints_row.eq(executes & code[LargeCode.ROW]),
             self.done.eq(executes & code[LargeCode.END]),
@@ -176,6 +176,8 @@ class LargeSequencer(wiring.Component):
             pointers.use.eq(self.use),
             self.address.eq(pointers.address),
         ]
+        with m.If(executes & code[LargeCode.VERDICT]):
+            m.d.sync += self.rejected.eq(self.exceeds)
         with m.FSM():
             with m.State("IDLE"), m.If(self.start & ~self.wipe):
                 m.d.comb += starts.eq(1)
@@ -191,6 +193,7 @@ class LargeSequencer(wiring.Component):
                     self.busy.eq(1),
                     self.fault.eq(self.instruction.xor()),
                     self.rest.eq(code[LargeCode.REST]),
+                    self.finish.eq(code[LargeCode.FINISH]),
                     executes.eq(~waits & ~self.wipe),
                     goes_on.eq(executes & ~is_step & ~code[LargeCode.END]),
                 ]
@@ -210,8 +213,8 @@ class LargeSequencer(wiring.Component):
 
     def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
         """Count; whether the LOOP leads to its label."""
-        over = self.instruction[FIELDS["code"] + LABEL_BITS]
-        is_row = over == LargeLoop.ROWS.value
+        over = self.instruction[FIELDS["code"] + LABEL_BITS :][:2]
+        is_row, is_verdict = over[0], over[1]
         sets = self.program.sets
         counts = [one.columns - 1 for one in sets] + [0] * ((1 << self.program.set_bits) - len(sets))
         counts += [one.k - 1 for one in sets]
@@ -220,9 +223,9 @@ class LargeSequencer(wiring.Component):
         m.d.comb += more.eq(Mux(is_row, row, column) != last)
         with m.If(loops & is_row):
             m.d.sync += row.eq(Mux(more, row + 1, 0))
-        with m.If(loops & ~is_row):
+        with m.If(loops & (over == LargeLoop.COLUMNS.value)):
             m.d.sync += column.eq(Mux(more, column + 1, 0))
-        return loops & more
+        return loops & Mux(is_verdict, self.rejected, more)
 
     def _step(self, m: Module, field: data.View, row: Signal, column: Signal) -> None:
         """The step's fields."""
@@ -242,6 +245,7 @@ class LargeSequencer(wiring.Component):
             step.kind.eq(field.code[: len(Value.cast(step.kind))]),
             step.region.eq(region(field.index, field.bank)),
             step.other.eq(region(field.other_index, field.other_bank)),
+            step.into.eq(region(field.into_index, field.into_bank)),
             step.sample.eq(field.sample),
             step.add.eq(
                 (field.adds == Adds.ALWAYS.value)

@@ -17,7 +17,8 @@ from .hint_memory import HintMemory
 from .large_datapath import LargeDatapath
 from .large_instructions import LABEL_BITS, WORD_BITS, AssembledLarge
 from .large_sequencer import LARGE_FULL, LargeSequencer
-from .large_steps import TABLE_DEPTH, large_table
+from .large_steps import TABLE_DEPTH, LargeKind, large_table
+from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 
 
 class LargeSide(wiring.Component):
@@ -40,8 +41,9 @@ class LargeSide(wiring.Component):
     bytes (out): of ByteMemory
     full, sample_address, sample, release (in, out, in, out): of SampleBuffer; a sample is in the
         lowest 24 bits of its word
-    post, available, take (1 bit, out, in, out): of the semaphores
+    post (1 bit, out): of the semaphore
     exceeds (1 bit, out): a number was out of its bounds, or a rule of hints was broken, since CLEAR
+    rejected (1 bit, out): the same, as the last VERDICT has found it
     multiplying (1 bit, out): a step is executed
     fault (1 bit, out): of LargeSequencer
     wipe (1 bit, in): end, and clear the polynomials
@@ -56,13 +58,13 @@ class LargeSide(wiring.Component):
         *,
         verify_only: bool = False,
     ):
-        self.program, self.target = program, Target(target)
+        self.program, self.target, self.verify_only = program, Target(target), verify_only
         self.datapath = LargeDatapath(program.regions, self.target, verify_only=verify_only)
         self.sequencer = LargeSequencer(program, address_bits, self.target)
-        outputs = ("busy", "done", "release", "post", "take", "exceeds", "multiplying", "fault")
+        outputs = ("busy", "done", "release", "post", "exceeds", "rejected", "multiplying", "fault")
         super().__init__(
             {
-                **dict.fromkeys(("start", "available", "wipe"), In(1)),
+                **dict.fromkeys(("start", "wipe"), In(1)),
                 **dict.fromkeys((*outputs, "wiping"), Out(1)),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
@@ -78,7 +80,7 @@ class LargeSide(wiring.Component):
         m = Module()
         m.submodules.datapath = datapath = self.datapath
         m.submodules.sequencer = sequencer = self.sequencer
-        m.submodules.hints = hints = HintMemory()
+        m.submodules.hints = hints = HintMemory(verify_only=self.verify_only)
         mask = (1 << NUMBER_BITS) - 1
         words = [one & mask for one in large_table()] + list(self.program.words)
         m.submodules.words = memory = Memory(
@@ -90,15 +92,23 @@ class LargeSide(wiring.Component):
         constants, instructions = memory.read_port(), memory.read_port()
         padding = Const(0, TABLE_DEPTH.bit_length() - 1 - LABEL_BITS)
         numbers = [ML_DSA_SETS.index(one) for one in self.program.sets]
+        step = sequencer.step
+        packs_hints = (step.kind == LargeKind.PACK) & (
+            step.width == ML_DSA_WIDTHS.index(HINT_BITS)
+        )
+        with m.If(packs_hints):
+            m.d.comb += datapath.sample.eq(~hints.packed)
+        with m.Else():
+            m.d.comb += datapath.sample.eq(self.sample.as_value()[:NUMBER_BITS].as_signed())
         m.d.comb += [
             constants.addr.eq(datapath.table_address),
             datapath.table_word.eq(constants.data[:NUMBER_BITS].as_signed()),
             instructions.addr.eq(Cat(sequencer.instruction_address, padding, Const(1, 1))),
             sequencer.instruction.eq(instructions.data),
             *same_named(
-                *(sequencer, self, "start", "entry", "parameter_set", "full", "available", "wipe"),
+                *(sequencer, self, "start", "entry", "parameter_set", "full", "wipe"),
             ),
-            *same_named(self, sequencer, "busy", "done", "release", "post", "take", "fault"),
+            *same_named(self, sequencer, "busy", "done", "release", "post", "rejected", "fault"),
             datapath.parameter_set.eq(look_up(numbers, self.parameter_set, 2)),
             datapath.step.eq(sequencer.step),
             datapath.start.eq(sequencer.start_step),
@@ -107,13 +117,18 @@ class LargeSide(wiring.Component):
             hints.begin.eq(sequencer.clear),
             hints.row.eq(sequencer.hints_row),
             hints.step.eq(datapath.hint_step),
-            *same_named(hints, sequencer, "row_number", "rest"),
+            *same_named(hints, sequencer, "row_number", "rest", "finish"),
+            hints.found.payload.eq(datapath.found.payload),
+            hints.found.valid.eq(datapath.found.valid),
+            hints.pack_address.eq(datapath.sample_address),
+            hints.packs.eq(packs_hints),
             *same_named(hints, datapath, "parameter_set"),
             hints.bytes.payload.eq(datapath.byte.payload),
             hints.bytes.valid.eq(datapath.byte.valid),
             datapath.hint.eq(hints.hint),
-            sequencer.resting.eq(hints.resting),
+            sequencer.waits.eq(hints.waits),
             self.exceeds.eq(datapath.exceeds | hints.refuses),
+            sequencer.exceeds.eq(self.exceeds),
             sequencer.use.eq(datapath.use),
             self.bytes.use.eq(datapath.use),
             self.bytes.address.eq(sequencer.address),
@@ -121,7 +136,6 @@ class LargeSide(wiring.Component):
             self.bytes.write_data.eq(datapath.write_data),
             datapath.read_data.eq(self.bytes.data),
             self.sample_address.eq(datapath.sample_address),
-            datapath.sample.eq(self.sample.as_value()[:NUMBER_BITS].as_signed()),
             *(part.wipe.eq(self.wipe) for part in (datapath, hints)),
             self.multiplying.eq(datapath.busy),
             self.wiping.eq(datapath.wiping | hints.wiping),

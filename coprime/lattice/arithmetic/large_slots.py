@@ -21,6 +21,9 @@ from .large_steps import (
 from .number_packer import ML_DSA_WIDTHS, interval
 from .slot_counter import delayed
 
+_IN_ORDER = frozenset(LargeKind) - {LargeKind.TRANSFORM, LargeKind.INVERSE, LargeKind.LAST}
+"""Steps without butterflies."""
+
 
 class LargeSlots(wiring.Component):
     """Counts a step's slots: what UNPACK fetches before them, and what drains after them.
@@ -60,10 +63,10 @@ class LargeSlots(wiring.Component):
         number = Signal(range(max(SLOTS_OF.values())))
         narrow = look_up([interval(one) == 1 for one in ML_DSA_WIDTHS], self.step.width, 1)
         every = bytewise & narrow  # a word in every slot
-        counts = [SLOTS_OF.get(one, 1) - 1 for one in map(LargeKind, range(len(LargeKind)))]
+        counts = [SLOTS_OF[one] - 1 for one in LargeKind]
         final = Mux(every, N - 1, look_up(counts, kind, len(number)))
         m.d.comb += [
-            self.in_order.eq(bytewise | (kind == LargeKind.MULTIPLY) | (kind == LargeKind.SUM)),
+            self.in_order.eq(look_up([one in _IN_ORDER for one in LargeKind], kind, 1)),
             self.is_upper.eq(number[0]),
             self.first_layer.eq(number[LAYERS:] == 0),
             self.phase.eq(Mux(every, 0, Mux(last, number[:2], number[0]))),

@@ -6,6 +6,7 @@
 | INVERSE | P: all layers of the inverse transform but the last one | 1792 |
 | LAST | P: the last layer, which also scales by 1/256 and k^-2 | 512 |
 | MULTIPLY | P plus or minus sample * g with `add`, else plus or minus sample * g, or P * g | 512 |
+| HINT | P = low parts were checked, g = c t0 is: hints where g changes the high part of P | 512 |
 | SUM | P = P + or - the sample, or another polynomial | 512 |
 | UNPACK | P = numbers of bytes, subtracted from a constant, or t1 2^13 | 256, or 512 of wide ones |
 | PACK | bytes of P, as a PackedForm says; or P is only checked | 256, or 512 of wide ones |
@@ -36,6 +37,7 @@ class LargeKind(enum.Enum):
     SUM = 4
     UNPACK = 5
     PACK = 6
+    HINT = 7
 
 
 SLOTS_OF = {
@@ -46,6 +48,7 @@ SLOTS_OF = {
     LargeKind.SUM: 2 * N,
     LargeKind.UNPACK: 2 * N,
     LargeKind.PACK: 2 * N,
+    LargeKind.HINT: 2 * N,
 }
 """Of UNPACK and PACK those of wide numbers."""
 PREFETCH = 8
@@ -70,6 +73,7 @@ def large_step_layout(regions: int) -> data.StructLayout:
             "kind": LargeKind,
             "region": range(regions),
             "other": range(regions),
+            "into": range(regions),
             "sample": 1,
             "add": 1,
             "subtract": 1,
@@ -86,7 +90,8 @@ class LargeStep:
     Attributes
     ----------
     region : P
-    other : g of MULTIPLY; what SUM adds
+    other : g of MULTIPLY and HINT; what SUM adds
+    into : where the result is written: P unless given
     sample : TRANSFORM reads the sample instead of P; f of MULTIPLY is the sample, else P; SUM adds
         the sample
     add : MULTIPLY adds P; only with `sample`
@@ -98,11 +103,17 @@ class LargeStep:
     kind: LargeKind
     region: int
     other: int = 0
+    into: int | None = None
     sample: bool = False
     add: bool = False
     subtract: bool = False
     form: PackedForm = PackedForm.BELOW
     width: int = 4
+
+    @property
+    def result(self) -> int:
+        """Where the result is written."""
+        return self.region if self.into is None else self.into
 
     @property
     def slots(self) -> int:
@@ -118,4 +129,5 @@ class LargeStep:
 
     def fields(self) -> dict[str, object]:
         """As a constant of the layout."""
-        return vars(self) | {"width": ML_DSA_WIDTHS.index(self.width)}
+        width = ML_DSA_WIDTHS.index(self.width)
+        return vars(self) | {"width": width, "into": self.result}

@@ -8,8 +8,15 @@ from coprime.model.lattice import large_arithmetic as model
 from coprime.model.lattice.large_arithmetic import N, Poly, canonical, centred, corrected
 from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, ML_DSA_SETS, MlDsaSet
 
+from .hint_encoder import HintEncoder
 from .large_bytes import BOUND_OF, MOST, SHORT_WIDTHS, PackedForm
-from .large_instructions import AssembledLarge, LargeCode, LargeInstruction, LargeLoop
+from .large_instructions import (
+    AssembledLarge,
+    LargeCode,
+    LargeInstruction,
+    LargeLoop,
+    LargeWidth,
+)
 from .large_steps import LargeKind, LargeStep
 from .norm_check import BOUNDS, NormBound
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
@@ -30,6 +37,7 @@ class _Hints:
         self.data = bytes(128)
         self.used = self.end = 0
         self.refuses = False
+        self.found: list[list[int]] = []
 
     def row(self, number: int) -> None:
         count = self.data[self.p.omega + number]
@@ -53,6 +61,22 @@ class _Hints:
         self.used = self.p.omega
         return left
 
+    @property
+    def number(self) -> int:
+        """Hints that were found."""
+        return sum(map(sum, self.found))
+
+    def finish(self) -> int:
+        """Bytes of what was found, as a HintEncoder gives them; its busy cycles."""
+        most = min(self.number, self.p.omega)
+        kept, counts = [], []
+        for row in self.found:
+            kept += [place for place, hint in enumerate(row) if hint]
+            counts.append(min(len(kept), most))
+        data = bytes(kept[:most]) + bytes(self.p.omega - most) + bytes(counts)
+        self.data = data + self.data[len(data) :]
+        return HintEncoder.cycles(most, ML_DSA_SETS.index(self.p))
+
 
 class LargeTwin:
     """A LargeSide beside a byte memory, a list of words, and a SampleBufferTwin.
@@ -61,13 +85,13 @@ class LargeTwin:
 
     Attributes
     ----------
-    busy, exceeds (bool)
+    busy, rejected (bool)
     """
 
     def __init__(self, program: AssembledLarge, memory: list[int], buffer: SampleBufferTwin):
         self.program, self.memory, self.buffer = program, memory, buffer
         self.polynomials: list[Poly] = [[0] * N for _ in range(program.regions)]
-        self.busy = self._outside = False
+        self.busy = self.rejected = self._outside = False
         self._state, self._left = _State.FETCH, 0
         self._counter = self._row = self._column = self._set = 0
         self._addresses = [0] * len(program.places)
@@ -75,8 +99,9 @@ class LargeTwin:
 
     @property
     def exceeds(self) -> bool:
-        """As the port, once the program has ended."""
-        return self._outside or self._hints.refuses
+        """As the port, between steps."""
+        too_many = self._hints.number > self._hints.p.omega
+        return self._outside or self._hints.refuses or too_many
 
     def start(self, entry: str, parameter_set: int) -> None:
         """As the ports, in the cycle of the last `tick`."""
@@ -89,8 +114,8 @@ class LargeTwin:
     def _parameters(self) -> MlDsaSet:
         return self.program.sets[self._set]
 
-    def tick(self, *, available: bool = False) -> ArithmeticEvents:
-        """A cycle: whether the semaphore is available."""
+    def tick(self) -> ArithmeticEvents:
+        """A cycle."""
         if not self.busy:
             return ArithmeticEvents()
         if self._state is _State.FETCH:
@@ -103,20 +128,19 @@ class LargeTwin:
                 self._counter += 1
                 self._state = _State.FETCH
             return ArithmeticEvents()
-        return self._instruction(available)
+        return self._instruction()
 
-    def _instruction(self, available: bool) -> ArithmeticEvents:
+    def _instruction(self) -> ArithmeticEvents:
         one = self.program.instructions[self._counter]
         code = one.code
         if isinstance(code, LargeKind):
-            if not one.sample or self.buffer.full:
+            if not self._samples(one) or self.buffer.full:
                 self._left, self._state = self._step(one).cycles, _State.RUN
             return ArithmeticEvents()
         following = self._counter + 1
         match code:
-            case LargeCode.AWAIT:
-                if not available:
-                    return ArithmeticEvents()
+            case LargeCode.VERDICT:
+                self.rejected = self.exceeds
             case LargeCode.SEEK:
                 self._addresses[one.place] = self.program.places[one.place][self._set]
             case LargeCode.LOOP:
@@ -125,22 +149,30 @@ class LargeTwin:
                 self._outside, self._hints = False, _Hints(self._parameters)
             case LargeCode.ROW:
                 self._hints.row(self._row)
-            case LargeCode.REST:
-                self._left = self._left or 1 + self._hints.rest()
+            case LargeCode.REST | LargeCode.FINISH:
+                if not self._left:
+                    rests = code is LargeCode.REST
+                    self._left = 1 + (self._hints.rest() if rests else 1 + self._hints.finish())
                 self._left -= 1
                 if self._left:
                     return ArithmeticEvents()
             case LargeCode.END:
                 self.busy = False
         self._counter, self._state = following, _State.FETCH
-        return ArithmeticEvents(
-            code is LargeCode.END, code is LargeCode.POST, code is LargeCode.AWAIT
-        )
+        posts = code in (LargeCode.POST, LargeCode.VERDICT)
+        return ArithmeticEvents(code is LargeCode.END, posts)
+
+    @staticmethod
+    def _samples(one: LargeInstruction) -> bool:
+        """It needs a sample of the buffer, and not the bytes of hints."""
+        return one.sample and not (one.code is LargeKind.PACK and one.width is LargeWidth.HINT)
 
     def _step(self, one: LargeInstruction) -> LargeStep:
         return one.step(self._row, self._column, self._parameters)
 
     def _loop(self, over: LargeLoop, label: int) -> int:
+        if over is LargeLoop.REJECTED:
+            return label if self.rejected else self._counter + 1
         if over is LargeLoop.ROWS:
             more = self._row != self._parameters.k - 1
             self._row = self._row + 1 if more else 0
@@ -152,7 +184,8 @@ class LargeTwin:
     def _execute(self, one: LargeInstruction) -> None:
         """All of a step's effects, in its last cycle."""
         step = self._step(one)
-        sample = self.buffer.oldest if step.sample else []
+        samples = self._samples(one)
+        sample = self.buffer.oldest if samples else []
         old = self.polynomials[step.region]
         other = self.polynomials[step.other]
         match step.kind:
@@ -172,8 +205,10 @@ class LargeTwin:
                 old = self._unpack(step, self._read(one.place, step.width))
             case LargeKind.PACK:
                 self._pack(one, step, sample or old)
-        self.polynomials[step.region] = old
-        if step.sample and not one.keep:
+            case LargeKind.HINT:
+                self._hint(old, other)
+        self.polynomials[step.result] = old
+        if samples and not one.keep:
             self.buffer.release()
 
     def _read(self, place: int, width: int) -> bytes:
@@ -199,9 +234,25 @@ class LargeTwin:
         number = ML_DSA_SETS.index(self._parameters)
         self._outside |= rounding.exceeds(numbers, BOUNDS[bound][number])
 
+    def _hint(self, f: Poly, g: Poly) -> None:
+        """Where the sum has another high part."""
+        p = self._parameters
+        bound = BOUNDS[NormBound.CORRECTION][ML_DSA_SETS.index(p)]
+        self._outside |= rounding.exceeds([centred(x) for x in g], bound)
+        row = []
+        for x, y in zip(f, g, strict=True):
+            high, low = rounding.decompose(p, canonical(x))
+            total = low + centred(y)
+            row.append(int(abs(total) > p.gamma2 or (total == -p.gamma2 and high != 0)))
+        self._hints.found.append(row)
+
     def _pack(self, one: LargeInstruction, step: LargeStep, f: Poly) -> None:
         p, form = self._parameters, step.form
         numbers = [canonical(x) for x in f]
+        if step.width == HINT_BITS:
+            data = self._hints.data
+            self._write(one.place, data + bytes(N - len(data)))
+            return
         if form is PackedForm.LOW:
             self._check(step, [rounding.decompose(p, x)[1] for x in numbers])
             return
@@ -217,8 +268,10 @@ class LargeTwin:
         else:
             parts = [rounding.power2round(x) for x in numbers]
             values = [r1 if form is PackedForm.TOP else ml_dsa.HALF - r0 for r1, r0 in parts]
-        data = ml_dsa.pack([x & (1 << step.width) - 1 for x in values], step.width)
-        address = self._addresses[one.place]
-        self._addresses[one.place] += len(data) // 4
+        self._write(one.place, ml_dsa.pack([x & (1 << step.width) - 1 for x in values], step.width))
+
+    def _write(self, place: int, data: bytes) -> None:
+        address = self._addresses[place]
+        self._addresses[place] += len(data) // 4
         for k in range(0, len(data), 4):
             self.memory[address + k // 4] = int.from_bytes(data[k : k + 4], "little")

@@ -14,10 +14,10 @@ from tests.combinational import Bench
 
 INPUTS = {
     **{"start": 1, "entry": 8, "parameter_set": 2, "sampled": 1, "sample": 36},
-    **{"loads": 1, "address": 12, "load": 32, "available": 1},
+    **{"loads": 1, "address": 12, "load": 32},
 }
 OUTPUTS = {
-    **{"busy": 1, "done": 1, "post": 1, "take": 1, "exceeds": 1, "fault": 1, "wrong": 1},
+    **{"busy": 1, "done": 1, "post": 1, "exceeds": 1, "fault": 1, "wrong": 1},
     **{"release": 1, "wiping": 1, "word": 32},
 }
 
@@ -43,7 +43,6 @@ class Rig(wiring.Component):
             side.start.eq(self.start),
             side.entry.eq(self.entry),
             side.parameter_set.eq(self.parameter_set),
-            side.available.eq(self.available),
             side.full.eq(buffer.full),
             side.sample.eq(buffer.word),
             buffer.address.eq(side.sample_address),
@@ -63,7 +62,7 @@ class Rig(wiring.Component):
         return m
 
 
-_OF_SIDE = ("busy", "done", "post", "take", "exceeds", "fault", "release")
+_OF_SIDE = ("busy", "done", "post", "exceeds", "fault", "release")
 
 
 def pack(values):
@@ -93,7 +92,7 @@ class LargeSideBench:
         self.program, self.depth = program, depth
         self.bench = Bench([Rig(program, depth, **options)], latencies=[1])
 
-    def run(self, entry, number, loads, polynomials, posted=0):
+    def run(self, entry, number, loads, polynomials):
         """Load bytes by their words' addresses, and run a call with these samples, which come one
         number a cycle. Asserts that twin and hardware agree in every cycle, and in all bytes.
         The twin, and its cycles."""
@@ -118,14 +117,13 @@ class LargeSideBench:
         twin.start(entry, number)
         cycles = 0
         while twin.busy:
-            inputs = {"available": posted > 0}
+            inputs = {}
             x = next(numbers, None) if buffer.room else None
             if x is not None:
                 buffer.take(x)
-                inputs |= {"sampled": 1, "sample": x & (1 << NUMBER_BITS) - 1}
-            events = twin.tick(available=posted > 0)
-            posted -= events.take
-            shown = {"busy": 1, "done": events.done, "post": events.post, "take": events.take}
+                inputs = {"sampled": 1, "sample": x & (1 << NUMBER_BITS) - 1}
+            events = twin.tick()
+            shown = {"busy": 1, "done": events.done, "post": events.post}
             cycle(shown | {"fault": 0, "wrong": 0}, **inputs)
             buffer.tick()
             cycles += 1
