@@ -250,8 +250,7 @@ class LargeTwin:
         p, form = self._parameters, step.form
         numbers = [canonical(x) for x in f]
         if step.width == HINT_BITS:
-            data = self._hints.data
-            self._write(one.place, data + bytes(N - len(data)))
+            self._write(one.place, 2 * self._hints.data)
             return
         if form is PackedForm.LOW:
             self._check(step, [rounding.decompose(p, x)[1] for x in numbers])

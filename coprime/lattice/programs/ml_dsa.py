@@ -23,7 +23,7 @@ from coprime.lattice.memory.places import BytePlace
 from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_dsa_sets import MlDsaSet
 
-from .ml_dsa_entries import MU_OF_PK, VERIFY
+from .ml_dsa_entries import KEY_PAIR, MU_OF_PK, MU_OF_SK, RND, SIGN, VERIFY, XI
 from .ml_dsa_places import UNIT_WORDS, ml_dsa_places
 
 
@@ -40,11 +40,23 @@ class LargePrograms:
 def ml_dsa_programs(sets: tuple[MlDsaSet, ...], *, verify_only: bool) -> LargePrograms:
     """The programs for these parameter sets.
 
-    MU_OF_PK : pk and the stream of a message give mu; the sponge side's only
+    MU_OF_PK, MU_OF_SK : pk, or sk, and the stream of a message give mu; the sponge side's only
     VERIFY : of pk, mu and a signature: what both sides' checks have found says whether it is right
+    KEY_PAIR : xi is drawn unless present; pk and sk
+    SIGN : rnd is drawn unless present; sk and mu give a signature
     """
     places = ml_dsa_places(sets, verify_only=verify_only)
-    return LargePrograms(_SpongeText(sets, places).program.assemble(), _arithmetic(sets, places), places)
+    sponge, arithmetic = _SpongeText(sets, places), _ArithmeticText(LargeProgram(sets), places)
+    texts: tuple[_SpongeText | _ArithmeticText, ...] = (sponge, arithmetic)
+    sponge.mu_of_pk()
+    for text in texts:
+        text.verify()
+    if not verify_only:
+        sponge.mu_of_sk()
+        for text in texts:
+            text.key_pair()
+            text.sign()
+    return LargePrograms(sponge.program.assemble(), arithmetic.program.assemble(), places)
 
 
 class _SpongeText:
@@ -59,21 +71,38 @@ class _SpongeText:
             unit_words=UNIT_WORDS,
             large=True,
         )
-        self.mu_of_pk()
-        self.verify()
 
-    def matrix(self, rho: str) -> None:
-        """A, row by row."""
-        row = self.program.sample_uniform()
+    def row(self, rho: str) -> int:
+        """A row of A."""
+        first = self.program.sample_uniform()
         self.program.absorb(self.places[rho])
         self.program.tail(Tail.COLUMN_ROW)
-        self.program.loop(Over.COLUMNS, row)
-        self.program.loop(Over.ROWS, row)
-        self.program.settle()
+        self.program.loop(Over.COLUMNS, first)
+        return first
+
+    def short(self) -> int:
+        """A polynomial of s1 or s2."""
+        first = self.program.sample_short([one.eta for one in self.sets])
+        self.program.absorb(self.places["sk_seed"])
+        self.program.tail(Tail.NONCE)
+        return first
+
+    def masks(self) -> None:
+        """y, by columns."""
+        first = self.program.sample_mask([one.z_bits for one in self.sets])
+        self.program.absorb(self.places["rho2"])
+        self.program.tail(Tail.NONCE)
+        self.program.loop(Over.COLUMNS, first)
 
     def ball(self) -> None:
         self.program.sample_ball([one.tau for one in self.sets])
         self.program.absorb(self.places["c"], last=True)
+
+    def mu(self, tr: str) -> None:
+        self.program.hash("SHAKE256", self.places["mu"])
+        self.program.absorb(self.places[tr])
+        self.program.stream()
+        self.program.end()
 
     def mu_and_high_parts(self) -> None:
         """The rest of a message: each row of w1 once it is there."""
@@ -87,15 +116,65 @@ class _SpongeText:
         self.program.hash("SHAKE256", self.places["tr"])
         self.program.absorb(self.places["pk"], last=True)
         self.program.settle()
-        self.program.hash("SHAKE256", self.places["mu"])
-        self.program.absorb(self.places["tr"])
-        self.program.stream()
-        self.program.end()
+        self.mu("tr")
+
+    def mu_of_sk(self) -> None:
+        self.program.entry(MU_OF_SK)
+        self.mu("sk_tr")
+
+    def key_pair(self) -> None:
+        program, places = self.program, self.places
+        program.entry(KEY_PAIR)
+        program.draw(places["xi"], XI)
+        program.settle()
+        program.hash("SHAKE256", places["sk_head"])
+        program.absorb(places["xi"])
+        program.tail(Tail.CONSTANT)
+        program.settle()
+        program.loop(Over.COLUMNS, self.short())
+        row = self.row("sk_rho")
+        self.short()
+        program.loop(Over.ROWS, row)
+        program.settle()
+        program.copy(places["drawn_key"], places["sk_key"])
+        program.copy(places["sk_rho"], places["rho"])
+        program.await_post()
+        program.hash("SHAKE256", places["sk_tr"])
+        program.absorb(places["pk"], last=True)
+        program.end()
+
+    def sign(self) -> None:
+        program, places = self.program, self.places
+        program.entry(SIGN)
+        program.draw(places["rnd"], RND)
+        program.settle()
+        program.hash("SHAKE256", places["rho2"])
+        for name in ("sk_key", "rnd", "mu"):
+            program.absorb(places[name], last=name == "mu")
+        program.settle()
+        again = program.next
+        self.masks()
+        program.loop(Over.ROWS, self.row("sk_rho"))
+        program.settle()
+        program.hash("SHAKE256", places["c"])
+        self.mu_and_high_parts()
+        program.settle()
+        self.ball()
+        program.await_post()
+        program.loop(Over.REJECTED, again)
+        program.rewind()
+        self.masks()
+        program.await_post()
+        program.loop(Over.REJECTED, again)
+        program.await_post()
+        program.loop(Over.REJECTED, again)
+        program.end()
 
     def verify(self) -> None:
         self.program.entry(VERIFY)
         self.ball()
-        self.matrix("rho")
+        self.program.loop(Over.ROWS, self.row("rho"))
+        self.program.settle()
         self.program.compare(self.places["c"])
         self.mu_and_high_parts()
         self.program.end()
@@ -104,6 +183,10 @@ class _SpongeText:
 _VECTOR = Operand(0, Index.COLUMN)
 _CHALLENGE = Operand(0, Index.LAST)
 _SUM = Operand(1, Index.FIRST)
+_W = Operand(1, Index.ROW)
+_S1, _S2 = Operand(2, Index.COLUMN), Operand(3, Index.ROW)
+_PRODUCT = Operand(0, Index.FIRST)
+"""Once y is no longer needed."""
 
 
 class _ArithmeticText:
@@ -112,11 +195,12 @@ class _ArithmeticText:
     def __init__(self, program: LargeProgram, places: Mapping[str, BytePlace]):
         self.program, self.places = program, places
 
-    def row(self, operand: Operand, adds: Adds) -> None:
+    def row(self, operand: Operand, adds: Adds) -> int:
         """A row of the matrix times the vector, transformed back."""
         first = self.program.multiply(operand, _VECTOR, sample=True, adds=adds)
         self.program.loop(LargeLoop.COLUMNS, first)
         self.program.inverse(operand)
+        return first
 
     def verify(self) -> None:
         program, places = self.program, self.places
@@ -139,10 +223,67 @@ class _ArithmeticText:
         program.do(LargeCode.REST)
         program.do(LargeCode.END)
 
+    def key_pair(self) -> None:
+        program, places = self.program, self.places
+        s1, s2, t1, t0 = (places[name] for name in ("s1", "s2", "t1", "t0"))
+        short, below = LargeWidth.SHORT, PackedForm.BELOW
+        program.entry(KEY_PAIR)
+        program.do(LargeCode.CLEAR)
+        program.seek(s1, s2, t1, t0)
+        first = program.pack(_VECTOR, s1, short, below, sample=True, keep=True)
+        program.transform(_VECTOR, sample=True)
+        program.loop(LargeLoop.COLUMNS, first)
+        row = self.row(_SUM, Adds.AFTER_FIRST)
+        program.pack(_SUM, s2, short, below, sample=True, keep=True)
+        program.sum(_SUM, sample=True)
+        program.pack(_SUM, t1, LargeWidth.T1, PackedForm.TOP)
+        program.pack(_SUM, t0, LargeWidth.T0, PackedForm.REST)
+        program.loop(LargeLoop.ROWS, row)
+        program.do(LargeCode.POST)
+        program.do(LargeCode.END)
 
-def _arithmetic(
-    sets: tuple[MlDsaSet, ...], places: Mapping[str, BytePlace]
-) -> AssembledLarge:
-    text = _ArithmeticText(LargeProgram(sets), places)
-    text.verify()
-    return text.program.assemble()
+    def times_challenge(self, operand: Operand) -> int:
+        """The product of a transformed polynomial and c."""
+        first = self.program.multiply(operand, _CHALLENGE, into=_PRODUCT)
+        self.program.inverse(_PRODUCT)
+        return first
+
+    def sign(self) -> None:
+        program, places = self.program, self.places
+        t0, z = places["t0"], places["z"]
+        program.entry(SIGN)
+        program.seek(places["s1"], places["s2"])
+        for operand, name, over in ((_S1, "s1", LargeLoop.COLUMNS), (_S2, "s2", LargeLoop.ROWS)):
+            first = program.unpack(operand, places[name], LargeWidth.SHORT)
+            program.transform(operand)
+            program.loop(over, first)
+        again = program.do(LargeCode.CLEAR)
+        program.seek(places["w1"], z, t0, places["hints"])
+        program.loop(LargeLoop.COLUMNS, program.transform(_VECTOR, sample=True))
+        row = self.row(_W, Adds.AFTER_FIRST)
+        program.pack(_W, places["w1"], LargeWidth.HIGH, PackedForm.HIGH)
+        program.do(LargeCode.POST)
+        program.loop(LargeLoop.ROWS, row)
+        program.transform(_CHALLENGE, sample=True)
+        row = self.times_challenge(_S2)
+        program.sum(_W, _PRODUCT, subtract=True)
+        program.pack(_W, z, LargeWidth.T0, PackedForm.LOW)
+        program.loop(LargeLoop.ROWS, row)
+        program.do(LargeCode.VERDICT)
+        program.loop(LargeLoop.REJECTED, again)
+        column = self.times_challenge(_S1)
+        program.sum(_PRODUCT, sample=True)
+        program.pack(_PRODUCT, z, LargeWidth.MASKED, PackedForm.BELOW)
+        program.loop(LargeLoop.COLUMNS, column)
+        program.do(LargeCode.VERDICT)
+        program.loop(LargeLoop.REJECTED, again)
+        row = program.unpack(_PRODUCT, t0, LargeWidth.T0)
+        program.transform(_PRODUCT)
+        self.times_challenge(_PRODUCT)
+        program.hint(_W, _PRODUCT)
+        program.loop(LargeLoop.ROWS, row)
+        program.do(LargeCode.VERDICT)
+        program.loop(LargeLoop.REJECTED, again)
+        program.do(LargeCode.FINISH)
+        program.pack(_PRODUCT, places["hints"], LargeWidth.HINT, PackedForm.BELOW, sample=True)
+        program.do(LargeCode.END)

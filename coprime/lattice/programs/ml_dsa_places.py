@@ -25,7 +25,7 @@ HINTS_READ = 64
 def ml_dsa_places(sets: Sequence[MlDsaSet], *, verify_only: bool) -> Mapping[str, BytePlace]:
     """The byte strings of ML-DSA by name.
 
-    pk, sk, signature, mu, seed, rnd : slots
+    pk, sk, signature, mu, xi, rnd : slots
     rho, t1 : in pk
     c, z, hints : in the signature
     tr : the hash of pk for mu
@@ -62,7 +62,7 @@ def ml_dsa_places(sets: Sequence[MlDsaSet], *, verify_only: bool) -> Mapping[str
     within("rho", "pk", 0, each(SEED))
     within("t1", "pk", SEED, [_OF_WIDTH * T1_BITS * one.k for one in sets])
     if not verify_only:
-        put("seed", SEED)
+        put("xi", SEED)
         put("rnd", SEED)
         put("rho2", HASH, HASH)
         put("sk", [one.sk_bytes // _WORD_BYTES for one in sets], HEAD)

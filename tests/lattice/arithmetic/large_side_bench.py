@@ -135,5 +135,6 @@ class LargeSideBench:
         for k, (result, outputs) in enumerate(zip(found, wanted[1:], strict=False), 1):
             seen = unpack(result)
             for name, value in outputs.items():
-                assert seen[name] == value, f"cycle {k}: {name} {seen[name]:x}, not {value:x}"
+                where = f"cycle {k} of {len(wanted)}: {name}"
+                assert seen[name] == value, f"{where} {seen[name]:x}, not {value:x}"
         return twin, cycles
