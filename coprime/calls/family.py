@@ -9,9 +9,9 @@ from importlib import import_module
 
 from coprime.cells.target import Target
 from coprime.engine.family import Settings, command_line, module_name, parse_known, texts
-from coprime.parameters import AnyParameter
+from coprime.parameters import AnyParameter, ChoiceParameter
 
-from .interface import CallDesign
+from .interface import CallDesign, EngineInterface
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class CallFamily:
     summary : one line
     parameters : what the builder takes, each with its default
     builder : the function that makes the engine's design, as MODULE:NAME
+    variants : settings of designs that have all calls, slots and parameter sets between them
     """
 
     name: str
@@ -32,6 +33,12 @@ class CallFamily:
     summary: str
     parameters: tuple[AnyParameter, ...]
     builder: str
+    variants: tuple[Settings, ...] = ({},)
+
+    @property
+    def interfaces(self) -> list[EngineInterface]:
+        """Those of `variants`."""
+        return [self.choose(settings).design.interface for settings in self.variants]
 
     @property
     def settings(self) -> tuple[AnyParameter, ...]:
@@ -50,6 +57,9 @@ class CallFamily:
             one.name: one.parse(given[one.name]) if one.name in given else one.default
             for one in self.parameters
         }
+        for one in self.parameters:
+            if isinstance(one, ChoiceParameter) and one.sparse and values[one.name] == one.default:
+                del values[one.name]
         return CallChoice(self, values)
 
 

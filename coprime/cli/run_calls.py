@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     choice = choose_calls(options.family, chosen_settings(options))
     interface = choice.design.interface
     call = interface.named(options.operation)
-    parameter_set = getattr(options, "set", interface.parameter_sets[0])
+    parameter_set = getattr(options, "set", None) or interface.parameter_sets[0]
     given = {one.name: getattr(options, place_of(one.name), None) for one in interface.slots}
     values = {name: value for name, value in given.items() if value is not None}
     for name in values:

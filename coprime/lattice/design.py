@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from coprime.calls.interface import Call, CallOutcome, EngineInterface, Values
 from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
+from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS, MlDsaSet
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, MlKemSet
 
-from .family import ALL_SETS
+from .family import ALL_SETS, ML_DSA, ML_KEM
 from .interface import (
     CHECK_KEY_CODE,
     DECAPSULATE_CODE,
@@ -17,6 +18,7 @@ from .interface import (
     KEY_PAIR_CODE,
     ml_kem_interface,
 )
+from .large_design import LargeDesign
 from .programs.entries import (
     CHECK_BOTH,
     CHECK_DK,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from .programs.ml_kem import Programs
     from .twin import CallTrace
 
+_Set = TypeVar("_Set", MlKemSet, MlDsaSet)
 _ENTRIES = {
     KEY_PAIR_CODE: KEY_PAIR,
     ENCAPSULATE_CODE: ENCAPSULATE,
@@ -111,7 +114,31 @@ class LatticeDesign:
         return CallOutcome(Error.NONE, outputs, trace.cycles)
 
 
-def lattice(slices: str, sets: str, secrets: str) -> LatticeDesign:
-    """The design of the family `lattice`."""
-    chosen = tuple(one for one in ML_KEM_SETS if sets in (ALL_SETS, one.name.lower()))
-    return LatticeDesign(chosen, int(slices), secrets == "readable")
+def lattice(
+    slices: str,
+    sets: str,
+    secrets: str,
+    schemes: str = ML_KEM,
+    verify_only: str = "0",
+) -> "LatticeDesign | LargeDesign":
+    """The design of the family `lattice`. ValueError for parameter sets of another scheme, and for
+    an engine of ML-KEM that only verifies."""
+    readable = secrets == "readable"
+    if schemes == ML_DSA:
+        return LargeDesign(
+            _chosen(ML_DSA_SETS, sets, schemes), int(slices), verify_only == "1", readable
+        )
+    if verify_only == "1":
+        raise ValueError(f"verify_only=1 needs schemes={ML_DSA}: ML-KEM has no signatures")
+    return LatticeDesign(_chosen(ML_KEM_SETS, sets, schemes), int(slices), readable)
+
+
+def _chosen(of_scheme: tuple[_Set, ...], name: str, scheme: str) -> tuple[_Set, ...]:
+    """The sets of a name, or all."""
+    found = tuple(one for one in of_scheme if name in (ALL_SETS, one.name.lower()))
+    if not found:
+        known = ", ".join(one.name.lower() for one in of_scheme)
+        raise ValueError(
+            f"sets must be one of {ALL_SETS}, {known} with schemes={scheme}, not {name!r}"
+        )
+    return found

@@ -1,28 +1,45 @@
 """The family `lattice`."""
 
 from coprime.calls.family import CallFamily
+from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 from coprime.parameters import ChoiceParameter
 
 ALL_SETS = "all"
+ML_KEM, ML_DSA = "ml-kem", "ml-dsa"
 
 LATTICE = CallFamily(
     name="lattice",
     paper="",
-    summary="ML-KEM on one DSP slice, with Keccak a few slices or a whole round a cycle next to it",
+    summary="ML-KEM or ML-DSA on one DSP slice, with Keccak a few slices or a whole round a cycle next to it",
     parameters=(
         ChoiceParameter(
             *("slices", ("4", "8", "16", "32", "64"), "8"),
             "slices of Keccak in a cycle; a permutation takes 432, 240, 144, 96 or 24 cycles",
         ),
         ChoiceParameter(
-            *("sets", (ALL_SETS, *(one.name.lower() for one in ML_KEM_SETS)), ALL_SETS),
+            *(
+                "sets",
+                (ALL_SETS, *(one.name.lower() for one in (*ML_KEM_SETS, *ML_DSA_SETS))),
+                ALL_SETS,
+            ),
             "parameter sets that the engine has",
         ),
         ChoiceParameter(
             *("secrets", ("stay", "readable"), "readable"),
-            "whether dk and K stay in the engine or can be read",
+            "whether dk and K, or sk, stay in the engine or can be read",
+        ),
+        ChoiceParameter(
+            *("schemes", (ML_KEM, ML_DSA), ML_KEM),
+            "what the engine computes",
+            sparse=True,
+        ),
+        ChoiceParameter(
+            *("verify_only", ("0", "1"), "0"),
+            "1: of ML-DSA nothing but verification",
+            sparse=True,
         ),
     ),
     builder="coprime.lattice.design:lattice",
+    variants=({}, {"schemes": ML_DSA}),
 )

@@ -58,7 +58,7 @@ def run_large_call(
     buffer = SampleBufferTwin(256)
     sponge = SpongeSideTwin(slices, programs.sponge, memory, buffer)
     arithmetic = LargeTwin(programs.arithmetic, memory, buffer)
-    to_sponge, to_arithmetic = SemaphoreTwin(MOST_POSTS), SemaphoreTwin()
+    to_sponge = SemaphoreTwin(MOST_POSTS)
     while sponge.wiping:
         sponge.tick()
     sponge.start(entry, parameter_set, present)
@@ -71,17 +71,13 @@ def run_large_call(
         hashed = sponge.tick(
             available=to_sponge.available,
             random=random[0] if random else None,
-            rejected=arithmetic.exceeds,
+            rejected=arithmetic.rejected,
         )
-        calculated = arithmetic.tick(available=to_arithmetic.available)
+        calculated = arithmetic.tick()
         if hashed.drew:
             random = random[1:]
         if hashed.waits:
             raise ValueError("random must have as many bytes as the call draws, and has fewer")
-        if hashed.post:
-            to_arithmetic.post()
-        if calculated.take:
-            to_arithmetic.take()
         if calculated.post:
             to_sponge.post()
         if hashed.take:
@@ -90,6 +86,6 @@ def run_large_call(
             ends[0] = cycle
         if calculated.done:
             ends[1] = cycle
-        for each in (buffer, to_sponge, to_arithmetic):
-            each.tick()
+        buffer.tick()
+        to_sponge.tick()
     raise AssertionError("the programs wait for each other")

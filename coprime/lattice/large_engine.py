@@ -3,9 +3,12 @@
 Source: FIPS 204. Cycles: `LargeDesign.predict`.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from collections.abc import Iterable, Mapping
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
+from amaranth.utils import bits_for
 
 from coprime.calls.interface import WIPE
 from coprime.calls.ports import CallSignature
@@ -22,9 +25,9 @@ from .memory.byte_memory import ByteMemory
 from .memory.places import words_needed
 from .memory.sample_buffer import SampleBuffer
 from .memory.semaphore import Semaphore
-from .ml_dsa_interface import ML_DSA_VERIFY_CODE, ml_dsa_interface
+from .ml_dsa_interface import KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE, ml_dsa_interface
 from .programs.ml_dsa import ml_dsa_programs
-from .programs.ml_dsa_entries import MU_OF_PK, VERIFY
+from .programs.ml_dsa_entries import KEY_PAIR, MU_OF_PK, MU_OF_SK, RND, SIGN, VERIFY, XI
 from .sponge_side.sponge_side import SpongeSide
 
 MOST_POSTS = 15
@@ -32,7 +35,7 @@ MOST_POSTS = 15
 
 
 class LargeEngine(wiring.Component):
-    """Verification of signatures. Ports: CallSignature.
+    """Key pairs, signatures and their verification. Ports: CallSignature.
 
     | states | action |
     |---|---|
@@ -52,6 +55,8 @@ class LargeEngine(wiring.Component):
     ----------
     sets (tuple of MlDsaSet): the parameter sets
     slices (int): of Keccak's state in a cycle: 4, 8, 16, 32 or 64
+    verify_only (bool): signatures are verified, and no private key can be loaded
+    readable (bool): sk can be read
     target (Target): XC7 places LUTs and one DSP48E1
     """
 
@@ -61,10 +66,11 @@ class LargeEngine(wiring.Component):
         slices: int,
         *,
         verify_only: bool,
+        readable: bool,
         target: Target = Target.GENERIC,
     ):
-        self.sets, self.target = sets, Target(target)
-        self.interface = ml_dsa_interface(sets, verify_only=verify_only)
+        self.sets, self.target, self.verify_only = sets, Target(target), verify_only
+        self.interface = ml_dsa_interface(sets, verify_only=verify_only, readable=readable)
         self.programs = ml_dsa_programs(sets, verify_only=verify_only)
         self.memory = ByteMemory(words_needed(self.programs.places), self.target)
         bits = self.memory.address_bits
@@ -85,7 +91,6 @@ class LargeEngine(wiring.Component):
         m.submodules.arithmetic = arithmetic = self.arithmetic
         m.submodules.host = host = self.host
         m.submodules.to_sponge = to_sponge = Semaphore(MOST_POSTS)
-        m.submodules.to_arithmetic = to_arithmetic = Semaphore()
         connect(m, flipped(self.load), host.load)
         connect(m, host.output, flipped(self.output))
         connect(m, host.stream, sponge.stream)
@@ -107,9 +112,7 @@ class LargeEngine(wiring.Component):
             samples.release.eq(arithmetic.release),
             arithmetic.full.eq(samples.full),
             arithmetic.sample.eq(samples.word),
-            to_arithmetic.post.eq(sponge.post),
-            arithmetic.available.eq(to_arithmetic.available),
-            to_arithmetic.take.eq(arithmetic.take),
+            sponge.rejected.eq(arithmetic.rejected),
             to_sponge.post.eq(arithmetic.post),
             sponge.available.eq(to_sponge.available),
             to_sponge.take.eq(sponge.take),
@@ -125,34 +128,38 @@ class LargeEngine(wiring.Component):
         number = {one.name: one.number for one in self.interface.slots}
         hashes, begins, wipes, idle = Signal(), Signal(), Signal(), Signal()
         clears, call, streams = Signal(), Signal.like(self.call), Signal()
-        faulty = Signal()
+        faulty, verifies, which = Signal(), Signal(), Signal(2)
         parts = (self.memory, self.samples, sponge, arithmetic)
         wiping = Cat(part.wiping for part in parts).any()
         m.d.comb += [
-            sponge.entry.eq(
-                Mux(hashes, sponge.program.entries[MU_OF_PK], sponge.program.entries[VERIFY])
-            ),
+            which.eq(Mux(idle, self.call, call) - KEY_PAIR_CODE),
+            sponge.entry.eq(self._entry(sponge.program.entries, Cat(which, hashes))),
             sponge.start.eq(hashes | begins),
-            arithmetic.entry.eq(arithmetic.program.entries[VERIFY]),
+            arithmetic.entry.eq(self._entry(arithmetic.program.entries, Cat(which, Const(0, 1)))),
             arithmetic.start.eq(begins),
             *(part.wipe.eq(wipes) for part in parts),
             self.host.idle.eq(idle),
             self.memory.host_reads.eq(idle),
             self.host.streams.eq(streams),
         ]
+        for bit, name in ({} if self.verify_only else {XI: "xi", RND: "rnd"}).items():
+            m.d.comb += sponge.present[bit].eq(self.complete[number[name]])
         ended = ~sponge.busy & ~arithmetic.busy
         wrong = arithmetic.fault | self.memory.wrong | wiping
-        contradicts = (sponge.differs == sponge.agrees) | (
-            sponge.compared
-            != look_up(
-                [one.challenge_bytes // 4 for one in self.sets],
-                self.parameter_set,
-                len(sponge.compared),
+        contradicts = verifies & (
+            (sponge.differs == sponge.agrees)
+            | (
+                sponge.compared
+                != look_up(
+                    [one.challenge_bytes // 4 for one in self.sets],
+                    self.parameter_set,
+                    len(sponge.compared),
+                )
             )
         )
         with m.If(faulty):
             m.d.comb += self.error.eq(Error.FAULT)
-        with m.Elif((call == ML_DSA_VERIFY_CODE) & (sponge.differs | arithmetic.exceeds)):
+        with m.Elif(verifies & (sponge.differs | arithmetic.exceeds)):
             m.d.comb += self.error.eq(Error.SIGNATURE)
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
@@ -167,7 +174,7 @@ class LargeEngine(wiring.Component):
                     with m.If(self.call == WIPE):
                         m.d.comb += wipes.eq(1)
                         m.next = "CLEAR"
-                    with m.Elif(self.complete[number["mu"]]):
+                    with m.Elif(self.complete[number["mu"]] | (self.call == KEY_PAIR_CODE)):
                         m.d.comb += begins.eq(1)
                         m.next = "RUN"
                     with m.Else():
@@ -191,4 +198,35 @@ class LargeEngine(wiring.Component):
                 with m.Elif(ended):
                     m.d.comb += self.done.eq(1)
                     m.next = "IDLE"
-        m.d.comb += self.given.eq(Mux(clears, 0, self.complete & ~(1 << number["mu"])))
+
+        def numbers(names: Iterable[str]) -> int:
+            return sum(1 << number[name] for name in names)
+
+        calls = {one.code - KEY_PAIR_CODE: one for one in self.interface.calls}
+        uses_up, outputs = (
+            look_up(
+                [numbers(getattr(calls[k], of)) if k in calls else 0 for k in range(4)],
+                which,
+                len(self.given),
+            )
+            for of in ("uses_up", "outputs")
+        )
+        m.d.comb += [
+            verifies.eq(call == VERIFY_CODE),
+            self.given.eq(Mux(clears, 0, self.complete & ~uses_up | outputs)),
+        ]
+
+    @staticmethod
+    def _entry(entries: Mapping[str, int], which: Value) -> Value:
+        """Where a call begins, or after all of them the hash of its message."""
+        names = {
+            KEY_PAIR_CODE: (KEY_PAIR, None),
+            SIGN_CODE: (SIGN, MU_OF_SK),
+            VERIFY_CODE: (VERIFY, MU_OF_PK),
+        }
+        rows = [
+            entries.get(names.get(KEY_PAIR_CODE + k, (None, None))[hashes] or "", 0)
+            for hashes in range(2)
+            for k in range(4)
+        ]
+        return look_up(rows, which, bits_for(max(rows)))

@@ -69,9 +69,7 @@ class LargeHostPort(wiring.Component):
         for slot in [one for one in slots if not one.streamed]:
             for number in range(len(self.interface.parameter_sets)):
                 length = slot.length(number)
-                bases[slot.number, number] = (
-                    self.places[slot.name].addresses[number] // UNIT_WORDS
-                )
+                bases[slot.number, number] = self.places[slot.name].addresses[number] // UNIT_WORDS
                 lasts[slot.number, number] = (length - 1) // WORD_BYTES
                 sizes[slot.number, number] = (length - 1) % WORD_BYTES + 1
         low = bits_for(UNIT_WORDS - 1)

@@ -8,62 +8,119 @@ from coprime.calls.interface import Call, EngineInterface, Slot, Values
 from coprime.model.lattice import ml_dsa as model
 from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTES, MlDsaSet
 
-ML_DSA_VERIFY_CODE = 46
+KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE = range(44, 47)
 ML_DSA_BY_NAME = {one.name: one for one in ML_DSA_SETS}
 _DRAWN_MESSAGE = 59
 """Bytes of a message that is drawn."""
 
 
-def _slots(sets: Sequence[MlDsaSet]) -> tuple[Slot, ...]:
-    pk, signature = (
-        tuple(getattr(one, name) for one in sets) for name in ("pk_bytes", "signature_bytes")
+def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tuple[Slot, ...]:
+    pk, sk, signature = (
+        tuple(getattr(one, name) for one in sets)
+        for name in ("pk_bytes", "sk_bytes", "signature_bytes")
     )
-    return (
+    public = (
         Slot(0, "pk", "public key: rho, t1", pk, readable=True),
         Slot(1, "signature", "signature: c~, z, hints", signature, readable=True),
         Slot(2, "mu", "representative of a message, computed outside", (HASH_BYTES,)),
         Slot(3, "message", "message after its prefix and context (M')", (0,), streamed=True),
     )
+    if verify_only:
+        return public
+    seed = (SEED_BYTES,)
+    text = "private key: rho, K, tr, s1, s2, t0"
+    return (
+        *public,
+        Slot(4, "sk", text, sk, secret=True, readable=readable),
+        Slot(5, "xi", "seed of a key pair", seed, secret=True),
+        Slot(6, "rnd", "what a signature is hedged with; zeros: deterministic", seed, secret=True),
+    )
 
 
 @cache
-def _signed(parameter_set: str, seed: bytes, message: bytes) -> tuple[bytes, bytes, bytes]:
-    """A public key, mu and a signature."""
+def _signed(parameter_set: str, seed: bytes, rnd: bytes, message: bytes) -> Values:
+    """A key pair, mu and a signature."""
     one = ML_DSA_BY_NAME[parameter_set]
     pk, sk = model.key_pair(one, seed)
     mu = model.representative_for(pk, message)
-    return pk, mu, model.sign(one, sk, mu).signature
+    values = {"xi": seed, "rnd": rnd, "pk": pk, "sk": sk, "mu": mu}
+    return {**values, "signature": model.sign(one, sk, mu, rnd).signature}
 
 
-def _draw_signed(parameter_set: str, random: Random) -> Values:
-    seed, message = random.randbytes(SEED_BYTES), model.framed(random.randbytes(_DRAWN_MESSAGE))
-    pk, mu, signature = _signed(parameter_set, seed, message)
-    return {"pk": pk, "signature": signature, "mu": mu}
+class _Draw:
+    """Inputs from a seed."""
+
+    def __init__(self, *names: str):
+        self.names = names
+
+    def __call__(self, parameter_set: str, random: Random) -> Values:
+        seed, rnd = (random.randbytes(SEED_BYTES) for _ in range(2))
+        message = model.framed(random.randbytes(_DRAWN_MESSAGE))
+        if self.names == ("xi",):
+            return {"xi": seed}
+        values = _signed(parameter_set, seed, rnd, message)
+        return {name: values[name] for name in self.names}
+
+
+def _key_pair(parameter_set: str, values: Values) -> Values:
+    pk, sk = model.key_pair(ML_DSA_BY_NAME[parameter_set], values["xi"])
+    return {"pk": pk, "sk": sk}
+
+
+def _sign(parameter_set: str, values: Values) -> Values:
+    mu = values.get("mu")
+    if mu is None:
+        mu = model.representative(values["sk"][64:128], values["message"])
+    one = ML_DSA_BY_NAME[parameter_set]
+    return {"signature": model.sign(one, values["sk"], mu, values["rnd"]).signature}
 
 
 def _nothing(parameter_set: str, values: Values) -> Values:
     return {}
 
 
-VERIFY = Call(
-    *(ML_DSA_VERIFY_CODE, "ML_DSA_VERIFY", "whether a signature is that of mu, or of a message"),
-    inputs=("pk", "signature"),
-    outputs=(),
-    draw=_draw_signed,
-    reference=_nothing,
-    if_complete=("mu", "message"),
-    uses_up=frozenset({"mu"}),
+CALLS = (
+    Call(
+        *(KEY_PAIR_CODE, "ML_DSA_KEY_PAIR", "a key pair (FIPS 204, algorithm 6)"),
+        inputs=("xi",),
+        outputs=("pk", "sk"),
+        draw=_Draw("xi"),
+        reference=_key_pair,
+        optional=frozenset({"xi"}),
+        uses_up=frozenset({"xi"}),
+    ),
+    Call(
+        *(SIGN_CODE, "ML_DSA_SIGN", "a signature of mu, or of a message (algorithm 7)"),
+        inputs=("sk", "rnd"),
+        outputs=("signature",),
+        draw=_Draw("sk", "rnd", "mu"),
+        reference=_sign,
+        if_complete=("mu", "message"),
+        optional=frozenset({"rnd"}),
+        uses_up=frozenset({"rnd", "mu"}),
+    ),
+    Call(
+        *(VERIFY_CODE, "ML_DSA_VERIFY", "check a signature of mu, or of a message (algorithm 8)"),
+        inputs=("pk", "signature"),
+        outputs=(),
+        draw=_Draw("pk", "signature", "mu"),
+        reference=_nothing,
+        if_complete=("mu", "message"),
+        uses_up=frozenset({"mu"}),
+    ),
 )
 
 
 @cache
-def ml_dsa_interface(sets: tuple[MlDsaSet, ...], *, verify_only: bool) -> EngineInterface:
-    """With these parameter sets; perhaps without private keys."""
+def ml_dsa_interface(
+    sets: tuple[MlDsaSet, ...], *, verify_only: bool, readable: bool
+) -> EngineInterface:
+    """With these parameter sets; perhaps without private keys; sk can be read if `readable`."""
     return EngineInterface(
         family="lattice",
         family_number=12,
-        slots=_slots(sets),
-        calls=(VERIFY,),
+        slots=_slots(sets, verify_only=verify_only, readable=readable),
+        calls=CALLS[-1:] if verify_only else CALLS,
         parameter_sets=tuple(one.name for one in sets),
         program_counters=(*("sponge.sequencer.state", "arithmetic.sequencer.instruction_address"),),
     )

@@ -12,18 +12,20 @@ from ..options import Parser, add_json, add_parameters, hexadecimal_bytes
 
 def add_options(parser: Parser, family: str) -> None:
     """Add the options for engines of a family: one for each slot that a call takes."""
-    interface = CALL_FAMILIES[family].choose({}).design.interface
+    interfaces = CALL_FAMILIES[family].interfaces
     parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
     add_parameters(parser)
-    names = [one.name for one in interface.calls]
-    calls = "; ".join(f"{one.name}, {one.summary}" for one in interface.calls)
+    calls_by_name = {one.name: one for each in interfaces for one in each.calls}
+    slots = {one.name: one for each in interfaces for one in each.slots}
+    sets = [name for each in interfaces for name in each.parameter_sets]
+    names = list(calls_by_name)
+    calls = "; ".join(f"{one.name}, {one.summary}" for one in calls_by_name.values())
     parser.add_argument("operation", metavar="CALL", choices=names, help=f"one of: {calls}")
-    if len(interface.parameter_sets) > 1:
-        first, *_ = interface.parameter_sets
-        text = f"parameter set: {', '.join(interface.parameter_sets)} (default: {first})"
-        parser.choice("--set", interface.parameter_sets, text, first)
-    taken = {name for one in interface.calls for name in one.takes}
-    for slot in [one for one in interface.slots if one.name in taken]:
+    if len(sets) > 1:
+        text = f"parameter set: {', '.join(sets)} (default: the engine's first one)"
+        parser.choice("--set", sets, text, None)
+    taken = {name for one in calls_by_name.values() for name in one.takes}
+    for slot in [one for one in slots.values() if one.name in taken]:
         metavar = "N" if slot.number_of else "HEX|@FILE"
         parser.add_argument(
             option_of(slot.name),

@@ -212,9 +212,7 @@ class LargeBytes(wiring.Component):
             m.d.comb += [check.x.eq(centred), check.check.eq(checks_short & put[SHORT_WAY - 1])]
         return m
 
-    def _compare(
-        self, m: Module, split: HighLow, centred: Value, put: Sequence[Value]
-    ) -> None:
+    def _compare(self, m: Module, split: HighLow, centred: Value, put: Sequence[Value]) -> None:
         """The centred second number waits for the low part of the first one."""
         second = delayed(m, centred, SPLITS - SHORT_WAY, "second")[-1]
         bounds = [Const(one.gamma2, NUMBER) for one in (WIDE, NARROW)]
@@ -224,9 +222,7 @@ class LargeBytes(wiring.Component):
             total.eq(split.low + second),
             self.found.valid.eq(self.compares & put[SPLITS]),
             self.found.payload.eq(
-                (total > gamma2)
-                | (total < -gamma2)
-                | ((total == -gamma2) & (split.high != 0))
+                (total > gamma2) | (total < -gamma2) | ((total == -gamma2) & (split.high != 0))
             ),
         ]
 

@@ -2,7 +2,7 @@
 
 | instruction | effect | cycles, if it does not wait |
 |---|---|---|
-| a step of `large_steps` | by the datapath; one that needs a sample waits for it | 2 and the step's |
+| a step of `large_steps` | by the datapath; it may wait for a sample | 2 and the step's |
 | SEEK | a place's bytes are read, or written, from its begin on | 2 |
 | POST | count one of the semaphore that the sponge side waits for | 2 |
 | VERDICT | POST; from now on `rejected` says whether a check has failed since CLEAR | 2 |
@@ -303,9 +303,7 @@ class LargeProgram:
     ) -> int:
         """A polynomial of bytes; with BELOW its coefficients are checked."""
         return self._add(
-            LargeInstruction(
-                LargeKind.UNPACK, self._place(place), operand, form=form, width=width
-            )
+            LargeInstruction(LargeKind.UNPACK, self._place(place), operand, form=form, width=width)
         )
 
     def pack(

@@ -216,7 +216,9 @@ class LargeSequencer(wiring.Component):
         over = self.instruction[FIELDS["code"] + LABEL_BITS :][:2]
         is_row, is_verdict = over[0], over[1]
         sets = self.program.sets
-        counts = [one.columns - 1 for one in sets] + [0] * ((1 << self.program.set_bits) - len(sets))
+        counts = [one.columns - 1 for one in sets] + [0] * (
+            (1 << self.program.set_bits) - len(sets)
+        )
         counts += [one.k - 1 for one in sets]
         last = look_up(counts, Cat(self.parameter_set, is_row), _INDEX_BITS)
         more = Signal()

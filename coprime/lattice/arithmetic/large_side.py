@@ -93,9 +93,7 @@ class LargeSide(wiring.Component):
         padding = Const(0, TABLE_DEPTH.bit_length() - 1 - LABEL_BITS)
         numbers = [ML_DSA_SETS.index(one) for one in self.program.sets]
         step = sequencer.step
-        packs_hints = (step.kind == LargeKind.PACK) & (
-            step.width == ML_DSA_WIDTHS.index(HINT_BITS)
-        )
+        packs_hints = (step.kind == LargeKind.PACK) & (step.width == ML_DSA_WIDTHS.index(HINT_BITS))
         with m.If(packs_hints):
             m.d.comb += datapath.sample.eq(~hints.packed)
         with m.Else():

@@ -3,8 +3,8 @@
 import enum
 
 from coprime.lattice.memory.twins import SampleBufferTwin
-from coprime.model.lattice import ml_dsa, rounding
 from coprime.model.lattice import large_arithmetic as model
+from coprime.model.lattice import ml_dsa, rounding
 from coprime.model.lattice.large_arithmetic import N, Poly, canonical, centred, corrected
 from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, ML_DSA_SETS, MlDsaSet
 

@@ -9,7 +9,13 @@ K in those of K and tr.
 from collections.abc import Mapping, Sequence
 
 from coprime.lattice.memory.places import BytePlace
-from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, HASH_BYTES, SEED_BYTES, T1_BITS, MlDsaSet
+from coprime.model.lattice.ml_dsa_sets import (
+    DROPPED_BITS,
+    HASH_BYTES,
+    SEED_BYTES,
+    T1_BITS,
+    MlDsaSet,
+)
 
 _WORD_BYTES = 4
 UNIT_WORDS = 4

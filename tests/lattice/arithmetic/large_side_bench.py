@@ -13,12 +13,25 @@ from coprime.model.lattice.large_arithmetic import NUMBER_BITS, N
 from tests.combinational import Bench
 
 INPUTS = {
-    **{"start": 1, "entry": 8, "parameter_set": 2, "sampled": 1, "sample": 36},
-    **{"loads": 1, "address": 12, "load": 32},
+    "start": 1,
+    "entry": 8,
+    "parameter_set": 2,
+    "sampled": 1,
+    "sample": 36,
+    "loads": 1,
+    "address": 12,
+    "load": 32,
 }
 OUTPUTS = {
-    **{"busy": 1, "done": 1, "post": 1, "exceeds": 1, "fault": 1, "wrong": 1},
-    **{"release": 1, "wiping": 1, "word": 32},
+    "busy": 1,
+    "done": 1,
+    "post": 1,
+    "exceeds": 1,
+    "fault": 1,
+    "wrong": 1,
+    "release": 1,
+    "wiping": 1,
+    "word": 32,
 }
 
 
