@@ -75,13 +75,13 @@ def _call_records() -> list[dict[str, Any]]:
             "paper": family.paper,
             "summary": family.summary,
             "parameters": [_parameter(parameter) for parameter in family.settings],
-            "operations": [call.name for call in interface.calls],
-            "parameter_sets": [name for name in interface.parameter_sets if name],
-            "slots": [_slot(slot) for slot in interface.slots],
-            "constant_time": interface.constant_time,
+            "operations": [call.name for one in interfaces for call in one.calls],
+            "parameter_sets": [name for one in interfaces for name in one.parameter_sets if name],
+            "slots": [_slot(slot) for one in interfaces for slot in one.slots],
+            "constant_time": all(one.constant_time for one in interfaces),
         }
         for family in CALL_FAMILIES.values()
-        for interface in [family.choose({}).design.interface]
+        for interfaces in [family.interfaces]
     ]
 
 

@@ -7,11 +7,12 @@ from coprime.parameters import ChoiceParameter
 
 ALL_SETS = "all"
 ML_KEM, ML_DSA = "ml-kem", "ml-dsa"
+_SETS = tuple(one.name.lower() for one in (*ML_KEM_SETS, *ML_DSA_SETS))
 
 LATTICE = CallFamily(
     name="lattice",
     paper="",
-    summary="ML-KEM or ML-DSA on one DSP slice, with Keccak a few slices or a whole round a cycle next to it",
+    summary="ML-KEM or ML-DSA on one DSP slice, with Keccak next to it",
     parameters=(
         ChoiceParameter(
             *("slices", ("4", "8", "16", "32", "64"), "8"),
@@ -20,7 +21,7 @@ LATTICE = CallFamily(
         ChoiceParameter(
             *(
                 "sets",
-                (ALL_SETS, *(one.name.lower() for one in (*ML_KEM_SETS, *ML_DSA_SETS))),
+                (ALL_SETS, *_SETS),
                 ALL_SETS,
             ),
             "parameter sets that the engine has",

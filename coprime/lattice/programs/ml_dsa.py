@@ -24,7 +24,7 @@ from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, Spo
 from coprime.model.lattice.ml_dsa_sets import MlDsaSet
 
 from .ml_dsa_entries import KEY_PAIR, MU_OF_PK, MU_OF_SK, RND, SIGN, VERIFY, XI
-from .ml_dsa_places import UNIT_WORDS, ml_dsa_places
+from .ml_dsa_places import ml_dsa_places
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,6 @@ class _SpongeText:
             tuple(one.k for one in sets),
             tuple(one.columns for one in sets),
             tuple(one.k | one.columns << 8 for one in sets),
-            unit_words=UNIT_WORDS,
             large=True,
         )
 
