@@ -118,7 +118,7 @@ WORD_BITS = sum(FIELDS.values())
 
 
 @dataclass(frozen=True)
-class Operand:
+class LargeOperand:
     """A polynomial: a bank, and which one of it."""
 
     bank: int
@@ -130,7 +130,7 @@ class Operand:
         return BANK * self.bank + place[self.index]
 
 
-_FIRST = Operand(0, Index.FIRST)
+_FIRST = LargeOperand(0, Index.FIRST)
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,9 @@ class LargeInstruction:
 
     code: LargeKind | LargeCode
     place: int = 0
-    operand: Operand = _FIRST
-    other: Operand = _FIRST
-    into: Operand | None = None
+    operand: LargeOperand = _FIRST
+    other: LargeOperand = _FIRST
+    into: LargeOperand | None = None
     sample: bool = False
     keep: bool = False
     adds: Adds = Adds.NEVER
@@ -160,7 +160,7 @@ class LargeInstruction:
     label: int = 0
 
     @property
-    def result(self) -> Operand:
+    def result(self) -> LargeOperand:
         """Where a step's result is written."""
         return self.into or self.operand
 
@@ -242,11 +242,11 @@ class LargeProgram:
         """A call begins with the next instruction."""
         self.entries[name] = len(self.instructions)
 
-    def transform(self, operand: Operand, *, sample: bool = False) -> int:
+    def transform(self, operand: LargeOperand, *, sample: bool = False) -> int:
         """A polynomial, or a sample, becomes its transform."""
         return self._add(LargeInstruction(LargeKind.TRANSFORM, operand=operand, sample=sample))
 
-    def inverse(self, operand: Operand) -> int:
+    def inverse(self, operand: LargeOperand) -> int:
         """A sum of products becomes its inverse transform."""
         first = self._add(LargeInstruction(LargeKind.INVERSE, operand=operand))
         self._add(LargeInstruction(LargeKind.LAST, operand=operand))
@@ -254,10 +254,10 @@ class LargeProgram:
 
     def multiply(
         self,
-        operand: Operand,
-        other: Operand,
+        operand: LargeOperand,
+        other: LargeOperand,
         *,
-        into: Operand | None = None,
+        into: LargeOperand | None = None,
         sample: bool = False,
         adds: Adds = Adds.NEVER,
         subtract: bool = False,
@@ -277,8 +277,8 @@ class LargeProgram:
 
     def sum(
         self,
-        operand: Operand,
-        other: Operand = _FIRST,
+        operand: LargeOperand,
+        other: LargeOperand = _FIRST,
         *,
         sample: bool = False,
         subtract: bool = False,
@@ -290,13 +290,13 @@ class LargeProgram:
             )
         )
 
-    def hint(self, operand: Operand, other: Operand) -> int:
+    def hint(self, operand: LargeOperand, other: LargeOperand) -> int:
         """Hints where adding the other one, which is checked, changes the high parts of P."""
         return self._add(LargeInstruction(LargeKind.HINT, operand=operand, other=other))
 
     def unpack(
         self,
-        operand: Operand,
+        operand: LargeOperand,
         place: BytePlace,
         width: LargeWidth,
         form: PackedForm = PackedForm.HIGH,
@@ -308,7 +308,7 @@ class LargeProgram:
 
     def pack(
         self,
-        operand: Operand,
+        operand: LargeOperand,
         place: BytePlace,
         width: LargeWidth,
         form: PackedForm,

@@ -199,8 +199,8 @@ class LargeTwin:
                 function = model.multiply_subtract if step.subtract else model.multiply_add
                 old = function(before, sample or old, other)
             case LargeKind.SUM:
-                function = model.differences if step.subtract else model.sums
-                old = function(old, sample or other)
+                total = model.differences if step.subtract else model.sums
+                old = total(old, sample or other)
             case LargeKind.UNPACK:
                 old = self._unpack(step, self._read(one.place, step.width))
             case LargeKind.PACK:

@@ -15,9 +15,9 @@ from coprime.lattice.arithmetic.large_instructions import (
     Index,
     LargeCode,
     LargeLoop,
+    LargeOperand,
     LargeProgram,
     LargeWidth,
-    Operand,
 )
 from coprime.lattice.memory.places import BytePlace
 from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
@@ -179,12 +179,12 @@ class _SpongeText:
         self.program.end()
 
 
-_VECTOR = Operand(0, Index.COLUMN)
-_CHALLENGE = Operand(0, Index.LAST)
-_SUM = Operand(1, Index.FIRST)
-_W = Operand(1, Index.ROW)
-_S1, _S2 = Operand(2, Index.COLUMN), Operand(3, Index.ROW)
-_PRODUCT = Operand(0, Index.FIRST)
+_VECTOR = LargeOperand(0, Index.COLUMN)
+_CHALLENGE = LargeOperand(0, Index.LAST)
+_SUM = LargeOperand(1, Index.FIRST)
+_W = LargeOperand(1, Index.ROW)
+_S1, _S2 = LargeOperand(2, Index.COLUMN), LargeOperand(3, Index.ROW)
+_PRODUCT = LargeOperand(0, Index.FIRST)
 """Once y is no longer needed."""
 
 
@@ -194,7 +194,7 @@ class _ArithmeticText:
     def __init__(self, program: LargeProgram, places: Mapping[str, BytePlace]):
         self.program, self.places = program, places
 
-    def row(self, operand: Operand, adds: Adds) -> int:
+    def row(self, operand: LargeOperand, adds: Adds) -> int:
         """A row of the matrix times the vector, transformed back."""
         first = self.program.multiply(operand, _VECTOR, sample=True, adds=adds)
         self.program.loop(LargeLoop.COLUMNS, first)
@@ -241,7 +241,7 @@ class _ArithmeticText:
         program.do(LargeCode.POST)
         program.do(LargeCode.END)
 
-    def times_challenge(self, operand: Operand) -> int:
+    def times_challenge(self, operand: LargeOperand) -> int:
         """The product of a transformed polynomial and c."""
         first = self.program.multiply(operand, _CHALLENGE, into=_PRODUCT)
         self.program.inverse(_PRODUCT)
