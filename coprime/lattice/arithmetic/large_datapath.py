@@ -27,12 +27,15 @@ from .high_low import WIDE
 from .large_butterfly import NUMBER, Butterfly, LargeButterfly
 from .large_bytes import LargeBytes
 from .large_slots import LargeConstants, LargeSlots
-from .large_steps import TABLE_DEPTH, LargeKind, large_step_layout
+from .large_steps import PAIR_SHIFT, TABLE_DEPTH, LargeKind, Part, large_step_layout
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 from .number_packer import WORD_BITS as BYTES_WORD_BITS
+from .shared_part import SharedPart
 from .slot_counter import delayed
 
 WORD_BITS = 36
+_PAIR_BITS = 14
+"""Of two numbers in [-4, 4] that share one."""
 _ENTERS = 3
 """Cycles from a butterfly's first slot to its start."""
 
@@ -116,14 +119,21 @@ class LargeDatapath(wiring.Component):
         region = Mux((multiplies | adds | hints) & slots.is_upper, step.other, step.region)
         m.d.comb += memory.a_address.eq(Cat(word, region))
         begins = delayed(m, slots.valid & (slots.phase == 0), _ENTERS, "begins")
-        first_layer = delayed(m, slots.first_layer, 2, "first_layer")
+        first_layer = delayed(m, slots.first_layer, 1, "first_layer")
+        is_upper = delayed(m, slots.is_upper, 1, "is_upper")
         words = delayed(m, word, 2, "word_at")
         m.d.comb += self.sample_address.eq(Mux(multiplies | adds, words[1], word))
 
         # 2 and 3: words enter; 3: a butterfly starts.
         entering = Signal(NUMBER)
         from_sample = step.sample & (packs | (is_[LargeKind.TRANSFORM] & first_layer[1]))
-        m.d.sync += entering.eq(Mux(from_sample, self.sample, memory.a_data[:NUMBER_BITS]))
+        word_read = memory.a_data[:NUMBER_BITS].as_signed()
+        m.submodules.part = part = SharedPart()
+        m.d.comb += [
+            part.number.eq(word_read),
+            part.part.eq(Mux(adds & (is_upper[1] ^ step.sample), step.part, Part.WHOLE)),
+        ]
+        m.d.sync += entering.eq(Mux(from_sample, self.sample, part.found))
         before = delayed(m, entering, 1, "entering")[1]
         sample = delayed(m, self.sample, 1, "sample_at")[1]
         uses_p = ~multiplies | step.add
@@ -162,10 +172,13 @@ class LargeDatapath(wiring.Component):
         of_lower = Mux(unpacks, lower[1], Mux(is_inverse | adds, early, late))
         of_upper = Mux(last, upper[14], upper[13])
         writes_upper = of_upper[-1] & ~in_order
+        # Of a pair the first number is there, and the second one is unpacked.
+        pair = word_read[:_PAIR_BITS] + (bytes_.unpacked << PAIR_SHIFT)[:_PAIR_BITS]
+        unpacked = Mux(step.add, pair[:_PAIR_BITS].as_signed(), bytes_.unpacked)
         value = Mux(
             last | (is_inverse & writes_upper),
             butterfly.reduced,
-            Mux(unpacks, bytes_.unpacked, butterfly.total),
+            Mux(unpacks, unpacked, butterfly.total),
         )
 
         # Bytes.

@@ -19,14 +19,14 @@ data, and the machine knows no scheme.
 """
 
 import enum
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coprime.lattice.memory.places import BytePlace
 from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, T1_BITS, MlDsaSet
 
 from .large_bytes import PackedForm
-from .large_steps import LargeKind, LargeStep
+from .large_steps import LargeKind, LargeStep, Part
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 
 
@@ -51,6 +51,8 @@ class Index(enum.Enum):
     ROW = 1  # that of the loop's row
     FIRST = 2
     LAST = 3
+    COLUMN_PAIR = 4  # that of the column without its lowest bit
+    ROW_PAIR = 5  # that of the row with 1 as its lowest bit
 
 
 class Adds(enum.Enum):
@@ -89,6 +91,7 @@ class LargeLoop(enum.Enum):
     COLUMNS = 0
     ROWS = 1
     REJECTED = 2  # nothing
+    ALWAYS = 3  # nothing: it jumps
 
 
 BANK = 8
@@ -98,16 +101,17 @@ LABEL_BITS = 8
 FIELDS = {
     "code": 5,
     "place": PLACE_BITS,
-    "index": 2,
+    "index": 3,
     "bank": 2,
-    "other_index": 2,
+    "other_index": 3,
     "other_bank": 2,
-    "into_index": 2,
+    "into_index": 3,
     "into_bank": 2,
     "sample": 1,
     "keep": 1,
     "adds": 2,
     "subtract": 1,
+    "part": 2,
     "form": 3,
     "width": 3,
     "parity": 1,
@@ -126,7 +130,14 @@ class LargeOperand:
 
     def region(self, row: int, column: int) -> int:
         """Its number in the memory."""
-        place = {Index.COLUMN: column, Index.ROW: row, Index.FIRST: 0, Index.LAST: BANK - 1}
+        place = {
+            Index.COLUMN: column,
+            Index.ROW: row,
+            Index.FIRST: 0,
+            Index.LAST: BANK - 1,
+            Index.COLUMN_PAIR: column & ~1,
+            Index.ROW_PAIR: row | 1,
+        }
         return BANK * self.bank + place[self.index]
 
 
@@ -140,7 +151,7 @@ class LargeInstruction:
     Attributes
     ----------
     place : of SEEK, UNPACK and PACK: its number in the program's places
-    operand, other, into, sample, adds, subtract, form, width : of a step
+    operand, other, into, sample, adds, subtract, part, form, width : of a step
     keep : the sample is needed again by the next step
     over, label : of LOOP
     """
@@ -154,6 +165,7 @@ class LargeInstruction:
     keep: bool = False
     adds: Adds = Adds.NEVER
     subtract: bool = False
+    part: Part = Part.WHOLE
     form: PackedForm = PackedForm.BELOW
     width: LargeWidth = LargeWidth.T1
     over: LargeLoop = LargeLoop.COLUMNS
@@ -176,6 +188,7 @@ class LargeInstruction:
             self.sample,
             adds,
             self.subtract,
+            self.part,
             self.form,
             self.width.bits(parameters),
         )
@@ -202,6 +215,7 @@ class LargeInstruction:
             "keep": self.keep,
             "adds": self.adds.value,
             "subtract": self.subtract,
+            "part": self.part.value,
             "form": self.form.value,
             "width": self.width.value,
         }
@@ -280,13 +294,19 @@ class LargeProgram:
         operand: LargeOperand,
         other: LargeOperand = _FIRST,
         *,
+        into: LargeOperand | None = None,
         sample: bool = False,
         subtract: bool = False,
+        part: Part = Part.WHOLE,
     ) -> int:
-        """P plus or minus the sample, or another polynomial."""
+        """P plus or minus another polynomial, or a part of it; or P, or a part of it, plus or minus
+        the sample."""
         return self._add(
             LargeInstruction(
-                LargeKind.SUM, operand=operand, other=other, sample=sample, subtract=subtract
+                *(LargeKind.SUM, 0, operand, other, into),
+                sample=sample,
+                subtract=subtract,
+                part=part,
             )
         )
 
@@ -300,10 +320,19 @@ class LargeProgram:
         place: BytePlace,
         width: LargeWidth,
         form: PackedForm = PackedForm.HIGH,
+        *,
+        add: bool = False,
     ) -> int:
-        """A polynomial of bytes; with BELOW its coefficients are checked."""
+        """A polynomial of bytes; with BELOW its coefficients are checked; with `add` it becomes the
+        high part of a pair."""
+        adds = Adds.ALWAYS if add else Adds.NEVER
         return self._add(
-            LargeInstruction(LargeKind.UNPACK, self._place(place), operand, form=form, width=width)
+            LargeInstruction(
+                *(LargeKind.UNPACK, self._place(place), operand),
+                adds=adds,
+                form=form,
+                width=width,
+            )
         )
 
     def pack(
@@ -337,6 +366,17 @@ class LargeProgram:
     def loop(self, over: LargeLoop, label: int) -> int:
         """Repeat from an instruction on."""
         return self._add(LargeInstruction(LargeCode.LOOP, over=over, label=label))
+
+    def pairs(self, over: LargeLoop, even: Callable[[], object], odd: Callable[[], object]) -> None:
+        """Instructions for even and odd rows, or columns, in turn; these may be an odd number."""
+        first = len(self.instructions)
+        even()
+        following = len(self.instructions) + 2
+        self.loop(over, following)
+        jump = self.loop(LargeLoop.ALWAYS, 0)
+        odd()
+        self.loop(over, first)
+        self.instructions[jump] = replace(self.instructions[jump], label=len(self.instructions))
 
     def do(self, code: LargeCode) -> int:
         """An instruction without operands."""

@@ -223,11 +223,11 @@ class LargeSequencer(wiring.Component):
         last = look_up(counts, Cat(self.parameter_set, is_row), _INDEX_BITS)
         more = Signal()
         m.d.comb += more.eq(Mux(is_row, row, column) != last)
-        with m.If(loops & is_row):
+        with m.If(loops & (over == LargeLoop.ROWS.value)):
             m.d.sync += row.eq(Mux(more, row + 1, 0))
         with m.If(loops & (over == LargeLoop.COLUMNS.value)):
             m.d.sync += column.eq(Mux(more, column + 1, 0))
-        return loops & Mux(is_verdict, self.rejected, more)
+        return loops & Mux(is_verdict, is_row | self.rejected, more)
 
     def _step(self, m: Module, field: data.View, row: Signal, column: Signal) -> None:
         """The step's fields."""
@@ -241,6 +241,7 @@ class LargeSequencer(wiring.Component):
 
         def region(index: Value, bank: Value) -> Value:
             counted = Mux(index[0], row, column)
+            counted = Cat(Mux(index[2], index[0], counted[0]), counted[1:])
             return Cat(Mux(index[1], index[0].replicate(_INDEX_BITS), counted), bank)
 
         m.d.comb += [
@@ -254,6 +255,7 @@ class LargeSequencer(wiring.Component):
                 | ((field.adds == Adds.AFTER_FIRST.value) & (column != 0))
             ),
             step.subtract.eq(field.subtract),
+            step.part.eq(field.part),
             step.form.eq(field.form),
             step.width.eq(
                 look_up(

@@ -7,7 +7,7 @@
 | LAST | P: the last layer, which also scales by 1/256 and k^-2 | 512 |
 | MULTIPLY | P plus or minus sample * g with `add`, else plus or minus sample * g, or P * g | 512 |
 | HINT | P = low parts were checked, g = c t0 is: hints where g changes the high part of P | 512 |
-| SUM | P = P + or - the sample, or another polynomial | 512 |
+| SUM | P = P + or - the sample, or another polynomial; of one of both a part | 512 |
 | UNPACK | P = numbers of bytes, subtracted from a constant, or t1 2^13 | 256, or 512 of wide ones |
 | PACK | bytes of P, as a PackedForm says; or P is only checked | 256, or 512 of wide ones |
 
@@ -25,6 +25,18 @@ from coprime.model.lattice.large_arithmetic import last_constants as constants_o
 
 from .large_bytes import PackedForm
 from .number_packer import ML_DSA_WIDTHS, interval
+
+
+class Part(enum.Enum):
+    """What is taken of a number of memory that two small ones share."""
+
+    WHOLE = 0
+    LOW = 1
+    HIGH = 2
+
+
+PAIR_SHIFT = 9
+"""Two small numbers x and y share x + 2^9 y: s as it is unpacked, and c s, in [-196, 196]."""
 
 
 class LargeKind(enum.Enum):
@@ -77,6 +89,7 @@ def large_step_layout(regions: int) -> data.StructLayout:
             "sample": 1,
             "add": 1,
             "subtract": 1,
+            "part": Part,
             "form": PackedForm,
             "width": range(len(ML_DSA_WIDTHS)),
         }
@@ -94,7 +107,8 @@ class LargeStep:
     into : where the result is written: P unless given
     sample : TRANSFORM reads the sample instead of P; f of MULTIPLY is the sample, else P; SUM adds
         the sample
-    add : MULTIPLY adds P; only with `sample`
+    add : MULTIPLY adds P; only with `sample`; UNPACK adds its numbers times 2^9
+    part : of SUM: of P with `sample`, else of the other one
     subtract : MULTIPLY subtracts the product, SUM the other one
     form : of PACK
     width : bits of a number of UNPACK and PACK
@@ -107,6 +121,7 @@ class LargeStep:
     sample: bool = False
     add: bool = False
     subtract: bool = False
+    part: Part = Part.WHOLE
     form: PackedForm = PackedForm.BELOW
     width: int = 4
 

@@ -17,7 +17,7 @@ from .large_instructions import (
     LargeLoop,
     LargeWidth,
 )
-from .large_steps import LargeKind, LargeStep
+from .large_steps import PAIR_SHIFT, LargeKind, LargeStep, Part
 from .norm_check import BOUNDS, NormBound
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 from .twin import ArithmeticEvents
@@ -76,6 +76,19 @@ class _Hints:
         data = bytes(kept[:most]) + bytes(self.p.omega - most) + bytes(counts)
         self.data = data + self.data[len(data) :]
         return HintEncoder.cycles(most, ML_DSA_SETS.index(self.p))
+
+
+def _part(f: Poly, part: Part) -> Poly:
+    """The numbers that share a polynomial's."""
+    if part is Part.WHOLE:
+        return f
+    half = 1 << PAIR_SHIFT - 1
+    found = []
+    for x in map(centred, f):
+        low = (x + half & 2 * half - 1) - half
+        found.append(low if part is Part.LOW else x - low >> PAIR_SHIFT)
+    assert max(map(abs, found)) < half
+    return found
 
 
 class LargeTwin:
@@ -171,8 +184,9 @@ class LargeTwin:
         return one.step(self._row, self._column, self._parameters)
 
     def _loop(self, over: LargeLoop, label: int) -> int:
-        if over is LargeLoop.REJECTED:
-            return label if self.rejected else self._counter + 1
+        if over in (LargeLoop.REJECTED, LargeLoop.ALWAYS):
+            jumps = self.rejected or over is LargeLoop.ALWAYS
+            return label if jumps else self._counter + 1
         if over is LargeLoop.ROWS:
             more = self._row != self._parameters.k - 1
             self._row = self._row + 1 if more else 0
@@ -200,9 +214,15 @@ class LargeTwin:
                 old = function(before, sample or old, other)
             case LargeKind.SUM:
                 total = model.differences if step.subtract else model.sums
-                old = total(old, sample or other)
+                if samples:
+                    old = total(_part(old, step.part), sample)
+                else:
+                    old = total(old, _part(other, step.part))
             case LargeKind.UNPACK:
-                old = self._unpack(step, self._read(one.place, step.width))
+                found = self._unpack(step, self._read(one.place, step.width))
+                if step.add:
+                    found = [x + (y << PAIR_SHIFT) for x, y in zip(old, found, strict=True)]
+                old = found
             case LargeKind.PACK:
                 self._pack(one, step, sample or old)
             case LargeKind.HINT:

@@ -19,6 +19,7 @@ from coprime.lattice.arithmetic.large_instructions import (
     LargeProgram,
     LargeWidth,
 )
+from coprime.lattice.arithmetic.large_steps import Part
 from coprime.lattice.memory.places import BytePlace
 from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_dsa_sets import MlDsaSet
@@ -183,9 +184,12 @@ _VECTOR = LargeOperand(0, Index.COLUMN)
 _CHALLENGE = LargeOperand(0, Index.LAST)
 _SUM = LargeOperand(1, Index.FIRST)
 _W = LargeOperand(1, Index.ROW)
-_S1, _S2 = LargeOperand(2, Index.COLUMN), LargeOperand(3, Index.ROW)
+_S1, _S2 = LargeOperand(2, Index.COLUMN_PAIR), LargeOperand(2, Index.ROW_PAIR)
+"""Two polynomials share one."""
 _PRODUCT = LargeOperand(0, Index.FIRST)
 """Once y is no longer needed."""
+_Z = LargeOperand(0, Index.ROW_PAIR)
+"""The same; another one, outside of loops over rows."""
 
 
 class _ArithmeticText:
@@ -247,15 +251,37 @@ class _ArithmeticText:
         self.program.inverse(_PRODUCT)
         return first
 
+    def shared(self, operand: LargeOperand, place: BytePlace, over: LargeLoop) -> None:
+        """Each two polynomials of a secret vector share one, which is transformed."""
+        program = self.program
+
+        def unpack(*, add: bool) -> None:
+            program.unpack(operand, place, LargeWidth.SHORT, add=add)
+
+        program.pairs(over, lambda: unpack(add=False), lambda: unpack(add=True))
+        program.pairs(over, lambda: program.transform(operand), lambda: None)
+
+    def low(self, part: Part) -> None:
+        """w - c s2, whose low parts are checked."""
+        if part is Part.LOW:
+            self.times_challenge(_S2)
+        self.program.sum(_W, _PRODUCT, subtract=True, part=part)
+        self.program.pack(_W, self.places["z"], LargeWidth.T0, PackedForm.LOW)
+
+    def z(self, part: Part) -> None:
+        """y + c s1, which is checked, and packed."""
+        if part is Part.LOW:
+            self.times_challenge(_S1)
+        self.program.sum(_PRODUCT, into=_Z, sample=True, part=part)
+        self.program.pack(_Z, self.places["z"], LargeWidth.MASKED, PackedForm.BELOW)
+
     def sign(self) -> None:
         program, places = self.program, self.places
         t0, z = places["t0"], places["z"]
         program.entry(SIGN)
         program.seek(places["s1"], places["s2"])
         for operand, name, over in ((_S1, "s1", LargeLoop.COLUMNS), (_S2, "s2", LargeLoop.ROWS)):
-            first = program.unpack(operand, places[name], LargeWidth.SHORT)
-            program.transform(operand)
-            program.loop(over, first)
+            self.shared(operand, places[name], over)
         again = program.do(LargeCode.CLEAR)
         program.seek(places["w1"], z, t0, places["hints"])
         program.loop(LargeLoop.COLUMNS, program.transform(_VECTOR, sample=True))
@@ -264,16 +290,10 @@ class _ArithmeticText:
         program.do(LargeCode.POST)
         program.loop(LargeLoop.ROWS, row)
         program.transform(_CHALLENGE, sample=True)
-        row = self.times_challenge(_S2)
-        program.sum(_W, _PRODUCT, subtract=True)
-        program.pack(_W, z, LargeWidth.T0, PackedForm.LOW)
-        program.loop(LargeLoop.ROWS, row)
+        program.pairs(LargeLoop.ROWS, lambda: self.low(Part.LOW), lambda: self.low(Part.HIGH))
         program.do(LargeCode.VERDICT)
         program.loop(LargeLoop.REJECTED, again)
-        column = self.times_challenge(_S1)
-        program.sum(_PRODUCT, sample=True)
-        program.pack(_PRODUCT, z, LargeWidth.MASKED, PackedForm.BELOW)
-        program.loop(LargeLoop.COLUMNS, column)
+        program.pairs(LargeLoop.COLUMNS, lambda: self.z(Part.LOW), lambda: self.z(Part.HIGH))
         program.do(LargeCode.VERDICT)
         program.loop(LargeLoop.REJECTED, again)
         row = program.unpack(_PRODUCT, t0, LargeWidth.T0)
