@@ -1,4 +1,4 @@
-"""Polynomials modulo 8380417 in a memory of words of 36 bits, and butterflies on one slice.
+"""Polynomials modulo 8380417 in a memory of their numbers, and butterflies on one slice.
 
 In every cycle one word is read and one is written. A butterfly's lower word is read in its first
 slot and the upper one in the second, and both enter the butterfly three cycles after the first.
@@ -17,7 +17,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.block_ram import BlockRam
+from coprime.cells.parity_ram import ParityRam
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.model.lattice.large_arithmetic import LAYERS, NUMBER_BITS, N
@@ -26,16 +26,14 @@ from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 from .high_low import WIDE
 from .large_butterfly import NUMBER, Butterfly, LargeButterfly
 from .large_bytes import LargeBytes
+from .large_results import LargeResults
 from .large_slots import LargeConstants, LargeSlots
-from .large_steps import PAIR_SHIFT, TABLE_DEPTH, LargeKind, Part, large_step_layout
+from .large_steps import TABLE_DEPTH, LargeKind, Part, large_step_layout
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 from .number_packer import WORD_BITS as BYTES_WORD_BITS
 from .shared_part import SharedPart
 from .slot_counter import delayed
 
-WORD_BITS = 36
-_PAIR_BITS = 14
-"""Of two numbers in [-4, 4] that share one."""
 _ENTERS = 3
 """Cycles from a butterfly's first slot to its start."""
 
@@ -62,11 +60,12 @@ class LargeDatapath(wiring.Component):
     byte (out): what is unpacked of 8 bits, also as a stream
     wipe (1 bit, in): write zeros everywhere; `start` is 0 until this is done
     wiping (1 bit, out): this is under way, as after a reset
+    wrong (1 bit, out): a number has another parity than it was written with
     """
 
     def __init__(self, regions: int, target: Target = Target.GENERIC, *, verify_only: bool = False):
         self.target, self.verify_only, self.regions = Target(target), verify_only, regions
-        self.memory = BlockRam(WORD_BITS, regions * N, target=self.target)
+        self.memory = ParityRam(NUMBER_BITS, regions * N, streams=True, target=self.target)
         super().__init__(
             {
                 "step": In(large_step_layout(regions)),
@@ -87,7 +86,7 @@ class LargeDatapath(wiring.Component):
                 "clear": In(1),
                 "exceeds": Out(1),
                 "wipe": In(1),
-                "wiping": Out(1),
+                **dict.fromkeys(("wiping", "wrong"), Out(1)),
             }
         )
 
@@ -98,6 +97,7 @@ class LargeDatapath(wiring.Component):
         m.submodules.slots = slots = LargeSlots(self.regions)
         m.submodules.constants = constants = LargeConstants()
         m.submodules.butterfly = butterfly = LargeButterfly(self.target)
+        m.submodules.results = results = LargeResults(self.regions)
         m.submodules.bytes = bytes_ = LargeBytes(verify_only=self.verify_only)
         step = self.step
         is_ = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeKind}
@@ -108,7 +108,7 @@ class LargeDatapath(wiring.Component):
         unpacks, packs, hints = (
             is_[one] for one in (LargeKind.UNPACK, LargeKind.PACK, LargeKind.HINT)
         )
-        word, in_order = slots.word, slots.in_order
+        word = slots.word
         m.d.comb += [
             slots.step.eq(step),
             *same_named(slots, self, "start"),
@@ -127,7 +127,7 @@ class LargeDatapath(wiring.Component):
         # 2 and 3: words enter; 3: a butterfly starts.
         entering = Signal(NUMBER)
         from_sample = step.sample & (packs | (is_[LargeKind.TRANSFORM] & first_layer[1]))
-        word_read = memory.a_data[:NUMBER_BITS].as_signed()
+        word_read = memory.a_data.as_signed()
         m.submodules.part = part = SharedPart()
         m.d.comb += [
             part.number.eq(word_read),
@@ -164,22 +164,19 @@ class LargeDatapath(wiring.Component):
         ]
 
         # Words leave.
-        lower = delayed(m, addresses_of(word, slots.valid & (slots.phase == 0)), 14, "lower_at")
-        upper = delayed(m, addresses_of(word, slots.valid & (slots.phase == 1)), 14, "upper_at")
-        is_inverse = is_[LargeKind.INVERSE]
-        late = Mux(multiplies & step.subtract, lower[14], lower[13])
-        early = Mux(adds & step.subtract, lower[6], lower[5])
-        of_lower = Mux(unpacks, lower[1], Mux(is_inverse | adds, early, late))
-        of_upper = Mux(last, upper[14], upper[13])
-        writes_upper = of_upper[-1] & ~in_order
-        # Of a pair the first number is there, and the second one is unpacked.
-        pair = word_read[:_PAIR_BITS] + (bytes_.unpacked << PAIR_SHIFT)[:_PAIR_BITS]
-        unpacked = Mux(step.add, pair[:_PAIR_BITS].as_signed(), bytes_.unpacked)
-        value = Mux(
-            last | (is_inverse & writes_upper),
-            butterfly.reduced,
-            Mux(unpacks, unpacked, butterfly.total),
-        )
+        m.d.comb += [
+            *same_named(results, slots, "valid", "phase", "word"),
+            *same_named(results, butterfly, "total", "reduced"),
+            *same_named(results, bytes_, "unpacked"),
+            results.step.eq(step),
+            results.before.eq(word_read),
+            results.wipe.eq(self.wipe),
+            self.wiping.eq(results.wiping),
+            memory.b_write.eq(results.write),
+            memory.b_address.eq(results.address),
+            memory.b_write_data.eq(results.data),
+            self.wrong.eq(memory.wrong),
+        ]
 
         # Bytes.
         m.d.comb += [
@@ -201,28 +198,4 @@ class LargeDatapath(wiring.Component):
             bytes_.put.eq(begins[2] & splits),
             bytes_.compares.eq(hints),
         ]
-        cleared, wiping = Signal.like(memory.b_address), Signal(init=1)
-        m.d.comb += [
-            self.wiping.eq(wiping),
-            memory.b_write.eq((of_lower[-1] & ~splits) | writes_upper | wiping),
-            memory.b_address.eq(
-                Mux(
-                    wiping,
-                    cleared,
-                    Cat(Mux(writes_upper, of_upper[:-1], of_lower[:-1]), step.into),
-                )
-            ),
-            memory.b_write_data.eq(Mux(wiping, 0, value[:NUMBER_BITS])),
-        ]
-        with m.If(wiping):
-            m.d.sync += cleared.eq(cleared + 1)
-            with m.If(cleared == self.memory.depth - 1):
-                m.d.sync += wiping.eq(0)
-        with m.If(self.wipe):
-            m.d.sync += [wiping.eq(1), cleared.eq(0)]
         return m
-
-
-def addresses_of(word: Signal, valid: Signal) -> Signal:
-    """An address, and whether there is one."""
-    return Cat(word, valid)

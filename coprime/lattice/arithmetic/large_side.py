@@ -45,7 +45,7 @@ class LargeSide(wiring.Component):
     exceeds (1 bit, out): a number was out of its bounds, or a rule of hints was broken, since CLEAR
     rejected (1 bit, out): the same, as the last VERDICT has found it
     multiplying (1 bit, out): a step is executed
-    fault (1 bit, out): of LargeSequencer
+    fault (1 bit, out): of LargeSequencer, or a parity of a polynomial is wrong
     wipe (1 bit, in): end, and clear the polynomials
     wiping (1 bit, out): this is under way, as it is after a reset
     """
@@ -106,7 +106,8 @@ class LargeSide(wiring.Component):
             *same_named(
                 *(sequencer, self, "start", "entry", "parameter_set", "full", "wipe"),
             ),
-            *same_named(self, sequencer, "busy", "done", "release", "post", "rejected", "fault"),
+            *same_named(self, sequencer, "busy", "done", "release", "post", "rejected"),
+            self.fault.eq(sequencer.fault | datapath.wrong),
             datapath.parameter_set.eq(look_up(numbers, self.parameter_set, 2)),
             datapath.step.eq(sequencer.step),
             datapath.start.eq(sequencer.start_step),

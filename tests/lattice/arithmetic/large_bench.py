@@ -13,6 +13,10 @@ def as_words(data):
     return [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
 
 
+def with_parity(word):
+    return word | (word.bit_count() % 2) << 24
+
+
 def signed(word):
     word &= (1 << 24) - 1
     return word - (word >> 23 << 24)
@@ -88,7 +92,8 @@ class LargeBench:
 
     def load(self, context, region, f):
         for place, x in enumerate(f):
-            context.set(self.dut.memory.data[region * N + place], x & (1 << 24) - 1)
+            word = x & (1 << 24) - 1
+            context.set(self.dut.memory.data[region * N + place], with_parity(word))
 
     def read(self, context, region):
         return [signed(context.get(self.dut.memory.data[region * N + w])) for w in range(N)]
