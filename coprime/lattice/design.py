@@ -120,13 +120,15 @@ def lattice(
     secrets: str,
     schemes: str = ML_KEM,
     verify_only: str = "0",
+    check_signatures: str = "1",
 ) -> "LatticeDesign | LargeDesign":
     """The design of the family `lattice`. ValueError for parameter sets of another scheme, and for
     an engine of ML-KEM that only verifies."""
     readable = secrets == "readable"
     if schemes == ML_DSA:
         return LargeDesign(
-            _chosen(ML_DSA_SETS, sets, schemes), int(slices), verify_only == "1", readable
+            *(_chosen(ML_DSA_SETS, sets, schemes), int(slices), verify_only == "1", readable),
+            check_signatures == "1",
         )
     if verify_only == "1":
         raise ValueError(f"verify_only=1 needs schemes={ML_DSA}: ML-KEM has no signatures")

@@ -40,6 +40,11 @@ LATTICE = CallFamily(
             "1: of ML-DSA nothing but verification",
             sparse=True,
         ),
+        ChoiceParameter(
+            *("check_signatures", ("0", "1"), "1"),
+            "1: a signature of ML-DSA is verified before it can be read",
+            sparse=True,
+        ),
     ),
     builder="coprime.lattice.design:lattice",
     variants=({}, {"schemes": ML_DSA}),

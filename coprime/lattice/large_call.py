@@ -1,73 +1,67 @@
-"""What an engine of ML-DSA does in a call, cycle by cycle, in integers."""
+"""What an engine of ML-DSA does in a routine, cycle by cycle, in integers."""
 
 from dataclasses import dataclass
 
-from coprime.calls.interface import Values
+from coprime.model.lattice.large_arithmetic import N
 
 from .arithmetic.large_twin import LargeTwin
-from .memory.places import words_needed
 from .memory.twins import SampleBufferTwin, SemaphoreTwin
 from .programs.ml_dsa import LargePrograms
+from .programs.ml_dsa_entries import Routine
 from .sponge_side.twin import SpongeSideTwin
-from .twin import words_of
 
-LIMIT = 20_000_000
-"""Cycles after which a call is taken to hang."""
+LIMIT = 100_000_000
+"""Cycles after which a routine is taken to hang."""
 MOST_POSTS = 15
 
 
 @dataclass(frozen=True)
-class LargeTrace:
-    """A call's result, and where its cycles went.
+class RoutineTrace:
+    """A routine's result, and where its cycles went.
 
     Attributes
     ----------
-    memory : of bytes, by words
-    cycles : in which the engine worked
+    cycles : of the routine
     valid : no check has failed
+    random : bytes that are left
     sponge_ends, arithmetic_ends : the cycle of each side's END
     """
 
-    memory: list[int]
     cycles: int
     valid: bool
+    random: bytes
     sponge_ends: int
     arithmetic_ends: int
 
 
-def run_large_call(
+def run_routine(
     programs: LargePrograms,
     slices: int,
-    entry: str,
+    routine: Routine,
     parameter_set: int,
-    inputs: Values,
+    memory: list[int],
     present: int = 0,
     random: bytes = b"",
-) -> LargeTrace:
-    """A call with these inputs and random bytes.
+) -> RoutineTrace:
+    """A routine that streams nothing, with the words of the byte memory, which it changes.
 
-    Raises ValueError if there are fewer random bytes than the call draws; AssertionError if the
+    Raises ValueError if there are fewer random bytes than the routine draws; AssertionError if the
     programs wait for each other.
     """
-    places = programs.places
-    memory = [0] * words_needed(places)
-    for name, data in inputs.items():
-        start = places[name].addresses[parameter_set]
-        words = words_of(data)
-        memory[start : start + len(words)] = words
-    buffer = SampleBufferTwin(256)
+    buffer = SampleBufferTwin(N)
     sponge = SpongeSideTwin(slices, programs.sponge, memory, buffer)
     arithmetic = LargeTwin(programs.arithmetic, memory, buffer)
     to_sponge = SemaphoreTwin(MOST_POSTS)
     while sponge.wiping:
         sponge.tick()
-    sponge.start(entry, parameter_set, present)
-    arithmetic.start(entry, parameter_set)
+    sponge.start(routine.name, parameter_set, present)
+    if not routine.hashes_only:
+        arithmetic.start(routine.name, parameter_set)
     ends = [0, 0]
     for cycle in range(1, LIMIT):
         if not sponge.busy and not arithmetic.busy:
             valid = not (sponge.differs or arithmetic.exceeds)
-            return LargeTrace(memory, cycle, valid, *ends)
+            return RoutineTrace(cycle, valid, random, *ends)
         hashed = sponge.tick(
             available=to_sponge.available,
             random=random[0] if random else None,

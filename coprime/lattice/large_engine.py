@@ -3,35 +3,36 @@
 Source: FIPS 204. Cycles: `LargeDesign.predict`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
 from amaranth.utils import bits_for
 
-from coprime.calls.interface import WIPE
+from coprime.calls.interface import WIPE, WORD_BYTES
 from coprime.calls.ports import CallSignature
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.engine.capabilities import Error
 from coprime.model.lattice.large_arithmetic import N
-from coprime.model.lattice.ml_dsa_sets import MlDsaSet
+from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, MlDsaSet
 
 from .arithmetic.large_side import LargeSide
 from .large_host_port import LargeHostPort
+from .large_order import RoutineOrder
 from .memory.byte_memory import ByteMemory
 from .memory.places import words_needed
 from .memory.sample_buffer import SampleBuffer
 from .memory.semaphore import Semaphore
-from .ml_dsa_interface import KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE, ml_dsa_interface
+from .ml_dsa_interface import ml_dsa_interface
 from .programs.ml_dsa import ml_dsa_programs
-from .programs.ml_dsa_entries import KEY_PAIR, MU_OF_PK, MU_OF_SK, RND, SIGN, VERIFY, XI
+from .programs.ml_dsa_entries import RND, XI, Routine
 from .sponge_side.sponge_side import SpongeSide
 
 MOST_POSTS = 15
-"""Rows that the arithmetic side may be ahead, at most 8, fit."""
+"""The arithmetic side is at most 8 rows ahead."""
 
 
 class LargeEngine(wiring.Component):
@@ -41,15 +42,15 @@ class LargeEngine(wiring.Component):
     |---|---|
     | CLEAR | after a reset, a fault, or for WIPE: all memories are cleared |
     | IDLE | slots are loaded and read |
-    | MESSAGE | mu is not complete: the sponge side hashes the message that is streamed |
-    | RUN | both sides execute their programs, until both have ended or there is a fault |
+    | RUN | both sides execute their programs, routine by routine, until there is a fault |
 
-    In MESSAGE the cycles count in which the sponge computes, so that their number does not depend
-    on the stream's words.
+    While a message is streamed those cycles count in which the sponge computes, so that their
+    number does not depend on the stream's words.
 
     A fault is a word of the byte memory, or an instruction of the arithmetic side, with a wrong
-    parity; comparisons that contradict each other, or are not complete; and a memory that is
-    cleared meanwhile. The call ends with FAULT after everything was cleared.
+    parity; comparisons that contradict each other, or are not complete; a signature of the engine
+    that is wrong; and a memory that is cleared meanwhile. The call ends with FAULT after everything
+    was cleared.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ class LargeEngine(wiring.Component):
     slices (int): of Keccak's state in a cycle: 4, 8, 16, 32 or 64
     verify_only (bool): signatures are verified, and no private key can be loaded
     readable (bool): sk can be read
+    check_signatures (bool): a signature is verified before it can be read
     target (Target): XC7 places LUTs and one DSP48E1
     """
 
@@ -67,6 +69,7 @@ class LargeEngine(wiring.Component):
         *,
         verify_only: bool,
         readable: bool,
+        check_signatures: bool,
         target: Target = Target.GENERIC,
     ):
         self.sets, self.target, self.verify_only = sets, Target(target), verify_only
@@ -79,6 +82,7 @@ class LargeEngine(wiring.Component):
         self.arithmetic = LargeSide(
             self.programs.arithmetic, bits, self.target, verify_only=verify_only
         )
+        self.order = RoutineOrder(self.interface, check_signatures=check_signatures)
         self.host = LargeHostPort(self.interface, self.programs.places, bits)
         super().__init__(CallSignature(self.interface))
 
@@ -123,44 +127,35 @@ class LargeEngine(wiring.Component):
         return m
 
     def _control(self, m: Module) -> None:
-        """CLEAR, IDLE, MESSAGE and RUN."""
+        """CLEAR, IDLE and RUN."""
         sponge, arithmetic = self.sponge, self.arithmetic
-        number = {one.name: one.number for one in self.interface.slots}
-        hashes, begins, wipes, idle = Signal(), Signal(), Signal(), Signal()
-        clears, call, streams = Signal(), Signal.like(self.call), Signal()
-        faulty, verifies, which = Signal(), Signal(), Signal(2)
+        m.submodules.order = order = self.order
+        begins, wipes, idle, clears = (Signal() for _ in range(4))
+        faulty, error = Signal(), Signal(Error)
+        routine = order.routine
         parts = (self.memory, self.samples, sponge, arithmetic)
         wiping = Cat(part.wiping for part in parts).any()
         m.d.comb += [
-            which.eq(Mux(idle, self.call, call) - KEY_PAIR_CODE),
-            sponge.entry.eq(self._entry(sponge.program.entries, Cat(which, hashes))),
-            sponge.start.eq(hashes | begins),
-            arithmetic.entry.eq(self._entry(arithmetic.program.entries, Cat(which, Const(0, 1)))),
-            arithmetic.start.eq(begins),
+            sponge.entry.eq(_by_routine(sponge.program.entries, order.next)),
+            arithmetic.entry.eq(_by_routine(arithmetic.program.entries, order.next)),
+            sponge.start.eq(begins),
+            arithmetic.start.eq(begins & ~_is(order.next, lambda one: one.hashes_only)),
             *(part.wipe.eq(wipes) for part in parts),
             self.host.idle.eq(idle),
             self.memory.host_reads.eq(idle),
-            self.host.streams.eq(streams),
+            self.host.streams.eq(self.busy & _is(routine, lambda one: one.streams)),
+            *same_named(order, self, "call", "complete"),
+            order.start.eq(idle),
+            order.begins.eq(begins),
+            order.invalid.eq(
+                sponge.differs | (arithmetic.exceeds & ~_is(routine, lambda one: one.hashes_only))
+            ),
         ]
         for bit, name in ({} if self.verify_only else {XI: "xi", RND: "rnd"}).items():
-            m.d.comb += sponge.present[bit].eq(self.complete[number[name]])
+            m.d.comb += sponge.present[bit].eq(self.complete[self.interface.slot[name].number])
         ended = ~sponge.busy & ~arithmetic.busy
-        wrong = arithmetic.fault | self.memory.wrong | wiping
-        contradicts = verifies & (
-            (sponge.differs == sponge.agrees)
-            | (
-                sponge.compared
-                != look_up(
-                    [one.challenge_bytes // 4 for one in self.sets],
-                    self.parameter_set,
-                    len(sponge.compared),
-                )
-            )
-        )
-        with m.If(faulty):
-            m.d.comb += self.error.eq(Error.FAULT)
-        with m.Elif(verifies & (sponge.differs | arithmetic.exceeds)):
-            m.d.comb += self.error.eq(Error.SIGNATURE)
+        wrong = arithmetic.fault | self.memory.wrong | wiping | (ended & self._contradicts(routine))
+        m.d.comb += self.error.eq(Mux(faulty, Error.FAULT, error))
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
                 m.d.comb += [clears.eq(1), self.busy.eq(1), self.working.eq(1)]
@@ -170,63 +165,53 @@ class LargeEngine(wiring.Component):
             with m.State("IDLE"):
                 m.d.comb += idle.eq(1)
                 with m.If(self.start):
-                    m.d.sync += [call.eq(self.call), faulty.eq(0)]
+                    m.d.sync += [faulty.eq(0), error.eq(Error.NONE)]
+                    m.next = "RUN"
+                    m.d.comb += begins.eq(self.call != WIPE)
                     with m.If(self.call == WIPE):
                         m.d.comb += wipes.eq(1)
                         m.next = "CLEAR"
-                    with m.Elif(self.complete[number["mu"]] | (self.call == KEY_PAIR_CODE)):
-                        m.d.comb += begins.eq(1)
-                        m.next = "RUN"
-                    with m.Else():
-                        m.d.comb += hashes.eq(1)
-                        m.next = "MESSAGE"
-            with m.State("MESSAGE"):
-                m.d.comb += [self.busy.eq(1), self.working.eq(sponge.computes), streams.eq(1)]
-                with m.If(wrong):
-                    m.d.comb += wipes.eq(1)
-                    m.d.sync += faulty.eq(1)
-                    m.next = "CLEAR"
-                with m.Elif(~sponge.busy):
-                    m.d.comb += begins.eq(1)
-                    m.next = "RUN"
             with m.State("RUN"):
-                m.d.comb += [self.busy.eq(1), self.working.eq(~sponge.waits)]
-                with m.If(wrong | (ended & contradicts)):
+                streams = _is(routine, lambda one: one.streams)
+                m.d.comb += [
+                    self.busy.eq(1),
+                    self.working.eq(Mux(streams, sponge.computes, ~sponge.waits)),
+                ]
+                with m.If(wrong | (ended & order.fails)):
                     m.d.comb += wipes.eq(1)
                     m.d.sync += faulty.eq(1)
                     m.next = "CLEAR"
+                with m.Elif(ended & order.follows):
+                    m.d.comb += begins.eq(1)
                 with m.Elif(ended):
-                    m.d.comb += self.done.eq(1)
+                    m.d.comb += [self.done.eq(1), self.error.eq(order.error)]
+                    m.d.sync += error.eq(order.error)
                     m.next = "IDLE"
+        m.d.comb += self.given.eq(Mux(clears, 0, order.given))
 
-        def numbers(names: Iterable[str]) -> int:
-            return sum(1 << number[name] for name in names)
-
-        calls = {one.code - KEY_PAIR_CODE: one for one in self.interface.calls}
-        uses_up, outputs = (
-            look_up(
-                [numbers(getattr(calls[k], of)) if k in calls else 0 for k in range(4)],
-                which,
-                len(self.given),
-            )
-            for of in ("uses_up", "outputs")
+    def _contradicts(self, routine: Value) -> Value:
+        """Comparisons contradict each other, or are not all there."""
+        sponge = self.sponge
+        words = [one.challenge_bytes // WORD_BYTES for one in self.sets]
+        challenge = look_up(words, self.parameter_set, len(sponge.compared))
+        # MATCH compares tr, CHECK_SK also a hash of t0: 16 words each.
+        tr = HASH_BYTES // WORD_BYTES
+        count = (1 << len(sponge.compared)) - 1
+        expected = Mux(
+            routine == Routine.VERIFY,
+            challenge,
+            Mux(routine == Routine.MATCH, tr, 2 * tr & count),
         )
-        m.d.comb += [
-            verifies.eq(call == VERIFY_CODE),
-            self.given.eq(Mux(clears, 0, self.complete & ~uses_up | outputs)),
-        ]
+        compares = _is(routine, lambda one: one.compares)
+        return compares & ((sponge.differs == sponge.agrees) | (sponge.compared != expected))
 
-    @staticmethod
-    def _entry(entries: Mapping[str, int], which: Value) -> Value:
-        """Where a call begins, or after all of them the hash of its message."""
-        names = {
-            KEY_PAIR_CODE: (KEY_PAIR, None),
-            SIGN_CODE: (SIGN, MU_OF_SK),
-            VERIFY_CODE: (VERIFY, MU_OF_PK),
-        }
-        rows = [
-            entries.get(names.get(KEY_PAIR_CODE + k, (None, None))[hashes] or "", 0)
-            for hashes in range(2)
-            for k in range(4)
-        ]
-        return look_up(rows, which, bits_for(max(rows)))
+
+def _is(routine: Value, holds: Callable[[Routine], bool]) -> Value:
+    """Whether something holds for a routine."""
+    return look_up([holds(one) for one in Routine], routine, 1)
+
+
+def _by_routine(entries: Mapping[str, int], routine: Value) -> Value:
+    """Where a routine begins."""
+    rows = [entries.get(one.name, 0) for one in Routine]
+    return look_up(rows, routine, max(1, bits_for(max(rows))))

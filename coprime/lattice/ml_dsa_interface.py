@@ -8,7 +8,7 @@ from coprime.calls.interface import Call, EngineInterface, Slot, Values
 from coprime.model.lattice import ml_dsa as model
 from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTES, MlDsaSet
 
-KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE = range(44, 47)
+KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE, CHECK_KEY_CODE = range(44, 48)
 ML_DSA_BY_NAME = {one.name: one for one in ML_DSA_SETS}
 _DRAWN_MESSAGE = 59
 """Bytes of a message that is drawn."""
@@ -21,7 +21,7 @@ def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tu
     )
     public = (
         Slot(0, "pk", "public key: rho, t1", pk, readable=True),
-        Slot(1, "signature", "signature: c~, z, hints", signature, readable=True),
+        Slot(1, "signature", "a signature: c~, z, hints", signature, readable=True),
         Slot(2, "mu", "representative of a message, computed outside", (HASH_BYTES,)),
         Slot(3, "message", "message after its prefix and context (M')", (0,), streamed=True),
     )
@@ -75,6 +75,10 @@ def _sign(parameter_set: str, values: Values) -> Values:
     return {"signature": model.sign(one, values["sk"], mu, values["rnd"]).signature}
 
 
+def _public_key(parameter_set: str, values: Values) -> Values:
+    return {"pk": model.public_of(ML_DSA_BY_NAME[parameter_set], values["sk"])}
+
+
 def _nothing(parameter_set: str, values: Values) -> Values:
     return {}
 
@@ -93,9 +97,9 @@ CALLS = (
         *(SIGN_CODE, "ML_DSA_SIGN", "a signature of mu, or of a message (algorithm 7)"),
         inputs=("sk", "rnd"),
         outputs=("signature",),
-        draw=_Draw("sk", "rnd", "mu"),
+        draw=_Draw("sk", "rnd", "pk", "mu"),
         reference=_sign,
-        if_complete=("mu", "message"),
+        if_complete=("pk", "mu", "message"),
         optional=frozenset({"rnd"}),
         uses_up=frozenset({"rnd", "mu"}),
     ),
@@ -107,6 +111,14 @@ CALLS = (
         reference=_nothing,
         if_complete=("mu", "message"),
         uses_up=frozenset({"mu"}),
+    ),
+    Call(
+        *(CHECK_KEY_CODE, "ML_DSA_CHECK_KEY", "check sk, and pk where it is complete, and give pk"),
+        inputs=("sk",),
+        outputs=("pk",),
+        draw=_Draw("sk", "pk"),
+        reference=_public_key,
+        if_complete=("pk",),
     ),
 )
 
@@ -120,7 +132,7 @@ def ml_dsa_interface(
         family="lattice",
         family_number=12,
         slots=_slots(sets, verify_only=verify_only, readable=readable),
-        calls=CALLS[-1:] if verify_only else CALLS,
+        calls=tuple(one for one in CALLS if one.code == VERIFY_CODE or not verify_only),
         parameter_sets=tuple(one.name for one in sets),
         program_counters=(*("sponge.sequencer.state", "arithmetic.sequencer.instruction_address"),),
     )

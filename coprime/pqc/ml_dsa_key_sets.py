@@ -7,9 +7,8 @@ Everything here is computed in Python, in a time that depends on the key.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coprime.model.lattice import large_arithmetic, ml_dsa
-from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS, SEED_BYTES, T1_BITS, MlDsaSet
-from coprime.model.lattice.rounding import power2round
+from coprime.model.lattice import ml_dsa
+from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS, SEED_BYTES, MlDsaSet
 
 _ALGORITHMS = "2.16.840.1.101.3.4.3"
 
@@ -43,18 +42,7 @@ class MlDsaKeySet:
 
     def public_of(self, private: bytes) -> bytes:
         """The public key of an expanded private key. ValueError if its parts contradict."""
-        ml_dsa.check_key(self.parameters, None, private)
-        parts = ml_dsa.unpack_private(self.parameters, private)
-        vector = [large_arithmetic.transform(one) for one in parts.s1]
-        public = parts.rho
-        for row, error in enumerate(parts.s2):
-            t = large_arithmetic.inverse(ml_dsa.matrix_row(parts.rho, row, vector))
-            high = [
-                power2round((x + y) % ml_dsa.Q)[0]  # t1 of t = A s1 + s2
-                for x, y in zip(t, error, strict=True)
-            ]
-            public += ml_dsa.pack(high, T1_BITS)
-        return public
+        return ml_dsa.public_of(self.parameters, private)
 
     def check_public(self, public: bytes) -> None:
         """Every value is one of a public key."""

@@ -105,9 +105,12 @@ def test_each_call(lattice, name):
     """With mu and with a message; key pairs and verifications in fewer cycles than is stated."""
     values = signed(name, random.Random(SEED), 0)
     pair = lattice.call("ML_DSA_KEY_PAIR", name, only(values, "xi"))
-    lattice.call("ML_DSA_SIGN", name, only(values, "sk", "rnd", "mu"))
+    lattice.call("ML_DSA_SIGN", name, only(values, "sk", "rnd", "pk", "mu"))
+    assert lattice.driver.complete() == {"pk", "sk", "signature"}
     check = lattice.call("ML_DSA_VERIFY", name, only(values, "pk", "signature", "mu"))
     lattice.call("ML_DSA_VERIFY", name, only(values, "pk", "signature", "message"))
+    found = lattice.call("ML_DSA_CHECK_KEY", name, only(values, "sk", "pk"))
+    assert found.outputs == only(values, "pk")
     for result, limit in zip((pair, check), LIMITS[name], strict=True):
         assert result.cycles <= limit
 
@@ -133,7 +136,9 @@ def test_what_a_call_gives_stays_in_the_engine(lattice):
     result = driver.call("ML_DSA_SIGN", only(values, "message"), parameter_set=name)
     assert result.outputs == only(values, "signature")
     driver.call("ML_DSA_VERIFY", only(values, "message"), parameter_set=name)
-    assert driver.complete() == {"pk", "sk", "signature"}
+    driver.call("ML_DSA_CHECK_KEY", {}, parameter_set=name)
+    assert driver.complete() == {"pk", "sk"}
+    driver.load(only(values, "signature"), parameter_set=name)
     with pytest.raises(EngineError) as refused:
         driver.call("ML_DSA_VERIFY", {"message": b"another"}, parameter_set=name)
     assert refused.value.code is Error.SIGNATURE
@@ -158,6 +163,50 @@ def test_wrong_signatures_are_refused(lattice, name):
     wrong = bytearray(values["signature"])
     wrong[one.challenge_bytes : one.challenge_bytes + 3] = bytes(3)
     assert lattice.refuses(name, values | {"signature": bytes(wrong)})
+
+
+@pytest.mark.matrix
+def test_a_signature_without_its_public_key(lattice):
+    """It is computed, and the signature verified; another one is not the private key's."""
+    generator, name = random.Random(SEED), SMALLEST
+    values = signed(name, generator, 0)
+    another, _ = model.key_pair(ML_DSA_BY_NAME[name], generator.randbytes(SEED_BYTES))
+    lattice.driver.wipe()
+    for pk in ({}, {"pk": another}):
+        lattice.call("ML_DSA_SIGN", name, only(values, "sk", "rnd", "message") | pk)
+        assert lattice.driver.complete() == {"sk", "signature"}
+
+
+@pytest.mark.matrix
+def test_signatures_that_are_not_verified():
+    values = signed(SMALLEST, random.Random(SEED), 1)
+    made = Lattice(check_signatures="0", sets="ml-dsa-44")
+    with made.device:
+        made.call("ML_DSA_SIGN", SMALLEST, only(values, "sk", "rnd", "mu"))
+
+
+def test_wrong_keys_are_refused(lattice):
+    """A bit of rho, tr, s1, s2, t0; a coefficient of s1 that is too large; another public key."""
+    one, generator = ML_DSA_BY_NAME[SMALLEST], random.Random(SEED)
+    values = only(signed(SMALLEST, generator, 0), "pk", "sk")
+    t0 = 128 + 32 * one.s_bits * (one.k + one.columns)
+    wrong = []
+    for place in (0, 64, 127, 128, t0 - 1, t0, one.sk_bytes - 1):
+        sk = bytearray(values["sk"])
+        sk[place] ^= 1 << generator.randrange(8)
+        wrong.append({"sk": bytes(sk)})
+    wrong.append({"sk": values["sk"][:128] + b"\x07" + values["sk"][129:]})
+    wrong.append(values | {"pk": values["pk"][:-1] + bytes([values["pk"][-1] ^ 1])})
+    for given in wrong:
+        lattice.driver.wipe()
+        with pytest.raises(EngineError) as refused:
+            lattice.driver.call("ML_DSA_CHECK_KEY", given, parameter_set=SMALLEST)
+        assert refused.value.code is Error.INVALID_KEY
+    outcome = lattice.design.predict(
+        lattice.interface.call["ML_DSA_CHECK_KEY"], SMALLEST, wrong[-1]
+    )
+    assert outcome.error is Error.INVALID_KEY
+    assert lattice.device.read32(registers.CYCLES.address) == outcome.cycles
 
 
 @pytest.mark.matrix

@@ -39,6 +39,9 @@ class Application:
             found = self.driver.call("ML_DSA_KEY_PAIR", seed, parameter_set=case.set).outputs
         if case.operation == "key_pair":
             return found
+        if case.operation == "sign" and "sk" in inputs:
+            key = {"sk": inputs.pop("sk")}
+            self.driver.call("ML_DSA_CHECK_KEY", key, parameter_set=case.set)
         name = {"sign": "ML_DSA_SIGN", "verify": "ML_DSA_VERIFY"}[case.operation]
         return self.driver.call(name, inputs, parameter_set=case.set).outputs
 

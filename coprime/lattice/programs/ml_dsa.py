@@ -24,7 +24,7 @@ from coprime.lattice.memory.places import BytePlace
 from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_dsa_sets import MlDsaSet
 
-from .ml_dsa_entries import KEY_PAIR, MU_OF_PK, MU_OF_SK, RND, SIGN, VERIFY, XI
+from .ml_dsa_entries import RND, XI, Routine
 from .ml_dsa_places import ml_dsa_places
 
 
@@ -42,6 +42,8 @@ def ml_dsa_programs(sets: tuple[MlDsaSet, ...], *, verify_only: bool) -> LargePr
     """The programs for these parameter sets.
 
     MU_OF_PK, MU_OF_SK : pk, or sk, and the stream of a message give mu; the sponge side's only
+    MATCH : the sponge side finds whether pk is that of sk
+    CHECK_SK : both sides find whether the parts of sk belong together; pk, instead of a signature
     VERIFY : of pk, mu and a signature: what both sides' checks have found says whether it is right
     KEY_PAIR : xi is drawn unless present; pk and sk
     SIGN : rnd is drawn unless present; sk and mu give a signature
@@ -54,9 +56,11 @@ def ml_dsa_programs(sets: tuple[MlDsaSet, ...], *, verify_only: bool) -> LargePr
         text.verify()
     if not verify_only:
         sponge.mu_of_sk()
+        sponge.match()
         for text in texts:
             text.key_pair()
             text.sign()
+            text.check_sk()
     return LargePrograms(sponge.program.assemble(), arithmetic.program.assemble(), places)
 
 
@@ -112,19 +116,41 @@ class _SpongeText:
         self.program.loop(Over.ROWS, row)
 
     def mu_of_pk(self) -> None:
-        self.program.entry(MU_OF_PK)
+        self.program.entry(Routine.MU_OF_PK.name)
         self.program.hash("SHAKE256", self.places["tr"])
         self.program.absorb(self.places["pk"], last=True)
         self.program.settle()
         self.mu("tr")
 
+    def match(self) -> None:
+        self.program.entry(Routine.MATCH.name)
+        self.program.compare(self.places["sk_tr"])
+        self.program.absorb(self.places["pk"], last=True)
+        self.program.end()
+
+    def check_sk(self) -> None:
+        program, places = self.program, self.places
+        program.entry(Routine.CHECK_SK.name)
+        program.hash("SHAKE256", places["tr"])
+        program.absorb(places["t0"], last=True)
+        program.loop(Over.ROWS, self.row("sk_rho"))
+        program.settle()
+        program.copy(places["sk_rho"], places["rho"])
+        program.await_post()
+        program.compare(places["sk_tr"])
+        program.absorb(places["pk"], last=True)
+        program.settle()
+        program.compare(places["tr"])
+        program.absorb(places["made_t0"], last=True)
+        program.end()
+
     def mu_of_sk(self) -> None:
-        self.program.entry(MU_OF_SK)
+        self.program.entry(Routine.MU_OF_SK.name)
         self.mu("sk_tr")
 
     def key_pair(self) -> None:
         program, places = self.program, self.places
-        program.entry(KEY_PAIR)
+        program.entry(Routine.KEY_PAIR.name)
         program.draw(places["xi"], XI)
         program.settle()
         program.hash("SHAKE256", places["sk_head"])
@@ -145,7 +171,7 @@ class _SpongeText:
 
     def sign(self) -> None:
         program, places = self.program, self.places
-        program.entry(SIGN)
+        program.entry(Routine.SIGN.name)
         program.draw(places["rnd"], RND)
         program.settle()
         program.hash("SHAKE256", places["rho2"])
@@ -171,7 +197,7 @@ class _SpongeText:
         program.end()
 
     def verify(self) -> None:
-        self.program.entry(VERIFY)
+        self.program.entry(Routine.VERIFY.name)
         self.ball()
         self.program.loop(Over.ROWS, self.row("rho"))
         self.program.settle()
@@ -207,7 +233,7 @@ class _ArithmeticText:
 
     def verify(self) -> None:
         program, places = self.program, self.places
-        program.entry(VERIFY)
+        program.entry(Routine.VERIFY.name)
         program.do(LargeCode.CLEAR)
         program.seek(*(places[name] for name in ("hints", "z", "t1", "w1")))
         program.unpack(_SUM, places["hints"], LargeWidth.HINT)
@@ -230,7 +256,7 @@ class _ArithmeticText:
         program, places = self.program, self.places
         s1, s2, t1, t0 = (places[name] for name in ("s1", "s2", "t1", "t0"))
         short, below = LargeWidth.SHORT, PackedForm.BELOW
-        program.entry(KEY_PAIR)
+        program.entry(Routine.KEY_PAIR.name)
         program.do(LargeCode.CLEAR)
         program.seek(s1, s2, t1, t0)
         first = program.pack(_VECTOR, s1, short, below, sample=True, keep=True)
@@ -241,6 +267,26 @@ class _ArithmeticText:
         program.sum(_SUM, sample=True)
         program.pack(_SUM, t1, LargeWidth.T1, PackedForm.TOP)
         program.pack(_SUM, t0, LargeWidth.T0, PackedForm.REST)
+        program.loop(LargeLoop.ROWS, row)
+        program.do(LargeCode.POST)
+        program.do(LargeCode.END)
+
+    def check_sk(self) -> None:
+        """t1 and t0 are made again; s1 and s2 are in their bounds."""
+        program, places = self.program, self.places
+        s1, s2, t1, made = (places[name] for name in ("s1", "s2", "t1", "made_t0"))
+        below = PackedForm.BELOW
+        program.entry(Routine.CHECK_SK.name)
+        program.do(LargeCode.CLEAR)
+        program.seek(s1, s2, t1, made)
+        first = program.unpack(_VECTOR, s1, LargeWidth.SHORT, below)
+        program.transform(_VECTOR)
+        program.loop(LargeLoop.COLUMNS, first)
+        row = self.row(_SUM, Adds.AFTER_FIRST)
+        program.unpack(_CHALLENGE, s2, LargeWidth.SHORT, below)
+        program.sum(_SUM, _CHALLENGE)
+        program.pack(_SUM, t1, LargeWidth.T1, PackedForm.TOP)
+        program.pack(_SUM, made, LargeWidth.T0, PackedForm.REST)
         program.loop(LargeLoop.ROWS, row)
         program.do(LargeCode.POST)
         program.do(LargeCode.END)
@@ -278,7 +324,7 @@ class _ArithmeticText:
     def sign(self) -> None:
         program, places = self.program, self.places
         t0, z = places["t0"], places["z"]
-        program.entry(SIGN)
+        program.entry(Routine.SIGN.name)
         program.seek(places["s1"], places["s2"])
         for operand, name, over in ((_S1, "s1", LargeLoop.COLUMNS), (_S2, "s2", LargeLoop.ROWS)):
             self.shared(operand, places[name], over)

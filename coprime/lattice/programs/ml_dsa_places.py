@@ -39,6 +39,7 @@ def ml_dsa_places(sets: Sequence[MlDsaSet], *, verify_only: bool) -> Mapping[str
     sk_head : rho || K || tr of sk; sk_seed : rho', and drawn_key : K, while a key pair is made
     sk_rho, sk_key, sk_tr, s1, s2, t0 : in sk
     rho2 : the seed of masks
+    made_t0 : t0, made again, instead of a signature
     """
     places: dict[str, BytePlace] = {}
     end = 0
@@ -95,4 +96,6 @@ def ml_dsa_places(sets: Sequence[MlDsaSet], *, verify_only: bool) -> Mapping[str
     places["hints"] = BytePlace(tuple(z + one for one in vectors), tuple(each(HINTS_READ)))
     lengths = [-(-one.signature_bytes // _WORD_BYTES) for one in sets]
     places["signature"] = BytePlace(start, tuple(lengths))
+    if not verify_only:
+        places["made_t0"] = BytePlace((z,) * len(sets), places["t0"].words)
     return places

@@ -248,15 +248,19 @@ def check_key(parameters: MlDsaSet, pk: bytes | None, sk: bytes | None) -> None:
     together, or a public key that is not that of the private one."""
     if pk is not None and len(pk) != parameters.pk_bytes:
         raise ValueError(f"a public key has {parameters.pk_bytes} bytes, not {len(pk)}")
-    if sk is None:
-        return
+    public = pk if sk is None else public_of(parameters, sk)
+    if pk is not None and pk != public:
+        raise ValueError("the public key is not that of the private key")
+
+
+def public_of(parameters: MlDsaSet, sk: bytes) -> bytes:
+    """The public key of a private one. ValueError if its parts do not belong together."""
     parts = unpack_private(parameters, sk)
     t1, t0 = _public_vector(parts.rho, parts.s1, parts.s2)
     public = parts.rho + b"".join(pack(one, T1_BITS) for one in t1)
     if t0 != parts.t0 or hashed(public, HASH_BYTES) != parts.tr:
         raise ValueError("the parts of the private key do not belong together")
-    if pk is not None and pk != public:
-        raise ValueError("the public key is not that of the private key")
+    return public
 
 
 # --- Signature ------------------------------------------------------------------------------------

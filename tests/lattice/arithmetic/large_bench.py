@@ -93,10 +93,10 @@ class LargeBench:
     def load(self, context, region, f):
         for place, x in enumerate(f):
             word = x & (1 << 24) - 1
-            context.set(self.dut.memory.data[region * N + place], with_parity(word))
+            context.set(self.dut.memory.memory.data[region * N + place], with_parity(word))
 
     def read(self, context, region):
-        return [signed(context.get(self.dut.memory.data[region * N + w])) for w in range(N)]
+        return [signed(context.get(self.dut.memory.memory.data[region * N + w])) for w in range(N)]
 
     async def step(self, context, step):
         dut = self.dut

@@ -147,7 +147,7 @@ def test_high_parts_with_hints_are_packed(number):
 def test_differences_are_packed_and_come_back(width):
     most, generator = MOST[width], random.Random(width)
     bench = Bench({4: 1, 18: 0, 20: 1}.get(width, 2))
-    least = -most if width < 13 else 1 - most
+    least = {8: 0, 3: -most, 4: -most}.get(width, 1 - most)
     numbers = [generator.randint(least, most) for _ in range(N - 2)] + [least, most]
 
     async def script(context):
