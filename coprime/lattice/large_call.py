@@ -7,7 +7,7 @@ from coprime.model.lattice.large_arithmetic import N
 from .arithmetic.large_twin import LargeTwin
 from .memory.twins import SampleBufferTwin, SemaphoreTwin
 from .programs.ml_dsa import LargePrograms
-from .programs.ml_dsa_entries import Routine
+from .programs.ml_dsa_entries import MlDsaRoutine
 from .sponge_side.twin import SpongeSideTwin
 
 LIMIT = 100_000_000
@@ -37,7 +37,7 @@ class RoutineTrace:
 def run_routine(
     programs: LargePrograms,
     slices: int,
-    routine: Routine,
+    routine: MlDsaRoutine,
     parameter_set: int,
     memory: list[int],
     present: int = 0,

@@ -18,7 +18,7 @@ from .ml_dsa_interface import (
     VERIFY_CODE,
     ml_dsa_interface,
 )
-from .programs.ml_dsa_entries import RND, XI, Routine
+from .programs.ml_dsa_entries import RND, XI, MlDsaRoutine
 
 if TYPE_CHECKING:
     from .large_engine import LargeEngine
@@ -117,7 +117,7 @@ class _Prediction:
         names = () if error is not Error.NONE else call.outputs
         return CallOutcome(error, {name: self.get(name) for name in names}, self.cycles)
 
-    def run(self, routine: Routine) -> bool:
+    def run(self, routine: MlDsaRoutine) -> bool:
         """A routine; whether what it checks is right."""
         from .large_call import run_routine
 
@@ -145,24 +145,24 @@ class _Prediction:
         self.put("mu", ml_dsa.representative(tr, message))
 
     def _key_pair(self) -> Error:
-        self.run(Routine.KEY_PAIR)
+        self.run(MlDsaRoutine.KEY_PAIR)
         return Error.NONE
 
     def _verify(self) -> Error:
         pk = self.get("pk")
         self._mu(ml_dsa.hashed(pk, HASH_BYTES), len(pk))
-        return Error.NONE if self.run(Routine.VERIFY) else Error.SIGNATURE
+        return Error.NONE if self.run(MlDsaRoutine.VERIFY) else Error.SIGNATURE
 
     def _sign(self) -> Error:
         checks = self.design.check_signatures
-        matches = not checks or ("pk" in self.complete and self.run(Routine.MATCH))
-        if not matches and not self.run(Routine.CHECK_SK):
+        matches = not checks or ("pk" in self.complete and self.run(MlDsaRoutine.MATCH))
+        if not matches and not self.run(MlDsaRoutine.CHECK_SK):
             return Error.INVALID_KEY
         self._mu(self.get("sk")[2 * SEED_BYTES :][:HASH_BYTES])
-        self.run(Routine.SIGN)
-        valid = not checks or self.run(Routine.VERIFY)
+        self.run(MlDsaRoutine.SIGN)
+        valid = not checks or self.run(MlDsaRoutine.VERIFY)
         return Error.NONE if valid else Error.FAULT
 
     def _check_key(self) -> Error:
-        matches = "pk" not in self.complete or self.run(Routine.MATCH)
-        return Error.NONE if matches and self.run(Routine.CHECK_SK) else Error.INVALID_KEY
+        matches = "pk" not in self.complete or self.run(MlDsaRoutine.MATCH)
+        return Error.NONE if matches and self.run(MlDsaRoutine.CHECK_SK) else Error.INVALID_KEY

@@ -28,7 +28,7 @@ from .memory.sample_buffer import SampleBuffer
 from .memory.semaphore import Semaphore
 from .ml_dsa_interface import ml_dsa_interface
 from .programs.ml_dsa import ml_dsa_programs
-from .programs.ml_dsa_entries import RND, XI, Routine
+from .programs.ml_dsa_entries import RND, XI, MlDsaRoutine
 from .sponge_side.sponge_side import SpongeSide
 
 MOST_POSTS = 15
@@ -198,20 +198,20 @@ class LargeEngine(wiring.Component):
         tr = HASH_BYTES // WORD_BYTES
         count = (1 << len(sponge.compared)) - 1
         expected = Mux(
-            routine == Routine.VERIFY,
+            routine == MlDsaRoutine.VERIFY,
             challenge,
-            Mux(routine == Routine.MATCH, tr, 2 * tr & count),
+            Mux(routine == MlDsaRoutine.MATCH, tr, 2 * tr & count),
         )
         compares = _is(routine, lambda one: one.compares)
         return compares & ((sponge.differs == sponge.agrees) | (sponge.compared != expected))
 
 
-def _is(routine: Value, holds: Callable[[Routine], bool]) -> Value:
+def _is(routine: Value, holds: Callable[[MlDsaRoutine], bool]) -> Value:
     """Whether something holds for a routine."""
-    return look_up([holds(one) for one in Routine], routine, 1)
+    return look_up([holds(one) for one in MlDsaRoutine], routine, 1)
 
 
 def _by_routine(entries: Mapping[str, int], routine: Value) -> Value:
     """Where a routine begins."""
-    rows = [entries.get(one.name, 0) for one in Routine]
+    rows = [entries.get(one.name, 0) for one in MlDsaRoutine]
     return look_up(rows, routine, max(1, bits_for(max(rows))))

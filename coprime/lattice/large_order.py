@@ -10,7 +10,7 @@ from coprime.calls.interface import EngineInterface
 from coprime.engine.capabilities import COMMAND_BITS, Error
 
 from .ml_dsa_interface import CHECK_KEY_CODE, KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE
-from .programs.ml_dsa_entries import Routine
+from .programs.ml_dsa_entries import MlDsaRoutine
 
 
 class RoutineOrder(wiring.Component):
@@ -35,7 +35,7 @@ if mu is not complete; SIGN; VERIFY |
     start (1 bit, in): `next` is the call's first routine
     begins (1 bit, in): `next` begins, and is `routine` from the next cycle on
     invalid (1 bit, in): what the routine compares is wrong
-    routine, next (out): of Routine
+    routine, next (out): of MlDsaRoutine
     follows (1 bit, out): another routine follows
     fails (1 bit, out): the routine has found that a signature of the engine is wrong
     error (out): of Error, of the call that ends with this routine
@@ -50,7 +50,7 @@ if mu is not complete; SIGN; VERIFY |
                 "call": In(COMMAND_BITS),
                 "complete": In(numbers),
                 **dict.fromkeys(("start", "begins", "invalid"), In(1)),
-                **dict.fromkeys(("routine", "next"), Out(Routine)),
+                **dict.fromkeys(("routine", "next"), Out(MlDsaRoutine)),
                 **dict.fromkeys(("follows", "fails"), Out(1)),
                 "error": Out(Error),
                 "given": Out(numbers),
@@ -62,13 +62,13 @@ if mu is not complete; SIGN; VERIFY |
         m = Module()
         signs = Signal()
         pk, mu = (self.complete & self._bits([name]) for name in ("pk", "mu"))
-        main = Mux(signs, Routine.SIGN, Routine.VERIFY)
-        message = Mux(mu.any(), main, Mux(signs, Routine.MU_OF_SK, Routine.MU_OF_PK))
-        keys = Mux(pk.any(), Routine.MATCH, Routine.CHECK_SK)
+        main = Mux(signs, MlDsaRoutine.SIGN, MlDsaRoutine.VERIFY)
+        message = Mux(mu.any(), main, Mux(signs, MlDsaRoutine.MU_OF_SK, MlDsaRoutine.MU_OF_PK))
+        keys = Mux(pk.any(), MlDsaRoutine.MATCH, MlDsaRoutine.CHECK_SK)
         m.d.comb += signs.eq(self.call == SIGN_CODE)
         with m.If(self.start), m.Switch(self.call):
             with m.Case(KEY_PAIR_CODE):
-                m.d.comb += self.next.eq(Routine.KEY_PAIR)
+                m.d.comb += self.next.eq(MlDsaRoutine.KEY_PAIR)
             with m.Case(VERIFY_CODE):
                 m.d.comb += self.next.eq(message)
             with m.Case(SIGN_CODE):
@@ -76,23 +76,26 @@ if mu is not complete; SIGN; VERIFY |
             with m.Case(CHECK_KEY_CODE):
                 m.d.comb += self.next.eq(keys)
         with m.Else(), m.Switch(self.routine):
-            with m.Case(Routine.MATCH):
+            with m.Case(MlDsaRoutine.MATCH):
                 m.d.comb += [
-                    self.next.eq(Mux(signs & ~self.invalid, message, Routine.CHECK_SK)),
+                    self.next.eq(Mux(signs & ~self.invalid, message, MlDsaRoutine.CHECK_SK)),
                     self.follows.eq(signs | ~self.invalid),
                     self.error.eq(Mux(self.invalid, Error.INVALID_KEY, Error.NONE)),
                 ]
-            with m.Case(Routine.CHECK_SK):
+            with m.Case(MlDsaRoutine.CHECK_SK):
                 m.d.comb += [
                     self.next.eq(message),
                     self.follows.eq(signs & ~self.invalid),
                     self.error.eq(Mux(self.invalid, Error.INVALID_KEY, Error.NONE)),
                 ]
-            with m.Case(Routine.MU_OF_PK, Routine.MU_OF_SK):
+            with m.Case(MlDsaRoutine.MU_OF_PK, MlDsaRoutine.MU_OF_SK):
                 m.d.comb += [self.next.eq(main), self.follows.eq(1)]
-            with m.Case(Routine.SIGN):
-                m.d.comb += [self.next.eq(Routine.VERIFY), self.follows.eq(self.check_signatures)]
-            with m.Case(Routine.VERIFY):
+            with m.Case(MlDsaRoutine.SIGN):
+                m.d.comb += [
+                    self.next.eq(MlDsaRoutine.VERIFY),
+                    self.follows.eq(self.check_signatures),
+                ]
+            with m.Case(MlDsaRoutine.VERIFY):
                 m.d.comb += [
                     self.fails.eq(signs & self.invalid),
                     self.error.eq(Mux(self.invalid, Error.SIGNATURE, Error.NONE)),
@@ -101,7 +104,7 @@ if mu is not complete; SIGN; VERIFY |
         with m.If(self.begins):
             m.d.sync += [
                 self.routine.eq(self.next),
-                checked.eq((checked & ~self.start) | (self.next == Routine.CHECK_SK)),
+                checked.eq((checked & ~self.start) | (self.next == MlDsaRoutine.CHECK_SK)),
             ]
         self._give(m, checked, signs)
         return m

@@ -6,7 +6,7 @@ XI, RND = range(2)
 """Bits of `present`: the host has loaded this seed."""
 
 
-class Routine(enum.Enum):
+class MlDsaRoutine(enum.Enum):
     """What both sides execute, from MU_OF_PK on the sponge side alone; calls are made of them."""
 
     KEY_PAIR = 0
@@ -20,14 +20,14 @@ class Routine(enum.Enum):
     @property
     def hashes_only(self) -> bool:
         """The sponge side works alone."""
-        return self.value >= Routine.MU_OF_PK.value
+        return self.value >= MlDsaRoutine.MU_OF_PK.value
 
     @property
     def streams(self) -> bool:
         """A message is hashed."""
-        return self in (Routine.MU_OF_PK, Routine.MU_OF_SK)
+        return self in (MlDsaRoutine.MU_OF_PK, MlDsaRoutine.MU_OF_SK)
 
     @property
     def compares(self) -> bool:
         """It finds whether something is right."""
-        return self in (Routine.VERIFY, Routine.CHECK_SK, Routine.MATCH)
+        return self in (MlDsaRoutine.VERIFY, MlDsaRoutine.CHECK_SK, MlDsaRoutine.MATCH)
