@@ -34,6 +34,7 @@ SIMULATION, LATTICE_SIMULATION = "libcoprime-simulated.so", "libcoprime-simulate
 _ROOT = Path(coprime.__file__).parent
 _SOURCES = _ROOT / "token" / "src"
 _INCLUDES = (_SOURCES, _ROOT / "drivers" / "include", _ROOT / "bus")
+_NUMBERS = "coprime_lattice.h"
 _HEADERS = ("/usr/include/nss", "/usr/include/nspr")
 _FLAGS = (
     *("-std=c11", "-O2", "-g", "-fPIC", "-fvisibility=hidden", "-fstack-protector-strong"),
@@ -77,17 +78,27 @@ def build_module(options: Sequence[str] = ()) -> Path:
         *("-o", MODULE, "-lcrypto", "-lpthread", "-ldl"),
     ]
 
-    lattice = choose_calls(*LATTICE_ENGINE)
-    numbers = call_header("coprime_lattice", lattice.design.interface)
+    numbers = _lattice_numbers()
 
     def build(folder: Path) -> None:
         _check_headers(compiler, headers, folder)
-        (folder / "coprime_lattice.h").write_text(numbers, "utf-8")
+        (folder / _NUMBERS).write_text(numbers, "utf-8")
         run_tool("the C compiler", command, folder=folder)
 
     version = run_tool("the C compiler", [compiler, "--version"])
     texts = [path.read_text("utf-8") for path in (*read, exports)]
     return cached("token", (version, *command, numbers, *texts), build) / MODULE
+
+
+def include_options(folder: Path) -> list[str]:
+    """Options with which a program finds all headers of the module; one is written into a folder."""
+    (folder / _NUMBERS).write_text(_lattice_numbers(), "utf-8")
+    return [*_headers(), *(f"-I{path}" for path in (*_INCLUDES, folder))]
+
+
+def _lattice_numbers() -> str:
+    """The header with the numbers of an engine's slots and calls."""
+    return call_header("coprime_lattice", choose_calls(*LATTICE_ENGINE).design.interface)
 
 
 def _compiler() -> str:

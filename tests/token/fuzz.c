@@ -12,7 +12,8 @@
 
 #include "attributes.h"
 #include "cryptoki.h"
-#include "key.h"
+#include "calls.h"
+#include "key_kinds.h"
 #include "module.h"
 #include "rules.h"
 

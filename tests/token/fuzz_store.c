@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "crypto.h"
 #include "cryptoki.h"
 #include "module.h"

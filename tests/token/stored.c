@@ -10,6 +10,7 @@
 
 #include "attributes.h"
 #include "cryptoki.h"
+#include "calls.h"
 #include "module.h"
 #include "rsa_key.h"
 #ifndef WITHOUT_RULES_ACCEPT

@@ -50,7 +50,7 @@ def fuzzer(request, module, tmp_path_factory):
     root = Path(build.__file__).parents[1]
     sources = [*(root / "token/src").glob("*.c"), *(root / "drivers/src").glob("*.c")]
     flags = ("-std=c11", "-g", "-O1", "-fsanitize=fuzzer,address,undefined")
-    includes = [*build._headers(), *(f"-I{path}" for path in build._INCLUDES)]
+    includes = build.include_options(folder)
     source = Path(__file__).with_name(f"{request.param}.c")
     command = ["clang", *flags, "-fno-sanitize-recover=all", *includes, source, *sources]
     try:

@@ -17,11 +17,12 @@ TESTS = ("modulus", "exponent", "private", "mechanisms", "lengths", "value", "ac
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     """stored.c with the module's sources."""
-    program = tmp_path_factory.mktemp("stored") / "stored"
+    folder = tmp_path_factory.mktemp("stored")
+    program = folder / "stored"
     root = Path(build.__file__).parents[1]
     sources = [*(root / "token/src").glob("*.c"), *(root / "drivers/src").glob("*.c")]
     flags = ("-std=c11", "-g", "-O0", "-Wall", "-Wextra", "-Werror", *SANITIZERS["address"])
-    includes = [*build._headers(), *(f"-I{path}" for path in build._INCLUDES)]
+    includes = build.include_options(folder)
     source = Path(__file__).with_name("stored.c")
     command = [build._compiler(), *flags, *includes, source, *sources]
     try:
