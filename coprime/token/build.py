@@ -91,7 +91,7 @@ def build_module(options: Sequence[str] = ()) -> Path:
 
 
 def include_options(folder: Path) -> list[str]:
-    """Options with which a program finds all headers of the module; one is written into a folder."""
+    """Options with which a program finds the module's headers; one is written into a folder."""
     (folder / _NUMBERS).write_text(_lattice_numbers(), "utf-8")
     return [*_headers(), *(f"-I{path}" for path in (*_INCLUDES, folder))]
 

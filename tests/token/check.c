@@ -530,6 +530,94 @@ static void test_threads(unsigned long count, const char *kind)
     OK(p11->C_Finalize(NULL));
 }
 
+/* ML-KEM and ML-DSA, of version 3.2: each thread has keys of its own. */
+
+typedef CK_RV encapsulate_key(CK_SESSION_HANDLE, CK_MECHANISM *, CK_OBJECT_HANDLE, CK_ATTRIBUTE *,
+                              CK_ULONG, CK_BYTE *, CK_ULONG *, CK_OBJECT_HANDLE *);
+typedef CK_RV decapsulate_key(CK_SESSION_HANDLE, CK_MECHANISM *, CK_OBJECT_HANDLE, CK_ATTRIBUTE *,
+                              CK_ULONG, CK_BYTE *, CK_ULONG, CK_OBJECT_HANDLE *);
+
+static encapsulate_key *encapsulate;
+static decapsulate_key *decapsulate;
+
+static void generate_set(CK_SESSION_HANDLE session, CK_MECHANISM_TYPE type, CK_ULONG set,
+                         CK_OBJECT_HANDLE *public, CK_OBJECT_HANDLE *private)
+{
+    CK_MECHANISM mechanism = {type, NULL, 0};
+    CK_ATTRIBUTE template = {0x61d /* CKA_PARAMETER_SET */, &set, sizeof set};
+
+    OK(p11->C_GenerateKeyPair(session, &mechanism, &template, 1, NULL, 0, public, private));
+}
+
+static void share_secret(CK_SESSION_HANDLE session, CK_ULONG set)
+{
+    CK_MECHANISM mechanism = {0x17 /* CKM_ML_KEM */, NULL, 0};
+    CK_ATTRIBUTE shown[] = {{CKA_SENSITIVE, &no, 1}, {CKA_EXTRACTABLE, &yes, 1}};
+    CK_OBJECT_HANDLE public, private, keys[2];
+    CK_BYTE text[1568], values[2][32];
+    CK_ULONG size = sizeof text;
+
+    generate_set(session, 0xf, set, &public, &private);
+    OK(encapsulate(session, &mechanism, public, shown, 2, text, &size, &keys[0]));
+    OK(decapsulate(session, &mechanism, private, shown, 2, text, size, &keys[1]));
+    for (int i = 0; i < 2; ++i) {
+        CK_ATTRIBUTE value = {CKA_VALUE, values[i], sizeof values[i]};
+
+        OK(p11->C_GetAttributeValue(session, keys[i], &value, 1));
+    }
+    CHECK(memcmp(values[0], values[1], sizeof values[0]) == 0);
+    GIVES(decapsulate(session, &mechanism, private, shown, 2, text, size - 1, &keys[1]),
+          CKR_WRAPPED_KEY_LEN_RANGE);
+}
+
+static void sign_parts(CK_SESSION_HANDLE session, CK_ULONG set)
+{
+    CK_MECHANISM mechanism = {0x1d /* CKM_ML_DSA */, NULL, 0};
+    CK_OBJECT_HANDLE public, private;
+    CK_BYTE signature[4627], text[1000] = {1};
+    CK_ULONG size = sizeof signature;
+
+    generate_set(session, 0x1c, set, &public, &private);
+    OK(p11->C_SignInit(session, &mechanism, private));
+    OK(p11->C_SignUpdate(session, text, 1));
+    OK(p11->C_SignUpdate(session, text + 1, sizeof text - 1));
+    OK(p11->C_SignFinal(session, signature, &size));
+    OK(p11->C_VerifyInit(session, &mechanism, public));
+    OK(p11->C_Verify(session, text, sizeof text, signature, size));
+    signature[0] ^= 1;
+    OK(p11->C_VerifyInit(session, &mechanism, public));
+    GIVES(p11->C_Verify(session, text, sizeof text, signature, size), CKR_SIGNATURE_INVALID);
+}
+
+static void *use_lattices(void *argument)
+{
+    const CK_SESSION_HANDLE session = open_session();
+    const CK_ULONG first = (CK_ULONG)(size_t)argument;
+
+    for (CK_ULONG i = first; i < first + limit; ++i) {
+        share_secret(session, i % 3 + 1);
+        sign_parts(session, i % 3 + 1);
+    }
+    OK(p11->C_CloseSession(session));
+    return NULL;
+}
+
+static void test_lattices(unsigned long count)
+{
+    void *const found[] = {dlsym(library, "C_EncapsulateKey"), dlsym(library, "C_DecapsulateKey")};
+    pthread_t threads[THREADS];
+
+    memcpy(&encapsulate, &found[0], sizeof encapsulate);
+    memcpy(&decapsulate, &found[1], sizeof decapsulate);
+    (void)start();
+    limit = count;
+    run_threads(use_lattices, threads);
+    for (int i = 0; i < THREADS; ++i) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    OK(p11->C_Finalize(NULL));
+}
+
 /* Signing while somebody ends the module, logs out, or closes sessions. */
 static void *sign_until_the_end(void *argument)
 {
@@ -1076,6 +1164,8 @@ int main(int count, char **arguments)
         test_lock_pin();
     } else if (strcmp(name, "threads") == 0) {
         test_threads(number, kind);
+    } else if (strcmp(name, "lattices") == 0) {
+        test_lattices(number);
     } else if (strcmp(name, "end") == 0) {
         test_end(arguments[3]);
     } else if (strcmp(name, "wait") == 0) {

@@ -17,7 +17,7 @@
 #include "module.h"
 #include "rules.h"
 
-enum { MAX_STEPS = 24, MAX_TEMPLATE = 12, MAX_HANDLES = 64, MAX_OUTPUT = 600, MEMORIES = 1024,
+enum { MAX_STEPS = 24, MAX_TEMPLATE = 12, MAX_HANDLES = 64, MAX_OUTPUT = 2500, MEMORIES = 1024,
        MAX_ITEMS = 5 };
 
 /* What is left of the input. */
@@ -33,7 +33,7 @@ static CK_OBJECT_HANDLE handles[MAX_HANDLES];
 static size_t handle_count, kept_count;
 
 /* How often calls have succeeded that take more than a template: printed at the end. */
-enum call { ENCRYPTIONS, DECRYPTIONS, WRAPS, UNWRAPS, DERIVATIONS, CALLS };
+enum call { ENCRYPTIONS, DECRYPTIONS, WRAPS, UNWRAPS, DERIVATIONS, ENCAPSULATIONS, CALLS };
 
 static unsigned long succeeded[CALLS];
 
@@ -45,9 +45,9 @@ static CK_RV note(enum call call, CK_RV rv)
 
 static void print_counts(void)
 {
-    fprintf(stderr, "succeeded: encrypt %lu decrypt %lu wrap %lu unwrap %lu derive %lu\n",
+    fprintf(stderr, "succeeded: encrypt %lu decrypt %lu wrap %lu unwrap %lu derive %lu encapsulate %lu\n",
             succeeded[ENCRYPTIONS], succeeded[DECRYPTIONS], succeeded[WRAPS], succeeded[UNWRAPS],
-            succeeded[DERIVATIONS]);
+            succeeded[DERIVATIONS], succeeded[ENCAPSULATIONS]);
 }
 
 static void must(CK_RV rv)
@@ -141,13 +141,14 @@ static const CK_ULONG types[] = {
     CKA_LOCAL, CKA_NEVER_EXTRACTABLE, CKA_ALWAYS_SENSITIVE, CKA_MODIFIABLE, CKA_COPYABLE,
     CKA_DESTROYABLE, CKA_ALWAYS_AUTHENTICATE, CKA_WRAP_WITH_TRUSTED, CKA_ALLOWED_MECHANISMS,
     CKA_KEY_GEN_MECHANISM, CKA_WRAP_TEMPLATE, CKA_UNWRAP_TEMPLATE, CKA_EC_PARAMS, CKA_EC_POINT,
-    CKA_PUBLIC_KEY_INFO, CKA_UNIQUE_ID, CKA_PROFILE_ID,
+    CKA_PUBLIC_KEY_INFO, CKA_UNIQUE_ID, CKA_PROFILE_ID, CKA_PARAMETER_SET, CKA_SEED, CKA_ENCAPSULATE,
+    CKA_DECAPSULATE, CKA_ENCAPSULATE_TEMPLATE, CKA_DECAPSULATE_TEMPLATE,
 };
 
 /* Numbers that mean something in a template, or nearly. */
 static const CK_ULONG values[] = {
     0, 1, 2, 3, 4, 16, 24, 32, 511, 512, 4097, CKK_AES, CKK_RSA, CKK_EC, CKK_EC_EDWARDS,
-    CKK_EC_MONTGOMERY, CKK_GENERIC_SECRET, CKK_CHACHA20, CKO_PROFILE, CKM_RSA_PKCS, CKM_ECDSA, ~0UL,
+    CKK_EC_MONTGOMERY, CKK_ML_KEM, CKK_ML_DSA, CKK_GENERIC_SECRET, CKK_CHACHA20, CKO_PROFILE, CKM_RSA_PKCS, CKM_ECDSA, ~0UL,
 };
 
 /* Curves, as CKA_EC_PARAMS names them. */
@@ -246,11 +247,13 @@ static const CK_ULONG mechanisms[] = {
     CKM_SP800_108_COUNTER_KDF, CKM_SP800_108_FEEDBACK_KDF, CKM_SP800_108_DOUBLE_PIPELINE_KDF,
     CKM_AES_ECB_ENCRYPT_DATA, CKM_AES_CBC_ENCRYPT_DATA, CKM_SHA_1_HMAC, CKM_SHA256_HMAC,
     CKM_SHA512_HMAC_GENERAL, CKM_SHA3_256_HMAC, CKM_AES_CMAC, CKM_AES_CMAC_GENERAL, CKM_SHA_1, CKM_SHA256, CKM_SHA512, CKM_SHA3_384,
+    CKM_ML_KEM, CKM_ML_DSA, CKM_HASH_ML_DSA, CKM_HASH_ML_DSA_SHA256, CKM_HASH_ML_DSA_SHAKE256,
 };
 static const CK_ULONG generations[] = {
     CKM_AES_KEY_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_CHACHA20_KEY_GEN, CKM_SHA256_KEY_GEN,
     CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_EC_KEY_PAIR_GEN,
-    CKM_EC_EDWARDS_KEY_PAIR_GEN, CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
+    CKM_EC_EDWARDS_KEY_PAIR_GEN, CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKM_ML_KEM_KEY_PAIR_GEN,
+    CKM_ML_DSA_KEY_PAIR_GEN,
 };
 static const CK_ULONG digests[] = {CKM_SHA_1, CKM_SHA224, CKM_SHA256, CKM_SHA384, CKM_SHA512};
 static const CK_ULONG masks[] = {CKG_MGF1_SHA1, CKG_MGF1_SHA224, CKG_MGF1_SHA256, CKG_MGF1_SHA384,
@@ -463,6 +466,16 @@ static void set_kbkdf(CK_MECHANISM *mechanism)
     }
 }
 
+static struct hash_sign_context *take_sign_context(void)
+{
+    struct hash_sign_context *const made = allocate(sizeof *made);
+
+    made->sign.hedge = take() % 4;
+    made->sign.context = take_pointer(&made->sign.context_size);
+    made->hash = take_of(digests, sizeof digests / sizeof *digests);
+    return made;
+}
+
 /* The parameters that a mechanism has: those with pointers are of no other one. */
 static void take_own_parameter(CK_MECHANISM *mechanism)
 {
@@ -502,6 +515,14 @@ static void take_own_parameter(CK_MECHANISM *mechanism)
     case CKM_AES_CBC:
     case CKM_AES_CBC_PAD:
         set_parameter(mechanism, take_bytes(16), 16);
+        break;
+    case CKM_ML_DSA:
+    case CKM_HASH_ML_DSA_SHA256:
+    case CKM_HASH_ML_DSA_SHAKE256:
+        set_parameter(mechanism, take_sign_context(), sizeof(struct sign_context));
+        break;
+    case CKM_HASH_ML_DSA:
+        set_parameter(mechanism, take_sign_context(), sizeof(struct hash_sign_context));
         break;
     case CKM_EDDSA:
         set_parameter(mechanism, take_eddsa(), sizeof(CK_EDDSA_PARAMS));
@@ -613,7 +634,11 @@ static void begin(void)
 {
     CK_MECHANISM *const mechanism = take() < 250 ? take_mechanism() : NULL;
 
-    switch (take() % 7) {
+    switch (take() % 8) {
+    case 7:
+        (void)C_VerifySignatureInit(session, mechanism, take_handle(), take_bytes(2420),
+                                    take() < 192 ? 2420 : take());
+        break;
     case 0:
         (void)C_SignInit(session, mechanism, take_handle());
         break;
@@ -644,7 +669,8 @@ static void finish(void)
         C_Sign, C_Encrypt, C_Decrypt, C_Digest, C_EncryptUpdate, C_DecryptUpdate,
     };
     static CK_RV (*const update[])(CK_SESSION_HANDLE, CK_BYTE_PTR, CK_ULONG) = {
-        C_SignUpdate, C_VerifyUpdate, C_DigestUpdate, C_VerifyFinal,
+        C_SignUpdate, C_VerifyUpdate, C_DigestUpdate, C_VerifyFinal, C_VerifySignature,
+        C_VerifySignatureUpdate,
     };
     static CK_RV (*const final[])(CK_SESSION_HANDLE, CK_BYTE_PTR, CK_ULONG_PTR) = {
         C_SignFinal, C_EncryptFinal, C_DecryptFinal, C_DigestFinal,
@@ -657,9 +683,10 @@ static void finish(void)
     if (which < 96) {
         (void)whole[which % 6](session, data, size, output, &output_size);
     } else if (which < 160) {
-        (void)update[which % 4](session, data, size);
+        (void)update[which % 6](session, data, size);
     } else if (which < 224) {
         (void)final[which % 4](session, output, &output_size);
+        (void)(which % 8 == 7 ? C_VerifySignatureFinal(session) : CKR_OK);
     } else if (which < 240) {
         (void)C_Verify(session, data, size, output, output_size);
     } else if (which < 246) {
@@ -682,7 +709,22 @@ static void make(void)
     uint8_t *wrapped;
     CK_ULONG size;
 
-    switch (take() % 5) {
+    switch (take() % 7) {
+    case 5:
+        mechanism = take_mechanism();
+        size = MAX_OUTPUT;
+        keep_handle(C_EncapsulateKey(session, mechanism, take_handle(), template, count,
+                                     allocate(size), &size, &made),
+                    made);
+        break;
+    case 6:
+        mechanism = take_mechanism();
+        size = take() < 192 ? 768 : take();
+        wrapped = take_bytes(size);
+        keep_handle(C_DecapsulateKey(session, mechanism, take_handle(), template, count, wrapped, size,
+                                     &made),
+                    made);
+        break;
     case 0:
         keep_handle(C_CreateObject(session, template, count, &made), made);
         break;
@@ -840,8 +882,24 @@ static void make_pairs_on_curves(void)
     }
 }
 
-/* Where the key of ChaCha20 is. */
-enum { CHACHA = 4 };
+/* Pairs of ML-KEM-512 and ML-DSA-44. */
+static void make_pairs_on_lattices(void)
+{
+    static CK_BBOOL no = CK_FALSE;
+    static CK_ULONG set = 1;
+
+    for (int i = 0; i < 2; ++i) {
+        CK_ATTRIBUTE template[] = {{CKA_MODIFIABLE, &no, 1}, {CKA_PARAMETER_SET, &set, sizeof set}};
+        CK_MECHANISM mechanism = {i ? CKM_ML_DSA_KEY_PAIR_GEN : CKM_ML_KEM_KEY_PAIR_GEN, NULL, 0};
+
+        must(C_GenerateKeyPair(keeper, &mechanism, template, 2, template, 1, &handles[kept_count],
+                               &handles[kept_count + 1]));
+        kept_count += 2;
+    }
+}
+
+/* Where the key of ChaCha20, and the pair of ML-KEM are. */
+enum { CHACHA = 4, KEM = 5 + 2 * NAMED };
 
 /* Keys that every input finds: pairs, and secret keys, which may all do everything. No input changes
    them, so that later ones can use them. */
@@ -879,6 +937,7 @@ static void make_keys(void)
     must(C_GenerateKey(keeper, &chacha, &shared[1], 1, &handles[CHACHA]));
     kept_count = 5;
     make_pairs_on_curves();
+    make_pairs_on_lattices();
 }
 
 /* Texts, keys and secrets that go and come back: each call succeeds, and gives what is right. */
@@ -1003,6 +1062,34 @@ static void wrap_and_unwrap(void)
     must(C_GetAttributeValue(session, back, &wanted, 1));
     if (wanted.ulValueLen != size || memcmp(found, value, size) != 0) {
         abort();
+    }
+}
+
+/* Both sides have the same key, and a ciphertext with another bit gives another one. */
+static void encapsulate_and_decapsulate(void)
+{
+    static CK_BBOOL yes = CK_TRUE, no = CK_FALSE;
+    CK_ATTRIBUTE shown[] = {{CKA_SENSITIVE, &no, 1}, {CKA_EXTRACTABLE, &yes, 1}};
+    CK_MECHANISM mechanism = {CKM_ML_KEM, NULL, 0};
+    CK_BYTE values[3][32], *const text = allocate(768);
+    CK_ULONG size = 768, place = take() * 3u;
+    CK_OBJECT_HANDLE keys[3];
+
+    must(note(ENCAPSULATIONS, C_EncapsulateKey(session, &mechanism, handles[KEM], shown, 2, text, &size,
+                                               &keys[0])));
+    if (getenv("FUZZ_ENGINE") == NULL) {
+        return;
+    }
+    must(C_DecapsulateKey(session, &mechanism, handles[KEM + 1], shown, 2, text, size, &keys[1]));
+    text[place] ^= (CK_BYTE)(1u << take() % 8);
+    must(C_DecapsulateKey(session, &mechanism, handles[KEM + 1], shown, 2, text, size, &keys[2]));
+    for (int i = 0; i < 3; ++i) {
+        CK_ATTRIBUTE value = {CKA_VALUE, values[i], sizeof values[i]};
+
+        must(C_GetAttributeValue(session, keys[i], &value, 1));
+        if ((memcmp(values[0], values[i], sizeof values[i]) == 0) != (i < 2)) {
+            abort();
+        }
     }
 }
 
@@ -1191,7 +1278,8 @@ static void go_and_come_back(void)
 {
     static void (*const ways[])(void) = {encrypt_and_decrypt, wrap_and_unwrap, derive_twice,
                                          derive_from_both_sides, derive_by_encryption,
-                                         seal_and_open, wrap_by_agreement};
+                                         seal_and_open, wrap_by_agreement,
+                                         encapsulate_and_decapsulate};
     const CK_SESSION_HANDLE before = session;
 
     open_session(&session);

@@ -44,6 +44,14 @@ def test_check(sanitized, token, test):
     token.run(program, module, *test.split(), environment=FOUR_ENGINES)
 
 
+@pytest.mark.covering(1)
+@pytest.mark.parametrize("device", ["software", "sim-lattice,sim-lattice,software"])
+def test_lattices(sanitized, token, device):
+    """ML-KEM and ML-DSA in 16 threads, on two engines and in software."""
+    program, module = sanitized
+    token.run(program, module, "lattices", 2, environment={"COPRIME_TOKEN_DEVICE": device})
+
+
 @pytest.fixture(scope="module")
 def same_process(tmp_path_factory):
     """A C library that tells no child from its parent: same_process.c."""

@@ -71,7 +71,7 @@ def test_no_input_does_harm(token, fuzzer, tmp_path, device):
     seconds = 600 if device == "sim" else 60  # for one input: the engine is simulated
     limits = (f"-max_total_time={SECONDS}", "-max_len=1024", f"-timeout={seconds}")
     devices = {"none": "sim:/no/such/library.so", "software": "software"}
-    devices["sim"] = f"sim:{token.module.with_name(build.SIMULATION)}"
+    devices["sim"] = f"sim:{token.module.with_name(build.SIMULATION)},software"
     environment = {"COPRIME_TOKEN_DEVICE": devices[device]}
     if device != "none":
         environment["FUZZ_ENGINE"] = "1"
