@@ -1,12 +1,14 @@
 """What the slices become on a target, against their behavioural twins."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
 from coprime.cells.difference_slice import DifferenceSlice
-from coprime.cells.dsp_slice import DspSlice
+from coprime.cells.dsp_slice import AccumulatingSlice, DspSlice
 from coprime.cells.target import Target
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
@@ -19,6 +21,15 @@ module coprime_{name} (input clk, rst, input [17:0] a, b, input [2:0] accumulate
                        output [36:0] p);
   wire [2:0] known = accumulate[1] ? (accumulate[2] ? 3'b110 : 3'b010) : 3'b000;
   {inner} inner (.clk(clk), .rst(rst), .a(a), .b(b), .accumulate(known), .product(product), .p(p));
+endmodule
+"""
+# The addend is as short as a product, so that sums do not overflow.
+ADDEND_GUARD = """
+module coprime_{name} (input clk, rst, input [17:0] a, b, input [33:0] c, input [1:0] base,
+                       input product, output [36:0] p);
+  wire [2:0] known = base == 1 ? 3'b011 : base == 2 ? 3'b010 : base == 3 ? 3'b110 : 3'b000;
+  {inner} inner (.clk(clk), .rst(rst), .a(a), .b(b), .c({{{{3{{c[33]}}}}, c}}), .accumulate(known),
+    .product(product), .p(p));
 endmodule
 """
 DIFFERENCE_GUARD = """
@@ -34,7 +45,7 @@ endmodule
 class Case:
     """A slice with so many bits of accumulator, in a guard, and the most LUTs of it on XC7."""
 
-    slice_class: type
+    slice_class: Callable[..., AccumulatingSlice]
     width: int
     guard: str
     inputs: dict
@@ -54,6 +65,13 @@ class Case:
 
 CASES = {
     "product": Case(DspSlice, 37, DSP_GUARD, {"a": 18, "b": 18, "accumulate": 3, "product": 1}, 4),
+    "product and addend": Case(
+        partial(DspSlice, adds_c=True),
+        37,
+        ADDEND_GUARD,
+        {"a": 18, "b": 18, "c": 34, "base": 2, "product": 1},
+        6,
+    ),
     # The one difference is in LUTs.
     "product of differences": Case(
         DifferenceSlice,

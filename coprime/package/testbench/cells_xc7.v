@@ -91,7 +91,7 @@ module DSP48E1 (
     if (alumode != 4'b0000 && alumode != 4'b0011) refuse("ALUMODE");
     if (PRE_ADDS ? inmode != 5'b01100 && inmode != 5'b00000 : inmode != 5'b00000) refuse("INMODE");
     if (CEA2 !== 1'b1 || CEB2 !== 1'b1 || CEM !== 1'b1 || CEP !== 1'b1) refuse("CE");
-    if ((CREG || PRE_ADDS) && (CEC !== 1'b1 || CED !== 1'b1 || CEAD !== 1'b1)) refuse("CE");
+    if ((CREG && CEC !== 1'b1) || (PRE_ADDS && (CED !== 1'b1 || CEAD !== 1'b1))) refuse("CE");
     if (CARRYIN !== 1'b0 || CARRYINSEL !== 3'd0) refuse("CARRYIN");
   end
 endmodule
