@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coprime.calls.family import CallChoice, CallFamily
+from coprime.calls.interface import EngineInterface
 from coprime.cells.target import Target
 from coprime.cluster.limits import MAX_CORES, MAX_LINK_REGISTERS
 from coprime.engine.curve_settings import CurveSettings
@@ -45,9 +46,12 @@ __all__ = [
     "ClusterChoice",
     "Family",
     "Settings",
+    "call_names",
+    "calls_named",
     "check_settings",
     "choose",
     "choose_calls",
+    "choose_engine",
     "family_named",
     "is_known",
     "most_bits",
@@ -182,6 +186,23 @@ def choose_calls(name: str, settings: Settings) -> CallChoice:
             f"{name} works on numbers, not on byte strings: name one of {', '.join(CALL_FAMILIES)}"
         )
     raise ValueError(f"no family is called {name!r}; {hint(name, CALL_FAMILIES)}")
+
+
+def choose_engine(name: str, settings: Settings) -> Choice | CallChoice:
+    """Choose a family of either kind with its parameters. Raises ValueError as its own `choose`."""
+    return (CALL_FAMILIES.get(name) or family_named(name)).choose(settings)
+
+
+def calls_named(name: str) -> list[EngineInterface]:
+    """The interfaces of the engines of byte strings that have a call of this name by default."""
+    own = (family.choose({}).design.interface for family in CALL_FAMILIES.values())
+    return [interface for interface in own if name in interface.call]
+
+
+def call_names() -> list[str]:
+    """The names of the calls that engines of byte strings have by default."""
+    own = (family.choose({}).design.interface for family in CALL_FAMILIES.values())
+    return list(dict.fromkeys(name for interface in own for name in interface.call))
 
 
 def is_known(family: Family | CallFamily) -> bool:

@@ -22,6 +22,8 @@ WIPE = 5
 """The code of the command that clears an engine, of any kind."""
 WORD_BYTES = 4
 """Bytes of the words in which slots are loaded and read, the first byte least significant."""
+SHORT_OUTPUT = 32
+"""Bytes of a streamed output, where its length is a choice and cycles are compared."""
 
 Values = Mapping[str, bytes]
 """Byte strings by the names of their slots."""
@@ -209,6 +211,21 @@ class EngineInterface:
             if not slot.streamed and len(value) != wanted:
                 where = f" with {parameter_set}" if parameter_set else ""
                 raise ValueError(f"{name} must have {wanted} bytes{where}, not {len(value)}")
+
+    def has_stream(self, call: Call) -> bool:
+        """Whether a call takes a stream, so that its cycles depend on a length."""
+        return any(self.slot[name].streamed for name in call.takes)
+
+    def inputs(self, call: Call, parameter_set: str, random: Random, stream_bytes: int) -> Values:
+        """Inputs drawn from a seed, streams of `stream_bytes`; streams that it gives are short."""
+        values = dict(call.draw(parameter_set, random))
+        for name in call.inputs:
+            slot = self.slot[name]
+            if slot.streamed:
+                values[name] = random.randbytes(stream_bytes)
+            elif slot.number_of:
+                values[name] = SHORT_OUTPUT.to_bytes(len(values[name]), "little")
+        return values
 
     @property
     def loadable(self) -> frozenset[str]:

@@ -4,10 +4,11 @@ import argparse
 import sys
 from collections.abc import Container, Iterable, Mapping, Sequence
 
+from coprime.catalog import calls_named
 from coprime.ec.samples import AnyCurve, curves_of
 from coprime.explore.choose import Budget, choose
 from coprime.explore.on_curve import design_of, on_curve
-from coprime.explore.points import Design, Point
+from coprime.explore.points import Design, Point, Size
 from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import shipped_points
 from coprime.operations.commands import Command
@@ -18,14 +19,20 @@ from .results import chosen_points
 
 def run(options: argparse.Namespace) -> None:
     """Print the best measured designs under a budget, each with the command that builds it."""
-    curves = _curves(options)
+    calls = _calls(options)
+    curves = _curves(options, calls)
     points, source = chosen_points(options, shipped_points)
     points = [point for point in points if point.target == options.target]
-    wanted, able = {}, _able(points, curves, options.bits)
-    for command, its in curves.items():
-        wanted[command.name] = [one.p.bit_length() for one in its] or [options.bits]
-        if command.operation.on_curve and its:
-            points = _on_curves(points, command, its, able)
+    able = _able(points, curves, options.bits)
+    wanted: dict[str, list[Size]] = {}
+    for operation in options.operation:
+        if isinstance(operation, str):
+            wanted[operation] = calls[operation] or [options.bits]
+            continue
+        its = curves[operation]
+        wanted[operation.name] = [one.p.bit_length() for one in its] or [options.bits]
+        if operation.operation.on_curve and its:
+            points = _on_curves(points, operation, its, able)
     best = choose(
         points,
         wanted=wanted,
@@ -33,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
         part=options.part,
         device=options.device,
         clock=options.clock,
-        budget=Budget(options.max_dsp, options.max_lut, options.max_ms),
+        budget=Budget(options.max_dsp, options.max_lut, options.max_cycles, options.max_ms),
     )
     if options.json:
         print_json({"source": source, "designs": [chosen.record() for chosen in best]})
@@ -61,7 +68,7 @@ def _able(
         every.add(design_of(point))
         if command in each and (curves[command] or point.bits == bits):
             each[command].add(design_of(point))
-    return set.intersection(*each.values()) or every
+    return set.intersection(every, *each.values()) or every
 
 
 def _on_curves(
@@ -75,8 +82,36 @@ def _on_curves(
     return others
 
 
-def _curves(options: argparse.Namespace) -> dict[Command, list[AnyCurve]]:
-    """The operations, each with its curves of --curve, or with none: its size is that of --bits.
+def _calls(options: argparse.Namespace) -> dict[str, list[Size]]:
+    """The calls on byte strings, each with its parameter sets of --set, or with none: its size is
+    that of --bits.
+
+    ValueError if a parameter set is missing, is not known, or is for none of them.
+    """
+    sizes: dict[str, list[Size]] = {}
+    for name in options.operation:
+        if not isinstance(name, str):
+            continue
+        own = calls_named(name)[0]
+        has_sets = len(own.parameter_sets) > 1
+        if has_sets and not options.set:
+            known = ", ".join(own.parameter_sets)
+            raise ValueError(f"name the parameter set of {name}: --set, with one of {known}")
+        for one in options.set if has_sets else ():
+            own.set_number(one)
+        streamed = own.has_stream(own.call[name])
+        sizes[name] = list(options.set) if has_sets else [] if streamed else [0]
+    if options.set and not any(isinstance(one, str) for its in sizes.values() for one in its):
+        names = " or ".join(one if isinstance(one, str) else one.name for one in options.operation)
+        raise ValueError(f"{names} has no parameter sets: leave --set out")
+    return sizes
+
+
+def _curves(
+    options: argparse.Namespace, calls: Mapping[str, Sequence[Size]]
+) -> dict[Command, list[AnyCurve]]:
+    """The operations on numbers, each with its curves of --curve, or with none: its size is that
+    of --bits, as that of calls without another one.
 
     ValueError if a size is missing or is for none of them, or a curve is for none.
     """
@@ -84,20 +119,26 @@ def _curves(options: argparse.Namespace) -> dict[Command, list[AnyCurve]]:
     curves = {
         command: [curve for curve in curves_of(command) if curve.name in names]
         for command in options.operation
+        if isinstance(command, Command)
     }
-    of_bits = [command.name for command, its in curves.items() if not its]
+    of_bits = [
+        *(command.name for command, its in curves.items() if not its),
+        *(name for name, its in calls.items() if not its),
+    ]
     for name in names:
         if not any(name == curve.name for its in curves.values() for curve in its):
             able = [one.name for one in Command if one.operation.computes and _has(one, name)]
-            what = " or ".join(command.name for command in curves)
+            what = " or ".join([*(command.name for command in curves), *calls])
             raise ValueError(
                 f"{what} does not use the curve {name}; operations on it are {', '.join(able)}"
             )
     if of_bits and options.bits is None:
-        curve = " or --curve" if all(curves_of(Command[one]) for one in of_bits) else ""
+        has_curve = all(one not in calls and curves_of(Command[one]) for one in of_bits)
+        curve = " or --curve" if has_curve else ""
         raise ValueError(f"name the length of {' and '.join(of_bits)}: --bits{curve}")
     if options.bits is not None and not of_bits:
-        raise ValueError("--curve names the size of all these operations: leave --bits out")
+        option = "--curve" if names else "--set" if options.set else "nothing but the operation"
+        raise ValueError(f"{option} names the size of all these operations: leave --bits out")
     return curves
 
 

@@ -1,18 +1,21 @@
 """`coprime run` for engines of byte strings: one call in simulation, compared with a reference."""
 
 import argparse
+from random import Random
 
-from coprime.calls.interface import EngineInterface
+from coprime.calls.interface import EngineInterface, Values
 from coprime.catalog import choose_calls
 from coprime.runs.calls import CallRun, run_call
 
-from .arguments.run_calls import option_of, place_of
+from .arguments.run_calls import length_of, option_of, place_of
 from .options import FAILED, chosen_settings
 from .output import check_file, print_result
 from .progress import progress
 
 _MOST_SHOWN = 64
 """Bytes of an output that are shown; with --json all are."""
+_MOST_DRAWN = 1 << 24
+"""Bytes of a stream that is drawn."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
     parameter_set = getattr(options, "set", None) or interface.parameter_sets[0]
     given = {one.name: getattr(options, place_of(one.name), None) for one in interface.slots}
     values = {name: value for name, value in given.items() if value is not None}
+    values |= _drawn_streams(options, interface, values)
     for name in values:
         if name not in call.takes:
             raise ValueError(f"{call.name} takes no {option_of(name)}")
@@ -52,6 +56,24 @@ def run(options: argparse.Namespace) -> int:
     ]
     print_result(done, rows, as_json=options.json)
     return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
+
+
+def _drawn_streams(
+    options: argparse.Namespace, interface: EngineInterface, values: Values
+) -> Values:
+    """Streams of which only a length is given. ValueError for one that is given, too."""
+    drawn = {}
+    for slot in interface.slots:
+        size = getattr(options, length_of(slot.name), None)
+        if size is None:
+            continue
+        option = option_of(slot.name)
+        if slot.name in values:
+            raise ValueError(f"{option} has its own length: leave {option}-bytes out")
+        if not 0 <= size <= _MOST_DRAWN:
+            raise ValueError(f"{option}-bytes must be in 0..{_MOST_DRAWN}, not {size}")
+        drawn[slot.name] = Random(options.seed).randbytes(size)
+    return drawn
 
 
 def _rows(interface: EngineInterface, done: CallRun) -> list[tuple[str, str]]:

@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import NODES, family_named
+from coprime.calls.interface import EngineInterface
+from coprime.catalog import NODES, CallChoice, choose_engine
 from coprime.cells.target import Target
 from coprime.engine.capabilities import Capabilities
 from coprime.flow.targets import FLOWS, device_named
 from coprime.operations.commands import Command
 
 from .choices import DEVICES, OTHER_PART
-from .points import Point
+from .points import Point, Size
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Budget:
 
     max_dsp: int | None = None  # DSP slices
     max_lut: int | None = None  # LUTs
+    max_cycles: int | None = None  # of each operation
     max_ms: float | None = None
     """Milliseconds for each operation; needs a target that is placed and routed."""
 
@@ -35,6 +37,7 @@ class Budget:
         for limit, value in (
             (self.max_dsp, point.dsp),
             (self.max_lut, point.lut),
+            (self.max_cycles, _cycles(point)),
             (self.max_ms, point.milliseconds),
         ):
             if limit is not None and value is not None:
@@ -42,8 +45,11 @@ class Budget:
         return max(excesses)
 
     def __str__(self) -> str:
-        limits = ((self.max_dsp, "DSP"), (self.max_lut, "LUTs"), (self.max_ms, "ms"))
-        return ", ".join(f"{limit:g} {unit}" for limit, unit in limits if limit is not None)
+        limits = (
+            *((self.max_dsp, "DSP"), (self.max_lut, "LUTs")),
+            *((self.max_cycles, "cycles"), (self.max_ms, "ms")),
+        )
+        return ", ".join(f"{limit:,g} {unit}" for limit, unit in limits if limit is not None)
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class Chosen:
 
         Raises ValueError if the catalogue has no such design.
         """
-        return "constant time" if self._capabilities.constant_time else "not constant time"
+        return "constant time" if self._own.constant_time else "not constant time"
 
     @property
     def security(self) -> str:
@@ -104,7 +110,7 @@ class Chosen:
         if len(self.points) == 1:
             return [f"{self.time}, {self.security}"]
         each = (
-            f"    {point.operation}, {point.bits} bits: {_time(point)}{self._checked(point)}"
+            f"    {point.operation}, {_in_words(point.size)}: {_time(point)}{self._checked(point)}"
             for point in self.points
         )
         return [f"{self.name}: {self.constant_time}", *each]
@@ -123,7 +129,7 @@ class Chosen:
             "bus": point.bus,
             **point.of_the_cluster,
             "stamped": point.stamped,
-            "constant_time": self._capabilities.constant_time,
+            "constant_time": self._own.constant_time,
             "operations": [self._operation(one) for one in self.points],
             "area": _area_record(point),
             "other_area": self.beside and _area_record(self.beside),
@@ -135,29 +141,38 @@ class Chosen:
         return {
             "operation": point.operation,
             "bits": point.bits,
+            "parameter_set": point.parameter_set,
             "cycles": _cycles(point),
             "predicted": point.cycles is None,
             "clock_mhz": point.fmax_mhz if routed else None,
             "clock_assumed": routed and not DEVICES[point.target],
             "milliseconds": point.milliseconds,
             "per_second": 1000 / _time_of_one(point) if routed else None,
-            "result_checked": Command[point.operation] in self._capabilities.with_check,
+            "result_checked": self._is_checked(point),
         }
 
     @property
-    def _capabilities(self) -> Capabilities:
+    def _own(self) -> Capabilities | EngineInterface:
         settings = {name: str(value) for name, value in self.point.parameters.items()}
-        return family_named(self.point.family).choose(settings).design.capabilities
+        choice = choose_engine(self.point.family, settings)
+        if isinstance(choice, CallChoice):
+            return choice.design.interface
+        return choice.design.capabilities
+
+    def _is_checked(self, point: Point) -> bool:
+        own = self._own
+        if isinstance(own, EngineInterface):
+            return own.call[point.operation].checked
+        return Command[point.operation] in own.with_check
 
     def _checked(self, point: Point) -> str:
-        checked = Command[point.operation] in self._capabilities.with_check
-        return ", result checked" if checked else ""
+        return ", result checked" if self._is_checked(point) else ""
 
 
 def choose(
     points: Sequence[Point],
     *,
-    wanted: Mapping[str, int | Sequence[int]],
+    wanted: Mapping[str, Size | Sequence[Size]],
     target: str,
     part: str = "accelerator",
     device: str | None = None,
@@ -176,7 +191,8 @@ def choose(
     ----------
     points : results of a sweep
     wanted : what is to be fast: each operation, with the length of its modulus, or of its curve's
-        field, in bits, or with several lengths; at least one
+        field, in bits, each call on byte strings with the name of its parameter set, or with the
+        length of its stream in bits, or 0; or with several of these; at least one
     target : not `generic`
     part : "engine", "accelerator" or "cluster": whose area and clock count
     device : the one that counts of those that the target was placed on; None is that of DEVICES
@@ -196,21 +212,20 @@ def choose(
     device = DEVICES[target] if device is None else device
     if clock is not None:
         points = _at_clock(points, clock, target)
-    each_length = [
-        (operation, bits)
-        for operation, lengths in wanted.items()
-        for bits in ([lengths] if isinstance(lengths, int) else lengths)
+    each_size = [
+        (operation, size)
+        for operation, sizes in wanted.items()
+        for size in ([sizes] if isinstance(sizes, Size) else sizes)
     ]
     here = [
-        _measured_at(points, operation, bits, part, target, device)
-        for operation, bits in each_length
+        _measured_at(points, operation, size, part, target, device) for operation, size in each_size
     ]
-    where = " and ".join(f"{operation} of {bits} bits" for operation, bits in each_length)
+    where = " and ".join(f"{operation} {_of(size)}" for operation, size in each_size)
     where = f"{part} doing {where} on {target}"
-    designs = _timed(here, each_length, where, budget, target)
-    first, bits = each_length[0]
+    designs = _timed(here, each_size, where, budget, target)
+    first, size = each_size[0]
     others = _measured(points, first, target, device)
-    beside = _slowest(one for one in others if (one.bits, one.part) == (bits, OTHER_PART[part]))
+    beside = _slowest(one for one in others if (one.size, one.part) == (size, OTHER_PART[part]))
 
     def chosen(design: tuple[Point, ...]) -> Chosen:
         alone = replace(
@@ -238,7 +253,7 @@ def choose(
 
 def _timed(
     here: Sequence[Sequence[Point]],
-    each_length: Sequence[tuple[str, int]],
+    each_size: Sequence[tuple[str, Size]],
     where: str,
     budget: Budget,
     target: str,
@@ -250,8 +265,8 @@ def _timed(
     all_of_it = _together(here)
     if not all_of_it:
         each = ", ".join(
-            f"{operation} of {bits} bits is done by {len(_slowest(found))}"
-            for (operation, bits), found in zip(each_length, here, strict=True)
+            f"{operation} {_of(size)} is done by {len(_slowest(found))}"
+            for (operation, size), found in zip(each_size, here, strict=True)
         )
         raise ValueError(f"no measured {where}: {each}, and all by none")
     routed = _together([[one for one in found if one.milliseconds is not None] for found in here])
@@ -280,7 +295,7 @@ def _at_clock(points: Sequence[Point], clock: float, target: str) -> list[Point]
 
 
 def _measured_at(
-    points: Sequence[Point], operation: str, bits: int, part: str, target: str, device: str
+    points: Sequence[Point], operation: str, size: Size, part: str, target: str, device: str
 ) -> list[Point]:
     """The points of an operation and a size. ValueError if there are none."""
     alike = _measured(points, operation, target, device)
@@ -291,11 +306,24 @@ def _measured_at(
         there = [one for one in OTHER_PART if one in measured]
         hint = f"only its {there[0]}: --part {there[0]}" if there else "sweep it first"
         raise ValueError(f"no {where} is measured; {hint}")
-    here = [point for point in own if point.bits == bits]
+    here = [point for point in own if point.size == size]
     if not here:
-        sizes = ", ".join(str(size) for size in sorted({point.bits for point in own}))
-        raise ValueError(f"no {where} is measured at {bits} bits, only at {sizes}")
+        sizes = ", ".join(str(one) for one in sorted({point.size for point in own}, key=_in_order))
+        raise ValueError(f"no {where} is measured at {_in_words(size)}, only at {sizes}")
     return here
+
+
+def _in_words(size: Size) -> str:
+    return size if isinstance(size, str) else f"{size} bits"
+
+
+def _of(size: Size) -> str:
+    return f"with {size}" if isinstance(size, str) else f"of {size} bits"
+
+
+def _in_order(size: Size) -> tuple[int, str]:
+    """Sets by the length of their names: ML-KEM-1024 after ML-KEM-768."""
+    return (len(size), size) if isinstance(size, str) else (size, "")
 
 
 def _together(found: Sequence[Iterable[Point]]) -> list[tuple[Point, ...]]:

@@ -48,17 +48,19 @@ def shipped(
     """The figures that are known without a measurement.
 
     Area and clock are those of the results that ship, where this very design is among them; an
-    accelerator was measured without padding. No engine of byte strings is among them: its cycles
-    are predicted as its data sheet is made, and only what was assessed of it is known.
+    accelerator was measured without padding. The cycles of engines of byte strings are predicted as
+    their data sheets are made.
     """
-    if isinstance(choice, CallChoice):
-        return Figures(assessed=assessed.find(choice))
     parts = []
-    for part in _PARTS if isinstance(choice, Choice) else ():
+    for part in _PARTS:
+        if isinstance(choice, ClusterChoice):
+            break
         on_bus = bus if part == "accelerator" else Bus.AXI4_LITE
-        points = find(choice.core, target.value, part, on_bus)
+        points = find(choice, target.value, part, on_bus)
         if points and (part == "engine" or not paddings):
             parts.append(_of_point(points[0], part))
+    if isinstance(choice, CallChoice):
+        return Figures(parts=parts, assessed=assessed.find(choice))
     return _figures(choice, bus, paddings, parts, openssl.shipped())
 
 

@@ -70,7 +70,7 @@ class Gates:
         return shown | {"parameters": dict(self.parameters), "tools": dict(self.tools)}
 
 
-def estimate_gates(choice: Choice, part: str) -> Gates:
+def estimate_gates(choice: Choice | CallChoice, part: str) -> Gates:
     """Estimate a part of a generic design in unit gates.
 
     Raises ValueError as `part_verilog`, ToolError as `coprime.flow.unit_gate.estimate`.

@@ -69,11 +69,12 @@ class Plotted:
 def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
     """A row for each point that did not fail and has an area, and what to plot for each target.
 
-    A row has the point's columns (`device` is the target's name if none is known, `cores` is None
-    for what is no cluster) and `id`, `settings` (the parameters in words), `count` (cycles,
-    predicted ones if it was not simulated), `area` (LUTs or unit gates), `time`, `product` (area
-    times time, of a cluster over its cores) and `commands`. Time is in ms on a target where points
-    are routed, in clock cycles where none is; for the unit-gate estimate it is cycles times delay.
+    A row has the point's columns (`operation` with the parameter set, `device` is the target's name
+    if none is known, `cores` is None for what is no cluster) and `id`, `settings` (the parameters
+    in words), `count` (cycles, predicted ones if it was not simulated), `area` (LUTs or unit
+    gates), `time`, `product` (area times time, of a cluster over its cores) and `commands`. Time is
+    in ms on a target where points are routed, in clock cycles where none is; for the unit-gate
+    estimate it is cycles times delay.
     """
     good = [point for point in points if point.status == "ok" and point.target != "generic"]
     rows: list[Row] = []
@@ -119,6 +120,7 @@ def _row(point: Point, unit: str, number: int) -> Row:
         "tools": dict(point.tools),
         "id": number,
         "settings": point.settings,
+        "operation": ", ".join(filter(None, (point.operation, point.parameter_set))),
         "cores": point.cores or None,
         "count": cycles,
         "area": area,

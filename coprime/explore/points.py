@@ -18,6 +18,8 @@ from coprime.flow.files import replacing
 Parameters = tuple[tuple[str, int | str], ...]
 Design = tuple[str, Parameters]
 """A family and its parameters."""
+Size = int | str
+"""A length in bits, or the name of a parameter set."""
 CURVE_SEED = 1
 """Of the numbers that cycles on curves are predicted with."""
 
@@ -37,9 +39,10 @@ class Point:
     """Every parameter with its value; in a file JSON text with sorted keys."""
     bits: int
     """Length of the modulus in bits; of an operation on a curve that of its field, and the curve is
-    the first of that length: P-256, P-384, P-521, Ed25519, Ed448."""
+    the first of that length: P-256, P-384, P-521, Ed25519, Ed448. Of a call of an engine of byte
+    strings that of the stream that it takes, 0 without one."""
     operation: str
-    """The name of a command; of the part "multiplier" MULTIPLICATION, which is
+    """The name of a command, or of a call; of the part "multiplier" MULTIPLICATION, which is
     one multiplication, loading and unloading of its digits included; of "reduction" REDUCTION, of
     "word-multiplier" WORD_MULTIPLICATION."""
     exponents: str
@@ -117,13 +120,21 @@ class Point:
     specifications: str = ""
     """The specifications that come with Coprime and ask for the point, separated by spaces; empty
     for those of others, and where a file has no such column."""
+    parameter_set: str = ""
+    """Of a call of an engine of byte strings; empty for others, and where a file has no such
+    column."""
+
+    @property
+    def size(self) -> Size:
+        """What the operation works on: its parameter set, or else a length in bits."""
+        return self.parameter_set or self.bits
 
     @property
     def identity(self) -> tuple[object, ...]:
         """What distinguishes the points of a sweep, in the order in which they are sorted."""
         parameters = tuple(sorted(self.parameters.items()))
         chain = (self.cores, self.link_registers, self.node, self.stamped, self.bus)
-        work = (self.operation, self.exponents, self.bits, self.seed)
+        work = (self.operation, self.parameter_set, self.exponents, self.bits, self.seed)
         routed = self.fmax_mhz is not None
         kind = (self.family, self.target, self.part)
         return (*kind, *chain, *work, parameters, routed, self.device or "")
@@ -166,6 +177,7 @@ _LATER: Mapping[str, Any] = {
     "placements": 0,
     "verilog": None,
     "specifications": "",
+    "parameter_set": "",
 }
 """Columns that files of earlier versions do not have, with what holds for all of their points."""
 

@@ -1,7 +1,8 @@
 """The commands that measure a point again."""
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER
+from coprime.calls.interface import SHORT_OUTPUT
+from coprime.catalog import CALL_FAMILIES, CLUSTER, calls_named
 from coprime.cells.target import Target
 from coprime.explore.points import Point
 from coprime.flow.part_names import SYSTEM
@@ -48,8 +49,24 @@ def cycles_command(point: Point) -> str:
         words = ["coprime soc", family, *parameters, "--operation modexp", *_bus(point)]
     else:
         words = ["coprime run", family, point.operation, *parameters]
-    words += [f"--bits {point.bits}", f"--seed {point.seed}"]
+    if family in CALL_FAMILIES:
+        words += [f"--set {point.parameter_set}"] if point.parameter_set else []
+        words += _streams(point)
+    else:
+        words.append(f"--bits {point.bits}")
+    words.append(f"--seed {point.seed}")
     return " ".join([*words, *(["--exponents worst"] if point.exponents == "worst" else [])])
+
+
+def _streams(point: Point) -> list[str]:
+    """The options for the lengths of streams that a call takes and gives."""
+    own = calls_named(point.operation)[0]
+    call = own.call[point.operation]
+    slots = [own.slot[name] for name in call.inputs]
+    return [
+        *(f"--{one.name}-bytes {point.bits // 8}" for one in slots if one.streamed),
+        *(f"--{one.name.replace('_', '-')} {SHORT_OUTPUT}" for one in slots if one.number_of),
+    ]
 
 
 def commands(point: Point) -> list[tuple[str, str]]:

@@ -305,7 +305,7 @@ def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]],
     words = {one.value: f"{one.value}: {flow.title}" for one, flow in FLOWS.items()}
     words["unit-gate"] = "unit gates"
     first = "ecp5" if "ecp5" in targets else next(iter(targets), None)
-    sizes = sorted({row["bits"] for row in rows})
+    sizes = sorted({row["bits"] for row in rows} - {0})
     start = _opening([row for row in rows if row["target"] == first])
     selects = [
         ("target", "Target", [(one, words.get(one, one)) for one in targets], first),

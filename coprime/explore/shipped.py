@@ -1,17 +1,17 @@
-"""What comes with Coprime: specifications of sweeps, and what sweeps of five of them measured."""
+"""What comes with Coprime: specifications of sweeps, and what sweeps of six of them measured."""
 
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import Choice
+from coprime.catalog import CallChoice, Choice
 
 from .points import Point, read_points
 
 SHIPPED = Path(__file__).parent / "measured.csv"
 """The results of the specifications TO_CHOOSE and of `papers`."""
-TO_CHOOSE = ("shipped", "curves", "targets", "combinations")
+TO_CHOOSE = ("shipped", "curves", "targets", "combinations", "calls")
 """The specifications whose designs are there to choose among; those of `papers` are the papers'."""
 
 
@@ -31,7 +31,9 @@ def shipped_points() -> Sequence[Point]:
     )
 
 
-def find(choice: Choice, target: str, part: str, bus: Bus = Bus.AXI4_LITE) -> Sequence[Point]:
+def find(
+    choice: Choice | CallChoice, target: str, part: str, bus: Bus = Bus.AXI4_LITE
+) -> Sequence[Point]:
     """The points of exactly this design on a target: one for each operation and size.
 
     Each parameter must be that of the measured design; `target` is xc7, ecp5 or unit-gate, `part`

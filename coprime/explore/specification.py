@@ -25,14 +25,20 @@ from pydantic import (
 )
 
 from coprime.bus.kinds import Bus
+from coprime.calls.interface import Call
 from coprime.catalog import (
+    CALL_FAMILIES,
     CLUSTER,
     CLUSTER_PARAMETERS,
     FAMILIES,
     NODES,
+    CallChoice,
+    CallFamily,
     Choice,
     ClusterChoice,
     Family,
+    call_names,
+    choose_engine,
     family_named,
 )
 from coprime.cells.target import Target
@@ -60,6 +66,7 @@ from .system import OPERATION
 NOT_MAPPED = Target.GENERIC.value  # a target without area
 TARGETS = (*(target.value for target in FLOWS), "unit-gate", NOT_MAPPED)
 OPERATIONS = tuple(command.name for command in Command if command.operation.computes)
+CALLS = tuple(call_names())
 BUSES = tuple(bus.value for bus in Bus)  # the default first
 ALL = "all"
 SIZE = "bits"  # a parameter of this value follows the size
@@ -82,10 +89,9 @@ class _Design:
     parameters: tuple[tuple[str, int | str], ...]
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> Choice | CallChoice:
         """The point of the catalogue."""
-        settings = {name: str(value) for name, value in self.parameters}
-        return family_named(self.family).choose(settings)
+        return choose_engine(self.family, {name: str(value) for name, value in self.parameters})
 
 
 @dataclass(frozen=True)
@@ -110,11 +116,12 @@ class AreaTask(_Design):
     """Of the accelerator, the cluster or the system; without meaning for the other parts."""
 
     @property
-    def built(self) -> Choice | ClusterChoice:
+    def built(self) -> Choice | CallChoice | ClusterChoice:
         """What `coprime build` makes: the design, or a cluster of it."""
-        if self.part != CLUSTER:
-            return self.choice
-        core = replace(self.choice, bare=self.node != NODES[0])
+        choice = self.choice
+        if self.part != CLUSTER or isinstance(choice, CallChoice):
+            return choice
+        core = replace(choice, bare=self.node != NODES[0])
         return ClusterChoice(core, self.cores, self.link_registers)
 
 
@@ -129,6 +136,8 @@ class RunTask(_Design):
     simulate_cycles: int
     system_bus: str = ""
     """Of the part SYSTEM, whose processor does the operation: the accelerator's bus; else empty."""
+    parameter_set: str = ""
+    """Of a call of an engine of byte strings."""
 
 
 @dataclass(frozen=True)
@@ -285,8 +294,9 @@ class _Sweep(_Table):
 
     families: _Texts
     parameters: dict[str, Annotated[list[Any], BeforeValidator(_listed)]] = {}
-    bits: _Sizes
-    operations: Annotated[_Texts, _among((ALL, *OPERATIONS))] | None = None
+    bits: _Sizes | None = None
+    sets: _Texts | None = None
+    operations: Annotated[_Texts, _among((ALL, *OPERATIONS, *CALLS))] | None = None
     exponents: Annotated[_Texts, _among(EXPONENTS)] = [EXPONENTS[0]]
     operand_seed: int = Field(1, ge=0)
     targets: Annotated[_Texts, _among(TARGETS)]
@@ -322,7 +332,16 @@ class _Sweep(_Table):
             raise ValueError(
                 f"stamp is for the part 'cluster', placed and routed on {STAMPING.value} only"
             )
-        for key, needed in (("operations", not self.alone), ("cores", self.part == CLUSTER)):
+        numbers = not {*self.families} <= {*CALL_FAMILIES}
+        if numbers and self.sets is not None:
+            raise ValueError("sets are of engines of byte strings: engines of numbers have none")
+        if not numbers and self.part not in PARTS[:2]:
+            raise ValueError(f"part {self.part!r} is of engines of numbers, not of byte strings")
+        for key, needed in (
+            ("bits", numbers),
+            ("operations", not self.alone),
+            ("cores", self.part == CLUSTER),
+        ):
             if needed and getattr(self, key) is None:
                 raise ValueError(f"[[sweep]] must have the key {key!r}")
         if self.device is not None and not (
@@ -416,24 +435,29 @@ def _points(table: _Sweep) -> Iterator[PlannedPoint]:
         for cores in _of_a_cluster("cores", table.cores)
         for registers in _of_a_cluster("link_registers", table.link_registers)
     ]
-    families = (
-        tuple(FAMILIES.values()) if table.every else [family_named(one) for one in table.families]
+    families: Sequence[Family | CallFamily] = (
+        tuple(FAMILIES.values())
+        if table.every
+        else [CALL_FAMILIES.get(one) or family_named(one) for one in table.families]
     )
     settings = _settings(families, table.parameters)
-    for family, size in itertools.product(families, table.bits):
+    for family, size in itertools.product(families, table.bits or [0]):
         for choice in _choices(family, size, settings, skip=table.every):
-            check_part(choice, table.part)
-            capabilities = choice.design.capabilities
-            if table.every and not capabilities.min_length <= size <= capabilities.max_length:
-                continue
+            if isinstance(choice, Choice):
+                check_part(choice, table.part)
+                own = choice.design.capabilities
+                if table.every and not own.min_length <= size <= own.max_length:
+                    continue
             design = (family.name, tuple(choice.values.items()))
             for bus in table.bus or BUSES[:1]:
                 runs = [
                     RunTask(
-                        *(*design, size, *what, table.operand_seed, table.simulate_cycles),
+                        *(*design, size, name, exponents),
+                        *(table.operand_seed, table.simulate_cycles),
                         system_bus=bus if table.part == SYSTEM else "",
+                        parameter_set=parameter_set,
                     )
-                    for what in _work(choice, table)
+                    for name, exponents, parameter_set in _work(choice, table, size)
                 ]
                 areas = [
                     AreaTask(
@@ -457,8 +481,10 @@ def _of_a_cluster(name: str, values: Sequence[int] | None) -> Sequence[int]:
     return [_OF_A_CLUSTER[name].parse(str(value)) for value in values or []] or [0]
 
 
-def _refusal(choice: Choice, run: RunTask) -> str | None:
+def _refusal(choice: Choice | CallChoice, run: RunTask) -> str | None:
     """Why a design cannot do an operation at this size; None if it can."""
+    if isinstance(choice, CallChoice):
+        return None
     own, name, bits = choice.design.capabilities, choice.family.name, run.bits
     if run.operation not in OPERATIONS:
         return None
@@ -479,20 +505,41 @@ def _refusal(choice: Choice, run: RunTask) -> str | None:
     return None
 
 
-def _work(choice: Choice, table: _Sweep) -> Iterator[tuple[str, str]]:
-    """Each operation of a design, with the exponents to use; those that it lacks are left out
-    where every family is asked for."""
+def _work(choice: Choice | CallChoice, table: _Sweep, size: int) -> Iterator[tuple[str, str, str]]:
+    """Each operation of a design, with the exponents to use and the parameter set; those that it
+    lacks are left out where every family is asked for."""
+    if isinstance(choice, CallChoice):
+        yield from _calls(choice, table, size)
+        return
     if table.alone:
-        yield ALONE[table.part], "random"
+        yield ALONE[table.part], "random", ""
         return
     able = [command.name for command in sorted(choice.design.capabilities.required)]
     wanted = able if table.operations == [ALL] else table.operations or []
     for name in wanted:
         if name in able:
             kinds = table.exponents if Command[name].operation.has_secret_exponent else ["random"]
-            yield from ((name, exponents) for exponents in kinds)
+            yield from ((name, exponents, "") for exponents in kinds)
         elif not table.every:
             raise ValueError(f"{choice.family.name} does not do {name}; it does {', '.join(able)}")
+
+
+def _calls(choice: CallChoice, table: _Sweep, size: int) -> Iterator[tuple[str, str, str]]:
+    """Each call with each parameter set. ValueError for one that the engine has not."""
+    own = choice.design.interface
+    names = table.operations or []
+    calls = own.calls if names == [ALL] else [own.named(name) for name in names]
+    for call, name in itertools.product(calls, table.sets or own.parameter_sets):
+        own.set_number(name)
+        if own.has_stream(call) != bool(size):
+            raise ValueError(_about_length(call, takes_stream=own.has_stream(call)))
+        yield call.name, "random", name
+
+
+def _about_length(call: Call, *, takes_stream: bool) -> str:
+    if takes_stream:
+        return f"{call.name} takes a stream: name its length in bits with the key 'bits'"
+    return f"{call.name} takes no stream of any length: leave the key 'bits' out"
 
 
 def _routing(target: str, table: _Sweep) -> tuple[tuple[int, ...], str]:
@@ -509,7 +556,7 @@ def _devices(target: str) -> Sequence[str]:
 
 
 def _settings(
-    families: Sequence[Family], parameters: Mapping[str, Sequence[object]]
+    families: Sequence[Family | CallFamily], parameters: Mapping[str, Sequence[object]]
 ) -> Mapping[str, Sequence[int | str]]:
     """Values of each parameter, which at least one of the families has."""
     known = {parameter.name: parameter for family in families for parameter in family.settings}
@@ -538,8 +585,12 @@ def _values(parameter: AnyParameter | BudgetParameter, value: object) -> Sequenc
 
 
 def _choices(
-    family: Family, size: int, settings: Mapping[str, Sequence[int | str]], *, skip: bool
-) -> Iterator[Choice]:
+    family: Family | CallFamily,
+    size: int,
+    settings: Mapping[str, Sequence[int | str]],
+    *,
+    skip: bool,
+) -> Iterator[Choice | CallChoice]:
     """The family with every combination of values; `skip` those out of range that are the size."""
     names = [parameter.name for parameter in family.settings if parameter.name in settings]
     for values in itertools.product(*(settings[name] for name in names)):

@@ -7,9 +7,13 @@ SPECIFICATIONS: Mapping[str, tuple[str, ...]] = {
     "curves": ("curves",),
     "targets": ("targets",),
     "combinations": ("combinations",),
+    "calls": ("calls",),
     "papers": ("papers", "compression"),
     "compression": ("compression",),
-    "all": ("shipped", "curves", "combinations", "families", "papers"),
-    "full": ("shipped", "curves", "combinations", "families", "papers", "compression", "full"),
+    "all": ("shipped", "curves", "combinations", "calls", "families", "papers"),
+    "full": (
+        *("shipped", "curves", "combinations", "calls"),
+        *("families", "papers", "compression", "full"),
+    ),
 }
 """Each with the files that it is made of."""

@@ -165,7 +165,7 @@ def request_of(planned: PlannedPoint) -> tuple[object, ...]:
     """`Point.request` of the point that will be measured."""
     area, run = planned.area, planned.run
     chain = (area.cores, area.link_registers, area.node, area.stamped, area.bus)
-    work = (run.operation, run.exponents, run.bits, run.operand_seed)
+    work = (run.operation, run.parameter_set, run.exponents, run.bits, run.operand_seed)
     parameters, routed = tuple(sorted(area.parameters)), bool(area.route_seeds)
     device = DEVICES[area.device].title if routed else ""
     placements = 0 if area.stamped else len(area.route_seeds)
@@ -256,6 +256,7 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
         paper=choice.family.paper,
         parameters=dict(choice.values),
         bits=task.bits,
+        parameter_set=task.parameter_set,
         operation=task.operation,
         exponents=task.exponents,
         seed=task.operand_seed,

@@ -5,12 +5,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from random import Random
 from statistics import fmean
 from typing import Any
 
 from coprime import __version__
 from coprime.bus.kinds import Bus
-from coprime.catalog import Choice
+from coprime.calls.interface import Values
+from coprime.catalog import CallChoice, Choice
 from coprime.cells.target import Target
 from coprime.device.accelerator import EngineError
 from coprime.device.base import DeviceError
@@ -26,6 +28,7 @@ from coprime.flow.targets import DEVICES, FLOWS
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import tool_version
 from coprime.flow.verilog import digest_of
+from coprime.runs.calls import run_call
 from coprime.runs.execution import predict_operation, run_on
 from coprime.runs.numbers import Operands, random_operands
 from coprime.runs.single_multiplication import predict_multiplication, simulate_multiplication
@@ -221,22 +224,26 @@ def _confirm_run(task: RunTask, point: Point) -> Measurement | None:
         columns["cycles"] = point.cycles
     elif (point.predicted_cycles or 0) <= task.simulate_cycles:
         return None  # it is to be simulated now
-    if task.system_bus:
+    choice = task.choice
+    if isinstance(choice, CallChoice):
+        verilog, work = accelerator_verilog(choice), _call_work(task, _call_inputs(task, choice))
+        tools = _tools_of_run(simulated=point.cycles is not None)
+    elif task.system_bus:
         columns["software_cycles"] = point.software_cycles
         tools = _tools_of_system(point.tools.get(_COMPILER, ""))
-        verilog, work = _system_work(task, _operands(task))
+        verilog, work = _system_work(task, choice, _operands(task, choice))
     elif task.operation in _PARTS_ALONE:
-        verilog, _ = part_verilog(task.choice, _PARTS_ALONE[task.operation])
+        verilog, _ = part_verilog(choice, _PARTS_ALONE[task.operation])
         work = (task.bits, task.operand_seed)
         tools = _tools_alone()
     else:
-        verilog, work = accelerator_verilog(task.choice), _work(task, _operands(task))
+        verilog, work = accelerator_verilog(choice), _work(task, _operands(task, choice))
         tools = _tools_of_run(simulated=point.cycles is not None)
     return Measurement(columns, tools, _run_key(verilog, work, columns, tools))
 
 
-def _operands(task: RunTask) -> Operands:
-    capabilities = task.choice.design.capabilities
+def _operands(task: RunTask, choice: Choice) -> Operands:
+    capabilities = choice.design.capabilities
     return random_operands(
         Command[task.operation],
         task.bits,
@@ -271,15 +278,17 @@ def _run_key(
 
 
 def _measure_run(task: RunTask) -> Measurement:
+    choice = task.choice
+    if isinstance(choice, CallChoice):
+        return _measure_call(task, choice)
     if task.operation in _PARTS_ALONE:
-        return _measure_multiplication(task, _PARTS_ALONE[task.operation])
-    choice, command = task.choice, Command[task.operation]
-    capabilities = choice.design.capabilities
-    operands = _operands(task)
+        return _measure_multiplication(task, choice, _PARTS_ALONE[task.operation])
+    command, capabilities = Command[task.operation], choice.design.capabilities
+    operands = _operands(task, choice)
     work = _work(task, operands)
     predicted = predict_operation(choice.design, command, operands)
     if task.system_bus:
-        return _measure_system(task, operands, predicted)
+        return _measure_system(task, choice, operands, predicted)
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
         "utilization": predicted.products / (predicted.cycles * capabilities.multipliers),
@@ -322,15 +331,18 @@ def _tools_of_system(compiler: str) -> dict[str, str]:
     return _tools_of_run(simulated=True) | {_COMPILER: compiler}
 
 
-def _system_work(task: RunTask, operands: Operands) -> tuple[str, tuple[object, ...]]:
+def _system_work(
+    task: RunTask, choice: Choice, operands: Operands
+) -> tuple[str, tuple[object, ...]]:
     """What a system simulates: its Verilog, and the operation with the firmware's sources."""
-    verilog = simulated_verilog(task.choice, Bus(task.system_bus))
+    verilog = simulated_verilog(choice, Bus(task.system_bus))
     return verilog, (*_work(task, operands), program_sources(PROGRAM))
 
 
-def _measure_system(task: RunTask, operands: Operands, predicted: Prediction) -> Measurement:
+def _measure_system(
+    task: RunTask, choice: Choice, operands: Operands, predicted: Prediction
+) -> Measurement:
     """The operation with the accelerator, and in software, whatever these take."""
-    choice = task.choice
     done, alone = measure_exponentiation(choice, Bus(task.system_bus), operands.numbers)
     assert done.accelerator
     slots = done.accelerator * choice.design.capabilities.multipliers
@@ -343,12 +355,43 @@ def _measure_system(task: RunTask, operands: Operands, predicted: Prediction) ->
     right = done.right and alone.right
     reason = None if right else "the firmware's result or the engine's cycles are wrong"
     tools = _tools_of_system(done.firmware.compiler)
-    verilog, work = _system_work(task, operands)
+    verilog, work = _system_work(task, choice, operands)
     return Measurement(columns, tools, _run_key(verilog, work, columns, tools), reason)
 
 
-def _measure_multiplication(task: RunTask, part: str) -> Measurement:
-    choice = task.choice
+def _call_inputs(task: RunTask, choice: CallChoice) -> Values:
+    """From the seed; streams are as long as the task says."""
+    interface = choice.design.interface
+    call, source = interface.named(task.operation), Random(task.operand_seed)
+    return interface.inputs(call, task.parameter_set, source, task.bits // 8)
+
+
+def _call_work(task: RunTask, inputs: Values) -> tuple[object, ...]:
+    return (task.operation, task.parameter_set, sorted(inputs.items()))
+
+
+def _measure_call(task: RunTask, choice: CallChoice) -> Measurement:
+    design = choice.design
+    call, inputs = design.interface.named(task.operation), _call_inputs(task, choice)
+    outcome = design.predict(call, task.parameter_set, inputs)
+    columns: dict[str, Any] = {"predicted_cycles": outcome.cycles, "utilization": None}
+    verilog, work, reason = accelerator_verilog(choice), _call_work(task, inputs), None
+    simulated = outcome.cycles <= task.simulate_cycles
+    tools = _tools_of_run(simulated=simulated)
+    if simulated:
+
+        def run() -> list[object]:
+            done = run_call(choice, call, inputs, parameter_set=task.parameter_set)
+            return [done.cycles, done.utilization, done.ok]
+
+        key = _hash(verilog, repr(work), repr(sorted(tools.items())))
+        cycles, utilization, right = _read(cached("run", (key,), _writer(run)))
+        columns |= {"cycles": cycles, "utilization": utilization}
+        reason = _objection(right, cycles, outcome.cycles)
+    return Measurement(columns, tools, _run_key(verilog, work, columns, tools), reason)
+
+
+def _measure_multiplication(task: RunTask, choice: Choice, part: str) -> Measurement:
     predicted = predict_multiplication(choice.design, task.bits, task.operation)
     verilog, _ = part_verilog(choice, part)
     columns: dict[str, Any] = {

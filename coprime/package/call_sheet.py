@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from coprime.calls.interface import WORD_BYTES, Call, CallDesign, Values
+from coprime.calls.interface import WORD_BYTES, CallDesign
 from coprime.engine.capabilities import Error
 
 from .description import SheetParts
@@ -12,8 +12,6 @@ from .sheet import Cell
 _PREDICTED = "predicted, exact"
 _MESSAGES = (0, 64, 1024, 16384)
 """Bytes of streams that calls take."""
-_OUTPUT = 32
-"""Bytes of streams that calls give, where software chooses them."""
 
 
 def call_sheet(design: CallDesign, mhz: float | None, *, proved: bool) -> SheetParts:
@@ -76,10 +74,10 @@ def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
     """Each call with each parameter set, and with streams of some lengths."""
     own = design.interface
     for call in own.calls:
+        has_stream = own.has_stream(call)
         for name in own.parameter_sets:
-            streams = [one for one in call.inputs if own.slot[one].streamed]
-            for size in _MESSAGES if streams else (0,):
-                values = _values(design, call, name, size)
+            for size in _MESSAGES if has_stream else (0,):
+                values = own.inputs(call, name, Random(1), size)
                 done = design.predict(call, name, values)
                 if done.error is not Error.NONE:
                     continue
@@ -92,24 +90,11 @@ def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
                 yield {
                     "call": call.name,
                     "set": name,
-                    "message": size if streams else None,
+                    "message": size if has_stream else None,
                     "cycles": done.cycles,
                     "words": sum(-(-length // WORD_BYTES) for length in (*given, *taken)),
                     "found": _PREDICTED,
                 }
-
-
-def _values(design: CallDesign, call: Call, parameter_set: str, size: int) -> Values:
-    """Inputs, of which streams have a size, and lengths of streams that are given are short."""
-    own, source = design.interface, Random(1)
-    values: dict[str, bytes] = dict(call.draw(parameter_set, source))
-    for name in call.inputs:
-        slot = own.slot[name]
-        if slot.streamed:
-            values[name] = source.randbytes(size)
-        elif slot.number_of:
-            values[name] = _OUTPUT.to_bytes(len(values[name]), "little")
-    return values
 
 
 def _times(row: Mapping[str, Cell], mhz: float | None) -> dict[str, Cell]:

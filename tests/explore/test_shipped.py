@@ -10,7 +10,7 @@ import pytest
 
 from bench.records import Record, read_records
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, FAMILIES, ClusterChoice, family_named
+from coprime.catalog import CALL_FAMILIES, CLUSTER, FAMILIES, ClusterChoice, choose_engine
 from coprime.cells.target import Target
 from coprime.engine.contract import Command
 from coprime.explore.choose import Budget, choose
@@ -34,16 +34,16 @@ FOUR = ("FDFM", "BITSERIAL", "COMPRESSION", "KARATSUBA")
 
 def choice_of(point):
     settings = {name: str(value) for name, value in point.parameters.items()}
-    return family_named(point.family).choose(settings)
+    return choose_engine(point.family, settings)
 
 
 def work_of(point):
     parameters = tuple(sorted(dict(point.parameters).items()))
-    return point.family, parameters, point.bits, point.operation
+    return point.family, parameters, point.size, point.operation
 
 
 def on_curves(point):
-    if point.operation in ALONE.values():
+    if point.operation in ALONE.values() or point.family in CALL_FAMILIES:
         return False
     return Command[point.operation].operation.setting is not None
 
@@ -101,6 +101,8 @@ def test_every_design_is_in_the_catalogue():
     for point in measured_points():
         choice = choice_of(point)
         assert choice.values == dict(point.parameters)
+        if point.family in CALL_FAMILIES:
+            assert point.size in choice.design.interface.parameter_sets or point.bits == 8192
         if point.part == CLUSTER:
             core = replace(choice, bare=point.node == "lean")
             choice = ClusterChoice(core, point.cores, point.link_registers)
@@ -112,6 +114,10 @@ def test_every_design_is_in_the_catalogue():
 
 def predicted(point):
     design = choice_of(point).design
+    if point.family in CALL_FAMILIES:
+        call, source = design.interface.call[point.operation], random.Random(point.seed)
+        inputs = design.interface.inputs(call, point.parameter_set, source, point.bits // 8)
+        return design.predict(call, point.parameter_set, inputs)
     if point.operation in ALONE.values():
         return predict_multiplication(design, point.bits, point.operation)
     command, own = Command[point.operation], design.capabilities
@@ -223,7 +229,8 @@ def check_digest(point):
 
 def test_a_design_is_as_it_was_measured():
     """Another one for other sources; not on curves, whose programs take seconds."""
-    known = [point for point in known_designs() if point.family in ("compact", "fdfm", "karatsuba")]
+    families = ("compact", "fdfm", "karatsuba", "lattice", "shake")
+    known = [point for point in known_designs() if point.family in families]
     check_digest(random.Random(sources()).choice([p for p in known if not on_curves(p)]))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coprime.catalog import FAMILIES, MODULUS
+from coprime.catalog import CALL_FAMILIES, FAMILIES, MODULUS
 from coprime.explore import shipped
 from coprime.explore.specification import parse_specification, read_specification
 from coprime.explore.specification_names import SPECIFICATIONS
@@ -274,7 +274,8 @@ def test_what_only_a_cluster_has(keys, expected):
 
 def test_the_specification_of_the_report():
     points = read_specification("all")
-    assert {point.run.family for point in points} == set(FAMILIES)
+    assert {point.run.family for point in points} == {*FAMILIES, *CALL_FAMILIES}
+    points = [point for point in points if point.run.family in FAMILIES]
     fields = {255, 256, 384, 448, 521}
     assert {point.run.bits for point in points} - fields == {
         *(32, 64, 128, 512, 1024, 2048, 3072, 4096)
@@ -291,6 +292,43 @@ def test_the_specification_of_the_report():
     assert sorted(point.area.node for point in of_paper) == ["full", "lean"]
     assert {point.area.cores for point in of_paper} == {320}
     assert all(point.area.stamped for point in clusters if point not in of_paper)
+
+
+OF_CALLS = {"families": '"lattice"', "operations": '"ML_KEM_KEY_PAIR"', "targets": '"xc7"'}
+
+
+def test_engines_of_byte_strings_have_parameter_sets():
+    def points(**keys):
+        lines = "".join(f"{name} = {value}\n" for name, value in (OF_CALLS | keys).items())
+        return parse_specification(f"[[sweep]]\n{lines}")
+
+    every = points()
+    assert [point.run.parameter_set for point in every] == [
+        *("ML-KEM-512", "ML-KEM-768", "ML-KEM-1024")
+    ]
+    assert {(point.run.bits, point.area.part) for point in every} == {(0, "engine")}
+    assert points(sets='"ML-KEM-768"') == every[1:2]
+    one = points(parameters='{ sets = "ml-kem-768" }')
+    assert [point.run.parameter_set for point in one] == ["ML-KEM-768"]
+    shake = points(families='"shake"', operations='"all"', bits="[800, 8192]")
+    assert len({(point.run.operation, point.run.bits) for point in shake}) == 6 * 2
+    for keys, message in (
+        ({"sets": '"ML-KEM-769"'}, "lattice has the parameter sets ML-KEM-512, "),
+        ({"operations": '"MODEXP"'}, "lattice has no call 'MODEXP'; "),
+        ({"bits": "512"}, "ML_KEM_KEY_PAIR takes no stream of any length: leave the key 'bits' out"),
+        ({"part": '"multiplier"', "bits": "64"}, "part 'multiplier' is of engines of numbers"),
+        (
+            {"families": '"shake"', "operations": '"SHA3_256"'},
+            "SHA3_256 takes a stream: name its length in bits with the key 'bits'",
+        ),
+        (
+            {"families": '"fdfm"', "operations": '"MODEXP"', "sets": '"ML-KEM-512"'},
+            "sets are of engines of byte strings: engines of numbers have none",
+        ),
+        ({"families": '"fdfm"'}, r"\[\[sweep\]\] must have the key 'bits'"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            points(**keys)
 
 
 @pytest.mark.parametrize("name", SPECIFICATIONS)

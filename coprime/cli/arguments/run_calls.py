@@ -34,6 +34,10 @@ def add_options(parser: Parser, family: str) -> None:
             metavar=metavar,
             help=f"{slot.summary} (default: random)",
         )
+        if slot.streamed:
+            text = f"bytes of a random {slot.name}"
+            option = f"{option_of(slot.name)}-bytes"
+            parser.add_argument(option, dest=length_of(slot.name), type=int, metavar="N", help=text)
     parser.number("--seed", "seed of what is random", 1)
     parser.path("--trace", metavar="FST", help="file to write waveforms to")
     add_json(parser)
@@ -47,6 +51,11 @@ def option_of(slot: str) -> str:
 def place_of(slot: str) -> str:
     """Where the parsed options have it."""
     return f"slot_{slot}"
+
+
+def length_of(slot: str) -> str:
+    """Where the parsed options have the length of a stream that is drawn."""
+    return f"length_{slot}"
 
 
 def _data(text: str) -> bytes:

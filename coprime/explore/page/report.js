@@ -137,7 +137,7 @@
       ["Family", row.family + (row.paper ? ` (${row.paper})` : "")],
       ["Cores", row.cores],
       ...Object.entries(row.parameters).map(([name, value]) => [name, String(value)]),
-      ["Operation", `${row.operation}, ${row.bits} bits, ${data.exponents[row.exponents] ?? row.exponents}`],
+      ["Operation", `${row.operation}${row.bits ? `, ${row.bits} bits` : ""}, ${data.exponents[row.exponents] ?? row.exponents}`],
       ["Device", `${row.device ?? row.target}, ${row.part}`],
       ["LUTs", row.lut === null ? null : `${show(row.lut)} (${show(row.lutram)} as memory)`],
       ["Flip-flops", row.ff], ["Carry cells", row.carry], ["DSP slices", row.dsp],
@@ -189,7 +189,7 @@
     });
     document.querySelector("#points tbody").replaceChildren(...sorted.map((row) => {
       const line = element("tr", { tabIndex: 0 }, ...columns.map(({ column, label }) => {
-        const cell = element("td", { textContent: column === "bits" ? row.bits : show(row[column]) });
+        const cell = element("td", { textContent: column === "bits" ? row.bits || "–" : show(row[column]) });
         if (typeof row[column] === "string") cell.className = "text";
         else cell.dataset.label = label;
         return cell;
