@@ -16,13 +16,8 @@ from .progress import announce
 
 
 def _chosen(options: argparse.Namespace) -> Choice | CallChoice:
-    """The engine, of byte strings only without the self-test of a board."""
     choice = chosen_of_any(options)
-    if not isinstance(choice, CallChoice):
-        return chosen_engine(options, "the board")
-    if options.board is not None:
-        raise ValueError(f"{choice.family.name} has no self-test for a board: leave out --board")
-    return choice
+    return choice if isinstance(choice, CallChoice) else chosen_engine(options, "the board")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -40,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
     clock = int(mhz * 10**6)
     divisor = divisor_of(clock, options.baud)
     announce(choice)
-    if own is None or isinstance(choice, CallChoice):
+    if own is None:
         top, verilog = MODULE_NAME, serial_board_verilog(choice, divisor)
     else:
         top, verilog = board_bench(choice, own, baud=options.baud, setting=setting)

@@ -4,7 +4,7 @@ import argparse
 
 from coprime.bus.kinds import Bus
 from coprime.bus.serial.protocol import BAUD
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CALL_FAMILIES, CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.explore.measure import Area, PartToMap, estimate_gates, measure_area
 from coprime.flow.board import BoardResult
@@ -16,7 +16,6 @@ from coprime.soc.board_files import BoardProject, build_board, build_board_clust
 from .key_files import take_modulus
 from .options import (
     chosen_clock,
-    chosen_design,
     chosen_engine,
     chosen_of_any,
     chosen_paddings,
@@ -35,8 +34,8 @@ def run(options: argparse.Namespace) -> None:
     if options.board is not None:
         _build_board(
             options,
-            chosen_design(options)
-            if options.stamp
+            chosen_of_any(options)
+            if options.stamp or options.family in CALL_FAMILIES
             else chosen_engine(options, "a board without --stamp"),
         )
         return
@@ -127,7 +126,7 @@ def _estimate(options: argparse.Namespace, choice: Choice) -> None:
     print_result(gates, rows, as_json=options.json)
 
 
-def _build_board(options: argparse.Namespace, choice: Choice | ClusterChoice) -> None:
+def _build_board(options: argparse.Namespace, choice: Choice | CallChoice | ClusterChoice) -> None:
     board = board_named(options.board)
     if options.device is not None:
         raise ValueError(f"the board {board.name} has its own device: leave --device out")

@@ -10,14 +10,14 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.bus.serial.uart import divisor_of
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.clock_generator import ClockGenerator
 from coprime.cells.clock_ranges import ClockSetting
 from coprime.cells.target import Target
-from coprime.engine.design import Design
 from coprime.flow.board import Board
 from coprime.flow.verilog import to_verilog
-from coprime.soc.self_test import SelfTestingEngine, known_answers
+from coprime.soc.call_self_test import self_testing_calls
+from coprime.soc.self_test import SelfTestingEngine, known_answers, self_testing
 
 _BLINK_BITS = 24  # a period of 0.7 s at 25 MHz
 # Registers start in step only once the clock has run for a while, and block RAM of an iCE40 shows
@@ -109,13 +109,13 @@ class BoardDesign(wiring.Component):
         return m
 
 
-def board_name(choice: Choice | ClusterChoice, board: Board) -> str:
+def board_name(choice: Choice | CallChoice | ClusterChoice, board: Board) -> str:
     """Name of the top module."""
     return f"{choice.module_name}_on_{board.name.replace('-', '_')}"
 
 
 def board_verilog(
-    choice: Choice,
+    choice: Choice | CallChoice,
     board: Board,
     *,
     baud: int,
@@ -128,29 +128,35 @@ def board_verilog(
     `known_answers` takes it; `setting` that of the clock generator, None for the oscillator's
     clock.
 
-    Raises ValueError for a length or a speed out of range, or a choice that takes random bytes.
+    Raises ValueError for a length or a speed out of range, or an engine of numbers that takes
+    random bytes.
     """
     mhz = board.design_mhz(setting)
     divisor = divisor_of(int(mhz * 10**6), baud)
-    design = choice.design
-    engine = SelfTestingEngine(design, *known_answers(design, bits), target=board.target)
+    if isinstance(choice, CallChoice):
+        engine = self_testing_calls(choice.design, board.target)
+    else:
+        answers = known_answers(choice.design, bits)
+        engine = self_testing(choice.design, *answers, target=board.target)
     name = board_name(choice, board)
     header = (
         f"{name}: {choice.family.name} on {board.title}, clock {float(mhz):.12g} MHz,"
-        f" at a serial port of {baud} baud\n" + _of_self_test(design)
+        f" at a serial port of {baud} baud\n" + _of_self_test(choice)
     )
     return to_verilog(BoardDesign(board, engine, divisor, setting), name, header=header)
 
 
-def _of_self_test(design: Design) -> str:
+def _of_self_test(choice: Choice | CallChoice) -> str:
     """Whose numbers the self-test has."""
-    if design.capabilities.fixed_modulus is not None:
+    if isinstance(choice, CallChoice):
+        return "Seeds and keys of the self-test in here are TEST KEYS, made from a public seed."
+    if choice.design.capabilities.fixed_modulus is not None:
         return "The exponent of the self-test in here is a third of the modulus, and no secret."
     return "The key of the self-test in here is a TEST KEY, made from a seed that is public."
 
 
 def board_bench(
-    choice: Choice, board: Board, *, baud: int, setting: ClockSetting | None = None
+    choice: Choice | CallChoice, board: Board, *, baud: int, setting: ClockSetting | None = None
 ) -> tuple[str, str]:
     """Give a module around `board_verilog` for a simulation, by name, and the whole Verilog.
 

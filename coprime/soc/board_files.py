@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from coprime.bus.serial.protocol import BAUD
-from coprime.catalog import Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.clock_ranges import ClockSetting
 from coprime.flow.board import (
     Board,
@@ -19,6 +19,7 @@ from coprime.flow.board import (
 from coprime.flow.files import write_file
 from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.templates import filled
+from coprime.pqc import ml_kem
 from coprime.soc.board_cluster import PORTS, board_cluster_verilog
 from coprime.soc.board_design import board_name, board_verilog
 
@@ -49,7 +50,7 @@ class BoardProject:
 
 
 def build_board(
-    choice: Choice,
+    choice: Choice | CallChoice,
     board: Board,
     folder: Path,
     *,
@@ -66,9 +67,9 @@ def build_board(
     is routed twice: once at the oscillator's clock, to see how fast it is, and once at that of
     `Board.default_setting`.
 
-    Raises ValueError for a length, a speed or a clock out of range, or a choice that takes random
-    bytes; ToolError if a tool fails, the design does not fit or is too slow for its clock; OSError
-    if the files cannot be written.
+    Raises ValueError for a length, a speed or a clock out of range, or an engine of numbers that
+    takes random bytes; ToolError if a tool fails, the design does not fit or is too slow for its
+    clock; OSError if the files cannot be written.
     """
     name = board_name(choice, board)
     mhz = clock or Fraction(str(board.clock_mhz)) or board.design_mhz(None)
@@ -121,7 +122,7 @@ def _write_report(result: BoardResult, command: str, folder: Path) -> None:
 
 def _write_project(
     verilog: str,
-    choice: Choice,
+    choice: Choice | CallChoice,
     board: Board,
     folder: Path,
     readme: str,
@@ -146,25 +147,48 @@ def _write_project(
 
 
 def five_commands(
-    choice: Choice,
+    choice: Choice | CallChoice,
     board: Board,
     baud: int = BAUD,
     folder: str = "DIR",
     clock: Fraction | None = None,
 ) -> list[str]:
-    """From a board to a decrypted message."""
+    """From a board to a decrypted message, or a shared secret; two for engines without either."""
     device = "serial:/dev/ttyUSB0" + (f",{baud}" if baud != BAUD else "")
-    return [
+    first = [
         _synth(choice, board, baud, folder, clock),
         f"coprime program --board {board.name} {folder}",
+    ]
+    if isinstance(choice, CallChoice):
+        return [*first, *_ml_kem_commands(choice, device)]
+    return [
+        *first,
         "coprime rsa keygen -o key.pem",
         "echo Hello | coprime rsa encrypt --key key.pem -o message.rsa",
         f"coprime rsa decrypt --key key.pem --in message.rsa --device {device}",
     ]
 
 
+def _ml_kem_commands(choice: CallChoice, device: str) -> list[str]:
+    """A key pair, its use; none for an engine without ML-KEM, or whose secrets cannot be read."""
+    own = choice.design.interface
+    if ml_kem.DECAPSULATE not in own.call or not own.slot["key"].readable:
+        return []
+    one = own.parameter_sets[len(own.parameter_sets) // 2]
+    option = f"--device {device}"
+    return [
+        f"coprime ml-kem keygen --set {one} -o key.pem --public public.pem {option}",
+        f"coprime ml-kem encapsulate --key public.pem --secret sent.bin -o ciphertext.bin {option}",
+        f"coprime ml-kem decapsulate --key key.pem --in ciphertext.bin -o received.bin {option}",
+    ]
+
+
 def _synth(
-    choice: Choice | ClusterChoice, board: Board, baud: int, folder: str, clock: Fraction | None
+    choice: Choice | CallChoice | ClusterChoice,
+    board: Board,
+    baud: int,
+    folder: str,
+    clock: Fraction | None,
 ) -> str:
     asked = "" if clock is None else f" --clock {float(clock):.12g}"
     speed = f" --baud {baud}" if baud != BAUD else ""
@@ -172,14 +196,17 @@ def _synth(
 
 
 def _readme(
-    choice: Choice,
+    choice: Choice | CallChoice,
     board: Board,
     baud: int,
     clock: Fraction | None,
     setting: ClockSetting | None,
 ) -> str:
     """`clock` is what was asked for, `setting` what it has become."""
-    fixed_modulus = choice.design.capabilities.fixed_modulus
+    of_calls = isinstance(choice, CallChoice)
+    fixed_modulus = (
+        None if isinstance(choice, CallChoice) else choice.design.capabilities.fixed_modulus
+    )
     commands = five_commands(choice, board, baud, ".", clock)
     if fixed_modulus is not None:
         del commands[2:]  # which are for a key of any modulus
@@ -194,6 +221,7 @@ def _readme(
         name=board_name(choice, board),
         commands=commands,
         fixed_modulus=fixed_modulus,
+        of_calls=of_calls,
         meaning=meaning,
     )
 

@@ -16,7 +16,7 @@ from migen import ClockSignal, Instance, ResetSignal, Signal
 from coprime.bus.axi4_lite import PREFIX
 from coprime.bus.axi_accelerator import RANDOM
 from coprime.bus.port import WINDOW_BITS
-from coprime.catalog import Choice
+from coprime.catalog import CallChoice, Choice
 from coprime.cells.target import Target
 from coprime.device.base import ADDRESS_SPACE
 from coprime.package.package import write_package
@@ -30,7 +30,7 @@ class LiteXAccelerator(LiteXModule):
 
     Parameters
     ----------
-    choice (Choice)
+    choice (Choice or CallChoice)
     paddings : those that the hardware makes and removes
 
     Attributes
@@ -38,11 +38,11 @@ class LiteXAccelerator(LiteXModule):
     bus (AXILiteInterface): its slave
     ev (object with the signal `irq`): where LiteX looks for a module's interrupt. Its enable and
         status are registers of the accelerator, not LiteX's.
-    random (stream.Endpoint): only with paddings or blinding: random bytes in its `data`, of which
-        each one is used once
+    random (stream.Endpoint): only with paddings or blinding, or where calls draw inputs: random
+        bytes in its `data`, of which each one is used once
     """
 
-    def __init__(self, choice: Choice, paddings: Collection[Padding] = ()):
+    def __init__(self, choice: Choice | CallChoice, paddings: Collection[Padding] = ()):
         self.bus = bus = AXILiteInterface(data_width=32, address_width=32)
         self.ev = SimpleNamespace(irq=Signal())
         ports = {
@@ -64,7 +64,7 @@ class LiteXAccelerator(LiteXModule):
                 signal = getattr(endpoint, name)
                 within = signal[:WINDOW_BITS] if name == "addr" else signal
                 ports[f"{there}_{PREFIX}{channel}{name}"] = within
-        if paddings or choice.design.capabilities.draws:
+        if paddings or _draws(choice):
             self.random = random = stream.Endpoint([("data", 8)])
             ports[f"i_{RANDOM}tdata"] = random.data
             ports[f"i_{RANDOM}tvalid"] = random.valid
@@ -72,9 +72,15 @@ class LiteXAccelerator(LiteXModule):
         self.specials += Instance(choice.module_name, **ports)
 
 
+def _draws(choice: Choice | CallChoice) -> bool:
+    if isinstance(choice, CallChoice):
+        return choice.design.interface.draws
+    return choice.design.capabilities.draws
+
+
 def add_accelerator(
     soc: LiteXSoC,
-    choice: Choice,
+    choice: Choice | CallChoice,
     folder: Path,
     *,
     name: str = "coprime",
@@ -90,7 +96,8 @@ def add_accelerator(
     Parameters
     ----------
     soc (LiteXSoC): with any bus; LiteX puts an adapter before AXI4-Lite
-    choice (Choice): the accelerator: `coprime.catalog.choose`
+    choice (Choice or CallChoice): the accelerator: `choose` or `choose_calls` of
+        `coprime.catalog`
     folder (path): where its Verilog and its C header are written to
     name (str): of the region, the interrupt and the submodule
     origin (int, optional): address of the registers, a multiple of 4096 where the processor does

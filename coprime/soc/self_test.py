@@ -7,6 +7,7 @@ are made from a seed that anyone can read here. They are TEST KEYS and protect n
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from amaranth.hdl import Array, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
@@ -279,37 +280,48 @@ class SelfTest(wiring.Component):
         yield from words
 
 
+class AnySelfTest(Protocol):
+    """A self-test of either kind of engine."""
+
+    start: Signal
+    engine: Any
+    running: Signal
+    passed: Signal
+    failed: Signal
+
+
 class SelfTestingEngine(wiring.Component):
     """An engine whose ports belong to a self-test while that one runs.
 
     Parameters
     ----------
-    design (Design): not one that takes random bytes (ValueError)
+    engine : of numbers or of byte strings
+    test : its `engine` connects to the engine
 
     Attributes
     ----------
-    test (SelfTest): whoever has this component starts it, while nothing else uses the engine
+    test : whoever has this component starts it, while nothing else uses the engine
+    capabilities or interface : the engine's
 
-    The ports are those of EngineSignature. While the test runs, inputs are without effect, and
-    `busy` and `done` are 0.
+    The ports are the engine's. While the test runs, inputs are without effect, and `busy` and
+    `done` are 0.
     """
 
-    def __init__(self, design: Design, *answers: KnownAnswer, target: Target = Target.GENERIC):
-        if design.capabilities.draws:
-            raise ValueError("the self-test has no source of random bytes for blinding")
-        self.capabilities = design.capabilities
-        self.test = SelfTest(design, *answers)
-        self._engine = design.hardware(Target(target))
-        super().__init__(EngineSignature(design.capabilities))
+    def __init__(self, engine: wiring.Component, test: AnySelfTest):
+        for name in ("capabilities", "interface"):
+            if hasattr(engine, name):
+                setattr(self, name, getattr(engine, name))
+        self.test = test
+        self._engine = engine
+        super().__init__(wiring.Signature(engine.signature.members))
 
     def elaborate(self, platform: object) -> Module:
         """Choose whose the inputs are."""
         m = Module()
         m.submodules.engine = engine = self._engine
         m.submodules.test = test = self.test
-        ports = EngineSignature(self.capabilities).members
-        for name, member in ports.items():
-            port, outer, inner = (getattr(one, name) for one in (engine, self, test.engine))
+        ports = (self.signature.flatten(one) for one in (engine, self, test.engine))
+        for (_, member, port), (_, _, outer), (_, _, inner) in zip(*ports, strict=True):
             if member.flow is Out:
                 m.d.comb += [outer.eq(port), inner.eq(port)]
                 continue
@@ -319,3 +331,12 @@ class SelfTestingEngine(wiring.Component):
         with m.If(test.running):
             m.d.comb += [self.busy.eq(0), self.done.eq(0)]
         return m
+
+
+def self_testing(
+    design: Design, *answers: KnownAnswer, target: Target = Target.GENERIC
+) -> SelfTestingEngine:
+    """An engine of numbers with its self-test. ValueError for one that takes random bytes."""
+    if design.capabilities.draws:
+        raise ValueError("the self-test has no source of random bytes for blinding")
+    return SelfTestingEngine(design.hardware(Target(target)), SelfTest(design, *answers))

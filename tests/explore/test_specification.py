@@ -315,7 +315,10 @@ def test_engines_of_byte_strings_have_parameter_sets():
     for keys, message in (
         ({"sets": '"ML-KEM-769"'}, "lattice has the parameter sets ML-KEM-512, "),
         ({"operations": '"MODEXP"'}, "lattice has no call 'MODEXP'; "),
-        ({"bits": "512"}, "ML_KEM_KEY_PAIR takes no stream of any length: leave the key 'bits' out"),
+        (
+            {"bits": "512"},
+            "ML_KEM_KEY_PAIR takes no stream of any length: leave the key 'bits' out",
+        ),
         (
             {"part": '"cluster"', "cores": "2"},
             "part 'cluster' is of engines of numbers, not of byte strings",

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from coprime.catalog import family_named
+from coprime.catalog import choose_calls, family_named
+from coprime.cli import parser as build_parser
 from coprime.device.accelerator import Accelerator
 from coprime.device.serial import SerialDevice
 from coprime.flow.board import Board, BoardResult
@@ -114,6 +115,23 @@ def test_default_clock(light, tmp_path):
     )
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["command"].endswith("--board ulx3s -o DIR")
+
+
+@pytest.mark.parametrize(
+    ("family", "settings", "commands"),
+    [("lattice", {}, 5), ("lattice", {"secrets": "stay"}, 2), ("shake", {}, 2)],
+)
+def test_engines_of_byte_strings(light, tmp_path, family, settings, commands):
+    """Of ML-KEM's the README leads to a shared secret, if that can be read."""
+    build_board(choose_calls(family, settings), BOARDS["ulx3s"], tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    shown = [line for line in text.splitlines() if line.startswith("    coprime ")]
+    assert len(shown) == commands and "TEST KEYS" in text
+    assert shown[0].startswith(f"    coprime synth {family} -p slices=8")
+    for line in shown[2:]:
+        assert line.startswith("    coprime ml-kem ")
+        _, *words = line.split()
+        build_parser(["ml-kem"], words).parse_args(words)
 
 
 @pytest.mark.parametrize(

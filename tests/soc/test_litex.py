@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coprime.catalog import choose
+from coprime.catalog import choose, choose_calls
 from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.soc.decryption import JOB, SystemRun, definitions, encrypt, job, predicted_cycles
@@ -97,3 +97,16 @@ def test_decryption(tmp_path, family, paddings):
     assert run.engine == run.predicted < run.accelerator
     # LiteX's PicoRV32 keeps a request that has ended: it may come once more.
     assert run.interrupts in (1, 2)
+
+
+@pytest.mark.clients
+def test_an_engine_of_byte_strings_has_its_random_stream():
+    """In LiteX's system, where its calls draw inputs; LiteX itself is full of warnings."""
+    script = (
+        "from coprime.catalog import choose_calls as choose;"
+        "from coprime.soc.litex import LiteXAccelerator as made;"
+        "print(*(hasattr(made(choose(name, {})), 'random') for name in ('lattice', 'shake')))"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]

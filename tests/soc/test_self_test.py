@@ -17,7 +17,7 @@ from coprime.flow.boards import BOARDS
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
 from coprime.soc.board_design import BoardDesign
-from coprime.soc.self_test import SelfTestingEngine, known_answer, known_answers
+from coprime.soc.self_test import known_answer, known_answers, self_testing
 from tests.netlists import MODELS, ecp5_library
 
 SMALL = fdfm(64)
@@ -56,7 +56,7 @@ endmodule
 def outcome(design, answer):
     """How a self-test ends, and after how many cycles, in Amaranth's simulator."""
     ends = []
-    engine = SelfTestingEngine(design, answer)
+    engine = self_testing(design, answer)
     test = engine.test
 
     async def run(context):
@@ -229,7 +229,7 @@ def test_refuses():
 
 def board_test(*answers, target=Target.GENERIC, design=None, setting=None):
     design = design or family_named("fdfm").choose({}).design
-    engine = SelfTestingEngine(design, *answers, target=target)
+    engine = self_testing(design, *answers, target=target)
     return to_verilog(BoardDesign(BOARDS["ulx3s"], engine, 16, setting), TOP)
 
 

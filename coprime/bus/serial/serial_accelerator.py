@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out, connect
 from coprime.bus.axi4_lite import AXI4Lite
 from coprime.bus.axi_accelerator import front_end_of, with_reset
 from coprime.bus.serial.bridge import SerialBridge
+from coprime.calls.without_random import wired_without_random
 
 
 class SerialAccelerator(wiring.Component):
@@ -16,7 +17,8 @@ class SerialAccelerator(wiring.Component):
 
     Parameters
     ----------
-    engine : as of AxiAccelerator; not one that draws random bytes (ValueError)
+    engine : as of AxiAccelerator; not one of numbers that draws random bytes (ValueError). The
+        calls of one of byte strings need all their inputs.
     divisor : clock cycles of a bit, as SerialBridge's
 
     Members
@@ -27,6 +29,7 @@ class SerialAccelerator(wiring.Component):
     """
 
     def __init__(self, engine: wiring.Component, divisor: int | Fraction):
+        engine = wired_without_random(engine)
         self.front_end = front_end_of(engine)
         if self.front_end.draws:
             raise ValueError("a serial accelerator has no source of random bytes for blinding")
