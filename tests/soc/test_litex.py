@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coprime.catalog import choose, choose_calls
+from coprime.catalog import choose
 from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.soc.decryption import JOB, SystemRun, definitions, encrypt, job, predicted_cycles
