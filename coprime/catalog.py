@@ -52,6 +52,7 @@ __all__ = [
     "choose",
     "choose_calls",
     "choose_engine",
+    "draws_random",
     "family_named",
     "is_known",
     "most_bits",
@@ -191,6 +192,13 @@ def choose_calls(name: str, settings: Settings) -> CallChoice:
 def choose_engine(name: str, settings: Settings) -> Choice | CallChoice:
     """Choose a family of either kind with its parameters. Raises ValueError as its own `choose`."""
     return (CALL_FAMILIES.get(name) or family_named(name)).choose(settings)
+
+
+def draws_random(choice: Choice | CallChoice) -> bool:
+    """Whether its engine takes random bytes."""
+    if isinstance(choice, CallChoice):
+        return choice.design.interface.draws
+    return choice.design.capabilities.draws
 
 
 def calls_named(name: str) -> list[EngineInterface]:

@@ -3,13 +3,13 @@
 import argparse
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import FAMILIES, MODULUS, Choice
+from coprime.catalog import CALL_FAMILIES, FAMILIES, MODULUS, Choice, choose_calls
 from coprime.rsa import fixed_keys, keys
 from coprime.runs.numbers import random_key_lengths, random_lengths, random_operands
-from coprime.soc import decryption, encryption, exponentiation
+from coprime.soc import decryption, encryption, exponentiation, ml_kem
 from coprime.soc.paddings import PADDINGS
 
-from .arguments.soc import MODEXP
+from .arguments.soc import ML_KEM, MODEXP
 from .key_files import load_private
 from .options import (
     FAILED,
@@ -31,6 +31,10 @@ def run(options: argparse.Namespace) -> int:
 
     Raises ValueError for options that exclude each other.
     """
+    if options.family in CALL_FAMILIES:
+        return _ml_kem(options)
+    if options.operation == ML_KEM or options.set is not None:
+        raise ValueError(f"ML-KEM is for an engine of byte strings, and {options.family} is none")
     choice = chosen_engine(options, "the system")
     if options.operation == MODEXP:
         return _exponentiate(options, choice)
@@ -67,6 +71,31 @@ def run(options: argparse.Namespace) -> int:
     ways = 1 if options.no_software else 2
     right = done.messages == [message] * ways
     return 0 if right and done.engine == done.predicted else FAILED
+
+
+def _ml_kem(options: argparse.Namespace) -> int:
+    """A key pair and its use by firmware; 1 if a result or the cycles are wrong."""
+    if options.operation != ML_KEM:
+        raise ValueError(f"{options.family} works on byte strings: add --operation {ML_KEM}")
+    for name in ("bits", "key", "passphrase_file", "message", "padding", "exponent", "exponents"):
+        if getattr(options, name) is not None:
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is for numbers: --operation {ML_KEM} takes --set")
+    if options.no_software:
+        raise ValueError(f"{ML_KEM} compares with no software: leave --no-software out")
+    choice = choose_calls(options.family, chosen_settings(options))
+    parameter_set = options.set or choice.design.interface.parameter_sets[0]
+    ml_kem.check_ml_kem(choice, parameter_set)
+    announce(choice)
+    with progress("simulating") as passed:
+        done = ml_kem.run_ml_kem(
+            choice, parameter_set, seed=options.seed, bus=Bus(options.bus), progress=passed
+        )
+    if options.json:
+        print_json(done.record())
+    else:
+        print(done.table())
+    return 0 if done.right else FAILED
 
 
 def _run_operation(options: argparse.Namespace, choice: Choice) -> int:

@@ -26,7 +26,8 @@ _DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"
 CURVES = "SYSTEM_CURVES"
 """The macro with which the firmware has operations on curves."""
-PROGRAMS = ("main", "encryption", "exponentiation")
+ML_KEM = "ml_kem"
+PROGRAMS = ("main", "encryption", "exponentiation", ML_KEM)
 """The programs: each is a file in C of this name, and all files that are not programs."""
 _GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
 _GCC_FLAGS = (
@@ -119,7 +120,11 @@ def program_sources(program: str) -> str:
 
 def _files(program: str, has_curves: bool) -> tuple[list[Path], list[Path]]:
     """The sources of a program, and the folders of its headers."""
-    names = ("coprime", *(("coprime_curves", "coprime_named_curves") if has_curves else ()))
+    names = [
+        "coprime",
+        *(("coprime_curves", "coprime_named_curves") if has_curves else ()),
+        *(("coprime_calls", "coprime_ml_kem") if program == ML_KEM else ()),
+    ]
     others = {one for one in PROGRAMS if one != program}
     own = sorted(path for path in _SOURCES.glob("*.[cS]") if path.stem not in others)
     headers = [

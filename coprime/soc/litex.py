@@ -16,7 +16,7 @@ from migen import ClockSignal, Instance, ResetSignal, Signal
 from coprime.bus.axi4_lite import PREFIX
 from coprime.bus.axi_accelerator import RANDOM
 from coprime.bus.port import WINDOW_BITS
-from coprime.catalog import CallChoice, Choice
+from coprime.catalog import CallChoice, Choice, draws_random
 from coprime.cells.target import Target
 from coprime.device.base import ADDRESS_SPACE
 from coprime.package.package import write_package
@@ -64,18 +64,12 @@ class LiteXAccelerator(LiteXModule):
                 signal = getattr(endpoint, name)
                 within = signal[:WINDOW_BITS] if name == "addr" else signal
                 ports[f"{there}_{PREFIX}{channel}{name}"] = within
-        if paddings or _draws(choice):
+        if paddings or draws_random(choice):
             self.random = random = stream.Endpoint([("data", 8)])
             ports[f"i_{RANDOM}tdata"] = random.data
             ports[f"i_{RANDOM}tvalid"] = random.valid
             ports[f"o_{RANDOM}tready"] = random.ready
         self.specials += Instance(choice.module_name, **ports)
-
-
-def _draws(choice: Choice | CallChoice) -> bool:
-    if isinstance(choice, CallChoice):
-        return choice.design.interface.draws
-    return choice.design.capabilities.draws
 
 
 def add_accelerator(

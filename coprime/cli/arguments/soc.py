@@ -6,12 +6,12 @@ from coprime.soc.paddings import PADDINGS
 
 from ..options import Parser, add_bus, add_design, add_json, add_passphrase, location
 
-MODEXP = "modexp"
+MODEXP, ML_KEM = "modexp", "ml-kem"
 
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime soc`."""
-    add_design(parser)
+    add_design(parser, calls=True)
     add_bus(parser)
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--bits", type=int, metavar="N", help="length of a test key or modulus")
@@ -21,15 +21,19 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("--message", help=text)
     text = (
         "encrypt or decrypt: one operation with padding in hardware, as in COMPRESSION's Figure 23;"
-        " modexp: x^e mod m without a key, as in KARATSUBA's Table 4, compared with software"
+        " modexp: x^e mod m without a key, as in KARATSUBA's Table 4, compared with software;"
+        " ml-kem: a key pair, an encapsulation, decapsulations, with lattice"
         " (default: decrypt, remove the padding in software, and compare with software)"
     )
-    parser.choice("--operation", ("encrypt", "decrypt", MODEXP), text)
+    parser.choice("--operation", ("encrypt", "decrypt", MODEXP, ML_KEM), text)
+    parser.add_argument(
+        "--set", metavar="NAME", help="parameter set of ml-kem (the engine's first)"
+    )
     text = "exponent of modexp: worst, of ones only, or random (default: random)"
     parser.choice("--exponents", EXPONENTS, text)
     text = "with --operation: padding in hardware (pkcs1; none for keys of up to 64 bits)"
     parser.choice("--padding", PADDINGS, text)
     parser.number("--exponent", f"with --operation: public exponent ({EXPONENT})")
-    parser.number("--seed", "seed of the test key", 1)
+    parser.number("--seed", "seed of the test key, or of ml-kem's seeds", 1)
     parser.flag("--no-software", "leave out the comparison with software")
     add_json(parser)

@@ -33,13 +33,14 @@ class CallKind(Kind):
     purpose = "cryptography"
     changing = ("STATUS", "DATA_WINDOW")  # the engine clears itself; a word needs a slot
     software = "software_calls.md.j2"
-    not_drivers = ("_cluster", "_curves", "_named_curves", "_keygen")
 
     def __init__(self, choice: CallChoice):
         self.choice = choice
         self.design: CallDesign = choice.design
         self.header = f"{choice.module_name}.h"
         self.headers = (C_HEADER, self.header)
+        others = () if "ML_KEM_KEY_PAIR" in self.design.interface.call else ("_ml_kem",)
+        self.not_drivers = ("_cluster", "_curves", "_named_curves", "_keygen", *others)
 
     @property
     def made_headers(self) -> Mapping[str, str]:
