@@ -143,7 +143,7 @@ def check_settings(name: str, settings: Settings) -> None:
         _named(name, [*FAMILIES, *CALL_FAMILIES, CLUSTER]).check(settings)
         return
     rest = texts(settings)
-    family = family_named(rest.pop("engine", "fdfm"))
+    family = _core_named(rest.pop("engine", "fdfm"))
     for parameter in CLUSTER_PARAMETERS:
         if parameter.name in rest:
             parameter.parse(rest.pop(parameter.name))
@@ -162,7 +162,7 @@ def choose(
         family = _named(name, [*FAMILIES, CLUSTER])
         return family.choose(settings, lengths, option=option, others=FAMILIES.values())
     rest = texts(settings)
-    family = family_named(rest.pop("engine", "fdfm"))
+    family = _core_named(rest.pop("engine", "fdfm"))
     own: dict[str, Any] = {
         parameter.name: parameter.parse(rest.pop(parameter.name, str(parameter.default)))
         for parameter in CLUSTER_PARAMETERS
@@ -263,6 +263,16 @@ def _can_have(family: Family, setting: str, others: Mapping[str, str]) -> bool:
 def family_named(name: str) -> Family:
     """Look a family up; ValueError that names the nearest ones if there is none."""
     return _named(name, list(FAMILIES))
+
+
+def _core_named(name: str) -> Family:
+    """The family of a cluster's cores. ValueError as `family_named`, and for byte strings."""
+    if name in CALL_FAMILIES:
+        raise ValueError(
+            f"a cluster's packets carry numbers, and {name} works on byte strings: build {name}"
+            " alone, and place as many accelerators at addresses of their own"
+        )
+    return family_named(name)
 
 
 def _named(name: str, names: Sequence[str]) -> Family:

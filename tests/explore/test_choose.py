@@ -377,3 +377,56 @@ def test_each_operation_has_a_line():
         "    RSA_PRIVATE, 1024 bits: 5 ms, 200 a second, 1,000 cycles at 0.2 MHz, result checked",
         "    ECDSA_SIGN, 256 bits: 3 ms, 333 a second, 1,000 cycles at 0.3 MHz, result checked",
     ]
+
+
+def call_point(slices, cycles, lut, *, parameter_set="ML-KEM-768", **changes):
+    """Of an engine of byte strings that is not placed."""
+    columns = {
+        "parameters": {"slices": slices, "sets": "all", "secrets": "readable"},
+        "bits": 0,
+        "operation": "ML_KEM_DECAPSULATE",
+        "parameter_set": parameter_set,
+        "target": "xc7",
+        "device": "7 series",
+        "cycles": cycles,
+        "fmax_mhz": None,
+    }
+    return point("lattice", None, lut, **columns | changes)
+
+
+CALLS = [
+    call_point("4", 29_530, 2_100),
+    call_point("8", 23_369, 2_400),
+    call_point("16", 23_400, 3_000),
+    call_point("8", 16_121, 2_400, parameter_set="ML-KEM-512"),
+    call_point("8", 31_841, 2_400, parameter_set="ML-KEM-1024"),
+]
+
+
+def slices_of(sets, **limits):
+    wanted, budget = {"ML_KEM_DECAPSULATE": sets}, Budget(**limits)
+    found = choose(CALLS, wanted=wanted, target="xc7", budget=budget)
+    return [one.point.parameters["slices"] for one in found]
+
+
+def test_calls_are_chosen_with_their_parameter_sets():
+    assert slices_of("ML-KEM-768") == ["8", "4"]
+    assert slices_of(["ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"]) == ["8"]
+    assert slices_of("ML-KEM-768", max_lut=2_200) == ["4"]
+    assert slices_of("ML-KEM-768", max_cycles=25_000) == ["8"]
+    with pytest.raises(ValueError, match="ML-KEM-768 on xc7 is within 20,000 cycles; the nearest"):
+        slices_of("ML-KEM-768", max_cycles=20_000)
+    message = "at ML-KEM-640, only at ML-KEM-512, ML-KEM-768, ML-KEM-1024"
+    with pytest.raises(ValueError, match=message):
+        slices_of("ML-KEM-640")
+
+
+def test_a_call_has_its_record_and_its_words():
+    (best, _) = choose(CALLS, wanted={"ML_KEM_DECAPSULATE": "ML-KEM-768"}, target="xc7", clock=100)
+    (line,) = best.lines
+    assert "23,369 cycles at 100.0 MHz, assumed, constant time" in line
+    (operation,) = best.record()["operations"]
+    assert operation["parameter_set"] == "ML-KEM-768" and not operation["result_checked"]
+    both = {"ML_KEM_DECAPSULATE": ["ML-KEM-512", "ML-KEM-768"]}
+    (only,) = choose(CALLS, wanted=both, target="xc7")
+    assert only.lines[1].strip().startswith("ML_KEM_DECAPSULATE, ML-KEM-512: 16,121 cycles")
