@@ -1,4 +1,4 @@
-"""What comes with Coprime: specifications of sweeps, and what sweeps of five of them measured."""
+"""What comes with Coprime: specifications of sweeps, and what sweeps of six of them measured."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,7 +11,7 @@ from .points import Point, read_points
 
 SHIPPED = Path(__file__).parent / "measured.csv"
 """The results of the specifications TO_CHOOSE and of `papers`."""
-TO_CHOOSE = ("shipped", "curves", "targets", "combinations")
+TO_CHOOSE = ("shipped", "curves", "targets", "combinations", "calls")
 """The specifications whose designs are there to choose among; those of `papers` are the papers'."""
 
 

@@ -103,7 +103,7 @@ def self_testing_calls(design: CallDesign, target: Target = Target.GENERIC) -> S
     return SelfTestingEngine(engine, CallSelfTest(interface_of(engine), *known_calls(design)))
 
 
-class Step(enum.IntEnum):
+class SelfTestStep(enum.IntEnum):
     """What a stored word is for."""
 
     LOAD = 0
@@ -131,12 +131,14 @@ class CallSelfTest(wiring.Component):
     | IDLE | | |
     | CLEAR | the engine clears itself after a reset | the engine's |
     | FETCH | the memory gives a word | 1 |
-    | STEP | what the word is for, see Step | until the engine has taken it |
+    | STEP | what the word is for, see SelfTestStep | until the engine has taken it |
 
     Parameters
     ----------
     interface : the engine's, which draws no random bytes
     calls : those of `known_calls`
+
+    Raises ValueError for an interface whose calls draw random bytes.
 
     Members
     -------
@@ -225,20 +227,20 @@ class CallSelfTest(wiring.Component):
             look_up([int(one.streamed) for one in self._by_number()], word.slot, 1)
         )
         with m.Switch(word.step):
-            with m.Case(Step.LOAD):
+            with m.Case(SelfTestStep.LOAD):
                 m.d.comb += [engine.load.valid.eq(1), made.eq(engine.load.ready)]
                 with m.If(made & word.word.last & ~streamed):
                     m.d.sync += engine.complete.bit_select(word.slot, 1).eq(1)
-            with m.Case(Step.START):
+            with m.Case(SelfTestStep.START):
                 m.d.comb += [engine.start.eq(1), engine.call.eq(word.word.data), made.eq(1)]
                 m.d.sync += ended.eq(0)
-            with m.Case(Step.SELECT):
+            with m.Case(SelfTestStep.SELECT):
                 m.d.sync += [engine.read_slot.eq(word.slot), engine.read_restart.eq(1)]
                 m.d.comb += made.eq(1)
-            with m.Case(Step.COMPARE):
+            with m.Case(SelfTestStep.COMPARE):
                 m.d.comb += [engine.output.ready.eq(1), made.eq(engine.output.valid)]
                 m.d.comb += wrong.eq(made & differs)
-            with m.Case(Step.WAIT):
+            with m.Case(SelfTestStep.WAIT):
                 m.d.comb += [made.eq(ended), wrong.eq(ended & failed)]
             with m.Default():
                 m.d.comb += passed.eq(1)
@@ -258,7 +260,7 @@ class CallSelfTest(wiring.Component):
     def _layout(self) -> data.StructLayout:
         own = self.interface
         fields = {
-            "step": range(len(Step)),
+            "step": range(len(SelfTestStep)),
             "slot": own.slot_bits,
             "index": own.index_bits,
             "word": WORD,
@@ -271,22 +273,24 @@ class CallSelfTest(wiring.Component):
             streams = [name for name in one.loaded if self.interface.slot[name].streamed]
             for name in one.loaded:
                 if name not in streams:
-                    yield from self._each_word(Step.LOAD, name, one.loaded[name])
-            yield {"step": Step.START, "word": {"data": one.call.code}}
+                    yield from self._each_word(SelfTestStep.LOAD, name, one.loaded[name])
+            yield {"step": SelfTestStep.START, "word": {"data": one.call.code}}
             for name in streams:
-                yield from self._each_word(Step.LOAD, name, one.loaded[name])
+                yield from self._each_word(SelfTestStep.LOAD, name, one.loaded[name])
             given = [name for name in one.compared if self.interface.slot[name].streamed]
             yield from self._compared(one, given)
-            yield {"step": Step.WAIT}
+            yield {"step": SelfTestStep.WAIT}
             yield from self._compared(one, [name for name in one.compared if name not in given])
-        yield {"step": Step.END}
+        yield {"step": SelfTestStep.END}
 
     def _compared(self, one: KnownCall, names: Sequence[str]) -> Iterator[dict[str, object]]:
         for name in names:
-            yield {"step": Step.SELECT, "slot": self.interface.slot[name].number}
-            yield from self._each_word(Step.COMPARE, name, one.compared[name])
+            yield {"step": SelfTestStep.SELECT, "slot": self.interface.slot[name].number}
+            yield from self._each_word(SelfTestStep.COMPARE, name, one.compared[name])
 
-    def _each_word(self, step: Step, name: str, value: bytes) -> Iterator[dict[str, object]]:
+    def _each_word(
+        self, step: SelfTestStep, name: str, value: bytes
+    ) -> Iterator[dict[str, object]]:
         parts = [value[k : k + WORD_BYTES] for k in range(0, len(value), WORD_BYTES)] or [b""]
         for index, part in enumerate(parts):
             last = index == len(parts) - 1

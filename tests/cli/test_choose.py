@@ -132,6 +132,41 @@ def test_rsa_with_all_curves_that_people_ask_for(capsys):
         assert design["command"].startswith(f"coprime build {design['family']} ")
 
 
+def test_calls_on_byte_strings_have_parameter_sets(capsys):
+    words = ("ML_KEM_KEY_PAIR,ML_KEM_DECAPSULATE", "--set", "ML-KEM-768,ML-KEM-1024")
+    found = run_json(capsys, "choose", "--target", "xc7", "--operation", *words)["designs"]
+    assert {design["family"] for design in found} == {"lattice"}
+    for design in found:
+        each = design["operations"]
+        assert [(one["operation"], one["parameter_set"]) for one in each] == [
+            (name, parameter_set)
+            for name in ("ML_KEM_KEY_PAIR", "ML_KEM_DECAPSULATE")
+            for parameter_set in ("ML-KEM-768", "ML-KEM-1024")
+        ]
+        assert design["constant_time"] and design["other_area"]["part"] == "engine"
+    fastest = [design["operations"][0]["cycles"] for design in found]
+    assert fastest == sorted(fastest)
+
+
+def test_a_limit_of_cycles_and_area_selects_slices(capsys):
+    """Of Keccak's state in a cycle: more of them take more LUTs and fewer cycles."""
+    words = ("choose", "--target", "xc7", "--operation", "SHAKE256", "--bits", "8192")
+    found = run_json(capsys, *words)["designs"]
+    assert [design["parameters"]["slices"] for design in found] == ["64", "8", "4"]
+    found = run_json(capsys, *words, "--max-cycles", 3000, "--max-lut", 2000)["designs"]
+    assert [design["parameters"]["slices"] for design in found] == ["8"]
+    status, out, err = run(capsys, *words, "--max-cycles", 100, "--clock", "150")
+    assert (status, out) == (2, "")
+    assert "SHAKE256 of 8192 bits on xc7 is within 100 cycles; the nearest is shake" in err
+
+
+def test_no_design_does_numbers_and_byte_strings(capsys):
+    words = ("--operation", "RSA_PRIVATE,ML_KEM_KEY_PAIR", "--bits", 2048, "--set", "ML-KEM-768")
+    status, out, err = run(capsys, "choose", "--target", "xc7", *words)
+    assert (status, out) == (2, "")
+    assert "ML_KEM_KEY_PAIR with ML-KEM-768 is done by" in err and "all by none" in err
+
+
 def test_the_clock_decides_what_is_in_time(capsys):
     words = ("choose", "--target", "xc7", "--bits", "2048", "--max-ms", "80")
     status, out, _ = run(capsys, *words, "--clock", "150", "--max-dsp", "1")

@@ -16,7 +16,7 @@ from coprime.model.lattice.ml_kem_standard import key_pair
 from coprime.soc import call_self_test
 from coprime.soc.board_design import BoardDesign, board_bench
 from coprime.soc.call_self_test import (
-    Step,
+    SelfTestStep,
     known_calls,
     self_testing_calls,
 )
@@ -135,14 +135,23 @@ def of_step(step, change):
 @pytest.mark.parametrize(
     ("step", "change"),
     [
-        (Step.COMPARE, lambda word: {"word": {**word["word"], "data": word["word"]["data"] ^ 1}}),
-        (Step.COMPARE, lambda word: {"word": {**word["word"], "last": not word["word"]["last"]}}),
         (
-            Step.COMPARE,
+            SelfTestStep.COMPARE,
+            lambda word: {"word": {**word["word"], "data": word["word"]["data"] ^ 1}},
+        ),
+        (
+            SelfTestStep.COMPARE,
+            lambda word: {"word": {**word["word"], "last": not word["word"]["last"]}},
+        ),
+        (
+            SelfTestStep.COMPARE,
             lambda word: word["word"]["last"] and {"word": {**word["word"], "bytes": 0}},
         ),
-        (Step.LOAD, lambda word: {"word": {**word["word"], "data": word["word"]["data"] ^ 1}}),
-        (Step.START, lambda word: {"step": Step.WAIT}),
+        (
+            SelfTestStep.LOAD,
+            lambda word: {"word": {**word["word"], "data": word["word"]["data"] ^ 1}},
+        ),
+        (SelfTestStep.START, lambda word: {"step": SelfTestStep.WAIT}),
     ],
     ids=["a word", "the end", "bytes of the last word", "an input", "a call that is left out"],
 )
@@ -154,8 +163,8 @@ def test_fails_when_the_engine_is_late():
     """It waits for random bytes, as its input is missing."""
 
     def no_words(words):
-        start = {"step": Step.START, "word": {"data": DESIGN.interface.calls[0].code}}
-        return [start, {"step": Step.WAIT}, *words]
+        start = {"step": SelfTestStep.START, "word": {"data": DESIGN.interface.calls[0].code}}
+        return [start, {"step": SelfTestStep.WAIT}, *words]
 
     how, cycles = outcome(DESIGN, change=no_words)
     assert how == "failed" and cycles > 1 << 8
