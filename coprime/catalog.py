@@ -202,14 +202,14 @@ def draws_random(choice: Choice | CallChoice) -> bool:
 
 
 def calls_named(name: str) -> list[EngineInterface]:
-    """The interfaces of the engines of byte strings that have a call of this name by default."""
-    own = (family.choose({}).design.interface for family in CALL_FAMILIES.values())
+    """The interfaces of engines of byte strings that have a call of this name."""
+    own = (interface for family in CALL_FAMILIES.values() for interface in family.interfaces)
     return [interface for interface in own if name in interface.call]
 
 
 def call_names() -> list[str]:
-    """The names of the calls that engines of byte strings have by default."""
-    own = (family.choose({}).design.interface for family in CALL_FAMILIES.values())
+    """The names of the calls of engines of byte strings."""
+    own = (interface for family in CALL_FAMILIES.values() for interface in family.interfaces)
     return list(dict.fromkeys(name for interface in own for name in interface.call))
 
 

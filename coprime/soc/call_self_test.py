@@ -55,7 +55,8 @@ class KnownCall:
 
 
 def known_calls(design: CallDesign) -> list[KnownCall]:
-    """Every call of an engine once, with its first parameter set: each takes what others gave.
+    """Every call of an engine once, with its first parameter set: each takes what others gave, and
+    the same streams.
 
     Outputs that no later call takes are compared, where they can be read; all that can be read
     where that is none. Those are the references', not the prediction's. A call that refuses what it
@@ -64,11 +65,13 @@ def known_calls(design: CallDesign) -> list[KnownCall]:
     own = design.interface
     parameter_set, random = own.parameter_sets[0], Random(_SEED)
     known: dict[str, bytes] = {}
+    streams: dict[str, bytes] = {}
     found: list[tuple[KnownCall, Values]] = []
     for call in own.calls:
         drawn = own.inputs(call, parameter_set, random, STREAM_BYTES)
         kept = {name: known[name] for name in call.takes if name in known}
-        inputs = {**drawn, **kept}
+        streams = {name: drawn[name] for name in drawn if own.slot[name].streamed} | streams
+        inputs = {**drawn, **{name: streams[name] for name in drawn if name in streams}, **kept}
         outcome = design.predict(call, parameter_set, inputs)
         if outcome.error is not Error.NONE:
             continue
