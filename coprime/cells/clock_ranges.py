@@ -95,15 +95,15 @@ class ClockRanges:
         low, high = self.oscillator
         middle = (low + high) / 2
         return max(
-            (one for one in self.settings(input_mhz) if one.mhz <= mhz),
+            (setting for setting in self.settings(input_mhz) if setting.mhz <= mhz),
             key=lambda one: (one.mhz, one.comparison_mhz, -abs(one.oscillator_mhz - middle)),
             default=None,
         )
 
     def at_least(self, input_mhz: Fraction, mhz: Fraction) -> Fraction | None:
         """The slowest output, in MHz, that is not below `mhz`; None if there is none."""
-        found = (one.mhz for one in self.settings(input_mhz))
-        return min((one for one in found if one >= mhz), default=None)
+        found = (setting.mhz for setting in self.settings(input_mhz))
+        return min((frequency for frequency in found if frequency >= mhz), default=None)
 
 
 def _range(low: str, high: str) -> tuple[Fraction, Fraction]:

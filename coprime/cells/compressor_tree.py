@@ -580,8 +580,8 @@ class CompressorTree(wiring.Component):
         def value(bit: Bit) -> Value:
             if bit == ONE:
                 return Const(1, 1)
-            own = _bit(vectors[bit.vector], bit.place)
-            return ~own if bit.inverted else own
+            source = _bit(vectors[bit.vector], bit.place)
+            return ~source if bit.inverted else source
 
         for level in range(self.plan.depth + 1):
             vectors = {number: vectors[number] for number in vectors if needed[number] >= level}

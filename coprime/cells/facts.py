@@ -102,7 +102,7 @@ class Kara95Facts(TileFacts):
 
 
 TILE_FACTS: Mapping[str, type[TileFacts]] = {
-    one.NAME: one for one in (One17Facts, Adk2x16Facts, Bal50Facts, Kara95Facts)
+    tile.NAME: tile for tile in (One17Facts, Adk2x16Facts, Bal50Facts, Kara95Facts)
 }
 """Those of every tile by its name, from the fewest DSP slices to the most."""
 

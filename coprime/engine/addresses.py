@@ -41,7 +41,7 @@ class LocationAddress(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Look the base up, and add."""
         m = Module()
-        location, index = (past(m, one, 1) for one in (self.location, self.index))
+        location, index = (past(m, signal, 1) for signal in (self.location, self.index))
         found = Signal.like(self.address)
         bases = self.layout.bases_by_number
         if self.dense:
@@ -98,7 +98,7 @@ class BlockAddress(wiring.Component):
             with m.If(~self.idle):
                 m.d.sync += [asked.eq(self.block), index.eq(self.index)]
         else:
-            asked, index = (past(m, one, 1) for one in (self.block, self.index))
+            asked, index = (past(m, signal, 1) for signal in (self.block, self.index))
         block = Signal.like(self.window)
         m.d.comb += block.eq(asked)
         for mode in self.modes:

@@ -370,10 +370,10 @@ class BankedLane(LaneOfUnits):
         # Other commands may have other numbers in these places.
         task, masks = self.task, Core.CLAIMED in self.layout.numbers
         summed: Value = task.x.matches(
-            *(self.number(one) for one in (_SUMMED_OF_MASKED if masks else _SUMMED))
+            *(self.number(reference) for reference in (_SUMMED_OF_MASKED if masks else _SUMMED))
         )
         if self.capabilities.on_curve:
-            of_pair = task.x.matches(*(self.number(one) for one in _SUMMED_OF_PAIR))
+            of_pair = task.x.matches(*(self.number(reference) for reference in _SUMMED_OF_PAIR))
             summed = Mux(among(self.command, self.capabilities.on_curve), of_pair, summed)
         makes_sum = sequencer.destination == self.number(Core.SUM)
         if self.shares:  # the next task may be there as the last digit is given
@@ -454,7 +454,7 @@ class BankedLane(LaneOfUnits):
     def _operand(self) -> Value:
         """The number of the operand that the host names."""
         held = [operand for operand in Operand if operand < self.capabilities.operand_count]
-        numbers = [self.layout.numbers.get(one, 0) for one in held]
+        numbers = [self.layout.numbers.get(operand, 0) for operand in held]
         return look_up(numbers, self.operand, self.layout.number_bits)
 
     def _blocks(
@@ -541,7 +541,9 @@ class BankedLane(LaneOfUnits):
             m.d.comb += a_index.eq(sequencer.exponent_index)
         with m.If(~self.busy):
             m.d.comb += b_index.eq(self.index)
-            is_inverse = self._operand().matches(*(self.layout.numbers[one] for one in INVERSES))
+            is_inverse = self._operand().matches(
+                *(self.layout.numbers[inverse] for inverse in INVERSES)
+            )
             with m.If(self.write & is_inverse):
                 m.d.comb += b_index.eq(self.layout.block - 1)
         return a_index, Cat(b_index, beyond)

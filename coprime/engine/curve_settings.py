@@ -48,7 +48,7 @@ class CurvesParameter(ChoiceParameter):
         """The kinds in their own order, joined by +; ValueError if one is none."""
         kinds = set(KINDS if text == ALL_CURVES else re.split("[+,]", text))
         if kinds == {NO_CURVES} or (kinds and kinds <= set(KINDS)):
-            return "+".join(one for one in (NO_CURVES, *KINDS) if one in kinds)
+            return "+".join(kind for kind in (NO_CURVES, *KINDS) if kind in kinds)
         known = f"{NO_CURVES}, {ALL_CURVES}, or some of {', '.join(KINDS)}, joined by +"
         raise ValueError(f"{self.name} must be {known}, not {text!r}")
 
@@ -106,7 +106,9 @@ class CurveSettings:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of curves."""
-        return tuple(one for one in CURVES_PARAMETER.parse(self.curves).split("+") if one in KINDS)
+        return tuple(
+            kind for kind in CURVES_PARAMETER.parse(self.curves).split("+") if kind in KINDS
+        )
 
     @property
     def any(self) -> bool:

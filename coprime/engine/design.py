@@ -66,9 +66,11 @@ class EngineDesign:
 
     def with_operations(self, commands: Iterable[Command]) -> "EngineDesign":
         """The same with more operations."""
-        own = self.capabilities
-        more = required_operands(self.multiplication, commands, checked=own.checked)
-        return replace(self, capabilities=replace(own, required={**own.required, **more}))
+        capabilities = self.capabilities
+        more = required_operands(self.multiplication, commands, checked=capabilities.checked)
+        return replace(
+            self, capabilities=replace(capabilities, required={**capabilities.required, **more})
+        )
 
     def hardware(self, target: Target = Target.GENERIC) -> "Engine":
         """Make the engine for a target."""

@@ -56,8 +56,8 @@ def check_former(family: str, known: Collection[str], name: str, value: str) -> 
     known : the names of its parameters
     name, value : what is given
     """
-    for one in _FORMER:
-        gone = value in one.values if one.values else name not in known
-        had = not one.replacement or one.replacement in known
-        if one.name == name and gone and had:
-            raise ValueError(f"{family} does not take {name}={value}; {one.instead}")
+    for former in _FORMER:
+        gone = value in former.values if former.values else name not in known
+        had = not former.replacement or former.replacement in known
+        if former.name == name and gone and had:
+            raise ValueError(f"{family} does not take {name}={value}; {former.instead}")

@@ -131,7 +131,7 @@ class Lane(LaneOfUnits):
         places = None
         if self.multiplication.chains:
             # What a product keeps of its step is resolved as that is executed.
-            x, y, destination = (self._resolved(m, one) for one in (x, y, destination))
+            x, y, destination = (self._resolved(m, number) for number in (x, y, destination))
             places = self._chained_places(m, x, y, destination)
             factor = places.a
         a_location, a_index = self._port_a(m, multiplies, x, factor)

@@ -42,7 +42,9 @@ _WHOLE = (
     Core.RESULT,
     Core.PART,
 )
-_LAST_OPERAND = max(one for one in (*_SINGLE, *_PRIME, *_WHOLE) if isinstance(one, Operand))
+_LAST_OPERAND = max(
+    location for location in (*_SINGLE, *_PRIME, *_WHOLE) if isinstance(location, Operand)
+)
 _OPERANDS = 1 << bits_for(_LAST_OPERAND)
 """Numbers for operands in one memory, which have those that the host has for them."""
 _PLACES: dict[Reference, int] = {
@@ -312,7 +314,9 @@ class Banks:
         """
         every = frozenset[Operand]().union(*operands.values())
         kept = {code: every - {Operand.X, *used} for code, used in used_up.items()}
-        checked = {StepKind.CHECK_REDUCED} & frozenset().union(*(one.kinds for one in programs))
+        checked = {StepKind.CHECK_REDUCED} & frozenset().union(
+            *(program.kinds for program in programs)
+        )
         results = {
             code: (Core.RESULT, Core.SUM)
             if checked and code.operation.has_check
@@ -325,7 +329,7 @@ class Banks:
             for step in steps
             if not isinstance(step.destination, Mode) and isinstance(step.copy, Operand | Scratch)
         }
-        staying = {one for one in Retained for program in programs if one in program.made}
+        staying = {number for number in Retained for program in programs if number in program.made}
         stay: dict[Command, set[Location]] = {
             code: {*operands, *staying} for code, operands in kept.items()
         }
@@ -372,15 +376,17 @@ class Banks:
             zip(inverses, self._blocks_of_inverses(placed), strict=False)
         )
         left, right = _MODES.values()
-        right = tuple(one for one in right if one is not Mode.THIRD or one in named)
+        right = tuple(mode for mode in right if mode is not Mode.THIRD or mode in named)
         # No step names an inverse; but of the right bank, a port that is asked for one would take
         # it for the mode. A mode of the left bank that finds no number there has one of the right:
         # no port is asked for it.
-        for bank, modes in enumerate((left, (*right, *(one for one in left if one in named)))):
+        for bank, modes in enumerate((left, (*right, *(mode for mode in left if mode in named)))):
             taken = {*numbers.values(), *(of_inverses.values() if bank else ())}
-            own = range(bank * self.blocks, (bank + 1) * self.blocks)
+            of_bank = range(bank * self.blocks, (bank + 1) * self.blocks)
             wanting = [mode for mode in modes if mode not in numbers]
-            numbers |= zip(wanting, (one for one in own if one not in taken), strict=False)
+            numbers |= zip(
+                wanting, (number for number in of_bank if number not in taken), strict=False
+            )
         numbers |= of_inverses
         bases: dict[Location, int] = {
             location: number % self.blocks * self.block

@@ -144,9 +144,9 @@ def ring(
         products = multiplication.sum_products(multiplication.words(whole))
         made = TILES[tile]
         cells = [made(products, target, skewed=bool(skew), holds=tiles == 2) for _ in range(tiles)]
-        own = (multiplication.delay, multiplication.slack)
+        delay_and_slack = (multiplication.delay, multiplication.slack)
         sizes = (whole, capabilities.count_bits)
-        return RingMultiplier(cells, *sizes, target, *own, beside_sums=settings.any)
+        return RingMultiplier(cells, *sizes, target, *delay_and_slack, beside_sums=settings.any)
 
     design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
     return settings.added_to(design)

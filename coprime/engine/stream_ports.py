@@ -87,8 +87,8 @@ class StreamPorts:
             ProductPlaces(blocks, name) for name in ("asked", "new", "old")
         )
         numbers = blocks.layout.numbers
-        self.entries = [numbers[one] for one in OF_TABLE if one in numbers]
-        self.pairs = [numbers[one] for one in SWAPPED_BY_BIT if one in numbers]
+        self.entries = [numbers[mode] for mode in OF_TABLE if mode in numbers]
+        self.pairs = [numbers[number] for number in SWAPPED_BY_BIT if number in numbers]
         self.conflicts = Signal(name="conflicts")
         """The linear step under way takes or overwrites the new product's result, or overwrites a
         factor of it."""

@@ -62,7 +62,7 @@ class WriteGuard(wiring.Component):
         writing = {StepKind.MULTIPLY, StepKind.PREPARE, *WRITES}
         written = {step.destination for step in self.program.steps if step.kind in writing}
         scratch = written & layout.bases.keys() - set(Operand)
-        first = {layout.block_of(one) for one in scratch if not layout.lies_right(one)}
+        first = {layout.block_of(number) for number in scratch if not layout.lies_right(number)}
         read_only = {
             place.block
             for place, content in layout.places.contents.items()

@@ -267,10 +267,10 @@ class BitSerialControl(wiring.Component):
         self.rounds_left = RoundCounter(multiplier.round_bits)
         self.passes = PassCounter(words)
         self.role = Signal(Role)
-        own = dict(multiplier.signature.members)
-        del own["b_data"], own["b_write_data"]
+        members = dict(multiplier.signature.members)
+        del members["b_data"], members["b_write_data"]
         super().__init__(
-            own | {"word": Out(multiplier.digit_width)} | {flag: Out(1) for flag in self.FLAGS}
+            members | {"word": Out(multiplier.digit_width)} | {flag: Out(1) for flag in self.FLAGS}
         )
 
     def connect(self, m: Module, multiplier: BitSerialMultiplier) -> None:

@@ -168,7 +168,7 @@ class FdfmSchedule(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Count through both loops."""
         m = Module()
-        i, j = (IndexRegister(one, dense=self.dense) for one in (self.i, self.j))
+        i, j = (IndexRegister(index, dense=self.dense) for index in (self.i, self.j))
         wait = Signal(3)  # 0..4: c within QUOTIENT
         draining = Signal()
         m.d.comb += self.done.eq(self.flushed & draining)
@@ -223,7 +223,7 @@ class IndexRegister:
     def __init__(self, value: Signal, *, dense: bool):
         self.value, self.dense = value, dense
         self.restarts, self.steps = (
-            Signal(name=f"{value.name}_{one}") for one in ("restarts", "steps")
+            Signal(name=f"{value.name}_{flag}") for flag in ("restarts", "steps")
         )
 
     def restart(self, m: Module) -> None:

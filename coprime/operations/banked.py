@@ -149,7 +149,7 @@ def make_added_modulus(code: Builder, multiplication: Multiplication) -> None:
         return
     multiple = Core.ADDED_MODULUS
     most = MOST_TIMES_MODULUS.bit_length() - 1
-    shift = max(one for one in range(1, most + 1) if multiplication.scale_bits % one == 0)
+    shift = max(bits for bits in range(1, most + 1) if multiplication.scale_bits % bits == 0)
     kind, added = (StepKind.SUBTRACT, 1 << shift) if shift > 1 else (StepKind.ADD, 0)
     note, fits = "2^k M', up to c M + 1", "c M is shorter than R"
     code.move(multiple, Core.SCALED)

@@ -299,7 +299,7 @@ def _with_entry(
     """The steps of a formula, and where it has a bar the next one of `_signed_entry`."""
     made = iter(curve_formula(text.replace("|", ""), given, results, by_bit=True))
     entry = iter(_signed_entry())
-    return (next(entry if one == "|" else made) for one in text.split())
+    return (next(entry if word == "|" else made) for word in text.split())
 
 
 def _make_term_of_a(code: Builder, term: NumberPlace) -> None:

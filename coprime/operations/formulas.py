@@ -160,7 +160,9 @@ class _Compiler:
         found = []
         for step in text.split():
             target, expression = step.split("=")
-            sign = next(one for one in expression if one in (_PRODUCT, _SUM, _DIFFERENCE))
+            sign = next(
+                character for character in expression if character in (_PRODUCT, _SUM, _DIFFERENCE)
+            )
             x, y = (known[name] for name in expression.split(sign))
             known[target] = _Number(target)
             found.append(_Assignment(sign, known[target], x, y, step))
@@ -278,7 +280,9 @@ class _Compiler:
     @staticmethod
     def _locations(number: _Number) -> set[Location]:
         assert number.place is not None
-        return {one for one in (number.place.left, number.place.right) if one is not None}
+        return {
+            location for location in (number.place.left, number.place.right) if location is not None
+        }
 
     def _write(self, one: _Assignment, code: Builder) -> None:
         place = one.result.place

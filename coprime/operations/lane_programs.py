@@ -34,7 +34,7 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
     multiplication, exponentiation = machine.multiplication, machine.exponentiation
     commands = sorted(commands)
     banked = multiplication.banked
-    on_curves = [one for one in commands if one.operation.on_curve]
+    on_curves = [command for command in commands if command.operation.on_curve]
     reads_less = partial(without_operands, masks=exponentiation.blinded)
     listings: list[dict[tuple[Step, ...], list[Command]]] = [{} for _ in range(machine.lanes)]
     for command in commands:
@@ -50,7 +50,9 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
         multiples = [*curve_routines(machine), *comb_routines(machine)]
         shared += [*multiples, *ecdsa_routines(machine), *edwards_routines(machine)]
     if exponentiation.blinded:
-        shared = [replace(one, steps=tuple(map(reads_less, one.steps))) for one in shared]
+        shared = [
+            replace(routine, steps=tuple(map(reads_less, routine.steps))) for routine in shared
+        ]
     programs = [
         Program.assemble(
             {tuple(served): steps for steps, served in each.items()},
@@ -58,9 +60,9 @@ def lane_programs(machine: Machine, commands: Iterable[Command]) -> list[Program
             window_bits=exponentiation.window_bits,
             whole_window_bits=exponentiation.whole_window_bits,
             moduli={
-                one: _of_lane(one.operation.moduli, lane, machine.lanes)
-                for one in (commands if banked else ())
-                if one.operation.moduli
+                command: _of_lane(command.operation.moduli, lane, machine.lanes)
+                for command in (commands if banked else ())
+                if command.operation.moduli
             },
             shortens=on_curves if multiplication.scaled else (),
             merges=banked,

@@ -92,7 +92,7 @@ DRAWN_DIGITS = CurvePoint.SQUARE
 """Where DRAWN has its digits."""
 BITS_SUMMED = Exchanged.Y_3_COPY
 """Where it has the sum, which is the scalar."""
-_ACC, _UNIT, _ONE_FORM, _SQUARE = (*(Core.ACCUMULATOR, Banked.UNIT, Banked.ONE_FORM, Banked.POWER),)
+_ACC, _UNIT, _ONE_FORM, _SQUARE = Core.ACCUMULATOR, Banked.UNIT, Banked.ONE_FORM, Banked.POWER
 
 POINT_X = NumberPlace(CurvePoint.POINT_X, CurvePoint.POINT_X_COPY)
 POINT_Y = NumberPlace(CurvePoint.POINT_Y)
@@ -105,7 +105,10 @@ _OF_SUM, _PRODUCT = Bound.times(0, scaled=SUM_BELOW), Bound.times(0, scaled=2)
 _POINT = (CurvePoint.POINT_X, CurvePoint.POINT_X_COPY, CurvePoint.POINT_Y)
 EXPONENT_FITS = "the exponent's length has bits for it"
 TEMPORARY = frozenset(
-    one for place in TEMPORARIES for one in (place.left, place.right) if one is not None
+    location
+    for place in TEMPORARIES
+    for location in (place.left, place.right)
+    if location is not None
 )
 
 CURVE = (
@@ -289,8 +292,8 @@ def invert(code: Builder, destination: Scratch) -> None:
 
 def enter_field(code: Builder, *coordinates: Location, form: CurveForm = WEIERSTRASS) -> None:
     """Modulo P from here on, after a check of coordinates and of the curve's coefficients."""
-    for one in (*coordinates, Operand.Y):
-        code.p.check_below(one, one)
+    for number in (*coordinates, Operand.Y):
+        code.p.check_below(number, number)
     code.call(form.enter_field)
 
 
@@ -563,8 +566,8 @@ def _add_complete() -> Routine:
         gives=dict.fromkeys(SUM, _OF_SUM),
         clobbers=TEMPORARY,
     )
-    sums = [NumberPlace(one, below=SUM_BELOW) for one in SUM]
-    added = [NumberPlace(right=one, below=SUM_BELOW) for one in ADDED]
+    sums = [NumberPlace(coordinate, below=SUM_BELOW) for coordinate in SUM]
+    added = [NumberPlace(right=coordinate, below=SUM_BELOW) for coordinate in ADDED]
     places = dict(zip(("X1", "Y1", "Z1", "X2", "Y2", "Z2"), (*sums, *added), strict=True))
     results = dict(zip(("X3", "Y3", "Z3"), sums, strict=True))
     code.include(curve_formula(_COMPLETE, {**places, "a": A, "b3": B3}, results))

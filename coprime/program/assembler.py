@@ -265,17 +265,22 @@ class Program:
             Two steps have one label where it is visible, or no step has a target's label; commands
             have different moduli; or routines call each other in a circle, or have loops in loops.
         """
-        own = [_Listing(one, tuple(steps)) for one, steps in operations.items()]
-        own = _merged(own) if merges else own
-        shared = reached((one.steps for one in own), routines)
-        listings = [*(one.steps for one in own), *(one.steps for one in shared)]
+        own_lists = [_Listing(one, tuple(steps)) for one, steps in operations.items()]
+        own_lists = _merged(own_lists) if merges else own_lists
+        shared = reached((listing.steps for listing in own_lists), routines)
+        listings = [
+            *(listing.steps for listing in own_lists),
+            *(listing.steps for listing in shared),
+        ]
         starts = [1 + sum(map(len, listings[:k])) for k in range(len(listings))]
         everywhere: dict[str, int] = {}
-        for listing, start in zip(listings[len(own) :], starts[len(own) :], strict=True):
+        for listing, start in zip(
+            listings[len(own_lists) :], starts[len(own_lists) :], strict=True
+        ):
             everywhere = _labels(listing, start, everywhere)
         visible = [
             _labels(listing, start, everywhere)
-            for listing, start in zip(listings[: len(own)], starts, strict=False)
+            for listing, start in zip(listings[: len(own_lists)], starts, strict=False)
         ] + [everywhere] * len(shared)
         targets = [
             _target(step.target, labels)
@@ -284,7 +289,7 @@ class Program:
         ]
         entries = {
             command: start
-            for one, start in zip(own, starts, strict=False)
+            for one, start in zip(own_lists, starts, strict=False)
             for command in one.commands
         }
         steps = tuple(step for listing in listings for step in listing)
@@ -301,7 +306,7 @@ class Program:
             moduli=next(iter(in_turn.values()), ()),
             with_moduli=frozenset(in_turn),
             shortens=frozenset(shortens),
-            routines={everywhere[one.name]: one for one in shared},
+            routines={everywhere[routine.name]: routine for routine in shared},
         )
         if program.call_depth or program.longest_loop:
             program.calls.check_loops(entries.values())

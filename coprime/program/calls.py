@@ -74,10 +74,14 @@ class CallGraph:
 
     def _depth(self, entry: int, under_way: tuple[int, ...]) -> int:
         if entry in under_way:
-            names = [self.steps[one - 1].label for one in (*under_way, entry)]
+            names = [self.steps[address - 1].label for address in (*under_way, entry)]
             raise ValueError(f"routines call each other in a circle: {', '.join(names)}")
-        called = {self.targets[one - 1] for one in self.body(entry) if self._is(one, Next.CALL)}
-        return max((1 + self._depth(one, (*under_way, entry)) for one in called), default=0)
+        called = {
+            self.targets[address - 1]
+            for address in self.body(entry)
+            if self._is(address, Next.CALL)
+        }
+        return max((1 + self._depth(address, (*under_way, entry)) for address in called), default=0)
 
     def check_loops(self, entries: Iterable[int]) -> None:
         """ValueError unless each LOOP ends before another one begins: there is one counter."""
@@ -86,12 +90,12 @@ class CallGraph:
 
     def _check_loops(self, entry: int, within: frozenset[int]) -> None:
         body = self.body(entry)
-        loops = [one for one in body if self._is(one, Next.LOOP)]
+        loops = [address for address in body if self._is(address, Next.LOOP)]
         for loop in loops:
             first, step = self.targets[loop - 1], self.steps[loop - 1]
             if step.times == 1:
                 raise ValueError("a LOOP of 1 time: it is 2 or more, or as often as bits are drawn")
-            inside = [one for one in loops if first <= one < loop]
+            inside = [address for address in loops if first <= address < loop]
             if within or inside or not first <= loop:
                 raise ValueError(f"{step.note!r} is a loop in a loop, or ends before it begins")
         spans = [range(self.targets[loop - 1], loop + 1) for loop in loops]

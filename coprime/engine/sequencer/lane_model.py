@@ -1,8 +1,8 @@
 """A lane on integers: what its steps work on, and how one leads to the next."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from coprime.multipliers.multiplication import Multiplication
 from coprime.multipliers.ring.multiplication import RingMultiplication
@@ -98,10 +98,10 @@ class LaneModel:
         and without `descale`: the steps differ in little else."""
         self._digits: dict[Context, int] = {}
         self._rounds: dict[Context, int] = {}
-        own = self.multiplication
+        multiplication = self.multiplication
         self.timeline = None
-        if isinstance(own, RingMultiplication):
-            self.timeline = OverlapModel(self, own, self.numbers)
+        if isinstance(multiplication, RingMultiplication):
+            self.timeline = OverlapModel(self, multiplication, self.numbers)
         """When products begin that overlap."""
 
     @property
@@ -175,25 +175,29 @@ class LaneModel:
     def digits(self, context: Context) -> int:
         """Of a context's modulus."""
         if context not in self._digits:
-            own = self.capabilities.digits(self.length(context))
-            self._digits[context] = own - self.short(context)
+            digits = self.capabilities.digits(self.length(context))
+            self._digits[context] = digits - self.short(context)
         return self._digits[context]
 
     def rounds(self, context: Context) -> int:
         """Of a multiplication by a number as long as the context's modulus."""
         if context not in self._rounds:
-            own = self.capabilities.rounds(self.length(context))
-            self._rounds[context] = own - self.short(context)
+            rounds = self.capabilities.rounds(self.length(context))
+            self._rounds[context] = rounds - self.short(context)
         return self._rounds[context]
 
     def short(self, context: Context) -> int:
         """Digits that a context's numbers have less, since c is 1."""
-        own = self.multiplication
+        multiplication = self.multiplication
         may_be_short = context is Context.P and self.command in self.program.shortens
         if not may_be_short or self.values.get(Operand.P_INVERSE) != 1:
             return 0
-        higher = (self.values[Operand.P] | (1 << own.digit_width) - 1) + 1
-        return 0 if higher % (1 << own.scale_bits) else own.scale_bits // own.digit_width
+        higher = (self.values[Operand.P] | (1 << multiplication.digit_width) - 1) + 1
+        return (
+            0
+            if higher % (1 << multiplication.scale_bits)
+            else multiplication.scale_bits // multiplication.digit_width
+        )
 
     @property
     def result(self) -> int:
@@ -243,6 +247,24 @@ class LaneModel:
         return WRITES.get(destination, destination)
 
 
+_CONDITIONS: Mapping[str, Callable[[LaneModel, Step], Any]] = {
+    "bit": lambda lane, step: lane.scanner.bit(step),
+    "last_bit": lambda lane, step: lane.scanner.ends(step),
+    "window_full": lambda lane, step: lane.window.full(step.modulus),
+    "window_not_zero": lambda lane, step: int(
+        lane.window.entered(lane.scanner.bit(step), step.modulus) != 0
+    ),
+    "window_slides": lambda lane, step: lane.window.slides(lane.scanner.bit(step), step.modulus),
+    "last_entry": lambda lane, step: lane.window.last_entry(step.modulus),
+    "last_count": lambda lane, step: int(lane.count == 1),
+    "last_loop": lambda lane, step: lane.loop.is_last(step),
+    "more_moduli": lambda lane, step: lane.current.more,
+    "command": lambda lane, step: int(lane.command in step.commands),
+    "borrow": lambda lane, step: int(lane.borrow),
+}
+"""The fields of `Conditions`."""
+
+
 class LaneConditions:
     """The `Conditions` of a lane after a step, each found when a rule asks for it."""
 
@@ -252,57 +274,5 @@ class LaneConditions:
         self._lane = lane
         self._step = step
 
-    @property
-    def bit(self) -> int:
-        """The scanner's, as the step sees it."""
-        return self._lane.scanner.bit(self._step)
-
-    @property
-    def last_bit(self) -> int:
-        """It is the last one for the step."""
-        return self._lane.scanner.ends(self._step)
-
-    @property
-    def window_full(self) -> int:
-        """With this bit, as in the two that follow."""
-        return self._lane.window.full(self._step.modulus)
-
-    @property
-    def window_not_zero(self) -> int:
-        """Whether a factor is selected."""
-        return int(self._lane.window.entered(self.bit, self._step.modulus) != 0)
-
-    @property
-    def window_slides(self) -> int:
-        """Whether a sliding window is full."""
-        return self._lane.window.slides(self.bit, self._step.modulus)
-
-    @property
-    def last_entry(self) -> int:
-        """Of those that EACH_ENTRY makes."""
-        return self._lane.window.last_entry(self._step.modulus)
-
-    @property
-    def last_count(self) -> int:
-        """The counter is 1."""
-        return int(self._lane.count == 1)
-
-    @property
-    def last_loop(self) -> int:
-        """The loop has been executed as often as the step says."""
-        return self._lane.loop.is_last(self._step)
-
-    @property
-    def more_moduli(self) -> int:
-        """The current one is not the last."""
-        return self._lane.current.more
-
-    @property
-    def command(self) -> int:
-        """It is one of the step's commands."""
-        return int(self._lane.command in self._step.commands)
-
-    @property
-    def borrow(self) -> int:
-        """The last SUBTRACT has borrowed."""
-        return int(self._lane.borrow)
+    def __getattr__(self, name: str) -> Any:
+        return _CONDITIONS[name](self._lane, self._step)

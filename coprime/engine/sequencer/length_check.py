@@ -39,40 +39,43 @@ class LengthRules:
         `whole` is whether the context is WHOLE, `digits` the count of its modulus, `counts` and
         `lengths` have the fields of `PerLength`; `choose(test, one, other)` is `one` if `test`.
         """
-        own = self.capabilities
-        too_short = digits < own.digits(own.min_length)
-        if own.equal_primes:
+        capabilities = self.capabilities
+        too_short = digits < capabilities.digits(capabilities.min_length)
+        if capabilities.equal_primes:
             too_short |= (whole == 0) & (lengths.p != lengths.q)
         yield too_short, Error.LENGTH_ZERO
         yield (
-            choose(whole, digits > own.max_digits, digits > own.max_prime_digits),
+            choose(whole, digits > capabilities.max_digits, digits > capabilities.max_prime_digits),
             Error.LENGTH_OVER,
         )
         if self.program.blinds_exponents:  # a blinded exponent is no longer than the modulus
-            longest = digits + exponent_blinding_bits(own.digit_width) // own.digit_width
+            longest = (
+                digits
+                + exponent_blinding_bits(capabilities.digit_width) // capabilities.digit_width
+            )
             yield (whole == 0) & (longest > counts.modulus), Error.LENGTH_OVER
-        power = among(command, own.powers)
+        power = among(command, capabilities.powers)
         yield power & (counts.exponent == 0), Error.EXPONENT_LENGTH
-        yield power & (counts.exponent > own.max_digits), Error.LENGTH_OVER
-        if own.scalars:
+        yield power & (counts.exponent > capabilities.max_digits), Error.LENGTH_OVER
+        if capabilities.scalars:
             yield (
-                among(command, own.scalars) & (lengths.exponent < lengths.modulus),
+                among(command, capabilities.scalars) & (lengths.exponent < lengths.modulus),
                 (Error.EXPONENT_LENGTH),
             )
-        if own.on_curve:
+        if capabilities.on_curve:
             yield (
-                among(command, own.on_curve) & (lengths.exponent <= lengths.q),
+                among(command, capabilities.on_curve) & (lengths.exponent <= lengths.q),
                 Error.EXPONENT_LENGTH,
             )
-        if own.lengthened:
+        if capabilities.lengthened:
             with_bits = lengths.q + random_bits(lengths.q)
-            lengthened = among(command, own.lengthened)
+            lengthened = among(command, capabilities.lengthened)
             yield lengthened & (lengths.exponent <= with_bits), Error.EXPONENT_LENGTH
             # M has a power of two of that length, and another number above.
-            yield lengthened & (lengths.exponent > own.half_bits), Error.LENGTH_OVER
+            yield lengthened & (lengths.exponent > capabilities.half_bits), Error.LENGTH_OVER
         if self.program.checks:
-            unfit = (counts.exponent == 0) | (counts.exponent > own.max_prime_digits)
-            yield among(command, own.private) & unfit, Error.EXPONENT_LENGTH
+            unfit = (counts.exponent == 0) | (counts.exponent > capabilities.max_prime_digits)
+            yield among(command, capabilities.private) & unfit, Error.EXPONENT_LENGTH
 
 
 class LengthCheck(wiring.Component):
@@ -135,7 +138,11 @@ def length_error(
 ) -> Error:
     """The same, of lengths in bits."""
     lengths = PerLengthNumbers(
-        **{one.field: length_of.get(one, 0) for one in Length if one is not Length.DIGIT}
+        **{
+            length_class.field: length_of.get(length_class, 0)
+            for length_class in Length
+            if length_class is not Length.DIGIT
+        }
     )
     counts = PerLengthNumbers(
         **{name: capabilities.digits(length) for name, length in vars(lengths).items()}

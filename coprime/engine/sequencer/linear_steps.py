@@ -167,9 +167,11 @@ class LinearSteps:
 
     def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
-        kind, own = step.kind, self.capabilities
+        kind, capabilities = step.kind, self.capabilities
         if kind is StepKind.CHECK_MODULUS:
-            error = length_error(self.program, own, lane.command, step.modulus, lane.lengths)
+            error = length_error(
+                self.program, capabilities, lane.command, step.modulus, lane.lengths
+            )
             if error:
                 lane.cycles += 1
                 lane.end(error)
@@ -180,21 +182,23 @@ class LinearSteps:
         else:
             lane.cycles += 2 + linear_cycles(self.program, lane.multiplication, digits)
         if kind is StepKind.DRAW:
-            waits = RandomDigit.bytes_of(own.digit_width)
+            waits = RandomDigit.bytes_of(capabilities.digit_width)
             lane.cycles += LinearPipeline.waiting_cycles(waits) * digits
-        if kind in ADDS_DRAWN and lane.loop.count % drawn_bits(own.digit_width) == 0:
-            lane.cycles += RandomDigit.bytes_of(own.digit_width)
+        if kind in ADDS_DRAWN and lane.loop.count % drawn_bits(capabilities.digit_width) == 0:
+            lane.cycles += RandomDigit.bytes_of(capabilities.digit_width)
         x, y = lane.value(step.x), lane.value(step.y)
         if kind is StepKind.ADD_OR_SUBTRACT:
             kind = StepKind.ADD if randbits(1) else StepKind.SUBTRACT
         value = _LINEAR_STEPS[kind].value
         if value is not None:
             lane.written_last = value(
-                LinearInputs(x=x, y=y, borrow=lane.borrow, digits=digits, width=own.digit_width)
+                LinearInputs(
+                    x=x, y=y, borrow=lane.borrow, digits=digits, width=capabilities.digit_width
+                )
             )
             if step.times_modulus:
                 lane.written_last += step.times_modulus * lane.added_modulus(step.modulus)
-            lane.written_last %= 1 << own.digit_width * digits
+            lane.written_last %= 1 << capabilities.digit_width * digits
             lane.values[lane.written(step)] = lane.written_last
             if step.copy is not None:
                 lane.values[step.copy] = lane.written_last

@@ -63,7 +63,7 @@ class ProductUnderWay:
     @property
     def ends_alone(self) -> list[int]:
         """The last cycles of the steps from D on, with the first columns of its result."""
-        return [one - 1 for one in self.begins[self.count + 1 :]]
+        return [cycle - 1 for cycle in self.begins[self.count + 1 :]]
 
     @property
     def closes(self) -> int:
@@ -73,11 +73,11 @@ class ProductUnderWay:
     @cached_property
     def wants(self) -> frozenset[int]:
         """The cycles from which on the next words of X and Y are asked for."""
-        own, last = self.multiplication, self.count - self.multiplication.asks_earlier
-        found = [one + 1 for one in self.begins[: last - 1]]
+        multiplication, last = self.multiplication, self.count - self.multiplication.asks_earlier
+        found = [cycle + 1 for cycle in self.begins[: last - 1]]
         if self.follows is not None:
             found.append(self.joins + 1)
-            if own.asks_earlier:
+            if multiplication.asks_earlier:
                 found.append(self.follows.begins[self.count + 1] + 1)
         return frozenset(found)
 
@@ -85,26 +85,29 @@ class ProductUnderWay:
     def x_taken(self) -> frozenset[int]:
         """The cycles in which a word of X cannot be asked for, as one of q would meet it."""
         after = self.multiplication.x_taken_after
-        return frozenset(one - 1 + after for one in self.begins[1 : self.count + 1])
+        return frozenset(cycle - 1 + after for cycle in self.begins[1 : self.count + 1])
 
     @cached_property
     def writes_of_last(self) -> list[int]:
         """The cycles in which port B writes the result of the product that it follows."""
         if self.follows is None:
             return []
-        own, count = self.multiplication, self.count
-        ends = (self.begins[s] + own.old_slots(s, count)[-1] - 1 for s in range(own.left(count)))
-        return [one + own.written_after for one in (*self.follows.ends_alone, *ends)]
+        multiplication, count = self.multiplication, self.count
+        ends = (
+            self.begins[s] + multiplication.old_slots(s, count)[-1] - 1
+            for s in range(multiplication.left(count))
+        )
+        return [cycle + multiplication.written_after for cycle in (*self.follows.ends_alone, *ends)]
 
     @cached_property
     def writes(self) -> list[int]:
         """The cycles in which port B writes its own result, if no product follows it."""
-        own, count = self.multiplication, self.count
+        multiplication, count = self.multiplication, self.count
         at, found = self.begins[-1], self.ends_alone
-        for s in range(own.left(count)):
-            found.append(at + own.old_slots(s, count)[-1] - 1)
-            at += own.draining_step(s, count)
-        return [one + own.written_after for one in found]
+        for s in range(multiplication.left(count)):
+            found.append(at + multiplication.old_slots(s, count)[-1] - 1)
+            at += multiplication.draining_step(s, count)
+        return [cycle + multiplication.written_after for cycle in found]
 
 
 class SumUnderWay:
@@ -139,7 +142,7 @@ class SumUnderWay:
     @property
     def writes(self) -> list[int]:
         """The cycles in which the write of a digit is asked for."""
-        return [one + WRITES_LATER for one in self.asked]
+        return [cycle + WRITES_LATER for cycle in self.asked]
 
     @property
     def ends(self) -> int:
@@ -190,8 +193,8 @@ class SumUnderWay:
         digit: not even a write of a digit that was asked for before, as digits that once were three
         cycles apart stay so."""
         at = max(self._at, self.first)
-        own = any(one >= at and (one - at) % 2 == 0 for one in self._writes)
-        return at > last and not own
+        written = any(cycle >= at and (cycle - at) % 2 == 0 for cycle in self._writes)
+        return at > last and not written
 
     def _alone(self, digits: int, until: int | None) -> None:
         """Two cycles a digit."""
@@ -263,32 +266,32 @@ class OverlapModel:
 
     def prepare(self, longest: int) -> None:
         """A preparation, asked for in the cycle before."""
-        own = self.multiplication
-        count = own.words(longest)
-        self._finish(own.rounds_after(self._loads(count), count))
+        multiplication = self.multiplication
+        count = multiplication.words(longest)
+        self._finish(multiplication.rounds_after(self._loads(count), count))
 
     def multiply(self, step: Step, inner: int, rounds: int) -> None:
         """A product, asked for in the cycle before: up to when the next one can be."""
-        own, count = self.multiplication, self.multiplication.words(inner, rounds)
+        multiplication, count = self.multiplication, self.multiplication.words(inner, rounds)
         asked = self.lane.cycles - 1
         follows = None
-        new, joins = self._new, asked + own.ASKING
+        new, joins = self._new, asked + multiplication.ASKING
         if new and self._may_follow(step, rounds) and joins <= new.joins_until:
             joins = max(joins, new.turns)
             if self._sum:
                 self._sum.advance(new, digits=self._sum.digits, until=joins)
             follows, takes = replace(new, follows=None), new.closes  # no longer chain is kept
         else:
-            takes = self._loads(count, own.shift(rounds, count, step.descale))
-        made = ProductUnderWay(own, step, count, takes, follows, self.bit, joins)
+            takes = self._loads(count, multiplication.shift(rounds, count, step.descale))
+        made = ProductUnderWay(multiplication, step, count, takes, follows, self.bit, joins)
         self._new, self._rounds = made, rounds
         if self._sum and follows and self.numbers is not None:
             self._hand_over(self._sum, made)
-        drained = takes + own.period(count) + own.draining(count)
+        drained = takes + multiplication.period(count) + multiplication.draining(count)
         self._idle = drained + 1
         self.lane.cycles = takes + 1
         if step.descale:
-            self._finish(own.rounds_after(drained - own.settling, count))
+            self._finish(multiplication.rounds_after(drained - multiplication.settling, count))
 
     def add(self, step: Step, digits: int) -> None:
         """A sum or a move, fetched in the cycle before: up to when the next step can be.
@@ -353,14 +356,14 @@ class OverlapModel:
         """There is one in both. It may be either of what has changed places by different bits, or
         by a bit in the product or the step alone."""
         if product.bit != self.bit or product.step.by_bit != step.by_bit:
-            some = some | {self._pairs.get(one, one) for one in some}
+            some = some | {self._pairs.get(number, number) for number in some}
         return not some.isdisjoint(others)
 
     def _loads(self, count: int, shift: int = 0) -> int:
         """The last cycle of reading X, of a product or a preparation that follows no other."""
-        own = self.multiplication
-        asked = self.lane.cycles - 1 + own.ASKING
-        return max(self._idle, self.sum_ends, asked) + own.loading(count, shift)
+        multiplication = self.multiplication
+        asked = self.lane.cycles - 1 + multiplication.ASKING
+        return max(self._idle, self.sum_ends, asked) + multiplication.loading(count, shift)
 
     def _finish(self, last: int) -> None:
         self._new = self._sum = None

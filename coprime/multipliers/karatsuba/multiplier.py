@@ -108,15 +108,15 @@ class KaratsubaMultiplier(ModularMultiplier):
     def elaborate(self, platform: object) -> Module:
         """Build the schedule above."""
         m = Module()
-        own = self.multiplication
-        width, k = own.digit_width, own.latency
-        ports = [self, self.other] if own.interleaved else [self]
+        multiplication = self.multiplication
+        width, k = multiplication.digit_width, multiplication.latency
+        ports = [self, self.other] if multiplication.interleaved else [self]
         m.submodules.schedule = asked = Schedule(
-            own, self.max_digits, self.count_bits, self.clear_cycles
+            multiplication, self.max_digits, self.count_bits, self.clear_cycles
         )
         layout = asked.slot.shape()
-        m.submodules.factors = factors = Factors(own, layout)
-        m.submodules.sums = sums = Sums(own, self.max_digits, layout)
+        m.submodules.factors = factors = Factors(multiplication, layout)
+        m.submodules.sums = sums = Sums(multiplication, self.max_digits, layout)
         of_x, of_m = (KaratsubaProduct(width, k, target=self.target) for _ in range(2))
         m.submodules.product_x, m.submodules.product_m = of_x, of_m
         at = stages(m, "slot", asked.slot, ASK + k)
@@ -134,9 +134,9 @@ class KaratsubaMultiplier(ModularMultiplier):
             sums.clear_address.eq(asked.slot.word),
             self.multiplying.eq(asked.asks),
         ]
-        if own.interleaved:
+        if multiplication.interleaved:
             m.d.comb += asked.together.eq(self.other.start | self.other.prepare)
-        if own.chains:
+        if multiplication.chains:
             m.d.comb += asked.writing.eq(self.b_write)
             self._connect_chain(m, asked, factors)
 
@@ -145,16 +145,16 @@ class KaratsubaMultiplier(ModularMultiplier):
 
         # --- Words from and to the engine's memory -----------------------------------------------
         # After a reset nothing may be written or reported of what was under way before it.
-        ends = history(m, "ends", asked.ends, own.made + 1, reset=True)
-        closes = past_value(m, "closes", asked.closes, own.made + 1, reset=True)
-        loaded_age = own.made if own.scaled else ASK
+        ends = history(m, "ends", asked.ends, multiplication.made + 1, reset=True)
+        closes = past_value(m, "closes", asked.closes, multiplication.made + 1, reset=True)
+        loaded_age = multiplication.made if multiplication.scaled else ASK
         turn = at[READ_LATENCY].turn
         m.d.comb += [
             asked.finished.eq(Mux(loaded.loads, ends[loaded_age], ends[-1] & closes)),
             factors.x_word.eq(Array(port.a_data for port in ports)[turn]),
             factors.y_word.eq(Array(port.b_data for port in ports)[turn]),
         ]
-        if own.chains:
+        if multiplication.chains:
             m.d.comb += self.accepts.eq(asked.takes | (loaded.loads & asked.finished))
         for stream, port in enumerate(ports):
             m.d.comb += port.done.eq(asked.finished)
@@ -171,29 +171,29 @@ class KaratsubaMultiplier(ModularMultiplier):
         of_x: KaratsubaProduct,
     ) -> None:
         """q, as soon as S_(i+1,0) is there; `of_x` computes the products of X."""
-        own, layout = self.multiplication, asked.slot.shape()
+        multiplication, layout = self.multiplication, asked.slot.shape()
         quotient: ScaledQuotient | ProductQuotient
-        if own.scaled:
-            m.submodules.quotient = quotient = ScaledQuotient(own, layout)
+        if multiplication.scaled:
+            m.submodules.quotient = quotient = ScaledQuotient(multiplication, layout)
             m.d.comb += [
                 asked.descale.eq(self.descale),
                 factors.takes_last.eq(asked.takes_last),
                 factors.last_turn.eq(asked.slot.turn),
                 quotient.takes_last.eq(asked.takes_last),
                 quotient.last_turn.eq(asked.slot.turn),
-                quotient.slot.eq(at[ASK + own.latency]),
+                quotient.slot.eq(at[ASK + multiplication.latency]),
                 quotient.product.eq(of_x.product),
                 sums.product_x.eq(quotient.product_now),
             ]
         else:
-            m.submodules.quotient = quotient = ProductQuotient(own, layout, self.target)
+            m.submodules.quotient = quotient = ProductQuotient(multiplication, layout, self.target)
             m.d.comb += [
                 quotient.slot.eq(at[ASK]),
                 factors.turn.eq(quotient.turn),
                 *same_named(quotient, factors, "x", "inverse", "y_next"),
                 sums.product_x.eq(of_x.product),
             ]
-            if own.chains:
+            if multiplication.chains:
                 succeeds = sums.written.succeeds
                 m.d.comb += [
                     quotient.takes_x.eq(at[READ_LATENCY].next_x),
@@ -217,17 +217,20 @@ class KaratsubaMultiplier(ModularMultiplier):
         self, m: Module, asked: Schedule, factors: Factors, sums: Sums, at: Sequence[data.View]
     ) -> data.View:
         """M, as it comes, or multiplied by c, with -1 as its lowest word; returns its loads."""
-        own, layout = self.multiplication, asked.slot.shape()
+        multiplication, layout = self.multiplication, asked.slot.shape()
         m.submodules.modulus = modulus = WordMemory(
-            own.digit_width, self.max_digits, interleaved=own.interleaved, layout=layout
+            multiplication.digit_width,
+            self.max_digits,
+            interleaved=multiplication.interleaved,
+            layout=layout,
         )
-        loaded = sums.summed if own.scaled else at[ASK]
+        loaded = sums.summed if multiplication.scaled else at[ASK]
         m.d.comb += [
             modulus.reads.eq(at[READ_LATENCY]),
             factors.m_word.eq(modulus.read_word),
             modulus.writes.eq(loaded),
             modulus.write_word.eq(
-                Mux(loaded.first_word, -1, sums.s_word) if own.scaled else factors.x
+                Mux(loaded.first_word, -1, sums.s_word) if multiplication.scaled else factors.x
             ),
             modulus.enable.eq(loaded.loads),
             modulus.clears.eq(asked.clears),

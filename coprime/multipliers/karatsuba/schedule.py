@@ -78,10 +78,16 @@ class Schedule(wiring.Component):
         count_bits: int,
         clear_cycles: int,
     ):
-        self.multiplication = own = multiplication
+        self.multiplication = multiplication
         self.max_digits, self.clear_cycles = max_digits, clear_cycles
-        spans = [own.succession(one) for one in range(2, max_digits + 1) if own.chains]
-        longest = max(max_digits, own.period(2), own.descaling, clear_cycles, *spans)
+        spans = [
+            multiplication.succession(count)
+            for count in range(2, max_digits + 1)
+            if multiplication.chains
+        ]
+        longest = max(
+            max_digits, multiplication.period(2), multiplication.descaling, clear_cycles, *spans
+        )
         commands = ("start", "prepare", "wipe", "together", "descale", "finished", "writing")
         ports = {
             **dict.fromkeys(commands, In(1)),

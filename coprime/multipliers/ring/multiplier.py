@@ -219,7 +219,7 @@ class RingMultiplier(ModularMultiplier):
         m: Module,
         schedule: RingSchedule | TwinSchedule,
         in_round: wiring.PureInterface,
-        own: wiring.PureInterface,
+        under_way: wiring.PureInterface,
         operands: OperandRings,
     ) -> None:
         """The products of a slot: those of a step or, on the first tile, the one of a round."""
@@ -229,7 +229,7 @@ class RingMultiplier(ModularMultiplier):
         first = operands.products[0]
         with m.If(in_round.exists):
             m.d.comb += same_named(first, in_round, "i", "j", "first", "crossed")
-        needed = Mux(schedule.products[0].of_old, own.old_exists, own.new_exists)
+        needed = Mux(schedule.products[0].of_old, under_way.old_exists, under_way.new_exists)
         m.d.comb += self.multiplying.eq((first.pair | first.diagonal) & needed)
         for k, (tile, factors) in enumerate(zip(self.tiles, operands.factors, strict=True)):
             m.submodules[f"tile_{k}"] = tile

@@ -149,7 +149,7 @@ class Results(wiring.Component):
             self.q.place.eq(Mux(wipes, self.x.place, quotient)),
             self.m.enable.eq(gives & under_way.preparing & phase.in_columns | wipes),
             self.m.place.eq(self.x.place),
-            *(one.word.eq(self.word) for one in (self.q, self.m)),
+            *(port.word.eq(self.word) for port in (self.q, self.m)),
         ]
         for ring, loads, enable, place in (
             (self.x, self.loads_x, to_x, result),

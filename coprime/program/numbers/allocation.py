@@ -67,9 +67,9 @@ class Allocation:
         Raises AssertionError, which names them.
         """
         for content in self.contents.values():
-            for one in content:
+            for piece in content:
                 for other in content:
-                    pair = frozenset({one, other})
-                    starts = self.of[one[0]] == self.of[other[0]]
-                    assert pair not in self.conflicts.apart, f"{one} and {other} are in one place"
-                    assert starts or pair not in self.conflicts.together, f"{one} is over {other}"
+                    pair = frozenset({piece, other})
+                    starts = self.of[piece[0]] == self.of[other[0]]
+                    assert pair not in self.conflicts.apart, f"{piece} and {other} are in one place"
+                    assert starts or pair not in self.conflicts.together, f"{piece} is over {other}"

@@ -95,11 +95,11 @@ class _Check:
             if rounds[state] > _ROUNDS:
                 raise ValueError(f"{step.note!r} is in a loop in which a number goes on growing")
             after = self._execute(step, state, dict(numbers))
-            for one in self.path.successors[state]:
-                joined = _join(before[one], after) if one in before else after
-                if one not in before or joined != before[one]:
-                    before[one] = joined
-                    changed.add(one)
+            for successor in self.path.successors[state]:
+                joined = _join(before[successor], after) if successor in before else after
+                if successor not in before or joined != before[successor]:
+                    before[successor] = joined
+                    changed.add(successor)
         for state, numbers in before.items():
             self._check_routine(state, numbers)
             if not state.address and Core.RESULT in numbers:
@@ -176,7 +176,7 @@ class _Check:
         """x + y or x - y; a sum that may have more digits than there are is refused."""
         if step.is_zero:
             return _ZERO
-        x, y = (self._above_0(numbers, one, step.modulus, step) for one in (step.x, step.y))
+        x, y = (self._above_0(numbers, operand, step.modulus, step) for operand in (step.x, step.y))
         if not step.times_modulus and (x is None or y is None):
             returned = self._above_0_again(step, numbers)
             if returned is not None:
@@ -199,7 +199,7 @@ class _Check:
 
     def _either_sum(self, step: Step, numbers: _Numbers) -> Bound | None:
         """x + y or x - y, which may be below 0, and is modulo R then."""
-        x, y = (self._bound(numbers, one, step.modulus) for one in (step.x, step.y))
+        x, y = (self._bound(numbers, operand, step.modulus) for operand in (step.x, step.y))
         if step.fits or x is None or y is None:
             return None
         total = (x + y).either(x - y)
@@ -209,7 +209,7 @@ class _Check:
 
     def _above_0_again(self, step: Step, numbers: _Numbers) -> Bound | None:
         """A sum or difference of numbers that may be below 0, if it may not."""
-        x, y = (self._bound(numbers, one, step.modulus) for one in (step.x, step.y))
+        x, y = (self._bound(numbers, operand, step.modulus) for operand in (step.x, step.y))
         if x is None or y is None or step.kind not in (StepKind.ADD, StepKind.SUBTRACT):
             return None
         total = x + y if step.kind is StepKind.ADD else x - y
@@ -222,7 +222,7 @@ class _Check:
 
     def _multiply(self, step: Step, state: PathState, numbers: dict[Location, _Number]) -> None:
         """A product; the entries of a table, each from the one before it."""
-        own, context = self.multiplication, step.modulus
+        multiplication, context = self.multiplication, step.modulus
         if step.destination is step.x and context is Context.WHOLE is not step.outer:
             raise ValueError(f"{step.note!r} is written over digits that are still to be read")
         x = self._above_0(numbers, step.x, context, step)
@@ -231,14 +231,14 @@ class _Check:
             """x, of which nothing need be known but its digits, times y."""
             bound = self._above_0(numbers, y, step.outer, step)
             share = Fraction(0) if y is Mode.ONE else self._share(bound, step.outer)
-            if step.descale and share * (1 << own.scale_bits) > 1:
+            if step.descale and share * (1 << multiplication.scale_bits) > 1:
                 raise ValueError(f"{step.note!r}: a multiplier of {bound} does not descale")
-            if x is None and y is Mode.ONE and own.scaled and not step.descale:
-                return own.usual_bound  # (X + q * c * M) / R with X and q below R
+            if x is None and y is Mode.ONE and multiplication.scaled and not step.descale:
+                return multiplication.usual_bound  # (X + q * c * M) / R with X and q below R
             # Of a prime c has a random multiple of 2^scale_bits added, which is not 0.
-            masks = own.modulus_mask_bits > 0 and context is not Context.WHOLE
-            least = 1 << own.scale_bits if masks else 1
-            product = own.bound(x, share, descale=step.descale, least=least)
+            masks = multiplication.modulus_mask_bits > 0 and context is not Context.WHOLE
+            least = 1 << multiplication.scale_bits if masks else 1
+            product = multiplication.bound(x, share, descale=step.descale, least=least)
             if product is not None and self._share(product, context) > 1:
                 raise ValueError(f"{step.note!r} may have too many digits: {product}")
             return product
@@ -252,7 +252,7 @@ class _Check:
             factor = Entry.at(k - 1) if step.y is Mode.WINDOW else step.y
             product = times(factor)
             numbers[Entry.at(k)] = _Number(context, product and product.rounded())
-            if own.overlaps:  # each is the multiplicand of the next one
+            if multiplication.overlaps:  # each is the multiplicand of the next one
                 numbers[Core.ACCUMULATOR] = numbers[Entry.at(k)]
                 x = product and product.rounded()
 
@@ -279,10 +279,10 @@ class _Check:
             assert state.window is not None, f"{step.note!r} selects an entry by an exponent"
             numbers[Entry.at(state.window)] = number
             return
-        for one in (step.destination, step.copy):
-            assert not isinstance(one, Mode)
-            if one is not None:
-                numbers[one] = number
+        for reference in (step.destination, step.copy):
+            assert not isinstance(reference, Mode)
+            if reference is not None:
+                numbers[reference] = number
 
     def _above_0(
         self, numbers: _Numbers, name: Reference, context: Context, step: Step
@@ -298,9 +298,11 @@ class _Check:
         if name in OF_TABLE:
             first = 2 * POINTS if name is Mode.THIRD else 0
             possible = [Entry.at(k) for k in range(first, first + 2 * POINTS)]
-            entries = [one for one in possible if one in numbers] or possible  # else the host's
+            entries = [
+                entry for entry in possible if entry in numbers
+            ] or possible  # else the host's
             bounds = [self._bound(numbers, entry, context) for entry in entries]
-            known = [one for one in bounds if one is not None]
+            known = [bound for bound in bounds if bound is not None]
             return functools.reduce(Bound.either, known) if len(known) == len(bounds) else None
         if name is Mode.OTHER_ACCUMULATOR:
             return self.multiplication.usual_bound

@@ -70,7 +70,7 @@ def _check_call(
         ("reads", needed[first], {*routine.takes}),
         ("writes", written, {*routine.gives, *routine.clobbers}),
     ):
-        undeclared = names - _UNDECLARED - {_of_turn(one, turn) for one in declared}
+        undeclared = names - _UNDECLARED - {_of_turn(name, turn) for name in declared}
         if undeclared:
             text = ", ".join(sorted(number.name for number in undeclared))
             raise ValueError(f"routine {routine.name} {verb} {text}, and does not declare it")
@@ -86,7 +86,7 @@ def _within(path: Path, first: PathState) -> dict[PathState, tuple[PathState, ..
             continue
         is_last = path.step(state).next is Next.RETURN and state.returns == first.returns
         following = () if is_last else path.successors[state]
-        found[state] = tuple(one for one in following if one.address)
+        found[state] = tuple(successor for successor in following if successor.address)
         open_ends += found[state]
     return found
 

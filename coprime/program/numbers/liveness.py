@@ -73,7 +73,7 @@ def pieces(location: Location, context: Context) -> frozenset[Piece]:
     parts: tuple[int, ...]
     if location in TABLE:
         assert isinstance(location, Operand)
-        return frozenset((one, 0) for one in TABLE[location])
+        return frozenset((entry, 0) for entry in TABLE[location])
     if location in HALF_OF:
         return frozenset({(HALF_OF[location], 1)})
     if isinstance(location, Operand) and location.length is Length.DIGIT:
@@ -178,10 +178,10 @@ class StepAccesses:
         if reference is Mode.WINDOW and state.window is not None:
             return pieces(Entry.at(state.window), context)
         if reference in (Mode.WINDOW, Mode.ENTRY) and state.columns:
-            return _all(pieces(one, context) for one in map(Entry.at, range(2 * POINTS)))
+            return _all(pieces(entry, context) for entry in map(Entry.at, range(2 * POINTS)))
         if reference is Mode.THIRD:
             thirds = map(third_entry, range(POINTS))
-            return _all(pieces(Entry.at(one), context) for one in thirds)
+            return _all(pieces(Entry.at(entry), context) for entry in thirds)
         if reference is Mode.WINDOW:
             last = self.program.last_entry_of(context)
             first = int(Entry.T_0 not in self._named)
@@ -279,37 +279,39 @@ def _add(
     live = dict.fromkeys(successors, frozenset[Piece]())
     before: dict[PathState, set[PathState]] = {state: set() for state in successors}
     for state, following in successors.items():
-        for one in following:
-            before[one].add(state)
+        for successor in following:
+            before[successor].add(state)
     changed = set(successors)
     after: dict[PathState, frozenset[Piece]] = {}
     while changed:
         state = changed.pop()
-        after[state] = _all(live[one] for one in successors[state])
-        own = accesses[state]
-        needed = own.reads | (after[state] - own.writes)
+        after[state] = _all(live[successor] for successor in successors[state])
+        access = accesses[state]
+        needed = access.reads | (after[state] - access.writes)
         if needed != live[state]:
             live[state] = needed
             changed |= before[state]
     for state in successors:
-        own, out = accesses[state], after.get(state, frozenset())
-        found.separate(own.writes, out | own.writes)
+        access, out = accesses[state], after.get(state, frozenset())
+        found.separate(access.writes, out | access.writes)
         if state.address and path.step(state).by_bit:
             # The addresses of such a step change places, whatever it finds there.
-            others = {piece for piece in own.reads | own.writes if piece[0] not in SWAPPED_BY_BIT}
-            found.separate(others, [(one, part) for one in SWAPPED_BY_BIT for part in (0, 1)])
-        found.separate(own.temporary, live[state] | out | own.writes)
-        passed = own.reads - out
-        if own.in_place:
+            others = {
+                piece for piece in access.reads | access.writes if piece[0] not in SWAPPED_BY_BIT
+            }
+            found.separate(others, [(number, part) for number in SWAPPED_BY_BIT for part in (0, 1)])
+        found.separate(access.temporary, live[state] | out | access.writes)
+        passed = access.reads - out
+        if access.in_place:
             found.together |= {
-                frozenset({one, other})
-                for one in own.writes
+                frozenset({piece, other})
+                for piece in access.writes
                 for other in passed
-                if one[0] != other[0]
+                if piece[0] != other[0]
             }
         else:
-            found.separate(own.writes, passed)
-        found.used |= live[state] | own.writes | own.temporary
+            found.separate(access.writes, passed)
+        found.used |= live[state] | access.writes | access.temporary
     first = path.first
     found.separate(live[first] | stay, live[first] | stay)
 
@@ -323,14 +325,14 @@ def _add_waits(found: Conflicts, machine: StepAccesses, path: Path) -> None:
         if not state.address:
             continue
         after = machine.factors(path.step(state), state, factors[state])
-        for one in path.successors[state]:
-            if one not in factors or not after <= factors[one]:
-                factors[one] = factors.get(one, frozenset()) | after
-                changed.append(one)
+        for successor in path.successors[state]:
+            if successor not in factors or not after <= factors[successor]:
+                factors[successor] = factors.get(successor, frozenset()) | after
+                changed.append(successor)
     in_loops = path.program.in_loops_over_bits
     for state, read in factors.items():
         if state.address in in_loops and path.step(state).kind in BESIDE_PRODUCTS:
             written = machine.accesses(path.step(state), state).writes
-            pairs = (frozenset({one, other}) for one in written for other in read)
+            pairs = (frozenset({piece, other}) for piece in written for other in read)
             found.waits |= {pair for pair in pairs if len({one for one, _ in pair}) == 2}
     found.waits -= found.apart

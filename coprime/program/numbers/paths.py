@@ -87,8 +87,8 @@ class Path:
     @cached_property
     def moduli(self) -> tuple[Context, ...]:
         """What CURRENT is, one after the other."""
-        own = self.program
-        return own.moduli if self.command in own.with_moduli else (Context.WHOLE,)
+        program = self.program
+        return program.moduli if self.command in program.with_moduli else (Context.WHOLE,)
 
     @cached_property
     def first(self) -> PathState:
@@ -126,8 +126,10 @@ class Path:
         step = self.program.steps[state.address - 1]
         turns = step.kind in _SCANS or step.next in (Next.NEXT_BIT, Next.IF_BIT, *_ENTERS_BIT)
         bits = (0, 1) if self.program.swaps and turns else (state.bit,)
-        for one in self._steps_after(state):
-            yield from (one if one.bit == bit else replace(one, bit=bit) for bit in bits)
+        for following in self._steps_after(state):
+            yield from (
+                following if following.bit == bit else replace(following, bit=bit) for bit in bits
+            )
 
     def _steps_after(self, state: PathState) -> Iterator[PathState]:
         address, turn, returns = state.address, state.turn, state.returns
@@ -155,13 +157,13 @@ class Path:
             loops = state.loops + 1 if again else 0
             yield replace(state, address=target if again else address + 1, loops=loops)
         else:
-            for one in ways(step, address, target):
+            for way in ways(step, address, target):
                 # An entry of the table follows the other: all of them are one state. And no key's E
                 # is 0, for which a program need not have made what its check reads.
-                again = rule is Next.EACH_ENTRY and one == address
-                is_zero = step.kind is StepKind.SCAN_PUBLIC and one == target
+                again = rule is Next.EACH_ENTRY and way == address
+                is_zero = step.kind is StepKind.SCAN_PUBLIC and way == target
                 if not again and not is_zero:
-                    yield replace(state, address=one)
+                    yield replace(state, address=way)
 
     def _exponent(self, step: Step, state: PathState) -> Operand | Scratch:
         """The exponent that a scan begins with."""

@@ -76,16 +76,16 @@ class PlaceSolver:
     ) -> None:
         """Leave as many of some blocks without a number; `numbered` is as of `allocate`."""
         left = [{place: next(self._fresh) for place in among} for _ in range(count)]
-        for one in left:
-            self._solver.add_clause(list(one.values()))
+        for variables in left:
+            self._solver.add_clause(list(variables.values()))
         for one, other in itertools.combinations(left, 2):
             for place in among:
                 self._solver.add_clause([-one[place], -other[place]])
         for (location, start), variable in self._variables.items():
             for place in numbered(location, start):
-                for one in left:
-                    if place in one:
-                        self._solver.add_clause([-variable, -one[place]])
+                for variables in left:
+                    if place in variables:
+                        self._solver.add_clause([-variable, -variables[place]])
 
     def solve(self) -> Allocation | None:
         """The places; None if there are none.
@@ -116,8 +116,8 @@ class PlaceSolver:
         if one in self.domains and other in self.domains:
             for place, beside, pieces in self._meetings(one, other):
                 if pieces == pair:
-                    own, others = self._variables[one, place], self._variables[other, beside]
-                    self._solver.add_clause([-found, -own, -others])
+                    first, others = self._variables[one, place], self._variables[other, beside]
+                    self._solver.add_clause([-found, -first, -others])
         return found
 
     def _exactly_one(self, variables: Sequence[int]) -> None:

@@ -196,7 +196,7 @@ def banks_of(
     both = [one.name for one, banks in found.items() if {_LEFT, _RIGHT} == needs.get(one)]
     if both:
         raise ValueError(f"{both[0]} is a multiplicand and a multiplier, which lie apart")
-    return {one: found[one] for one in sorted(found, key=_order)}
+    return {location: found[location] for location in sorted(found, key=_order)}
 
 
 def allocate(
@@ -229,7 +229,11 @@ def allocate(
     What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
     Raises ValueError if they do not fit.
     """
-    table = [one for one in banks if isinstance(one, Scratch) and one.entry is not None]
+    table = [
+        location
+        for location in banks
+        if isinstance(location, Scratch) and location.entry is not None
+    ]
     fixed: dict[Location, BlockPlace] = {
         entry: BlockPlace(_RIGHT, entry.entry or 0) for entry in table
     }
@@ -243,11 +247,15 @@ def allocate(
 
     # What a command only reads lies left in blocks of its own, in any order: the search puts it
     # into the first ones.
-    operands = frozenset(one for one in banks if isinstance(one, Operand)) - set(used_up)
-    locked = [one for one in banks if one in operands and set(banks[one]) == {_LEFT}]
-    pairs = [one for one in locked if one not in follows]
-    waiting = [one for one in banks if one not in {*fixed, *locked}]
-    possible = {one: tuple(choices(one)) for one in waiting}
+    operands = frozenset(location for location in banks if isinstance(location, Operand)) - set(
+        used_up
+    )
+    locked = [
+        location for location in banks if location in operands and set(banks[location]) == {_LEFT}
+    ]
+    pairs = [location for location in locked if location not in follows]
+    waiting = [location for location in banks if location not in {*fixed, *locked}]
+    possible = {location: tuple(choices(location)) for location in waiting}
     if not conflicts.waits and 2 * len(pairs) <= blocks:
         of = dict(fixed)
         for number, one in enumerate(pairs):
@@ -263,7 +271,7 @@ def allocate(
     domains: dict[Location, tuple[BlockPlace, ...]] = {
         one: (place,) for one, place in fixed.items()
     }
-    domains |= {one: tuple(choices(one)) for one in banks if one not in fixed}
+    domains |= {location: tuple(choices(location)) for location in banks if location not in fixed}
     solver = PlaceSolver(conflicts, domains, blocks)
     solver.keep_locked(operands)
     solver.keep_together(same_block)
