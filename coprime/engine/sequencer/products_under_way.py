@@ -34,18 +34,9 @@ class SequentialProducts(Feature):
         """When the fetched step begins."""
         return nullcontext()
 
-    def linear_done(self, ports: Any, step: data.View) -> Value:
-        """A linear step has ended, or needs the sequencer no longer."""
-        done: Value = ports.linear_done
-        return done
-
-    def occupied(self, ports: Any) -> Value | None:
-        """`StepControl.occupied`."""
-        return None
-
-    def conflicts(self, ports: Any) -> Value:
-        """A linear step has to wait for what is under way."""
-        return Const(0)
+    def waits(self, ports: Any, step: data.View) -> Mapping[str, Any]:
+        """`linear_done`, `conflicts` and `occupied` of `StepControl`."""
+        return {"linear_done": ports.linear_done, "conflicts": Const(0), "occupied": None}
 
 
 def _stay_while_occupied(m: Module, control: StepControl) -> None:
@@ -79,10 +70,9 @@ class ChainedProducts(SequentialProducts):
         )
         return taken
 
-    def occupied(self, ports: Any) -> Value | None:
+    def waits(self, ports: Any, step: data.View) -> Mapping[str, Any]:
         """Products end later than they are done for the sequencer."""
-        occupied: Value = ports.occupied
-        return occupied
+        return {**super().waits(ports, step), "occupied": ports.occupied}
 
     def at_end(self, m: Module, control: StepControl) -> None:
         """The last product may be under way."""
@@ -139,25 +129,19 @@ class SumsBesideProducts(OverlappingProducts):
         is_sum = fetched.kind.matches(*BESIDE_PRODUCTS) & ~fetched.destination.matches(*self._modes)
         return is_product | is_sum | (fetched.kind == StepKind.PASS)
 
-    def linear_done(self, ports: Any, step: data.View) -> Value:
-        """Or the step does as `Step.runs_on` says, and may leave the sequencer."""
+    def waits(self, ports: Any, step: data.View) -> Mapping[str, Any]:
+        """Sums and products wait for each other; but a step that does as `Step.runs_on` says may
+        leave the sequencer."""
         named = (step.x, step.y, step.destination)
         stays = Cat(
             step.next == Next.IF_BORROW, *(number.matches(*self._modes) for number in named)
         ).any()
         goes_on = ports.runs_on & step.kind.matches(*BESIDE_PRODUCTS) & ~stays
-        done: Value = ports.linear_done | goes_on
-        return done
-
-    def occupied(self, ports: Any) -> Value | None:
-        """By a sum."""
-        adds: Value = ports.adds
-        return adds
-
-    def conflicts(self, ports: Any) -> Value:
-        """Sums and products may have to wait for each other."""
-        conflicts: Value = ports.conflicts
-        return conflicts
+        return {
+            "linear_done": ports.linear_done | goes_on,
+            "conflicts": ports.conflicts,
+            "occupied": ports.adds,
+        }
 
     def at_fault(self, m: Module, control: StepControl) -> None:
         """A sum that is under way is not cut off."""

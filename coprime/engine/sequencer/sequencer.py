@@ -234,9 +234,7 @@ class Sequencer(wiring.Component):
             jump=self.jump,
             next_bit=self.next_bit,
             written=self.written,
-            linear_done=self.products.linear_done(self, self.step),
-            conflicts=self.products.conflicts(self),
-            occupied=self.products.occupied(self),
+            **self.products.waits(self, self.step),
             proceed=self.proceed,
             end=self.end,
         )
