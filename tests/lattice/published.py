@@ -28,7 +28,7 @@ class Case:
     name : file, parameter set, number and comment
     set : ML-KEM-512 and so on
     operation : key_pair, encapsulate, decapsulate (of dk and c), decapsulate_seed (of seed and c),
-        sign (of sk, or seed), verify
+        check_key (of ek, or dk), sign (of sk, or seed), verify
     valid : False: the operation must refuse its inputs, or the signature is wrong
     inputs : d, z, seed (d and z in one for ML-KEM), ek, dk, m, c; sk, pk, rnd, signature, and a
         message with its context, mu, or `framed`, the message M' of the internal interface

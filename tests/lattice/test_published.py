@@ -1,14 +1,19 @@
 """The published vectors that are kept, and that they agree with the `cryptography` package."""
 
+from collections import Counter
+
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import mldsa, mlkem
 
+from coprime.model.lattice import ml_kem as model
+from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 from tests.lattice.published import published
 
 COUNTS = {
     "ACVP keyGen": (25, 25, 25),
     "ACVP encapDecap": (35, 35, 35),
+    "ACVP keyCheck": (20, 20, 20),
     "Wycheproof encaps": (261, 265, 269),
     "Wycheproof keygen_seed": (100, 100, 100),
     "Wycheproof semi_expanded_decaps": (9, 9, 9),
@@ -43,7 +48,7 @@ def test_every_file_is_there_with_all_of_its_cases(scheme):
         assert count == COUNTS[name][SETS[scheme].index(which)], (name, which)
     names = {name for name, _ in found}
     assert len(found) == 3 * len(names)
-    assert len(names) == {"ML-KEM": 6, "ML-DSA": 6}[scheme]
+    assert len(names) == {"ML-KEM": 7, "ML-DSA": 6}[scheme]
 
 
 @pytest.mark.parametrize("scheme", SETS)
@@ -52,6 +57,7 @@ def test_inputs_and_results_have_the_names_that_are_documented(scheme):
         "key_pair": ({"d", "z"}, {"seed"}),
         "encapsulate": ({"ek", "m"},),
         "decapsulate": ({"dk", "c"},),
+        "check_key": ({"ek"}, {"dk"}),
         "decapsulate_seed": ({"seed", "c"},),
         "sign": tuple(
             {key, "rnd", *message}
@@ -66,7 +72,8 @@ def test_inputs_and_results_have_the_names_that_are_documented(scheme):
     for file in published(scheme):
         for case in file.cases:
             assert set(case.inputs) in names[case.operation], case.name
-            assert bool(case.results) == (case.valid and case.operation != "verify"), case.name
+            gives = case.operation not in ("verify", "check_key")
+            assert bool(case.results) == (case.valid and gives), case.name
 
 
 def test_a_result_that_differs_does_not_agree():
@@ -89,6 +96,21 @@ def test_ml_kem_agrees_with_cryptography(which):
                 assert case.agrees("k", private.decapsulate(case.inputs["c"])), case.name
             tried += 1
     assert tried > 250
+
+
+@pytest.mark.parametrize("which", SETS["ML-KEM"])
+def test_the_model_checks_keys(which):
+    checks = {"ek": model.is_encapsulation_key, "dk": model.is_decapsulation_key}
+    one = next(one for one in ML_KEM_SETS if one.name == which)
+    found = Counter()
+    for file in published("ML-KEM"):
+        for case in file.cases:
+            if case.operation == "check_key" and case.set == which:
+                ((name, key),) = case.inputs.items()
+                assert checks[name](one, key) == case.valid, case.name
+                found[name, case.valid] += 1
+    assert set(found.values()) == {5}
+    assert len(found) == 4
 
 
 @pytest.mark.parametrize("which", SIGNERS)

