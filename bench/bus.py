@@ -11,8 +11,7 @@ from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import SimulatedDevice
 from coprime.engine.contract import Command
 from coprime.flow.parts import accelerator_verilog
-from coprime.runs.execution import execute
-from coprime.runs.numbers import expected_result, random_operands
+from coprime.runs.numbers import random_numbers
 
 from .page import table, thousands
 
@@ -105,20 +104,20 @@ class Costs:
 
 def costs(choice: Choice, bus: Bus, command: Command, bits: int) -> Costs:
     """Measure an operation with operands, or a key, from a seed."""
-    operands = random_operands(command, bits, seed=1)
+    numbers = random_numbers(command, bits, seed=1)
     words = -(-bits // 32)
     verilog = accelerator_verilog(choice, bus=bus)
     with SimulatedDevice(verilog, choice.module_name) as device:
         meter = Meter(device)
         accelerator = Accelerator(meter, predict=choice.design.predict)
         meter.passed.clear()
-        run = execute(accelerator, command, operands)
+        run = accelerator.operate(command, numbers)
         passed = dict(meter.passed)
         one_by_one = (
             _cycles(device, [(r.INPUT_FIFO, 0), (r.WRITE_ADDRESS, 1)] * words),
             _cycles(device, [(r.READ_ADDRESS, 0), (r.OUTPUT_FIFO, None)] * words),
         )
-    assert run.value == expected_result(command, operands)[0]
+    assert run.value == command.operation.expected(numbers, 0)
     assert run.cycles == run.predicted_cycles
     assert passed["input"] + passed["result"] == transfer_cycles(bus, words, words)
     return Costs(

@@ -12,8 +12,8 @@ from coprime.device.jobs import PrivateNumbers
 from coprime.device.scheduler import Scheduler
 from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Operand
+from coprime.operations.encodings.rsa_key import WorstCaseNumbers
 from coprime.rsa import keys
-from coprime.runs.numbers import WorstCaseNumbers
 
 from .page import table, thousands
 

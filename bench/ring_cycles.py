@@ -16,7 +16,7 @@ from coprime.engine.sequencer.overlap import OverlapModel
 from coprime.program.operands import Reference
 from coprime.program.steps import Step
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 
 from .page import table, thousands
 
@@ -85,7 +85,7 @@ def main() -> None:
     options = parser.parse_args()
     settings = {"max_bits": str(options.bits)}
     settings |= dict(setting.split("=") for setting in options.settings)
-    operands = random_operands(Command.RSA_PRIVATE, options.bits, 1, checked=True)
+    operands = random_numbers(Command.RSA_PRIVATE, options.bits, 1, checked=True)
     with (
         patch("coprime.engine.sequencer.lane_model.OverlapModel", CountingModel),
         patch.object(BarrierSteps, "pass_barrier", wait),

@@ -18,7 +18,7 @@ from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.overlap import OverlapModel
 from coprime.program.steps import Step, StepKind
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import operands_on, random_operands
+from coprime.runs.numbers import numbers_on, random_numbers
 
 from .page import table, thousands
 
@@ -67,9 +67,9 @@ def main() -> None:
     settings = dict([command.operation.setting])
     settings |= dict(setting.split("=") for setting in options.settings)
     if options.curve:
-        operands = operands_on(command, CURVES[options.curve], 1)
+        operands = numbers_on(command, CURVES[options.curve], 1)
     else:
-        operands = random_operands(command, options.bits, 1)
+        operands = random_numbers(command, options.bits, 1)
     design = family_named("ring").choose(settings).design
     with (
         patch("coprime.engine.sequencer.lane_model.OverlapModel", CountingModel),

@@ -8,7 +8,7 @@ from coprime.engine.contract import Command
 from coprime.explore.system import measure_exponentiation
 from coprime.papers.karatsuba import SOFTWARE, SYSTEM_MEGAHERTZ, SYSTEM_WORDS, SYSTEMS
 from coprime.rsa import keys
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 from coprime.soc.decryption import MESSAGE, SystemRun, encrypt, run_system
 
 from .page import replace_part, table, thousands
@@ -84,7 +84,7 @@ def _table_4() -> list[str]:
             "multipliers": "2",
             "exponentiator": "left-to-right",
         }
-        numbers = random_operands(Command.MODEXP, bits, 1, exponents="worst").numbers
+        numbers = random_numbers(Command.MODEXP, bits, 1, exponents="worst")
         for bus in Bus:
             done, alone = measure_exponentiation(choose("karatsuba", settings), bus, numbers)
             assert done.right

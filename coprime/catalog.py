@@ -23,10 +23,10 @@ from coprime.engine.families import (
     RING,
 )
 from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, Settings, command_line, texts
-from coprime.engine.lengths import Lengths
 from coprime.errors import hint
 from coprime.fixed_modulus.families import COMPRESSION, DIRECT
 from coprime.lattice.family import LATTICE
+from coprime.operations.lengths import Lengths
 from coprime.parameters import ChoiceParameter, Parameter
 from coprime.shake.family import SHAKE
 

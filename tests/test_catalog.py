@@ -4,7 +4,7 @@ import pytest
 
 from coprime.catalog import CLUSTER, FAMILIES, choose, most_bits, settings_for
 from coprime.engine.contract import Command
-from coprime.engine.lengths import Lengths
+from coprime.operations.lengths import Lengths
 
 ANY_MODULUS = [family for family in FAMILIES.values() if family.sizes]
 

@@ -1,6 +1,5 @@
 """An operation on numbers, on an accelerator or a cluster, and what an application gets."""
 
-import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,21 +15,13 @@ from coprime.device.faulty import FaultyDevice
 from coprime.device.jobs import EngineDriver
 from coprime.engine.contract import Command
 from coprime.flow.parts import accelerator_verilog, cluster_verilog
-from coprime.rsa.keys import RsaPrivateKey
-from coprime.runs.execution import execute, predict_operation
-from coprime.runs.numbers import Operands, expected_result, random_operands
+from coprime.operations.operation import Numbers
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_numbers
 
-from .another_key import difference_of_keys
 from .fault_kinds import FaultKind
-from .nonces import KNOWN_BITS, key_follows
-from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Judgement, Outcome
-
-_OF_A_MESSAGE = {
-    "ECDSA_SIGN": {"z"},
-    "ECDSA_SIGN_WITH": {"z", "k"},
-    "ED_FINISH": {"r", "h"},
-}
-"""The inputs that differ from signature to signature of a key."""
+from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Judgement
+from .verdicts import VERDICTS, Verdicts
 
 
 @dataclass(frozen=True)
@@ -39,7 +30,7 @@ class NumberSubject:
 
     All of these are drawn from a seed.
 
-    Raises ValueError as `random_operands`, and for a second operation of one that has none.
+    Raises ValueError as `random_numbers`, and for a second operation of one that has none.
     """
 
     choice: Choice | ClusterChoice  # what is built
@@ -59,13 +50,12 @@ class NumberSubject:
     classes: ClassVar[Sequence[str]] = ("reveals", "another_input")
 
     def __post_init__(self) -> None:
-        on_curve = self.command.operation.on_curve
-        if self.number == 2 and on_curve and self.command.name not in _OF_A_MESSAGE:
+        if self.number == 2 and not self.command.operation.encoding.of_a_message:
             raise ValueError(
                 f"{self.command.name} keeps nothing of a key for its second operation; choose"
                 " --operation-number 1"
             )
-        _ = self.operands
+        _ = self.numbers
 
     @property
     def engine(self) -> Choice:
@@ -100,31 +90,32 @@ class NumberSubject:
     @property
     def predicted_cycles(self) -> int:
         """In which the engine works, by its model."""
-        return predict_operation(self.engine.design, self.command, self.operands).cycles
+        return predict_operation(self.engine.design, self.command, self.numbers).cycles
 
     @cached_property
-    def operands(self) -> Operands:
+    def numbers(self) -> Numbers:
         """What the operation works on."""
+        return self._drawn(self.seed)
+
+    def _drawn(self, seed: int) -> Numbers:
         own = self.engine.design.capabilities
-        return random_operands(self.command, self.bits, self.seed, modulus=own.fixed_modulus)
+        return random_numbers(self.command, self.bits, seed, modulus=own.fixed_modulus)
 
     @cached_property
-    def _before(self) -> Operands:
-        drawn, generator = self.operands, random.Random(f"{self.seed} before")
-        on_curve = self.command.operation.on_curve
-        if self.number == 1 or (on_curve and self.number is None):
-            own = self.engine.design.capabilities
-            another = self.seed + ANOTHER_SEED
-            return random_operands(self.command, self.bits, another, modulus=own.fixed_modulus)
-        if on_curve:
-            return self._with_other_message(generator)
-        return drawn.with_(x=generator.randrange(drawn.modulus))
+    def before(self) -> Numbers:
+        """What the operation before works on."""
+        encoding = self.command.operation.encoding
+        if (self.number or encoding.usual_number) == 1:
+            return self._drawn(self.seed + ANOTHER_SEED)
+        return encoding.another_message(self.numbers, random.Random(f"{self.seed} before"))
 
-    def _with_other_message(self, generator: random.Random) -> Operands:
-        """Of a signature, with the same key."""
-        n = self.operands.numbers["n"]
-        names = sorted(_OF_A_MESSAGE[self.command.name])
-        return self.operands.with_(**{name: generator.randrange(1, n) for name in names})
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """What an attacker makes of results."""
+        operation = self.command.operation
+        half_bits = self.engine.design.capabilities.half_bits
+        of_operation = VERDICTS.get(operation.name, Verdicts)
+        return of_operation(operation, self.numbers, self.before, half_bits)
 
     @property
     def counters(self) -> Sequence[str]:
@@ -142,32 +133,13 @@ class NumberSubject:
         """Whether the hardware promises that a wrong result of this operation is never read."""
         return self.command in self.engine.design.capabilities.with_check
 
-    @property
-    def expected(self) -> int | None:
-        """The right result, by Python's integers; None if it depends on what is drawn."""
-        if self._draws:
-            return None
-        half_bits = self.engine.design.capabilities.half_bits
-        return expected_result(self.command, self.operands, half_bits=half_bits)[0]
-
-    @property
-    def _draws(self) -> bool:
-        return self.command.operation.is_right is not None
-
     def is_right(self, result: int) -> bool:
         """Whether it is the right number, or a valid signature."""
-        return self.is_signature(result) if self._draws else result == self.expected
+        return self.verdicts.is_right(result)
 
     def judge(self, result: int, before: int, others: Callable[[], Iterable[int]]) -> Judgement:
-        """As of Subject: a signature with another nonce is as good unless that one follows."""
-        if self.is_signature(result):
-            follows = self.nonce_follows(result, before) or self.key_follows(
-                [result, *filter(self.is_signature, others())]
-            )
-            return Judgement(reveals=True) if follows else Judgement(Outcome.RIGHT)
-        return Judgement(
-            reveals=self.reveals(result), another_input=self.is_of_another_input(result)
-        )
+        """As of Subject."""
+        return self.verdicts.judge(result, before, others)
 
     def another_draw(self, number: int) -> Self:
         """The same with other nonces."""
@@ -176,37 +148,6 @@ class NumberSubject:
     def text(self, result: int) -> str:
         """In hexadecimal digits."""
         return f"{result:x}"
-
-    def is_signature(self, value: int) -> bool:
-        """Whether a result of an operation that draws a nonce is right, with any nonce."""
-        own = self.command.operation
-        return own.is_right is not None and own.is_right(self._pair(value), **self.operands.numbers)
-
-    def _pair(self, value: int) -> tuple[int, int]:
-        upper, lower = divmod(value, 1 << self.engine.design.capabilities.half_bits)
-        return lower, upper
-
-    def _nonce(self, operands: Operands, value: int) -> int:
-        """Of a signature, by the private key."""
-        (r, s), own = self._pair(value), operands.numbers
-        return (own["z"] + r * own["d"]) * pow(s, -1, own["n"]) % own["n"]
-
-    def nonce_follows(self, value: int, before: int) -> bool:
-        """Whether a signature's nonce, or a part of it that a lattice needs, is no secret.
-
-        That is so if its highest or its lowest 16 bits are all the same, and if it is that of the
-        signature `before`, or its negative.
-        """
-        n = self.operands.numbers["n"]
-        nonce, last = self._nonce(self.operands, value), self._nonce(self._before, before)
-        length, ones = n.bit_length() - KNOWN_BITS, (1 << KNOWN_BITS) - 1
-        ends = {one >> length for one in (nonce, n - nonce)} | {nonce & ones}
-        return not ends.isdisjoint({0, ones}) or nonce in (last, n - last)
-
-    def key_follows(self, values: Sequence[int]) -> bool:
-        """Whether the private key follows from signatures, of one fault on different draws."""
-        own = self.operands.numbers
-        return key_follows([self._pair(one) for one in values], own["z"], own["d"], own["n"])
 
     @property
     def command_line(self) -> str:
@@ -237,46 +178,12 @@ class NumberSubject:
         What is left of it is wrong for the operation.
         """
         accelerator = Accelerator(device)
-        return accelerator, execute(accelerator, self.command, self._before).value
+        return accelerator, accelerator.operate(self.command, self.before).value
 
     def operate(self, driver: EngineDriver) -> int:
         """What the driver then gives to an application. Raises what the driver raises."""
         assert isinstance(driver, Accelerator)
-        return execute(driver, self.command, self.operands).value
-
-    def reveals(self, value: int) -> bool:
-        """Whether a wrong result of RSA_PRIVATE or of ECDSA gives the key away.
-
-        That is so if value^e - x has a factor in common with the modulus, but not all of it; and if
-        a signature is valid for another key, of which the difference can be found.
-        """
-        if self._key is None:
-            return self._is_of_near_key(value)
-        e, n = self._key.e, self._key.n
-        return 1 < math.gcd(pow(value, e, n) - self.operands.x, n) < n
-
-    def _is_of_near_key(self, value: int) -> bool:
-        own = self.operands.numbers
-        names = ("z", "d", "gx", "gy", "a", "b", "p", "n")
-        if not self._draws or not own.keys() >= set(names):
-            return False
-        numbers = {name: own[name] for name in names}
-        return difference_of_keys(self._pair(value), **numbers) is not None
-
-    def is_of_another_input(self, value: int) -> bool:
-        """Whether a wrong result of RSA_PRIVATE is right for an input nearly like this one.
-
-        They differ in no more than 32 bits beside each other, as after a fault in the input.
-        """
-        if self._key is None:
-            return False
-        difference = pow(value, self._key.e, self._key.n) ^ self.operands.x
-        return bool(difference) and difference // (difference & -difference) < 1 << 32
-
-    @property
-    def _key(self) -> RsaPrivateKey | None:
-        key = self.operands.key
-        return key if isinstance(key, RsaPrivateKey) else None
+        return driver.operate(self.command, self.numbers).value
 
 
 class ClusterSubject(NumberSubject):
@@ -295,7 +202,7 @@ class ClusterSubject(NumberSubject):
     def prepare(self, device: Device) -> tuple[EngineDriver, int]:
         """As of NumberSubject: the cluster's driver, and the last core's result."""
         cluster = Cluster(device)
-        self._submit(cluster, cluster.cores - 1, self._before)
+        self._submit(cluster, cluster.cores - 1, self.before)
         return cluster, self._completion_of(cluster, cluster.cores - 1)
 
     def operate(self, driver: EngineDriver) -> int:
@@ -303,18 +210,12 @@ class ClusterSubject(NumberSubject):
         assert isinstance(driver, Cluster)
         last = driver.cores - 1
         if last:
-            self._submit(driver, 0, self._before)
-        self._submit(driver, last, self.operands)
+            self._submit(driver, 0, self.before)
+        self._submit(driver, last, self.numbers)
         return self._completion_of(driver, last)
 
-    def _submit(self, cluster: Cluster, core: int, operands: Operands) -> None:
-        job = operands.given_to(
-            self.command,
-            private=lambda key, x: cluster.private_job(key, x),
-            public=lambda n, e, x: cluster.public_job(n, e, x),
-            numbers=cluster.operation_job,
-        )
-        cluster.start(core, job, operands.x)
+    def _submit(self, cluster: Cluster, core: int, numbers: Numbers) -> None:
+        cluster.start(core, cluster.operation_job(self.command, numbers))
 
     def _completion_of(self, cluster: Cluster, core: int) -> int:
         while (done := cluster.completion()) is None or done.core != core:

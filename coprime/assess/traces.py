@@ -6,8 +6,8 @@ number, and begins from the same state of the hardware, whichever process record
 
 import math
 import random
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import DeviceError
-from coprime.ec.samples import curve_numbers, curve_of_length
-from coprime.engine.contract import Command, Operand
-from coprime.rsa import keys
-from coprime.runs.execution import execute, predict_operation
-from coprime.runs.numbers import Operands, expected_result
+from coprime.engine.contract import Command
+from coprime.operations.operation import Encoding, InputRole, Numbers, Source
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import domain_of
 
 from .many_traces import ManyTraces, Start, start_of
 from .number_subject import NumberSubject
@@ -32,8 +31,6 @@ MEMORY = 2 << 30
 _PAIRS = 1 << 22  # of cycles; the sums of both groups are 64 bytes for each
 _OPERATIONS = 1000  # with a key, at most: each one is simulated for every trace
 _COLUMNS = 40  # at least as many columns as a trace has
-_PUBLIC_EXPONENT_ONES = 8
-"""Ones in the 17 bits of public exponents that vary: there are 5005 such odd numbers."""
 
 
 class LeakageTest(Enum):
@@ -49,6 +46,17 @@ class LeakageTest(Enum):
     EXPONENT = "exponent"
     NONCE = "nonce"  # of a signature
     NOTHING = "nothing"  # a control, in which nothing must be found
+
+    @property
+    def role(self) -> InputRole | None:
+        """Of the inputs that differ; None if none does."""
+        return None if self is LeakageTest.NOTHING else InputRole(self.value)
+
+    @property
+    def fixes_input(self) -> bool:
+        """Whether the fixed group has one input or nonce, and the other one random ones; else the
+        fixed group has one key, and both have random inputs and nonces."""
+        return self.role in (InputRole.MESSAGE, InputRole.NONCE)
 
 
 @dataclass(frozen=True)
@@ -75,8 +83,8 @@ class DrawnTrace:
     """What a trace follows from. The repr shows no secret."""
 
     fixed: bool  # whether it is of the fixed group
-    operands: Operands
-    before: Sequence[Operands]  # of each operation before the one that is traced
+    numbers: Numbers = field(repr=False)
+    before: Sequence[Numbers] = field(repr=False)  # each operation before the one that is traced
     random_bytes: bytes = field(repr=False)  # that these operations may use
 
 
@@ -99,23 +107,26 @@ class Acquisition:
     before it have random inputs and nonces in both groups."""
 
     @cached_property
-    def fixed_operands(self) -> Operands:
+    def fixed_numbers(self) -> Numbers:
         """Those of the fixed group."""
-        generator = random.Random(self.subject.seed)
-        operands = self.subject.operands
-        if self.subject.command.operation.on_curve:
-            return operands
-        if self.test is LeakageTest.EXPONENT:
-            operands = self._with_other_exponent(operands, generator)
-        return self._with_random_x(operands, generator)
+        names = self._tested if self.test is LeakageTest.EXPONENT else []
+        source = self._source(random.Random(self.subject.seed))
+        return self._encoding.comparable(self.subject.numbers, names, source)
+
+    @property
+    def _encoding(self) -> Encoding:
+        return self.subject.command.operation.encoding
+
+    def _source(self, generator: random.Random) -> Source:
+        """Of another key, or of the same curve."""
+        subject = self.subject
+        return Source(generator, lambda: domain_of(subject.command, subject.bits, generator))
 
     def check(self) -> None:
         """Raise ValueError, before any work, unless traces align and fit in the memory."""
         subject = self.subject
         if not subject.command.operation.has_secret_exponent:
-            secret = [one for one in Command if one.operation.has_secret_exponent]
-            private_first = sorted(secret, key=lambda one: not one.operation.is_private)
-            *others, last = (one.name for one in private_first)
+            *others, last = (one.name for one in Command if one.operation.has_secret_exponent)
             raise ValueError(
                 f"--operation must be {', '.join(others)} or {last}, which have a secret, not"
                 f" {subject.command.name}"
@@ -132,8 +143,10 @@ class Acquisition:
             )
         if self.noise < 0 or not math.isfinite(self.noise):
             raise ValueError(f"--noise must be 0 or more, not {self.noise}")
-        if not self._tested:
-            *tests, last = (one.value for one in LeakageTest if self._names(one))
+        if self.test.role and not self._tested:
+            *tests, last = (
+                one.value for one in LeakageTest if not one.role or self._encoding.names(one.role)
+            )
             raise ValueError(
                 f"{subject.command.name} is given no {self.test.value}: choose --test"
                 f" {', '.join(tests)} or {last}"
@@ -142,7 +155,7 @@ class Acquisition:
         if pairs > _PAIRS:
             raise ValueError(f"--products are {pairs:,} pairs of cycles, more than {_PAIRS:,}")
         design = subject.engine.design
-        cycles = predict_operation(design, subject.command, self.fixed_operands).cycles
+        cycles = predict_operation(design, subject.command, self.fixed_numbers).cycles
         if self.cycles is not None:
             first, end = self.cycles
             if not 0 <= first < end:
@@ -161,126 +174,51 @@ class Acquisition:
         """Of samples, whose sums the tests need."""
         return 4 if self.second_order else 2
 
-    def _names(self, test: LeakageTest) -> Sequence[str]:
-        """What a test has fixed in one group and random in the other, of numbers without a key."""
-        operation = self.subject.command.operation
-        if test is LeakageTest.NOTHING:
-            return ["nothing"]
-        if not operation.on_curve:
-            return [test.value] if test is not LeakageTest.NONCE else []
-        signs = Operand.SECRET in operation.operands
-        exponents = [one.name for one in operation.inputs if one.operand is Operand.E]
-        if test is LeakageTest.KEY and signs:
-            return [one.name for one in operation.inputs if one.operand is Operand.SECRET]
-        if test in (LeakageTest.KEY, LeakageTest.EXPONENT):
-            return [] if signs else exponents
-        secret = exponents + (["r"] if operation.name == "ED_FINISH" else [])
-        if test is LeakageTest.NONCE:
-            return secret if signs else []
-        return [
-            one.name
-            for one in operation.inputs
-            if one.operand is Operand.X and one.name not in secret
-        ]
-
     @property
-    def _tested(self) -> Sequence[str]:
-        return self._names(self.test)
+    def _tested(self) -> list[str]:
+        """Inputs that one group has fixed and the other one random."""
+        return self._encoding.names(self.test.role) if self.test.role else []
 
     def draw(self, number: int) -> DrawnTrace:
         """What the trace of this number follows from."""
         generator = random.Random(f"{self.subject.seed} {number}")
         fixed = bool(generator.getrandbits(1))
-        return self._drawn(fixed, self._operands(fixed, generator), generator)
+        return self._drawn(fixed, self._numbers(fixed, generator), generator)
 
     @cached_property
     def reference(self) -> DrawnTrace:
         """What the trace follows from that others are compared with."""
-        return self._drawn(True, self.fixed_operands, random.Random(self.subject.seed))
+        return self._drawn(True, self.fixed_numbers, random.Random(self.subject.seed))
 
-    def _drawn(self, fixed: bool, operands: Operands, generator: random.Random) -> DrawnTrace:
+    def _drawn(self, fixed: bool, numbers: Numbers, generator: random.Random) -> DrawnTrace:
         count = self.operation_number
         # More random bytes than an operation takes.
         random_bytes = generator.randbytes(count * (self.subject.bits + 256))
-        before = [self._with_random_inputs(operands, generator) for _ in range(count - 1)]
-        return DrawnTrace(fixed, operands, before, random_bytes)
+        before = [self._redrawn(numbers, self._random_inputs, generator) for _ in range(count - 1)]
+        return DrawnTrace(fixed, numbers, before, random_bytes)
 
-    def input_of(self, operands: Operands) -> int:
+    def input_of(self, numbers: Numbers) -> int:
         """The number that a test of the message varies; 0 for an operation without one."""
-        names = self._names(LeakageTest.MESSAGE)
-        on_curve = self.subject.command.operation.on_curve
-        return (operands.numbers[names[0]] if names else 0) if on_curve else operands.x
+        names = self._encoding.names(InputRole.MESSAGE)
+        return numbers[names[0]] if names else 0
 
-    def _operands(self, fixed: bool, generator: random.Random) -> Operands:
-        own = self.fixed_operands
-        if self.subject.command.operation.on_curve:
-            return self._on_curve(fixed, generator)
-        if self.test is LeakageTest.MESSAGE and fixed:
-            return own
-        if self.test is LeakageTest.KEY and not fixed:
-            own = self._with_other_key(own, generator)
-        if self.test is LeakageTest.EXPONENT and not fixed:
-            own = self._with_other_exponent(own, generator)
-        return self._with_random_x(own, generator)
-
-    def _on_curve(self, fixed: bool, generator: random.Random) -> Operands:
+    def _numbers(self, fixed: bool, generator: random.Random) -> Numbers:
         """Input and nonce are random in both groups, unless they are what is tested."""
-        random_ones = self._random_ones
-        if self.test is LeakageTest.KEY or self.test is LeakageTest.EXPONENT:
-            if not fixed:
-                random_ones |= {*self._tested}
-        elif fixed:
-            random_ones -= {*self._tested}
-        return self._with_drawn(self.fixed_operands, random_ones, generator)
+        varied = self._random_inputs
+        if self.test.fixes_input and fixed:
+            varied = [name for name in varied if name not in self._tested]
+        elif not self.test.fixes_input and not fixed:
+            varied = [*varied, *self._tested]
+        return self._redrawn(self.fixed_numbers, varied, generator)
 
     @property
-    def _random_ones(self) -> set[str]:
+    def _random_inputs(self) -> list[str]:
         """Inputs and nonces."""
-        return {*self._names(LeakageTest.MESSAGE), *self._names(LeakageTest.NONCE)}
+        return [*self._encoding.names(InputRole.MESSAGE), *self._encoding.names(InputRole.NONCE)]
 
-    def _with_drawn(
-        self, operands: Operands, names: Iterable[str], generator: random.Random
-    ) -> Operands:
-        """With others of these numbers, on the same curve."""
-        command = self.subject.command
-        drawn = curve_numbers(command, curve_of_length(command, self.subject.bits), generator)
-        return operands.with_(**{name: drawn[name] for name in names})
-
-    def _with_random_inputs(self, operands: Operands, generator: random.Random) -> Operands:
-        """Of another operation with the same key."""
-        if self.subject.command.operation.on_curve:
-            return self._with_drawn(operands, self._random_ones, generator)
-        return self._with_random_x(operands, generator)
-
-    def _with_random_x(self, operands: Operands, generator: random.Random) -> Operands:
-        """With an input that is below every modulus of this length."""
-        return operands.with_(x=generator.randrange(1 << (self.subject.bits - 1)))
-
-    def _with_other_key(self, own: Operands, generator: random.Random) -> Operands:
-        if own.key is None:
-            return self._with_other_exponent(own, generator)
-        return replace(own, key=keys.generate(self.subject.bits, seed=generator.getrandbits(64)))
-
-    def _with_other_exponent(self, own: Operands, generator: random.Random) -> Operands:
-        """With other secret exponents of the same lengths."""
-        if isinstance(own.key, keys.RsaPrivateKey):
-            return _with_other_public_exponent(own, own.key, generator)
-        others = {}
-        for one in self.subject.command.operation.exponents:
-            length = own.numbers[one.name].bit_length()
-            others[one.name] = generator.getrandbits(length) | 1 << (length - 1)
-        return own.with_(**others)
-
-
-def _with_other_public_exponent(
-    own: Operands, key: keys.RsaPrivateKey, generator: random.Random
-) -> Operands:
-    """With another private exponent, by a public one of the same length."""
-    while True:
-        places = generator.sample(range(1, 16), _PUBLIC_EXPONENT_ONES - 2)
-        e = 1 << 16 | 1 | sum(1 << place for place in places)
-        if math.gcd(e, (key.p - 1) * (key.q - 1)) == 1:
-            return replace(own, key=keys.RsaPrivateKey.from_primes(key.p, key.q, e))
+    def _redrawn(self, numbers: Numbers, names: list[str], generator: random.Random) -> Numbers:
+        """With others of these numbers, of the same lengths."""
+        return self._encoding.redrawn(numbers, names, self._source(generator))
 
 
 class TraceRecorder:
@@ -328,12 +266,10 @@ class TraceRecorder:
                 raise ValueError(f"--products must be of cycles in 0..{cycles}, not {first}..{end}")
 
     def _is_right(self, value: int) -> bool:
-        subject = self.acquisition.subject
-        if subject.command.operation.is_right is not None:
-            return subject.is_signature(value)
-        half_bits = subject.engine.design.capabilities.half_bits
-        own = self.acquisition.fixed_operands
-        return value == expected_result(subject.command, own, half_bits=half_bits)[0]
+        operation = self.acquisition.subject.command.operation
+        half_bits = self.acquisition.subject.engine.design.capabilities.half_bits
+        outputs = operation.encoding.decode(value, half_bits)
+        return operation.accepts(self.acquisition.fixed_numbers, outputs)
 
     @cached_property
     def many(self) -> ManyTraces:
@@ -348,15 +284,15 @@ class TraceRecorder:
             start=self._start(own.reference),
         )
 
-    def start(self, number: int) -> tuple[bool, Operands, Start]:
+    def start(self, number: int) -> tuple[bool, Numbers, Start]:
         """Whether a trace is of the fixed group, its operands, and where it begins."""
         drawn = self.acquisition.draw(number)
-        return drawn.fixed, drawn.operands, self._start(drawn)
+        return drawn.fixed, drawn.numbers, self._start(drawn)
 
     def _start(self, drawn: DrawnTrace) -> Start:
         return start_of(self.device, drawn.random_bytes, lambda: self._run(drawn))
 
-    def trace(self, number: int) -> tuple[bool, Operands, npt.NDArray[np.uint16]]:
+    def trace(self, number: int) -> tuple[bool, Numbers, npt.NDArray[np.uint16]]:
         """Whether a trace is of the fixed group, its operands, and the trace, without noise.
 
         DeviceError if it takes other cycles than the reference.
@@ -369,7 +305,7 @@ class TraceRecorder:
                 f"an operation took {len(trace)} cycles and another one {len(self.reference)}: the"
                 " design is not constant-time, and its traces do not align"
             )
-        return drawn.fixed, drawn.operands, trace
+        return drawn.fixed, drawn.numbers, trace
 
     def _run_reference(self) -> int:
         return self._run(self.acquisition.reference)
@@ -380,6 +316,6 @@ class TraceRecorder:
         self.device.give_random(drawn.random_bytes)
         self._accelerator.forget()
         with self.device.without_traces():
-            for operands in drawn.before:
-                execute(self._accelerator, command, operands)
-        return execute(self._accelerator, command, drawn.operands).value
+            for numbers in drawn.before:
+                self._accelerator.operate(command, numbers)
+        return self._accelerator.operate(command, drawn.numbers).value

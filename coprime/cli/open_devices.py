@@ -15,8 +15,8 @@ from coprime.device.keyed_cluster import KeyedCluster
 from coprime.device.serial import open_serial
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
 from coprime.device.uio import UioDevice
-from coprime.engine.lengths import Lengths
 from coprime.operations.commands import Command
+from coprime.operations.lengths import Lengths
 
 from .devices import DEFAULT_OF_CALLS, Hardware, NamedDevice, Simulated, default_with
 from .progress import announce, progress

@@ -24,9 +24,9 @@ from coprime.catalog import (
     settings_for,
 )
 from coprime.cells.target import Target
-from coprime.engine.lengths import Lengths
 from coprime.errors import hint
 from coprime.flow.files import naming
+from coprime.operations.lengths import Lengths
 from coprime.padding.scheme import Padding, parse_paddings
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from random import Random
 from typing import Any
 
 from coprime.catalog import most_bits
-from coprime.engine.lengths import Lengths
 from coprime.flow.files import create_file
+from coprime.operations.lengths import Lengths
 from coprime.rsa import keys, operations
 from coprime.rsa.generation import Generation
 from coprime.rsa.padding import (

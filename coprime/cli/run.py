@@ -2,17 +2,18 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from coprime.catalog import CLUSTER, MODULUS, Choice, ClusterChoice
 from coprime.ec.samples import AnyCurve, curve_for, curves_of
 from coprime.engine.contract import Command
-from coprime.engine.lengths import Lengths
 from coprime.explore.explain import BudgetExplanation, Explanation, explain, explain_budget
 from coprime.flow.part_names import ALONE
-from coprime.operations.operation import Key
+from coprime.operations.lengths import Lengths
+from coprime.operations.operation import Key, Numbers
+from coprime.rsa.keys import RsaPublicKey
 from coprime.runs.execution import Run, predict_operation, run_cluster, run_operation
-from coprime.runs.numbers import Operands, operands_on, random_lengths, random_operands
+from coprime.runs.numbers import numbers_on, random_lengths, random_numbers
 from coprime.runs.single_multiplication import run_alone
 
 from .arguments.run import MODULUS_OPTION, raw_inputs
@@ -56,14 +57,18 @@ def run(options: argparse.Namespace) -> int:
     if options.explain and _nothing_given(options):
         _explain_budget(options, choice)
         return 0
-    given = _operands(options, choice, options.seed) if options.bits is None else None
-    lengths = random_lengths(command, options.bits) if given is None else given.lengths(command)
+    given = _numbers(options, choice, options.seed) if options.bits is None else None
+    lengths = (
+        random_lengths(command, options.bits)
+        if given is None
+        else command.operation.encoding.lengths(given)
+    )
     choice = chosen_design(options, lengths, command)
     if isinstance(choice, ClusterChoice):
         return _run_cluster(options, choice, command, given)
     if options.explain:
         _explain_budget(options, choice, lengths)
-    return _run_one(options, choice, command, given or _operands(options, choice, options.seed))
+    return _run_one(options, choice, command, given or _numbers(options, choice, options.seed))
 
 
 def _run_alone(options: argparse.Namespace) -> int:
@@ -94,11 +99,11 @@ def predicted(options: argparse.Namespace) -> tuple[int, float]:
     """
     command = Command[options.operation]
     choice = chosen_design(options, command=command)
-    operands = _operands(options, choice, options.seed)
-    choice = chosen_design(options, operands.lengths(command), command)
+    numbers = _numbers(options, choice, options.seed)
+    choice = chosen_design(options, command.operation.encoding.lengths(numbers), command)
     if isinstance(choice, ClusterChoice):
         raise ValueError("a prediction is of one engine: name its family")
-    found = predict_operation(choice.design, command, operands)
+    found = predict_operation(choice.design, command, numbers)
     return found.cycles, found.products / found.cycles / choice.design.capabilities.multipliers
 
 
@@ -121,13 +126,14 @@ def _run_fixed(options: argparse.Namespace, choice: Choice, command: Command) ->
         chosen = choice.family.choose(settings | {MODULUS: f"{options.m:#x}"})
         _show(options, explain(chosen), alone=True)
         return 0
-    operands = _operands(options, choice, options.seed, fixed)
+    numbers = _numbers(options, choice, options.seed, fixed)
     if fixed is None:
-        choice = choice.family.choose(settings | {MODULUS: f"{operands.modulus:#x}"})
+        modulus = command.operation.encoding.modulus(numbers)
+        choice = choice.family.choose(settings | {MODULUS: f"{modulus:#x}"})
     if options.explain:
         _show(options, explain(choice), alone=False)
     announce(choice)
-    return _run_one(options, choice, command, operands)
+    return _run_one(options, choice, command, numbers)
 
 
 def _nothing_given(options: argparse.Namespace) -> bool:
@@ -161,13 +167,13 @@ def _show(
 
 
 def _run_one(
-    options: argparse.Namespace, choice: Choice, command: Command, operands: Operands
+    options: argparse.Namespace, choice: Choice, command: Command, numbers: Numbers
 ) -> int:
     with progress(f"simulating {command.name} on {choice.family.name}") as passed:
         done = run_operation(
             choice,
             command,
-            operands,
+            numbers,
             trace=options.trace,
             progress=passed,
             paddings=chosen_paddings(options),
@@ -175,7 +181,7 @@ def _run_one(
     _print(
         options,
         done,
-        *_result_rows(done, choice.design.capabilities.half_bits * command.operation.on_curve),
+        *_result_rows(done),
         ("", "equal to Python's" if done.ok else "WRONG: differs from Python's result"),
         predicted=("predicted", f"{done.predicted_cycles:,}"),
         speed=f"{done.cycles_per_second / 1e6:.1f} million",
@@ -183,16 +189,14 @@ def _run_one(
     return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
 
 
-def _result_rows(done: Run, half_bits: int) -> list[tuple[str, str]]:
-    """The result in hexadecimal digits; two numbers, the second one from bit `half_bits` on."""
-    if not half_bits:
-        return [("result", f"{done.result:x}")]
-    upper, lower = divmod(done.result, 1 << half_bits)
-    return [("result", f"{lower:x}"), ("", f"{upper:x}")]
+def _result_rows(done: Run) -> list[tuple[str, str]]:
+    """The numbers of the result in hexadecimal digits."""
+    first, *others = (f"{value:x}" for value in done.outputs.values())
+    return [("result", first), *(("", one) for one in others)]
 
 
 def _run_cluster(
-    options: argparse.Namespace, choice: ClusterChoice, command: Command, given: Operands | None
+    options: argparse.Namespace, choice: ClusterChoice, command: Command, given: Numbers | None
 ) -> int:
     """Run requests with these operands, or with random ones of --bits."""
     count = choice.cores if options.requests is None else options.requests
@@ -203,7 +207,7 @@ def _run_cluster(
     else:
         fixed = choice.core.design.capabilities.fixed_modulus
         seeds = range(options.seed, options.seed + count)
-        work = [_operands(options, choice, seed, fixed) for seed in seeds]
+        work = [_numbers(options, choice, seed, fixed) for seed in seeds]
     announce(choice)
     with progress(f"simulating {command.name} on a {CLUSTER}", count) as passed:
         done = run_cluster(choice, command, work, trace=options.trace, progress=passed)
@@ -250,50 +254,57 @@ def _chosen_curve(options: argparse.Namespace, command: Command) -> AnyCurve | N
     return curve_for(command, options.curve)
 
 
-def _operands_on_curve(
+def _numbers_on_curve(
     options: argparse.Namespace,
     command: Command,
     curve: AnyCurve,
     seed: int,
     given: Sequence[str],
-) -> Operands:
+) -> Numbers:
     """The curve's numbers, and random ones for those that are not given."""
     if options.bits is not None:
         raise ValueError("--curve says how long the numbers are: leave out --bits, or --curve")
-    operands = operands_on(command, curve, seed)
-    surplus = [name for name in given if name.removeprefix("--") not in operands.numbers]
+    numbers = numbers_on(command, curve, seed)
+    surplus = [name for name in given if name.removeprefix("--") not in numbers]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")
     names = [name.removeprefix("--") for name in given]
-    return operands.with_(**{name: getattr(options, name) for name in names})
+    return {**numbers, **{name: getattr(options, name) for name in names}}
 
 
-def _operands(
+_LOADERS: Mapping[Key, Callable[[argparse.Namespace], RsaPublicKey]] = {
+    Key.PUBLIC: load_public,
+    Key.PRIVATE: load_private,
+}
+"""What reads --key."""
+
+
+def _numbers(
     options: argparse.Namespace,
     choice: Choice | ClusterChoice,
     seed: int,
     fixed: int | None = None,
-) -> Operands:
-    """The operands of the command: from a key, from a seed, or raw; modulo `fixed` if not None."""
+) -> Numbers:
+    """The inputs of the command: from a key, from a seed, or raw; modulo `fixed` if not None."""
     command = Command[options.operation]
     if options.exponents is not None and options.bits is None:
         raise ValueError("--exponents is for random operands: name their length with --bits")
     raw = {name: getattr(options, name) for name in raw_inputs()}
     given = [f"--{name}" for name, value in raw.items() if value is not None]
     if options.key is not None or options.input is not None:
-        if command.operation.key is Key.NONE:
+        load = _LOADERS.get(command.operation.key)
+        if load is None:
             raise ValueError(f"--key and --input are for RSA operations, not for {command.name}")
         if options.key is None or options.input is None or given or options.bits is not None:
             raise ValueError("an RSA operation takes --key and --input together, or --bits alone")
-        load = load_private if command.operation.is_private else load_public
-        return Operands({"x": options.input}, load(options))
+        return {"x": options.input, **command.operation.encoding.of_key(load(options))}
     curve = _chosen_curve(options, command)
     if curve is not None:
-        return _operands_on_curve(options, command, curve, seed, given)
+        return _numbers_on_curve(options, command, curve, seed, given)
     if options.bits is not None:
         if given:
             raise ValueError(f"--bits makes all operands; leave out {given[0]}, or --bits")
-        return random_operands(
+        return random_numbers(
             *(command, options.bits, seed),
             exponents=options.exponents or "random",
             modulus=fixed,
@@ -311,7 +322,7 @@ def _operands(
     surplus = [name for name in given if name.removeprefix("--") not in taken]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")
-    for one in command.operation.inputs:
-        if options.m and not one.is_exponent and not one.is_modulus and raw[one.name] >= options.m:
-            raise ValueError(f"{command.name} needs --{one.name} below --{MODULUS_OPTION}")
-    return Operands({name: raw[name] for name in taken if raw[name] is not None})
+    numbers = {name: raw[name] for name in taken}
+    for name in command.operation.encoding.too_large(numbers):
+        raise ValueError(f"{command.name} needs --{name} below --{MODULUS_OPTION}")
+    return numbers

@@ -5,7 +5,7 @@ import argparse
 from coprime.bus.kinds import Bus
 from coprime.catalog import CALL_FAMILIES, FAMILIES, MODULUS, Choice, choose_calls
 from coprime.rsa import fixed_keys, keys
-from coprime.runs.numbers import random_key_lengths, random_lengths, random_operands
+from coprime.runs.numbers import random_key_lengths, random_lengths, random_numbers
 from coprime.soc import decryption, encryption, exponentiation, ml_kem
 from coprime.soc.paddings import PADDINGS
 
@@ -153,11 +153,11 @@ def _exponentiate(options: argparse.Namespace, choice: Choice) -> int:
     lengths = random_lengths(exponentiation.COMMAND, bits)
     choice = choice.family.choose(chosen_settings(options), lengths, others=FAMILIES.values())
     exponentiation.check_exponentiation(lengths, choice)
-    numbers = random_operands(
+    numbers = random_numbers(
         *(exponentiation.COMMAND, bits, options.seed),
         exponents=options.exponents or "random",
         modulus=fixed,
-    ).numbers
+    )
     with progress("simulating") as passed:
         done = exponentiation.run_exponentiation(
             choice,

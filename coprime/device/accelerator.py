@@ -38,12 +38,14 @@ class Result:
 
     Parameters
     ----------
-    value : the number, below the modulus; the repr does not show it, since it may be a secret
+    value : the number, below the modulus, or two of them, as they were read; the repr does not show
+        it, since it may be a secret
     cycles : clock cycles for which the engine worked
     products : of these, the cycles in which a product that the algorithm needs entered a
         multiplier, summed over all multipliers
     predicted_cycles : the prediction of the engine's design; None without `predict`
     multipliers : number of multipliers that work in parallel, at least 1
+    outputs : the numbers in `value`, by the names of the operation's outputs; not in the repr
     """
 
     value: int = field(repr=False)
@@ -51,6 +53,7 @@ class Result:
     products: int
     predicted_cycles: int | None = None
     multipliers: int = 1
+    outputs: Mapping[str, int] = field(repr=False, compare=False, default_factory=dict)
 
     @property
     def utilization(self) -> float:
@@ -103,7 +106,7 @@ class Accelerator(EngineDriver):
         Ranges and errors are those of `operation_job`.
         """
         job = self.operation_job(command, numbers, exponent_length=exponent_length)
-        return self._run(job, self.operation_input(command, numbers))
+        return self._run(job, job.x)
 
     def modmul(self, x: int, y: int, m: int) -> Result:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""
@@ -193,12 +196,13 @@ class Accelerator(EngineDriver):
         value = value_of(self._get_output((length + 3) // 4))
         if self.checked and job.command.operation.has_check:
             residue = self._read(registers.RESIDUE)
-            if not length or not self.is_as_checked(job, value, x, residue):
+            if not length or not self.is_sound(job, value, x, residue):
                 self.forget()
                 raise self._error(Error.FAULT)
         predicted = self._predicted(self._predict, job, x)
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
-        return Result(value, cycles, products, predicted, self.multipliers)
+        outputs = self.outputs(job.command, value)
+        return Result(value, cycles, products, predicted, self.multipliers, outputs)
 
     def _run_key(self, job: Job, x: int, longer: Callable[[], Job]) -> Result:
         """Run a key's job or, if x is longer than its modulus, a job with the length of x."""

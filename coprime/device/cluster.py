@@ -87,11 +87,11 @@ class Cluster(EngineDriver):
         """The cores whose completion has not been taken."""
         return frozenset(self._running) | {completion.core for completion in self._kept}
 
-    def start(self, core: int, job: Job, x: int = 0) -> None:
+    def start(self, core: int, job: Job, x: int | None = None) -> None:
         """Load X and the operands that the core does not hold yet, and start the command.
 
-        Range: x in [0, modulus). If it is not below the modulus, but fits the job's modulus length,
-        the completion has the error. WIPE has no X.
+        Range: x in [0, modulus); None: that of the job. If it is not below the modulus, but fits
+        the job's modulus length, the completion has the error. WIPE has no X.
 
         Raises
         ------
@@ -100,6 +100,7 @@ class Cluster(EngineDriver):
             the core again. BUSY: the core is occupied.
         """
         self._check_core(core)
+        x = job.x if x is None else x
         check_naturals(x=x)
         if x.bit_length() > job.modulus_length:
             raise ValueError(f"x must have at most {job.modulus_length} bits for this job")
@@ -270,7 +271,7 @@ class Cluster(EngineDriver):
             return True
         if value is None:
             return False
-        return self.is_as_checked(job, value, x, residue)
+        return self.is_sound(job, value, x, residue)
 
     def _enable_interrupt(self) -> None:
         self._write(registers.INTERRUPT_ENABLE, registers.INTERRUPT_ENABLE["DONE"].mask)

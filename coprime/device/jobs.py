@@ -8,11 +8,8 @@ from coprime.bus import cluster_registers, registers
 from coprime.bus.register_classes import Register
 from coprime.device.base import Device, DeviceError
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import PrivateNumbers, Radix, operand_pairs
-from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
 from coprime.errors import CoprimeError
-from coprime.model import curve_points, edwards_points
-from coprime.operations.curve_form import WEIERSTRASS
+from coprime.operations.encodings.rsa_key import NAMES, PrivateNumbers, key_numbers
 
 __all__ = [
     "EngineContents",
@@ -24,7 +21,6 @@ __all__ = [
     "Predicted",
     "PrivateNumbers",
     "check_naturals",
-    "private_numbers",
     "value_of",
     "words_of",
 ]
@@ -102,18 +98,20 @@ class IdentificationError(DeviceError):
 
 @dataclass(frozen=True)
 class Job:
-    """The operands of a command, except X; secret: the repr shows the command only.
+    """The operands of a command; secret: the repr shows the command only.
 
     Parameters
     ----------
     command : the operation
     lengths : in bits, of each length class of the operands
-    operands : those that the command reads, with the constants of their moduli
+    operands : those that the command reads, except X, with the constants of their moduli
+    x : X, which other runs of the same job replace; 0 if the command has none
     """
 
     command: Command
     lengths: Mapping[Length, int] = field(repr=False)
     operands: Mapping[Operand, int] = field(repr=False)
+    x: int = field(repr=False, default=0)
 
     @property
     def modulus_length(self) -> int:
@@ -220,7 +218,6 @@ class EngineDriver:
         half = registers.DIGITS["HALF"].of(digits)
         self.half_bits = self.digit_width << half if half else 0
         self.blinds_scalars = bool(registers.DIGITS["SCALAR_BLINDING"].of(digits))
-        self._radix = Radix(self.digit_width, self.headroom, self.radix_bits, self.blinds_scalars)
         longest = self._read(registers.MAX_LENGTH)
         self.max_length = registers.MAX_LENGTH["MODULUS"].of(longest)
         self.max_prime_length = registers.MAX_LENGTH["PRIME"].of(longest)
@@ -234,100 +231,33 @@ class EngineDriver:
     ) -> Job:
         """The job of an operation on numbers: all inputs of its record, by name.
 
-        Ranges: the modulus is odd unless `radix_bits` is 0, then 1 or more; exponents are 0 or
-        more, others below the modulus. `exponent_length` is of each exponent, in bits; None: as
-        many as the longest has, or 1 if all are 0. ValueError if one has more, and for other names.
+        Ranges and errors are those of its encoding; TypeError or ValueError, too, for numbers that
+        are none of 0 or more. An engine without an operation of RSA executes it as MODEXP.
         """
-        inputs = command.operation.inputs
         check_naturals(**numbers)
-        if numbers.keys() != {one.name for one in inputs}:
-            text = ", ".join(one.name for one in inputs)
-            raise ValueError(f"{command.name} takes {text}, not {', '.join(numbers)}")
-        if command.operation.on_curve:
-            return self._curve_job(command, numbers)
-        length = self._length(*(numbers[one.name] for one in inputs if not one.is_exponent))
-        lengths, operands = {Length.MODULUS: length}, dict[Operand, int]()
-        for one in inputs:
-            if one.is_modulus:
-                operands |= self._radix.modulus_operands(numbers[one.name], length)
-        exponents = command.operation.exponents
-        if exponents:
-            longest = max(numbers[one.name].bit_length() for one in exponents)
-            least = length if any(one.is_scalar for one in exponents) else 1
-            if exponent_length is None:
-                exponent_length = max(least, longest)
+        if exponent_length is not None:
             check_naturals(exponent_length=exponent_length)
-            if least > 1:  # a scalar
-                longest = max(least, longest)
-            if longest > exponent_length:
-                raise ValueError(
-                    f"exponent_length must be {longest} or more for this exponent,"
-                    f" not {exponent_length}"
-                )
-            lengths[Length.EXPONENT] = exponents[0].stride * exponent_length
-        for one in inputs:
-            if not one.is_modulus and one.operand is not Operand.X:
-                spread = one.spread(numbers[one.name])
-                operands[one.operand] = operands.get(one.operand, 0) | spread
-        return Job(command, lengths, operands)
+        encoding = command.operation.encoding
+        encoding.check_names(numbers)
+        power, general = encoding.as_power(numbers), Command.MODEXP
+        if power and command not in self.commands and general in self.commands:
+            numbers, exponent_length = power
+            return self.operation_job(general, numbers, exponent_length=exponent_length)
+        found = encoding.encode(numbers, self, exponent_length=exponent_length)
+        return Job(command, found.lengths, found.operands, found.x)
 
-    def operation_input(self, command: Command, numbers: Mapping[str, int]) -> int:
-        """The operand X of an operation on numbers."""
-        if command.operation.on_curve:
-            return operand_pairs(command.operation, numbers, self.half_bits).get(Operand.X, 0)
-        return numbers["x"]
+    def outputs(self, command: Command, value: int) -> dict[str, int]:
+        """The numbers of a result, by the names of the operation's outputs."""
+        return command.operation.encoding.decode(value, self.half_bits)
 
-    def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
-        """The numbers of a result: one, or two for an operation on curves."""
-        if not command.operation.on_curve:
-            return (value,)
-        upper, lower = divmod(value, 1 << self.half_bits)
-        return lower, upper
-
-    def expected_residue(self, job: Job, value: int, x: int) -> int:
-        """RESIDUE of a job's result, modulo 2^V - 1, if the result is of this input."""
-        if job.command.operation.on_curve:
-            return expected_residue_of_pair(value, x, self.digit_width)
-        return expected_residue(value, x, job.operands[Operand.M], self.digit_width)
-
-    def is_as_checked(self, job: Job, value: int, x: int, residue: int) -> bool:
-        """Whether RESIDUE shows that a result is the checked one, of this input.
-
-        RESIDUE does not detect digits that have changed places, nor a second number that has moved
-        by a digit; so both must be in their range, and a point must be on its curve, too.
-        """
-        operation = job.command.operation
-        if residue % residue_modulus(self.digit_width) != self.expected_residue(job, value, x):
-            return False
-        if operation.on_curve and not self.is_in_range(job, value):
-            return False
-        return not operation.gives_point or self._is_on_curve(job, value)
-
-    def _is_on_curve(self, job: Job, value: int) -> bool:
-        p, (x, y) = job.operands[Operand.P], self.operation_result(job.command, value)
-        upper, a = divmod(job.operands[Operand.Y], 1 << self.half_bits)
-        if max(x, y) >= p:
-            return False  # of a range that may have n for its end
-        if job.command.operation.curve == WEIERSTRASS.name:
-            return curve_points.on_curve((x, y), a, upper, p)
-        return edwards_points.on_curve((x, y), a, upper, p)
+    def is_sound(self, job: Job, value: int, x: int, residue: int) -> bool:
+        """Whether RESIDUE shows that a result is the checked one, of this input."""
+        return job.command.operation.encoding.is_sound(job.operands, value, x, residue, self)
 
     def is_in_range(self, job: Job, value: int) -> bool:
-        """Whether the numbers of a job's result are below its modulus; on a curve, p or n."""
-        if job.command.operation.on_curve:
-            limit = max(job.operands.get(one, 0) for one in (Operand.P, Operand.Q))
-        else:
-            limit = job.operands[Operand.M]
-        return all(number < limit for number in self.operation_result(job.command, value))
-
-    def _curve_job(self, command: Command, numbers: Mapping[str, int]) -> Job:
-        """An operation on a curve; a scalar is below n."""
-        operands, lengths = self._radix.curve_operation(
-            command.operation, numbers, half_bits=self.half_bits, min_length=self.min_length
-        )
-        return Job(
-            command, lengths, {one: operands[one] for one in operands if one is not Operand.X}
-        )
+        """Whether the numbers of a job's result are below its modulus."""
+        encoding = job.command.operation.encoding
+        return encoding.is_in_range(job.operands, value, self.half_bits)
 
     def modmul_job(self, x: int, y: int, m: int) -> Job:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1."""
@@ -348,8 +278,7 @@ class EngineDriver:
         An engine without RSA_PUBLIC executes it as MODEXP.
         """
         check_naturals(n=n, e=e, x=x)
-        command = self._either(Command.RSA_PUBLIC, Command.MODEXP)
-        return self._power_job(command, e, n, self._length(n, x), max(1, e.bit_length()))
+        return self.operation_job(Command.RSA_PUBLIC, {"x": x, "e": e, "m": n})
 
     def private_job(self, key: PrivateNumbers, x: int = 0) -> Job:
         """x^d mod n with a private key. Range: x in [0, n).
@@ -357,40 +286,11 @@ class EngineDriver:
         An engine without the Chinese Remainder Theorem uses n and d, others n, p, q, dp and dq, and
         also e if `checked`.
         """
-        check_naturals(**self.private_numbers(key), x=x)
-        length = self._length(key.n, x)
-        command = self._either(Command.RSA_PRIVATE, Command.MODEXP)
-        if command is Command.MODEXP:  # as long as the modulus, whatever the length of d
-            exponent_length = max(key.n.bit_length(), key.d.bit_length())
-            return self._power_job(command, key.d, key.n, length, exponent_length)
-        operands, lengths = self._radix.private_operation(
-            key,
-            length,
-            min_length=self.min_length,
-            equal_primes=self.equal_primes,
-            checked=self.checked,
-        )
-        if self.checked:
-            del operands[Operand.M_POWER]  # which it would consume
-        return Job(command, lengths, operands)
+        return self.operation_job(Command.RSA_PRIVATE, {**self.private_numbers(key), "x": x})
 
     def private_numbers(self, key: PrivateNumbers) -> dict[str, int]:
         """The numbers of a private key that the hardware needs, by their names."""
-        return private_numbers(key) | ({"e": key.e} if self.checked else {})
-
-    def _power_job(
-        self, command: Command, e: int, m: int, length: int, exponent_length: int
-    ) -> Job:
-        lengths = {Length.MODULUS: length, Length.EXPONENT: exponent_length}
-        return Job(command, lengths, {**self._radix.modulus_operands(m, length), Operand.E: e})
-
-    def _length(self, *values: int) -> int:
-        """Length in bits that holds all of these, and that the engine accepts."""
-        return max(self.min_length, *(value.bit_length() for value in values))
-
-    def _either(self, command: Command, general: Command) -> Command:
-        """The command, or the general one if the engine implements only that."""
-        return general if command not in self.commands and general in self.commands else command
+        return key_numbers(key, (*NAMES, *(["e"] if self.checked else [])))
 
     # Accesses
 
@@ -490,11 +390,6 @@ class EngineDriver:
 
     def _write(self, register: Register, value: int) -> None:
         self._device.write32(register.address, value)
-
-
-def private_numbers(key: PrivateNumbers) -> dict[str, int]:
-    """The numbers of a private key by their names."""
-    return {name: getattr(key, name) for name in ("n", "d", "p", "q", "dp", "dq")}
 
 
 def words_of(value: int, bits: int) -> list[int]:

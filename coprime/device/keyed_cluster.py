@@ -20,7 +20,6 @@ class KeyedCluster:
     """
 
     def __init__(self, cluster: Cluster):
-        self._cluster = cluster
         self._scheduler = Scheduler(cluster)
         self._public: tuple[int, int] | None = None
         self._private: PrivateNumbers | None = None
@@ -67,10 +66,6 @@ class KeyedCluster:
         """An operation, as `Scheduler.operate`. Raises as that, and as `Request.result`."""
         request = self._scheduler.operate(command, numbers, exponent_length=exponent_length)
         return self._finished(request)
-
-    def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
-        """The numbers of a result, as `EngineDriver.operation_result`."""
-        return self._cluster.operation_result(command, value)
 
     def _finished(self, request: Request) -> RequestResult:
         for _ in self._scheduler.completed():

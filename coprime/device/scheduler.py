@@ -64,16 +64,19 @@ class RequestResult:
 
     Parameters
     ----------
-    value : the number, below the modulus; the repr does not show it, since it may be a secret
+    value : the number, below the modulus, or two of them, as they were read; the repr does not show
+        it, since it may be a secret
     core : number of the core that computed it
     attempts : number of times the request was started on a core, at least 1
     cycles : clock cycles from the start of the command until its completion was taken
+    outputs : the numbers in `value`, by the names of the operation's outputs; not in the repr
     """
 
     value: int = field(repr=False)
     core: int
     attempts: int
     cycles: int
+    outputs: Mapping[str, int] = field(repr=False, compare=False, default_factory=dict)
 
 
 class Request:
@@ -253,8 +256,11 @@ class Scheduler:
         TypeError, ValueError: as `EngineDriver.operation_job`. Errors of the hardware are in the
         request's result.
         """
+        key = command.operation.encoding.private_key(numbers)
+        if key is not None:
+            return self.private(key, numbers["x"])
         job = self._cluster.operation_job(command, numbers, exponent_length=exponent_length)
-        return self._submit(job, self._cluster.operation_input(command, numbers))
+        return self._submit(job, job.x)
 
     def modmul(self, x: int, y: int, m: int) -> Request:
         """x * y mod m. Ranges: x and y in [0, m); m odd unless `radix_bits` is 0, then m >= 1.
@@ -570,7 +576,9 @@ class Scheduler:
         self._idle[core] = None
         self._strikes[core] = 0
         cycles = self._now - run.started
-        self._finish(request, State.DONE, RequestResult(value, core, request.attempts, cycles))
+        outputs = self._cluster.outputs(request.command, value)
+        result = RequestResult(value, core, request.attempts, cycles, outputs)
+        self._finish(request, State.DONE, result)
 
     # Cores that fail
 

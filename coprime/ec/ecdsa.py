@@ -19,9 +19,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
 
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
-from coprime.model.curve_points import add, multiple
+from coprime.model.curve_points import add, multiple, verified
 from coprime.model.roots import square_root
-from coprime.operations.ecdsa_verify import verified
 from coprime.rsa.hashes import check_hashes, digest_size
 from coprime.rsa.operations import FaultError, InvalidSignatureError
 
@@ -216,7 +215,7 @@ def _signed(
         if error.code is Error.OPERAND_RANGE:
             return None
         raise
-    r, s = accelerator.operation_result(command, result.value)
+    r, s = result.outputs["r"], result.outputs["s"]
     if not 0 < r < curve.n or not 0 < s < curve.n:
         raise FaultError
     if k is not None and (s * k - z - r * d) % curve.n:
@@ -276,5 +275,5 @@ def verify(
         if error.code in (Error.SIGNATURE, Error.POINT, Error.OPERAND_RANGE):
             raise InvalidSignatureError from None
         raise
-    if accelerator.operation_result(Command.ECDSA_VERIFY, result.value) != (r, 0):
+    if result.outputs["r"] != r:
         raise FaultError

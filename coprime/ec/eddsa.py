@@ -42,8 +42,8 @@ def public_key(accelerator: CurveAccelerator, curve: EdwardsCurve, private: byte
 def _base_multiple(accelerator: CurveAccelerator, curve: EdwardsCurve, scalar: int) -> Point:
     gx, gy = curve.base
     numbers = {"k": scalar, "gx": gx, "gy": gy, **curve.numbers}
-    result = accelerator.operate(Command.ED_BASE_MULTIPLY, numbers)
-    x, y = accelerator.operation_result(Command.ED_BASE_MULTIPLY, result.value)
+    found = accelerator.operate(Command.ED_BASE_MULTIPLY, numbers).outputs
+    x, y = found["x"], found["y"]
     if not curve.has((x, y)):
         raise FaultError
     return x, y
@@ -77,7 +77,7 @@ def sign(
     result = accelerator.operate(
         Command.ED_FINISH, {"r": r, "h": h, "a": a, "p": curve.p, "n": curve.n}
     )
-    s, _ = accelerator.operation_result(Command.ED_FINISH, result.value)
+    s = result.outputs["s"]
     key, given = curve.decode_point(public), (curve.a, curve.d, curve.p)
     if not 0 <= s < curve.n or joint_multiple(s, h, key, curve.base, given) != point:
         raise FaultError
@@ -123,5 +123,5 @@ def verify(
         if error.code is Error.SIGNATURE:
             raise InvalidSignatureError from None
         raise
-    if accelerator.operation_result(Command.ED_VERIFY, result.value) != (xr, 0):
+    if result.outputs["xr"] != xr:
         raise FaultError

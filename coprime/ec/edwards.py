@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from coprime.engine.lengths import Lengths
 from coprime.model.edwards_points import on_curve
 from coprime.model.roots import square_root
 from coprime.operations.commands import Command
+from coprime.operations.lengths import Lengths
 from coprime.rsa.hashes import pieces
 
-from .weierstrass import Point, curve_lengths
+from .weierstrass import Point
 
 LONGEST_CONTEXT = 255
 """Bytes."""
@@ -95,12 +95,17 @@ class EdwardsCurve:
     @property
     def lengths(self) -> Lengths:
         """Of the numbers in an operation."""
-        return curve_lengths(max(self.p, self.n).bit_length())
+        return self.command.operation.encoding.lengths(self.numbers)
 
     @property
     def numbers(self) -> dict[str, int]:
         """The curve's numbers, as inputs of an operation."""
         return {"a": self.a, "d": self.d, "p": self.p, "n": self.n}
+
+    @property
+    def domain(self) -> dict[str, int]:
+        """The same with the base point."""
+        return {**self.numbers, "gx": self.base[0], "gy": self.base[1]}
 
     def has(self, point: Point) -> bool:
         """Whether a point is on the curve, with coordinates below p."""

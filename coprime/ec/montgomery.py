@@ -3,22 +3,12 @@
 Source: RFC 7748, sections 5 and 6. What differs: nothing; the functions of the RFC have our names.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
 
-from coprime.engine.lengths import Lengths
 from coprime.operations.commands import Command
+from coprime.operations.lengths import Lengths
 
-if TYPE_CHECKING:
-    from coprime.rsa.operations import HasValue
-
-
-class Multiplies(Protocol):
-    """An accelerator with X_MULTIPLY, or a substitute."""
-
-    def operate(self, command: Command, numbers: Mapping[str, int]) -> "HasValue":
-        """Execute an operation on these numbers."""
+from .weierstrass import CurveAccelerator
 
 
 @dataclass(frozen=True)
@@ -60,6 +50,11 @@ class MontgomeryCurve:
         """Of the numbers in a multiplication."""
         return Lengths(self.p.bit_length(), exponent=self.p.bit_length())
 
+    @property
+    def domain(self) -> dict[str, int]:
+        """The curve's numbers, as inputs of a multiplication, and the cofactor."""
+        return {"m": self.p, "y": self.a24, "cofactor": self.cofactor}
+
     def decode_scalar(self, scalar: bytes) -> int:
         """The number of a secret scalar, clamped: as long as p, and a multiple of the cofactor.
 
@@ -92,20 +87,22 @@ X448 = MontgomeryCurve("X448", (1 << 448) - (1 << 224) - 1, 39081, 5, 4)
 CURVES = (X25519, X448)
 
 
-def multiply(accelerator: Multiplies, curve: MontgomeryCurve, scalar: bytes, u: bytes) -> bytes:
+def multiply(
+    accelerator: CurveAccelerator, curve: MontgomeryCurve, scalar: bytes, u: bytes
+) -> bytes:
     """The function X25519 or X448 of a scalar and a coordinate. ValueError for a wrong length."""
     numbers = {"x": curve.decode_point(u), "e": curve.decode_scalar(scalar), "y": curve.a24}
     result = accelerator.operate(Command.X_MULTIPLY, {**numbers, "m": curve.p})
-    return curve.encode_point(result.value)
+    return curve.encode_point(result.outputs["u"])
 
 
-def public_key(accelerator: Multiplies, curve: MontgomeryCurve, scalar: bytes) -> bytes:
+def public_key(accelerator: CurveAccelerator, curve: MontgomeryCurve, scalar: bytes) -> bytes:
     """The public key of a private one. ValueError for a wrong length."""
     return multiply(accelerator, curve, scalar, curve.encode_point(curve.base))
 
 
 def shared_secret(
-    accelerator: Multiplies, curve: MontgomeryCurve, own: bytes, peer: bytes
+    accelerator: CurveAccelerator, curve: MontgomeryCurve, own: bytes, peer: bytes
 ) -> bytes:
     """The shared secret of the private key `own` and the public key `peer`.
 

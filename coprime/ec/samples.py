@@ -3,11 +3,8 @@
 import random
 from collections.abc import Mapping
 
-from coprime.model import edwards_points
-from coprime.model.curve_points import multiple
 from coprime.operations.commands import Command
 from coprime.operations.curve_form import EDWARDS, WEIERSTRASS
-from coprime.operations.ecdsa_sign_with import signature
 
 from .edwards import CURVES as EDWARDS_CURVES
 from .edwards import EdwardsCurve
@@ -63,13 +60,12 @@ _NAMED: Mapping[str, tuple[AnyCurve, ...]] = {
     WEIERSTRASS.name: CURVES,
     EDWARDS.name: EDWARDS_CURVES,
 }
-"""By the value of the parameter `curves` that operations on them need."""
+"""By the form of curves, as an encoding has it."""
 
 
 def curves_of(command: Command) -> tuple[AnyCurve, ...]:
     """The curves that an operation works on; none for an operation that is for no curve."""
-    name, form = command.operation.setting or ("", "")
-    return _NAMED[form] if name == "curves" else ()
+    return _NAMED.get(command.operation.encoding.form, ())
 
 
 def curve_for(command: Command, name: str) -> AnyCurve:
@@ -84,9 +80,8 @@ def curve_for(command: Command, name: str) -> AnyCurve:
 
 def curve_of_length(command: Command, bits: int) -> AnyCurve:
     """The first curve over a field of so many bits; ValueError if there is none."""
-    is_edwards = command.operation.curve == EDWARDS.name
-    short: AnyCurve = SHORT_EDWARDS if is_edwards else SHORT_WEIERSTRASS
-    lengths = {one.p.bit_length(): one for one in (*reversed(curves_of(command)), short)}
+    short = SHORT_CURVES.get(command.operation.encoding.form, ())[:1]
+    lengths = {one.p.bit_length(): one for one in (*reversed(curves_of(command)), *short)}
     if bits not in lengths:
         known = ", ".join(map(str, sorted(lengths)))
         raise ValueError(f"there is no curve over a field of {bits} bits, but of {known}")
@@ -95,29 +90,4 @@ def curve_of_length(command: Command, bits: int) -> AnyCurve:
 
 def curve_numbers(command: Command, curve: AnyCurve, generator: random.Random) -> dict[str, int]:
     """The inputs of an operation on a curve, from a generator that is for measurements only."""
-    if isinstance(curve, MontgomeryCurve):
-        scalar, u = generator.randbytes(curve.size), generator.randrange(curve.p)
-        return {"x": u, "e": curve.decode_scalar(scalar), "y": curve.a24, "m": curve.p}
-    if isinstance(curve, EdwardsCurve):
-        return _edwards_numbers(command, curve, generator)
-    d, k = (generator.randrange(1, curve.n) for _ in range(2))
-    z = generator.randrange(curve.n)
-    (gx, gy), given = curve.base, curve.numbers
-    x, y = multiple(gx, gy, d, **given)
-    r, s = signature(z, d, k, gx, gy, **given)
-    known = {"x": x, "y": y, "gx": gx, "gy": gy, "d": d, "k": k, "z": z, "r": r, "s": s, **given}
-    return {one.name: known[one.name] for one in command.operation.inputs}
-
-
-def _edwards_numbers(
-    command: Command, curve: EdwardsCurve, generator: random.Random
-) -> dict[str, int]:
-    """The same on an Edwards curve: those of a signature."""
-    a, r, h = (generator.randrange(curve.n) for _ in range(3))
-    (gx, gy), given = curve.base, (curve.a, curve.d, curve.p)
-    (x, y), (xr, yr) = (edwards_points.multiple(curve.base, one, *given) for one in (a, r))
-    known = {"x": x, "y": y, "xr": xr, "yr": yr, "gx": gx, "gy": gy, "k": r, "r": r, "h": h}
-    known |= {"s": (r + h * a) % curve.n, **curve.numbers}
-    if command is Command.ED_FINISH:  # where a is the private scalar
-        known["a"] = a
-    return {one.name: known[one.name] for one in command.operation.inputs}
+    return command.operation.encoding.drawn(curve.domain, generator)

@@ -6,27 +6,29 @@ Source of the parameters: SEC 2 (2010) and NIST SP 800-186 for P-224 to P-521 an
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from coprime.engine.lengths import Lengths
 from coprime.model.curve_points import on_curve
 from coprime.model.roots import square_root
 from coprime.operations.commands import Command
+from coprime.operations.lengths import Lengths
 
 from .names import find_curve
 
-if TYPE_CHECKING:
-    from coprime.rsa.operations import HasValue
+
+class CurveResult(Protocol):
+    """The result of an accelerator."""
+
+    @property
+    def outputs(self) -> Mapping[str, int]:
+        """Its numbers, by the names of the operation's outputs."""
 
 
 class CurveAccelerator(Protocol):
-    """An accelerator that has operations on these curves, or a substitute."""
+    """An accelerator that has operations on curves, or a substitute."""
 
-    def operate(self, command: Command, numbers: Mapping[str, int]) -> "HasValue":
+    def operate(self, command: Command, numbers: Mapping[str, int]) -> CurveResult:
         """Execute an operation on these numbers."""
-
-    def operation_result(self, command: Command, value: int) -> tuple[int, ...]:
-        """The numbers of a result."""
 
 
 Point = tuple[int, int]
@@ -71,12 +73,17 @@ class WeierstrassCurve:
     @property
     def lengths(self) -> Lengths:
         """Of the numbers in an operation."""
-        return curve_lengths(max(self.p, self.n).bit_length())
+        return self.command.operation.encoding.lengths(self.numbers)
 
     @property
     def numbers(self) -> dict[str, int]:
         """The curve's numbers, as inputs of an operation."""
         return {"a": self.a, "b": self.b, "p": self.p, "n": self.n}
+
+    @property
+    def domain(self) -> dict[str, int]:
+        """The same with the base point."""
+        return {**self.numbers, "gx": self.base[0], "gy": self.base[1]}
 
     def has(self, point: Point) -> bool:
         """Whether a point is on the curve, with coordinates below p."""
@@ -147,11 +154,6 @@ class WeierstrassCurve:
 
 _UNCOMPRESSED = 4
 """First byte of the encoding."""
-
-
-def curve_lengths(bits: int) -> Lengths:
-    """Of the numbers in an operation on a curve, where p and n have up to so many bits."""
-    return Lengths(0, bits, bits + 1)  # a multiple of n is added to a scalar
 
 
 def _curve(name: str, *numbers: str) -> WeierstrassCurve:
@@ -293,9 +295,8 @@ def multiply(
     """The scalar, 1 to n - 1, times a point. ValueError for other scalars, or a point elsewhere."""
     x, y = curve.check_point(point)
     numbers = {"x": x, "y": y, "k": curve.check_scalar(scalar), **curve.numbers}
-    result = accelerator.operate(Command.EC_MULTIPLY, numbers)
-    x, y = accelerator.operation_result(Command.EC_MULTIPLY, result.value)
-    return x, y
+    found = accelerator.operate(Command.EC_MULTIPLY, numbers).outputs
+    return found["x"], found["y"]
 
 
 def public_key(accelerator: CurveAccelerator, curve: WeierstrassCurve, scalar: int) -> Point:
@@ -311,8 +312,7 @@ def check_on_device(accelerator: CurveAccelerator, curve: WeierstrassCurve, poin
     """
     x, y = point
     result = accelerator.operate(Command.EC_CHECK, {"x": x, "y": y, **curve.numbers})
-    found, _ = accelerator.operation_result(Command.EC_CHECK, result.value)
-    return found, y
+    return result.outputs["x"], y
 
 
 def shared_secret(

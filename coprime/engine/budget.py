@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from coprime.parameters import BudgetParameter
 
@@ -103,38 +103,32 @@ def _private_cycles(
     Any numbers will do for a design in constant time. 0 to any power is 0, however it is blinded,
     so that the primes need not be prime, and the result passes its check with any exponents.
     """
-    from coprime.program.operands import Operand
-
     from .capabilities import Error
-    from .precomputation import private_operation
 
     own = design(**dict(values))
-    bits = min(own.capabilities.max_length, 2 * own.capabilities.max_prime_length)
-    operands, lengths = private_operation(own.capabilities, _Numbers.of_length(bits))
-    (command,) = own.capabilities.private
-    predicted = own.predict(command, {**operands, Operand.X: 0}, lengths)
+    engine = own.capabilities
+    bits = min(engine.max_length, 2 * engine.max_prime_length)
+    (command,) = engine.private
+    encoded = command.operation.encoding.encode(_numbers_of_length(bits), engine)
+    predicted = own.predict(command, encoded.among(engine.required[command]), encoded.lengths)
     if predicted.error is Error.LENGTH_OVER:
         return None
     assert predicted.error is Error.NONE
     return predicted.cycles
 
 
-@dataclass(frozen=True)
-class _Numbers:
-    """Two coprime odd numbers in place of primes, and all-ones exponents."""
-
-    n: int
-    d: int
-    p: int
-    q: int
-    dp: int
-    dq: int
-    e: int = 65537
-
-    @classmethod
-    def of_length(cls, bits: int) -> Self:
-        """For a modulus of `bits` bits."""
-        long, short = (bits + 1) // 2, bits // 2
-        dp, dq = (1 << long) - 1, (1 << short) - 1
-        p, q = dp, dq - 2 * (long == short)  # 2^k - 1 and 2^(k-1) - 1 are coprime
-        return cls(p * q, (1 << bits) - 1, p, q, dp, dq)
+def _numbers_of_length(bits: int) -> dict[str, int]:
+    """Two coprime odd numbers in place of primes, and all-ones exponents; the message is 0."""
+    long, short = (bits + 1) // 2, bits // 2
+    dp, dq = (1 << long) - 1, (1 << short) - 1
+    p, q = dp, dq - 2 * (long == short)  # 2^k - 1 and 2^(k-1) - 1 are coprime
+    return {
+        "x": 0,
+        "n": p * q,
+        "d": (1 << bits) - 1,
+        "e": 65537,
+        "p": p,
+        "q": q,
+        "dp": dp,
+        "dq": dq,
+    }

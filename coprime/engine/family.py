@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from coprime.cells.target import Target
 from coprime.errors import hint
 from coprime.exponentiators.names import BLINDINGS, EXPONENTIATORS
+from coprime.operations.lengths import Lengths
 from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, Parameter
 
 from .budget import Candidate, SliceBudget
 from .former_parameters import check_former
-from .lengths import Lengths
 
 if TYPE_CHECKING:
     from .design import Design

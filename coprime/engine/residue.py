@@ -1,4 +1,4 @@
-"""What software compares with the numbers that it has sent and read."""
+"""RESIDUE: a sum of digits, which software compares with the numbers that it has sent and read."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import wiring
@@ -65,23 +65,3 @@ class Residue(wiring.Component):
         with m.If(self.clear):
             m.d.sync += [total.eq(0), carry.eq(0)]
         return m
-
-
-def residue_modulus(digit_width: int) -> int:
-    """2^V - 1."""
-    return (1 << residue_width(digit_width)) - 1
-
-
-def expected_residue(s: int, x: int, modulus: int, digit_width: int) -> int:
-    """3 S - M + X modulo 2^V - 1, where S - M, below 0, is kept as if there was a borrow.
-
-    A borrow is worth 2^(W*D), which is 1. S counts three times since software cuts off what S has
-    above the modulus's length: with S - M, a bit there that M gets could be that of S + M, which
-    would go unseen. Three times a power of two is no power of two modulo 2^V - 1, for V over 2.
-    """
-    return (3 * s - modulus + 1 + x) % residue_modulus(digit_width)
-
-
-def expected_residue_of_pair(s: int, x: int, digit_width: int) -> int:
-    """S + X modulo 2^V - 1, of operations whose S is two numbers, below their moduli."""
-    return (s + x) % residue_modulus(digit_width)

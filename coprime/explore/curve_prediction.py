@@ -9,16 +9,16 @@ from coprime.engine.capabilities import Error
 from coprime.engine.design import Design as Hardware
 from coprime.operations.commands import Command
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import operands_on
+from coprime.runs.numbers import numbers_on
 
 from .points import CURVE_SEED, Design
 
 
 def predicted_cycles(design: Design, command: Command, curve: AnyCurve) -> int | None:
     """Those that are predicted; None for a design whose numbers are too short for the curve."""
-    operands = operands_on(command, curve, CURVE_SEED)
+    numbers = numbers_on(command, curve, CURVE_SEED)
     try:
-        return predict_operation(_hardware(design), command, operands).cycles
+        return predict_operation(_hardware(design), command, numbers).cycles
     except EngineError as error:
         if error.code is not Error.LENGTH_OVER:
             raise

@@ -14,16 +14,17 @@ from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.device.jobs import EngineError
-from coprime.ec.samples import curves_of
 from coprime.engine.contract import Command, Error
 from coprime.flow.mapping import Resources
 from coprime.flow.routing import RoutedDesign
 from coprime.flow.targets import flow_of
 from coprime.flow.tool_errors import ToolError
+from coprime.operations.encodings.rsa_key import WorstCaseNumbers, key_numbers
+from coprime.operations.operation import Numbers
 from coprime.package.figures import ClockFigures, Figures, OperationFigures, PartFigures
 from coprime.padding.scheme import Padding
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands, WorstCaseNumbers, random_operands
+from coprime.runs.numbers import random_numbers, sizes_of
 
 from . import assessed, openssl
 from .measure import PartToMap
@@ -196,22 +197,19 @@ def _operations(
         lengths = [own.max_length]
     found = []
     of_commands = [
-        (command, bits)
-        for command in sorted(own.required)
-        for bits in (_fields(command) if command.operation.on_curve else lengths)
+        (command, bits) for command in sorted(own.required) for bits in sizes_of(command, lengths)
     ]
     for command, bits in of_commands:
-        operands = _operands(core, command, bits)
-        if operands is None:
+        numbers = _numbers(core, command, bits)
+        if numbers is None:
             continue
         try:
-            cycles = predict_operation(core.design, command, operands).cycles
+            cycles = predict_operation(core.design, command, numbers).cycles
         except EngineError as error:  # the columns of two scalars may be too long
             if error.code is not Error.LENGTH_OVER:
                 raise
             continue
-        # X and the result are two numbers of a field.
-        moved = own.half_bits + bits if command.operation.on_curve else bits
+        moved = command.operation.encoding.span(bits, own.half_bits)
         words = -(-moved // _WORD)
         alone = isinstance(choice, Choice)
         front = front_end_cycles(own, moved, padding=padding)
@@ -227,22 +225,17 @@ def _operations(
     return found
 
 
-def _fields(command: Command) -> list[int]:
-    """Bits of the fields whose curves an operation works on."""
-    return sorted({curve.p.bit_length() for curve in curves_of(command)})
-
-
-def _operands(core: Choice, command: Command, bits: int) -> Operands | None:
-    """The worst case of an operation at a length; None if there are no such operands."""
+def _numbers(core: Choice, command: Command, bits: int) -> Numbers | None:
+    """The worst case of an operation at a length; None if there are no such numbers."""
     own = core.design.capabilities
     if not command.operation.is_private:
-        public = random_operands(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
+        public = random_numbers(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
         # Where moduli are short, 65537 may be too long.
-        return public if public.lengths(command).fit(own) else None
+        return public if command.operation.encoding.lengths(public).fit(own) else None
     half = bits // 2
     if bits < _LEAST_KEY or bits % 2 or half > own.max_prime_length or half < own.min_length:
         return None
     key = standard_key(bits)
     if key is None:
         return None
-    return Operands({"x": 2}, key if own.checked else WorstCaseNumbers.of_key(key))
+    return {"x": 2, **key_numbers(key if own.checked else WorstCaseNumbers.of_key(key))}

@@ -12,12 +12,12 @@ from coprime.catalog import Choice, Family
 from coprime.cells.compression import product_plan
 from coprime.cells.compressor_tree import Plan
 from coprime.engine.budget import Candidate
-from coprime.engine.lengths import Lengths
 from coprime.fixed_modulus.arithmetic import FixedModulus, Method
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.model.compression import modulus_form
 from coprime.model.moduli import MODULI
 from coprime.model.pseudo_moduli import EXHAUSTIVE_BITS, Search, product_estimate
+from coprime.operations.lengths import Lengths
 
 PLANNED_BITS = 128  # modulus up to which the tree is planned, too: in about two seconds
 

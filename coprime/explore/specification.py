@@ -56,7 +56,6 @@ from coprime.parameters import (
     ModulusParameter,
     Parameter,
 )
-from coprime.rsa.keys import MIN_BITS
 from coprime.runs.exponents import EXPONENTS
 from coprime.soc.exponentiation import MAX_BITS
 
@@ -495,13 +494,13 @@ def _refusal(choice: Choice | CallChoice, run: RunTask) -> str | None:
         return f"{name} with these parameters takes moduli of {allowed} bits, not {bits}"
     if run.system_bus and bits > MAX_BITS:
         return f"the system's firmware exponentiates up to {MAX_BITS} bits, not {bits}"
-    if Command[run.operation].operation.is_private:
-        prime = -(-bits // 2)
-        if bits < MIN_BITS:
-            return f"a key must have {MIN_BITS} bits or more, not {bits}"
-        if own.max_prime_length and prime > own.max_prime_length:
-            most = own.max_prime_length
-            return f"{name} with these parameters takes primes of up to {most} bits, not {prime}"
+    encoding = Command[run.operation].operation.encoding
+    if bits < encoding.least_bits:
+        return f"a key must have {encoding.least_bits} bits or more, not {bits}"
+    prime = encoding.lengths_of(bits).prime
+    if own.max_prime_length and prime > own.max_prime_length:
+        most = own.max_prime_length
+        return f"{name} with these parameters takes primes of up to {most} bits, not {prime}"
     return None
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -28,9 +28,10 @@ from coprime.flow.targets import DEVICES, FLOWS
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import tool_version
 from coprime.flow.verilog import digest_of
+from coprime.operations.operation import Numbers
 from coprime.runs.calls import run_call
 from coprime.runs.execution import predict_operation, run_on
-from coprime.runs.numbers import Operands, random_operands
+from coprime.runs.numbers import random_numbers
 from coprime.runs.single_multiplication import predict_multiplication, simulate_multiplication
 from coprime.soc.exponentiation import PROGRAM
 from coprime.soc.firmware import program_sources
@@ -231,20 +232,20 @@ def _confirm_run(task: RunTask, point: Point) -> Measurement | None:
     elif task.system_bus:
         columns["software_cycles"] = point.software_cycles
         tools = _tools_of_system(point.tools.get(_COMPILER, ""))
-        verilog, work = _system_work(task, choice, _operands(task, choice))
+        verilog, work = _system_work(task, choice, _numbers(task, choice))
     elif task.operation in _PARTS_ALONE:
         verilog, _ = part_verilog(choice, _PARTS_ALONE[task.operation])
         work = (task.bits, task.operand_seed)
         tools = _tools_alone()
     else:
-        verilog, work = accelerator_verilog(choice), _work(task, _operands(task, choice))
+        verilog, work = accelerator_verilog(choice), _work(task, _numbers(task, choice))
         tools = _tools_of_run(simulated=point.cycles is not None)
     return Measurement(columns, tools, _run_key(verilog, work, columns, tools))
 
 
-def _operands(task: RunTask, choice: Choice) -> Operands:
+def _numbers(task: RunTask, choice: Choice) -> Numbers:
     capabilities = choice.design.capabilities
-    return random_operands(
+    return random_numbers(
         Command[task.operation],
         task.bits,
         task.operand_seed,
@@ -254,9 +255,9 @@ def _operands(task: RunTask, choice: Choice) -> Operands:
     )
 
 
-def _work(task: RunTask, operands: Operands) -> tuple[object, ...]:
+def _work(task: RunTask, numbers: Numbers) -> tuple[object, ...]:
     """Every number, which the repr leaves out; no user's key ever gets here."""
-    return (task.operation, astuple(operands))
+    return (task.operation, numbers)
 
 
 def _tools_of_run(*, simulated: bool) -> dict[str, str]:
@@ -284,11 +285,11 @@ def _measure_run(task: RunTask) -> Measurement:
     if task.operation in _PARTS_ALONE:
         return _measure_multiplication(task, choice, _PARTS_ALONE[task.operation])
     command, capabilities = Command[task.operation], choice.design.capabilities
-    operands = _operands(task, choice)
-    work = _work(task, operands)
-    predicted = predict_operation(choice.design, command, operands)
+    numbers = _numbers(task, choice)
+    work = _work(task, numbers)
+    predicted = predict_operation(choice.design, command, numbers)
     if task.system_bus:
-        return _measure_system(task, choice, operands, predicted)
+        return _measure_system(task, choice, numbers, predicted)
     columns: dict[str, Any] = {
         "predicted_cycles": predicted.cycles,
         "utilization": predicted.products / (predicted.cycles * capabilities.multipliers),
@@ -299,7 +300,7 @@ def _measure_run(task: RunTask) -> Measurement:
     tools = _tools_of_run(simulated=simulated)
     if simulated:
         kept = _hash(verilog, repr(work), repr(sorted(tools.items())))
-        cycles, utilization, right = _simulate(choice, command, operands, predicted, verilog, kept)
+        cycles, utilization, right = _simulate(choice, command, numbers, predicted, verilog, kept)
         columns |= {"cycles": cycles, "utilization": utilization}
         reason = _objection(right, cycles, predicted.cycles)
     return Measurement(columns, tools, _run_key(verilog, work, columns, tools), reason)
@@ -308,7 +309,7 @@ def _measure_run(task: RunTask) -> Measurement:
 def _simulate(
     choice: Choice,
     command: Command,
-    operands: Operands,
+    numbers: Numbers,
     predicted: Prediction,
     verilog: str,
     key: str,
@@ -317,7 +318,7 @@ def _simulate(
 
     def run() -> list[object]:
         with SimulatedDevice(verilog, choice.module_name) as device:
-            done = run_on(device, choice, command, operands, predicted)
+            done = run_on(device, choice, command, numbers, predicted)
         return [done.cycles, done.utilization, done.ok]
 
     cycles, utilization, right = _read(cached("run", (key,), _writer(run)))
@@ -331,19 +332,17 @@ def _tools_of_system(compiler: str) -> dict[str, str]:
     return _tools_of_run(simulated=True) | {_COMPILER: compiler}
 
 
-def _system_work(
-    task: RunTask, choice: Choice, operands: Operands
-) -> tuple[str, tuple[object, ...]]:
+def _system_work(task: RunTask, choice: Choice, numbers: Numbers) -> tuple[str, tuple[object, ...]]:
     """What a system simulates: its Verilog, and the operation with the firmware's sources."""
     verilog = simulated_verilog(choice, Bus(task.system_bus))
-    return verilog, (*_work(task, operands), program_sources(PROGRAM))
+    return verilog, (*_work(task, numbers), program_sources(PROGRAM))
 
 
 def _measure_system(
-    task: RunTask, choice: Choice, operands: Operands, predicted: Prediction
+    task: RunTask, choice: Choice, numbers: Numbers, predicted: Prediction
 ) -> Measurement:
     """The operation with the accelerator, and in software, whatever these take."""
-    done, alone = measure_exponentiation(choice, Bus(task.system_bus), operands.numbers)
+    done, alone = measure_exponentiation(choice, Bus(task.system_bus), numbers)
     assert done.accelerator
     slots = done.accelerator * choice.design.capabilities.multipliers
     columns: dict[str, Any] = {
@@ -355,7 +354,7 @@ def _measure_system(
     right = done.right and alone.right
     reason = None if right else "the firmware's result or the engine's cycles are wrong"
     tools = _tools_of_system(done.firmware.compiler)
-    verilog, work = _system_work(task, choice, operands)
+    verilog, work = _system_work(task, choice, numbers)
     return Measurement(columns, tools, _run_key(verilog, work, columns, tools), reason)
 
 

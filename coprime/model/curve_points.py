@@ -69,3 +69,56 @@ def comb_table(g: tuple[int, int], tooth: int, a: int, p: int) -> list[tuple[int
             return None
         found.append(total)
     return found
+
+
+def signature(
+    z: int, d: int, k: int, gx: int, gy: int, a: int, b: int, p: int, n: int
+) -> tuple[int, int]:
+    """r and s of a signature of ECDSA: of the hash z with the key d and the nonce k.
+
+    Source: FIPS 186-5, section 6.4.1. ValueError where r or s is 0.
+    """
+    r = multiple(gx, gy, k, a, b, p, n)[0] % n
+    s = (z + r * d) * pow(k, -1, n) % n
+    if not r or not s:
+        raise ValueError("another k is needed: r or s is 0")
+    return r, s
+
+
+def verified(
+    r: int, s: int, z: int, x: int, y: int, gx: int, gy: int, a: int, b: int, p: int, n: int
+) -> int:
+    """r of a signature of ECDSA with the public key (x, y), as FIPS 186-5, section 6.4.2, has it.
+
+    ValueError for a wrong signature.
+    """
+    if not 0 < r < n or not 0 < s < n:
+        raise ValueError("r or s is out of range")
+    w = pow(s, -1, n)
+    u_1, u_2 = z * w % n, r * w % n
+    first = multiple(gx, gy, u_1, a, b, p, n) if u_1 else None
+    total = add(first, multiple(x, y, u_2, a, b, p, n), a, p)
+    if total is None or total[0] % n != r:
+        raise ValueError("the signature is wrong")
+    return r
+
+
+def is_signature(
+    result: tuple[int, ...],
+    *,
+    z: int,
+    d: int,
+    gx: int,
+    gy: int,
+    a: int,
+    b: int,
+    p: int,
+    n: int,
+) -> bool:
+    """Whether r and s are a signature of the hash z with the private key d."""
+    x, y = multiple(gx, gy, d, a, b, p, n)
+    r, s = result
+    try:
+        return verified(r, s, z, x, y, gx, gy, a, b, p, n) == r
+    except ValueError:
+        return False

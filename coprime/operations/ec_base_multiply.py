@@ -8,13 +8,13 @@ from coprime.program.steps import Step, StepKind
 from .banked import Banked
 from .comb import BASE_SCALAR, FIRST, Comb, check_scalar, multiply_base_twice
 from .curve_form import WEIERSTRASS, CurveForm
+from .encodings.pairs import POINT
 from .formulas import NumberPlace
 from .operation import Input, Machine
 from .weierstrass import (
     BASE_AND_CURVE,
     ENTER,
     FROM_FORM,
-    POINT,
     SUM,
     SUM_BELOW,
     CurvePoint,
@@ -110,7 +110,6 @@ EC_BASE_MULTIPLY = curve_operation(
     result=base_multiple,
     checks=True,
     blinds=True,
-    gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,
 )

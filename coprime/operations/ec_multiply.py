@@ -7,6 +7,7 @@ from coprime.program.steps import Next, Step
 
 from .banked import Banked
 from .curve_form import WEIERSTRASS
+from .encodings.pairs import POINT
 from .operation import Input, Machine
 from .weierstrass import (
     BITS_SUMMED,
@@ -15,7 +16,6 @@ from .weierstrass import (
     EC_MULTIPLY_CODE,
     EXPONENT_FITS,
     MULTIPLY,
-    POINT,
     POINT_OF_X,
     SUM,
     SUMMED,
@@ -121,7 +121,6 @@ EC_MULTIPLY = curve_operation(
     result=multiple,
     checks=True,
     blinds=True,
-    gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,
 )

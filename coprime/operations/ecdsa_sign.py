@@ -6,7 +6,7 @@ of the hash, as many as n has, modulo n. Before a signature can be read it is ch
 host has written: s k = z + r d modulo n, and r is of a k G that was made apart.
 """
 
-from coprime.model.curve_points import multiple
+from coprime.model.curve_points import is_signature
 from coprime.program.builder import Builder
 from coprime.program.operands import KEYS, PAIRS_OF_TABLE, Core, Operand, Scratch, UpperHalf
 from coprime.program.steps import Step
@@ -15,7 +15,6 @@ from .banked import Banked
 from .comb import BASE_SCALAR, FIRST, Comb, check_scalar, multiply_base_twice
 from .curve_form import WEIERSTRASS
 from .ecdsa_routines import IS_R, TOTAL, EcdsaNumber
-from .ecdsa_verify import verified
 from .key_shares import (
     blind_sum,
     compare_blinded,
@@ -216,26 +215,6 @@ def _check_r(code: Builder) -> None:
         code.move(to, one)
     code.call(IS_R)
     code.check_zero(_ACC, "is r of k G?")
-
-
-def is_signature(
-    result: tuple[int, int],
-    *,
-    z: int,
-    d: int,
-    gx: int,
-    gy: int,
-    a: int,
-    b: int,
-    p: int,
-    n: int,
-) -> bool:
-    """Whether r and s are a signature of the hash z with the key d."""
-    x, y = multiple(gx, gy, d, a, b, p, n)
-    try:
-        return verified(*result, z, x, y, gx, gy, a, b, p, n) == result[0]
-    except ValueError:
-        return False
 
 
 _READS = frozenset(

@@ -2,24 +2,12 @@
 
 from dataclasses import replace
 
-from coprime.model.curve_points import multiple
+from coprime.model.curve_points import signature
 from coprime.program.operands import Operand
 
 from .ecdsa_sign import ECDSA_SIGN, with_given_nonce
 from .operation import Input
 from .weierstrass import BASE_AND_CURVE
-
-
-def signature(
-    z: int, d: int, k: int, gx: int, gy: int, a: int, b: int, p: int, n: int
-) -> tuple[int, int]:
-    """r and s on integers. ValueError where r or s is 0."""
-    r = multiple(gx, gy, k, a, b, p, n)[0] % n
-    s = (z + r * d) * pow(k, -1, n) % n
-    if not r or not s:
-        raise ValueError("another k is needed: r or s is 0")
-    return r, s
-
 
 ECDSA_SIGN_WITH = replace(
     ECDSA_SIGN,
@@ -29,7 +17,7 @@ ECDSA_SIGN_WITH = replace(
     formula="r = x of k · (gx, gy), s = (z + r·d) / k modulo n",
     inputs=(
         *ECDSA_SIGN.inputs[:2],
-        Input(name="k", operand=Operand.E, meaning="nonce k"),
+        Input(name="k", operand=Operand.E, meaning="nonce k", is_nonce=True),
         *BASE_AND_CURVE,
     ),
     result=signature,

@@ -4,7 +4,7 @@ Source: FIPS 186-5, section 6.4.2; its names are those of the steps' notes. All 
 The result is r; of a wrong signature there is an error.
 """
 
-from coprime.model.curve_points import add, multiple
+from coprime.model.curve_points import verified
 from coprime.program.builder import Builder
 from coprime.program.operands import PAIRS_OF_TABLE, Core, Operand, UpperHalf
 from coprime.program.steps import Step, StepKind
@@ -94,21 +94,6 @@ def _compare(code: Builder) -> None:
     code.call(IS_R)
     code.do(StepKind.CHECK_SIGNATURE, "is r of the sum?", y=_ACC)
     code.jump(RESULT_IS_X)
-
-
-def verified(
-    r: int, s: int, z: int, x: int, y: int, gx: int, gy: int, a: int, b: int, p: int, n: int
-) -> int:
-    """The same on integers: r. ValueError for a wrong signature."""
-    if not 0 < r < n or not 0 < s < n:
-        raise ValueError("r or s is out of range")
-    w = pow(s, -1, n)
-    u_1, u_2 = z * w % n, r * w % n
-    first = multiple(gx, gy, u_1, a, b, p, n) if u_1 else None
-    total = add(first, multiple(x, y, u_2, a, b, p, n), a, p)
-    if total is None or total[0] % n != r:
-        raise ValueError("the signature is wrong")
-    return r
 
 
 _READS = frozenset(

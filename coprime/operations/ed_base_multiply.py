@@ -9,8 +9,10 @@ from coprime.program.steps import Step
 
 from .curve_form import EDWARDS
 from .ec_base_multiply import multiply_base_point
+from .encodings.edwards import EdwardsPairs
+from .encodings.pairs import POINT
 from .operation import Input, Machine, Operation
-from .weierstrass import ENTER, POINT, USED_UP
+from .weierstrass import ENTER, USED_UP
 
 CURVE = (
     Input(name="a", operand=Operand.Y, meaning="coefficient a of the curve: 1, or p - 1"),
@@ -25,7 +27,7 @@ BASE = (
 edwards_operation = partial(
     Operation,
     uses_up=USED_UP,
-    curve=EDWARDS.name,
+    encoding_of=EdwardsPairs,
     moduli=(Context.Q, Context.P),
     optional=True,
     setting=("curves", EDWARDS.name),
@@ -63,7 +65,6 @@ ED_BASE_MULTIPLY = edwards_operation(
     result=base_multiple,
     checks=True,
     blinds=True,
-    gives_point=True,
     reads=lambda arithmetic: _READS,
     banked=on_two_banks,
 )

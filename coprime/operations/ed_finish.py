@@ -88,7 +88,12 @@ ED_FINISH = edwards_operation(
     doc="S of an EdDSA signature: the halves of X and SECRET, r + h * SECRET modulo Q.",
     formula="r + h·a modulo n",
     inputs=(
-        Input(name="r", operand=Operand.X, meaning="secret number r of the signature, below n"),
+        Input(
+            name="r",
+            operand=Operand.X,
+            meaning="secret number r of the signature, below n",
+            is_nonce=True,
+        ),
         Input(name="h", operand=Operand.X, upper=True, meaning="hash h, below n"),
         Input(name="a", operand=Operand.SECRET, meaning="private scalar a, below n"),
         *CURVE[2:],

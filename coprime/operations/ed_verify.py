@@ -7,6 +7,7 @@ coordinate x of R; of a wrong signature there is an error.
 """
 
 from dataclasses import replace
+from functools import partial
 
 from coprime.model.edwards_points import joint_columns, joint_multiple
 from coprime.program.builder import Builder
@@ -27,6 +28,7 @@ from .comb import multiply_base
 from .curve_form import EDWARDS
 from .ed_base_multiply import BASE, CURVE, edwards_operation
 from .edwards import ED_VERIFY_CODE, A, D
+from .encodings.edwards import EdwardsPairs
 from .formulas import NumberPlace
 from .operation import Input, Machine, Output
 from .weierstrass import (
@@ -182,7 +184,7 @@ ED_VERIFY = edwards_operation(
         *BASE,
         *CURVE,
     ),
-    joins=joint_columns,
+    encoding_of=partial(EdwardsPairs, joins=joint_columns),
     outputs=(Output(name="xr", meaning="coordinate x of R"),),
     result=verified,
     reads=lambda arithmetic: _READS,

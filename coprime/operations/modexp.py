@@ -6,6 +6,7 @@ from coprime.program.operands import Core, Entry, Mode, Operand
 from coprime.program.steps import Step
 
 from .banked import POWER, after_power, enter_whole, fill_table, finish_canonical
+from .encodings.modular import Modular
 from .operation import Input, Machine, Operation, Output
 from .shared_steps import check_normalized, finish_with_product, prepare
 
@@ -64,6 +65,7 @@ MODEXP = Operation(
     name="MODEXP",
     code=2,
     doc="X ** E mod M.",
+    encoding_of=Modular,
     formula="x^e mod m",
     inputs=(
         Input(name="x", operand=Operand.X, meaning="base"),

@@ -13,6 +13,7 @@ from coprime.program.operands import Core, Entry, Mode, Operand, Reference
 from coprime.program.steps import Step, StepKind
 
 from .banked import finish_canonical, leave, prepare_banked
+from .encodings.modular import Modular
 from .operation import Input, Machine, Operation, Output
 from .shared_steps import check_normalized, finish_with_product, prepare
 
@@ -123,6 +124,7 @@ MODEXP2 = Operation(
     name="MODEXP2",
     code=6,
     doc="X ** E * Y ** F mod M: the operand E has E in its even bits and F in its odd ones.",
+    encoding_of=Modular,
     formula="x^e · y^f mod m",
     inputs=(
         Input(name="x", operand=Operand.X, meaning="first base"),

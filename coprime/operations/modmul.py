@@ -5,6 +5,7 @@ from coprime.program.operands import Core, Mode, Operand
 from coprime.program.steps import Step
 
 from .banked import REDUCE_ONCE, enter_whole, finish_canonical
+from .encodings.modular import Modular
 from .operation import Input, Machine, Operation, Output
 from .shared_steps import (
     REDUCE,
@@ -52,6 +53,7 @@ MODMUL = Operation(
     name="MODMUL",
     code=1,
     doc="X * Y mod M.",
+    encoding_of=Modular,
     formula="x · y mod m",
     inputs=(
         Input(name="x", operand=Operand.X, meaning="first factor"),

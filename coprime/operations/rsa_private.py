@@ -17,6 +17,7 @@ from coprime.program.operands import Context, Core, Mode, Operand, Reference, Sc
 from coprime.program.steps import Step
 
 from .banked_private import rsa_private_banked
+from .encodings.rsa_key import RsaKey, private_power
 from .masked_private import masked_private
 from .operation import Arithmetic, Input, Key, Machine, Operation, Output
 from .shared_steps import (
@@ -114,10 +115,12 @@ RSA_PRIVATE = Operation(
     name="RSA_PRIVATE",
     code=4,
     doc="X ** D mod M from the Chinese Remainder Theorem's half-length exponents.",
+    encoding_of=RsaKey,
     formula="x^d mod n from two primes (CRT), recombined in hardware: decrypt, sign",
     key=Key.PRIVATE,
     inputs=(Input(name="x", operand=Operand.X, meaning="message"),),
     outputs=(Output(name="power", meaning="the message to the power d modulo n"),),
+    result=private_power,
     reads=operands,
     uses_up=frozenset({Operand.Y, Operand.M_POWER}),
     moduli=(Context.Q, Context.P),

@@ -35,8 +35,9 @@ from coprime.program.steps import Step, StepKind
 
 from .banked import POWER, Banked, fill_table, make_added_modulus, prepare_banked
 from .curve_form import WEIERSTRASS, Curve, CurveForm
+from .encodings.weierstrass import WeierstrassPairs
 from .formulas import TEMPORARIES, NumberPlace, formula
-from .operation import Input, Machine, Operation, Output
+from .operation import Input, Machine, Operation
 
 
 class CurvePoint(Scratch):
@@ -125,15 +126,10 @@ BASE_AND_CURVE = (
 USED_UP = frozenset(
     {Operand.E, Operand.Y, Operand.M_POWER, Operand.CRT_P, Operand.CRT_Q, Operand.POINT}
 )
-POINT = (
-    Output(name="x", meaning="coordinate x of the point"),
-    Output(name="y", meaning="coordinate y of the point"),
-)
-"""The outputs of operations that give a point."""
 curve_operation = partial(
     Operation,
     uses_up=USED_UP,
-    curve=WEIERSTRASS.name,
+    encoding_of=WeierstrassPairs,
     moduli=(Context.Q, Context.P),
     optional=True,
     setting=("curves", WEIERSTRASS.name),

@@ -23,6 +23,7 @@ from .banked import (
     make_added_modulus,
     prepare_banked,
 )
+from .encodings.montgomery import Montgomery
 from .operation import Input, Machine, Operation, Output
 
 
@@ -209,6 +210,7 @@ X_MULTIPLY = Operation(
     name="X_MULTIPLY",
     code=7,
     doc="The u-coordinate of E * (X, v) on the Montgomery curve with (A - 2) / 4 = Y modulo M.",
+    encoding_of=Montgomery,
     formula="u of e · (x, v) on a Montgomery curve: X25519, X448",
     inputs=(
         Input(name="x", operand=Operand.X, meaning="coordinate u of the point"),
@@ -218,7 +220,6 @@ X_MULTIPLY = Operation(
     ),
     outputs=(Output(name="u", meaning="coordinate u of the multiple"),),
     result=ladder,
-    prime=True,
     optional=True,
     setting=("curves", "montgomery"),
     banked=on_two_banks,

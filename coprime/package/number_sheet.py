@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
-from coprime.ec import montgomery
 from coprime.ec.samples import curves_of
 from coprime.engine.contract import Capabilities
 
@@ -55,7 +54,8 @@ def _first(own: Description) -> Iterator[tuple[str, Cell, str]]:
     yield "results checked in hardware", caps.checked, ""
     if caps.blinded:
         names = ", ".join(command.name for command in caps.blinded)
-        others = "not X_MULTIPLY" if _has_montgomery_curves(caps) else ""
+        points = caps.supported(lambda one: one.encoding.gives_point)
+        others = ", ".join(f"not {one.name}" for one in points if one not in caps.blinded)
         yield "scalars blinded", f"{names}: half the order's length in random bits", others
 
 
@@ -77,12 +77,10 @@ def _curves(caps: Capabilities) -> list[str]:
     """Names of the curves whose numbers the engine holds, of the operations that it has."""
     names = [
         curve.name
-        for command in caps.on_curve
+        for command in (*caps.on_curve, *sorted(caps.commands))
         for curve in curves_of(command)
-        if max(curve.p.bit_length(), curve.n.bit_length()) <= caps.max_prime_length
+        if replace(curve.lengths, exponent=0).fit(caps)
     ]
-    if _has_montgomery_curves(caps):
-        names += [one.name for one in montgomery.CURVES if one.p.bit_length() <= caps.max_length]
     return list(dict.fromkeys(names))
 
 
@@ -127,7 +125,3 @@ def _cleared(own: Description) -> int:
     """Cycles after a reset in which an accelerator's buffers are cleared."""
     words = math.ceil(own.core.design.capabilities.max_length / 32)
     return (1 << max(1, (words - 1).bit_length())) + words
-
-
-def _has_montgomery_curves(caps: Capabilities) -> bool:
-    return any(one.operation.setting == ("curves", "montgomery") for one in caps.commands)

@@ -9,6 +9,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from coprime.operations.lengths import Lengths
+
 from .defaults import EXPONENT
 from .keys import RsaPublicKey
 from .primes import is_prime
@@ -39,6 +41,11 @@ class FixedKey(RsaPublicKey):
     """
 
     d: int = field(repr=False)
+
+    @property
+    def lengths(self) -> Lengths:
+        """Of the numbers with either exponent."""
+        return Lengths(self.bits, exponent=self.bits)
 
 
 def key_of(modulus: int, e: int | None = None) -> FixedKey:

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from coprime.encodings import der, key_files
 from coprime.encodings.errors import KeyFileError, PassphraseMissingError
 from coprime.encodings.key_info import NULL, RSA, RSA_PSS, PrivateKeyInfo, PublicKeyInfo
-from coprime.engine.lengths import Lengths
+from coprime.operations.lengths import Lengths
 from coprime.rsa.missing_numbers import complete
 from coprime.rsa.primes import is_prime, random_prime
 

@@ -22,9 +22,8 @@ from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulat
 from coprime.engine.contract import Capabilities, Command, Error, Operand
 from coprime.engine.design import Design
 from coprime.engine.outcome import Prediction
+from coprime.operations.operation import Numbers
 from coprime.padding.scheme import Padding
-
-from .numbers import Operands, PrivateKey, expected_result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +35,7 @@ class Run:
     operation: str
     bits: int  # length of the modulus; of the longest one for a cluster
     result: int  # for a cluster, that of the first request
+    outputs: Numbers  # the numbers in it, by their names
     ok: bool  # every result equals Python's
     cycles: int
     predicted_cycles: int
@@ -46,7 +46,8 @@ class Run:
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them, the result in hex."""
-        return self.__dict__ | {"parameters": dict(self.parameters), "result": f"{self.result:x}"}
+        fields = {name: value for name, value in self.__dict__.items() if name != "outputs"}
+        return fields | {"parameters": dict(self.parameters), "result": f"{self.result:x}"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ class ClusterRun(Run):
 def run_operation(
     choice: Choice,
     command: Command,
-    operands: Operands,
+    numbers: Numbers,
     *,
     trace: Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -79,17 +80,17 @@ def run_operation(
     with clock cycles as they pass. Raises EngineError, before anything is built, if the hardware
     would refuse.
     """
-    predicted = predict_operation(choice.design, command, operands)
+    predicted = predict_operation(choice.design, command, numbers)
     with open_simulation(choice, trace=trace, paddings=paddings) as device:
         device.progress = progress
-        return run_on(device, choice, command, operands, predicted)
+        return run_on(device, choice, command, numbers, predicted)
 
 
 def run_on(
     device: SimulatedDevice,
     choice: Choice,
     command: Command,
-    operands: Operands,
+    numbers: Numbers,
     predicted: Prediction,
 ) -> Run:
     """Run one operation on an open simulation of a design, of which this was predicted.
@@ -98,24 +99,16 @@ def run_on(
     """
     accelerator = Accelerator(device)
     start, before = time.perf_counter(), device.cycles
-    result = execute(accelerator, command, operands)
+    result = accelerator.operate(command, numbers)
     seconds, clock = time.perf_counter() - start, device.cycles - before
-    is_right = command.operation.is_right
-    if is_right is not None:
-        numbers = operands.numbers
-        ok = is_right(accelerator.operation_result(command, result.value), **numbers)
-        bits = numbers["p"].bit_length()
-    else:
-        half_bits = choice.design.capabilities.half_bits
-        expected, bits = expected_result(command, operands, half_bits=half_bits)
-        ok = result.value == expected
     return Run(
         family=choice.family.name,
         parameters=choice.values,
         operation=command.name,
-        bits=bits,
+        bits=command.operation.encoding.modulus(numbers).bit_length(),
         result=result.value,
-        ok=ok,
+        outputs=result.outputs,
+        ok=command.operation.accepts(numbers, result.outputs),
         cycles=result.cycles,
         predicted_cycles=predicted.cycles,
         utilization=result.utilization,
@@ -124,27 +117,13 @@ def run_on(
     )
 
 
-def execute(accelerator: Accelerator, command: Command, operands: Operands) -> Result:
-    """Load what the command needs, and run it. Raises EngineError if the hardware refuses."""
-
-    def private(key: PrivateKey, x: int) -> Result:
-        accelerator.load_private(key)
-        return accelerator.private(x)
-
-    def public(n: int, e: int, x: int) -> Result:
-        accelerator.load_public(n, e)
-        return accelerator.public(x)
-
-    return operands.given_to(command, private=private, public=public, numbers=accelerator.operate)
-
-
-def predict_operation(design: Design, command: Command, operands: Operands) -> Prediction:
+def predict_operation(design: Design, command: Command, numbers: Numbers) -> Prediction:
     """The prediction of the design's model, without hardware or simulation.
 
     Raises EngineError if the hardware would refuse.
     """
     accelerator = _PredictingAccelerator(design)
-    execute(accelerator, command, operands)
+    accelerator.operate(command, numbers)
     return accelerator.prediction
 
 
@@ -194,7 +173,8 @@ class _PredictingAccelerator(Accelerator):
         if found.error is not Error.NONE:
             raise EngineError(found.error)
         assert found.result is not None
-        return Result(found.result, found.cycles, found.products)
+        outputs = self.outputs(job.command, found.result)
+        return Result(found.result, found.cycles, found.products, outputs=outputs)
 
 
 # --- A cluster ----------------------------------------------------------------------------------
@@ -203,7 +183,7 @@ class _PredictingAccelerator(Accelerator):
 def run_cluster(
     choice: ClusterChoice,
     command: Command,
-    work: Sequence[Operands],
+    work: Sequence[Numbers],
     *,
     trace: Path | None = None,
     progress: Callable[[int], None] = lambda requests: None,
@@ -214,27 +194,17 @@ def run_cluster(
     EngineError, before anything is built, if the hardware would refuse one.
     """
     design = choice.core.design
-    predictions = [predict_operation(design, command, operands) for operands in work]
+    predictions = [predict_operation(design, command, numbers) for numbers in work]
     with open_cluster(choice, trace=trace) as device:
         # Python's integers check all results, of worst-case exponents, too, which have no e.
         scheduler = Scheduler(Cluster(device), check=False)
         start, before = time.perf_counter(), device.cycles
-        requests = [
-            operands.given_to(
-                command,
-                private=scheduler.private,
-                public=scheduler.public,
-                numbers=scheduler.operate,
-            )
-            for operands in work
-        ]
+        requests = [scheduler.operate(command, numbers) for numbers in work]
         for request in scheduler.completed():
             request.result  # noqa: B018 -- raises what went wrong
             progress(1)
         seconds, cycles = time.perf_counter() - start, device.cycles - before
-    results = [request.result.value for request in requests]
-    half_bits = choice.core.design.capabilities.half_bits
-    expected = [expected_result(command, operands, half_bits=half_bits) for operands in work]
+    results, operation = [request.result for request in requests], command.operation
     multipliers = design.capabilities.multipliers
     predicted = -(-sum(one.cycles for one in predictions) // choice.cores)
     products = sum(one.products for one in predictions)
@@ -242,10 +212,14 @@ def run_cluster(
         family=CLUSTER,
         parameters=choice.values,
         operation=command.name,
-        bits=max(bits for _, bits in expected),
+        bits=max(operation.encoding.modulus(numbers).bit_length() for numbers in work),
         requests=len(work),
-        result=results[0],
-        ok=results == [value for value, _ in expected],
+        result=results[0].value,
+        outputs=results[0].outputs,
+        ok=all(
+            operation.accepts(numbers, result.outputs)
+            for numbers, result in zip(work, results, strict=True)
+        ),
         cycles=cycles,
         predicted_cycles=predicted,
         busy=predicted / cycles,

@@ -1,161 +1,99 @@
-"""What an operation works on: operands as given or from a seed, and the result by Python.
+"""The numbers of an operation from a seed, with a modulus, a key or a curve of a length.
 
 Data and arithmetic only; `execution` simulates and predicts.
 """
 
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Self, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from coprime.ec.samples import AnyCurve, curve_numbers, curve_of_length
-from coprime.ec.weierstrass import curve_lengths
+from coprime.ec.samples import AnyCurve, curve_numbers, curve_of_length, curves_of
 from coprime.engine.contract import Command
-from coprime.engine.lengths import Lengths
-from coprime.operations.operation import Key
+from coprime.operations.encodings.edwards import EdwardsPairs
+from coprime.operations.encodings.modular import Modular
+from coprime.operations.encodings.montgomery import Montgomery
+from coprime.operations.encodings.rsa_key import RsaKey, key_numbers
+from coprime.operations.encodings.weierstrass import WeierstrassPairs
+from coprime.operations.lengths import Lengths
+from coprime.operations.operation import Encoding, Numbers
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 
-Answer = TypeVar("Answer")
-
 
 @dataclass(frozen=True)
-class WorstCaseNumbers:
-    """Two primes with all-ones exponents, as the papers count their worst case.
+class _Draw:
+    """What a domain is drawn from: a generator, unless there is a seed of a key, or a modulus."""
 
-    No public exponent belongs to them, so `e` is 0, and hardware that checks a private operation
-    refuses them. The result is known from its two residues.
-    """
-
-    n: int
-    d: int = field(repr=False)
-    p: int = field(repr=False)
-    q: int = field(repr=False)
-    dp: int = field(repr=False)
-    dq: int = field(repr=False)
-    e: int = 0
-
-    @classmethod
-    def of_key(cls, key: keys.RsaPrivateKey) -> Self:
-        """With the primes of a key."""
-        dp, dq = ((1 << prime.bit_length()) - 1 for prime in (key.p, key.q))
-        return cls(key.n, (1 << key.bits) - 1, key.p, key.q, dp, dq)
-
-    @property
-    def lengths(self) -> Lengths:
-        """Of the numbers in a private operation."""
-        return Lengths(self.n.bit_length(), max(self.p, self.q).bit_length())
-
-    def private(self, x: int) -> int:
-        """x^dp mod p and x^dq mod q, recombined modulo n."""
-        p_part, q_part = pow(x, self.dp, self.p), pow(x, self.dq, self.q)
-        coefficient = pow(self.q, -1, self.p)
-        return (q_part + self.q * ((p_part - q_part) * coefficient % self.p)) % self.n
+    generator: random.Random
+    seed: int | None
+    modulus: int | None
 
 
-PrivateKey = keys.RsaPrivateKey | WorstCaseNumbers
+def _modulus(command: Command, bits: int, draw: _Draw) -> Numbers:
+    """With its top bit set, and a prime where it must be."""
+    if draw.modulus is not None:
+        return {"m": draw.modulus}
+    m = draw.generator.getrandbits(bits) | 1 << (bits - 1) | 1
+    return {"m": next_prime(m) if command.operation.encoding.prime else m}
 
 
-@dataclass(frozen=True)
-class Operands:
-    """What an operation works on: numbers by the names of its inputs, or a key and x.
-
-    The repr shows no secret. With a public key there may be numbers, too, in whose place it comes.
-    """
-
-    numbers: Mapping[str, int] = field(repr=False)
-    key: PrivateKey | keys.RsaPublicKey | None = None
-
-    @classmethod
-    def of(cls, **numbers: int) -> Self:
-        """Numbers, without a key."""
-        return cls(numbers)
-
-    @property
-    def x(self) -> int:
-        """The number that each operation has."""
-        return self.numbers["x"]
-
-    @property
-    def modulus(self) -> int:
-        """The whole modulus: the key's, if there is one."""
-        return self.numbers["m"] if self.key is None else self.key.n
-
-    def with_(self, **numbers: int) -> Self:
-        """The same with other numbers in the place of some."""
-        return replace(self, numbers={**self.numbers, **numbers})
-
-    def lengths(self, command: Command) -> Lengths:
-        """Of all of them, as the operands of a command."""
-        if self.key is not None:
-            lengths = self.key.lengths
-            return replace(lengths, modulus=max(lengths.modulus, self.x.bit_length()))
-        if command.operation.on_curve:
-            return curve_lengths(max(self.numbers["p"], self.numbers["n"]).bit_length())
-        inputs = [(one, self.numbers[one.name].bit_length()) for one in command.operation.inputs]
-        return Lengths(
-            max(bits for one, bits in inputs if not one.is_exponent),
-            exponent=max((one.stride * bits for one, bits in inputs if one.is_exponent), default=0),
-        )
-
-    def given_to(
-        self,
-        command: Command,
-        *,
-        private: Callable[[PrivateKey, int], Answer],
-        public: Callable[[int, int, int], Answer],
-        numbers: Callable[[Command, Mapping[str, int]], Answer],
-    ) -> Answer:
-        """Call the command's function: private(key, x), public(n, e, x), or numbers(command, them).
-
-        A key comes before e and m. ValueError for a private operation without a private key.
-        """
-        if command.operation.is_private:
-            if not isinstance(self.key, PrivateKey):
-                raise ValueError(f"{command.name} needs a private key")
-            return private(self.key, self.x)
-        own = dict(self.numbers)
-        if self.key is not None:
-            own |= {"e": self.key.e, "m": self.key.n}
-        if command.operation.key is Key.PUBLIC:
-            return public(own["m"], own["e"], own["x"])
-        return numbers(command, {one.name: own[one.name] for one in command.operation.inputs})
+def _key(command: Command, bits: int, draw: _Draw) -> Numbers:
+    seed = draw.generator.getrandbits(64) if draw.seed is None else draw.seed
+    return key_numbers(keys.generate(bits, seed=seed))
 
 
-_PUBLIC_EXPONENT = 65537
+def _curve(command: Command, bits: int, draw: _Draw) -> Numbers:
+    return curve_of_length(command, bits).domain
 
 
-def _exponent_length(command: Command, bits: int) -> int:
-    """Bits of each random exponent: as many as the modulus has, if none shares its operand."""
-    stride = max((one.stride for one in command.operation.exponents), default=1)
-    public = all(one.public for one in command.operation.exponents)
-    return _PUBLIC_EXPONENT.bit_length() if public else bits // stride
+_DOMAINS: Mapping[type[Encoding], Callable[[Command, int, _Draw], Numbers]] = {
+    Modular: _modulus,
+    Montgomery: _modulus,
+    RsaKey: _key,
+    WeierstrassPairs: _curve,
+    EdwardsPairs: _curve,
+}
 
 
 def random_key_lengths(bits: int) -> Lengths:
-    """Of a key that `random_operands` makes. ValueError as `random_lengths`."""
+    """Of a key that `random_numbers` makes. ValueError as `random_lengths`."""
     return random_lengths(Command.RSA_PRIVATE, bits)
 
 
 def random_lengths(command: Command, bits: int) -> Lengths:
-    """Of the operands that `random_operands` makes, without making them.
+    """Of the numbers that `random_numbers` makes, without making them.
 
     Raises ValueError for a length outside 2..65535 bits, under 64 for a key.
     """
-    operation = command.operation
-    least = keys.MIN_BITS if operation.is_private else 2
-    if not least <= bits <= keys.MAX_BITS:
-        raise ValueError(f"bits must be in {least}..{keys.MAX_BITS}, not {bits}")
-    if operation.on_curve:
+    encoding = command.operation.encoding
+    if not encoding.least_bits <= bits <= keys.MAX_BITS:
+        raise ValueError(f"bits must be in {encoding.least_bits}..{keys.MAX_BITS}, not {bits}")
+    if _DOMAINS[type(encoding)] is _curve:  # whose order may be longer
         return curve_of_length(command, bits).lengths
-    prime = (bits + 1) // 2 if operation.is_private else 0
-    if operation.is_product:
-        return Lengths(bits, prime, 0)
-    stride = max((one.stride for one in operation.exponents), default=1)
-    return Lengths(bits, prime, stride * _exponent_length(command, bits))
+    return encoding.lengths_of(bits)
 
 
-def random_operands(
+def sizes_of(command: Command, lengths: Sequence[int]) -> Sequence[int]:
+    """Of these lengths of a modulus, or of the fields of the curves that an operation works on."""
+    if _DOMAINS[type(command.operation.encoding)] is not _curve:
+        return lengths
+    return sorted({curve.p.bit_length() for curve in curves_of(command)})
+
+
+def domain_of(
+    command: Command,
+    bits: int,
+    generator: random.Random,
+    *,
+    seed: int | None = None,
+    modulus: int | None = None,
+) -> Numbers:
+    """A modulus, a key or a curve; of a key, from the seed if there is one."""
+    encoding = command.operation.encoding
+    return _DOMAINS[type(encoding)](command, bits, _Draw(generator, seed, modulus))
+
+
+def random_numbers(
     command: Command,
     bits: int,
     seed: int,
@@ -163,8 +101,8 @@ def random_operands(
     exponents: str = "random",
     modulus: int | None = None,
     checked: bool = False,
-) -> Operands:
-    """Operands of a length from a seed: a modulus with its top bit set, or a key.
+) -> dict[str, int]:
+    """All inputs of an operation from a seed: with a modulus of a length, or a key.
 
     The key of a seed is no secret: for measurements only.
 
@@ -182,53 +120,12 @@ def random_operands(
     random_lengths(command, bits)  # checks them
     if modulus is not None and modulus.bit_length() != bits:
         raise ValueError(f"the modulus has {modulus.bit_length()} bits, and not {bits}")
-    generator, operation = random.Random(seed), command.operation
-    if operation.is_private:
-        key = keys.generate(bits, seed=seed)
-        x = generator.randrange(key.n)
-        worst = exponents == "worst" and not checked
-        return Operands({"x": x}, WorstCaseNumbers.of_key(key) if worst else key)
-    if operation.on_curve:
-        return operands_on(command, curve_of_length(command, bits), seed)
-    m = modulus or generator.getrandbits(bits) | 1 << (bits - 1) | 1
-    if operation.prime and modulus is None:
-        m = next_prime(m)
-    numbers = {}
-    length = _exponent_length(command, bits)
-    for one in operation.exponents:
-        drawn = _PUBLIC_EXPONENT if one.public else generator.getrandbits(length)
-        worst = exponents == "worst" and not one.public
-        numbers[one.name] = (1 << length) - 1 if worst else drawn | 1 << (length - 1)
-    if operation.is_product:
-        generator.getrandbits(bits)  # so that a seed has the same factors as a base
-    for one in operation.inputs:
-        if not one.is_exponent:
-            numbers[one.name] = m if one.is_modulus else generator.randrange(m)
-    return Operands(numbers)
+    generator = random.Random(seed)
+    domain = domain_of(command, bits, generator, seed=seed, modulus=modulus)
+    worst = exponents == "worst" and not (checked and command.operation.has_check)
+    return command.operation.encoding.drawn(domain, generator, worst=worst)
 
 
-def operands_on(command: Command, curve: AnyCurve, seed: int) -> Operands:
-    """Operands of an operation on a curve from a seed, for measurements only."""
-    return Operands(curve_numbers(command, curve, random.Random(seed)))
-
-
-def expected_result(command: Command, operands: Operands, *, half_bits: int = 0) -> tuple[int, int]:
-    """The result by Python's integers, and the modulus's length in bits; 0 for the modulus 0.
-
-    `half_bits` is the engine's, where a result is two numbers.
-    """
-
-    def private(key: PrivateKey, x: int) -> tuple[int, int]:
-        value = key.private(x) if isinstance(key, WorstCaseNumbers) else pow(x, key.d, key.n)
-        return value, key.n.bit_length()
-
-    def numbers(command: Command, given: Mapping[str, int]) -> tuple[int, int]:
-        m = given["p" if command.operation.on_curve else "m"]
-        return command.operation.expected(given, half_bits) if m else 0, m.bit_length()
-
-    return operands.given_to(
-        command,
-        private=private,
-        public=lambda n, e, x: numbers(command, {"x": x, "e": e, "m": n}),
-        numbers=numbers,
-    )
+def numbers_on(command: Command, curve: AnyCurve, seed: int) -> dict[str, int]:
+    """Inputs of an operation on a curve from a seed, for measurements only."""
+    return curve_numbers(command, curve, random.Random(seed))

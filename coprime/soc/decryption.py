@@ -13,10 +13,11 @@ from coprime.bus.kinds import Bus
 from coprime.catalog import Choice
 from coprime.device.base import DeviceError
 from coprime.device.jobs import words_of
-from coprime.engine.contract import Operand
+from coprime.engine.contract import Command
 from coprime.engine.design import Design
-from coprime.engine.lengths import Lengths
-from coprime.engine.precomputation import private_operation
+from coprime.operations.encodings.rsa_key import key_numbers
+from coprime.operations.lengths import Lengths
+from coprime.operations.operation import Numbers
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.padding import Pkcs1Encryption
 from coprime.soc.firmware import CURVES, build_firmware, find_toolchain
@@ -231,7 +232,7 @@ def run_system(
     toolchain = find_toolchain()
     macros = simulated_definitions(bus)
     commands = choice.design.capabilities.commands
-    if accelerator and any(one.operation.is_of_curves for one in commands):
+    if accelerator and any(one.operation.encoding.form for one in commands):
         macros[CURVES] = 1
     program = build_firmware(toolchain, macros)
     words = job(key, ciphertext, accelerator=accelerator, software=software)
@@ -329,6 +330,15 @@ def job(
 
 def predicted_cycles(design: Design, key: RsaPrivateKey, x: int) -> int:
     """Cycles of the engine for RSA_PRIVATE of x, with the lengths that a driver loads."""
-    operands, lengths = private_operation(design.capabilities, key)
     (private,) = design.capabilities.private
-    return design.predict(private, {**operands, Operand.X: x}, lengths).cycles
+    return predict_cycles(design, private, {"x": x, **key_numbers(key)})
+
+
+def predict_cycles(
+    design: Design, command: Command, numbers: Numbers, *, exponent_length: int | None = None
+) -> int:
+    """Cycles of the engine for an operation, with the lengths that a driver loads."""
+    own = design.capabilities
+    encoded = command.operation.encoding.encode(numbers, own, exponent_length=exponent_length)
+    operands = encoded.among(own.required[command])
+    return design.predict(command, operands, encoded.lengths).cycles

@@ -15,10 +15,7 @@ from dataclasses import dataclass
 from coprime.bus.padding_control import LONGEST_BYPASSED
 from coprime.catalog import Choice
 from coprime.device.jobs import words_of
-from coprime.engine.contract import Length, Operand
 from coprime.engine.design import Design
-from coprime.engine.lengths import Lengths
-from coprime.engine.precomputation import Radix
 from coprime.model.padding_formats import DIGEST_BYTES
 from coprime.padding.scheme import Padding, Scheme, task_of
 from coprime.padding.tasks import overhead
@@ -234,13 +231,9 @@ def check_design(choice: Choice, key: SystemKey, padding: Padding | None) -> Non
         raise ValueError(
             f"the firmware takes keys of up to {decryption.MAX_BITS} bits, not {key.bits}"
         )
-    if isinstance(key, keys.RsaPrivateKey):
-        lengths = key.lengths
-    else:
-        lengths = Lengths(key.bits, exponent=key.bits)
-        if own.private:
-            raise ValueError(f"{choice.family.name} decrypts with primes, and this key has none")
-    excess = lengths.excess(own)
+    if own.private and not key.lengths.prime:
+        raise ValueError(f"{choice.family.name} decrypts with primes, and this key has none")
+    excess = key.lengths.excess(own)
     if excess:
         raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
 
@@ -310,12 +303,7 @@ def predicted_cycles(design: Design, key: SystemKey, x: int, *, decrypts: bool) 
     """Cycles of the engine for the operation on x, with the lengths that a driver loads."""
     own = design.capabilities
     command = own.started_by_status[decrypts]
-    if command.operation.is_private:
-        assert isinstance(key, keys.RsaPrivateKey)
-        return decryption.predicted_cycles(design, key, x)
-    length = max(own.min_length, key.bits)
-    e, e_length = (key.d, key.bits) if decrypts else (key.e, key.e.bit_length())
-    operands = {**Radix.of(own).modulus_operands(key.n, length), Operand.E: e, Operand.X: x}
-    lengths = {Length.MODULUS: length, Length.EXPONENT: e_length}
-    needed = {one: operands[one] for one in own.required[command]}
-    return design.predict(command, needed, lengths).cycles
+    numbers, bits = {"x": x, **command.operation.encoding.of_key(key)}, None
+    if decrypts and command not in own.private:
+        numbers["e"], bits = key.d, key.bits
+    return decryption.predict_cycles(design, command, numbers, exponent_length=bits)

@@ -14,11 +14,10 @@ from pathlib import Path
 from coprime.bus.kinds import Bus
 from coprime.catalog import Choice
 from coprime.device.jobs import words_of
-from coprime.engine.contract import Command, Length, Operand
-from coprime.engine.lengths import Lengths
-from coprime.engine.precomputation import Radix
+from coprime.engine.contract import Command
 from coprime.flow.cache import cached
 from coprime.flow.tools import tool_version
+from coprime.operations.lengths import Lengths
 from coprime.soc import decryption
 from coprime.soc.firmware import build_firmware, find_toolchain
 from coprime.soc.riscv import find_processor, system_verilog
@@ -233,14 +232,8 @@ def run_exponentiation(
         done = FirmwareRun(**json.loads((folder / _RECORD).read_text("utf-8")))
     else:
         done = simulate()
-    predicted = None if choice is None else _predicted_cycles(choice, x, e, m)
+    predicted = None
+    if choice is not None:
+        given = {"x": x, "e": e, "m": m}
+        predicted = decryption.predict_cycles(choice.design, COMMAND, given)
     return ExponentiationRun(choice, bus, bits, pow(x, e, m), done, predicted)
-
-
-def _predicted_cycles(choice: Choice, x: int, e: int, m: int) -> int:
-    """Cycles of the engine for MODEXP, with the lengths that the driver loads."""
-    own = choice.design.capabilities
-    length = max(own.min_length, m.bit_length())
-    operands = {**Radix.of(own).modulus_operands(m, length), Operand.E: e, Operand.X: x}
-    lengths = {Length.MODULUS: length, Length.EXPONENT: e.bit_length()}
-    return choice.design.predict(COMMAND, operands, lengths).cycles

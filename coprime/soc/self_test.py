@@ -19,7 +19,8 @@ from coprime.cells.wires import same_named
 from coprime.ec.samples import SHORT_CURVES, curve_numbers
 from coprime.engine.contract import RESULT_LATENCY, Command, EngineSignature, Error, Length, Operand
 from coprime.engine.design import Design
-from coprime.engine.precomputation import Radix, private_operation
+from coprime.operations.encodings.rsa_key import key_numbers
+from coprime.operations.operation import Numbers
 from coprime.parameters import check_ranges
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
@@ -70,8 +71,7 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
     cipher = pow(plain, key.e, key.n)
     if not own.private:
         return _exponentiation(design, key.n, key.d, cipher)
-    operands, lengths = private_operation(own, key)
-    return _complete(design, own.private[0], {**operands, Operand.X: cipher}, lengths, plain)
+    return _answer(design, own.private[0], {"x": cipher, **key_numbers(key)})
 
 
 def known_answers(design: Design, bits: int | None = None) -> list[KnownAnswer]:
@@ -80,68 +80,44 @@ def known_answers(design: Design, bits: int | None = None) -> list[KnownAnswer]:
     These are of 64 bits, or of 7 where the engine holds no more. Raises as `known_answer`.
     """
     multiples = {
-        one.operation.setting: one
-        for one in design.capabilities.supported(lambda one: one.is_of_curves)
-        if one.operation.gives_point or not one.operation.on_curve
+        one.operation.encoding.form: one
+        for one in design.capabilities.supported(lambda one: one.encoding.gives_point)
     }
-    of_curves = [_on_curve(design, one) for one in multiples.values()]
+    of_curves = [_answer(design, one, _point_numbers(design, one)) for one in multiples.values()]
     return [known_answer(design, bits), *of_curves]
 
 
-def _on_curve(design: Design, command: Command) -> KnownAnswer:
-    own, operation = design.capabilities, command.operation
-    if not operation.on_curve:
-        return _of_montgomery_curve(design, command)
-    curve = next(
-        one for one in SHORT_CURVES[operation.curve] if one.p.bit_length() <= own.max_prime_length
-    )
-    numbers = curve_numbers(command, curve, random.Random(1))
-    operands, lengths = Radix.of(own).curve_operation(
-        operation, numbers, half_bits=own.half_bits, min_length=own.min_length
-    )
-    return _complete(design, command, operands, lengths, operation.expected(numbers, own.half_bits))
-
-
-def _of_montgomery_curve(design: Design, command: Command) -> KnownAnswer:
-    """A point of a curve, or of its twist: what is added is the same on both."""
+def _point_numbers(design: Design, command: Command) -> Numbers:
+    """Of a short curve; of Montgomery form, of any prime, and a point of the curve or its twist:
+    what is added is the same on both."""
     own, generator = design.capabilities, random.Random(1)
+    for curve in SHORT_CURVES.get(command.operation.encoding.form, ()):
+        if curve.p.bit_length() <= own.max_prime_length:
+            return curve_numbers(command, curve, generator)
     length = max(own.min_length, min(_CURVE_BITS, own.max_length))
     m = next_prime(1 << (length - 1))
     x, y = generator.randrange(m), generator.randrange(m)
     e = generator.getrandbits(length) | 1 << (length - 1)
-    operands = {
-        Operand.X: x,
-        Operand.Y: y,
-        Operand.E: e,
-        **Radix.of(own).modulus_operands(m, length),
-    }
-    lengths = {Length.MODULUS: length, Length.EXPONENT: length}
-    result = command.operation.expected({"x": x, "y": y, "e": e, "m": m}, 0)
-    return _complete(design, command, operands, lengths, result)
+    return {"x": x, "y": y, "e": e, "m": m}
 
 
 def _exponentiation(design: Design, m: int, e: int, x: int) -> KnownAnswer:
     own = design.capabilities
     if not own.powers:
         raise ValueError(f"{own.family} has neither RSA_PRIVATE nor MODEXP to test it with")
-    operands = {**Radix.of(own).modulus_operands(m, m.bit_length()), Operand.X: x, Operand.E: e}
-    lengths = {Length.MODULUS: m.bit_length(), Length.EXPONENT: e.bit_length()}
-    return _complete(design, own.powers[0], operands, lengths, pow(x, e, m))
+    return _answer(design, own.powers[0], {"x": x, "e": e, "m": m})
 
 
-def _complete(
-    design: Design,
-    command: Command,
-    operands: Mapping[Operand, int],
-    lengths: Mapping[Length, int],
-    result: int,
-) -> KnownAnswer:
-    """Keep the operands that the command reads; give it the cycles that the design predicts."""
-    needed = {operand: operands[operand] for operand in design.capabilities.required[command]}
-    prediction = design.predict(command, needed, lengths)
+def _answer(design: Design, command: Command, numbers: Numbers) -> KnownAnswer:
+    """With the operands that the command reads, and the cycles that the design predicts."""
+    own, operation = design.capabilities, command.operation
+    encoded = operation.encoding.encode(numbers, own)
+    operands = encoded.among(own.required[command])
+    prediction = design.predict(command, operands, encoded.lengths)
     if prediction.error:
         raise ValueError(f"the engine refuses the test: {prediction.error.name}")
-    return KnownAnswer(command, needed, lengths, result, prediction.cycles)
+    result = operation.expected(numbers, own.half_bits)
+    return KnownAnswer(command, operands, encoded.lengths, result, prediction.cycles)
 
 
 class SelfTest(wiring.Component):

@@ -4,7 +4,7 @@ import pytest
 
 from coprime.assess.another_key import difference_of_keys
 from coprime.ec.samples import SHORT_WEIERSTRASS
-from coprime.operations.ecdsa_sign_with import signature
+from coprime.model.curve_points import signature
 
 Z, D, K = 0x1357_9BDF_0246_8ACE, 0x7A3B_91C5_D2E4_F608, 0x1234_5678_9ABC_DEF1
 

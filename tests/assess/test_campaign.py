@@ -13,7 +13,7 @@ from coprime.assess.number_subject import NumberSubject
 from coprime.assess.subject import Outcome
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
-from coprime.operations.ecdsa_sign_with import signature
+from coprime.model.curve_points import signature
 
 pytestmark = pytest.mark.xdist_group("campaign")
 
@@ -102,7 +102,7 @@ def test_wrong():
         runs = [campaign.run(fault) for fault in draws(campaign, FaultKind.BIT, 300)]
     wrong = [run for run in runs if run.outcome is Outcome.WRONG]
     assert not campaign.subject.checked
-    x, e, m = (campaign.subject.operands.numbers[name] for name in "xem")
+    x, e, m = (campaign.subject.numbers[name] for name in "xem")
     assert wrong
     assert all(run.value not in (None, pow(x, e, m)) for run in wrong)
     assert all(run.value is None for run in runs if run.outcome is not Outcome.WRONG)
@@ -111,33 +111,36 @@ def test_wrong():
 def test_reveals():
     """A result that is right modulo one prime only reveals the key."""
     subject = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
-    x, key = subject.operands.x, subject.operands.key
-    right = pow(x, key.d, key.n)
-    for wrong in ((right + key.p) % key.n, (right + 5 * key.q) % key.n):
-        assert subject.reveals(wrong)
-        assert not subject.is_of_another_input(wrong)
-    for other in (right, (right + 1) % key.n, 0):
-        assert not subject.reveals(other)
+    numbers, verdicts = subject.numbers, subject.verdicts
+    x, n, d = (numbers[name] for name in "xnd")
+    right = pow(x, d, n)
+    for wrong in ((right + numbers["p"]) % n, (right + 5 * numbers["q"]) % n):
+        assert verdicts.reveals(wrong)
+        assert not verdicts.is_of_another_input(wrong)
+    for other in (right, (right + 1) % n, 0):
+        assert not verdicts.reveals(other)
 
 
 def test_another_input():
     """The result is right for an input that differs in some bits beside each other."""
     subject = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
-    x, key = subject.operands.x, subject.operands.key
+    numbers, verdicts = subject.numbers, subject.verdicts
+    x, n, d = (numbers[name] for name in "xnd")
     for difference in (1, 1 << 20, 0xF0001 << 9):
-        other = pow(x ^ difference, key.d, key.n)
-        assert subject.is_of_another_input(other)
-        assert not subject.reveals(other)
-    for other in (pow(x, key.d, key.n), pow(x ^ (1 << 40 | 1), key.d, key.n)):
-        assert not subject.is_of_another_input(other)
+        other = pow(x ^ difference, d, n)
+        assert verdicts.is_of_another_input(other)
+        assert not verdicts.reveals(other)
+    for other in (pow(x, d, n), pow(x ^ (1 << 40 | 1), d, n)):
+        assert not verdicts.is_of_another_input(other)
 
 
 @pytest.mark.parametrize("command", [Command.MODMUL, Command.MODEXP])
 def test_an_operation_without_a_key_reveals_none(command):
     subject = NumberSubject(CHOICE, command, 64, seed=1)
     assert not subject.checked
-    assert not subject.reveals(subject.expected ^ 1)
-    assert not subject.is_of_another_input(subject.expected ^ 1)
+    wrong = command.operation.expected(subject.numbers, 0) ^ 1
+    assert not subject.verdicts.reveals(wrong)
+    assert not subject.verdicts.is_of_another_input(wrong)
 
 
 # --- Kinds ----------------------------------------------------------------------------------------
@@ -278,9 +281,9 @@ SIGNING = NumberSubject(
 )
 
 
-def signed(nonce, operands=None):
+def signed(nonce, given=None):
     """A signature as the engine gives it, with this nonce."""
-    numbers = dict((operands or SIGNING.operands).numbers)
+    numbers = dict(given or SIGNING.numbers)
     order = ("z", "d", "gx", "gy", "a", "b", "p", "n")
     z, d, *others = (numbers[one] for one in order)
     r, s = signature(z, d, nonce, *others)
@@ -288,35 +291,31 @@ def signed(nonce, operands=None):
 
 
 def test_whether_a_nonce_follows():
-    n = SIGNING.operands.numbers["n"]
+    n = SIGNING.numbers["n"]
     before = 0x1234_5678_9ABC_DEF1
-    last = signed(before, SIGNING._before)
+    last = signed(before, SIGNING.before)
     for usual in (0x9B57_3CC8_B414_435C, 0x7FFF_0000_FFFF_8000, 0x0001_2345_6789_ABCD):
-        assert SIGNING.is_signature(signed(usual))
-        assert not SIGNING.nonce_follows(signed(usual), last)
-        assert not SIGNING.is_signature(signed(usual) ^ 1)
+        assert SIGNING.verdicts.is_right(signed(usual))
+        assert not SIGNING.verdicts.nonce_follows(signed(usual), last)
+        assert not SIGNING.verdicts.is_right(signed(usual) ^ 1)
     known = (1, 0xFFFF_FFFF_FFFF, n - 0x1234, 0x1234_5678_9ABC_0000, 0x1234_5678_9ABC_FFFF)
     for nonce in (*known, before, n - before):
-        assert SIGNING.nonce_follows(signed(nonce), last)
+        assert SIGNING.verdicts.nonce_follows(signed(nonce), last)
 
 
 def test_first_and_second_operation_of_a_key():
     """Before the first one there was another key; before the second the same, which is not loaded
     again."""
     first, second = (replace(SIGNING, number=number) for number in (1, 2))
-    assert SIGNING._before == first._before
-    assert first._before.numbers["d"] != first.operands.numbers["d"]
-    differ = {
-        one
-        for one, value in second.operands.numbers.items()
-        if value != second._before.numbers[one]
-    }
+    assert SIGNING.before == first.before
+    assert first.before["d"] != first.numbers["d"]
+    differ = {one for one, value in second.numbers.items() if value != second.before[one]}
     assert differ == {"z"}
     assert second.command_line == f"{SIGNING.command_line} --operation-number 2"
     private = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=2)
-    assert private._before == replace(private, number=2)._before
-    assert private._before.key == private.operands.key
-    assert replace(private, number=1)._before.key != private.operands.key
+    assert private.before == replace(private, number=2).before
+    assert {**private.before, "x": 0} == {**private.numbers, "x": 0}
+    assert replace(private, number=1).before["n"] != private.numbers["n"]
     with pytest.raises(ValueError, match="EC_MULTIPLY keeps nothing of a key"):
         replace(SIGNING, command=Command.EC_MULTIPLY, number=2)
 

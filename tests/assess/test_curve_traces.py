@@ -41,7 +41,7 @@ def test_what_varies_in_each_group(command, test, in_both, tested):
     groups = {True: [], False: []}
     for number in range(40):
         one = own.draw(number)
-        groups[one.fixed].append(one.operands.numbers)
+        groups[one.fixed].append(one.numbers)
     for fixed, drawn in groups.items():
         assert len(drawn) > 10
         varying = {name for name in drawn[0] if len({one[name] for one in drawn}) > 1}

@@ -4,7 +4,7 @@ import pytest
 
 from coprime.assess.nonces import key_follows
 from coprime.ec.samples import SHORT_WEIERSTRASS
-from coprime.operations.ecdsa_sign_with import signature
+from coprime.model.curve_points import signature
 
 N = SHORT_WEIERSTRASS.n
 Z, D = 0x1357_9BDF_0246_8ACE, 0x7A3B_91C5_D2E4_F608

@@ -7,11 +7,13 @@ from coprime.cli import parser
 from coprime.cli.arguments import ec as keys_cli
 from coprime.cli.run import predicted
 from coprime.device.accelerator import Result
+from coprime.device.jobs import Job
 from coprime.ec.montgomery import X25519
 from coprime.ec.samples import curve_for
-from coprime.engine.contract import Command
+from coprime.engine.contract import Command, Operand
+from coprime.operations.operation import Encoded
 from coprime.rsa import keys
-from coprime.runs.numbers import Operands, operands_on
+from coprime.runs.numbers import numbers_on
 from tests.cli.command import RUN_FIELDS, run, run_json
 
 
@@ -38,7 +40,7 @@ def test_an_operation_on_a_montgomery_curve():
 
 
 def test_numbers_of_a_montgomery_curve():
-    numbers = operands_on(Command.X_MULTIPLY, X25519, 1).numbers
+    numbers = numbers_on(Command.X_MULTIPLY, X25519, 1)
     theirs = X25519PrivateKey.from_private_bytes(numbers["e"].to_bytes(32, "little"))
     point = X25519PublicKey.from_public_bytes(X25519.encode_point(numbers["x"]))
     expected = Command.X_MULTIPLY.operation.expected(numbers, 0)
@@ -195,8 +197,10 @@ def test_locked_key_with_its_passphrase(capsys, tmp_path):
 
 def test_secrets_stay_out_of_reprs(key_file):
     key = keys.load_private(key_file)
-    operands = Operands({"x": key.d, "y": key.p, "e": key.q, "m": key.n}, key)
-    text = repr(key) + str(key) + repr(operands) + repr(Result(key.d, 1, 1))
+    result = Result(key.d, 1, 1, outputs={"power": key.d})
+    job = Job(Command.RSA_PRIVATE, {}, {Operand.P: key.p, Operand.Q: key.q}, key.d)
+    encoded = Encoded({}, job.operands, job.x)
+    text = repr(key) + str(key) + repr(job) + repr(encoded) + repr(result)
     for value in (key.d, key.p, key.q, key.dp, key.dq, key.qinv):
         assert str(value) not in text
         assert f"{value:x}" not in text

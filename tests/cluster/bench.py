@@ -9,8 +9,9 @@ from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.device.simulated import SimulatedDevice, open_cluster
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix, private_operation
 from coprime.flow.parts import cluster_verilog
+from coprime.operations.encodings.radix import Radix
+from coprime.operations.encodings.rsa_key import key_numbers
 from coprime.rsa import keys
 
 LENGTHS = {
@@ -184,9 +185,11 @@ class Bench:
         length = length or self.own.max_length
         key = keys.generate(length, 17, seed=seed)
         x = random.Random(seed).randrange(key.n)
-        operands, lengths = private_operation(self.own, key)
-        operands[Operand.X] = x
-        return Work(Command.RSA_PRIVATE, operands, lengths, pow(x, key.d, key.n))
+        encoded = Command.RSA_PRIVATE.operation.encoding.encode(
+            {"x": x, **key_numbers(key)}, self.own
+        )
+        operands = encoded.among(self.own.required[Command.RSA_PRIVATE])
+        return Work(Command.RSA_PRIVATE, operands, encoded.lengths, pow(x, key.d, key.n))
 
     def any_work(self, seed):
         length = random.Random(seed).randint(self.own.min_length + 8, self.own.max_length)

@@ -13,7 +13,7 @@ from coprime.cluster.lean_node import LeanNode
 from coprime.cluster.lean_packet import LeanPacketLayout, Setting
 from coprime.cluster.packet import REPLY_OFFSET
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import private_operation
+from coprime.operations.encodings.rsa_key import key_numbers
 from coprime.rsa import keys
 
 CORES, NUMBER = 6, 4
@@ -104,10 +104,12 @@ def run(process):
 
 def private(seed, **changed):
     key = keys.generate(64, 17, seed=seed)
-    operands, lengths = private_operation(OWN, key)
     x = random.Random(seed).randrange(key.n)
+    numbers = {"x": x, **key_numbers(key)}
+    encoded = Command.RSA_PRIVATE.operation.encoding.encode(numbers, OWN)
+    operands = encoded.among(OWN.required[Command.RSA_PRIVATE])
     others = {Operand[name]: value for name, value in changed.items()}
-    return {**operands, Operand.X: x, **others}, lengths, pow(x, key.d, key.n)
+    return {**operands, **others}, encoded.lengths, pow(x, key.d, key.n)
 
 
 def test_packets_for_others_pass_unchanged_in_one_cycle():

@@ -34,8 +34,9 @@ def test_numbers_that_have_moved_by_digits(driver, wrong):
     operands = {Operand.P: SHORT_WEIERSTRASS.p, Operand.Q: SHORT_WEIERSTRASS.n}
     job = Job(Command.ECDSA_SIGN, {}, operands)
     value = R | S << HALF
-    residue = driver.expected_residue(job, value, X)
-    assert residue == driver.expected_residue(job, wrong, X)
-    assert driver.is_as_checked(job, value, X, residue)
-    assert not driver.is_as_checked(job, wrong, X, residue)
-    assert not driver.is_as_checked(job, value ^ 1, X, residue)
+    encoding = Command.ECDSA_SIGN.operation.encoding
+    residue = encoding.residue(operands, value, X, DIGIT)
+    assert residue == encoding.residue(operands, wrong, X, DIGIT)
+    assert driver.is_sound(job, value, X, residue)
+    assert not driver.is_sound(job, wrong, X, residue)
+    assert not driver.is_sound(job, value ^ 1, X, residue)

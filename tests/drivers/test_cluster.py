@@ -6,11 +6,11 @@ import pytest
 
 from coprime.catalog import choose
 from coprime.ec.samples import SHORT_WEIERSTRASS
-from coprime.engine.contract import Error, Operand
-from coprime.engine.precomputation import private_operation
+from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
 from coprime.flow.simulation import Chain, build_simulation
 from coprime.model.curve_points import multiple
+from coprime.operations.encodings.rsa_key import key_numbers
 from coprime.rsa import keys
 from tests.drivers.harness import (
     CLUSTER,
@@ -130,7 +130,9 @@ def test_lean_nodes(tmp_path):
         *(*SOURCES, library, f"-Wl,-rpath,{library.parent}"),
     )
     key, x = KEYS[0], 12345
-    constants, _ = private_operation(choice.core.design.capabilities, key)
+    engine = choice.core.design.capabilities
+    numbers = {"x": x, **key_numbers(key)}
+    constants = Command.RSA_PRIVATE.operation.encoding.encode(numbers, engine).operands
     names = ("P_POWER", "Q_POWER", "CRT_P", "CRT_Q", "M_INVERSE", "P_INVERSE", "Q_INVERSE")
     numbers = [*(getattr(key, name) for name in NUMBERS), x]
     numbers += [constants[Operand[name]] for name in names]

@@ -20,14 +20,14 @@ from coprime.ec.samples import SHORT_EDWARDS
 from coprime.ec.samples import SHORT_WEIERSTRASS as FIELD_64
 from coprime.ec.weierstrass import CURVES as NAMED
 from coprime.ec.weierstrass import WeierstrassCurve, curve_named
-from coprime.engine.contract import Error, Operand
-from coprime.engine.precomputation import Radix
+from coprime.engine.contract import Command, Error, Operand
 from coprime.engine.residue import residue_width
 from coprime.model import edwards_points
 from coprime.model.combs import jacobian_tooth
-from coprime.model.curve_points import base_multiple, multiple
+from coprime.model.curve_points import base_multiple, multiple, signature
 from coprime.model.scalar_blinding import comb_bits
-from coprime.operations.ecdsa_sign_with import signature
+from coprime.operations.encodings.pairs import field_operands
+from coprime.operations.encodings.radix import Radix
 from coprime.program.operands import PAIRS_OF_TABLE, TABLE_T_COORDINATES
 from tests.drivers.harness import (
     CURVES,
@@ -111,9 +111,20 @@ def go(harness, name, *numbers):
     return tuple(rest[:-1])
 
 
-def radix_of(harness):
+def engine_of(harness):
+    """What encodings ask of an engine."""
     own = harness.own
-    return Radix(own.digit_width, own.headroom, own.radix_bits, harness.blinds_scalars)
+    return SimpleNamespace(
+        digit_width=own.digit_width,
+        headroom=own.headroom,
+        radix_bits=own.radix_bits,
+        half_bits=harness.half_bits,
+        blinds_scalars=harness.blinds_scalars,
+    )
+
+
+def radix_of(harness):
+    return Radix.of(engine_of(harness))
 
 
 def length_of(harness, curve):
@@ -130,8 +141,8 @@ def test_constants(weierstrass, curve):
     set_curve(weierstrass, curve)
     found = weierstrass("make_curve", 0)
     length, radix = length_of(weierstrass, curve), radix_of(weierstrass)
-    given = radix.curve_operands(curve.p, curve.n, length)
-    longer = comb_bits(length) if radix.blinds_scalars else 0
+    given = field_operands(radix, curve.p, curve.n, length)
+    longer = comb_bits(length) if weierstrass.blinds_scalars else 0
     tooth = jacobian_tooth(curve.n, length, radix.width, radix.headroom, longer)
     powers = [given[one] for one in (Operand.P_INVERSE, Operand.P_POWER)]
     powers += [given[one] for one in (Operand.Q_INVERSE, Operand.Q_POWER)]
@@ -145,9 +156,8 @@ def test_the_table(weierstrass, curve):
     made(weierstrass, curve, table=False)
     code, *numbers = weierstrass("make_table", 0)
     length, half = length_of(weierstrass, curve), weierstrass.half_bits
-    given, _ = radix_of(weierstrass).base_operands(
-        curve.base, curve.a, curve.p, curve.n, length, half
-    )
+    encoding = Command.EC_BASE_MULTIPLY.operation.encoding
+    given, _ = encoding.table(curve.domain, length, engine_of(weierstrass))
     pairs = [one for both in zip(numbers[::2], numbers[1::2], strict=True) for one in both]
     expected = [
         part for one in PAIRS_OF_TABLE for part in (given[one] % 2**half, given[one] >> half)
@@ -426,11 +436,11 @@ def test_the_table_of_an_edwards_curve(edwards, curve):
     set_curve(edwards, curve)
     assert edwards("make_curve", 0)[0] == 0
     code, *numbers = edwards("make_table", 0)
-    length, half, radix = length_of(edwards, curve), edwards.half_bits, radix_of(edwards)
-    given, _ = radix.edwards_operands(
-        curve.base, (curve.a, curve.d), curve.p, curve.n, length, half
+    length, half = length_of(edwards, curve), edwards.half_bits
+    given, base = (
+        command.operation.encoding.table(curve.domain, length, engine_of(edwards))[0]
+        for command in (Command.ED_BASE_MULTIPLY, Command.ED_VERIFY)
     )
-    base = radix.edwards_table([curve.base], curve.d, curve.p, length, half)
     places = [(given, one) for one in (*PAIRS_OF_TABLE, *TABLE_T_COORDINATES)]
     places += [(base, Operand.TABLE_0), (base, Operand.TABLE_8)]
     expected = [part for of, one in places for part in (of[one] % 2**half, of[one] >> half)]

@@ -6,9 +6,9 @@ from coprime.catalog import choose, settings_for
 from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Command, Error
 from coprime.engine.curve_settings import ALL_CURVES, CURVES, KINDS, CurveSettings
-from coprime.operations.ecdsa_sign import is_signature
-from coprime.runs.execution import execute, predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.model.curve_points import is_signature
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_numbers
 from tests.benches import open_bench, run_in_both_orders
 
 TOGETHER = [one for one in CURVES if "+" in one]
@@ -24,7 +24,7 @@ DESIGNS = [
 def test_every_operation(name, curves):
     bench = open_bench(name, max_bits="256", curves=curves)
     commands = [one for one in Command if one in bench.design.capabilities.required]
-    kinds = {one.operation.setting[1] for one in commands if one.operation.is_of_curves}
+    kinds = {one.operation.setting[1] for one in commands if one.operation.encoding.form}
     assert kinds == set(curves.split("+"))
     run_in_both_orders(bench, commands)
     bench.device.close()
@@ -35,11 +35,11 @@ def test_every_operation(name, curves):
 def test_drawn_nonces(family):
     command = Command.ECDSA_SIGN
     bench = open_bench(family, max_bits=256, curves=EVERY, ecdsa="drawn")
-    operands = random_operands(command, 64, seed=7)
+    numbers = random_numbers(command, 64, seed=7)
     driver = Accelerator(bench.device)  # the bench's own compares results with the prediction
-    found = execute(driver, command, operands)
-    assert is_signature(driver.operation_result(command, found.value), **operands.numbers)
-    assert found.cycles == predict_operation(bench.design, command, operands).cycles
+    found = driver.operate(command, numbers)
+    assert is_signature((found.outputs["r"], found.outputs["s"]), **numbers)
+    assert found.cycles == predict_operation(bench.design, command, numbers).cycles
     bench.device.close()
 
 
@@ -57,8 +57,8 @@ def test_none_takes_longer_beside_the_others(family, most):
         own = [each.capabilities for each in (alone, together)]
         bits = next(n for n in range(64, 0, -1) if own[0].digits(n) == own[1].digits(n))
         for command in own[0].required:
-            if command.operation.is_of_curves:
-                numbers = random_operands(command, bits, seed=7)
+            if command.operation.encoding.form:
+                numbers = random_numbers(command, bits, seed=7)
                 predicted = [predict_operation(one, command, numbers) for one in (alone, together)]
                 cycles = [one.cycles for one in predicted]
                 assert abs(cycles[1] - cycles[0]) <= most * cycles[0]

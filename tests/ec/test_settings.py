@@ -4,9 +4,9 @@ import pytest
 
 from coprime.device.accelerator import Accelerator
 from coprime.engine.contract import Command
-from coprime.operations.ecdsa_sign import is_signature
-from coprime.runs.execution import execute, predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.model.curve_points import is_signature
+from coprime.runs.execution import predict_operation
+from coprime.runs.numbers import random_numbers
 from tests.benches import open_bench
 
 SIGN_WITH, BASE, ED_BASE = (
@@ -28,7 +28,7 @@ MULTIPLES = [
 def test_multiples(family, curves, command):
     """The bench compares result and cycles with the prediction, and the driver RESIDUE."""
     bench = open_bench(family, max_bits=256, curves=curves)
-    execute(bench.accelerator, command, random_operands(command, 64, seed=7))
+    bench.accelerator.operate(command, random_numbers(command, 64, seed=7))
     bench.device.close()
 
 
@@ -40,12 +40,12 @@ def test_drawn_nonces(family, profile):
     bench = open_bench(family, max_bits=256, curves="weierstrass", ecdsa=profile)
     driver = Accelerator(bench.device)
     assert driver.blinds_scalars == (profile == "hardened")
-    operands = random_operands(command, 64, seed=7)
-    found = [execute(driver, command, operands) for _ in range(3)]
+    numbers = random_numbers(command, 64, seed=7)
+    found = [driver.operate(command, numbers) for _ in range(3)]
     assert len({one.value for one in found}) == 3
     for one in found:
-        assert is_signature(driver.operation_result(command, one.value), **operands.numbers)
-        assert one.cycles == predict_operation(bench.design, command, operands).cycles
+        assert is_signature((one.outputs["r"], one.outputs["s"]), **numbers)
+        assert one.cycles == predict_operation(bench.design, command, numbers).cycles
     bench.device.close()
 
 
@@ -61,7 +61,7 @@ def test_blinded_scalars(family):
         Command.ECDSA_VERIFY,
     ):
         for seed in (7, 8, 7):
-            execute(bench.accelerator, command, random_operands(command, 64, seed=seed))
+            bench.accelerator.operate(command, random_numbers(command, 64, seed=seed))
     bench.device.close()
 
 
@@ -73,5 +73,5 @@ def test_blinded_scalars(family):
 def test_tiles(tile, tiles, delay, command):
     settings = {"tile": tile, "tiles": tiles, "delay": delay}
     bench = open_bench("ring", max_bits=256, curves="weierstrass", **settings)
-    execute(bench.accelerator, Command[command], random_operands(Command[command], 64, seed=7))
+    bench.accelerator.operate(Command[command], random_numbers(Command[command], 64, seed=7))
     bench.device.close()

@@ -19,13 +19,14 @@ from coprime.device.jobs import EngineError, value_of, words_of
 from coprime.device.simulated import open_simulation
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix, private_operation
 from coprime.engine.random_digit import RandomDigit
 from coprime.engine.ring import RING_TILES, ring
 from coprime.exponentiators.names import BLINDINGS
 from coprime.flow.boards import BOARDS
 from coprime.flow.parts import accelerator_verilog
 from coprime.model.masked_private import MaskedPrivate
+from coprime.operations.encodings.radix import Radix
+from coprime.operations.encodings.rsa_key import key_numbers, private_operands
 from coprime.operations.masked_primes import PrimeMasking
 from coprime.operations.masked_private import Masking
 from coprime.package.describe import describe
@@ -236,7 +237,10 @@ def bits_of_digits(subject, ones, count):
 def check_masked_primes(half, drawn, parts):
     """M' and R R_p of each prime, and -R R_p of P, and multiples of it of the drawn digits."""
     design, v = half.design, mask_bits(half.subject.width)
-    operands, lengths = private_operation(design.capabilities, half.key)
+    encoded = Command.RSA_PRIVATE.operation.encoding.encode(
+        {"x": 0, **key_numbers(half.key)}, design.capabilities
+    )
+    operands, lengths = encoded.operands, encoded.lengths
     powers = {Operand.Q: operands[Operand.Q_POWER], Operand.P: operands[Operand.P_POWER]}
     kept = [
         (Operand.Q, PerPrime.SCALED_Q, PerPrime.MASKED_POWER_Q),
@@ -378,8 +382,8 @@ def test_a_blinded_exponent_has_the_bits_of_its_multiple(tile, tiles):
 
 def predicted(design, bits):
     key, half = generate(bits, seed=1), bits // 2
-    operands = Radix.of(design.capabilities).private_operands(
-        key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
+    operands = private_operands(
+        Radix.of(design.capabilities), key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
     )
     lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half, Length.EXPONENT: 17}
     numbers = {**operands, Operand.E: key.e, Operand.X: 2}

@@ -9,9 +9,9 @@ import pytest
 
 from coprime.catalog import FAMILIES, choose, family_named
 from coprime.engine.contract import Command
-from coprime.engine.lengths import Lengths
+from coprime.operations.lengths import Lengths
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 
 RING = family_named("ring")
 BUDGET = RING.budget
@@ -22,7 +22,7 @@ LIMITS = (1, 2, 3, 4, 5, 6, 11, 12, 17, 18, 24, BUDGET.parameter.maximum)
 def private_cycles(choice):
     """Of RSA_PRIVATE with a key as long as the design takes."""
     bits = choice.values["max_bits"]
-    operands = random_operands(Command.RSA_PRIVATE, bits, seed=2)
+    operands = random_numbers(Command.RSA_PRIVATE, bits, seed=2)
     return predict_operation(choice.design, Command.RSA_PRIVATE, operands).cycles
 
 

@@ -19,7 +19,8 @@ from coprime.engine.banked_lane import BankedLane
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.layout import Layout
-from coprime.engine.precomputation import Radix
+from coprime.operations.encodings.radix import Radix
+from coprime.operations.encodings.rsa_key import private_operands
 from coprime.program.operands import Core
 from coprime.program.steps import Next
 from coprime.rsa import operations
@@ -41,8 +42,8 @@ def bench():
 def private(design, key, bits):
     """The prediction of a private operation."""
     half = bits // 2
-    operands = Radix.of(design.capabilities).private_operands(
-        key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
+    operands = private_operands(
+        Radix.of(design.capabilities), key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
     )
     lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half}
     lengths[Length.EXPONENT] = key.e.bit_length()

@@ -9,7 +9,8 @@ from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.families import INTERLEAVED_CSA, MONTGOMERY_1CSA, MONTGOMERY_2CSA, MONTGOMERY_R2
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
-from coprime.engine.precomputation import Radix
+from coprime.operations.encodings.radix import Radix
+from coprime.operations.encodings.rsa_key import private_operands
 from coprime.rsa.keys import generate
 from tests.engine.ports import EnginePorts
 
@@ -62,8 +63,8 @@ class Bench(EnginePorts):
         key = generate(bits, seed=1)
         own = self.design.capabilities
         half = bits // 2
-        operands = Radix.of(own).private_operands(
-            key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
+        operands = private_operands(
+            Radix.of(own), key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
         )
         lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half}
         lengths[Length.EXPONENT] = key.e.bit_length()

@@ -10,9 +10,9 @@ from coprime.bus import registers
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm as fdfm_design
 from coprime.model.fdfm import crt_decryption
+from coprime.operations.encodings.rsa_key import WorstCaseNumbers
 from coprime.papers import fdfm as paper
 from coprime.rsa.keys import generate
-from coprime.runs.numbers import WorstCaseNumbers
 from tests.benches import open_bench
 
 
@@ -101,9 +101,8 @@ def test_any_memory_contents_end(fdfm):
     generator = random.Random(9)
     accelerator = fdfm.accelerator
     for length in (20, 64, 100):
-        job = accelerator._power_job(
-            Command.MODEXP, generator.getrandbits(30) | 1, modulus(generator, length), length, 30
-        )
+        e, m = generator.getrandbits(30) | 1, modulus(generator, length)
+        job = accelerator.modexp_job(1, e, m, exponent_length=30)
         junk = {
             operand: value
             if operand in (Operand.M, Operand.E)

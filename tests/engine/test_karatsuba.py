@@ -11,8 +11,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from coprime.cells.facts import WIDTHS
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.karatsuba import karatsuba
-from coprime.engine.precomputation import Radix
 from coprime.exponentiators.exponentiation import WINDOWS
+from coprime.operations.encodings.radix import Radix
+from coprime.operations.encodings.rsa_key import private_operands
 from tests.benches import open_bench
 from tests.engine.ports import EnginePorts
 
@@ -253,8 +254,8 @@ def test_unequal_lengths_of_interleaved_primes():
 
     async def process(context):
         for lengths, expected in (((12, 6), Error.LENGTH_ZERO), ((12, 12), Error.NONE)):
-            operands = Radix.of(own).private_operands(
-                n, (p, q), (d % (p - 1), d % (q - 1)), 18, lengths
+            operands = private_operands(
+                Radix.of(own), n, (p, q), (d % (p - 1), d % (q - 1)), 18, lengths
             )
             operands[Operand.X] = x
             in_bits = {Length.MODULUS: 18, Length.P: lengths[0], Length.Q: lengths[1]}

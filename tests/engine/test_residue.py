@@ -7,7 +7,8 @@ from amaranth.sim import Simulator
 
 from coprime.cells.tiles import TILES
 from coprime.engine.families import RING_TILES
-from coprime.engine.residue import Residue, residue_modulus
+from coprime.engine.residue import Residue
+from coprime.model.widths import residue_modulus
 
 DIGITS = 40
 

@@ -11,8 +11,8 @@ from amaranth.sim import Simulator
 from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm
-from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
+from coprime.operations.encodings.radix import Radix
 from coprime.program.assembler import LONGEST_TABLE, Program
 from coprime.program.operands import Context, Core
 from coprime.program.steps import Next, StepKind

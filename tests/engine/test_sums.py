@@ -13,9 +13,9 @@ from coprime.engine.compact import compact
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm
 from coprime.engine.linear_pipeline import LinearPipeline
-from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.operations.banked import Banked, prepare_banked
+from coprime.operations.encodings.radix import Radix
 from coprime.program.assembler import Program
 from coprime.program.builder import Builder
 from coprime.program.numbers.allocation import Allocation

@@ -13,13 +13,13 @@ from amaranth.sim import Simulator
 from coprime.cells.parity_ram import ParityRam
 from coprime.cells.tiles import TILES
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix
 from coprime.engine.ring import ring
 from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.overlap import OverlapModel
 from coprime.engine.sequencer.step_kinds import step_kinds
 from coprime.multipliers.ring.multiplication import RingMultiplication
 from coprime.operations.banked import Banked
+from coprime.operations.encodings.radix import Radix
 from coprime.operations.x_multiply import Ladder
 from coprime.program.assembler import Program
 from coprime.program.operands import Context, Core, Exchanged, Mode

@@ -20,8 +20,7 @@ from coprime.explore import design_figures, openssl
 from coprime.explore.measure import measure_area
 from coprime.explore.shipped import shipped_points
 from coprime.explore.standard_keys import LONGEST_SEARCH, standard_key
-from coprime.runs.execution import execute
-from coprime.runs.numbers import Operands, random_operands
+from coprime.runs.numbers import random_numbers
 
 
 class Watch:
@@ -50,7 +49,7 @@ def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits
     bench = request.getfixturevalue(family)
     own = bench.design.capabilities
     watch = Watch(bench.device)
-    run = execute(Accelerator(watch), Command.MODMUL, random_operands(Command.MODMUL, bits, 1))
+    run = Accelerator(watch).operate(Command.MODMUL, random_numbers(Command.MODMUL, bits, 1))
     bench.accelerator.forget()  # its device holds what another driver has loaded
     assert watch.cycles == run.cycles + front_end_cycles(own, bits)
 
@@ -69,10 +68,10 @@ def test_cycles_of_operations_on_curves(command):
     made = ("ED_BASE_MULTIPLY", "ED_FINISH")
     assert fields == {("ED_VERIFY", 255), *itertools.product(made, (255, 448))}
     found = next(one for one in figures if (one.operation, one.bits) == (command.name, 255))
-    operands = Operands(curve_numbers(command, ED25519, random.Random(1)))
+    numbers = curve_numbers(command, ED25519, random.Random(1))
     with open_simulation(choice) as device:
         watch = Watch(device)
-        run = execute(Accelerator(watch), command, operands)
+        run = Accelerator(watch).operate(command, numbers)
     assert watch.cycles == run.cycles + found.command_cycles - found.engine_cycles
     if command is Command.ED_FINISH:  # those of a verification depend on the signature
         assert run.cycles == found.engine_cycles

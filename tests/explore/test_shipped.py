@@ -25,7 +25,7 @@ from coprime.flow.parts import build_command
 from coprime.flow.sources import sources
 from coprime.papers.published import Computed, Derived, tables
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 from coprime.runs.single_multiplication import predict_multiplication
 from tests.cli.command import run_json
 
@@ -121,7 +121,7 @@ def predicted(point):
     if point.operation in ALONE.values():
         return predict_multiplication(design, point.bits, point.operation)
     command, own = Command[point.operation], design.capabilities
-    operands = random_operands(
+    operands = random_numbers(
         *(command, point.bits, point.seed),
         exponents=point.exponents,
         modulus=own.fixed_modulus,

@@ -12,9 +12,9 @@ import pytest
 from coprime.catalog import FAMILIES
 from coprime.device.accelerator import EngineError
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix
 from coprime.exponentiators.exponentiation import WINDOWS, Exponentiation
 from coprime.exponentiators.names import EXPONENTIATORS
+from coprime.operations.encodings.radix import Radix
 from coprime.program.builder import Builder
 from coprime.program.operands import Context, Core, Entry
 from coprime.program.steps import COUNTER_BITS, StepKind

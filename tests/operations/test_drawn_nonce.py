@@ -10,7 +10,7 @@ from coprime.engine.contract import Command, Error
 from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.program.operands import Core
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 
 SIGN = Command.ECDSA_SIGN
 KNOWN = 12345
@@ -30,7 +30,7 @@ def error_of(profile, spoilt):
             tests.append(lane.pc.address)
         execute(lane)
 
-    operands = random_operands(SIGN, 64, 1, checked=design.capabilities.checked)
+    operands = random_numbers(SIGN, 64, 1, checked=design.capabilities.checked)
     with patch.object(LaneModel, "execute", with_fault):
         try:
             predict_operation(design, SIGN, operands)

@@ -16,7 +16,6 @@ from coprime.ec.edwards import ED448, ED25519
 from coprime.ec.samples import curve_numbers
 from coprime.engine.contract import Command, Error
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands
 
 PAGE = (Path(__file__).parents[2] / "docs" / "curves.md").read_text("utf-8")
 CURVES = (ED25519, ED448)
@@ -29,7 +28,7 @@ def design_of(family="compact", **settings):
 
 def predicted(command, curve, given=None, **settings):
     numbers = curve_numbers(command, curve, random.Random(1)) | (given or {})
-    return predict_operation(design_of(**settings), command, Operands(numbers))
+    return predict_operation(design_of(**settings), command, numbers)
 
 
 def cycles_on_the_page():
@@ -95,6 +94,6 @@ def test_numbers_of_the_last_step(name):
 def test_ring_takes_the_same_cycles_for_each_scalar(curve):
     scalars = (0, 1, 2, curve.n - 1, curve.n >> 1, 0x55 << 244, (1 << 251) + 1)
     found = {
-        predicted(Command.ED_BASE_MULTIPLY, curve, {"r": r}, family="ring").cycles for r in scalars
+        predicted(Command.ED_BASE_MULTIPLY, curve, {"k": k}, family="ring").cycles for k in scalars
     }
     assert len(found) == 1

@@ -16,7 +16,7 @@ from coprime.device.simulated import open_cluster
 from coprime.engine.contract import Command, Error
 from coprime.package.package import write_package
 from coprime.runs.execution import Identity, predict_operation
-from coprime.runs.numbers import expected_result, random_operands
+from coprime.runs.numbers import random_numbers
 from tests.benches import grouped, open_bench
 from tests.drivers.bindings import Memory, driver_of, modulus, words
 from tests.drivers.harness import DRIVER, compile_c
@@ -214,14 +214,14 @@ def test_the_c_driver(bench, tmp_path):
 @pytest.mark.matrix
 def test_a_cluster():
     choice = choose("cluster", {"cores": "2", "max_bits": "128", "modexp2": "1"})
-    work = [random_operands(MODEXP2, 96, seed) for seed in range(3)]
+    work = [random_numbers(MODEXP2, 96, seed) for seed in range(3)]
     with open_cluster(choice) as device:
         scheduler = Scheduler(Cluster(device))
-        requests = [scheduler.operate(MODEXP2, one.numbers) for one in work]
+        requests = [scheduler.operate(MODEXP2, one) for one in work]
         for _ in scheduler.completed():
             pass
     found = [request.result.value for request in requests]
-    assert found == [expected_result(MODEXP2, one)[0] for one in work]
+    assert found == [MODEXP2.operation.expected(one, 0) for one in work]
 
 
 # --- Tools --------------------------------------------------------------------------------------
@@ -229,11 +229,11 @@ def test_a_cluster():
 
 def test_random_operands_fit_what_is_built_for_them():
     for bits in (64, 65, 127, 128):
-        operands = random_operands(MODEXP2, bits, 1, exponents="worst")
-        assert operands.numbers["e"] == operands.numbers["f"] == (1 << bits // 2) - 1
+        numbers = random_numbers(MODEXP2, bits, 1, exponents="worst")
+        assert numbers["e"] == numbers["f"] == (1 << bits // 2) - 1
         design = choose("fdfm", {"modexp2": "1"}).design
-        found = predict_operation(design, MODEXP2, operands)
-        assert found.result == expected_result(MODEXP2, operands)[0]
+        found = predict_operation(design, MODEXP2, numbers)
+        assert found.result == MODEXP2.operation.expected(numbers, 0)
 
 
 def test_the_command_line(capsys):

@@ -8,7 +8,7 @@ from coprime.engine.sequencer.lane_model import LaneModel
 from coprime.engine.sequencer.multiply_steps import MultiplySteps
 from coprime.program.operands import Core
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 
 MULTIPLES = {
     Command.EC_MULTIPLY: 0.92,
@@ -32,7 +32,7 @@ def products(monkeypatch, design, command):
 
     with monkeypatch.context() as patch:
         patch.setattr(MultiplySteps, "run", recorded)
-        result = predict_operation(design, command, random_operands(command, 64, seed=3)).result
+        result = predict_operation(design, command, random_numbers(command, 64, seed=3)).result
     return found, result
 
 

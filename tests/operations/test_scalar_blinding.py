@@ -18,7 +18,6 @@ from coprime.ec.edwards import ED448, ED25519
 from coprime.ec.samples import curve_numbers
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix
 from coprime.engine.sequencer import lane_model, length_check, linear_steps
 from coprime.engine.sequencer.linear_steps import LinearSteps
 from coprime.model import scalar_blinding
@@ -26,7 +25,6 @@ from coprime.model.combs import jacobian_tooth
 from coprime.model.scalar_blinding import comb_bits, random_bits
 from coprime.program.steps import StepKind
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands
 from tests.ec import small_curves
 from tests.ec.small_curves import points_of
 
@@ -52,10 +50,8 @@ def with_bits(monkeypatch, bits):
 def predicted(design, command, numbers):
     """Without a driver. EngineError if it is refused."""
     own = design.capabilities
-    operands, lengths = Radix.of(own).curve_operation(
-        command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
-    )
-    found = design.predict(command, operands, lengths)
+    encoded = command.operation.encoding.encode(numbers, own)
+    found = design.predict(command, encoded.among(own.operands), encoded.lengths)
     if found.error:
         raise EngineError(found.error)
     return found
@@ -276,10 +272,9 @@ def test_an_exponent_without_the_bits_of_r(command):
     design, numbers = design_of(), {}
     own = design.capabilities
     numbers = curve_numbers(command, curve_named("P-256"), random.Random(1))
-    unblinded = replace(Radix.of(own), blinds_scalars=False)
-    operands, lengths = unblinded.curve_operation(
-        command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
-    )
+    unblinded = replace(own, blinds_scalars=False)
+    encoded = command.operation.encoding.encode(numbers, unblinded)
+    operands, lengths = encoded.among(own.operands), dict(encoded.lengths)
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
     lengths[Length.EXPONENT] = 256 + random_bits(256)
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
@@ -306,7 +301,7 @@ def test_the_longest_exponent_of_half_of_m(command):
 def test_x_multiply_is_not_blinded():
     """It is the same with and without the parameter."""
     numbers = {"x": 9, "e": 5 << 250, "y": 121665, "m": 2**255 - 19}
-    given = (Command.X_MULTIPLY, Operands(numbers))
+    given = (Command.X_MULTIPLY, numbers)
     found = [
         predict_operation(design_of(one, curves="all"), *given) for one in ("drawn", "hardened")
     ]

@@ -24,7 +24,7 @@ from coprime.operations.weierstrass import POINT_OF_X
 from coprime.program.operands import MODULI, PAIRS_OF_TABLE
 from coprime.program.steps import Next
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import Operands, random_operands
+from coprime.runs.numbers import random_numbers
 
 pytestmark = pytest.mark.xdist_group("weierstrass on integers")
 
@@ -45,7 +45,7 @@ def design_of(family="compact", **settings):
 
 
 def predicted(command, numbers, **settings):
-    return predict_operation(design_of(**settings), command, Operands(numbers))
+    return predict_operation(design_of(**settings), command, numbers)
 
 
 def numbers_of(command, name, seed=1, **given):
@@ -182,7 +182,7 @@ def test_orders_that_are_too_short_for_a_comb(bits, has_comb):
 
 
 def test_a_short_curve_with_a_comb():
-    numbers = dict(random_operands(Command.EC_BASE_MULTIPLY, 64, 1).numbers)
+    numbers = dict(random_numbers(Command.EC_BASE_MULTIPLY, 64, 1))
     expected = multiple(*(numbers[one] for one in ("gx", "gy", "k", "a", "b", "p", "n")))
     found = predicted(Command.EC_BASE_MULTIPLY, numbers)
     half_bits = design_of().capabilities.half_bits

@@ -20,12 +20,12 @@ from coprime.device.jobs import Job
 from coprime.device.keyed_cluster import KeyedCluster
 from coprime.device.simulated import open_cluster
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix
+from coprime.operations.encodings.radix import Radix
 from coprime.operations.x_multiply import ladder
 from coprime.package.package import write_package
 from coprime.program.operands import SWAPPED_BY_BIT, Exchanged
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 from tests.benches import open_bench
 from tests.drivers.bindings import Memory, driver_of, modulus, words
 from tests.drivers.harness import DRIVER, compile_c
@@ -70,7 +70,7 @@ def test_cycles_of_ring_on_the_page():
 
 def cycles_of_ring(dsp, bits):
     design = choose("ring", {"curves": "montgomery", "dsp": dsp}).design
-    return predict_operation(design, X_MULTIPLY, random_operands(X_MULTIPLY, bits, 1)).cycles
+    return predict_operation(design, X_MULTIPLY, random_numbers(X_MULTIPLY, bits, 1)).cycles
 
 
 def test_a_scalar_that_is_shorter_than_the_modulus():

@@ -14,7 +14,7 @@ from coprime.engine.contract import Command, Error
 from coprime.flow.parts import NODE, cluster_verilog
 from coprime.rsa import keys
 from coprime.runs.execution import run_cluster
-from coprime.runs.numbers import Operands, random_operands
+from coprime.runs.numbers import random_numbers
 
 SMALL = {"cores": "16", "max_bits": "96"}
 
@@ -137,11 +137,11 @@ def test_no_core_is_left():
 
 def test_run_cluster():
     choice = choose("cluster", {"cores": "2", "max_bits": "64"})
-    work = [random_operands(Command.RSA_PRIVATE, 64, seed) for seed in (1, 2, 3)]
+    work = [random_numbers(Command.RSA_PRIVATE, 64, seed) for seed in (1, 2, 3)]
     told = []
     run = run_cluster(choice, Command.RSA_PRIVATE, work, progress=told.append)
     assert run.ok
-    assert run.result == pow(work[0].x, work[0].key.d, work[0].key.n)
+    assert run.result == pow(work[0]["x"], work[0]["d"], work[0]["n"])
     assert (run.requests, run.bits, sum(told)) == (3, 64, 3)
     assert run.predicted_cycles < run.cycles
     assert 0 < run.utilization < run.busy < 1
@@ -154,5 +154,5 @@ def test_run_cluster():
 def test_run_cluster_with_bad_numbers():
     choice = choose("cluster", {"cores": "2", "max_bits": "64"})
     with pytest.raises(EngineError) as caught:
-        run_cluster(choice, Command.MODMUL, [Operands.of(x=1, y=2, m=m) for m in (4, 5)])
+        run_cluster(choice, Command.MODMUL, [{"x": 1, "y": 2, "m": m} for m in (4, 5)])
     assert caught.value.code is Error.MODULUS_EVEN

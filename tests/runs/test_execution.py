@@ -8,7 +8,7 @@ from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Command, Error
 from coprime.runs.execution import predict_operation, run_on
 from coprime.runs.exponents import EXPONENTS
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 
 COMMANDS = [command for command in Command if command is not Command.WIPE]
 
@@ -34,7 +34,7 @@ def test_prediction_is_the_simulation(command, exponents):
         if command not in capabilities.required:
             continue
         modulus = capabilities.fixed_modulus
-        operands = random_operands(
+        operands = random_numbers(
             command,
             100 if modulus is None else modulus.bit_length(),
             3,
@@ -57,7 +57,7 @@ def test_worst_exponents_take_the_most_cycles():
         cycles = {
             exponents: [
                 predict_operation(
-                    design, command, random_operands(command, 64, seed, exponents=exponents)
+                    design, command, random_numbers(command, 64, seed, exponents=exponents)
                 ).cycles
                 for seed in range(5)
             ]
@@ -70,5 +70,5 @@ def test_worst_exponents_take_the_most_cycles():
 def test_refusals_are_predicted():
     design = family_named("fdfm").choose({"max_bits": "64"}).design
     with pytest.raises(EngineError) as caught:
-        predict_operation(design, Command.MODMUL, random_operands(Command.MODMUL, 100, 1))
+        predict_operation(design, Command.MODMUL, random_numbers(Command.MODMUL, 100, 1))
     assert caught.value.code is Error.LENGTH_OVER

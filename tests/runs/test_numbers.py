@@ -1,50 +1,44 @@
-"""Operands: from a seed, to their place, and the result by Python's integers."""
+"""The numbers of operations from a seed."""
 
-from functools import partial
+import random
 
 import pytest
 
 from coprime.engine.contract import Command
 from coprime.rsa import keys
-from coprime.runs.numbers import Operands, expected_result, random_operands
+from coprime.runs.numbers import domain_of, random_lengths, random_numbers
 
 COMMANDS = [command for command in Command if command is not Command.WIPE]
 
 
-def test_operands_reach_their_place():
-    def told(*call):
-        return call
-
-    functions = {name: partial(told, name) for name in ("private", "public", "numbers")}
-    key = keys.generate(64, seed=1)
-    plain, private, public = (
-        Operands({"x": 2, "y": 3, "e": 5, "m": 7}, one)
-        for one in (None, key, keys.RsaPublicKey(key.n, key.e))
-    )
-    for command, own, call in (
-        (Command.MODMUL, plain, ("numbers", Command.MODMUL, {"x": 2, "y": 3, "m": 7})),
-        (Command.MODEXP, plain, ("numbers", Command.MODEXP, {"x": 2, "e": 5, "m": 7})),
-        (Command.RSA_PUBLIC, plain, ("public", 7, 5, 2)),
-        (Command.MODMUL, public, ("numbers", Command.MODMUL, {"x": 2, "y": 3, "m": key.n})),
-        (Command.MODEXP, public, ("numbers", Command.MODEXP, {"x": 2, "e": key.e, "m": key.n})),
-        (Command.RSA_PUBLIC, public, ("public", key.n, key.e, 2)),
-        (Command.RSA_PUBLIC, private, ("public", key.n, key.e, 2)),
-        (Command.RSA_PRIVATE, private, ("private", key, 2)),
-    ):
-        assert own.given_to(command, **functions) == call
-    for own in (plain, public):
-        with pytest.raises(ValueError, match="RSA_PRIVATE needs a private key"):
-            own.given_to(Command.RSA_PRIVATE, **functions)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_same_seed_same_numbers(command):
+    bits = 64 if command.operation.on_curve else 80
+    one, two, other = (random_numbers(command, bits, seed) for seed in (1, 1, 2))
+    assert one == two
+    assert one != other
+    command.operation.encoding.check_names(one)
+    lengths = random_lengths(command, bits)
+    assert vars(command.operation.encoding.lengths(one)) == vars(lengths)
 
 
-@pytest.mark.parametrize("command", [Command.MODMUL, Command.MODEXP, Command.RSA_PUBLIC])
-def test_no_modulus(command):
-    assert expected_result(command, Operands.of(x=2, y=3, e=5, m=0)) == (0, 0)
+def test_the_key_of_a_seed():
+    key, numbers = keys.generate(80, seed=3), random_numbers(Command.RSA_PRIVATE, 80, 3)
+    assert (numbers["n"], numbers["d"], numbers["e"]) == (key.n, key.d, key.e)
+    worst = random_numbers(Command.RSA_PRIVATE, 80, 3, exponents="worst")
+    assert (worst["n"], worst["dp"], worst["e"]) == (key.n, (1 << 40) - 1, 0)
+    checked = random_numbers(Command.RSA_PRIVATE, 80, 3, exponents="worst", checked=True)
+    assert checked == numbers
 
 
-def test_same_seed_same_operands():
-    for command in COMMANDS:
-        bits = 64 if command.operation.on_curve else 80
-        one, two, other = (random_operands(command, bits, seed) for seed in (1, 1, 2))
-        assert one == two
-        assert one != other
+def test_a_modulus_that_is_given():
+    assert random_numbers(Command.MODMUL, 8, 1, modulus=0x9D)["m"] == 0x9D
+    with pytest.raises(ValueError, match="the modulus has 8 bits, and not 9"):
+        random_numbers(Command.MODMUL, 9, 1, modulus=0x9D)
+    with pytest.raises(ValueError, match=r"bits must be in 64..65535, not 63"):
+        random_lengths(Command.RSA_PRIVATE, 63)
+
+
+def test_a_key_that_is_drawn():
+    first, second = (domain_of(Command.RSA_PRIVATE, 64, random.Random(seed)) for seed in (1, 2))
+    assert first["n"] != second["n"]

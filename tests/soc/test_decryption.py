@@ -15,11 +15,11 @@ from coprime.catalog import choose
 from coprime.device.base import DeviceError
 from coprime.ec.samples import curve_for
 from coprime.engine.contract import Command
-from coprime.engine.lengths import Lengths
 from coprime.flow.tool_errors import ToolError
+from coprime.operations.lengths import Lengths
 from coprime.rsa import keys
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import operands_on, random_operands
+from coprime.runs.numbers import numbers_on, random_numbers
 from coprime.soc import decryption, firmware
 from coprime.soc.decryption import MAX_BITS, SystemRun, encrypt, run_system
 
@@ -133,9 +133,9 @@ def test_curves():
     assert run.curves == ["P-256", "X25519"]
     for name, command in (("P-256", Command.EC_MULTIPLY), ("X25519", Command.X_MULTIPLY)):
         if command.operation.on_curve:
-            operands = operands_on(command, curve_for(command, name), 1)
+            operands = numbers_on(command, curve_for(command, name), 1)
         else:
-            operands = random_operands(command, 255, 1)
+            operands = random_numbers(command, 255, 1)
         predicted = predict_operation(choice.design, command, operands).cycles
         assert predicted < run.cycles[name] < 2 * predicted
 

@@ -11,7 +11,7 @@ from coprime.catalog import choose
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Command
 from coprime.flow.tool_errors import ToolError
-from coprime.runs.numbers import random_operands
+from coprime.runs.numbers import random_numbers
 from coprime.soc import decryption, exponentiation, firmware
 from coprime.soc.exponentiation import (
     MAX_BITS,
@@ -52,7 +52,7 @@ def toolchain():
 
 
 def numbers(bits, exponents="worst", seed=1):
-    drawn = random_operands(Command.MODEXP, bits, seed, exponents=exponents).numbers
+    drawn = random_numbers(Command.MODEXP, bits, seed, exponents=exponents)
     return drawn["x"], drawn["e"], drawn["m"]
 
 

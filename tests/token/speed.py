@@ -18,7 +18,7 @@ from coprime.ec.edwards import ED25519
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command
 from coprime.runs.execution import predict_operation
-from coprime.runs.numbers import operands_on, random_operands
+from coprime.runs.numbers import numbers_on, random_numbers
 from coprime.token import build
 from coprime.token.module import TokenModule
 from tests.token.tokens import LABEL, OFFICER_PIN, PIN, compile_check
@@ -34,7 +34,7 @@ def engine_cycles(kind: str) -> int:
     family, settings = build.ENGINE
     design = family_named(family).choose(settings).design
     if kind == "rsa":
-        operands = random_operands(Command.RSA_PRIVATE, 2048, 1, checked=True)
+        operands = random_numbers(Command.RSA_PRIVATE, 2048, 1, checked=True)
         return predict_operation(design, Command.RSA_PRIVATE, operands).cycles
     curve = curve_named("P-256") if kind == "p256" else ED25519
     commands = {
@@ -42,7 +42,7 @@ def engine_cycles(kind: str) -> int:
         "ed25519": (Command.ED_BASE_MULTIPLY, Command.ED_FINISH),
     }
     return sum(
-        predict_operation(design, command, operands_on(command, curve, 1)).cycles
+        predict_operation(design, command, numbers_on(command, curve, 1)).cycles
         for command in commands[kind]
     )
 

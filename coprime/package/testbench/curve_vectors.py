@@ -1,12 +1,11 @@
 """What a testbench checks of operations on curves: one of each, and numbers that are refused."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from coprime.ec.samples import SHORT_CURVES, AnyCurve, curve_numbers
-from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
+from coprime.engine.contract import Capabilities, Command, Error
 from coprime.engine.design import Design
-from coprime.engine.precomputation import Radix
 
 from .vectors import Vector
 
@@ -28,7 +27,7 @@ def curve_vectors(design: Design) -> list[Vector]:
 
     Raises ValueError if there is no such curve of a form.
     """
-    forms = dict.fromkeys(one.operation.curve for one in design.capabilities.on_curve)
+    forms = dict.fromkeys(one.operation.encoding.form for one in design.capabilities.on_curve)
     most = _MOST_BLINDED if design.capabilities.blinded else MOST_CYCLES // max(1, len(forms))
     return [one for form in forms for one in _of_form(design, form, most)]
 
@@ -38,9 +37,8 @@ def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
     for curve in SHORT_CURVES[form]:
         # r needs an order that is longer than a few bits.
         left_out = own.lengthened if curve.n.bit_length() < _LEAST_BLINDED else ()
-        commands = [
-            one for one in own.on_curve if one.operation.curve == form and one not in left_out
-        ]
+        of_form = own.supported(lambda one: one.encoding.form == form)
+        commands = [one for one in of_form if one not in left_out]
         found = [one for command in commands for one in _vectors(own, command, curve)]
         if _cycles(design, found) <= most_cycles:
             return found
@@ -49,37 +47,17 @@ def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
 
 def _vectors(own: Capabilities, command: Command, curve: AnyCurve) -> Iterator[Vector]:
     numbers = curve_numbers(command, curve, random.Random(1))
-    has_result = command.operation.result is not None
-    result = command.operation.expected(numbers, own.half_bits) if has_result else None
-    yield curve_vector(own, command, numbers, result)
+    yield Vector.of(own, command, numbers)
     for one, name, error in _WRONG:
         if one is command:
-            yield curve_vector(own, command, numbers | {name: numbers[name] ^ 1}, error=error)
-
-
-def curve_vector(
-    own: Capabilities,
-    command: Command,
-    numbers: Mapping[str, int],
-    result: int | None = None,
-    error: Error = Error.NONE,
-) -> Vector:
-    """An operation on these numbers, the inputs by their names, as the engine takes them."""
-    operands, lengths = Radix.of(own).curve_operation(
-        command.operation, numbers, half_bits=own.half_bits, min_length=own.min_length
-    )
-    x = operands.pop(Operand.X, 0)
-    bits = {**lengths, Length.DIGIT: own.digit_width}
-    loaded = [(one, bits[one.length], value) for one, value in operands.items()]
-    return Vector(command, lengths, loaded, x, result, error)
+            yield Vector.of(own, command, numbers | {name: numbers[name] ^ 1}, error)
 
 
 def _cycles(design: Design, vectors: list[Vector]) -> float:
     """Of all; infinite if one ends otherwise than it should."""
     total = 0
     for one in vectors:
-        operands = {operand: value for operand, _, value in one.operands}
-        done = design.predict(one.command, {**operands, Operand.X: one.x}, one.lengths)
+        done = one.predicted(design)
         if done.error is not one.error:
             return float("inf")
         total += done.cycles

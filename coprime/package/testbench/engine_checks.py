@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import gcd
 
@@ -11,8 +11,8 @@ from coprime.bus.front_end import NOT_WHILE_BUSY, PADDING_REGISTERS
 from coprime.bus.port import WORD_BITS
 from coprime.bus.register_classes import Register
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.precomputation import private_operation
-from coprime.engine.residue import expected_residue, expected_residue_of_pair, residue_modulus
+from coprime.model.widths import residue_modulus
+from coprime.operations.encodings.rsa_key import key_numbers
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 
@@ -83,12 +83,8 @@ class EngineChecks:
         reads_x = Operand.X in self.engine.required.get(command, ())
         residue = None
         if done.result is not None and command in self.engine.with_check:
-            width = self.engine.digit_width
-            residue = (
-                expected_residue_of_pair(done.result, x, width)
-                if command.operation.on_curve
-                else expected_residue(done.result, x, values[Operand.M], width)
-            )
+            encoding, width = command.operation.encoding, self.engine.digit_width
+            residue = encoding.residue(values, done.result, x, width)
         whole = done.cycles + front if reads_x else 0
         return CommandOutcome(done.cycles, done.products, whole, residue)
 
@@ -169,26 +165,21 @@ class EngineChecks:
         own, numbers = self.engine, self.numbers
         found: list[Vector] = []
         if not own.bare:
-            n, x, y, bits = numbers.n, numbers.x, numbers.y, numbers.bits
-            product = [*numbers.modulus_operands(), (Operand.Y, bits, y)]
-            lengths = {Length.MODULUS: bits}
-            found.append(Vector(numbers.product, lengths, product, x, x * y % n))
+            found.append(self._product(numbers.n, numbers.x, numbers.y))
             found += [self._power(2, 3, one) for one in (numbers.power, numbers.public)]
         if numbers.key:
-            operands, lengths_of_key = numbers.private_operands()
-            x = pow(numbers.x, numbers.e, numbers.n)
-            found.append(Vector(own.private[0], lengths_of_key, operands, x, numbers.x))
+            found.append(numbers.private_vector(pow(numbers.x, numbers.e, numbers.n)))
         forms: dict[str, list[Vector]] = {}
         for one in others:
             if one.error is Error.NONE:
-                forms.setdefault(one.command.operation.curve or one.command.name, []).append(one)
-        return found + [min(each, key=self._cycles) for each in forms.values()]
+                form = one.command.operation.encoding.form or one.command.name
+                forms.setdefault(form, []).append(one)
+        return found + [
+            min(each, key=lambda one: one.predicted(self.design).cycles) for each in forms.values()
+        ]
 
-    def _cycles(self, vector: Vector) -> int:
-        values = {one: value for one, _, value in vector.operands}
-        return self.design.predict(
-            vector.command, {**values, Operand.X: vector.x}, vector.lengths
-        ).cycles
+    def _product(self, n: int, x: int, y: int) -> Vector:
+        return Vector.of(self.engine, self.numbers.product, {"x": x, "y": y, "m": n})
 
     def other_lengths(self) -> Iterator[Vector]:
         """A multiplication for moduli of other lengths, as far as it is quick: about digits' ends,
@@ -202,16 +193,11 @@ class EngineChecks:
         words = (bits - 1) // WORD_BITS * WORD_BITS
         lengths = {own.min_length, end, end + 1, words + 1, bits - 1, bits, own.max_length}
         least = max(own.min_length, 3)
-        command = self.numbers.product
         for k, length in enumerate(sorted(lengths & {*range(least, own.max_length + 1)})):
             top = 1 << length
             n = top - 1 if k % 2 else top // 2 + 1
-            other = SampleNumbers(own, n, None)
-            y = n - 1
-            operands = [*other.modulus_operands(), (Operand.Y, length, y)]
-            lengths_of = {Length.MODULUS: length}
             x = n - 1 - random.Random(length).randrange(n // 4 + 1)
-            vector = Vector(command, lengths_of, operands, x, x * y % n)
+            vector = self._product(n, x, n - 1)
             if self.outcome_of(vector).cycles <= _MOST_CYCLES:
                 yield vector
 
@@ -229,11 +215,9 @@ class EngineChecks:
         if own.fixed_modulus is None:
             moduli += [top - 1, top // 2 | even | 1, top // 2 | odd | 1]
         for n in moduli:
-            operands = SampleNumbers(own, n, None).modulus_operands()
             factors = [n - 1, 0, 1, even % n, odd % n, generator.randrange(n), n - 1]
             for x, y in pairwise(factors):
-                loaded = [*operands, (Operand.Y, bits, y)]
-                yield Vector(self.numbers.product, {Length.MODULUS: bits}, loaded, x, x * y % n)
+                yield self._product(n, x, y)
 
     def exponents(self) -> Iterator[Vector]:
         """Exponentiations with other exponents, as far as they are quick: long and short ones, of
@@ -252,11 +236,9 @@ class EngineChecks:
 
     def _power(self, bits: int, value: int, command: Command | None = None) -> Vector:
         """A power with so many bits of a number."""
-        numbers, e = self.numbers, value % (1 << bits)
-        n, x = numbers.n, numbers.y
-        operands = [*numbers.modulus_operands(), (Operand.E, bits, e)]
-        lengths = {Length.MODULUS: numbers.bits, Length.EXPONENT: bits}
-        return Vector(command or numbers.power, lengths, operands, x, pow(x, e, n))
+        numbers = self.numbers
+        given = {"x": numbers.y, "e": value % (1 << bits), "m": numbers.n}
+        return Vector.of(self.engine, command or numbers.power, given, exponent_length=bits)
 
     def other_keys(self) -> Iterator[Vector]:
         """Private operations with other keys, as far as they are quick: primes of which one is
@@ -274,13 +256,9 @@ class EngineChecks:
             for e in (3,) if k else (long_e, long_e >> 7, 65537):
                 p, q = (_prime_for(e, 3 << one - 2) for one in (p_bits, q_bits))
                 key = keys.RsaPrivateKey.from_primes(p, q, e)
-                (command,) = own.private
-                operands, lengths = private_operation(own, key)
                 x = random.Random(k).randrange(key.q) * key.p if k else key.n - 3
-                of_digit = {**lengths, Length.DIGIT: own.digit_width}
-                loaded = [(one, of_digit[one.length], value) for one, value in operands.items()]
-                vector = Vector(command, lengths, loaded, x, pow(x, key.d, key.n))
-                done = self.design.predict(command, {**operands, Operand.X: x}, lengths)
+                vector = Vector.of(own, own.private[0], {"x": x, **key_numbers(key)})
+                done = vector.predicted(self.design)
                 if done.error is Error.NONE and done.cycles <= MOST_CYCLES:
                     yield vector
                     break
@@ -299,8 +277,8 @@ class EngineChecks:
         if not bits or own.fixed_modulus is not None:
             return
         n = (1 << bits) - 1
-        operands = [*SampleNumbers(own, n, None).modulus_operands(), (Operand.Y, bits, n - 1)]
-        yield self._refused(self.numbers.product, {Length.MODULUS: bits}, operands, n - 1)
+        product = [*SampleNumbers(own, n, None).modulus_operands(), (Operand.Y, bits, n - 1)]
+        yield self._refused(self.numbers.product, {Length.MODULUS: bits}, product, n - 1)
         if self.numbers.key:
             operands, lengths = self.numbers.private_operands()
             for prime in (Length.P, Length.Q):
@@ -334,9 +312,8 @@ class EngineChecks:
         x: int,
     ) -> Vector:
         """A command, with the error that is predicted."""
-        values = {one: value for one, _, value in operands}
-        done = self.design.predict(command, {**values, Operand.X: x}, lengths)
-        return Vector(command, lengths, operands, x, error=done.error)
+        vector = Vector(command, lengths, operands, x)
+        return replace(vector, error=vector.predicted(self.design).error)
 
     @property
     def resets(self) -> list[tuple[Command, int]]:
@@ -387,8 +364,7 @@ class EngineChecks:
                     (one, bits, (value ^ 1 if wrong else 0) if one is prime else value)
                     for one, bits, value in operands
                 ]
-                values = {one: value for one, _, value in changed}
-                done = self.design.predict(command, {**values, Operand.X: x}, lengths)
+                done = Vector(command, lengths, changed, x).predicted(self.design)
                 if done.error not in (Error.NONE, Error.FAULT):
                     yield changed, lengths, done.error
 

@@ -1,13 +1,11 @@
 """The cocotb example of engines of numbers: RSA, and P-256 where the engine has curves."""
 
 import random
-from dataclasses import replace
 
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command, Error, Length, Operand
 
 from ..description import Description, Example
-from .curve_vectors import curve_vector
 from .engine_checks import EngineChecks
 from .vectors import SampleNumbers, Vector, numbers_of
 
@@ -58,14 +56,9 @@ def number_example(own: Description, template: str) -> Example:
 def _rsa(numbers: SampleNumbers) -> tuple[Vector, int]:
     """The private operation with the sample key, or else the public one, and its exponent."""
     if numbers.key is None:
-        x = numbers.x
-        vector = Vector(numbers.public, numbers.lengths, numbers.loaded, x)
-        needed = numbers.own.required[numbers.public]
-        loaded = [one for one in numbers.loaded if one[0] in needed]
-        return replace(vector, operands=loaded), numbers.e
-    operands, lengths = numbers.private_operands()
-    x = pow(numbers.x, numbers.e, numbers.n)
-    return Vector(numbers.own.private[0], lengths, operands, x), numbers.key.d
+        given = {"x": numbers.x, "e": numbers.e, "m": numbers.n}
+        return Vector.of(numbers.own, numbers.public, given), numbers.e
+    return numbers.private_vector(pow(numbers.x, numbers.e, numbers.n)), numbers.key.d
 
 
 def _has_p256(own: Description) -> bool:
@@ -77,7 +70,7 @@ def _on_p256(own: Description, command: Command, k: int) -> Vector:
     x, y = _P256.base
     numbers = {"x": x, "y": y, "k": k, **_P256.numbers}
     inputs = {one.name: numbers[one.name] for one in command.operation.inputs}
-    return curve_vector(own.core.design.capabilities, command, inputs)
+    return Vector.of(own.core.design.capabilities, command, inputs)
 
 
 def _job(own: Description, vector: Vector) -> str:

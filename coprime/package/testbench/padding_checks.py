@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import padding as reference
 from cryptography.hazmat.primitives.asymmetric.padding import AsymmetricPadding
 
 from coprime.bus import registers
-from coprime.engine.contract import Capabilities, Error, Length, Operand
-from coprime.engine.precomputation import private_operation
+from coprime.engine.contract import Capabilities, Error
 from coprime.padding.scheme import Scheme
 from coprime.rsa import keys
 from coprime.rsa.padding import (
@@ -112,12 +111,7 @@ class PaddedNumbers:
         """Whether the engine holds the key, and its private operation takes few cycles."""
         if not self.engine.private:
             return False
-        operands, lengths = private_operation(self.engine, key)
-        if max(lengths[Length.P], lengths[Length.Q]) > self.engine.max_prime_length:
-            return False
-        design = self.own.core.design
-        (private,) = self.engine.private
-        done = design.predict(private, {**operands, Operand.X: 2}, lengths)
+        done = self.of(key).private_vector(2).predicted(self.own.core.design)
         return done.error is Error.NONE and done.cycles <= _MOST_CYCLES
 
     def setting(self, scheme: int, salt_length: int) -> int:

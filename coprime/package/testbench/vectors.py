@@ -4,9 +4,14 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 from coprime.engine.contract import Capabilities, Command, Error, Length, Operand
-from coprime.engine.precomputation import Radix, private_operation
+from coprime.engine.design import Design
+from coprime.engine.outcome import Prediction
+from coprime.operations.encodings.radix import Radix
+from coprime.operations.encodings.rsa_key import key_numbers
+from coprime.operations.operation import Numbers
 from coprime.rsa import keys
 from coprime.rsa.primes import next_prime
 
@@ -58,6 +63,34 @@ class Vector:
     def is_known(self) -> bool:
         """Whether there is a result or an error that can be known."""
         return self.result is not None or self.error is not Error.NONE
+
+    @classmethod
+    def of(
+        cls,
+        own: Capabilities,
+        command: Command,
+        numbers: Numbers,
+        error: Error = Error.NONE,
+        *,
+        exponent_length: int | None = None,
+    ) -> Self:
+        """An operation on these numbers, the inputs by their names, with what the engine reads."""
+        operation = command.operation
+        encoded = operation.encoding.encode(numbers, own, exponent_length=exponent_length)
+        bits = {**encoded.lengths, Length.DIGIT: own.digit_width}
+        needed = own.required[command]
+        loaded = [
+            (one, bits[one.length], v) for one, v in encoded.operands.items() if one in needed
+        ]
+        result = None
+        if operation.result is not None and error is Error.NONE:
+            result = operation.expected(numbers, own.half_bits)
+        return cls(command, encoded.lengths, loaded, encoded.x, result, error)
+
+    def predicted(self, design: Design) -> Prediction:
+        """By the design's model."""
+        operands = {operand: value for operand, _, value in self.operands}
+        return design.predict(self.command, {**operands, Operand.X: self.x}, self.lengths)
 
 
 @dataclass(frozen=True)
@@ -136,44 +169,30 @@ class SampleNumbers:
 
     def _vector(self, command: Command) -> "Vector":
         """X and the first exponent are `x` and `e`."""
-        operation, generator = command.operation, random.Random(3)
-        n = next_prime(self.n) if operation.prime else self.n
-        lengths = {Length.MODULUS: self.bits}
-        given: dict[str, int] = {}
-        packed: dict[Operand, int] = {}
-        for one in operation.inputs:
-            if one.is_modulus:
-                value = n
-            elif one.operand is Operand.X:
-                value = self.x
-            elif one.is_exponent:
-                value = self.e if not one.offset else generator.randrange(self.e + 1)
-                bits = one.stride * self.e_bits
-                lengths[Length.EXPONENT] = max(bits, self.bits) if one.is_scalar else bits
-            else:
-                value = self.y
-            given[one.name] = value
-            if not one.is_modulus and one.operand is not Operand.X:
-                packed[one.operand] = packed.get(one.operand, 0) | one.spread(value)
-        operands = [(one, lengths[one.length], value) for one, value in packed.items()]
-        result = operation.expected(given, self.own.half_bits)
-        return Vector(command, lengths, [*self.modulus_operands(n), *operands], self.x, result)
+        encoding = command.operation.encoding
+        m = next_prime(self.n) if encoding.prime else self.n
+        given = {"x": self.x, "y": self.y, "e": self.e, "m": m}
+        return Vector.of(self.own, command, encoding.sample(given, random.Random(3)))
 
-    def modulus_operands(self, n: int | None = None) -> list[tuple[Operand, int, int]]:
-        """What belongs to the modulus, or to another one of its length: with bits and values."""
-        found = Radix.of(self.own).modulus_operands(n or self.n, self.bits)
+    def modulus_operands(self) -> list[tuple[Operand, int, int]]:
+        """What belongs to the modulus: with bits and values."""
+        found = Radix.of(self.own).modulus_operands(self.n, self.bits)
         return [
             (one, self.length(one), value)
             for one, value in found.items()
             if one in self.own.operands
         ]
 
-    def private_operands(self) -> tuple[list[tuple[Operand, int, int]], Mapping[Length, int]]:
-        """What RSA_PRIVATE reads, but for X, with bits and values; and the lengths."""
+    def private_vector(self, x: int) -> "Vector":
+        """RSA_PRIVATE of x with the key."""
         assert self.key
-        operands, lengths = private_operation(self.own, self.key)
-        of_digit = {**lengths, Length.DIGIT: self.own.digit_width}
-        return [(one, of_digit[one.length], value) for one, value in operands.items()], lengths
+        (command,) = self.own.private
+        return Vector.of(self.own, command, {"x": x, **key_numbers(self.key)})
+
+    def private_operands(self) -> tuple[Sequence[tuple[Operand, int, int]], Mapping[Length, int]]:
+        """What RSA_PRIVATE reads, but for X, with bits and values; and the lengths."""
+        vector = self.private_vector(self.x)
+        return vector.operands, vector.lengths
 
     def wrong_moduli(self) -> Iterator[tuple[int, Error, str]]:
         """Moduli that a command refuses, with its error and what is wrong."""
@@ -204,12 +223,10 @@ def numbers_of(own: Description) -> SampleNumbers:
         if not engine.private or bits > engine.max_length:
             continue
         key = keys.generate(bits, seed=1)
-        operands, lengths = private_operation(engine, key)
-        if max(lengths[Length.P], lengths[Length.Q]) > engine.max_prime_length:
-            continue
-        done = design.predict(engine.private[0], {**operands, Operand.X: 2}, lengths)
+        numbers = SampleNumbers(engine, key.n, key)
+        done = numbers.private_vector(2).predicted(design)
         if done.error is Error.NONE:
-            found = SampleNumbers(engine, key.n, key)
+            found = numbers
             if done.cycles <= MOST_CYCLES:
                 break
     if found is not None:

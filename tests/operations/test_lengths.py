@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from coprime.engine.lengths import Lengths
+from coprime.operations.lengths import Lengths
 
 PLAIN = SimpleNamespace(max_length=1024, max_prime_length=600, checked=False)
 CHECKED = SimpleNamespace(max_length=1024, max_prime_length=600, checked=True)
