@@ -69,11 +69,14 @@ class DspSlice(AccumulatingSlice):
     accumulator_width (int): bits of `p`, 36 to 48. The caller keeps `p` in its range.
     target (Target): XC7 places one DSP48E1; ECP5 one MULT18X18D with its accumulator in logic
     adds_c (bool): there is an input `c`
+    chooses (bool): there are inputs `d` and `takes_d`
 
     Members
     -------
     a, b (signed 18 bits, in)
     c (signed `accumulator_width` bits, in): with `adds_c` only
+    d (signed 18 bits, in), takes_d (1 bit, in): with `chooses` only: d is taken in place of a. On
+        XC7 that needs no LUT
     accumulate (Accumulate, in)
     product (1 bit, in): 0 adds no product
     p (signed `accumulator_width` bits, out)
@@ -88,10 +91,13 @@ class DspSlice(AccumulatingSlice):
         target: Target = Target.GENERIC,
         *,
         adds_c: bool = False,
+        chooses: bool = False,
     ):
         factors = dict.fromkeys(("a", "b"), In(signed(18)))
         ports = {**factors, "accumulate": In(3), "product": In(1)}
-        self.adds_c = adds_c
+        if chooses:
+            ports |= {"d": In(signed(18)), "takes_d": In(1)}
+        self.adds_c, self.chooses = adds_c, chooses
         super().__init__(ports, accumulator_width, target, adds_c=adds_c)
 
     def elaborate(self, platform: object) -> Module:
@@ -111,6 +117,8 @@ class DspSlice(AccumulatingSlice):
                 opmode=opmode,
                 opmode_register=True,
                 c=self.c if self.adds_c else None,
+                d=self.d if self.chooses else None,
+                takes_d=self.takes_d if self.chooses else None,
             )
         else:
             self._accumulator(m, accumulate, product)
@@ -118,7 +126,8 @@ class DspSlice(AccumulatingSlice):
 
     def _accumulator(self, m: Module, accumulate: Signal, product: Signal) -> None:
         m.submodules.multiplier = multiplier = Product(target=self.target)
-        m.d.comb += [multiplier.a.eq(self.a), multiplier.b.eq(self.b)]
+        a = Mux(self.takes_d, self.d, self.a) if self.chooses else self.a
+        m.d.comb += [multiplier.a.eq(a), multiplier.b.eq(self.b)]
         operation = Signal(3)
         enable = Signal()
         m.d.sync += [operation.eq(accumulate), enable.eq(product)]

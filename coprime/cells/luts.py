@@ -6,7 +6,7 @@ On other targets synthesis maps the same logic.
 
 from collections.abc import Callable, Sequence
 
-from amaranth.hdl import Array, Cat, Const, Instance, Module, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Instance, Module, Mux, Signal, Value
 
 from .target import Target
 
@@ -65,6 +65,26 @@ def select_word(m: Module, words: Sequence[Value], choice: Value, target: Target
         place_lut(m, lambda *bits: bits[bits[4] + 2 * bits[5]], *four, *choice)
         for four in zip(*words, strict=True)
     )
+
+
+def choose_word(m: Module, choice: Value, one: Value, zero: Value, target: Target) -> Value:
+    """`one` where `choice` is 1, else `zero`, of the same width: two bits a LUT."""
+    if target is not Target.XC7:
+        return Mux(choice, one, zero)
+
+    def low(choice: int, one: int, zero: int, *_: int) -> bool:
+        return bool(one if choice else zero)
+
+    def high(choice: int, _: int, __: int, one: int, zero: int) -> bool:
+        return bool(one if choice else zero)
+
+    found: list[Value] = []
+    for k in range(0, len(one) - 1, 2):
+        bits = (one[k], zero[k], one[k + 1], zero[k + 1])
+        found += place_two_luts(m, (low, high), choice, *bits)
+    if len(one) % 2:
+        found.append(place_lut(m, low, choice, one[-1], zero[-1]))
+    return Cat(found)
 
 
 def same(m: Module, a: Value, b: Value, target: Target) -> Value:

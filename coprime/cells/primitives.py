@@ -16,13 +16,15 @@ def dsp48e1(
     output: bool = True,
     opmode_register: bool = False,
     d: Value | None = None,
+    takes_d: Value | None = None,
     c: Value | None = None,
     subtract: ValueLike = 0,
 ) -> Instance:
     """AMD 7 series: a multiplier and its accumulator (UG479). C is `c`, or 0.
 
     With `d` the pre-adder computes the factor d - a, through registers of its own; then ALUMODE and
-    INMODE have registers, too. With `d` or `c` C has one.
+    INMODE have registers, too. With `d` or `c` C has one. With `takes_d` the factor is a or d, and
+    the pre-adder's own register is left out: so d takes as many cycles as b.
 
     Parameters
     ----------
@@ -32,6 +34,7 @@ def dsp48e1(
     inputs, middle, output (bool): whether A and B, M, and P have registers
     opmode_register (bool): whether OPMODE has one
     d : at most 25 bits; as a, extended by its own sign, if it has one
+    takes_d (1 bit, with a and d): the factor is d
     c : signed, at most 48 bits
     subtract (1 bit, taken with opmode: the product is subtracted)
     """
@@ -50,6 +53,8 @@ def dsp48e1(
         **dict.fromkeys(("D", "ALUMODE", "INMODE"), pre_adds),
         **dict.fromkeys(("CARRYIN", "CARRYINSEL"), False),
     }
+    if takes_d is not None:
+        used["AD"] = False
     return Instance(
         "DSP48E1",
         p_A_INPUT="DIRECT",
@@ -69,8 +74,7 @@ def dsp48e1(
         i_CARRYINSEL=Const(0, 3),
         # Z - (X + Y) or Z + X + Y.
         i_ALUMODE=Cat(subtract, subtract, Const(0, 2)),
-        # D - A; INMODE[0] takes A2.
-        i_INMODE=Const(0b01100 if pre_adds else 0, 5),
+        i_INMODE=_inmode(takes_d) if takes_d is not None else Const(0b01100 if pre_adds else 0, 5),
         i_OPMODE=opmode,
         i_CECTRL=one if opmode_register else zero,
         i_RSTCTRL=reset if opmode_register else zero,
@@ -100,6 +104,11 @@ def _register_ports(used: Mapping[str, bool]) -> dict[str, object]:
     for name in ("C", "D", "ALUMODE", "INMODE"):
         ports[f"i_RST{name}"] = reset if registered[name] else zero
     return ports
+
+
+def _inmode(takes_d: Value) -> Value:
+    """A2 + 0, or 0 + D."""
+    return Cat(Const(0, 1), takes_d, takes_d, Const(0, 2))
 
 
 def _extend(value: Value, width: int) -> Value:

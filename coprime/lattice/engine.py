@@ -90,7 +90,9 @@ class LatticeEngine(wiring.Component):
         self.arithmetic = ArithmeticSide(self.programs.arithmetic, bits, self.target)
         places = self.programs.places
         difference = places["refusal"].addresses[0] ^ places["key"].addresses[0]
-        self.host = HostPort(self.interface, places, bits, difference.bit_length() - 1)
+        self.host = HostPort(
+            *(self.interface, places, bits, difference.bit_length() - 1, self.target)
+        )
         super().__init__(CallSignature(self.interface))
 
     @property
@@ -134,6 +136,8 @@ class LatticeEngine(wiring.Component):
             *same_named(host, arithmetic, "decided", "altered"),
             memory.address.eq(sponge.address),
             sponge.word.eq(memory.word),
+            arithmetic.wiping.eq(memory.wiping),
+            arithmetic.wipe_address.eq(memory.wiped),  # which passes all of them
             samples.restart.eq(sponge.restart),
             sponge.at_last.eq(samples.at_last),
             samples.address.eq(arithmetic.sample_address),
@@ -181,7 +185,7 @@ class LatticeEngine(wiring.Component):
         for bit, name in {D: "d", Z: "z", M: "m"}.items():
             m.d.comb += sponge.present[bit].eq(self.complete[number[name]])
 
-        parts = (self.memory, self.samples, sponge, arithmetic)
+        parts = (self.memory, self.samples, sponge)
         wiping = Cat(part.wiping for part in parts).any()
         clears, call = Signal(), Signal(2)
         faulty, ended = Signal(), Signal()

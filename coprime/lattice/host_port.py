@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.calls.interface import WORD_BYTES, EngineInterface
 from coprime.calls.ports import WORD, load_layout
-from coprime.cells.tables import look_up
+from coprime.cells.chains import add_table
+from coprime.cells.luts import choose_word
+from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import addressed_word
 from coprime.lattice.memory.places import SEED_WORDS, BytePlace
 
@@ -39,7 +41,9 @@ class HostPort(wiring.Component):
         places: Mapping[str, BytePlace],
         address_bits: int,
         refusal_bit: int,
+        target: Target = Target.GENERIC,
     ):
+        self.target = target
         self.interface, self.places, self.refusal_bit = interface, places, refusal_bit
         self.address_bits = address_bits
         super().__init__(
@@ -59,12 +63,14 @@ class HostPort(wiring.Component):
             }
         )
 
-    def _row(self, values: Mapping[tuple[int, int], int], slot: Value, width: int) -> Value:
-        """A value by slot's number and parameter set."""
-        slots = 1 << self.interface.slot_bits
+    def _table(self, values: Mapping[tuple[int, int], int]) -> list[int]:
+        """Values by slot's number and parameter set, as `_choice` selects them."""
+        slots = range(1 << self.interface.slot_bits)
         sets = range(len(self.interface.parameter_sets))
-        rows = [values.get((number, one), 0) for one in sets for number in range(slots)]
-        return look_up(rows, Cat(slot, self.parameter_set), width)
+        return [values.get((number, one), 0) for one in sets for number in slots]
+
+    def _choice(self, slot: Value) -> Value:
+        return Cat(slot, self.parameter_set)
 
     def elaborate(self, platform: object) -> Module:
         """Add the place to the word's number."""
@@ -75,33 +81,43 @@ class HostPort(wiring.Component):
             place = self.places[slot.name]
             for one in range(len(self.interface.parameter_sets)):
                 bases[slot.number, one] = place.addresses[one] // SEED_WORDS
-                lengths[slot.number, one] = place.words[one] // SEED_WORDS - 1
+                lengths[slot.number, one] = 1 - place.words[one] // SEED_WORDS
         low = bits_for(SEED_WORDS - 1)
         bits = self.address_bits - low
         loaded = self.load.payload
-        m.d.comb += [
-            self.loads.payload.address.eq(
-                Cat(loaded.index[:low], self._row(bases, loaded.slot, bits) + loaded.index[low:])
-            ),
-            self.loads.payload.data.eq(loaded.word.data),
-            self.loads.valid.eq(self.load.valid & self.idle),
-            self.load.ready.eq(self.loads.ready & self.idle),
-        ]
-
         index, fetched, ended = Signal(self.interface.index_bits), Signal(), Signal()
         last, allowed, taken = Signal(), Signal(), Signal()
         key = self.interface.slot["key"].number
         readable = sum(slot.readable << slot.number for slot in slots)
-        length = self._row(lengths, self.read_slot, len(index) - low)
+        # Less the number of the slot's last seed.
+        past = add_table(
+            *(m, Cat(index[low:], 0), self._table(lengths), self._choice(self.read_slot)),
+            self.target,
+        )
+        at_last, before_last = ~past.any(), past[-1]
+        # One address serves both: a word is not read in the cycles in which another one is loaded.
+        loads, slot, number = Signal(), Signal.like(loaded.slot), Signal.like(loaded.index)
+        seed = Cat(number[low:], Const(0, bits))[:bits]
+        seed = add_table(m, seed, self._table(bases), self._choice(slot), self.target)
+        address = Cat(number[:low], seed)
         m.d.comb += [
-            self.host_address.eq(
-                Cat(index[:low], self._row(bases, self.read_slot, bits) + index[low:])
+            loads.eq(self.load.valid),
+            Cat(number, slot).eq(
+                choose_word(
+                    *(m, loads, Cat(loaded.index, loaded.slot), Cat(index, self.read_slot)),
+                    self.target,
+                )
             ),
-            last.eq(index[:low].all() & (index[low:] == length)),
+            self.loads.payload.address.eq(address),
+            self.loads.payload.data.eq(loaded.word.data),
+            self.loads.valid.eq(self.load.valid & self.idle),
+            self.load.ready.eq(self.loads.ready & self.idle),
+            self.host_address.eq(address),
+            last.eq(index[:low].all() & at_last),
             allowed.eq(
                 ((self.complete & readable) >> self.read_slot)[0]
                 & ((self.read_slot != key) | self.decided)
-                & (index[low:] <= length)  # a bit of it that flips leads to no other slot
+                & (at_last | before_last)  # a bit of it that flips leads to no other slot
             ),
             self.output.valid.eq(fetched & allowed & self.idle & ~self.read_restart & ~ended),
             self.output.payload.data.eq(self.word),
@@ -111,7 +127,7 @@ class HostPort(wiring.Component):
         ]
         with m.If((self.read_slot == key) & self.altered):
             m.d.comb += self.host_address[self.refusal_bit].eq(1)
-        m.d.sync += fetched.eq(self.idle & ~taken & ~self.read_restart)
+        m.d.sync += fetched.eq(self.idle & ~taken & ~self.read_restart & ~loads)
         with m.If(taken):
             m.d.sync += [index.eq(index + 1), ended.eq(last)]
         with m.If(self.read_restart):

@@ -147,7 +147,7 @@ def test_a_decision_that_is_not_made_keeps_the_one_before(campaign):
         ("engine.fsm_state", 0),  # RUN becomes REFUSE
         ("arithmetic.sequencer.fsm_state", 0),
         ("arithmetic.sequencer.fsm_state", 1),
-        ("engine.memory.wiping", 0),
+        ("engine.memory.cleared", 0),  # it clears, or not any more
     ],
 )
 def test_a_call_that_ends_without_a_decision(campaign, end, bit):

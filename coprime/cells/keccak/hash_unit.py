@@ -16,6 +16,7 @@ from .output_words import OutputWords
 from .parallel_sponge import ParallelSponge
 from .sliced_sponge import SLICES, SlicedSponge
 from .sponge_padding import BUS_BITS, BUS_WORD, FUNCTION, SpongePadding
+from .whole_words import WholeOutputWords
 
 
 def make_sponge(
@@ -34,7 +35,8 @@ def make_sponge(
 
 
 def command_layout(length_bits: int) -> data.StructLayout:
-    """A function, by its place in FUNCTIONS, and the length of the output in bytes, at least 1."""
+    """A function, by its place in FUNCTIONS, and the length of the output, at least 1, in bytes, or
+    in words of 32 bits."""
     return data.StructLayout({"function": FUNCTION, "length": length_bits})
 
 
@@ -49,8 +51,10 @@ class HashUnit(wiring.Component):
     ----------
     slices (int): of the state in a cycle: 4, 8, 16, 32 or 64
     blocks (int): 1 or 2 buffers of a block
-    length_bits (int): the longest output has 2**length_bits - 1 bytes; 11 to 32
+    length_bits (int): the longest output has 2**length_bits - 1 bytes, 11 to 32; or so many words,
+        8 to 32
     target (Target): LUTs are placed on xc7
+    whole_outputs (bool): outputs are whole words, which takes less logic: lengths count these
 
     Members
     -------
@@ -69,8 +73,11 @@ class HashUnit(wiring.Component):
         blocks: int = 2,
         length_bits: int = 16,
         target: Target = Target.GENERIC,
+        *,
+        whole_outputs: bool = False,
     ):
-        check_ranges(length_bits=(length_bits, range(11, 33)))
+        check_ranges(length_bits=(length_bits, range(8 if whole_outputs else 11, 33)))
+        self.whole_outputs = whole_outputs
         self.sponge = make_sponge(slices, blocks, target)
         self.slices, self.length_bits = slices, length_bits
         super().__init__(
@@ -88,8 +95,13 @@ class HashUnit(wiring.Component):
         m = Module()
         m.submodules.sponge = sponge = self.sponge
         width = min(max(8, self.slices), BUS_BITS)
-        m.submodules.padding = padding = SpongePadding(width)
-        m.submodules.words = words = OutputWords(self.slices, self.length_bits)
+        words = (
+            WholeOutputWords(self.slices, self.length_bits)
+            if self.whole_outputs
+            else OutputWords(self.slices, self.length_bits)
+        )
+        m.submodules.padding = padding = SpongePadding(width, self.sponge.target)
+        m.submodules.words = words
         connect(m, flipped(self.message), padding.message)
         connect(m, words.words, flipped(self.output))
         # The command of the message that enters, and of the one that is being computed.

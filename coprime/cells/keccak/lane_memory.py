@@ -8,11 +8,13 @@ that of the others a cycle later: registers, without logic.
 
 from itertools import pairwise
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.luts import choose_word
+from coprime.cells.target import Target
 from coprime.model.keccak import LANE_BITS, LANES, ROTATIONS, moved
 
 from .round_logic import signals
@@ -40,8 +42,8 @@ class LaneMemory(wiring.Component):
         was the same, or `fresh` is 1
     """
 
-    def __init__(self, width: int):
-        self.width, self.words = width, LANE_BITS // width
+    def __init__(self, width: int, target: Target = Target.GENERIC):
+        self.width, self.words, self.target = width, LANE_BITS // width, target
         super().__init__(
             {
                 **dict.fromkeys(("half", "fresh"), In(1)),
@@ -90,8 +92,10 @@ class LaneMemory(wiring.Component):
                     m.d.comb += self.moved[moved(lane)].eq(word)
                     continue
                 held = Signal(kept, name=f"held_{lane}")
-                # The word written in this cycle is word `place` - 1.
-                late = Mux(self.fresh, self.written[lane], word) if q == 1 else word
-                m.d.sync += held.eq(late[self.width - kept :])
+                late = word[self.width - kept :]
+                if q == 1:  # the word written in this cycle is word `place` - 1
+                    written = self.written[lane][self.width - kept :]
+                    late = choose_word(m, self.fresh, written, late, self.target)
+                m.d.sync += held.eq(late)
                 m.d.comb += self.moved[moved(lane)].eq(Cat(held, word[: self.width - kept]))
         return m

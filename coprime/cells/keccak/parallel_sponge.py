@@ -73,7 +73,8 @@ class ParallelSponge(wiring.Component):
         rotated = {moved(k): summed[k].rotate_left(ROTATIONS[k]) for k in range(LANES)}
         constant = order.constants.word(LANE_BITS, Cat())
         mixed = chi_and_block(
-            m, [rotated[k] for k in range(LANES)], block, order.add, constant, self.target
+            *(m, [rotated[k] for k in range(LANES)], dict(enumerate(block))),
+            *(order.add, constant, self.target),
         )
         with m.If(order.begins):
             m.d.sync += [lane.eq(new) for lane, new in zip(state, mixed, strict=True)]

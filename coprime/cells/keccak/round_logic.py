@@ -4,13 +4,13 @@ Source: FIPS 202, section 3.2. Words are parts of lanes, of the same bits in all
 them is in the order of `model/keccak.py`. On XC7 LUTs are placed: synthesis would use a fifth more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from amaranth.hdl import Cat, Module, Signal, Value
 
-from coprime.cells.luts import place_lut, place_two_luts
+from coprime.cells.luts import choose_word, place_lut, place_two_luts
 from coprime.cells.target import Target
-from coprime.model.keccak import LANES, LARGEST_RATE
+from coprime.model.keccak import LANES
 
 
 def signals(width: int, name: str, count: int = LANES, *, reset_less: bool = False) -> list[Signal]:
@@ -33,18 +33,18 @@ def _chi_bit(own: int, second: int, third: int, *added: int) -> bool:
 def chi_and_block(
     m: Module,
     state: Sequence[Value],
-    block: Sequence[Value],
+    block: Mapping[int, Value],
     add: Value,
     constant: dict[int, Value],
     target: Target,
 ) -> list[Value]:
     """Chi and iota of words after pi, and the block's words where `add` is 1.
 
-    A LUT a bit; the four lanes that no block is added to have two bits a LUT.
+    A LUT a bit; of lanes that no block is added to two neighbours of a row have one.
 
     Parameters
     ----------
-    block : words of the first 21 lanes
+    block : words by their lanes
     constant : the round constant's bits by their place in the word; the others are 0
     """
     if target is not Target.XC7:
@@ -52,47 +52,55 @@ def chi_and_block(
         for place in range(LANES):
             own, second, third = (state[lane] for lane in row(place))
             word: Value = own ^ (~second & third)
-            if place < LARGEST_RATE:
+            if place in block:
                 word ^= block[place] & add.replicate(len(own))
             found.append(word)
         for bit, value in constant.items():
             found[0] = found[0] ^ (value << bit)[: len(state[0])]
         return found
-    width = len(state[0])
-    bits = [
-        [
-            place_lut(
-                m,
-                _chi_bit,
-                *(state[lane][bit] for lane in row(place)),
-                block[place][bit],
-                add,
-                *([constant[bit]] if place == 0 and bit in constant else []),
-            )
-            for bit in range(width)
-        ]
-        for place in range(LARGEST_RATE)
-    ]
+    width = range(len(state[0]))
+    bits: dict[int, list[Value]] = {}
 
     def second_bit(_: int, *bits: int) -> bool:
         return _chi_bit(*bits)
 
-    for place in range(LARGEST_RATE, LANES, 2):
-        lanes = (*row(place), row(place + 1)[2])
-        pairs = [
-            place_two_luts(
+    for place in range(LANES):
+        if place in bits:
+            continue
+        if place not in block and place % 5 != 4 and place + 1 not in block:
+            lanes = (*row(place), row(place + 1)[2])
+            pairs = [
+                place_two_luts(
+                    m,
+                    (lambda *bits: _chi_bit(*bits[:3]), second_bit),
+                    *(state[lane][bit] for lane in lanes),
+                )
+                for bit in width
+            ]
+            bits |= {place: [pair[0] for pair in pairs], place + 1: [pair[1] for pair in pairs]}
+            continue
+        bits[place] = [
+            place_lut(
                 m,
-                (lambda *bits: _chi_bit(*bits[:3]), second_bit),
-                *(state[lane][bit] for lane in lanes),
+                _chi_bit,
+                *(state[lane][bit] for lane in row(place)),
+                *([block[place][bit], add] if place in block else []),
+                *([constant[bit]] if place == 0 and bit in constant else []),
             )
-            for bit in range(width)
+            for bit in width
         ]
-        bits += [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
-    return [Cat(word) for word in bits]
+    return [Cat(bits[place]) for place in range(LANES)]
 
 
-def parities(m: Module, state: Sequence[Value], target: Target) -> list[Value]:
-    """The columns' parities, a word for each x."""
+LATE_ROW = 3
+"""Of this row a block can be added a cycle later, with theta, which has LUT inputs to spare."""
+LATE_LANES = range(5 * LATE_ROW, 5 * LATE_ROW + 5)
+
+
+def parities(
+    m: Module, state: Sequence[Value], target: Target, late: Sequence[Value] = ()
+) -> list[Value]:
+    """The columns' parities, a word for each x; `late` has words that are added to LATE_ROW."""
 
     def parity(*bits: Value) -> Value:
         if target is Target.XC7:
@@ -104,7 +112,10 @@ def parities(m: Module, state: Sequence[Value], target: Target) -> list[Value]:
 
     width = len(state[0])
     return [
-        Cat(parity(*(state[x + 5 * y][bit] for y in range(5))) for bit in range(width))
+        Cat(
+            parity(*(word[bit] for word in (*state[x::5], *late[x : x + 1])))
+            for bit in range(width)
+        )
         for x in range(5)
     ]
 
@@ -119,6 +130,7 @@ def add_parities(
     left: Sequence[Value],
     right: Sequence[Value],
     target: Target,
+    late: Sequence[Value] = (),
 ) -> list[Value]:
     """Theta: `left[x - 1]` and `right[x + 1]` added to every word of x; two bits a LUT.
 
@@ -126,9 +138,13 @@ def add_parities(
     ----------
     left : parities of columns
     right : the same, each of the slice before
+    late : as of `parities`
     """
     places = range(LANES)
     if target is not Target.XC7:
+        state = [
+            word ^ late[k % 5] if late and k in LATE_LANES else word for k, word in enumerate(state)
+        ]
         return [state[k] ^ left[(k + 4) % 5] ^ right[(k + 1) % 5] for k in places]
     width = len(state[0])
     found: dict[tuple[int, int], Value] = {}
@@ -140,10 +156,11 @@ def add_parities(
                     _pair(
                         m,
                         [(lane, bit) for lane in lanes],
-                        (lambda a, _, c, d: _odd(a, c, d), lambda _, b, c, d: _odd(b, c, d)),
+                        (lambda a, _, *c: _odd(a, *c[:2]), lambda _, *b: _odd(*b)),
                         *(state[lane][bit] for lane in lanes),
                         left[(x + 4) % 5][bit],
                         right[(x + 1) % 5][bit],
+                        *(word[bit] for word in late[x : x + 1] if lanes[1] in LATE_LANES),
                     )
                 )
             if bit % 2:
@@ -185,23 +202,9 @@ def select_words(
     target: Target,
 ) -> list[Value]:
     """`ones` where `choice` is 1, else `zeros`: words of an even width, two bits a LUT."""
-    pairs = list(zip(ones, zeros, strict=True))
     if target is not Target.XC7:
         return [
             (one & choice.replicate(len(one))) | (zero & ~choice.replicate(len(zero)))
-            for one, zero in pairs
+            for one, zero in zip(ones, zeros, strict=True)
         ]
-
-    def low(choice: int, one: int, zero: int, *_: int) -> bool:
-        return bool(one if choice else zero)
-
-    def high(choice: int, _: int, __: int, one: int, zero: int) -> bool:
-        return bool(one if choice else zero)
-
-    return [
-        Cat(
-            place_two_luts(m, (low, high), choice, one[k], zero[k], one[k + 1], zero[k + 1])
-            for k in range(0, len(one), 2)
-        )
-        for one, zero in pairs
-    ]
+    return [choose_word(m, choice, *pair, target) for pair in zip(ones, zeros, strict=True)]

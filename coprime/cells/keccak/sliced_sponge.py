@@ -16,7 +16,7 @@ from coprime.model.keccak import LANE_BITS, LARGEST_RATE
 
 from .block_memory import BlockMemory
 from .lane_memory import LaneMemory
-from .round_logic import add_parities, chi_and_block, parities, signals
+from .round_logic import LATE_LANES, add_parities, chi_and_block, parities, signals
 from .sponge import PassOrder, SpongeSignature
 from .traffic import TRAFFIC, Traffic
 
@@ -88,14 +88,14 @@ class BlockAccess(wiring.Component):
             *(port.eq(word) for port, word in zip(self.read, block.read, strict=True)),
         ]
         address = Signal.like(block.address)
-        word = Mux(drains_next, traffic.drained_next, traffic.filled_next)
+        place = Mux(drains_next, traffic.drained_next, traffic.filled_next)
         m.d.comb += block.address.eq(address)
         m.d.sync += [
             reserved.eq(self.reserve),
             drains.eq(drains_next),
             address.eq(
                 Cat(
-                    Mux(self.reserve, self.reserve_place, word[: len(self.reserve_place)]),
+                    Mux(self.reserve, self.reserve_place, place),
                     Mux(self.reserve, self.reserve_output, drains_next),
                 )
             ),
@@ -131,7 +131,7 @@ class SlicedSponge(wiring.Component):
         """Passes, and between them the message's and the output's words."""
         m = Module()
         m.submodules.order = order = PassOrder(self.blocks)
-        m.submodules.lanes = lanes = LaneMemory(self.slices)
+        m.submodules.lanes = lanes = LaneMemory(self.slices, self.target)
         m.submodules.access = access = BlockAccess(self.slices, self.blocks, self.target)
         connect(m, flipped(self.message), access.message)
         m.d.comb += [
@@ -178,10 +178,17 @@ class SlicedSponge(wiring.Component):
             access.waits.eq(first & order.add),
         ]
 
-        # A word of each lane: rho, pi, chi, iota, the block; a cycle later theta.
+        # A word of each lane: rho, pi, chi, iota, the block; a cycle later its row, and theta.
         constant = order.constants.word(self.slices, lanes.place)
-        mixed = chi_and_block(m, list(lanes.moved), list(access.read), add, constant, self.target)
+        block = {k: word for k, word in enumerate(access.read) if k not in LATE_LANES}
+        mixed = chi_and_block(m, list(lanes.moved), block, add, constant, self.target)
         words = signals(self.slices, "mixed")
+        late = signals(self.slices, "late", len(LATE_LANES))
+        m.d.sync += [
+            word.eq(access.read[lane]) for word, lane in zip(late, LATE_LANES, strict=True)
+        ]
+        with m.If(~add):
+            m.d.sync += [word.eq(0) for word in late]
         m.d.comb += [
             lanes.half.eq(half),
             lanes.fresh.eq(fresh),
@@ -191,10 +198,10 @@ class SlicedSponge(wiring.Component):
             m.d.sync += [word.eq(0) for word in words]
         with m.Else():
             m.d.sync += [word.eq(new) for word, new in zip(words, mixed, strict=True)]
-        columns = parities(m, words, self.target)
+        columns = parities(m, words, self.target, late)
         before = [Signal(name=f"before_{x}") for x in range(5)]
         m.d.sync += [old.eq(column[-1]) for old, column in zip(before, columns, strict=True)]
         shifted = [Cat(old, column[:-1]) for old, column in zip(before, columns, strict=True)]
-        written = add_parities(m, words, columns, shifted, self.target)
+        written = add_parities(m, words, columns, shifted, self.target, late)
         m.d.comb += [port.eq(word) for port, word in zip(lanes.written, written, strict=True)]
         return m

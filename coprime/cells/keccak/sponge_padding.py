@@ -11,7 +11,9 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.luts import choose_word, select_word
 from coprime.cells.tables import look_up
+from coprime.cells.target import Target
 from coprime.model.keccak import FUNCTIONS, LARGEST_RATE
 
 BUS_BITS = 32
@@ -41,6 +43,7 @@ class SpongePadding(wiring.Component):
     Parameters
     ----------
     width (int): bits of a word of a block: 8, 16 or 32
+    target (Target): LUTs are placed on xc7
 
     Members
     -------
@@ -55,8 +58,8 @@ class SpongePadding(wiring.Component):
     done (1 bit, out): it is taken
     """
 
-    def __init__(self, width: int):
-        self.width = width
+    def __init__(self, width: int, target: Target = Target.GENERIC):
+        self.width, self.target = width, Target(target)
         super().__init__(
             {
                 "function": In(FUNCTION),
@@ -83,13 +86,13 @@ class SpongePadding(wiring.Component):
             ends.eq(bus.last & (bus.bytes <= begun + size)),
             count.eq(Mux(ends, bus.bytes - begun, size)),
         ]
-        rate = rate_of(self.function)
-        inside = Signal()
+        at_rate, inside = Signal(), Signal(init=1)  # this lane is the rate's last one, or not after
+        block_ends = self.lane == LARGEST_RATE - 1
         takes_message = Signal()
         pads = Signal()  # the padding begins in this word, or has begun
         starts = Signal()  # its first byte is the domain's
         m.d.comb += [
-            inside.eq(self.lane <= rate),
+            at_rate.eq(self.lane == rate_of(self.function)),
             takes_message.eq(inside & (phase == _Phase.MESSAGE)),
             starts.eq(inside & (phase == _Phase.PAD)),
             pads.eq(starts | (phase == _Phase.ZEROS) | (takes_message & ends & (count != size))),
@@ -98,7 +101,7 @@ class SpongePadding(wiring.Component):
         low, high = (Const(suffix, 8) for suffix in _SUFFIXES)
         is_high = look_up([one.suffix == _SUFFIXES[1] for one in FUNCTIONS], self.function, 1)
         suffix = Mux(is_high, high, low)
-        words = bus.data.word_select(part, self.width) if parts > 1 else bus.data
+        words = self._part(m, bus.data, part)
         found = []
         for k in range(size):
             own = words[8 * k : 8 * k + 8]
@@ -110,11 +113,11 @@ class SpongePadding(wiring.Component):
                     Mux(first | (takes_message & (count == k)), suffix, 0),
                 )
             )
-        top = Cat(Const(0, 7), pads & self.at_end & (self.lane == rate))
+        top = Cat(Const(0, 7), pads & self.at_end & at_rate)
         m.d.comb += [
             self.word.eq(Cat(found[:-1], found[-1] | top)),
             self.ends.eq(pads),
-            self.completes.eq(pads & self.at_end & (self.lane == LARGEST_RATE - 1)),
+            self.completes.eq(pads & self.at_end & block_ends),
             self.done.eq(self.take & self.completes),
             self.message.ready.eq(self.take & takes_message & (ends | (part == parts - 1))),
         ]
@@ -127,6 +130,20 @@ class SpongePadding(wiring.Component):
                 ]
         with m.If(self.take & starts):
             m.d.sync += phase.eq(_Phase.ZEROS)
+        lane_ends = self.take & self.at_end
+        with m.If(lane_ends & at_rate):
+            m.d.sync += inside.eq(0)
+        with m.If((lane_ends & block_ends) | ~self.enable):
+            m.d.sync += inside.eq(1)
         with m.If(self.done | ~self.enable):
             m.d.sync += [part.eq(0), phase.eq(_Phase.MESSAGE)]
         return m
+
+    def _part(self, m: Module, word: Value, part: Value) -> Value:
+        """A part of a bus word."""
+        parts = [word[k : k + self.width] for k in range(0, BUS_BITS, self.width)]
+        if len(parts) == 1:
+            return word
+        if len(parts) == 2:
+            return choose_word(m, part, parts[1], parts[0], self.target)
+        return select_word(m, parts, part, self.target)

@@ -1,8 +1,10 @@
 """Words of blocks that enter and leave a sponge: how many, and which blocks are complete."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Cat, Const, Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
+from coprime.model.keccak import LANE_BITS, LARGEST_RATE
 
 from .sponge import SpongeSignature, block_words
 
@@ -10,36 +12,54 @@ from .sponge import SpongeSignature, block_words
 class BlockCounter(wiring.Component):
     """Which word of a block is next.
 
+    Parameters
+    ----------
+    width (int): bits of a word
+    wraps (bool): begin again after the last word of 21 lanes; else `restart` is 1 then
+
     Members
     -------
-    take : this one is taken
-    restart : a block begins; with `take` the word that is taken is the last one
-    position (out): of the next word, 0 to the last one of 21 lanes, after which it is 0 again
-    next (out): `position` in the next cycle
+    take (1 bit, in): this one is taken
+    restart (1 bit, in): a block begins; with `take` the word that is taken is the last one
+    position (out): of the next word in the block, 0 to the last one of 21 lanes
+    next_place (out): its place in its lane in the next cycle, except after a `restart` elsewhere
+        than at the end of a lane
     at_end (1 bit, out): `position` is that of the last one
     """
 
-    def __init__(self, width: int):
-        self.words = block_words(width)
+    def __init__(self, width: int, *, wraps: bool):
+        self.words, self.wraps = block_words(width), wraps
+        self.place_bits = (LANE_BITS // width).bit_length() - 1
         super().__init__(
             {
                 **dict.fromkeys(("take", "restart"), In(1)),
-                **dict.fromkeys(("position", "next"), Out(range(self.words))),
+                "position": Out(range(self.words)),
+                "next_place": Out(max(1, self.place_bits)),
                 "at_end": Out(1),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Count."""
+        """Count places of a lane, then lanes. Sums of bits: carry chains would take more LUTs."""
         m = Module()
+        place, lane = self.position[: self.place_bits], self.position[self.place_bits :]
+        lane_ends = place.all() if self.place_bits else Const(1)
         m.d.comb += [
-            self.at_end.eq(self.position == self.words - 1),
-            self.next.eq(self.position + self.take),
+            self.next_place.eq(place ^ (_ones(place) & self.take.replicate(len(place)))),
+            self.at_end.eq(lane_ends & (lane == LARGEST_RATE - 1)),
         ]
-        with m.If(self.restart | (self.take & self.at_end)):
-            m.d.comb += self.next.eq(0)
-        m.d.sync += self.position.eq(self.next)
+        m.d.sync += place.eq(self.next_place)
+        with m.If(self.take & lane_ends):
+            m.d.sync += lane.eq(lane ^ _ones(lane))
+        ends = self.take & self.at_end if self.wraps else Const(0)
+        with m.If(self.restart | ends):
+            m.d.sync += self.position.eq(0)
         return m
+
+
+def _ones(bits: Value) -> Value:
+    """The bits that change as one is added. (In Verilog `all` of no bits would be 0.)"""
+    return Cat(Const(1), *(bits[:k].all() for k in range(1, len(bits))))[: len(bits)]
 
 
 TRAFFIC = ("message", "filled", "valid", "take", "drained", "discard")
@@ -67,7 +87,8 @@ class Traffic(wiring.Component):
     open (out): the message's block has room
     full, ends (out): the message's block is complete and not added; it is the message's last
     held (out): a block of output is not released
-    filled_next, drained_next (out): `filled` and `drained` in the next cycle
+    filled_next, drained_next (out): the place of the next word in its lane in the next cycle, if a
+        word enters, or leaves, then
     """
 
     def __init__(self, width: int, *, shared: bool):
@@ -75,21 +96,21 @@ class Traffic(wiring.Component):
         members = SpongeSignature(width).members
         inputs = ("may_fill", "may_drain", "added", "captures", "ended", "wiping")
         outputs = ("entering", "leaving", "open", "full", "ends", "held")
-        position = Out(range(block_words(width)))
+        place = Out(max(1, (LANE_BITS // width).bit_length() - 1))
         super().__init__(
             {
                 **{name: members[name] for name in TRAFFIC},
                 **dict.fromkeys(inputs, In(1)),
                 **dict.fromkeys(outputs, Out(1)),
-                **dict.fromkeys(("filled_next", "drained_next"), position),
+                **dict.fromkeys(("filled_next", "drained_next"), place),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         """Two counters, and a flag for each block."""
         m = Module()
-        m.submodules.filling = filling = BlockCounter(self.width)
-        m.submodules.draining = draining = BlockCounter(self.width)
+        m.submodules.filling = filling = BlockCounter(self.width, wraps=True)
+        m.submodules.draining = draining = BlockCounter(self.width, wraps=False)
         released = draining.take & self.discard
         room = ~self.full & ~self.wiping
         if self.shared:
@@ -101,13 +122,13 @@ class Traffic(wiring.Component):
             filling.take.eq(self.entering),
             filling.restart.eq(self.wiping),
             self.filled.eq(filling.position),
-            self.filled_next.eq(filling.next),
+            self.filled_next.eq(filling.next_place),
             self.valid.eq(self.held & ~self.wiping & self.may_drain),
             self.leaving.eq(self.valid & self.take),
             draining.take.eq(self.leaving),
             draining.restart.eq(self.wiping | released),
             self.drained.eq(draining.position),
-            self.drained_next.eq(draining.next),
+            self.drained_next.eq(draining.next_place),
         ]
         with m.If(filling.take & filling.at_end):
             m.d.sync += [self.full.eq(1), self.ends.eq(self.message.payload.last)]

@@ -11,7 +11,7 @@ from coprime.lattice.memory.byte_memory import ByteAccess
 from coprime.lattice.memory.sample_buffer import PAIR as SAMPLES
 from coprime.model.lattice.arithmetic import LANE_BITS, LAYERS
 
-from .datapath import Datapath
+from .datapath import DEPTH, Datapath
 from .instructions import LABEL_BITS, WORD_BITS, AssembledArithmetic
 from .sequencer import FULL, ArithmeticSequencer
 from .table import TABLE_BITS, TABLE_WORDS, table_words
@@ -39,8 +39,7 @@ class ArithmeticSide(wiring.Component):
     forget, altered, decided, refused (1 bit, in, out, out, out): of ArithmeticSequencer
     multiplying (1 bit, out): a slot of a step
     fault (1 bit, out): of ArithmeticSequencer, or a parity of the polynomials' memory is wrong
-    wipe (1 bit, in): end, and clear the polynomials
-    wiping (1 bit, out): this is under way, as it is after a reset
+    wipe, wiping, wipe_address (in): end, and clear the polynomials; as of Datapath
     """
 
     def __init__(
@@ -52,8 +51,9 @@ class ArithmeticSide(wiring.Component):
         outputs = ("busy", "done", "release", "post", "take", "altered", "decided", "refused")
         super().__init__(
             {
-                **dict.fromkeys(("start", "available", "forget", "wipe"), In(1)),
-                **dict.fromkeys((*outputs, "multiplying", "fault", "wiping"), Out(1)),
+                **dict.fromkeys(("start", "available", "forget", "wipe", "wiping"), In(1)),
+                "wipe_address": In(range(DEPTH)),
+                **dict.fromkeys((*outputs, "multiplying", "fault"), Out(1)),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
                 "bytes": Out(ByteAccess(address_bits)),
@@ -106,8 +106,7 @@ class ArithmeticSide(wiring.Component):
             self.sample_address.eq(datapath.sample_address),
             datapath.sample[0].eq(self.sample.even[:LANE_BITS]),
             datapath.sample[1].eq(self.sample.odd[:LANE_BITS]),
-            datapath.wipe.eq(self.wipe),
+            *same_named(datapath, self, "wipe", "wiping", "wipe_address"),
             self.multiplying.eq(datapath.multiplying),
-            self.wiping.eq(datapath.wiping),
         ]
         return m

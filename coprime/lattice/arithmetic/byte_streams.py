@@ -4,8 +4,10 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.luts import same
 from coprime.cells.target import Target
 
+from .number_offset import NumberOffset
 from .packer import Packer
 from .slot_counter import FLAGS, SLOT
 from .steps import BYTE_WIDTHS
@@ -54,13 +56,19 @@ class ByteStreams(wiring.Component):
         m = Module()
         m.submodules.unpacker = unpacker = Unpacker(self.target)
         m.submodules.packer = packer = Packer(self.target)
+        m.submodules.place = place = NumberOffset(self.target)
         flags = self.flags
         turn = Signal()
         m.d.sync += turn.eq(~turn)
         puts = Signal()
         m.d.comb += [
             puts.eq(flags.pack & self.packed_slot.valid),
-            *(part.width.eq(self.width) for part in (unpacker, packer)),
+            *(part.width.eq(self.width) for part in (unpacker, place)),
+            # A step takes numbers or gives them.
+            *(part.offset.eq(place.offset) for part in (unpacker, packer)),
+            *(part.completes.eq(place.completes) for part in (unpacker, packer)),
+            place.next.eq(unpacker.take | packer.put),
+            place.restart.eq(self.start | self.wipe),
             *(part.turn.eq(turn) for part in (unpacker, packer)),
             *(part.wipe.eq(self.wipe) for part in (unpacker, packer)),
             # What is fetched by a step that needs no bytes would move the address.
@@ -84,7 +92,7 @@ class ByteStreams(wiring.Component):
         compares, unequal = Signal(), Signal()
         m.d.comb += [
             compares.eq(puts & self.compare),
-            unequal.eq(compares & (self.packed != unpacker.number)),
+            unequal.eq(compares & ~same(m, self.packed, unpacker.number, self.target)),
         ]
         with m.If(self.clear):
             m.d.sync += [self.differs.eq(0), self.agrees.eq(1), self.compared.eq(0)]

@@ -22,8 +22,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.block_ram import BlockRam
+from coprime.cells.chains import add_table
 from coprime.cells.dsp_slice import ADD_C, Accumulate, DspSlice
-from coprime.cells.luts import select_word
+from coprime.cells.luts import choose_word, select_word
 from coprime.cells.parity_ram import lut_parities
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
@@ -77,7 +78,8 @@ class Datapath(wiring.Component):
     compared (out): how many have been compared since, modulo 2^11
     wrong (1 bit, out): a word of the memory has another parity than it was written with
     wipe (1 bit, in): end the step, and clear memory and registers
-    wiping (1 bit, out): this is under way, as after a reset
+    wiping (1 bit, in): this is under way, from the cycle after `wipe` on
+    wipe_address (10 bits, in): the word that is cleared; each word must be
     """
 
     def __init__(self, target: Target = Target.GENERIC):
@@ -95,8 +97,9 @@ class Datapath(wiring.Component):
                 **dict.fromkeys(("use", "write"), Out(1)),
                 "write_data": Out(WORD_BITS),
                 "read_data": In(WORD_BITS),
-                **dict.fromkeys(("clear", "wipe"), In(1)),
-                **dict.fromkeys(("differs", "agrees", "wrong", "wiping"), Out(1)),
+                **dict.fromkeys(("clear", "wipe", "wiping"), In(1)),
+                "wipe_address": In(range(DEPTH)),
+                **dict.fromkeys(("differs", "agrees", "wrong"), Out(1)),
                 "compared": Out(COUNT_BITS),
             }
         )
@@ -107,10 +110,10 @@ class Datapath(wiring.Component):
         m.submodules.memory = memory = self.memory
         m.submodules.control = control = SlotCounter()
         m.submodules.operands = operands = SlotOperands(self.target)
-        m.submodules.slice = slice_ = DspSlice(_P_BITS, self.target, adds_c=True)
-        m.submodules.reduction = reduction = Reduction()
-        m.submodules.sums = sums = LaneSums()
-        m.submodules.results = results = SlotResults()
+        m.submodules.slice = slice_ = DspSlice(_P_BITS, self.target, adds_c=True, chooses=True)
+        m.submodules.reduction = reduction = Reduction(self.target)
+        m.submodules.sums = sums = LaneSums(self.target)
+        m.submodules.results = results = SlotResults(self.target)
         m.submodules.streams = streams = ByteStreams(self.target)
         step, flags = self.step, control.flags
         slots = [
@@ -133,25 +136,24 @@ class Datapath(wiring.Component):
         # LaneSums and differences come before the slice, or after it.
         sums_first = flags.inverse | flags.last | flags.pack
         before = Signal(LANE)
-        exact = Signal(LANE_BITS)  # the sum, not negative
+        exact = Signal(LANE)  # the sum, not negative
         differences = delayed(m, sums.difference, 3, "difference")
         bits, expanded = Signal(LANE_BITS), Signal(LANE_BITS)
         m.d.sync += [
             before.eq(operands.first),
-            exact.eq(sums.sum + Mux(sums.sum[-1], Q, 0)),
+            exact.eq(add_table(m, sums.sum, [0, Q], sums.sum[-1:], self.target)),
             expanded.eq(bits),
         ]
         is_expanded = flags.unpack & (step.width != _PLAIN)
+        with m.If(~is_expanded):
+            m.d.sync += expanded.eq(0)
         m.d.comb += [
+            reduction.clear.eq(is_expanded),
             sums.x.eq(operands.low),
-            sums.y.eq(
-                select_word(
-                    m,
-                    [reduction.reduced, expanded, before, before],
-                    Cat(is_expanded, sums_first),
-                    self.target,
-                )
-            ),
+            sums.before.eq(before),
+            sums.reduced.eq(reduction.reduced),
+            sums.expanded.eq(expanded),
+            sums.later.eq(~sums_first),
         ]
 
         self._multiply(m, flags, slots, operands, slice_, exact, differences)
@@ -172,8 +174,7 @@ class Datapath(wiring.Component):
             memory.b_write.eq(results.write),
             memory.b_address.eq(results.address),
             memory.b_write_data.eq(Cat(results.word, results.odd)),
-            results.wipe.eq(self.wipe),
-            self.wiping.eq(results.wiping),
+            *same_named(results, self, "wipe", "wiping", "wipe_address"),
             streams.slot.eq(slots[0]),
             streams.next_slot.eq(slots[1]),
             streams.packed_slot.eq(slots[10]),
@@ -181,9 +182,9 @@ class Datapath(wiring.Component):
             *same_named(streams, self, "start", "clear", "read_data"),
             *same_named(self, streams, "use", "write", "write_data"),
             *same_named(self, streams, "differs", "agrees", "compared"),
-            operands.wipe.eq(results.wiping),
+            operands.wipe.eq(self.wiping),
             streams.packed.eq(bits),
-            streams.wipe.eq(results.wiping),
+            streams.wipe.eq(self.wiping),
         ]
         return m
 
@@ -197,10 +198,9 @@ class Datapath(wiring.Component):
         exact: Signal,
         differences: list[Signal],
     ) -> None:
-        """The slice's factors: a is what varies, b a constant or a coefficient of the vector."""
+        """The slice's factors: b varies; a is a constant, d a coefficient of the vector."""
         table = Signal(TABLE_BITS)
         m.d.sync += table.eq(self.table_word)
-        second = Cat(operands.second, operands.second[-1].replicate(TABLE_BITS - LANE_BITS))
         takes_difference = flags.inverse | (flags.last & slots[6].phase[1])
         takes_exact = flags.pack | (flags.last & ~slots[6].phase[1])
         factor = Signal(LANE)
@@ -216,8 +216,10 @@ class Datapath(wiring.Component):
                     self.target,
                 )
             ),
-            slice_.a.eq(factor),
-            slice_.b.eq(Mux(flags.multiply, second, table)),
+            slice_.b.eq(factor),
+            slice_.a.eq(table.as_signed()),
+            slice_.d.eq(operands.second.as_signed()),
+            slice_.takes_d.eq(flags.multiply),
             slice_.product.eq(1),
             slice_.accumulate.eq(
                 Mux(
@@ -240,14 +242,15 @@ class Datapath(wiring.Component):
         step, flags, slot = self.step, control.flags, control.slot
         reads = slot.valid & Mux(flags.multiply, slot.phase == 2, slot.phase[0] & ~flags.pair)
         lower = Mux(flags.pair, control.pair, control.lower)
-        later = delayed(m, Cat(lower, reads), 4, "lower")
+        later = delayed(m, Cat(lower, reads), 4, "lower", reset_less=False)
         sums_first = flags.inverse | flags.last | flags.pack
         chosen = Signal(LAYERS + 1)
-        m.d.comb += chosen.eq(Mux(sums_first, later[0], later[4]))
+        m.d.comb += chosen.eq(choose_word(m, sums_first, later[0], later[4], self.target))
         low, reads_low = chosen[:-1], chosen[-1]
-        of_sum = delayed(m, low, 6, "of_sum")[6]
-        of_other = Mux(flags.last & ~slot.phase[1], control.lower, control.upper)
-        of_other = delayed(m, of_other, 12, "of_other")[12]
+        of_sum = delayed(m, low, 6, "of_sum", reset_less=False)[6]
+        is_lower = flags.last & ~slot.phase[1]
+        of_other = choose_word(m, is_lower, control.lower, control.upper, self.target)
+        of_other = delayed(m, of_other, 12, "of_other", reset_less=False)[12]
 
         accumulates = flags.multiply
         result, old = Signal(3), Signal(3)
@@ -258,7 +261,7 @@ class Datapath(wiring.Component):
         roots = Cat(step.region[:2], OF_ROOTS)
         takes_roots = flags.multiply & (slot.phase == 0) & ~reads_low
         m.d.comb += [
-            self.sample_address.eq(Mux(reads_low, low, control.upper)),
+            self.sample_address.eq(choose_word(m, reads_low, low, control.upper, self.target)),
             self.memory.a_address.eq(
                 Mux(
                     takes_roots,

@@ -2,7 +2,7 @@
 
 | instruction | effect | cycles, if it does not wait |
 |---|---|---|
-| a step of `steps` | by the datapath; one that needs a sample waits for it | 2 and the step's |
+| a step of `steps` | by the datapath; one that needs a sample waits for it | 3 and the step's |
 | SEEK | bytes are read, or written, from a place on | 2 |
 | POST | count one of the semaphore that the sponge side waits for | 2 |
 | AWAIT | wait for the sponge side's POST | 2 |
@@ -25,15 +25,19 @@ from .steps import BYTE_WIDTHS, PolynomialStep, Region, StepType
 
 
 class Code(enum.Enum):
-    """The codes of instructions that are no steps; a step has the number of its kind."""
+    """Instructions that are no steps: their codes, or OTHER and a bit of their own, as a decoder
+    takes more LUTs than block RAM that is there. A step has the number of its kind."""
 
-    END = 8
-    POST = 9
-    AWAIT = 10
-    SEEK = 11
-    LOOP = 12
-    COMPARE = 13
-    DECIDE = 14
+    SEEK = 9
+    LOOP = 10
+    END = 12
+    POST = "post"
+    AWAIT = "takes"
+    COMPARE = "compares"
+    DECIDE = "decides"
+
+
+OTHER = 8
 
 
 class PolynomialOperand(enum.Enum):
@@ -70,6 +74,7 @@ FIELDS = {
     "other": 1,
     "width": 2,
     "spare": 2,
+    **dict.fromkeys(("post", "takes", "compares", "decides"), 1),
     "parity": 1,
 }
 """Fields of an instruction's word and their widths, the least significant first. SEEK has its place
@@ -126,7 +131,7 @@ class ArithmeticInstruction:
         return word | (word.bit_count() % 2) << WORD_BITS - 1
 
     def _word(self) -> int:
-        code = int(self.code.value)
+        code = OTHER if isinstance(self.code.value, str) else self.code.value
         if self.code is Code.SEEK:
             return code | self.place << FIELDS["code"]
         if self.code is Code.LOOP:
@@ -138,6 +143,7 @@ class ArithmeticInstruction:
             "add": self.add,
             "other": self.other,
             "width": self.width.value,
+            str(self.code.value): 1,
         }
         word = start = 0
         for name, width in FIELDS.items():

@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.luts import select_word
+from coprime.cells.luts import choose_word, select_word
 from coprime.cells.target import Target
 from coprime.model.lattice.arithmetic import LANE_BITS
 
@@ -74,10 +74,12 @@ class SlotOperands(wiring.Component):
         phase = slots[0].phase
         m.d.comb += bytes_.eq((flags.multiply | flags.unpack) & ~self.sample)
         second_phase = Mux(flags.multiply, phase == 1, phase[0])
+        number = Cat(self.number, 0)
+        found = choose_word(m, bytes_, Cat(number, number), self.sampled.as_value(), self.target)
         with m.If(Mux(bytes_, flags.unpack | (phase == 0), second_phase)):
-            m.d.sync += factor[0].eq(Mux(bytes_, self.number, self.sampled[0]))
+            m.d.sync += factor[0].eq(found[:LANE_BITS])
         with m.If(second_phase):
-            m.d.sync += factor[1].eq(Mux(bytes_, self.number, self.sampled[1]))
+            m.d.sync += factor[1].eq(found[LANE_BITS:])
         with m.If(flags.pack & ~self.sample):
             m.d.sync += factor.eq(0)
 
@@ -88,7 +90,9 @@ class SlotOperands(wiring.Component):
         lane, is_factor, late_lane = Signal(), Signal(), Signal()
         early, late = slots[3].phase, slots[7].phase
         sums_first = flags.inverse | flags.last | flags.pack
+        is_odd = Signal()
         m.d.comb += [
+            is_odd.eq(Mux(phase == 0, slots[2].odd, phase == 2)),
             is_factor.eq(
                 flags.pack
                 | flags.unpack
@@ -103,7 +107,7 @@ class SlotOperands(wiring.Component):
                 )
             ),
             self.first.eq(select_word(m, [*up, *factor], Cat(lane, is_factor), self.target)),
-            self.second.eq(up[Mux(phase == 0, slots[2].odd, phase == 2)]),
+            self.second.eq(choose_word(m, is_odd, up[1], up[0], self.target)),
             late_lane.eq(Mux(sums_first, early[0], Mux(flags.multiply, late[1], late[0]))),
             self.low.eq(
                 select_word(

@@ -4,12 +4,11 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.luts import place_lut
-from coprime.cells.tables import look_up
+from coprime.cells.luts import choose_word, place_lut
 from coprime.cells.target import Target
 
-from .steps import BYTE_WIDTHS
-from .unpacker import NUMBER_BITS, WORD_BITS
+from .number_offset import OFFSET_BITS, WORD_BITS
+from .unpacker import NUMBER_BITS
 
 
 class Packer(wiring.Component):
@@ -17,7 +16,7 @@ class Packer(wiring.Component):
 
     Members
     -------
-    width (in): place of the number's bits in BYTE_WIDTHS; it changes between whole words only
+    offset (5 bits, in), completes (1 bit, in): of NumberOffset, for `number`
     turn (1 bit, in): 1 in every other cycle: words may be written
     number (12 bits, in), put (1 bit, in): a number; bits above its width are 0
     write (1 bit, out), word (32 bits, out): a word is written in this cycle; only with `turn`
@@ -28,8 +27,8 @@ class Packer(wiring.Component):
         self.target = target
         super().__init__(
             {
-                "width": In(range(len(BYTE_WIDTHS))),
-                "turn": In(1),
+                "offset": In(OFFSET_BITS),
+                **dict.fromkeys(("completes", "turn"), In(1)),
                 "number": In(NUMBER_BITS),
                 "put": In(1),
                 "write": Out(1),
@@ -41,36 +40,50 @@ class Packer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """The number is shifted to its place by three levels of multiplexers."""
         m = Module()
-        offset = Signal(WORD_BITS.bit_length() - 1)
+        offset, number = self.offset, self.number
         begun = Signal(WORD_BITS)  # numbers of the word that is not complete
-        full = Signal()
-        step = look_up(BYTE_WIDTHS, self.width, NUMBER_BITS.bit_length())
-        position = Signal(WORD_BITS.bit_length())
-        fine = Signal(NUMBER_BITS + 1)
+        full, over = Signal(), NUMBER_BITS - 1
+        fine = choose_word(m, offset[0], Cat(0, number), Cat(number, 0), self.target)
         middle = _shifted(m, fine, 2, offset[1:3], Const(0, 0), NUMBER_BITS + 7, self.target)
-        total = _shifted(m, middle, 8, offset[3:5], begun, NUMBER_BITS + WORD_BITS - 1, self.target)
+        total = _shifted(m, middle, 8, offset[3:5], begun, WORD_BITS, self.target)
+        completes = Signal()
         m.d.comb += [
-            position.eq(offset + step),
-            fine.eq(Mux(offset[0], Cat(0, self.number), self.number)),
             self.write.eq(full & self.turn),
+            completes.eq(self.put & self.completes),
         ]
-        completes, over = Signal(), NUMBER_BITS - 1
-        m.d.comb += completes.eq(self.put & position[-1])
         with m.If(self.write):
             m.d.sync += full.eq(0)
         with m.If(completes):
             m.d.sync += [full.eq(1), self.word.eq(total)]
         with m.If(self.put):
             m.d.sync += [
-                offset.eq(position),
-                begun[:over].eq(Mux(completes, total[WORD_BITS:], total[:over])),
+                begun[:over].eq(self._begins(m, middle, total)),
                 begun[over:].eq(total[over:]),
             ]
         with m.If(completes | self.wipe):
             m.d.sync += begun[over:].eq(0)
         with m.If(self.wipe):
-            m.d.sync += [offset.eq(0), begun[:over].eq(0), self.word.eq(0), full.eq(0)]
+            m.d.sync += [begun[:over].eq(0), self.word.eq(0), full.eq(0)]
         return m
+
+    def _begins(self, m: Module, middle: Value, total: Value) -> Value:
+        """The lowest bits of a word: of the next one after a number that completes a word, and then
+        is shifted by 16 or 24. One LUT a bit."""
+        found: list[Value] = []
+        for place in range(NUMBER_BITS - 1):
+            by_24, by_16 = middle[place + 8], middle[place + 16 : place + 17]
+            if self.target is not Target.XC7:
+                later = Mux(self.offset[3], by_24, by_16)
+                found.append(Mux(self.completes, later, total[place]))
+                continue
+
+            def bit(completes: int, high: int, total: int, by_24: int, by_16: int = 0) -> bool:
+                return bool((by_24 if high else by_16) if completes else total)
+
+            found.append(
+                place_lut(m, bit, self.completes, self.offset[3], total[place], by_24, *by_16)
+            )
+        return Cat(found)
 
 
 def _shifted(

@@ -4,6 +4,8 @@ from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.luts import choose_word
+from coprime.cells.target import Target
 from coprime.model.lattice.arithmetic import LANE_BITS
 
 from .operands import PAIR, STAGES
@@ -30,11 +32,11 @@ class SlotResults(wiring.Component):
     sum_address, other_address (10 bits, in): in the cycles of writing
     write (1 bit, out), address (10 bits, out), word (out), odd (1 bit, out): the latter is the
         parity of the word, as its lanes had it when they were computed
-    wipe (1 bit, in): write zeros everywhere, and clear all registers
-    wiping (1 bit, out): this is under way, as after a reset
+    wipe, wiping, wipe_address (1, 1, 10 bits, in): of Datapath
     """
 
-    def __init__(self) -> None:
+    def __init__(self, target: Target = Target.GENERIC) -> None:
+        self.target = target
         super().__init__(
             {
                 "flags": In(FLAGS),
@@ -46,13 +48,13 @@ class SlotResults(wiring.Component):
                 "address": Out(ADDRESS_BITS),
                 "word": Out(PAIR),
                 "odd": Out(1),
-                "wipe": In(1),
-                "wiping": Out(1),
+                **dict.fromkeys(("wipe", "wiping"), In(1)),
+                "wipe_address": In(ADDRESS_BITS),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Registers of two words, a multiplexer, and a counter that wipes."""
+        """Registers of two words, and a multiplexer."""
         m = Module()
         flags, slots = self.flags, self.slots
         total, other = Signal(PAIR), Signal(PAIR)
@@ -62,7 +64,10 @@ class SlotResults(wiring.Component):
         lane = Signal()
         m.d.comb += lane.eq(Mux(inverse, early[0], Mux(flags.multiply, late[1], late[0])))
         other_lane = Mux(last, slots[11].phase[0], slots[10].phase[0])
-        found = Mux(inverse | last, self.product, self.difference)
+        found = Signal(LANE_BITS)
+        m.d.comb += found.eq(
+            choose_word(m, inverse | last, self.product, self.difference, self.target)
+        )
         for number in range(2):
             with m.If(lane == number):
                 m.d.sync += [total[number].eq(self.sum), total_odd[number].eq(self.sum.xor())]
@@ -77,23 +82,24 @@ class SlotResults(wiring.Component):
         )
         others = slots[12].valid & (slots[12].phase[0] == last)
         writes_sum, writes_other = Signal(), Signal()
-        wiping, cleared = Signal(init=1), Signal(ADDRESS_BITS)
+        wiping = self.wiping
         m.d.comb += [
             writes_sum.eq(sums & ~(flags.pack | last | self.subtract)),
             writes_other.eq(others & (flags.transform | inverse | last | self.subtract)),
             self.write.eq(writes_sum | writes_other | wiping),
             self.address.eq(
-                Mux(wiping, cleared, Mux(writes_other, self.other_address, self.sum_address))
+                Mux(
+                    wiping,
+                    self.wipe_address,
+                    Mux(writes_other, self.other_address, self.sum_address),
+                )
             ),
-            self.word.eq(Mux(wiping, 0, Mux(writes_other, other.as_value(), total.as_value()))),
-            self.odd.eq(~wiping & Mux(writes_other, other_odd.xor(), total_odd.xor())),
-            self.wiping.eq(wiping),
+            # Both are 0 while this wipes.
+            self.word.eq(
+                choose_word(m, writes_other, other.as_value(), total.as_value(), self.target)
+            ),
+            self.odd.eq(Mux(writes_other, other_odd.xor(), total_odd.xor())),
         ]
-        with m.If(wiping):
-            m.d.sync += [cleared.eq(cleared + 1), total.eq(0), other.eq(0)]
-            m.d.sync += [total_odd.eq(0), other_odd.eq(0)]
-            with m.If(cleared.all()):
-                m.d.sync += wiping.eq(0)
-        with m.If(self.wipe):
-            m.d.sync += wiping.eq(1)
+        with m.If(wiping | self.wipe):
+            m.d.sync += [one.eq(0) for one in (total, other, total_odd, other_odd)]
         return m

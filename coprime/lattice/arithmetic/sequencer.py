@@ -5,7 +5,7 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.cells.luts import select_word
+from coprime.cells.chains import select_and_count
 from coprime.cells.tables import look_up, place_table
 from coprime.cells.target import Target
 from coprime.lattice.memory.places import SEED_WORDS
@@ -33,7 +33,10 @@ _NEXT_BITS = FIELDS["code"]
 
 class ArithmeticSequencer(wiring.Component):
     """Executes a program, an instruction after the other. Each takes a cycle to be fetched and one
-    to be executed; a step then as many as it states.
+    to be executed; a step then one to begin and as many as it states.
+
+    What instructions say comes late in a cycle out of block RAM: a register gives a step to the
+    datapath, and another one shows a fault.
 
     Parameters
     ----------
@@ -44,7 +47,7 @@ class ArithmeticSequencer(wiring.Component):
     -------
     start (1 bit, in), entry, parameter_set (in): begin at an instruction; only while `busy` is 0
     busy, done (1 bit, out): from the next cycle on; `done` in the last busy cycle
-    instruction_address (8 bits, out), instruction (13 bits, in): a cycle later
+    instruction_address (8 bits, out), instruction (18 bits, in): a cycle later
     step, start_step, step_done (out, out, in): of the datapath
     use (1 bit, in), address (out): the datapath uses a word of bytes; its address
     full (in), release (1 bit, out): of SampleBuffer
@@ -56,8 +59,8 @@ class ArithmeticSequencer(wiring.Component):
     contradicts (1 bit, out): `differs` and `agrees` are equal, as they never are without a fault
     refused (1 bit, out): something had differed at an END that refuses; from the cycle after `done`
         to the next `start`
-    fault (1 bit, out): in this cycle an instruction's parity is wrong, or DECIDE has found that the
-        comparisons contradict each other or are not complete
+    fault (1 bit, out): in the cycle before, an instruction's parity was wrong, or DECIDE has found
+        that the comparisons contradict each other or are not complete
     wipe (1 bit, in): end; nothing is decided any more
     """
 
@@ -84,27 +87,36 @@ class ArithmeticSequencer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """FETCH, EXECUTE, and RUN while a step is executed."""
         m = Module()
-        counter, following = Signal(LABEL_BITS), Signal(LABEL_BITS)
+        counter = Signal(LABEL_BITS)
         row, column = Signal(2), Signal(2)
         field = Signal(FIELD)
-        ones = [Const(1, 1), *(counter[:k].all() for k in range(1, LABEL_BITS))]
         label = self.instruction[_NEXT_BITS:][:LABEL_BITS]
         goes_on, jumps, starts = Signal(), Signal(), Signal()
         m.d.comb += [
             field.eq(self.instruction),
-            following.eq(counter ^ Cat(ones)),  # a sum of bits takes fewer LUTs than a carry chain
             self.instruction_address.eq(counter),
             self.decided.eq(self.genuine ^ self.altered),
             self.contradicts.eq(self.differs == self.agrees),
         ]
         with m.If(goes_on | starts):
-            choices = [following, label, self.entry, self.entry]
-            m.d.sync += counter.eq(select_word(m, choices, Cat(jumps, starts), self.target))
-        code = {one: Signal(name=f"is_{one.name.lower()}") for one in Code}
-        m.d.comb += [found.eq(field.code == one.value) for one, found in code.items()]
+            choices = [counter, label, self.entry, self.entry]
+            next_one = ~(jumps | starts)
+            m.d.sync += counter.eq(
+                select_and_count(m, choices, Cat(jumps, starts), next_one, self.target)
+            )
+        code: dict[Code, Value] = {}
+        for one in Code:
+            if isinstance(one.value, str):
+                code[one] = field[one.value]
+            else:
+                bits = [bit for k, bit in enumerate(field.code) if one.value >> k & 1]
+                code[one] = Cat(bits).all()
         is_step = ~field.code[-1]
         samples = is_step & field.sample
-        self._step(m, field, column)
+        starts_step, fault = Signal(), Signal()
+        m.d.sync += [self.start_step.eq(starts_step), self.fault.eq(fault)]
+        with m.If(starts_step):
+            self._step(m, field, column)
         m.d.comb += self.release.eq(self.step_done & samples)
         refuses = code[Code.END] & field.other & (self.differs | ~self.agrees)
 
@@ -124,14 +136,14 @@ class ArithmeticSequencer(wiring.Component):
                 m.d.comb += waits.eq(
                     (samples & (self.full == 0)) | (code[Code.AWAIT] & ~self.available)
                 )
-                m.d.comb += self.fault.eq(
+                m.d.comb += fault.eq(
                     self.instruction.xor() | (code[Code.DECIDE] & self._incomplete(field))
                 )
                 with m.If(self.wipe):
                     m.next = "IDLE"
                 with m.Elif(~waits):
                     m.d.comb += [
-                        self.start_step.eq(is_step),
+                        starts_step.eq(is_step),
                         self.post.eq(code[Code.POST]),
                         self.take.eq(code[Code.AWAIT]),
                         self.compare.eq(code[Code.COMPARE]),
@@ -161,10 +173,15 @@ class ArithmeticSequencer(wiring.Component):
                     m.d.comb += goes_on.eq(1)
                     m.next = "FETCH"
         place = self.instruction[_NEXT_BITS:][:PLACE_BITS]
-        with m.If(self.busy & code[Code.SEEK]):
-            m.d.sync += self.address.eq(self._place(m, place))
-        with m.Elif(self.use):
-            m.d.sync += self.address.eq(self.address + 1)
+        seeks = Signal()
+        m.d.comb += seeks.eq(self.busy & code[Code.SEEK])
+        with m.If(seeks | self.use):
+            places = [self.address, self._place(m, place)]
+            m.d.sync += self.address.eq(
+                select_and_count(m, places, Cat(seeks), ~seeks, self.target)
+            )
+        with m.If(self.wipe):
+            m.d.sync += [self.start_step.eq(0), self.fault.eq(0)]
         with m.If(self.forget | self.wipe):
             m.d.sync += [self.genuine.eq(0), self.altered.eq(0)]
         with m.If(self.wipe):
@@ -224,10 +241,10 @@ class ArithmeticSequencer(wiring.Component):
         with m.Switch(field.width):
             for width, number in {**widths, **constants}.items():
                 with m.Case(width.value):
-                    m.d.comb += step.width.eq(number)
+                    m.d.sync += step.width.eq(number)
         is_vector = field.operand == PolynomialOperand.VECTOR.value
         multiplies = field.code == StepType.MULTIPLY.value
-        m.d.comb += [
+        m.d.sync += [
             step.kind.eq(field.code[:3]),
             step.region.eq(Mux(is_vector, column, Cat(field.operand[0], Const(0b11, 2)))),
             step.sample.eq(field.sample),

@@ -28,12 +28,18 @@ def last_layer(kind: StepType) -> int:
     return {StepType.TRANSFORM: LAYERS - 1, StepType.INVERSE: LAYERS - 2}.get(kind, 0)
 
 
-def delayed(m: Module, value: Value, cycles: int, name: str) -> list[Signal]:
-    """A value, and what it was in the cycles before, without a reset: for shift registers."""
+def delayed(
+    m: Module, value: Value, cycles: int, name: str, *, reset_less: bool = True
+) -> list[Signal]:
+    """A value, and what it was in the cycles before.
+
+    Without a reset shift registers in LUTs are made of long delays on xc7; with one flip-flops, of
+    which its slices have more than they need.
+    """
     found = [Signal(value.shape(), name=f"{name}_0")]
     m.d.comb += found[0].eq(value)
     for k in range(1, cycles + 1):
-        found.append(Signal(value.shape(), name=f"{name}_{k}", reset_less=True))
+        found.append(Signal(value.shape(), name=f"{name}_{k}", reset_less=reset_less))
         m.d.sync += found[k].eq(found[k - 1])
     return found
 
@@ -67,7 +73,8 @@ class SlotCounter(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """Slots begin after `start`, or what a step fetches; it is done after its last results."""
+        """Slots begin after `start`, or what a step fetches. It is done a cycle before its
+        last results are written."""
         m = Module()
         m.submodules.addresses = addresses = Addresses()
         kind, flags = self.step.kind, self.flags
@@ -119,8 +126,8 @@ class SlotCounter(wiring.Component):
         with m.If(self.start):
             m.d.sync += layer.eq(0)
 
-        fetched = delayed(m, self.start & fetches, PREFETCH, "fetched")[PREFETCH]
-        drained = delayed(m, last, DRAIN, "drained")[DRAIN]
+        fetched = delayed(m, self.start & fetches, PREFETCH, "fetched", reset_less=False)[PREFETCH]
+        drained = delayed(m, last, DRAIN, "drained", reset_less=False)[DRAIN]
         m.d.comb += [
             begins.eq((self.start & ~fetches) | (fetched & self.busy)),
             self.done.eq(drained & self.busy),

@@ -61,8 +61,9 @@ SLOTS = {
 }
 PREFETCH = 6
 """Cycles before the first slot of a step that takes bytes from its beginning on."""
-DRAIN = 12
-"""Cycles after a step's last slot, in which its last results are written."""
+DRAIN = 11
+"""Cycles after a step's last slot. Its last results are written in the cycle after these, and the
+next step begins later."""
 
 STEP = data.StructLayout(
     {

@@ -83,7 +83,7 @@ class ArithmeticTwin:
         if isinstance(code, StepType):
             self._step = one.step(self._column, self.program.widths[self._set])
             if not self._step.sample or self.buffer.full:
-                self._left, self._state = self._step.cycles, _State.RUN
+                self._left, self._state = 1 + self._step.cycles, _State.RUN
             return ArithmeticEvents()
         following = self._counter + 1
         match code:

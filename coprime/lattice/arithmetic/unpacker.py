@@ -13,9 +13,9 @@ from coprime.cells.luts import select_word
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 
+from .number_offset import OFFSET_BITS, WORD_BITS
 from .steps import BYTE_WIDTHS
 
-WORD_BITS = 32
 NUMBER_BITS = BYTE_WIDTHS[-1]
 _COUNT_BITS = 7
 _EIGHTH = 3
@@ -41,6 +41,7 @@ class Unpacker(wiring.Component):
     Members
     -------
     width (in): place of the number's bits in BYTE_WIDTHS; stable from `start` on
+    offset (5 bits, in), completes (1 bit, in): of NumberOffset, for the current number
     start (1 bit, in): forget what is left; fetch the words of 256 numbers
     turn (1 bit, in)
     read (1 bit, out): a word is read in this cycle; only with `turn`
@@ -56,7 +57,8 @@ class Unpacker(wiring.Component):
         super().__init__(
             {
                 "width": In(range(len(BYTE_WIDTHS))),
-                **dict.fromkeys(("start", "turn"), In(1)),
+                "offset": In(OFFSET_BITS),
+                **dict.fromkeys(("completes", "start", "turn"), In(1)),
                 "read": Out(1),
                 "word": In(WORD_BITS),
                 "number": Out(NUMBER_BITS),
@@ -70,28 +72,18 @@ class Unpacker(wiring.Component):
         words = [Signal(WORD_BITS, name=f"word_{k}") for k in range(_WORDS)]
         held = [Signal(name=f"holds_{k}") for k in range(_WORDS)]
         room = Signal(range(_WORDS + 1), init=_WORDS)  # for words that are not being read yet
-        reads, count = Signal(), Signal(_COUNT_BITS)  # there are more to read; that were read
-        last = look_up([one - 1 for one in BYTE_WIDTHS], self.width, _COUNT_BITS - _EIGHTH)
-        arrives = Signal()
-        offset = Signal(WORD_BITS.bit_length() - 1)
-        step = look_up(BYTE_WIDTHS, self.width, NUMBER_BITS.bit_length())
-        position = Signal(WORD_BITS.bit_length())
-        drops = Signal()
+        left = Signal(_COUNT_BITS)  # words that are to be read
+        arrives, drops, offset = Signal(), Signal(), self.offset
         m.d.comb += [
-            position.eq(offset + step),
-            drops.eq(self.take & position[-1]),
-            self.read.eq(self.turn & reads & (room != 0)),
+            drops.eq(self.take & self.completes),
+            self.read.eq(self.turn & left.any() & (room != 0)),
         ]
         m.d.sync += arrives.eq(self.read)
-        with m.If(self.take):
-            m.d.sync += offset.eq(position)
-        m.d.sync += room.eq(room + drops - self.read)
+        rooms = [row + drop - read for read in range(2) for drop in range(2) for row in range(8)]
+        m.d.sync += room.eq(look_up(rooms, Cat(room, drops, self.read), len(room)))
+        # A difference of bits: a carry chain would take more LUTs.
         with m.If(self.read):
-            # A sum of bits: a carry chain would take more LUTs.
-            ones = [Const(1, 1), *(count[:k].all() for k in range(1, _COUNT_BITS))]
-            m.d.sync += count.eq(count ^ Cat(ones))
-            with m.If(count[:_EIGHTH].all() & (count[_EIGHTH:] == last)):
-                m.d.sync += reads.eq(0)
+            m.d.sync += left.eq(Cat(left[k] ^ ~left[:k].any() for k in range(_COUNT_BITS)))
         # A word moves where the one before it moves, or where there is none.
         moves = drops
         sources = [*zip(words[1:], held[1:], strict=True), (self.word, arrives)]
@@ -101,10 +93,11 @@ class Unpacker(wiring.Component):
                 m.d.sync += [word.eq(source), holds.eq(is_there)]
             moves = takes
         with m.If(self.start):
-            m.d.sync += [reads.eq(1), count.eq(0), room.eq(_WORDS), offset.eq(0)]
+            total = look_up(BYTE_WIDTHS, self.width, _COUNT_BITS - _EIGHTH)
+            m.d.sync += [left.eq(Cat(Const(0, _EIGHTH), total)), room.eq(_WORDS)]
             m.d.sync += [holds.eq(0) for holds in held]
         with m.If(self.wipe):
-            m.d.sync += [*(word.eq(0) for word in words), reads.eq(0)]
+            m.d.sync += [*(word.eq(0) for word in words), left.eq(0)]
 
         window = Cat(words[0], words[1])
         coarse = _four_way(m, window, 8, offset[3:5], NUMBER_BITS + 7, self.target)

@@ -17,7 +17,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from coprime.cells.luts import select_word
+from coprime.cells.luts import choose_word, select_word
 from coprime.cells.parity_ram import ParityRam
 from coprime.cells.target import Target
 
@@ -79,7 +79,8 @@ class ByteMemory(wiring.Component):
     host_address (in): what it reads, `word` as well
     loads (in): the host's words of `addressed_word`; taken when nobody else writes
     wipe (1 bit, in): write zeros everywhere; whoever writes meanwhile waits, or is ignored
-    wiping (1 bit, out): this is under way, as it is after a reset: `depth` cycles
+    wiping (1 bit, out): this is under way, as it is after a reset: a cycle for each address
+    wiped (out): the address that is cleared
     wrong (1 bit, out): a word that was read through either port has another parity than it was
         written with; a cycle after the word
     """
@@ -99,6 +100,7 @@ class ByteMemory(wiring.Component):
                 "loads": In(stream.Signature(addressed_word(bits))),
                 "wipe": In(1),
                 "wiping": Out(1),
+                "wiped": Out(bits),
                 "wrong": Out(1),
             }
         )
@@ -108,14 +110,16 @@ class ByteMemory(wiring.Component):
         m = Module()
         m.submodules.memory = memory = self.memory
         arithmetic, writes, loads = self.arithmetic, self.writes, self.loads
-        wiping, cleared = Signal(init=1), Signal(range(self.depth))
+        wiping, cleared = Signal(init=1), self.wiped
         writes_now, loads_now = Signal(), Signal()
         m.d.comb += [
             writes.ready.eq(~arithmetic.use & ~wiping),
             loads.ready.eq(writes.ready & ~writes.valid),
             writes_now.eq(~arithmetic.use & writes.valid),
             loads_now.eq(~arithmetic.use & ~writes.valid),
-            memory.a_address.eq(Mux(self.host_reads, self.host_address, self.address)),
+            memory.a_address.eq(
+                choose_word(m, self.host_reads, self.host_address, self.address, self.target)
+            ),
             memory.b_write.eq(
                 wiping | Mux(arithmetic.use, arithmetic.write, writes.valid | loads.valid)
             ),
@@ -143,9 +147,7 @@ class ByteMemory(wiring.Component):
             memory.b_write_data.eq(select_word(m, words, by_word, self.target)),
         ]
         with m.If(wiping):
-            m.d.sync += cleared.eq(cleared + 1)
-            with m.If(cleared == self.depth - 1):
-                m.d.sync += [wiping.eq(0), cleared.eq(0)]
+            m.d.sync += [cleared.eq(cleared + 1), wiping.eq(~cleared.all())]
         with m.If(self.wipe):
             m.d.sync += [wiping.eq(1), cleared.eq(0)]
         return m

@@ -5,6 +5,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.keccak.sponge_padding import BUS_BYTES, BUS_WORD
+from coprime.cells.luts import choose_word
+from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import WORD_BITS
 
 from .instructions import LARGE, Format
@@ -34,6 +36,7 @@ class Absorber(wiring.Component):
     ----------
     widths (Format): of the program; LARGE has the stream
     address_bits (int): of the byte memory
+    target (Target): LUTs are placed on xc7
 
     Members
     -------
@@ -46,8 +49,8 @@ class Absorber(wiring.Component):
     wipe (1 bit, in): the same, and clear the word
     """
 
-    def __init__(self, widths: Format, address_bits: int):
-        self.widths = widths
+    def __init__(self, widths: Format, address_bits: int, target: Target = Target.GENERIC):
+        self.widths, self.target = widths, Target(target)
         streams = {"stream": In(stream.Signature(BUS_WORD))}
         super().__init__(
             {
@@ -88,8 +91,8 @@ class Absorber(wiring.Component):
             m.d.sync += word.eq(0)
         with m.If(moves):
             m.d.sync += [
-                *(message.valid.eq(1), fetched.eq(0), word.eq(word + 1)),
-                payload.eq(Cat(self.word, Const(BUS_BYTES, len(payload.bytes)), last & ends)),
+                *(fetched.eq(0), word.eq(word + 1)),
+                *(payload.bytes.eq(BUS_BYTES), payload.last.eq(last & ends)),
                 *(reading.eq(~ends), streaming.eq(streams & ends)),
             ]
             with m.If(word.all()):
@@ -104,10 +107,11 @@ class Absorber(wiring.Component):
             with m.If(~continues):
                 m.d.sync += base.eq(taken.base)
         with m.If(is_tail):  # the other bytes do not count
-            m.d.sync += [
-                *(message.valid.eq(1), payload.last.eq(1), payload.bytes.eq(tail.bytes)),
-                payload.data[: len(tail.data)].eq(tail.data),
-            ]
+            m.d.sync += [payload.last.eq(1), payload.bytes.eq(tail.bytes)]
+        low = len(tail.data)
+        found = choose_word(m, is_tail, tail.data, self.word[:low], self.target)
+        with m.If(moves | is_tail):
+            m.d.sync += [message.valid.eq(1), payload.data.eq(Cat(found, self.word[low:]))]
         if widths is LARGE:
             m.d.comb += self.stream.ready.eq(streaming & free)
             with m.If(self.stream.valid & self.stream.ready):

@@ -8,6 +8,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.keccak.sponge_padding import BUS_WORD
+from coprime.cells.luts import select_word
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
 from coprime.lattice.memory.sample_buffer import LANE_BITS, PAIR
@@ -71,7 +72,9 @@ class Sampler(wiring.Component):
         m.d.comb += [
             is_uniform.eq(self.destination == Destination.UNIFORM.value),
             is_2.eq(self.destination == Destination.BINOMIAL_2.value),
-            byte.eq(held.data.word_select(index, 8)),
+            byte.eq(
+                select_word(m, [held.data[k : k + 8] for k in range(0, 32, 8)], index, self.target)
+            ),
         ]
         with m.If(is_2):  # in the places of eta = 3, of each three bits two
             m.d.comb += number.eq(Cat(Cat(byte[2 * k :][:2], 0) for k in range(4)))

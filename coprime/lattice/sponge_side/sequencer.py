@@ -7,8 +7,8 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.chains import select_and_count
 from coprime.cells.keccak.hash_unit import command_layout
-from coprime.cells.luts import select_word
 from coprime.cells.tables import look_up, place_table
 from coprime.cells.target import Target
 
@@ -24,9 +24,12 @@ from .instructions import (
 )
 from .output_router import REPEATS_BITS, destination_layout
 
-HASH_LENGTH_BITS = 11
-"""Width of a length of output in bytes: at least that, as a hash unit has."""
 PRESENT_BITS = 4
+
+
+def length_bits(program: AssembledProgram) -> int:
+    """Width of a length of output in words."""
+    return 9 if program.large else 8
 
 
 def resume_layout(program: AssembledProgram) -> data.StructLayout:
@@ -75,7 +78,7 @@ class SpongeSequencer(wiring.Component):
                 "parameter_set": In(program.set_bits),
                 "present": In(PRESENT_BITS),
                 **({"rejected": In(1)} if program.large else {}),
-                "commands": Out(stream.Signature(command_layout(HASH_LENGTH_BITS))),
+                "commands": Out(stream.Signature(command_layout(length_bits(program)))),
                 "destinations": Out(stream.Signature(destination)),
                 "ranges": Out(stream.Signature(range_layout(program.format, address_bits))),
                 "tails": Out(stream.Signature(TAIL)),
@@ -125,8 +128,7 @@ class SpongeSequencer(wiring.Component):
         jumps = self._loop(m, state, field, executes & kind[InstructionKind.LOOP])
         self._tail(m, state, field.function[:2])
         label = Cat(field.range, field.destination, field.more_label)
-        after = (state.counter + 1)[: len(state.counter)]
-        counters = [after, label, self.failed.resume.counter, self.entry]
+        counters = [state.counter, label, self.failed.resume.counter, self.entry]
         choice = Cat((jumps & ~self.fails) | self.start, self.fails | self.start)
         with m.If(self.commands.valid & self.commands.ready):
             m.d.sync += repeats.eq(0)
@@ -151,7 +153,9 @@ class SpongeSequencer(wiring.Component):
         with m.If(self.start):
             m.d.sync += [self.busy.eq(1), state.row.eq(0), state.column.eq(0), state.nonce.eq(0)]
         with m.If(completes | self.fails | self.start):
-            m.d.sync += state.counter.eq(select_word(m, counters, choice, self.target))
+            m.d.sync += state.counter.eq(
+                select_and_count(m, counters, choice, ~choice.any(), self.target)
+            )
         return m
 
     def _operands(self, m: Module, state: data.View, field: data.View, repeats: Value) -> None:
@@ -171,7 +175,7 @@ class SpongeSequencer(wiring.Component):
         )
         m.d.comb += [
             self.commands.payload.function.eq(field.function),
-            self.commands.payload.length.eq(self._length(m, destination, repeats, units) << 2),
+            self.commands.payload.length.eq(self._length(m, destination, repeats, units)),
             self.destinations.payload.destination.eq(destination),
             self.destinations.payload.base.eq(base),
             self.destinations.payload.repeats.eq(repeats),

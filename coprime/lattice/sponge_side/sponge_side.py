@@ -15,7 +15,7 @@ from .absorber import Absorber
 from .instructions import LARGEST_OUTPUT, AssembledProgram
 from .large_router import LargeRouter
 from .output_router import OutputRouter
-from .sequencer import HASH_LENGTH_BITS, PRESENT_BITS, SpongeSequencer
+from .sequencer import PRESENT_BITS, SpongeSequencer, length_bits
 
 
 class SpongeSideSignature(wiring.Signature):
@@ -100,7 +100,7 @@ class SpongeSide(wiring.Component):
         address_bits: int,
         target: Target = Target.GENERIC,
     ):
-        self.hash_unit = HashUnit(slices, 2, HASH_LENGTH_BITS, target)
+        self.hash_unit = HashUnit(slices, 2, length_bits(program), target, whole_outputs=True)
         self.program, self.address_bits, self.target = program, address_bits, Target(target)
         self.sequencer = SpongeSequencer(program, address_bits, self.target)
         make_router = LargeRouter if program.large else OutputRouter
@@ -112,7 +112,9 @@ class SpongeSide(wiring.Component):
         m = Module()
         m.submodules.hash_unit = hash_unit = self.hash_unit
         m.submodules.sequencer = sequencer = self.sequencer
-        m.submodules.absorber = absorber = Absorber(self.program.format, self.address_bits)
+        m.submodules.absorber = absorber = Absorber(
+            self.program.format, self.address_bits, self.target
+        )
         m.submodules.router = router = self.router
         connect(m, sequencer.commands, hash_unit.command)
         connect(m, sequencer.destinations, router.next)

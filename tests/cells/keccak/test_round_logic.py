@@ -11,6 +11,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.keccak.round_logic import (
+    LATE_LANES,
     add_parities,
     chi_and_block,
     parities,
@@ -37,6 +38,7 @@ class Steps(wiring.Component):
                 "block": In(21 * width),
                 **dict.fromkeys(("add", "constant"), In(1)),
                 **dict.fromkeys(("theta", "chi", "selected"), Out(25 * width)),
+                "late": Out(30 * width),
             }
         )
 
@@ -47,9 +49,15 @@ class Steps(wiring.Component):
         m.d.comb += [Cat(state).eq(self.state), Cat(block).eq(self.block)]
         columns = parities(m, state, target)
         shifted = [column.rotate_left(1) for column in columns]
-        chi = chi_and_block(m, state, block, self.add, {width - 1: self.constant}, target)
+        early = {k: word for k, word in enumerate(block) if k not in LATE_LANES}
+        chi = chi_and_block(m, state, early, self.add, {width - 1: self.constant}, target)
+        late = [block[k] for k in LATE_LANES]
+        late_columns = parities(m, state, target, late)
         m.d.comb += [
             self.theta.eq(Cat(add_parities(m, state, columns, shifted, target))),
+            self.late.eq(
+                Cat(*add_parities(m, state, columns, shifted, target, late), *late_columns)
+            ),
             self.chi.eq(Cat(chi)),
             self.selected.eq(
                 Cat(select_words(m, self.add ^ self.wrong, state[:21], block, target))
@@ -66,10 +74,13 @@ def verilog_of(width, target, name, **settings):
 def test_placed_luts_are_the_plain_expressions(width):
     explicit = verilog_of(width, Target.XC7, "coprime_explicit")
     assert proved_equal(verilog_of(width, Target.GENERIC, "coprime_plain"), explicit)
-    # Two bits each: theta, the selection, and chi of the lanes that no block is added to.
-    assert explicit.count("LUT6_2 #") == width * (25 + 21 + 4) // 2
-    assert explicit.count("LUT5 #") == width * (21 + 5) - 1
-    assert explicit.count("LUT6 #") == 1
+    # Two bits each: theta, twice, the selection, and chi of the lanes that no block is added to, of
+    # which one has no neighbour.
+    assert explicit.count("LUT6_2 #") == width * (25 + 25 + 21 + 8) // 2
+    assert explicit.count("LUT5 #") == width * (16 + 5) - 1
+    assert explicit.count("LUT3 #") == width
+    # Iota, and parities with a late word.
+    assert explicit.count("LUT6 #") == 1 + width * 5
 
 
 def test_the_proof_can_fail():
@@ -90,14 +101,24 @@ def test_steps_are_the_model_s():
     for number, (state, block) in enumerate(zip(states, blocks, strict=True)):
         add, constant = number % 2, number // 2 % 2
         vectors.append(joined(state) | joined(block) << 1600 | add << 2944 | constant << 2945)
+        early = [*(0 if k in LATE_LANES else lane for k, lane in enumerate(block)), *[0] * 4]
         chi = [
             lane ^ (added if add else 0)
-            for lane, added in zip(keccak.chi(state), [*block, 0, 0, 0, 0], strict=True)
+            for lane, added in zip(keccak.chi(state), early, strict=True)
         ]
         chi[0] ^= constant << 63
         selected = state[:21] if add else block
+        with_late = [lane ^ (block[k] if k in LATE_LANES else 0) for k, lane in enumerate(state)]
+        columns = [0] * 5
+        for k, lane in enumerate(with_late):
+            columns[k % 5] ^= lane
+        plain = keccak.theta(state)
+        late = [lane ^ with_late[k] ^ state[k] for k, lane in enumerate(plain)]
         expected.append(
-            joined(keccak.theta(state)) | joined(chi) << 1600 | joined(selected) << 3200
+            joined(plain)
+            | joined(chi) << 1600
+            | joined(selected) << 3200
+            | joined([*late, *columns]) << 4800
         )
     (found,) = Bench([Steps(64, Target.GENERIC)]).run(vectors)
     assert found == expected

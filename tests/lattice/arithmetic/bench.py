@@ -68,12 +68,20 @@ class DatapathBench:
                 cycle += 1
 
         async def bench(context):
-            await context.tick().until(~self.dut.wiping)
+            await self.clear(context)
             await script(context, self)
 
         simulator.add_testbench(surroundings, background=True)
         simulator.add_testbench(bench)
         simulator.run()
+
+    async def clear(self, context):
+        """As an engine does it after a reset, or in the cycles after a wipe."""
+        context.set(self.dut.wiping, 1)
+        for address in range(DEPTH):
+            context.set(self.dut.wipe_address, address)
+            await context.tick()
+        context.set(self.dut.wiping, 0)
 
     def load(self, context, region, f):
         base = region.value * WORDS
@@ -109,7 +117,7 @@ class DatapathBench:
             await context.tick()
             cycles += 1
         assert cycles == step.cycles, (step, cycles)
-        await context.tick()
+        await context.tick().repeat(2)  # the last results are written
         assert not context.get(dut.busy)
 
 

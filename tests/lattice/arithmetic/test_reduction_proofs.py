@@ -19,6 +19,7 @@ from coprime.model.lattice.arithmetic import (
     PRODUCT_BITS,
     REDUCED,
     SCALE,
+    K,
     Q,
 )
 
@@ -98,18 +99,18 @@ def test_reduction_of_every_number(tmp_path):
 
 
 def test_reduction_of_some_numbers_and_a_wrong_one(tmp_path, monkeypatch):
-    """Of the smallest and the largest; a low part's carry that is left out is found."""
+    """Of the smallest and the largest; a low part's sign that is left out is found."""
     some = (BATCHES[0], BATCHES[len(BATCHES) // 2])
     assert is_reduced(EveryOperand(Reduction(), {"t": PRODUCT_BITS}, tmp_path), some)
-    right = reduction._upper
-    monkeypatch.setattr(reduction, "_upper", lambda half: right(half) - (half >> 3))
+    unsigned = [-K * (half << 4) for half in range(16)]
+    monkeypatch.setattr(reduction, "_UPPER", unsigned)
     assert not is_reduced(EveryOperand(Reduction(), {"t": PRODUCT_BITS}, tmp_path), some)
 
 
 @pytest.mark.proof
 def test_sums_of_every_two_numbers(tmp_path):
     """Sums and differences of all pairs in [-q, q) are right modulo q, and in [-q, q)."""
-    every = EveryOperand(LaneSums(), {"x": LANE_BITS, "y": LANE_BITS}, tmp_path)
+    every = EveryOperand(LaneSums(), {"x": LANE_BITS, "before": LANE_BITS}, tmp_path)
     tried = 0
     for number in BATCHES:
         operands, found = every.batch(number)

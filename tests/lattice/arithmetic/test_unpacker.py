@@ -32,7 +32,12 @@ def test_numbers_come_without_gaps(width, pace):
             # What was not read is anything.
             context.set(dut.word, words.pop(0) if reads else generator.getrandbits(32))
 
+        def begins_at(place):
+            context.set(dut.offset, place % 32)
+            context.set(dut.completes, place % 32 + width >= 32)
+
         for turn in (0, 1, 0):
+            begins_at(0)
             numbers = [generator.randrange(1 << width) for _ in range(N)]
             data = packed(numbers, width)
             words = [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
@@ -51,6 +56,7 @@ def test_numbers_come_without_gaps(width, pace):
                     if take:
                         found.append(context.get(dut.number))
                     await tick()
+                    begins_at(width * len(found))
             context.set(dut.take, 0)
             assert found == numbers
             assert not words

@@ -144,10 +144,10 @@ def test_a_wipe_leaves_zeros():
             assert not ctx.get(memory.writes.ready)
             ctx.set(memory.arithmetic.use, cycles % 2)
             cycles += 1
-            if cycles == DEPTH:
+            if cycles == 1 << memory.address_bits:
                 ctx.set(memory.loads.valid, 0)
             await ctx.tick()
-        assert cycles == DEPTH
+        assert cycles == 1 << memory.address_bits
         assert not any(ctx.get(data[k]) for k in range(DEPTH))
 
     simulate(testbench)

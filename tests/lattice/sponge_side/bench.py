@@ -7,6 +7,7 @@ from functools import cached_property
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
 from coprime.cells.keccak.twin import BusWord, bus_words
 from coprime.cells.target import Target
@@ -281,7 +282,7 @@ class _Run:
 
     def wait_for_wipe(self):
         """The bench shows nothing of the first cycle, and memories wipe themselves."""
-        for _ in range(max(len(self.memory), BUFFER_WORDS) + 4):
+        for _ in range(max(1 << bits_for(len(self.memory) - 1), BUFFER_WORDS) + 4):
             self.twin.tick()
             self.vectors.append(0)
             self.wanted.append({"busy": 0} if self.wanted else {})
