@@ -1,6 +1,6 @@
 """Mutants of a design's Verilog: the score of the testbench that comes with the design.
 
-    python -m tests.package.mutants compact ring fdfm karatsuba --count 60 --seed 1
+    python -m tests.package.mutants compact ring fdfm karatsuba lattice --count 60 --seed 1
 
 Each mutant has one change, of one of the KINDS, in the logic of the exported text: not in
 declarations, initial values and instances. `count` of all that there are, drawn from `seed`, are
@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coprime.catalog import choose
+from coprime.catalog import choose_engine
 from coprime.cells.target import Target
 from coprime.package.package import write_package
 
@@ -33,7 +33,12 @@ KINDS = ("constant", "operator", "comparison", "branch", "enable", "reset", "ass
 """A bit of a constant; another operator; a comparison that is off by one; the branches of an `if`
 or of `?:` swapped; an enable of a register inverted; a reset, or another assignment, left out."""
 
-_SMALL = {"compression": {"modulus": "2^16+1"}, "direct": {"modulus": "2^16+1"}}
+_SMALL = {
+    "compression": {"modulus": "2^16+1"},
+    "direct": {"modulus": "2^16+1"},
+    "lattice": {"sets": "ml-kem-512"},
+    "shake": {"slices": "8"},
+}
 _LONGER = 4
 """Times the processor time of the design's own simulation, after which a mutant's is stopped, and
 counts as noticed; the testbench's watchdog counts cycles, and so does not see one without any."""
@@ -161,7 +166,7 @@ def score(
     family: str, count: int, seed: int, note: Callable[[str], None] = lambda _: None
 ) -> Score:
     """Simulate mutants of a small design of a family; `note` is called with each."""
-    choice = choose(family, _SMALL.get(family, {"max_bits": "64"}))
+    choice = choose_engine(family, _SMALL.get(family, {"max_bits": "64"}))
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder)
         write_package(choice, Target.GENERIC, package)

@@ -23,6 +23,7 @@ from tests.package import test_example as example
 from tests.package.test_testbench import ICARUS, assert_passes, expected_cycles, simulate
 
 SHAKE = choose_calls("shake", {"slices": "8"})
+LATTICE = choose_calls("lattice", {"sets": "ml-kem-512"})
 CHOICES = {"vault": VAULT, "shake": SHAKE}
 
 
@@ -47,6 +48,22 @@ def test_the_testbench_of_shake_passes(tmp_path, target):
     bus = Bus.AXI4 if target is Target.XC7 else Bus.AXI4_LITE
     write_package(SHAKE, target, tmp_path, bus)
     assert_passes(tmp_path)
+
+
+@ICARUS
+@pytest.mark.clients
+@pytest.mark.parametrize("target", [Target.GENERIC, Target.XC7, Target.ECP5])
+def test_the_quick_testbench_of_lattice_passes(tmp_path, target):
+    """On xc7 its DSP slice adds C without a pre-adder, which the model of the cell has to know."""
+    write_package(LATTICE, target, tmp_path, Bus.AXI4 if target is Target.XC7 else Bus.AXI4_LITE)
+    status, lines = simulate(tmp_path, QUICK=1)
+    assert status == 0, lines[-30:]
+
+
+@pytest.mark.clients
+def test_the_testbench_of_lattice_passes(tmp_path):
+    write_package(LATTICE, Target.GENERIC, tmp_path)
+    assert_passes(tmp_path, "verilator")
 
 
 @pytest.mark.clients

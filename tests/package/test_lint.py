@@ -72,6 +72,14 @@ def test_an_engine_of_byte_strings_is_clean(tmp_path, target):
 
 
 @pytest.mark.clients
+@pytest.mark.parametrize("scheme", ["ml-kem", "ml-dsa"])
+def test_lattice_is_clean(tmp_path, scheme):
+    choice = choose_calls("lattice", {"schemes": scheme})
+    write_package(choice, Target.XC7, tmp_path)
+    lint(tmp_path, choice.module_name, "sim/cells_xc7.v")
+
+
+@pytest.mark.clients
 @pytest.mark.parametrize("rule", [*RULES, *LATER_RULES])
 def test_no_waiver_is_superfluous(tmp_path, rule):
     choice = choose("fdfm", settings("fdfm"))
