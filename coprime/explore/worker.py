@@ -257,7 +257,7 @@ def _numbers(task: RunTask, choice: Choice) -> Numbers:
 
 def _work(task: RunTask, numbers: Numbers) -> tuple[object, ...]:
     """Every number, which the repr leaves out; no user's key ever gets here."""
-    return (task.operation, numbers)
+    return (task.operation, Command[task.operation].operation.encoding.identity(numbers))
 
 
 def _tools_of_run(*, simulated: bool) -> dict[str, str]:

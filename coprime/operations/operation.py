@@ -300,6 +300,11 @@ class Encoding(ABC):
         """The private key of RSA among the numbers; None if there is none."""
         return None
 
+    def identity(self, numbers: Numbers) -> tuple[object, ...]:
+        """What measurements are told apart by: numbers, and those of a key; others would make what
+        was measured count as out of date."""
+        return dict(numbers), None
+
     # Numbers from a generator, for tests and measurements
 
     @abstractmethod

@@ -156,6 +156,13 @@ class RsaKey(Modular):
             lengths[Length.EXPONENT] = max(1, numbers["e"].bit_length())
         return Encoded(lengths, operands, numbers["x"])
 
+    def identity(self, numbers: Numbers) -> tuple[object, ...]:
+        """x, and the key in the order of RFC 8017, or with an e of 0 at the end."""
+        if not numbers["e"]:
+            return {"x": numbers["x"]}, tuple(numbers[name] for name in (*NAMES, "e"))
+        key = [numbers[name] for name in ("n", "e", *NAMES[1:])]
+        return {"x": numbers["x"]}, (*key, pow(numbers["q"], -1, numbers["p"]))
+
     # Numbers from a generator
 
     def drawn(self, domain: Numbers, generator: Random, *, worst: bool = False) -> dict[str, int]:

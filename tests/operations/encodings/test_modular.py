@@ -1,6 +1,7 @@
 """Operands and results modulo M, with and without the numbers of a private key."""
 
 import random
+from dataclasses import astuple
 from types import SimpleNamespace
 
 import pytest
@@ -78,6 +79,17 @@ def test_another_exponent_of_a_key():
         **numbers,
         **key_numbers(keys.RsaPrivateKey.from_primes(KEY.p, KEY.q, other["e"])),
     }
+
+
+def test_what_measurements_are_told_apart_by():
+    """As shipped measurements have it: a change would make all of them out of date."""
+    operation, numbers = Command.RSA_PRIVATE.operation, {"x": 5, **key_numbers(KEY)}
+    assert operation.encoding.identity(numbers) == ({"x": 5}, astuple(KEY))
+    worst = WorstCaseNumbers.of_key(KEY)
+    found = operation.encoding.identity({"x": 5, **key_numbers(worst)})
+    assert found == ({"x": 5}, astuple(worst))
+    given = {"x": 1, "y": 2, "m": 3}
+    assert Command.MODMUL.operation.encoding.identity(given) == (given, None)
 
 
 def test_names():
