@@ -11,6 +11,15 @@ from tests.lattice.arithmetic.bench import DatapathBench
 
 SEED = 203
 ACC, EXTRA = Region.ACCUMULATOR, Region.EXTRA
+QUICK_WIDTH = 5
+"""It does not divide a word."""
+WIDTHS = pytest.mark.parametrize(
+    "width",
+    [
+        pytest.param(one, marks=[] if one == QUICK_WIDTH else [pytest.mark.matrix])
+        for one in BYTE_WIDTHS
+    ],
+)
 
 
 def polynomials(generator):
@@ -136,7 +145,7 @@ def get(bench, width):
     return b"".join(word.to_bytes(4, "little") for word in bench.words[: 8 * width])
 
 
-@pytest.mark.parametrize("width", BYTE_WIDTHS)
+@WIDTHS
 def test_unpacking(width):
     generator = random.Random(SEED)
 
@@ -166,7 +175,7 @@ def test_unpacking(width):
     run(script)
 
 
-@pytest.mark.parametrize("width", BYTE_WIDTHS)
+@WIDTHS
 def test_packing(width):
     generator = random.Random(SEED)
 
@@ -188,7 +197,7 @@ def test_packing(width):
     run(script)
 
 
-@pytest.mark.parametrize("width", BYTE_WIDTHS)
+@WIDTHS
 def test_comparing(width):
     generator = random.Random(SEED)
 
