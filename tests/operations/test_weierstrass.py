@@ -64,7 +64,8 @@ def cycles_on_the_page():
     rows = re.findall(r"^\| (ring )?(EC\w+)(?:, ([^|]*))? \|((?: [\d,]+ \|){4})$", PAGE, re.M)
     assert len(rows) == 6 + 6
     for family, name, settings, figures in rows:
-        given, marks = {"family": family.strip() or "compact"}, [pytest.mark.matrix] * bool(family)
+        marks = [pytest.mark.matrix] * bool(family or settings)
+        given = {"family": family.strip() or "compact"}
         given |= dict(one.strip("`").split("=") for one in settings.split(", ") if one)
         cycles = [int(one.replace(",", "")) for one in re.findall(r"[\d,]+", figures)]
         yield pytest.param(

@@ -6,6 +6,7 @@ the first whole run replaces. Functions that take less than a second are left ou
 """
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,11 +90,19 @@ def measured(
     """`old`, with the lines of all functions that ran replaced by what these took.
 
     `results` has a function, a group and seconds for each case. Functions that are not among the
-    `existing` ones are left out.
+    `existing` ones are left out; without these the run is not complete, and of a function that has
+    run with fewer cases than before the old line is kept.
     """
     taken: dict[tuple[str, str], list[float]] = {}
     for test, group, duration in results:
         taken.setdefault((test, group), []).append(duration)
+    if existing is None:
+        before, ran_now = Counter[str](), Counter[str]()
+        for (test, _), one in old.items():
+            before[test] += one.cases
+        for (test, _), times in taken.items():
+            ran_now[test] += len(times)
+        taken = {key: one for key, one in taken.items() if ran_now[key[0]] >= before[key[0]]}
     ran = {test for test, _ in taken}
     known = None if existing is None else set(existing)
     kept = {

@@ -38,14 +38,22 @@ def test_new_figures_replace_those_of_the_function():
         ("b.py::test_b", "compact", 2.0),
         ("c.py::test_quick", "", 0.2),
     ]
-    new = durations.measured(OLD, results)
-    assert new == {
+    names = ["a.py::test_a", "b.py::test_b", "c.py::test_quick"]
+    assert durations.measured(OLD, results, [*names, "a.py::test_gone"]) == {
         ("a.py::test_a", ""): Recorded(2, 4.0, 3.0, True),
         ("b.py::test_b", "compact"): Recorded(1, 2.0, 2.0, True),
         ("a.py::test_gone", ""): ONE,
     }
-    names = ["a.py::test_a", "b.py::test_b", "c.py::test_quick"]
     assert ("a.py::test_gone", "") not in durations.measured(OLD, results, names)
+
+
+def test_a_run_that_is_not_complete_replaces_no_figure_of_more_cases():
+    results = [("a.py::test_a", "", 1.0), *[("b.py::test_b", "compact", 2.0)] * 4]
+    assert durations.measured(OLD, results) == {
+        ("a.py::test_a", ""): ONE,
+        ("a.py::test_gone", ""): ONE,
+        ("b.py::test_b", "compact"): Recorded(4, 8.0, 2.0, True),
+    }
 
 
 def test_every_reason_has_a_limit_and_an_estimate():
