@@ -310,19 +310,18 @@ def _numbers(
             modulus=fixed,
             checked=choice.core.design.capabilities.checked,
         )
-    if command.operation.is_private:
+    needed = [one.name for one in command.operation.given]
+    if not needed:
         raise ValueError(f"{command.name} takes --key and --input, or --bits")
-    needed = [one.name for one in command.operation.inputs]
     missing = [f"--{name}" for name in needed if raw[name] is None]
     if missing:
         wanted = " ".join(f"--{name}" for name in needed)
         others = "--curve, or --bits" if curves_of(command) else "--bits"
         raise ValueError(f"{command.name} needs {wanted} (or {others}); {missing[0]} is missing")
-    taken = [one.name for one in command.operation.inputs]
-    surplus = [name for name in given if name.removeprefix("--") not in taken]
+    surplus = [name for name in given if name.removeprefix("--") not in needed]
     if surplus:
         raise ValueError(f"{command.name} takes no {surplus[0]}")
-    numbers = {name: raw[name] for name in taken}
+    numbers = {name: raw[name] for name in needed}
     for name in command.operation.encoding.too_large(numbers):
         raise ValueError(f"{command.name} needs --{name} below --{MODULUS_OPTION}")
     return numbers

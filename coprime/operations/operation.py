@@ -314,9 +314,12 @@ class Encoding(ABC):
         The worst have all-ones secret exponents, which engines refuse that check private results.
         """
 
-    def sample(self, given: Numbers, generator: Random) -> dict[str, int]:
-        """All inputs, of a modulus m, two numbers x and y below it, and an exponent e."""
-        raise NotImplementedError
+    def sample(self, given: Numbers, generator: Random) -> dict[str, int] | None:
+        """All inputs, of a modulus m, two numbers x and y below it, and an exponent e.
+
+        None if these are not enough.
+        """
+        return None
 
     @abstractmethod
     def names(self, role: InputRole) -> list[str]:
@@ -482,6 +485,11 @@ class Operation:
     def is_private(self) -> bool:
         """Whether it works modulo the primes of a private key."""
         return self.key is Key.PRIVATE
+
+    @property
+    def given(self) -> tuple[Input, ...]:
+        """The inputs that people give one by one; none where most numbers are those of a key."""
+        return () if self.is_private else self.inputs
 
     @property
     def has_check(self) -> bool:

@@ -65,9 +65,8 @@ def raw_inputs() -> dict[str, str]:
     """Options that give an input of an operation, with what it is of which; the modulus is last."""
     meanings: dict[str, dict[str, list[Command]]] = {}
     for command in Command:
-        for one in command.operation.inputs:
-            if not command.operation.is_private:
-                meanings.setdefault(one.name, {}).setdefault(one.meaning, []).append(command)
+        for one in command.operation.given:
+            meanings.setdefault(one.name, {}).setdefault(one.meaning, []).append(command)
     meanings[MODULUS_OPTION] = meanings.pop(MODULUS_OPTION)
     return {
         name: "; ".join(f"for {_names(each)}, the {meaning}" for meaning, each in by.items())

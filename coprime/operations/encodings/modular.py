@@ -128,7 +128,7 @@ class Modular(Encoding):
         public = all(one.public for one in self.operation.exponents)
         return PUBLIC_EXPONENT.bit_length() if public else bits // stride
 
-    def sample(self, given: Numbers, generator: Random) -> dict[str, int]:
+    def sample(self, given: Numbers, generator: Random) -> dict[str, int] | None:
         """A second exponent is below e."""
         return {
             one.name: generator.randrange(given["e"] + 1)

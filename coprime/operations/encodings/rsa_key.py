@@ -173,6 +173,9 @@ class RsaKey(Modular):
             key = key_numbers(WorstCaseNumbers.of_key(WorstCaseNumbers(**key)))
         return {"x": x, **key}
 
+    def sample(self, given: Numbers, generator: Random) -> None:
+        """There are no primes among them."""
+
     def names(self, role: InputRole) -> list[str]:
         """All of a key; or its exponents, which the public one determines."""
         if role in (InputRole.KEY, InputRole.EXPONENT):

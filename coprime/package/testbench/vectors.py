@@ -164,15 +164,17 @@ class SampleNumbers:
         """Of all other commands that are given numbers modulo M."""
         if self.own.bare:
             return []
-        known = {self.product, self.power, self.public, *self.own.private, *self.own.on_curve}
-        return [self._vector(one) for one in sorted(self.own.required.keys() - known)]
+        known = {self.product, self.power, self.public}
+        vectors = map(self._vector, sorted(self.own.required.keys() - known))
+        return [one for one in vectors if one is not None]
 
-    def _vector(self, command: Command) -> "Vector":
+    def _vector(self, command: Command) -> "Vector | None":
         """X and the first exponent are `x` and `e`."""
         encoding = command.operation.encoding
         m = next_prime(self.n) if encoding.prime else self.n
         given = {"x": self.x, "y": self.y, "e": self.e, "m": m}
-        return Vector.of(self.own, command, encoding.sample(given, random.Random(3)))
+        numbers = encoding.sample(given, random.Random(3))
+        return None if numbers is None else Vector.of(self.own, command, numbers)
 
     def modulus_operands(self) -> list[tuple[Operand, int, int]]:
         """What belongs to the modulus: with bits and values."""
