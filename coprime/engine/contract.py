@@ -21,7 +21,7 @@ Protocol
   `checked` and a digit of RSA_PRIVATE's result differs from the checked one, `error` becomes
   FAULT, at most two cycles after the digit, and `busy` is 1 until the memory is wiped.
 * If the engine is `checked`, `residue` after RSA_PRIVATE is that of 3 S - M + X as the check
-  has used them: `expected_residue` modulo `residue_modulus`. After operations on curves with a
+  has used them, modulo `residue_modulus`. After operations on curves with a
   checked result it is that of S + X; after other commands it is undefined.
 * `multiplying` is the number of multipliers that a needed product enters in a busy cycle (a product
   computed twice counts once, a discarded one not). Its sum, divided by the cycles and the number of

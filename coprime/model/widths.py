@@ -1,4 +1,4 @@
-"""Widths of numbers in hardware, and the residues that software compares, in integers."""
+"""Widths of numbers in hardware, in integers."""
 
 
 def bits_for(number: int) -> int:
@@ -12,20 +12,5 @@ def residue_width(digit_width: int) -> int:
 
 
 def residue_modulus(digit_width: int) -> int:
-    """2^V - 1."""
+    """2^V - 1, modulo which software compares RESIDUE."""
     return (1 << residue_width(digit_width)) - 1
-
-
-def expected_residue(s: int, x: int, modulus: int, digit_width: int) -> int:
-    """3 S - M + X modulo 2^V - 1, where S - M, below 0, is kept as if there was a borrow.
-
-    A borrow is worth 2^(W*D), which is 1. S counts three times since software cuts off what S has
-    above the modulus's length: with S - M, a bit there that M gets could be that of S + M, which
-    would go unseen. Three times a power of two is no power of two modulo 2^V - 1, for V over 2.
-    """
-    return (3 * s - modulus + 1 + x) % residue_modulus(digit_width)
-
-
-def expected_residue_of_pair(s: int, x: int, digit_width: int) -> int:
-    """S + X modulo 2^V - 1, of operations whose S is two numbers, below their moduli."""
-    return (s + x) % residue_modulus(digit_width)

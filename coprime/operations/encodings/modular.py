@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from coprime.model.widths import expected_residue
+from coprime.model.widths import residue_modulus
 from coprime.program.operands import Length, Operand
 
 from ..lengths import Lengths
@@ -102,8 +102,13 @@ class Modular(Encoding):
         return value < operands[Operand.M]
 
     def residue(self, operands: Mapping[Operand, int], value: int, x: int, width: int) -> int:
-        """Of 3 S - M + X."""
-        return expected_residue(value, x, operands[Operand.M], width)
+        """Of 3 S - M + X, where S - M, below 0, is kept as if there was a borrow.
+
+        A borrow is worth 2^(W*D), which is 1. S counts three times since software cuts off what S
+        has above the modulus's length: with S - M, a bit there that M gets could be that of S + M,
+        which would go unseen. Three times a power of two is none modulo 2^V - 1, for V over 2.
+        """
+        return (3 * value - operands[Operand.M] + 1 + x) % residue_modulus(width)
 
     # Numbers from a generator
 

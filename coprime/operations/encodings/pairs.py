@@ -9,7 +9,7 @@ from random import Random
 
 from coprime.model import montgomery
 from coprime.model.scalar_blinding import ladder_bits
-from coprime.model.widths import expected_residue_of_pair
+from coprime.model.widths import residue_modulus
 from coprime.program.operands import Length, Operand
 
 from ..lengths import Lengths
@@ -123,8 +123,8 @@ class Pairs(Encoding):
         return all(one < limit for one in self.decode(value, half_bits).values())
 
     def residue(self, operands: Mapping[Operand, int], value: int, x: int, width: int) -> int:
-        """Of S + X."""
-        return expected_residue_of_pair(value, x, width)
+        """Of S + X, as S is two numbers below their moduli."""
+        return (value + x) % residue_modulus(width)
 
     def is_consistent(self, operands: Mapping[Operand, int], value: int, half_bits: int) -> bool:
         """RESIDUE does not detect digits that have changed places, nor a second number that has
