@@ -94,13 +94,15 @@ class SignatureVerdicts(Verdicts):
         n = self.numbers["n"]
         nonce, before = self._nonce(self.numbers, value), self._nonce(self.before, last)
         length, ones = n.bit_length() - KNOWN_BITS, (1 << KNOWN_BITS) - 1
-        ends = {one >> length for one in (nonce, n - nonce)} | {nonce & ones}
+        ends = {number >> length for number in (nonce, n - nonce)} | {nonce & ones}
         return not ends.isdisjoint({0, ones}) or nonce in (before, n - before)
 
     def key_follows(self, values: Sequence[int]) -> bool:
         """Whether the private key follows from signatures, of one fault on different draws."""
         own = self.numbers
-        return key_follows([self._signature(one) for one in values], own["z"], own["d"], own["n"])
+        return key_follows(
+            [self._signature(value) for value in values], own["z"], own["d"], own["n"]
+        )
 
     def _signature(self, value: int) -> tuple[int, int]:
         found = self._outputs(value)

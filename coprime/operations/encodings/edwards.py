@@ -61,11 +61,12 @@ class EdwardsPairs(Pairs):
         n = domain["n"]
         key, r, h = (generator.randrange(n) for _ in range(3))
         base, curve = (domain["gx"], domain["gy"]), (domain["a"], domain["d"], domain["p"])
-        (x, y), (xr, yr) = (multiple(base, one, *curve) for one in (key, r))
+        (x, y), (xr, yr) = (multiple(base, scalar, *curve) for scalar in (key, r))
         known = {**domain, "x": x, "y": y, "xr": xr, "yr": yr, "k": r, "r": r, "h": h}
         known["s"] = (r + h * key) % n
         return {
-            one.name: key if one.is_secret else known[one.name] for one in self.operation.inputs
+            input_.name: key if input_.is_secret else known[input_.name]
+            for input_ in self.operation.inputs
         }
 
 
@@ -74,12 +75,12 @@ def _table_of(
 ) -> dict[Operand, int]:
     """Points of an Edwards curve as a table has them, in Montgomery form."""
     power = 1 << radix.exponent_of_field(p, length)
-    numbers = [[one * power % p for one in of_table(point, d, p)] for point in points]
+    numbers = [[number * power % p for number in of_table(point, d, p)] for point in points]
     numbers += [[0, 0, 0]] * (POINTS - len(points))
     thirds = [third for *_, third in numbers]
     return {
-        one: low | high << half
-        for one, (low, high) in zip(
+        operand: low | high << half
+        for operand, (low, high) in zip(
             (*PAIRS_OF_TABLE, *TABLE_T_COORDINATES),
             (*((u, v) for u, v, _ in numbers), *zip(thirds[::2], thirds[1::2], strict=True)),
             strict=True,

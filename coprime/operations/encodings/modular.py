@@ -24,22 +24,26 @@ class Modular(Encoding):
 
     def too_large(self, numbers: Numbers) -> list[str]:
         """Those that are neither exponents nor the modulus."""
-        below = [one for one in self.operation.inputs if not one.is_exponent and not one.is_modulus]
-        return [one.name for one in below if 0 < numbers["m"] <= numbers[one.name]]
+        below = [
+            input_
+            for input_ in self.operation.inputs
+            if not input_.is_exponent and not input_.is_modulus
+        ]
+        return [input_.name for input_ in below if 0 < numbers["m"] <= numbers[input_.name]]
 
     def lengths(self, numbers: Numbers) -> Lengths:
         """Of the inputs: the exponent is as long as all of those in its operand."""
-        bits = [(one, numbers[one.name].bit_length()) for one in self.operation.inputs]
+        bits = [(input_, numbers[input_.name].bit_length()) for input_ in self.operation.inputs]
         return Lengths(
-            max(length for one, length in bits if not one.is_exponent),
+            max(length for input_, length in bits if not input_.is_exponent),
             exponent=max(
-                (one.stride * length for one, length in bits if one.is_exponent), default=0
+                (input_.stride * length for input_, length in bits if input_.is_exponent), default=0
             ),
         )
 
     def lengths_of(self, bits: int) -> Lengths:
         """Of random numbers with a modulus of a length."""
-        stride = max((one.stride for one in self.operation.exponents), default=0)
+        stride = max((exponent.stride for exponent in self.operation.exponents), default=0)
         return Lengths(bits, exponent=stride * self._exponent_bits(bits))
 
     def encode(
@@ -51,23 +55,25 @@ class Modular(Encoding):
         more, others below the modulus. `exponent_length` is of each exponent, in bits; None: as
         many as the longest has, or 1 if all are 0. ValueError if one has more.
         """
-        others = (numbers[one.name] for one in self.operation.inputs if not one.is_exponent)
-        length = max(engine.min_length, *(one.bit_length() for one in others))
+        others = (
+            numbers[input_.name] for input_ in self.operation.inputs if not input_.is_exponent
+        )
+        length = max(engine.min_length, *(other.bit_length() for other in others))
         operands = Radix.of(engine).modulus_operands(numbers["m"], length)
         lengths = {Length.MODULUS: length}
         if self.operation.exponents:
             given = self._exponent_length(numbers, length, exponent_length)
             lengths[Length.EXPONENT] = self.operation.exponents[0].stride * given
-        for one in self.operation.inputs:
-            if not one.is_modulus and one.operand is not Operand.X:
-                spread = one.spread(numbers[one.name])
-                operands[one.operand] = operands.get(one.operand, 0) | spread
+        for input_ in self.operation.inputs:
+            if not input_.is_modulus and input_.operand is not Operand.X:
+                spread = input_.spread(numbers[input_.name])
+                operands[input_.operand] = operands.get(input_.operand, 0) | spread
         return Encoded(lengths, operands, numbers["x"])
 
     def _exponent_length(self, numbers: Numbers, length: int, given: int | None) -> int:
         """Of each exponent; that of a scalar is no shorter than the modulus."""
-        longest = max(numbers[one.name].bit_length() for one in self.operation.exponents)
-        if any(one.is_scalar for one in self.operation.exponents):
+        longest = max(numbers[exponent.name].bit_length() for exponent in self.operation.exponents)
+        if any(exponent.is_scalar for exponent in self.operation.exponents):
             longest = max(length, longest)
         if given is None:
             return max(1, longest)
@@ -94,8 +100,8 @@ class Modular(Encoding):
 
     def decode(self, value: int, half_bits: int) -> dict[str, int]:
         """The only output."""
-        (one,) = self.operation.outputs
-        return {one.name: value}
+        (output,) = self.operation.outputs
+        return {output.name: value}
 
     def is_in_range(self, operands: Mapping[Operand, int], value: int, half_bits: int) -> bool:
         """Whether a result is below M."""
@@ -116,30 +122,30 @@ class Modular(Encoding):
         """Numbers modulo the `m` of a domain; the secret exponents of the worst are all ones."""
         m = domain["m"]
         bits, numbers = self._exponent_bits(m.bit_length()), {}
-        for one in self.operation.exponents:
-            value = PUBLIC_EXPONENT if one.public else generator.getrandbits(bits)
-            is_worst = worst and not one.public
-            numbers[one.name] = (1 << bits) - 1 if is_worst else value | 1 << (bits - 1)
+        for exponent in self.operation.exponents:
+            value = PUBLIC_EXPONENT if exponent.public else generator.getrandbits(bits)
+            is_worst = worst and not exponent.public
+            numbers[exponent.name] = (1 << bits) - 1 if is_worst else value | 1 << (bits - 1)
         if not self.operation.exponents:
             generator.getrandbits(m.bit_length())  # so that a seed has the same factors as a base
-        for one in self.operation.inputs:
-            if not one.is_exponent:
-                numbers[one.name] = m if one.is_modulus else generator.randrange(m)
+        for input_ in self.operation.inputs:
+            if not input_.is_exponent:
+                numbers[input_.name] = m if input_.is_modulus else generator.randrange(m)
         return numbers
 
     def _exponent_bits(self, bits: int) -> int:
         """Of each random exponent: as many as the modulus has, if none shares its operand."""
-        stride = max((one.stride for one in self.operation.exponents), default=1)
-        public = all(one.public for one in self.operation.exponents)
+        stride = max((exponent.stride for exponent in self.operation.exponents), default=1)
+        public = all(exponent.public for exponent in self.operation.exponents)
         return PUBLIC_EXPONENT.bit_length() if public else bits // stride
 
     def sample(self, given: Numbers, generator: Random) -> dict[str, int] | None:
         """A second exponent is below e."""
         return {
-            one.name: generator.randrange(given["e"] + 1)
-            if one.offset
-            else given[one.operand.name.lower()]
-            for one in self.operation.inputs
+            input_.name: generator.randrange(given["e"] + 1)
+            if input_.offset
+            else given[input_.operand.name.lower()]
+            for input_ in self.operation.inputs
         }
 
     def another_message(self, numbers: Numbers, generator: Random) -> dict[str, int]:
@@ -149,7 +155,7 @@ class Modular(Encoding):
     def names(self, role: InputRole) -> list[str]:
         """Those of X, or of exponents; there is no nonce."""
         if role in (InputRole.KEY, InputRole.EXPONENT):
-            return [one.name for one in self.operation.exponents]
+            return [exponent.name for exponent in self.operation.exponents]
         return ["x"] if role is InputRole.MESSAGE else []
 
     def comparable(self, numbers: Numbers, names: list[str], source: Source) -> dict[str, int]:
@@ -159,10 +165,10 @@ class Modular(Encoding):
     def redrawn(self, numbers: Numbers, names: list[str], source: Source) -> dict[str, int]:
         """With other exponents of the same lengths, and an x below every modulus of the length."""
         found = dict(numbers)
-        for one in self.operation.exponents:
-            if one.name in names:
-                length = numbers[one.name].bit_length()
-                found[one.name] = source.generator.getrandbits(length) | 1 << (length - 1)
+        for exponent in self.operation.exponents:
+            if exponent.name in names:
+                length = numbers[exponent.name].bit_length()
+                found[exponent.name] = source.generator.getrandbits(length) | 1 << (length - 1)
         if "x" in names:
             found["x"] = source.generator.randrange(1 << (self.modulus(numbers).bit_length() - 1))
         return found

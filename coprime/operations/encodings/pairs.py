@@ -57,11 +57,13 @@ class Pairs(Encoding):
         if radix.is_short(p):  # the digits that are left are those of the shortest modulus
             length = max(length, engine.min_length + radix.width * radix.scale_digits)
         operands = field_operands(radix, p, n, length)
-        for one in own.inputs:
-            if one.operand.length is Length.MODULUS:
-                value = numbers[one.name] << (half if one.upper else 0)
-                operands[one.operand] = operands.get(one.operand, 0) + value
-        operands |= {one.operand: numbers[one.name] for one in own.inputs if one.is_secret}
+        for input_ in own.inputs:
+            if input_.operand.length is Length.MODULUS:
+                value = numbers[input_.name] << (half if input_.upper else 0)
+                operands[input_.operand] = operands.get(input_.operand, 0) + value
+        operands |= {
+            input_.operand: numbers[input_.name] for input_ in own.inputs if input_.is_secret
+        }
         if Operand.TABLE_0 in own.required(_READS):
             table, bits = self.table(numbers, length, engine)
         else:  # with bits for a multiple of n that is added
@@ -71,13 +73,13 @@ class Pairs(Encoding):
         operands |= table
         lengths = {Length.MODULUS: half + length, Length.P: length, Length.Q: length}
         lengths[Length.EXPONENT] = bits
-        scalars = {one.name: numbers[one.name] for one in own.exponents}
+        scalars = {exponent.name: numbers[exponent.name] for exponent in own.exponents}
         for name, scalar in scalars.items():
             if scalar >= n:
                 raise ValueError(f"{name} must be below n, the order of the points")
         operands[Operand.E] = self.joined([*scalars.values()], bits)
         required = own.required(_READS) - {Operand.X}
-        needed = {one: value for one, value in operands.items() if one in required}
+        needed = {operand: value for operand, value in operands.items() if operand in required}
         return Encoded(lengths, needed, operands.get(Operand.X, 0))
 
     def joined(self, scalars: list[int], bits: int) -> int:
@@ -106,7 +108,7 @@ class Pairs(Encoding):
 
     def decode(self, value: int, half_bits: int) -> dict[str, int]:
         """Of `half_bits` each; the last one is all that is left, so that nothing is dropped."""
-        *names, last = (one.name for one in self.operation.outputs)
+        *names, last = (output.name for output in self.operation.outputs)
         found = {}
         for name in names:
             value, found[name] = divmod(value, 1 << half_bits)
@@ -119,8 +121,8 @@ class Pairs(Encoding):
 
     def is_in_range(self, operands: Mapping[Operand, int], value: int, half_bits: int) -> bool:
         """Whether all numbers of a result are below p or n."""
-        limit = max(operands.get(one, 0) for one in (Operand.P, Operand.Q))
-        return all(one < limit for one in self.decode(value, half_bits).values())
+        limit = max(operands.get(prime, 0) for prime in (Operand.P, Operand.Q))
+        return all(number < limit for number in self.decode(value, half_bits).values())
 
     def residue(self, operands: Mapping[Operand, int], value: int, x: int, width: int) -> int:
         """Of S + X, as S is two numbers below their moduli."""
@@ -143,14 +145,16 @@ class Pairs(Encoding):
     def names(self, role: InputRole) -> list[str]:
         """Of a signature the key is SECRET; else the scalar is the key."""
         inputs = self.operation.inputs
-        secret = [one.name for one in inputs if one.is_secret]
-        scalars = [one.name for one in inputs if one.operand is Operand.E]
-        nonces = [one.name for one in inputs if one.is_nonce]
+        secret = [input_.name for input_ in inputs if input_.is_secret]
+        scalars = [input_.name for input_ in inputs if input_.operand is Operand.E]
+        nonces = [input_.name for input_ in inputs if input_.is_nonce]
         if role is InputRole.NONCE:
             return nonces
         if role is InputRole.MESSAGE:
             return [
-                one.name for one in inputs if one.operand is Operand.X and one.name not in nonces
+                input_.name
+                for input_ in inputs
+                if input_.operand is Operand.X and input_.name not in nonces
             ]
         if secret:
             return secret if role is InputRole.KEY else []
@@ -159,7 +163,7 @@ class Pairs(Encoding):
     @property
     def of_a_message(self) -> list[str]:
         """What differs from one signature of a key to the next; none if nothing of a key stays."""
-        if not any(one.is_secret for one in self.operation.inputs):
+        if not any(input_.is_secret for input_ in self.operation.inputs):
             return []
         return sorted(self.names(InputRole.MESSAGE) + self.names(InputRole.NONCE))
 

@@ -122,11 +122,11 @@ class RsaKey(Modular):
     def as_power(self, numbers: Numbers) -> tuple[Numbers, int] | None:
         """With d, which is as long as the modulus, whatever its length is."""
         power = {"x": numbers["x"], "e": numbers["d"], "m": numbers["n"]}
-        return power, max(numbers[one].bit_length() for one in ("n", "d"))
+        return power, max(numbers[name].bit_length() for name in ("n", "d"))
 
     def private_key(self, numbers: Numbers) -> WorstCaseNumbers | None:
         """The numbers but for x."""
-        return WorstCaseNumbers(**{name: one for name, one in numbers.items() if name != "x"})
+        return WorstCaseNumbers(**{name: number for name, number in numbers.items() if name != "x"})
 
     def encode(
         self, numbers: Numbers, engine: NumberEngine, *, exponent_length: int | None = None
@@ -138,14 +138,14 @@ class RsaKey(Modular):
         """
         if engine.checked and "e" not in numbers:
             raise ValueError("the engine checks its results with the public exponent e")
-        length = max(engine.min_length, *(numbers[one].bit_length() for one in ("n", "x")))
+        length = max(engine.min_length, *(numbers[name].bit_length() for name in ("n", "x")))
         p_length, q_length = (
-            max(engine.min_length, *(numbers[one].bit_length() for one in names))
+            max(engine.min_length, *(numbers[name].bit_length() for name in names))
             for names in (("p", "dp"), ("q", "dq"))
         )
         if engine.equal_primes:
             p_length = q_length = max(p_length, q_length)
-        n, p, q, dp, dq = (numbers[one] for one in ("n", "p", "q", "dp", "dq"))
+        n, p, q, dp, dq = (numbers[name] for name in ("n", "p", "q", "dp", "dq"))
         operands = private_operands(
             Radix.of(engine), n, (p, q), (dp, dq), length, (p_length, q_length)
         )

@@ -29,7 +29,7 @@ class WeierstrassPairs(Pairs):
         points = comb_table(g, bits, a, p) if bits else None
         power = 1 << radix.exponent_of_field(p, length)
         table = [x * power % p | (y * power % p) << half for x, y in points or [g]]
-        operands = {one: table[k % len(table)] for k, one in enumerate(PAIRS_OF_TABLE)}
+        operands = {operand: table[k % len(table)] for k, operand in enumerate(PAIRS_OF_TABLE)}
         if points is None:
             return operands | {Operand.M: 1 << n.bit_length()}, length + blinding_bits + 1
         unit = (1 << 2 * radix.exponent(length)) * (n + 1) // 2 % n
@@ -48,4 +48,4 @@ class WeierstrassPairs(Pairs):
         x, y = multiple(domain["gx"], domain["gy"], d, **curve)
         r, s = signature(z, d, k, domain["gx"], domain["gy"], **curve)
         known = {**domain, "x": x, "y": y, "d": d, "k": k, "z": z, "r": r, "s": s}
-        return {one.name: known[one.name] for one in self.operation.inputs}
+        return {input_.name: known[input_.name] for input_ in self.operation.inputs}
