@@ -114,8 +114,9 @@ def open_simulated_calls(
     named: Simulated, call: str, check: CheckEngine
 ) -> Iterator[CallAccelerator]:
     """Simulate a design. ValueError as `open_calls`."""
-    choice, name = choose_calls(named.family, named.settings), f"sim:{named.family}"
-    interface = choice.design.interface
+    choice = choose_calls(named.family, named.settings)
+    settings = [f",{one}={value}" for one, value in named.settings.items()]
+    name, interface = f"sim:{named.family}{''.join(settings)}", choice.design.interface
     if call not in interface.call:
         raise ValueError(
             f"{name} has no {call}: take an engine that has it, such as {DEFAULT_OF_CALLS}"

@@ -170,9 +170,12 @@ def five_commands(
 
 
 def _ml_kem_commands(choice: CallChoice, device: str) -> list[str]:
-    """A key pair, its use; none for an engine without ML-KEM, or whose secrets cannot be read."""
-    own = choice.design.interface
+    """A key pair, its use; none for an engine without ML-KEM, or whose secrets cannot be read, nor
+    for one of fewer sets than the command expects at a serial port."""
+    own, usual = choice.design.interface, choice.family.choose({}).design.interface
     if ml_kem.DECAPSULATE not in own.call or not own.slot["key"].readable:
+        return []
+    if own.parameter_sets != usual.parameter_sets:
         return []
     one = own.parameter_sets[len(own.parameter_sets) // 2]
     option = f"--device {device}"

@@ -92,7 +92,10 @@ def check_ml_kem(choice: CallChoice, parameter_set: str) -> None:
     """Raise ValueError for an engine without ML-KEM, without this set, or whose secrets stay."""
     own = choice.design.interface
     if ml_kem.KEY_PAIR not in own.call:
-        raise ValueError(f"{choice.family.name} has no {ml_kem.KEY_PAIR}: name lattice")
+        raise ValueError(
+            f"{choice.family.name} with these parameters has no {ml_kem.KEY_PAIR}: name lattice,"
+            " with schemes=ml-kem"
+        )
     own.set_number(parameter_set)
     if not own.slot["key"].readable:
         raise ValueError("the firmware prints secrets: leave -p secrets=stay out")

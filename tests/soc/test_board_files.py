@@ -119,7 +119,12 @@ def test_default_clock(light, tmp_path):
 
 @pytest.mark.parametrize(
     ("family", "settings", "commands"),
-    [("lattice", {}, 5), ("lattice", {"secrets": "stay"}, 2), ("shake", {}, 2)],
+    [
+        ("lattice", {}, 5),
+        ("lattice", {"secrets": "stay"}, 2),
+        ("lattice", {"sets": "ml-kem-768"}, 2),
+        ("shake", {}, 2),
+    ],
 )
 def test_engines_of_byte_strings(light, tmp_path, family, settings, commands):
     """Of ML-KEM's the README leads to a shared secret, if that can be read."""

@@ -22,7 +22,8 @@ def test_firmware_uses_ml_kem(bus, name):
 @pytest.mark.parametrize(
     ("family", "settings", "name", "message"),
     [
-        ("shake", {}, "", "shake has no ML_KEM_KEY_PAIR: name lattice"),
+        ("shake", {}, "", "shake with these parameters has no ML_KEM_KEY_PAIR: name lattice"),
+        ("lattice", {"schemes": "ml-dsa"}, "ML-DSA-44", "name lattice, with schemes=ml-kem"),
         ("lattice", {"secrets": "stay"}, "ML-KEM-512", "leave -p secrets=stay out"),
         ("lattice", {"sets": "ml-kem-512"}, "ML-KEM-768", "sets ML-KEM-512, not 'ML-KEM-768'"),
     ],
