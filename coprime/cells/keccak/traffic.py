@@ -43,12 +43,12 @@ class BlockCounter(wiring.Component):
         """Count places of a lane, then lanes. Sums of bits: carry chains would take more LUTs."""
         m = Module()
         place, lane = self.position[: self.place_bits], self.position[self.place_bits :]
-        lane_ends = place.all() if self.place_bits else Const(1)
-        m.d.comb += [
-            self.next_place.eq(place ^ (_ones(place) & self.take.replicate(len(place)))),
-            self.at_end.eq(lane_ends & (lane == LARGEST_RATE - 1)),
-        ]
-        m.d.sync += place.eq(self.next_place)
+        lane_ends: Value = Const(1, 1)
+        if self.place_bits:  # a lane is more than one word
+            lane_ends = place.all()
+            m.d.comb += self.next_place.eq(place ^ (_ones(place) & self.take.replicate(len(place))))
+            m.d.sync += place.eq(self.next_place)
+        m.d.comb += self.at_end.eq(lane_ends & (lane == LARGEST_RATE - 1))
         with m.If(self.take & lane_ends):
             m.d.sync += lane.eq(lane ^ _ones(lane))
         ends = self.take & self.at_end if self.wraps else Const(0)
@@ -59,7 +59,7 @@ class BlockCounter(wiring.Component):
 
 def _ones(bits: Value) -> Value:
     """The bits that change as one is added. (In Verilog `all` of no bits would be 0.)"""
-    return Cat(Const(1), *(bits[:k].all() for k in range(1, len(bits))))[: len(bits)]
+    return Cat(Const(1), *(bits[:k].all() for k in range(1, len(bits))))
 
 
 TRAFFIC = ("message", "filled", "valid", "take", "drained", "discard")
