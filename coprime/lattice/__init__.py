@@ -1,1 +1,1 @@
-"""ML-KEM in hardware: a sponge side and an arithmetic side, and the memories between them."""
+"""ML-KEM or ML-DSA in hardware: a sponge side and an arithmetic side, and memories between them."""

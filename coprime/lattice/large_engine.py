@@ -17,6 +17,7 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.engine.capabilities import Error
 from coprime.model.lattice.large_arithmetic import N
+from coprime.model.lattice.ml_dsa import ITERATIONS
 from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, MlDsaSet
 
 from .arithmetic.large_side import LargeSide
@@ -48,9 +49,10 @@ class LargeEngine(wiring.Component):
     number does not depend on the stream's words.
 
     A fault is a word of the byte memory, or an instruction of the arithmetic side, with a wrong
-    parity; comparisons that contradict each other, or are not complete; a signature of the engine
-    that is wrong; and a memory that is cleared meanwhile. The call ends with FAULT after everything
-    was cleared.
+    parity; comparisons that contradict each other, or are not complete; masks that were not the
+    same when they were sampled again; a signature of the engine that is wrong, or needs more than
+    814 iterations; and a memory that is cleared meanwhile. The call ends with FAULT after
+    everything was cleared.
 
     Parameters
     ----------
@@ -154,7 +156,12 @@ class LargeEngine(wiring.Component):
         for bit, name in ({} if self.verify_only else {XI: "xi", RND: "rnd"}).items():
             m.d.comb += sponge.present[bit].eq(self.complete[self.interface.slot[name].number])
         ended = ~sponge.busy & ~arithmetic.busy
-        wrong = arithmetic.fault | self.memory.wrong | wiping | (ended & self._contradicts(routine))
+        wrong = Cat(
+            *(arithmetic.fault, self.memory.wrong, wiping),
+            ended & self._contradicts(routine),
+            ended & (routine == MlDsaRoutine.SIGN) & ~arithmetic.cancels,
+            self._is_endless(m, begins),
+        ).any()
         m.d.comb += self.error.eq(Mux(faulty, Error.FAULT, error))
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
@@ -188,6 +195,15 @@ class LargeEngine(wiring.Component):
                     m.d.sync += error.eq(order.error)
                     m.next = "IDLE"
         m.d.comb += self.given.eq(Mux(clears, 0, order.given))
+
+    def _is_endless(self, m: Module, begins: Value) -> Value:
+        """As many iterations of a signature were rejected as never are."""
+        rejections = Signal(range(ITERATIONS + 1))
+        with m.If(self.sponge.rejects):
+            m.d.sync += rejections.eq(rejections + 1)
+        with m.If(begins):
+            m.d.sync += rejections.eq(0)
+        return rejections == ITERATIONS
 
     def _contradicts(self, routine: Value) -> Value:
         """Comparisons contradict each other, or are not all there."""

@@ -134,5 +134,7 @@ def ml_dsa_interface(
         slots=_slots(sets, verify_only=verify_only, readable=readable),
         calls=tuple(one for one in CALLS if one.code == VERIFY_CODE or not verify_only),
         parameter_sets=tuple(one.name for one in sets),
+        # How often a signature is rejected, and half bytes of s1 and s2, depend on secrets.
+        constant_time=verify_only,
         program_counters=(*("sponge.sequencer.state", "arithmetic.sequencer.instruction_address"),),
     )

@@ -31,6 +31,7 @@ from .large_slots import LargeConstants, LargeSlots
 from .large_steps import TABLE_DEPTH, LargeKind, Part, large_step_layout
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 from .number_packer import WORD_BITS as BYTES_WORD_BITS
+from .sample_checksum import SampleChecksum
 from .shared_part import SharedPart
 from .slot_counter import delayed
 
@@ -60,6 +61,8 @@ class LargeDatapath(wiring.Component):
     byte (out): what is unpacked of 8 bits, also as a stream
     wipe (1 bit, in): write zeros everywhere; `start` is 0 until this is done
     wiping (1 bit, out): this is under way, as after a reset
+    cancels (1 bit, out): samples that TRANSFORM has read since `clear`, and that SUM has, both with
+        `add`, have the same sum
     wrong (1 bit, out): a number has another parity than it was written with
     """
 
@@ -86,7 +89,7 @@ class LargeDatapath(wiring.Component):
                 "clear": In(1),
                 "exceeds": Out(1),
                 "wipe": In(1),
-                **dict.fromkeys(("wiping", "wrong"), Out(1)),
+                **dict.fromkeys(("wiping", "wrong", "cancels"), Out(1)),
             }
         )
 
@@ -152,6 +155,19 @@ class LargeDatapath(wiring.Component):
                     Mux(is_[LargeKind.INVERSE] | adds, Butterfly.INVERSE, Butterfly.FORWARD),
                 )
             ),
+        ]
+
+        # Samples that are read twice.
+        m.submodules.checksum = checksum = SampleChecksum()
+        counts = step.sample & step.add & slots.valid
+        at_transform = delayed(m, counts & is_[LargeKind.TRANSFORM] & slots.first_layer, 1, "first")
+        at_sum = delayed(m, counts & adds & ~slots.is_upper, 2, "second")
+        m.d.comb += [
+            checksum.clear.eq(self.clear),
+            checksum.number.eq(self.sample),
+            checksum.subtract.eq(adds),
+            checksum.counts.eq(at_transform[1] | at_sum[2]),
+            self.cancels.eq(checksum.cancels),
         ]
 
         # Constants.

@@ -256,9 +256,14 @@ class LargeProgram:
         """A call begins with the next instruction."""
         self.entries[name] = len(self.instructions)
 
-    def transform(self, operand: LargeOperand, *, sample: bool = False) -> int:
-        """A polynomial, or a sample, becomes its transform."""
-        return self._add(LargeInstruction(LargeKind.TRANSFORM, operand=operand, sample=sample))
+    def transform(
+        self, operand: LargeOperand, *, sample: bool = False, counts: bool = False
+    ) -> int:
+        """A polynomial, or a sample, becomes its transform; `counts`: by the checksum."""
+        adds = Adds.ALWAYS if counts else Adds.NEVER
+        return self._add(
+            LargeInstruction(LargeKind.TRANSFORM, operand=operand, sample=sample, adds=adds)
+        )
 
     def inverse(self, operand: LargeOperand) -> int:
         """A sum of products becomes its inverse transform."""
@@ -298,13 +303,15 @@ class LargeProgram:
         sample: bool = False,
         subtract: bool = False,
         part: Part = Part.WHOLE,
+        counts: bool = False,
     ) -> int:
         """P plus or minus another polynomial, or a part of it; or P, or a part of it, plus or minus
-        the sample."""
+        the sample, which may be counted by the checksum."""
         return self._add(
             LargeInstruction(
                 *(LargeKind.SUM, 0, operand, other, into),
                 sample=sample,
+                adds=Adds.ALWAYS if counts else Adds.NEVER,
                 subtract=subtract,
                 part=part,
             )

@@ -43,6 +43,7 @@ class LargeSide(wiring.Component):
         lowest 24 bits of its word
     post (1 bit, out): of the semaphore
     exceeds (1 bit, out): a number was out of its bounds, or a rule of hints was broken, since CLEAR
+    cancels (1 bit, out): of LargeDatapath
     rejected (1 bit, out): the same, as the last VERDICT has found it
     multiplying (1 bit, out): a step is executed
     fault (1 bit, out): of LargeSequencer, or a parity of a polynomial is wrong
@@ -61,11 +62,11 @@ class LargeSide(wiring.Component):
         self.program, self.target, self.verify_only = program, Target(target), verify_only
         self.datapath = LargeDatapath(program.regions, self.target, verify_only=verify_only)
         self.sequencer = LargeSequencer(program, address_bits, self.target)
-        outputs = ("busy", "done", "release", "post", "exceeds", "rejected", "multiplying", "fault")
+        outputs = ("busy", "done", "release", "post", "exceeds", "rejected", "cancels", "fault")
         super().__init__(
             {
                 **dict.fromkeys(("start", "wipe"), In(1)),
-                **dict.fromkeys((*outputs, "wiping"), Out(1)),
+                **dict.fromkeys((*outputs, "multiplying", "wiping"), Out(1)),
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
                 "bytes": Out(ByteAccess(address_bits)),
@@ -126,6 +127,7 @@ class LargeSide(wiring.Component):
             hints.bytes.valid.eq(datapath.byte.valid),
             datapath.hint.eq(hints.hint),
             sequencer.waits.eq(hints.waits),
+            *same_named(self, datapath, "cancels"),
             self.exceeds.eq(datapath.exceeds | hints.refuses),
             sequencer.exceeds.eq(self.exceeds),
             sequencer.use.eq(datapath.use),

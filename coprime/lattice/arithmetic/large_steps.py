@@ -107,7 +107,8 @@ class LargeStep:
     into : where the result is written: P unless given
     sample : TRANSFORM reads the sample instead of P; f of MULTIPLY is the sample, else P; SUM adds
         the sample
-    add : MULTIPLY adds P; only with `sample`; UNPACK adds its numbers times 2^9
+    add : MULTIPLY adds P; only with `sample`; UNPACK adds its numbers times 2^9; the sample of
+        TRANSFORM, or SUM, is counted by the checksum
     part : of SUM: of P with `sample`, else of the other one
     subtract : MULTIPLY subtracts the product, SUM the other one
     form : of PACK

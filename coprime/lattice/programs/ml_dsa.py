@@ -318,7 +318,7 @@ class _ArithmeticText:
         """y + c s1, which is checked, and packed."""
         if part is Part.LOW:
             self.times_challenge(_S1)
-        self.program.sum(_PRODUCT, into=_Z, sample=True, part=part)
+        self.program.sum(_PRODUCT, into=_Z, sample=True, part=part, counts=True)
         self.program.pack(_Z, self.places["z"], LargeWidth.MASKED, PackedForm.BELOW)
 
     def sign(self) -> None:
@@ -330,7 +330,7 @@ class _ArithmeticText:
             self.shared(operand, places[name], over)
         again = program.do(LargeCode.CLEAR)
         program.seek(places["w1"], z, t0, places["hints"])
-        program.loop(LargeLoop.COLUMNS, program.transform(_VECTOR, sample=True))
+        program.loop(LargeLoop.COLUMNS, program.transform(_VECTOR, sample=True, counts=True))
         row = self.row(_W, Adds.AFTER_FIRST)
         program.pack(_W, places["w1"], LargeWidth.HIGH, PackedForm.HIGH)
         program.do(LargeCode.POST)

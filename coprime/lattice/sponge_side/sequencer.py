@@ -44,6 +44,9 @@ def resume_layout(program: AssembledProgram) -> data.StructLayout:
     )
 
 
+_LARGE_PORTS = {"rejected": In(1), "rejects": Out(1)}
+
+
 class SpongeSequencer(wiring.Component):
     """Executes a program: at most an instruction a cycle, in order.
 
@@ -63,6 +66,11 @@ class SpongeSequencer(wiring.Component):
     fails, failed (in): of OutputRouter: go on from the message that failed, once `forgotten` is 1
     forgotten (1 bit, in): not in the cycle of `fails`, but from some later cycle on
     wipe (1 bit, in): end
+
+    Of large programs only:
+
+    rejected (1 bit, in): what a LOOP over REJECTED asks for
+    rejects (1 bit, out): a LOOP over REJECTED that jumps is executed
     """
 
     def __init__(self, program: AssembledProgram, address_bits: int, target: Target):
@@ -77,7 +85,7 @@ class SpongeSequencer(wiring.Component):
                 "entry": In(program.counter_bits),
                 "parameter_set": In(program.set_bits),
                 "present": In(PRESENT_BITS),
-                **({"rejected": In(1)} if program.large else {}),
+                **(_LARGE_PORTS if program.large else {}),
                 "commands": Out(stream.Signature(command_layout(length_bits(program)))),
                 "destinations": Out(stream.Signature(destination)),
                 "ranges": Out(stream.Signature(range_layout(program.format, address_bits))),
@@ -231,7 +239,11 @@ class SpongeSequencer(wiring.Component):
         m.d.comb += jumps.eq(over[1])  # ALWAYS, and REJECTED if there is a rejection
         if self.program.large:
             rewinds = over == Over.REWIND.value
-            m.d.comb += jumps.eq(rewinds | (over[1] & (~over[0] | self.rejected)))
+            rejects = (over == Over.REJECTED.value) & self.rejected
+            m.d.comb += [
+                jumps.eq(rewinds | (over == Over.ALWAYS.value) | rejects),
+                self.rejects.eq(loops & rejects),
+            ]
             with m.If(loops & rewinds):
                 m.d.sync += state.nonce.eq(state.nonce - self._by_set(self.program.columns))
         for which, (counter, counts) in counters.items():

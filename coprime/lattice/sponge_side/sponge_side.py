@@ -45,6 +45,7 @@ class SpongeSideSignature(wiring.Signature):
     rejected (1 bit, in): what a LOOP over REJECTED asks for
     computes (1 bit, out): of a hash unit
     differs, agrees, compared (out): of LargeRouter, since `start`
+    rejects (1 bit, out): of SpongeSequencer
     """
 
     def __init__(self, address_bits: int, program: AssembledProgram):
@@ -75,7 +76,7 @@ class SpongeSideSignature(wiring.Signature):
 _LARGE_PORTS = {
     "stream": In(stream.Signature(BUS_WORD)),
     "rejected": In(1),
-    **dict.fromkeys(("computes", "differs", "agrees"), Out(1)),
+    **dict.fromkeys(("computes", "differs", "agrees", "rejects"), Out(1)),
     "compared": Out(range(LARGEST_OUTPUT)),
 }
 
@@ -166,6 +167,7 @@ class SpongeSide(wiring.Component):
             *same_named(router, self, "start", "word"),
             *same_named(self, router, "differs", "agrees", "compared"),
             *same_named(self, self.hash_unit, "computes"),
+            *same_named(self, sequencer, "rejects"),
             self.address.eq(Mux(router.compares, router.address, absorber.address)),
             self.wiping.eq((self.hash_unit.wiping | router.wiping) & ~sequencer.busy),
         ]

@@ -31,6 +31,7 @@ OUTPUTS = {
     "wrong": 1,
     "release": 1,
     "wiping": 1,
+    "cancels": 1,
     "word": 32,
 }
 
@@ -75,7 +76,7 @@ class Rig(wiring.Component):
         return m
 
 
-_OF_SIDE = ("busy", "done", "post", "exceeds", "fault", "release")
+_OF_SIDE = ("busy", "done", "post", "exceeds", "fault", "release", "cancels")
 
 
 def pack(values):
@@ -105,10 +106,10 @@ class LargeSideBench:
         self.program, self.depth = program, depth
         self.bench = Bench([Rig(program, depth, **options)], latencies=[1])
 
-    def run(self, entry, number, loads, polynomials):
-        """Load bytes by their words' addresses, and run a call with these samples, which come one
-        number a cycle. Asserts that twin and hardware agree in every cycle, and in all bytes.
-        The twin, and its cycles."""
+    def run(self, entry, number, loads, polynomials, cancels=None):
+        """Load bytes by their words' addresses, and run a routine with these samples, which come
+        one number a cycle, and whose checksum `cancels` or not. Asserts that twin and hardware
+        agree in every cycle, and in all bytes. The twin, and its cycles."""
         memory, buffer = [0] * self.depth, SampleBufferTwin(N)
         twin = LargeTwin(self.program, memory, buffer)
         vectors, wanted = [], []
@@ -141,7 +142,8 @@ class LargeSideBench:
             buffer.tick()
             cycles += 1
         assert next(numbers, None) is None
-        cycle({"busy": 0, "exceeds": twin.exceeds})
+        ended = {"busy": 0, "exceeds": twin.exceeds}
+        cycle(ended if cancels is None else ended | {"cancels": cancels})
         for address in range(self.depth):
             cycle({"word": memory[address - 1]} if address else {}, address=address)
         (found,) = self.bench.run(vectors)
