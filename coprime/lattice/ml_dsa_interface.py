@@ -12,6 +12,7 @@ KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE, CHECK_KEY_CODE = range(44, 48)
 ML_DSA_BY_NAME = {one.name: one for one in ML_DSA_SETS}
 _DRAWN_MESSAGE = 59
 """Bytes of a message that is drawn."""
+_DRAWN_ITERATIONS = 2
 
 
 def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tuple[Slot, ...]:
@@ -38,13 +39,18 @@ def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tu
 
 
 @cache
-def _signed(parameter_set: str, seed: bytes, rnd: bytes, message: bytes) -> Values:
-    """A key pair, mu and a signature."""
+def _signed(parameter_set: str, seed: bytes, message: bytes) -> Values:
+    """A key pair, mu and a signature, of one or two iterations, so that simulations are short."""
     one = ML_DSA_BY_NAME[parameter_set]
     pk, sk = model.key_pair(one, seed)
     mu = model.representative_for(pk, message)
-    values = {"xi": seed, "rnd": rnd, "pk": pk, "sk": sk, "mu": mu}
-    return {**values, "signature": model.sign(one, sk, mu, rnd).signature}
+    rnd = seed
+    while True:
+        rnd = model.hashed(rnd, SEED_BYTES)
+        done = model.sign(one, sk, mu, rnd)
+        if done.iterations <= _DRAWN_ITERATIONS:
+            values = {"xi": seed, "rnd": rnd, "pk": pk, "sk": sk, "mu": mu}
+            return {**values, "signature": done.signature}
 
 
 class _Draw:
@@ -54,11 +60,11 @@ class _Draw:
         self.names = names
 
     def __call__(self, parameter_set: str, random: Random) -> Values:
-        seed, rnd = (random.randbytes(SEED_BYTES) for _ in range(2))
+        seed = random.randbytes(SEED_BYTES)
         message = model.framed(random.randbytes(_DRAWN_MESSAGE))
         if self.names == ("xi",):
             return {"xi": seed}
-        values = _signed(parameter_set, seed, rnd, message)
+        values = _signed(parameter_set, seed, message)
         return {name: values[name] for name in self.names}
 
 

@@ -22,6 +22,8 @@ from .norm_check import BOUNDS, NormBound
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 from .twin import ArithmeticEvents
 
+_NOTHING = ArithmeticEvents()
+
 
 class _State(enum.Enum):
     FETCH = 0
@@ -130,17 +132,17 @@ class LargeTwin:
     def tick(self) -> ArithmeticEvents:
         """A cycle."""
         if not self.busy:
-            return ArithmeticEvents()
+            return _NOTHING
         if self._state is _State.FETCH:
             self._state = _State.EXECUTE
-            return ArithmeticEvents()
+            return _NOTHING
         if self._state is _State.RUN:
             self._left -= 1
             if not self._left:
                 self._execute(self.program.instructions[self._counter])
                 self._counter += 1
                 self._state = _State.FETCH
-            return ArithmeticEvents()
+            return _NOTHING
         return self._instruction()
 
     def _instruction(self) -> ArithmeticEvents:
@@ -149,7 +151,7 @@ class LargeTwin:
         if isinstance(code, LargeKind):
             if not self._samples(one) or self.buffer.full:
                 self._left, self._state = self._step(one).cycles, _State.RUN
-            return ArithmeticEvents()
+            return _NOTHING
         following = self._counter + 1
         match code:
             case LargeCode.VERDICT:
@@ -168,7 +170,7 @@ class LargeTwin:
                     self._left = 1 + (self._hints.rest() if rests else 1 + self._hints.finish())
                 self._left -= 1
                 if self._left:
-                    return ArithmeticEvents()
+                    return _NOTHING
             case LargeCode.END:
                 self.busy = False
         self._counter, self._state = following, _State.FETCH
