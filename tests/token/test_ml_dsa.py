@@ -187,6 +187,18 @@ def test_messages_in_parts(session, pairs):
         session.verify(public, c.ML_DSA_MECHANISM, one, made, c.SignContext(0, b"x"))
 
 
+def test_a_hash_comes_in_one_call(session, pairs):
+    public, private = pairs["ML-DSA-44"]
+    given, digest = c.HashSignContext(0x250), hashlib.sha256(b"text").digest()
+    signature = session.sign(private, HASH_ML_DSA, digest, given)
+    session.verify_given(public, HASH_ML_DSA, [digest], signature, given)
+    session.begin("C_SignInit", private, HASH_ML_DSA, given)
+    with refused(c.OPERATION_NOT_INITIALIZED):
+        session.update("C_SignUpdate", digest)
+    with refused(c.OPERATION_NOT_INITIALIZED):
+        session.verify_given(public, HASH_ML_DSA, [digest[:7], digest[7:]], signature, given)
+
+
 def test_parameters_that_are_refused(session, pairs):
     _, private = pairs["ML-DSA-44"]
     for given in (c.SignContext(3), c.SignContext(0, bytes(256)), b"x", c.HashSignContext(0x250)):

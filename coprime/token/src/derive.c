@@ -14,6 +14,7 @@
 #include "mechanism.h"
 #include "objects.h"
 #include "secret.h"
+#include "secret_kind.h"
 
 /* The longest derived key, in bytes. */
 enum { MAX_DERIVED = 1024 };
@@ -217,7 +218,7 @@ static CK_RV read_length(const struct attributes *made, const struct derivation_
     if (*size == 0) {
         *size = given;
     }
-    if (*size > MAX_DERIVED || (is_aes && !aes_has_size(*size))) {
+    if (*size > MAX_DERIVED || !secret_has_size(made, *size)) {
         return CKR_KEY_SIZE_RANGE;
     }
     if (*size > most) { /* the code that the standard names for too little data is in no header */
@@ -320,7 +321,7 @@ static CK_RV derive(const struct token *token, const struct derivation_wanted *w
         rv = share_point(token, wanted, secret, size, &value);
     }
     if (rv == CKR_OK) {
-        rv = derived_set(made, value, size);
+        rv = secret_set(made, value, size);
     }
     secret_free(secret);
     return rv;

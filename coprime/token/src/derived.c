@@ -32,11 +32,3 @@ CK_RV derived_begin(const struct session *session, CK_OBJECT_CLASS class,
     }
     return objects_finish(session, made, false, CK_UNAVAILABLE_INFORMATION);
 }
-
-CK_RV derived_set(struct attributes *made, const uint8_t *value, size_t size)
-{
-    return attributes_set(made, CKA_VALUE, value, size) &&
-                   attributes_set_ulong(made, CKA_VALUE_LEN, size) ?
-               CKR_OK :
-               CKR_HOST_MEMORY;
-}

@@ -20,7 +20,4 @@ CK_RV derived_begin(const struct session *session, CK_OBJECT_CLASS class,
                     const struct derived_template *added, const CK_ATTRIBUTE *template,
                     CK_ULONG count, struct attributes *made);
 
-/* Set its value. */
-CK_RV derived_set(struct attributes *made, const uint8_t *value, size_t size);
-
 #endif

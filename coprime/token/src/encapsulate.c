@@ -6,6 +6,7 @@
 #include "ml_kem_kind.h"
 #include "objects.h"
 #include "secret.h"
+#include "secret_kind.h"
 
 /* What is asked for: a key, and the template that it has for new ones. */
 struct encapsulation {
@@ -81,7 +82,7 @@ static CK_RV encapsulate(struct session *session, struct encapsulation *wanted,
         rv = ml_kem_key_encapsulate(session->token->crypto, wanted->key, c, secret);
     }
     if (rv == CKR_OK) {
-        rv = derived_set(&made, secret, ML_KEM_SECRET);
+        rv = secret_set(&made, secret, ML_KEM_SECRET);
     }
     secret_free(secret);
     return objects_add(session, rv, template, count, &made, 1, handle);
@@ -100,7 +101,7 @@ static CK_RV decapsulate(struct session *session, struct encapsulation *wanted,
         rv = ml_kem_key_decapsulate(session->token->device, wanted->key, c, secret);
     }
     if (rv == CKR_OK) {
-        rv = derived_set(&made, secret, ML_KEM_SECRET);
+        rv = secret_set(&made, secret, ML_KEM_SECRET);
     }
     secret_free(secret);
     return objects_add(session, rv, template, count, &made, 1, handle);

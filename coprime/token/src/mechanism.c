@@ -400,6 +400,11 @@ bool mechanism_is_prf(const struct mechanism *mechanism)
            !is_general(mechanism->type);
 }
 
+bool mechanism_is_single_part(const struct mechanism *mechanism)
+{
+    return mechanism->type == CKM_HASH_ML_DSA;
+}
+
 static CK_RV read_mac(const struct mechanism *mechanism, const CK_MECHANISM *given, size_t *size)
 {
     CK_MAC_GENERAL_PARAMS found;

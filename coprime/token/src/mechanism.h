@@ -87,6 +87,9 @@ bool mechanism_derives_from_secret(const struct mechanism *mechanism);
 /* Whether it is a MAC of the full length: a pseudorandom function. */
 bool mechanism_is_prf(const struct mechanism *mechanism);
 
+/* Whether its input comes in one call only. */
+bool mechanism_is_single_part(const struct mechanism *mechanism);
+
 /* A key derivation function of ECDH by its number; false if it is unknown. */
 bool mechanism_kdf(CK_EC_KDF_TYPE type, struct ecdh_kdf *kdf);
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aes.h"
 #include "check_value.h"
 #include "key_kinds.h"
 #include "mechanism.h"
 #include "public_info.h"
 #include "rules.h"
+#include "secret_kind.h"
 
 CK_RV objects_check_access(const struct session *session, const struct attributes *attributes)
 {
@@ -118,26 +118,6 @@ CK_RV objects_finish(const struct session *session, struct attributes *attribute
     return CKR_OK;
 }
 
-static CK_RV complete_secret(const struct crypto *crypto, struct attributes *attributes)
-{
-    CK_RV rv;
-
-    const CK_KEY_TYPE type = attributes_ulong(attributes, CKA_KEY_TYPE, UNAVAILABLE);
-    const struct value value = attributes_get(attributes, CKA_VALUE);
-
-    if (type == UNAVAILABLE || value.bytes == NULL) {
-        return CKR_TEMPLATE_INCOMPLETE;
-    }
-    if (type == CKK_AES && !aes_has_size(value.size)) {
-        return CKR_ATTRIBUTE_VALUE_INVALID;
-    }
-    rv = check_value_test(crypto, attributes);
-    if (rv != CKR_OK) {
-        return rv;
-    }
-    return attributes_set_ulong(attributes, CKA_VALUE_LEN, value.size) ? CKR_OK : CKR_HOST_MEMORY;
-}
-
 static CK_RV check_certificate(const struct crypto *crypto, const struct attributes *attributes)
 {
     CK_RV rv;
@@ -162,7 +142,7 @@ static CK_RV complete_created(const struct crypto *crypto, struct attributes *at
     case CKO_CERTIFICATE:
         return check_certificate(crypto, attributes);
     case CKO_SECRET_KEY:
-        return complete_secret(crypto, attributes);
+        return secret_complete(crypto, attributes);
     default:
         return key_complete(crypto, attributes);
     }

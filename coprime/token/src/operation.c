@@ -148,6 +148,9 @@ CK_RV operation_begin(const struct context *context, struct operation *operation
     } else if (rv == CKR_OK) {
         rv = begin_digest(context, operation);
     }
+    if (found && mechanism_is_single_part(found)) {
+        operation->parts = IN_ONE;
+    }
     if (rv != CKR_OK) {
         operation_end(operation);
     }

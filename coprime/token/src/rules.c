@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "aes.h"
 #include "debug.h"
 #include "key_kinds.h"
+#include "secret_kind.h"
 
 /* Classes, as bits. */
 enum {
@@ -461,16 +461,6 @@ static bool is_sound(struct value value, const struct rule *rule)
     return has_form(value, rule->form) && (rule->form != INTEGER || value.size <= MAX_INTEGER);
 }
 
-/* Whether a secret key has a value, of a length that its kind of key can have. */
-static bool has_secret_value(const struct attributes *list)
-{
-    const struct value value = attributes_get(list, CKA_VALUE);
-    const CK_KEY_TYPE type = attributes_ulong(list, CKA_KEY_TYPE, UNAVAILABLE);
-
-    return value.bytes && type != UNAVAILABLE && (type != CKK_AES || aes_has_size(value.size)) &&
-           attributes_ulong(list, CKA_VALUE_LEN, value.size) == value.size;
-}
-
 /* Whether a key of two halves has the numbers of its half. */
 static bool has_numbers(const struct attributes *list, bool is_private)
 {
@@ -502,7 +492,7 @@ bool rules_accept(const struct attributes *list)
     case PRIVATE:
         return has_numbers(list, true) && !has_foreign(list, class);
     case SECRET:
-        return has_secret_value(list);
+        return secret_is_complete(list);
     default:
         return class & (DATA | CERTIFICATE);
     }

@@ -13,6 +13,7 @@
 #include "policy.h"
 #include "rules.h"
 #include "secret.h"
+#include "secret_kind.h"
 
 /* The key that wraps or unwraps, and how: what of the object is needed, so that no lock is. */
 struct wrapper {
@@ -555,20 +556,15 @@ static CK_RV begin_unwrapped(const struct session *session, const struct wrapper
 static CK_RV decode_key(const struct crypto *crypto, const uint8_t *plain, size_t size,
                         struct attributes *made)
 {
-    const bool is_aes = attributes_ulong(made, CKA_KEY_TYPE, UNAVAILABLE) == CKK_AES;
-
     if (attributes_ulong(made, CKA_CLASS, CKO_DATA) == CKO_PRIVATE_KEY) {
         const CK_RV rv = pkcs8_decode(crypto, plain, size, made);
 
         return rv == CKR_OK ? key_complete(crypto, made) : rv;
     }
-    if (attributes_ulong(made, CKA_VALUE_LEN, size) != size || (is_aes && !aes_has_size(size))) {
+    if (attributes_ulong(made, CKA_VALUE_LEN, size) != size || !secret_has_size(made, size)) {
         return CKR_WRAPPED_KEY_INVALID;
     }
-    return attributes_set(made, CKA_VALUE, plain, size) &&
-                   attributes_set_ulong(made, CKA_VALUE_LEN, size) ?
-               CKR_OK :
-               CKR_HOST_MEMORY;
+    return secret_set(made, plain, size);
 }
 
 CK_RV C_UnwrapKey(CK_SESSION_HANDLE hSession, CK_MECHANISM_PTR pMechanism,
