@@ -103,6 +103,7 @@ class Call:
     summary : what it computes, one line
     inputs : names of the slots that it needs complete, or streams
     if_complete : names of further slots that it uses where they are complete
+    alternatives : pairs of these, of which it uses one
     optional : of its inputs those that it draws as random bytes where they are not complete, in the
         order of `inputs`
     outputs : names of the slots that it gives
@@ -123,6 +124,7 @@ class Call:
     draw: Callable[[str, Random], Values]
     reference: Callable[[str, Values], Values]
     if_complete: tuple[str, ...] = ()
+    alternatives: tuple[tuple[str, str], ...] = ()
     optional: frozenset[str] = frozenset()
     uses_up: frozenset[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)

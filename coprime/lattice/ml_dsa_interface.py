@@ -106,6 +106,7 @@ CALLS = (
         draw=_Draw("sk", "rnd", "pk", "mu"),
         reference=_sign,
         if_complete=("pk", "mu", "message"),
+        alternatives=(("mu", "message"),),
         optional=frozenset({"rnd"}),
         uses_up=frozenset({"rnd", "mu"}),
     ),
@@ -116,6 +117,7 @@ CALLS = (
         draw=_Draw("pk", "signature", "mu"),
         reference=_nothing,
         if_complete=("mu", "message"),
+        alternatives=(("mu", "message"),),
         uses_up=frozenset({"mu"}),
     ),
     Call(

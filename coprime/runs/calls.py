@@ -61,10 +61,10 @@ def run_call(
     """
     design = choice.design
     interface = design.interface
-    inputs = {**call.draw(parameter_set, Random(seed)), **values}
+    inputs = {**_drawn(call, parameter_set, seed, values), **values}
     drawn = [name for name in call.inputs if name in call.optional and name not in values]
     random = b"".join(inputs[name] for name in drawn)
-    loaded = {name: inputs[name] for name in call.takes if name not in drawn}
+    loaded = {name: inputs[name] for name in call.takes if name in inputs and name not in drawn}
     outcome = design.predict(call, parameter_set, loaded, random)
     if outcome.error is not Error.NONE:
         raise EngineError(outcome.error)
@@ -90,3 +90,11 @@ def run_call(
         seconds=seconds,
         cycles_per_second=clock / seconds,
     )
+
+
+def _drawn(call: Call, parameter_set: str, seed: int, given: Values) -> Values:
+    """Inputs from the seed, but those that a given one is an alternative to."""
+    pairs = [*call.alternatives, *((second, first) for first, second in call.alternatives)]
+    replaced = {first for first, second in pairs if second in given}
+    values = call.draw(parameter_set, Random(seed))
+    return {name: value for name, value in values.items() if name not in replaced}

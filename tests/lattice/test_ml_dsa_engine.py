@@ -13,6 +13,7 @@ from coprime.engine.capabilities import Error
 from coprime.lattice.ml_dsa_interface import ML_DSA_BY_NAME, SIGN_CODE
 from coprime.model.lattice import ml_dsa as model
 from coprime.model.lattice.ml_dsa_sets import SEED_BYTES
+from tests.cli.command import run, run_json
 
 SEED = 204
 SMALLEST, *LARGER = ML_DSA_BY_NAME
@@ -228,3 +229,13 @@ def test_only_lattices_of_ml_dsa_sign():
         _ = choose_calls("lattice", {"verify_only": "1"}).design
     calls = choose_calls("lattice", {}).design.interface.calls
     assert SIGN_CODE not in [one.code for one in calls]
+
+
+def test_inputs_that_the_command_line_draws(capsys):
+    """A message that is given replaces the drawn mu."""
+    words = f"run lattice -p schemes=ml-dsa ML_DSA_VERIFY --set {SMALLEST}".split()
+    found = run_json(capsys, *words)
+    assert found["ok"] and found["cycles"] == found["predicted_cycles"]
+    status, _, err = run(capsys, *words, "--message", "0000")
+    assert status != 0
+    assert "signature" in err.lower()
