@@ -175,9 +175,6 @@ static bool suits(const struct engine *engine, const struct device_job *job)
     const struct coprime *const driver = engine->driver;
     const uint32_t call = job->call;
 
-    if (call == NO_CALL) {
-        return false;
-    }
     if (!place->known) {
         return place->name || place->kind->sort == ANY_ENGINE || place->kind->sort == job->sort;
     }
@@ -188,16 +185,17 @@ static bool suits(const struct engine *engine, const struct device_job *job)
            ((call < 32 ? driver->commands : driver->commands_high) >> call % 32 & 1);
 }
 
-/* Whether any engine does a job, or may. */
+/* Whether any engine does a job, or may: that of a place which is changing is not known yet. */
 static bool is_possible(const struct device *device, const struct device_job *job)
 {
     bool possible = false;
 
-    for (unsigned i = 0; i < device->count; ++i) {
+    for (unsigned i = 0; i < device->count && !possible; ++i) {
         const struct place *const place = &device->places[i];
 
-        for (unsigned k = 0; k < place->count; ++k) {
-            possible = possible || suits(&place->engines[k], job);
+        possible = place->changing;
+        for (unsigned k = 0; !possible && k < place->count; ++k) {
+            possible = suits(&place->engines[k], job);
         }
     }
     return possible;
@@ -281,7 +279,7 @@ static CK_RV wait_for_engine(struct device *device, uint64_t key, const struct d
     join_queue(device, &self);
     for (;;) {
         rv = device->stopped ? CKR_CRYPTOKI_NOT_INITIALIZED : cancel_reason(cancel);
-        if (rv == CKR_OK && !is_possible(device, job)) {
+        if (rv == CKR_OK && (job->call == NO_CALL || !is_possible(device, job))) {
             rv = CKR_MECHANISM_INVALID;
         }
         if (rv == CKR_OK && device->first == &self && device->forgetting == 0) {
