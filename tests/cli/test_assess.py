@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from coprime.assess.constant_time import TimingProof
 from coprime.assess.sequencer_proof import SequencerProof
-from coprime.cli import assess
+from coprime.cli import assess, assess_calls
 from coprime.cli.output import print_table
 from tests.cli.command import run, run_json
 
@@ -111,6 +112,36 @@ def test_the_sequencer_is_what_is_proved(capsys, monkeypatch, family):
 def test_compact_is_constant_time(capsys):
     status, out, _ = run(capsys, "assess", "constant-time", "compact")
     assert (status, out.partition(":")[0]) == (0, "proved")
+
+
+@pytest.mark.proof
+def test_shake_is_constant_time(capsys):
+    status, out, _ = run(capsys, "assess", "constant-time", "shake")
+    assert (status, out.partition(":")[0]) == (0, "proved")
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        ({"holds": True}, "proved: no secret changes how long shake works"),
+        (
+            {"holds": False, "cycle": 7},
+            "secrets change how long shake works: first seen in cycle 7",
+        ),
+        ({"holds": False, "way": ("a.held", "a.busy")}, "by way of a.held, a.busy"),
+    ],
+)
+def test_what_a_proof_of_calls_prints(found, text, capsys, monkeypatch):
+    proof = TimingProof(**{"cycle": None, "same": (), "other": ("held",), **found})
+    monkeypatch.setattr(assess_calls, "prove_calls", lambda design, *, seconds: proof)
+    status, out, _ = run(capsys, "assess", "constant-time", "shake")
+    assert (status, text in out) == (0 if proof.holds else 1, True)
+    status, out, _ = run(capsys, "assess", "constant-time", "shake", "--json")
+    record = json.loads(out)
+    assert (record["proved"], record["parameters"]) == (proof.holds, {"slices": "8"})
+    assert record.get("way", []) == list(proof.way)
+    status, _, error = run(capsys, "assess", "constant-time", "shake", "--seconds", "0")
+    assert (status, "--seconds must be 1 or more" in error) == (2, True)
 
 
 def test_tables_have_no_words_of_python(capsys):
