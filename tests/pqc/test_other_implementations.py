@@ -191,6 +191,7 @@ def compare(ours, theirs, name, keys):
         assert ours.decapsulate(name, seed, c) == theirs.decapsulate(name, seed, c) != key, number
 
 
+@pytest.mark.timeout(7200)
 @pytest.mark.clients
 @pytest.mark.parametrize(("name", "keys"), [("ML-KEM-512", 1000), *((one, 100) for one in OTHERS)])
 def test_kyber_py(name, keys, kyber_py, accelerator):
