@@ -26,11 +26,11 @@ from coprime.catalog import (
 from coprime.cells.target import Target
 from coprime.errors import hint
 from coprime.flow.files import naming
-from coprime.operations.lengths import Lengths
 from coprime.padding.scheme import Padding, parse_paddings
 
 if TYPE_CHECKING:
     from coprime.operations.commands import Command
+    from coprime.operations.lengths import Lengths
 
 BAD_INPUT, FAILED = 2, 1  # exit statuses other than 0
 MAX_BOARD_MHZ = 1000
@@ -154,7 +154,7 @@ def chosen_settings(options: argparse.Namespace) -> dict[str, str]:
 
 
 def chosen_design(
-    options: argparse.Namespace, lengths: Lengths | None = None, command: "Command | None" = None
+    options: argparse.Namespace, lengths: "Lengths | None" = None, command: "Command | None" = None
 ) -> Choice | ClusterChoice:
     """The design that FAMILY and -p name, for numbers of these lengths and for a command.
 

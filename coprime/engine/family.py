@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from coprime.cells.target import Target
 from coprime.errors import hint
 from coprime.exponentiators.names import BLINDINGS, EXPONENTIATORS
-from coprime.operations.lengths import Lengths
 from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, Parameter
 
 from .budget import Candidate, SliceBudget
 from .former_parameters import check_former
 
 if TYPE_CHECKING:
+    from coprime.operations.lengths import Lengths
+
     from .design import Design
 
 MAX_BITS = "max_bits"  # the parameter of families that work with any modulus of up to so many bits
@@ -150,7 +151,7 @@ class Family:
     def choose(
         self,
         settings: Settings,
-        lengths: Lengths | None = None,
+        lengths: "Lengths | None" = None,
         *,
         option: str = "-p ",
         others: Iterable["Family"] = (),
@@ -220,11 +221,13 @@ class Family:
                 return (parameter.default, *steps, parameter.maximum)
         return ()
 
-    def holds(self, lengths: Lengths) -> bool:
+    def holds(self, lengths: "Lengths") -> bool:
         """Whether a design of the family for any modulus holds numbers of these lengths."""
         return self._fitting(self.choose({}).of_size, lengths) is not None
 
-    def within_budget(self, settings: Settings, lengths: Lengths | None = None) -> list[Candidate]:
+    def within_budget(
+        self, settings: Settings, lengths: "Lengths | None" = None
+    ) -> list[Candidate]:
         """What the budget in `settings` picks from, the one that `choose` gives first.
 
         The size is that of this design. Raises ValueError as `choose`, or if there is no budget.
@@ -243,7 +246,7 @@ class Family:
         limit = self.budget.parameter.parse(settings[self.budget.parameter.name])
         return self.budget.candidates(self.design, values, settings, limit)
 
-    def _fitting(self, of_size: Callable[[int], "Choice"], lengths: Lengths) -> "Choice | None":
+    def _fitting(self, of_size: Callable[[int], "Choice"], lengths: "Lengths") -> "Choice | None":
         """The design of the first of `sizes` that is enough; None if none is."""
         candidates = map(of_size, self.sizes)
         return next(

@@ -30,7 +30,10 @@ def test_what_is_refused(rejects):
         ValueError,
         "an engine of byte strings has no paddings of RSA",
     )
-    rejects(lambda: SerialAccelerator(MockCalls(), 4), ValueError, "no source of random bytes")
+
+
+def test_a_serial_accelerator_draws_nothing():
+    assert not SerialAccelerator(MockCalls(), 4).front_end.draws
 
 
 def test_what_is_no_engine(rejects):

@@ -79,6 +79,7 @@ def test_files_and_folders(complete):
     assert complete("coprime sweep ") == {
         *(
             "shipped",
+            "calls",
             "papers",
             "all",
             "full",

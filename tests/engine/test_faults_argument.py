@@ -4,7 +4,6 @@ The operation is RSA_PRIVATE of 64 bits. A step is named by the program's note o
 """
 
 import re
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from coprime.assess.number_subject import NumberSubject
 from coprime.assess.subject import Outcome
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
+from coprime.operations.encodings.rsa_key import key_numbers
 from coprime.program.operands import Context, Core, Operand
 from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey
@@ -165,7 +165,7 @@ def test_an_inverse_that_becomes_0(prime):
     primes = (special, other) if prime is Context.P else (other, special)
     key = RsaPrivateKey.from_primes(*primes, 65537)
     subject = NumberSubject(CHOICE, Command.RSA_PRIVATE, 64, seed=1)
-    subject.__dict__["operands"] = replace(subject.operands.with_(x=key.n // 3), key=key)
+    subject.__dict__["numbers"] = {"x": key.n // 3, **key_numbers(key)}
     with Campaign(subject) as campaign:
         run = flip(campaign, 10, RIGHT, 0, LAYOUT.bases[prime.inverse])
         assert (run.outcome, run.error) == (Outcome.ERROR, Error.FAULT)

@@ -18,7 +18,7 @@ from coprime.ec.edwards import ED448, ED25519
 from coprime.ec.samples import curve_numbers
 from coprime.ec.weierstrass import curve_named
 from coprime.engine.contract import Command, Error, Length, Operand
-from coprime.engine.sequencer import lane_model, length_check, linear_steps
+from coprime.engine.sequencer import length_check, linear_steps, loop_counter
 from coprime.engine.sequencer.linear_steps import LinearSteps
 from coprime.model import scalar_blinding
 from coprime.model.combs import jacobian_tooth
@@ -42,7 +42,7 @@ def design_of(profile="hardened", family="compact", **settings):
 def with_bits(monkeypatch, bits):
     """A design whose r has another length; orders are never below the shortest modulus, and r has
     half as many bits as that."""
-    for module in (scalar_blinding, lane_model, length_check):
+    for module in (scalar_blinding, loop_counter, length_check):
         monkeypatch.setattr(module, "random_bits", lambda length: bits)
     return design_of()
 

@@ -23,6 +23,10 @@ def accepted(case):
         key, c = ml_kem.encapsulate(p, inputs["ek"], inputs["m"])
         return case.agrees("k", key) and case.agrees("c", c)
     dk = inputs.get("dk")
+    if case.operation == "check_key":
+        if dk is None:
+            return ml_kem.is_encapsulation_key(p, inputs["ek"])
+        return ml_kem.is_decapsulation_key(p, dk)
     if case.operation == "decapsulate_seed":
         if len(inputs["seed"]) != 64:
             return False
