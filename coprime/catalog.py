@@ -26,12 +26,12 @@ from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, Settings, c
 from coprime.errors import hint
 from coprime.fixed_modulus.families import COMPRESSION, DIRECT
 from coprime.lattice.family import LATTICE
-from coprime.operations.lengths import Lengths
 from coprime.parameters import ChoiceParameter, Parameter
 from coprime.shake.family import SHAKE
 
 if TYPE_CHECKING:
     from coprime.operations.commands import Command
+    from coprime.operations.lengths import Lengths
 
 __all__ = [
     "CALL_FAMILIES",
@@ -151,7 +151,7 @@ def check_settings(name: str, settings: Settings) -> None:
 
 
 def choose(
-    name: str, settings: Settings, lengths: Lengths | None = None, *, option: str = "-p "
+    name: str, settings: Settings, lengths: "Lengths | None" = None, *, option: str = "-p "
 ) -> Choice | ClusterChoice:
     """Choose a family, or a cluster of engines, with its parameters.
 
