@@ -13,7 +13,7 @@ No word is read in the cycle in which it is written: it is read again in the nex
 128 slots after its write.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -100,7 +100,7 @@ class LargeDatapath(wiring.Component):
         m.submodules.slots = slots = LargeSlots(self.regions)
         m.submodules.constants = constants = LargeConstants()
         m.submodules.butterfly = butterfly = LargeButterfly(self.target)
-        m.submodules.results = results = LargeResults(self.regions)
+        m.submodules.results = LargeResults(self.regions)
         m.submodules.bytes = bytes_ = LargeBytes(verify_only=self.verify_only)
         step = self.step
         is_ = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeKind}
@@ -157,18 +157,7 @@ class LargeDatapath(wiring.Component):
             ),
         ]
 
-        # Samples that are read twice.
-        m.submodules.checksum = checksum = SampleChecksum()
-        counts = step.sample & step.add & slots.valid
-        at_transform = delayed(m, counts & is_[LargeKind.TRANSFORM] & slots.first_layer, 1, "first")
-        at_sum = delayed(m, counts & adds & ~slots.is_upper, 2, "second")
-        m.d.comb += [
-            checksum.clear.eq(self.clear),
-            checksum.number.eq(self.sample),
-            checksum.subtract.eq(adds),
-            checksum.counts.eq(at_transform[1] | at_sum[2]),
-            self.cancels.eq(checksum.cancels),
-        ]
+        self._sum_samples(m, slots, adds, is_[LargeKind.TRANSFORM])
 
         # Constants.
         m.d.comb += [
@@ -179,12 +168,35 @@ class LargeDatapath(wiring.Component):
             self.table_address.eq(constants.address),
         ]
 
-        # Words leave.
+        self._connect_results(m, word_read)
+        self._connect_bytes(m, entering, begins[2] & splits, unpacks, hints)
+        return m
+
+    def _sum_samples(self, m: Module, slots: LargeSlots, adds: Value, transforms: Value) -> None:
+        """A checksum of samples that are read twice: by a transform, and by a sum."""
+        m.submodules.checksum = checksum = SampleChecksum()
+        counts = self.step.sample & self.step.add & slots.valid
+        at_transform = delayed(m, counts & transforms & slots.first_layer, 1, "first")
+        at_sum = delayed(m, counts & adds & ~slots.is_upper, 2, "second")
+        m.d.comb += [
+            checksum.clear.eq(self.clear),
+            checksum.number.eq(self.sample),
+            checksum.subtract.eq(adds),
+            checksum.counts.eq(at_transform[1] | at_sum[2]),
+            self.cancels.eq(checksum.cancels),
+        ]
+
+    def _connect_results(self, m: Module, word_read: Value) -> None:
+        """Words leave."""
+        memory, slots, butterfly, results, bytes_ = (
+            getattr(m.submodules, name)
+            for name in ("memory", "slots", "butterfly", "results", "bytes")
+        )
         m.d.comb += [
             *same_named(results, slots, "valid", "phase", "word"),
             *same_named(results, butterfly, "total", "reduced"),
             *same_named(results, bytes_, "unpacked"),
-            results.step.eq(step),
+            results.step.eq(self.step),
             results.before.eq(word_read),
             results.wipe.eq(self.wipe),
             self.wiping.eq(results.wiping),
@@ -194,7 +206,11 @@ class LargeDatapath(wiring.Component):
             self.wrong.eq(memory.wrong),
         ]
 
-        # Bytes.
+    def _connect_bytes(
+        self, m: Module, entering: Value, puts: Value, unpacks: Value, hints: Value
+    ) -> None:
+        """Numbers from and to bytes."""
+        slots, bytes_ = m.submodules.slots, m.submodules.bytes
         m.d.comb += [
             *same_named(
                 bytes_, self, "parameter_set", "start", "hint", "read_data", "clear", "wipe"
@@ -204,14 +220,13 @@ class LargeDatapath(wiring.Component):
             self.found.payload.eq(bytes_.found.payload),
             *same_named(self, bytes_, "write_data", "exceeds"),
             self.byte.payload.eq(bytes_.number),
-            self.byte.valid.eq(bytes_.take & (step.width == ML_DSA_WIDTHS.index(HINT_BITS))),
+            self.byte.valid.eq(bytes_.take & (self.step.width == ML_DSA_WIDTHS.index(HINT_BITS))),
             bytes_.few_parts.eq(self.parameter_set != ML_DSA_SETS.index(WIDE)),
-            bytes_.width.eq(step.width),
-            bytes_.form.eq(step.form),
+            bytes_.width.eq(self.step.width),
+            bytes_.form.eq(self.step.form),
             bytes_.unpacks.eq(unpacks),
             bytes_.take.eq(slots.valid & unpacks & (slots.phase == 0)),
             bytes_.r.eq(entering),
-            bytes_.put.eq(begins[2] & splits),
+            bytes_.put.eq(puts),
             bytes_.compares.eq(hints),
         ]
-        return m

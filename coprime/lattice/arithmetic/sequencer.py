@@ -104,13 +104,7 @@ class ArithmeticSequencer(wiring.Component):
             m.d.sync += counter.eq(
                 select_and_count(m, choices, Cat(jumps, starts), next_one, self.target)
             )
-        code: dict[Code, Value] = {}
-        for one in Code:
-            if isinstance(one.value, str):
-                code[one] = field[one.value]
-            else:
-                bits = [bit for k, bit in enumerate(field.code) if one.value >> k & 1]
-                code[one] = Cat(bits).all()
+        code = self._decode(field)
         is_step = ~field.code[-1]
         samples = is_step & field.sample
         starts_step, fault = Signal(), Signal()
@@ -172,14 +166,7 @@ class ArithmeticSequencer(wiring.Component):
                 with m.Elif(self.step_done):
                     m.d.comb += goes_on.eq(1)
                     m.next = "FETCH"
-        place = self.instruction[_NEXT_BITS:][:PLACE_BITS]
-        seeks = Signal()
-        m.d.comb += seeks.eq(self.busy & code[Code.SEEK])
-        with m.If(seeks | self.use):
-            places = [self.address, self._place(m, place)]
-            m.d.sync += self.address.eq(
-                select_and_count(m, places, Cat(seeks), ~seeks, self.target)
-            )
+        self._seek(m, code[Code.SEEK])
         with m.If(self.wipe):
             m.d.sync += [self.start_step.eq(0), self.fault.eq(0)]
         with m.If(self.forget | self.wipe):
@@ -187,6 +174,28 @@ class ArithmeticSequencer(wiring.Component):
         with m.If(self.wipe):
             m.d.sync += self.refused.eq(0)
         return m
+
+    def _decode(self, field: data.View) -> dict[Code, Value]:
+        """Of which kind an instruction is: a bit of its own, or the bits of a number."""
+        code: dict[Code, Value] = {}
+        for one in Code:
+            if isinstance(one.value, str):
+                code[one] = field[one.value]
+            else:
+                bits = [bit for k, bit in enumerate(field.code) if one.value >> k & 1]
+                code[one] = Cat(bits).all()
+        return code
+
+    def _seek(self, m: Module, is_seek: Value) -> None:
+        """The address of bytes: a place, or the next word after each that is used."""
+        place = self.instruction[_NEXT_BITS:][:PLACE_BITS]
+        seeks = Signal()
+        m.d.comb += seeks.eq(self.busy & is_seek)
+        with m.If(seeks | self.use):
+            places = [self.address, self._place(m, place)]
+            m.d.sync += self.address.eq(
+                select_and_count(m, places, Cat(seeks), ~seeks, self.target)
+            )
 
     def _incomplete(self, field: data.View) -> Value:
         """Whether the comparisons are not as many as DECIDE needs, or not complementary."""
