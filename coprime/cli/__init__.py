@@ -6,6 +6,7 @@ to a parser. The one next to this file has what it does, and is imported when it
 So help, completion and wrong arguments load no more than the options.
 
 A command in BY_FAMILY has two more files for engines of byte strings, whose inputs are other ones.
+Those in SHARED have the same files, and `options.command` says which of them it is.
 Options of several commands are in options.py, and `--device` in devices.py; printing is in
 output.py, progress in progress.py, keys and passphrases in key_files.py. A new command is its two
 files and a line in COMMANDS.
@@ -43,6 +44,8 @@ COMMANDS: Mapping[str, str] = {
     "ec": "Keys, shared secrets and signatures of elliptic curves on any device.",
     "ml-kem": "ML-KEM keys, encapsulation and decapsulation on any device.",
     "x25519-mlkem768": "Shares and secrets of TLS 1.3's hybrid key exchange on any two devices.",
+    "secp256r1-mlkem768": "The same with P-256 in place of X25519.",
+    "secp384r1-mlkem1024": "The same with P-384 and ML-KEM-1024.",
     "assess": "Assess a design against faults and power analysis, in simulation.",
     "soc": "Simulate a RISC-V system that encrypts, decrypts or exponentiates on an accelerator.",
     "simulate-board": "Simulate a board at a serial port, for --device serial:.",
@@ -55,6 +58,10 @@ COMMANDS: Mapping[str, str] = {
 BY_FAMILY: Mapping[str, str] = {"run": "run_calls", "assess": "assess_calls"}
 """Commands that have other options for each family of engines of byte strings, with the names of
 the files of these."""
+SHARED: Mapping[str, str] = dict.fromkeys(
+    ("x25519-mlkem768", "secp256r1-mlkem768", "secp384r1-mlkem1024"), "hybrid"
+)
+"""Commands that share their files, with the name of these."""
 _BAD_FILE = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
 )
@@ -129,9 +136,9 @@ def parser(
         family = next((word for word in words if word in CALL_FAMILIES or word in FAMILIES), "")
         if name in commands and name in BY_FAMILY and family in CALL_FAMILIES:
             added.set_defaults(command=BY_FAMILY[name], check=check_design)
-            _module(f"arguments.{BY_FAMILY[name]}").add_options(added, family)
+            _module(BY_FAMILY[name], ".arguments").add_options(added, family)
         elif name in commands:
-            _module(f"arguments.{name}").add_options(added)
+            _module(name, ".arguments").add_options(added)
     return made
 
 
@@ -142,5 +149,6 @@ def _function(command: str, verb: str | None) -> Callable[[argparse.Namespace], 
     return found
 
 
-def _module(name: str) -> ModuleType:
-    return import_module(f".{name.replace('-', '_')}", __name__)
+def _module(command: str, folder: str = "") -> ModuleType:
+    name = SHARED.get(command, command).replace("-", "_")
+    return import_module(f"{folder}.{name}", __name__)

@@ -476,7 +476,7 @@ WRONG = {
         "ml-kem decapsulate --key - --in - -o new",
         "ml-kem decapsulate --key mlkem.pem --in text.txt -o mlkem.pem",
     ],
-    "X25519MLKEM768": [
+    "Key exchange of TLS 1.3": [
         "x25519-mlkem768 offer -o share",
         "x25519-mlkem768 offer -o share --private share",
         "x25519-mlkem768 offer -o share --private key.pem",
@@ -499,6 +499,11 @@ WRONG = {
         "x25519-mlkem768 finish --private text.txt --peer server.share -o new",
         "x25519-mlkem768 finish --private none.pem --peer server.share -o new",
         "x25519-mlkem768 finish --private hybrid.pem --peer server.share -o hybrid.pem",
+        "secp256r1-mlkem768 answer --peer client.share -o share --secret new",
+        "secp256r1-mlkem768 finish --private hybrid.pem --peer server.share -o new",
+        "secp384r1-mlkem1024 offer -o share --private new.pem --device sim:lattice,sets=ml-kem-768",
+        "secp384r1-mlkem1024 offer -o share --private new.pem --curve-device"
+        " sim:compact,curves=montgomery",
     ],
     "Sweeps, results, the cache": [
         "sweep none.toml -o results.parquet",

@@ -57,6 +57,7 @@ RUN = {
     ("cluster.md", "python"): 1,
     ("curves.md", "python"): 3,
     ("drivers.md", "c"): 4,  # besides here in tests/drivers/test_model.py and test_build.py
+    ("key-exchange.md", "python"): 1,
     ("ml-kem.md", "python"): 1,
     ("p256.md", "c"): 1,  # with the page, in test_site.py, as the next one
     ("p256.md", "python"): 1,
@@ -252,6 +253,11 @@ def test_an_exchange_with_ml_kem():
     given = run_python("ml-kem")
     assert given["kept"] == given["private"]
     assert given["public"].set.name == "ML-KEM-768"
+
+
+def test_key_shares():
+    given = run_python("key-exchange")
+    assert len(given["made"].secret) == 64
 
 
 def test_a_call_register_by_register():

@@ -1,4 +1,4 @@
-"""The commands and the example of docs/ml-kem.md, as they are there."""
+"""The commands of docs/ml-kem.md and docs/key-exchange.md, as they are there."""
 
 import re
 import shlex
@@ -8,20 +8,30 @@ import pytest
 
 from tests.cli.command import run
 
-PAGE = (Path(__file__).parents[2] / "docs" / "ml-kem.md").read_text("utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.vectors
-def test_commands_run_in_the_order_of_the_page(capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("page", "count", "pairs"),
+    [
+        ("ml-kem", 5, [("secret", "same_secret", 32)]),
+        (
+            *("key-exchange", 6),
+            [
+                ("server_secret", "client_secret", 64),
+                ("server_secret_384", "client_secret_384", 80),
+            ],
+        ),
+    ],
+)
+def test_commands_run_in_the_order_of_the_page(capsys, tmp_path, monkeypatch, page, count, pairs):
     monkeypatch.chdir(tmp_path)
-    commands = re.findall(r"^    coprime (.+)$", PAGE, re.M)
-    assert len(commands) == 8
+    commands = re.findall(r"^    coprime (.+)$", (DOCS / f"{page}.md").read_text("utf-8"), re.M)
+    assert len(commands) == count
     for command in commands:
         assert run(capsys, *shlex.split(command)) == (0, "", ""), command
-    for one, other, size in (
-        ("secret", "same_secret", 32),
-        ("server_secret", "client_secret", 64),
-    ):
+    for one, other, size in pairs:
         secret = (tmp_path / one).read_bytes()
         assert secret == (tmp_path / other).read_bytes()
         assert len(secret) == size

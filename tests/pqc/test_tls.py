@@ -1,14 +1,12 @@
-"""Go's crypto/tls agrees on the secret of X25519MLKEM768: both sides of a handshake as far as the
-ServerHello, after which Go's key log shows what it has derived from the secret (RFC 8446, 7.1).
+"""TLS 1.3 with programs of others, whose secret our engines agree on: the handshake, and data in
+both directions.
 """
 
-import hashlib
-import hmac
+import ctypes
 import os
-import shutil
-import socket
 import subprocess
-from pathlib import Path
+import sys
+from contextlib import ExitStack
 
 import pytest
 
@@ -16,161 +14,186 @@ from coprime.catalog import choose, choose_calls
 from coprime.device.accelerator import Accelerator
 from coprime.device.calls import CallAccelerator
 from coprime.device.simulated import open_simulation
-from coprime.pqc.hybrid import X25519MLKEM768, answer, finish, offer
+from coprime.engine.contract import Error
+from coprime.package.call_header import call_header
+from coprime.pqc import hybrid
+from coprime.pqc.hybrid import GROUPS, X25519MLKEM768
+from tests.drivers.bindings import driver_of
+from tests.drivers.harness import CALLS, CURVES, DRIVER, DRIVERS, ROOT, compile_c
+from tests.integers import IntegerCurves
+from tests.pqc.references import ReferenceCalls
+from tests.pqc.tls13 import TlsError
+from tests.pqc.tls_peers import Server, connect_to, go_peer, openssl_peer, serve_to
 
-SOURCE = Path(__file__).parent / "go" / "main.go"
-SECONDS = 60
-HANDSHAKE, CLIENT_HELLO, SERVER_HELLO = 22, 1, 2
-GROUPS, ALGORITHMS, VERSIONS, KEY_SHARE = 10, 13, 43, 51
-AES_128_GCM_SHA256, ECDSA_P256, TLS_1_3 = b"\x13\x01", b"\x04\x03", b"\x03\x04"
-GROUP = X25519MLKEM768.number.to_bytes(2)
+pytestmark = [pytest.mark.clients, pytest.mark.timeout(1200)]
+FORMS = {"montgomery": X25519MLKEM768.curve, "weierstrass": GROUPS["SecP384r1MLKEM1024"].curve}
+"""The longest curve of each form of the groups."""
+every_group = pytest.mark.parametrize("name", GROUPS)
+
+
+@pytest.fixture(scope="module", params=[go_peer, openssl_peer], ids=["go", "openssl"])
+def peer(request, tmp_path_factory):
+    return request.param(tmp_path_factory.mktemp("peer"))
 
 
 @pytest.fixture(scope="module")
-def go(tmp_path_factory):
-    if shutil.which("go") is None:
-        pytest.skip("there is no Go (on Debian: apt-get install golang, 1.24 or later)")
-    program = tmp_path_factory.mktemp("go") / "main"
-    done = subprocess.run(
-        ["go", "build", "-buildvcs=false", "-o", program, SOURCE],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "undefined: tls.X25519MLKEM768" in done.stderr:
-        pytest.skip("this Go has no X25519MLKEM768: 1.24 or later has it")
-    assert done.returncode == 0, done.stderr
-    return program
+def server(tmp_path_factory):
+    return Server.make(tmp_path_factory.mktemp("server"))
 
 
 @pytest.fixture(scope="module")
 def engines():
-    lattice, curves = choose_calls("lattice", {}), choose("compact", {"curves": "montgomery"})
-    with open_simulation(lattice) as first, open_simulation(curves) as second:
-        yield CallAccelerator(first, lattice.design.interface), Accelerator(second)
+    """Gives the engines of a group: simulated ones, opened once."""
+    lattice = choose_calls("lattice", {})
+    with ExitStack() as stack:
+        calls = CallAccelerator(
+            stack.enter_context(open_simulation(lattice)), lattice.design.interface
+        )
+        opened = {}
+
+        def of(name):
+            form = "montgomery" if name == X25519MLKEM768.name else "weierstrass"
+            if form not in opened:
+                chosen = choose("compact", {"curves": form}, FORMS[form].lengths)
+                opened[form] = Accelerator(stack.enter_context(open_simulation(chosen)))
+            return calls, opened[form]
+
+        yield of
 
 
-def sized(data, size=2):
-    return len(data).to_bytes(size) + data
+def client_of(group, lattice, curves):
+    def offer():
+        private, share = hybrid.offer(lattice, curves, group)
+        return share, lambda found: hybrid.finish(lattice, curves, private, found)
+
+    return offer
 
 
-def extension(kind, data):
-    return kind.to_bytes(2) + sized(data)
+def server_of(group, lattice, curves):
+    def answer(share):
+        made = hybrid.answer(lattice, curves, group, share)
+        return made.share, made.secret
+
+    return answer
 
 
-def message(kind, *parts, extensions):
-    body = b"\x03\x03" + os.urandom(32) + b"".join(parts) + sized(b"".join(extensions))
-    return bytes([kind]) + sized(body, 3)
+@every_group
+def test_our_engines_are_the_client(peer, server, engines, name):
+    connect_to(peer, server, GROUPS[name], client_of(GROUPS[name], *engines(name)))
 
 
-def receive(connection):
-    """A handshake message, which is a whole record."""
-    head = read(connection, 5)
-    assert head[0] == HANDSHAKE
-    return read(connection, int.from_bytes(head[3:]))
+@every_group
+def test_our_engines_are_the_server(peer, server, engines, name):
+    serve_to(peer, server, GROUPS[name], server_of(GROUPS[name], *engines(name)))
 
 
-def read(connection, size):
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        assert part, "the connection is closed"
-        data += part
-    return data
+def command(folder, text):
+    subprocess.run([sys.executable, "-m", "coprime", *text.split()], cwd=folder, check=True)
 
 
-def send(connection, data):
-    connection.sendall(bytes([HANDSHAKE]) + b"\x03\x01" + sized(data))
+def test_the_command_line_is_the_client(peer, server, tmp_path):
+    def finish(share):
+        (tmp_path / "server_share").write_bytes(share)
+        words = "finish --private client.pem --peer server_share -o secret"
+        command(tmp_path, f"x25519-mlkem768 {words}")
+        return (tmp_path / "secret").read_bytes()
+
+    def offer():
+        command(tmp_path, "x25519-mlkem768 offer -o client_share --private client.pem")
+        return (tmp_path / "client_share").read_bytes(), finish
+
+    connect_to(peer, server, X25519MLKEM768, offer)
 
 
-def parse(data):
-    """Random bytes, session's number and extensions of a hello."""
-    random, place = data[6:38], 38
-    session = data[place + 1 : place + 1 + data[place]]
-    place += 1 + len(session)
-    if data[0] == CLIENT_HELLO:
-        place += 2 + int.from_bytes(data[place : place + 2])  # suites
-        place += 1 + data[place]  # compression
-    else:
-        place += 3
-    place += 2
-    extensions = {}
-    while place < len(data):
-        size = int.from_bytes(data[place + 2 : place + 4])
-        kind = int.from_bytes(data[place : place + 2])
-        extensions[kind] = data[place + 4 : place + 4 + size]
-        place += 4 + size
-    return random, session, extensions
+def test_the_command_line_is_the_server(peer, server, tmp_path):
+    def answer(share):
+        (tmp_path / "client_share").write_bytes(share)
+        words = "answer --peer client_share -o server_share --secret secret"
+        command(tmp_path, f"x25519-mlkem768 {words}")
+        return (tmp_path / "server_share").read_bytes(), (tmp_path / "secret").read_bytes()
+
+    serve_to(peer, server, X25519MLKEM768, answer)
 
 
-def expand(secret, label, context):
-    label = (32).to_bytes(2) + sized(b"tls13 " + label, 1) + sized(context, 1)
-    return hmac.digest(secret, label + b"\1", "sha256")
+class Firmware:
+    """docs/examples/key_share.c, in this process, with the registers of two simulated engines."""
+
+    def __init__(self, folder, lattice, curves):
+        header = folder / "coprime_lattice.h"
+        header.write_text(call_header("coprime_lattice", lattice.interface))
+        sources = (ROOT / "docs" / "examples" / "key_share.c", DRIVER, CALLS, *CURVES)
+        arguments = ("-shared", "-fPIC", "-O1", f"-I{folder}", *sources)
+        more = DRIVERS / "src" / "coprime_ml_kem.c"
+        self._library = ctypes.CDLL(str(compile_c(folder, "key_share.so", *arguments, more)))
+        self._drivers = [driver_of(one._device) for one in (lattice, curves)]
+        self._on = (ctypes.c_uint8 * 4096)()
+        places = (ctypes.c_void_p * 2)(*map(ctypes.addressof, self._drivers))
+        ctypes.memmove(self._on, places, ctypes.sizeof(places))
+        assert self._library.key_shares_open(self._on) == 0
+
+    def call(self, name, *arguments):
+        return getattr(self._library, name)(self._on, *arguments)
+
+    def offer(self):
+        own, share = os.urandom(64 + 32), ctypes.create_string_buffer(1216)
+        assert self.call("offer", own, share) == 0
+
+        def finish(found):
+            secret = ctypes.create_string_buffer(64)
+            assert len(found) == 1120
+            assert self.call("finish", own, found, secret) == 0
+            return secret.raw
+
+        return share.raw, finish
+
+    def answer(self, found):
+        share, secret = (ctypes.create_string_buffer(size) for size in (1120, 64))
+        assert len(found) == 1216
+        assert self.call("answer", os.urandom(64), found, share, secret) == 0
+        return share.raw, secret.raw
 
 
-def client_secret(secret, *hellos):
-    """client_handshake_traffic_secret."""
-    early = hmac.digest(bytes(32), bytes(32), "sha256")
-    derived = expand(early, b"derived", hashlib.sha256().digest())
-    handshake = hmac.digest(derived, secret, "sha256")
-    return expand(handshake, b"c hs traffic", hashlib.sha256(b"".join(hellos)).digest())
+@pytest.fixture(scope="module")
+def firmware(engines, tmp_path_factory):
+    return Firmware(tmp_path_factory.mktemp("firmware"), *engines(X25519MLKEM768.name))
 
 
-def logged(lines, random):
-    """What Go has derived for the client with these random bytes."""
-    label = f"CLIENT_HANDSHAKE_TRAFFIC_SECRET {random.hex()} "
-    (line,) = [one for one in lines if one.startswith(label)]
-    return bytes.fromhex(line.removeprefix(label))
+def test_firmware_is_the_client(peer, server, firmware):
+    connect_to(peer, server, X25519MLKEM768, firmware.offer)
 
 
-@pytest.mark.clients
-def test_go_as_the_client(go, engines):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(SECONDS)
-        address = f"127.0.0.1:{listener.getsockname()[1]}"
-        with subprocess.Popen([go, "client", address], stdout=subprocess.PIPE, text=True) as peer:
-            connection, _ = listener.accept()
-            with connection:
-                connection.settimeout(SECONDS)
-                hello = receive(connection)
-                random, session, extensions = parse(hello)
-                shares = extensions[KEY_SHARE][2:]
-                assert shares[:4] == GROUP + (1216).to_bytes(2)
-                made = answer(*engines, X25519MLKEM768, shares[4 : 4 + 1216])
-                reply = message(
-                    SERVER_HELLO,
-                    *(sized(session, 1), AES_128_GCM_SHA256, b"\0"),
-                    extensions=[
-                        extension(VERSIONS, TLS_1_3),
-                        extension(KEY_SHARE, GROUP + sized(made.share)),
-                    ],
-                )
-                send(connection, reply)
-            found, _ = peer.communicate(timeout=SECONDS)
-    assert logged(found.splitlines(), random) == client_secret(made.secret, hello, reply)
+def test_firmware_is_the_server(peer, server, firmware):
+    serve_to(peer, server, X25519MLKEM768, firmware.answer)
 
 
-@pytest.mark.clients
-def test_go_as_the_server(go, engines):
-    private, share = offer(*engines, X25519MLKEM768)
-    hello = message(
-        CLIENT_HELLO,
-        *(sized(b"", 1), sized(AES_128_GCM_SHA256), sized(b"\0", 1)),
-        extensions=[
-            extension(GROUPS, sized(GROUP)),
-            extension(ALGORITHMS, sized(ECDSA_P256)),
-            extension(VERSIONS, sized(TLS_1_3, 1)),
-            extension(KEY_SHARE, sized(GROUP + sized(share))),
-        ],
-    )
-    with subprocess.Popen([go, "server"], stdout=subprocess.PIPE, text=True) as peer:
-        host, port = peer.stdout.readline().strip().split(":")
-        with socket.create_connection((host, int(port)), SECONDS) as connection:
-            send(connection, hello)
-            reply = receive(connection)
-        found, _ = peer.communicate(timeout=SECONDS)
-    assert reply[0] == SERVER_HELLO
-    answered = parse(reply)[2][KEY_SHARE]
-    assert answered[:4] == GROUP + (1120).to_bytes(2)
-    secret = finish(*engines, private, answered[4:])
-    assert logged(found.splitlines(), parse(hello)[0]) == client_secret(secret, hello, reply)
+def test_firmware_refuses_wrong_shares(firmware):
+    share, _ = firmware.offer()
+    output, secret = (ctypes.create_string_buffer(b"x" * 1120) for _ in "ab")
+    for wrong, error in (
+        (b"\xff" * 3 + share[3:], Error.INVALID_KEY),
+        (share[:-32] + bytes(32), Error.POINT),
+    ):
+        assert firmware.call("answer", bytes(64), wrong, output, secret) == error
+        assert secret.raw[:64] == bytes(64)
+
+
+def test_another_secret_ends_the_handshake(peer, server):
+    """One wrong bit, so that the handshakes above show that the secrets are equal."""
+    group, of = X25519MLKEM768, (ReferenceCalls(), IntegerCurves())
+
+    def changed(secret):
+        return bytes([secret[0] ^ 1]) + secret[1:]
+
+    def offer():
+        share, finish = client_of(group, *of)()
+        return share, lambda found: changed(finish(found))
+
+    def answer(share):
+        made, secret = server_of(group, *of)(share)
+        return made, changed(secret)
+
+    with pytest.raises(Exception) as found:
+        connect_to(peer, server, group, offer)
+    assert type(found.value).__name__ == "InvalidTag"
+    with pytest.raises((TlsError, OSError)):
+        serve_to(peer, server, group, answer)

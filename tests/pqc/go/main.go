@@ -1,57 +1,89 @@
-// One side of a TLS 1.3 handshake with X25519MLKEM768, which prints the secrets of its key log.
+// One side of a TLS 1.3 connection with one group: the client sends bytes, and the server sends
+// them back in reverse order.
 //
-//	main client ADDRESS    connects there
-//	main server            prints its address, and answers one client
+//	main client GROUP SIZE CERTIFICATE PORT   sends SIZE random bytes, and compares the answer
+//	main server GROUP SIZE CERTIFICATE KEY    prints its port, and answers one client
 //
-// The handshake ends after the ServerHello, since the other side knows no more.
+// GROUP is a number. Both print the number of the group that was used, and end with 0.
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
+	"bytes"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"log"
-	"math/big"
 	"net"
 	"os"
+	"slices"
+	"strconv"
 )
 
 func main() {
+	group, err := strconv.ParseUint(os.Args[2], 10, 16)
+	check(err)
+	size, err := strconv.Atoi(os.Args[3])
+	check(err)
 	config := &tls.Config{
-		CurvePreferences:   []tls.CurveID{tls.X25519MLKEM768},
-		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true,
-		KeyLogWriter:       os.Stdout,
+		CurvePreferences: []tls.CurveID{tls.CurveID(group)},
+		MinVersion:       tls.VersionTLS13,
 	}
 	if os.Args[1] == "client" {
-		connection, err := net.Dial("tcp", os.Args[2])
-		if err != nil {
-			log.Fatal(err)
-		}
-		tls.Client(connection, config).Handshake()
-		return
+		client(config, size, os.Args[4], os.Args[5])
+	} else {
+		server(config, size, os.Args[4], os.Args[5])
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		log.Fatal(err)
+}
+
+func client(config *tls.Config, size int, certificate, port string) {
+	known, err := os.ReadFile(certificate)
+	check(err)
+	config.RootCAs = x509.NewCertPool()
+	config.RootCAs.AppendCertsFromPEM(known)
+	config.ServerName = "localhost"
+	connection, err := tls.Dial("tcp", "127.0.0.1:"+port, config)
+	check(err)
+	sent, found := make([]byte, size), make([]byte, size)
+	rand.Read(sent)
+	_, err = connection.Write(sent)
+	check(err)
+	_, err = io.ReadFull(connection, found)
+	check(err)
+	slices.Reverse(found)
+	if !bytes.Equal(sent, found) {
+		log.Fatal("the answer is another one")
 	}
-	subject := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	certificate, err := x509.CreateCertificate(rand.Reader, subject, subject, &key.PublicKey, key)
-	if err != nil {
-		log.Fatal(err)
-	}
-	config.Certificates = []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}
+	finish(connection)
+}
+
+func server(config *tls.Config, size int, certificate, key string) {
+	identity, err := tls.LoadX509KeyPair(certificate, key)
+	check(err)
+	config.Certificates = []tls.Certificate{identity}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(err)
+	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
+	accepted, err := listener.Accept()
+	check(err)
+	connection := tls.Server(accepted, config)
+	data := make([]byte, size)
+	_, err = io.ReadFull(connection, data)
+	check(err)
+	slices.Reverse(data)
+	_, err = connection.Write(data)
+	check(err)
+	finish(connection)
+}
+
+func finish(connection *tls.Conn) {
+	fmt.Println(uint16(connection.ConnectionState().CurveID))
+	connection.Close()
+}
+
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(listener.Addr())
-	connection, err := listener.Accept()
-	if err != nil {
-		log.Fatal(err)
-	}
-	tls.Server(connection, config).Handshake()
 }

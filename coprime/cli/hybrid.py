@@ -1,4 +1,7 @@
-"""`coprime x25519-mlkem768`: shares and secrets of TLS 1.3 on any two devices."""
+"""`coprime x25519-mlkem768` and its like: shares and secrets of TLS 1.3 on any two devices.
+
+A command has the name of its group, in lower case and with a hyphen.
+"""
 
 import argparse
 from collections.abc import Iterator
@@ -18,7 +21,8 @@ from .key_files import check_output
 from .open_devices import check_device, open_calls, open_device
 from .output import print_json, write_output
 
-_GROUP = hybrid.X25519MLKEM768
+GROUPS = {one.name.lower().replace("mlkem", "-mlkem"): one for one in hybrid.GROUPS.values()}
+"""The group of each command."""
 
 
 def run_offer(options: argparse.Namespace) -> None:
@@ -30,7 +34,7 @@ def run_offer(options: argparse.Namespace) -> None:
     if options.private.exists():
         raise ValueError(f"{options.private} exists, and a key is never overwritten")
     with _open(options, ml_kem.KEY_PAIR, secret=False) as (lattice, curves):
-        private, share = hybrid.offer(lattice, curves, _GROUP)
+        private, share = hybrid.offer(lattice, curves, GROUPS[options.command])
     create_file(options.private, private.encode(), secret=True)
     write_output(str(options.output), share)
     _report(options, private=str(options.private))
@@ -41,7 +45,7 @@ def run_answer(options: argparse.Namespace) -> None:
     _check_outputs(options, "secret", "peer")
     share = _read_share(options, hybrid.CLIENT)
     with _open(options, ml_kem.ENCAPSULATE, secret=True) as (lattice, curves):
-        made = hybrid.answer(lattice, curves, _GROUP, share)
+        made = hybrid.answer(lattice, curves, GROUPS[options.command], share)
     write_output(str(options.secret), made.secret, secret=True)
     write_output(str(options.output), made.share)
     _report(options, secret=str(options.secret))
@@ -53,8 +57,9 @@ def run_finish(options: argparse.Namespace) -> None:
     Raises KeyFileError for a private key that `offer` has not written.
     """
     check_output(options.output, private=options.private, peer=options.peer)
+    group = GROUPS[options.command]
     try:
-        private = hybrid.HybridPrivateKey.parse(read_key_file(options.private), _GROUP)
+        private = hybrid.HybridPrivateKey.parse(read_key_file(options.private), group)
     except KeyFileError as error:
         raise KeyFileError(f"--private {options.private}: {error}") from error
     share = _read_share(options, hybrid.SERVER)
@@ -78,7 +83,7 @@ def _read_share(options: argparse.Namespace, side: str) -> bytes:
     """The share in --peer. ValueError as `check_share`; OSError if it cannot be read."""
     share: bytes = options.peer.read_bytes()
     try:
-        hybrid.check_share(_GROUP, side, share)
+        hybrid.check_share(GROUPS[options.command], side, share)
     except ValueError as error:
         raise ValueError(f"--peer {options.peer}: {error}") from None
     return share
@@ -89,8 +94,9 @@ def _open(
     options: argparse.Namespace, call: str, *, secret: bool
 ) -> Iterator[tuple[CallAccelerator, Accelerator | KeyedCluster]]:
     """The devices of --device and --curve-device. ValueError for one that lacks something."""
-    curve = _GROUP.curve
-    check = partial(ml_kem.check_engine, one=_GROUP.set, secret=["key"] if secret else [])
+    group = GROUPS[options.command]
+    curve = group.curve
+    check = partial(ml_kem.check_engine, one=group.set, secret=["key"] if secret else [])
     named = device_for(options, curve.command, "curve_device")
     check_device(named, curve, curve.command)
     with (
@@ -102,4 +108,4 @@ def _open(
 
 def _report(options: argparse.Namespace, **files: str) -> None:
     if options.json:
-        print_json({"group": _GROUP.name, "output": str(options.output), **files})
+        print_json({"group": GROUPS[options.command].name, "output": str(options.output), **files})
