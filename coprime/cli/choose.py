@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
             continue
         its = curves[operation]
         wanted[operation.name] = [one.p.bit_length() for one in its] or [options.bits]
-        if operation.operation.on_curve and its:
+        if its:
             points = _on_curves(points, operation, its, able)
     best = choose(
         points,
