@@ -353,6 +353,7 @@ def test_other_draws_have_other_nonces():
         assert len({tuple(one.targets.steps) for one in every}) == 1
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "family",
     [

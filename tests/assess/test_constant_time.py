@@ -93,6 +93,7 @@ def test_every_family_declares_it_somewhere():
     assert {family for family, _ in DECLARED} == {*FAMILIES}
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize(
     ("family", "settings"),
     [

@@ -34,6 +34,7 @@ CASES = [
 ]
 
 
+@pytest.mark.matrix(quick=4)
 @pytest.mark.parametrize(("command", "test", "in_both", "tested"), CASES)
 def test_what_varies_in_each_group(command, test, in_both, tested):
     own = acquisition(command, test)

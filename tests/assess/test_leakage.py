@@ -164,6 +164,7 @@ def test_noise_is_added_and_repeats(recorder):
     assert added.std() == pytest.approx(5, rel=0.02) and abs(added.mean()) < 0.1
 
 
+@pytest.mark.matrix
 def test_the_command_writes_what_numpy_reads(tmp_path, capsys):
     words = "assess leakage compact --traces 40 --workers 1 --json --keep 5 -o".split()
     assert main([*words, str(tmp_path / "out")]) == 0

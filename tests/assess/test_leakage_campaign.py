@@ -48,6 +48,7 @@ def equal(found, expected):
     )
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("noise", [pytest.param(0.0, marks=pytest.mark.fuzz), 2.0])
 def test_an_interrupted_campaign_goes_on_and_is_extended(tmp_path, monkeypatch, noise):
     own = acquisition(noise=noise)

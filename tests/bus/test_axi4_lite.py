@@ -8,6 +8,7 @@ from coprime.bus.axi_accelerator import AxiAccelerator
 QUICK = r"^(?!.*(command/often=0\.[03]|address/often=0\.0|reset_in_the_middle))"
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize(
     ("chosen", "count"), [(QUICK, 11), pytest.param(None, 15, marks=pytest.mark.clients)]
 )

@@ -34,6 +34,7 @@ def memories(bench, core):
     ]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize(
     ("slot", "step"),
     [

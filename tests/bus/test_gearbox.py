@@ -204,6 +204,7 @@ def test_words_that_come_late(width, aligned):
 
 
 # An alignable gearbox moves by one bit, whatever the width, and has no headroom to pad with.
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("width", "padded", "aligned"),
     [(1, False, False), (17, True, False), (17, True, True)]

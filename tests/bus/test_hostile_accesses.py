@@ -155,6 +155,7 @@ def run_hostile(family, bus, accesses, seed=SEED):
     return hostile.seen
 
 
+@pytest.mark.fuzz(quick=1)
 @pytest.mark.parametrize("family", ["shake", "lattice"])
 def test_a_thousand(family):
     seen = run_hostile(family, Bus.AXI4_LITE, 1000)

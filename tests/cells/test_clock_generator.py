@@ -47,6 +47,7 @@ def test_every_setting_is_within_the_ranges(target, own):
     assert count == len(found)
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("target, own", INPUTS)
 def test_nearest(target, own):
     """Whatever is asked for, the result is not faster, and no other one is nearer."""
@@ -135,6 +136,7 @@ CELLS = {
 }
 
 
+@pytest.mark.route(quick=1)
 @pytest.mark.parametrize(
     "target",
     [

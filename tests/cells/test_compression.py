@@ -50,6 +50,7 @@ def check_all(components):
             assert results[vector] == wanted, (component.modulus, vector)
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize("kind", [ModularProduct, ModularSquare, ModularReduction, ModularSum])
 @pytest.mark.parametrize(
     "moduli",

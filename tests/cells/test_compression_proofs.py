@@ -52,6 +52,7 @@ def prove(component):
     return verdicts == ["UNSATISFIABLE"]
 
 
+@pytest.mark.proof(quick=2)
 @pytest.mark.parametrize(
     "kind", [ModularProduct, pytest.param(ModularSquare, marks=pytest.mark.proof)]
 )

@@ -109,6 +109,7 @@ def test_ecp5_netlist_agrees_with_twin(case):
     assert case.difference(gate) is None
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("target", [Target.XC7, Target.ECP5])
 def test_our_models_of_cells_agree_with_twin(case, target):
     """What a package simulates with: the vendor's cell instantiated, and our model of it."""

@@ -329,6 +329,7 @@ def test_variants_of_eddsa(capsys, folder, signer, curve):
             assert run(capsys, *VERIFY, *checked) == (VALID if made == checked else INVALID)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.usefixtures("integers")
 @pytest.mark.parametrize(
     ("name", "options"),

@@ -33,6 +33,7 @@ def references(monkeypatch):
     return made
 
 
+@pytest.mark.matrix(quick=6)
 @pytest.mark.usefixtures("references")
 @pytest.mark.parametrize("der", [False, True], ids=["pem", "der"])
 @pytest.mark.parametrize("form", keys.KeyForm)

@@ -15,6 +15,7 @@ def _in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.matrix
 def test_prints_the_paths_that_it_wrote_and_which_versions_measured(tmp_path, capsys):
     write_points([point("fdfm", 64, 1)], tmp_path / "some.parquet")
     results = tmp_path / "some.parquet"

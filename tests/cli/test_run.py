@@ -110,6 +110,7 @@ def test_run_with_a_key(capsys, key_file):
     assert (record["result"], record["bits"]) == ("2", 1024)
 
 
+@pytest.mark.matrix
 @pytest.mark.xdist_group("compact")
 def test_max_bits_follows_the_operands(capsys):
     """To the size of which most tests of compact share a simulator."""
@@ -124,6 +125,7 @@ def test_run_prints_a_table(capsys):
         assert word in out
 
 
+@pytest.mark.matrix
 def test_a_fixed_modulus_is_that_of_the_operands(capsys):
     words = ["run", "compression", "MODEXP", "--x", "3", "--e", "c"]
     record = run_json(capsys, *words, "--m", "15")

@@ -16,6 +16,7 @@ def test_synth(capsys):
     )
 
 
+@pytest.mark.route
 def test_unit_gates(capsys):
     arguments = ("direct", "-p", "modulus=vassoler-2", "--target", "unit-gate")
     record = run_json(capsys, "synth", *arguments, "--part", "reduction")

@@ -420,6 +420,7 @@ def test_another_device_is_refused():
         Accelerator(FakeDevice(identification=0x12345678))
 
 
+@pytest.mark.matrix(quick=40)
 @pytest.mark.parametrize("width", [1, 8, 17, 31, 32, 33, 64])
 @pytest.mark.parametrize("length", [5, 32, 33, 61, 64, 128, *range(1023, 1032), 1536, 2047])
 def test_modmul_and_modexp(width, length):

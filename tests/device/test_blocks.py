@@ -52,6 +52,7 @@ def cycles_of(device, call, *arguments):
     return device.cycles - before
 
 
+@pytest.mark.matrix(quick=4)
 @pytest.mark.parametrize("words", [1, 2, 32, 64, 68, 256])
 def test_cycles(bus, device, words):
     device.read32(r.STATUS.address)  # the buffers have been cleared then

@@ -251,6 +251,7 @@ def test_each_padding_can_be_left_out(padding):
             assert accelerator.decrypt(ciphertext, Scheme.PKCS1) == b"m"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("bits", "scheme", "message"), [(128, Scheme.PKCS1, b"Hello"), (544, Scheme.OAEP, b"no")]
 )

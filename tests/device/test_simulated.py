@@ -355,6 +355,7 @@ def has_lz4():
     return not subprocess.run(command, input=text, capture_output=True).returncode
 
 
+@pytest.mark.matrix
 def test_trace(verilog, tmp_path):
     path = tmp_path / "waves.fst"
     if not has_lz4():

@@ -60,6 +60,7 @@ def with_readme(names):
     return sorted({*drawn(names), *(named(TEXTS["README.md"], RECORDS).keys() & names)})
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("name", with_readme(MEASURED))
 def test_a_record_is_of_todays_verilog(name):
     check_digest(name)
@@ -75,6 +76,7 @@ LONG = ("ring_6_p256", "ring_24_2048")
 """Whose predictions take seconds."""
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize(
     "name",
     [

@@ -28,6 +28,7 @@ def test_it_is_a_notebook_without_results():
         )
 
 
+@pytest.mark.clients
 def test_it_draws_two_plots(tmp_path, monkeypatch, capsys):
     own = [table for table in tables() if table.paper.name in ("FDFM", "KARATSUBA")]
     points = [*sample_points(), *points_beside(own)]

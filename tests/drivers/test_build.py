@@ -38,6 +38,7 @@ PROCESSORS = {
 }
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_bare_metal(tmp_path, processor):
     compiler, *flags = PROCESSORS[processor]

@@ -135,6 +135,7 @@ def length_of(harness, curve):
     return length
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("curve", [*SMALL, *NAMED], ids=str)
 def test_constants(weierstrass, curve):
     """Those of the Python driver."""
@@ -428,6 +429,7 @@ SMALL_EDWARDS = [small_edwards.CURVES[2], small_edwards.CURVES[5], SHORT_EDWARDS
 """With a = -1 and a = 1."""
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     "curve", [*SMALL_EDWARDS, pytest.param(ED25519, marks=pytest.mark.matrix)], ids=str
 )
@@ -591,6 +593,7 @@ def traced(tmp_path):
         one.close()
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "curves",
     [pytest.param(one, marks=pytest.mark.xdist_group(one)) for one in ("weierstrass", "edwards")],

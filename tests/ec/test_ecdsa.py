@@ -407,6 +407,7 @@ def test_encodings():
             ecdsa.Signature.from_raw(P_256, data)
 
 
+@pytest.mark.matrix(quick=4)
 @pytest.mark.parametrize(
     "curve",
     [

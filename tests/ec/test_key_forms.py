@@ -70,6 +70,7 @@ def files(key, content):
     }
 
 
+@pytest.mark.matrix(quick=12)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("change", ["two zeros left out", "one left out", "none", "one added"])
 def test_zeros_in_front_of_a_number(name, change):
@@ -210,6 +211,7 @@ def test_ed25519_of_openssh_with_wrong_halves(size):
             keys.parse_private(data)
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("name", NAMES)
 def test_openssl_writes_and_reads_every_curve(name):
     own = keys.parse_private(openssl("ecparam", "-name", OPENSSL.get(name, name), "-genkey"))

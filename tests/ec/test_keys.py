@@ -26,6 +26,7 @@ P_256 = curve_named("P-256")
 NAMED = {curve.name: library for curve, library in keys._LIBRARY.items()}
 
 
+@pytest.mark.matrix(quick=6)
 @pytest.mark.parametrize("curve", keys.CURVES.values(), ids=lambda curve: curve.name)
 @pytest.mark.parametrize("encoding", [Encoding.PEM, Encoding.DER])
 def test_round_trips(curve, encoding):

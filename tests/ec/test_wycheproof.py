@@ -201,6 +201,7 @@ def is_valid(accelerator, curve, point, message, signature, low_s):
     return True
 
 
+@pytest.mark.vectors(quick=1)
 @pytest.mark.xdist_group("weierstrass")
 @pytest.mark.parametrize(
     "name", ["secp224r1_sha224", "secp256r1_sha256_p1363", "secp256k1_sha256_bitcoin"]

@@ -32,6 +32,7 @@ PKCS8 = [
 ]
 
 
+@pytest.mark.matrix(quick=12)
 @pytest.mark.parametrize("options", PKCS8)
 @pytest.mark.parametrize("form", ["PEM", "DER"])
 @pytest.mark.parametrize("phrase", ["hush", "schön – 密"])
@@ -158,6 +159,7 @@ def keygen(tmp_path):
     return run
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("cipher", CIPHERS)
 def test_encrypted_files_of_openssh(keygen, cipher):
     data, line = keygen("-t", "ed25519", "-Z", cipher, phrase="hush")

@@ -76,6 +76,7 @@ def test_no_way_past_the_sequencer(settings):
     assert leaks("compact", SECRET_INPUTS | SAME_INPUTS, **settings) == {}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "curves",
     [

@@ -47,6 +47,7 @@ def test_exhaustive_small_moduli(family, max_bits):
                 assert run(x, y, m).value == x * y % m
 
 
+@pytest.mark.proof
 @one_family
 @pytest.mark.parametrize("multipliers", [pytest.param(1, marks=pytest.mark.matrix), 2])
 def test_exhaustive_small_powers(family, multipliers):

@@ -51,6 +51,7 @@ def private(design, key, bits):
     return design.predict(Command.RSA_PRIVATE, numbers, lengths)
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize("m", [3, 5, 21, pytest.param(63, marks=pytest.mark.matrix)])
 def test_exhaustive_small_moduli(bench, m):
     run = bench.accelerator.modmul

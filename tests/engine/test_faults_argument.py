@@ -136,6 +136,7 @@ def test_m_above_its_length():
         assert Outcome.ERROR in found
 
 
+@pytest.mark.fuzz(quick=2)
 @pytest.mark.parametrize(
     "operand",
     [Operand.P, Operand.Q, Operand.P_POWER, Operand.Q_POWER, Operand.DP, Operand.DQ, Operand.CRT_P],

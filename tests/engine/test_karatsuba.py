@@ -29,6 +29,7 @@ def small():
 # --- Results ------------------------------------------------------------------------------------
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.xdist_group("karatsuba, 16-bit words")
 @pytest.mark.parametrize(
     "m",
@@ -71,6 +72,7 @@ class Numbers:
         self.p, self.q, self.dp, self.dq = key.p, key.q, key.dmp1, key.dmq1
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("bits", "settings"),
     [

@@ -76,6 +76,7 @@ def some(firsts, seconds):
     ]
 
 
+@pytest.mark.fuzz(quick=1)
 @pytest.mark.parametrize(("p_bits", "wrong"), some([64, 50, 80], ["dp", "dq", "e", "n", "p", "q"]))
 def test_cycles_to_a_fault(bench, p_bits, wrong):
     """Modulo which prime ever it is noticed, and whichever lane comes first, as predicted."""
@@ -130,6 +131,7 @@ def is_wiped(device):
     return not any(device.peek(one, word) for one in memories for word in range(one.words))
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("lane", "operand"),
     some(LANES, [Operand.X, Operand.P, Operand.Q, Operand.DP, Operand.DQ]),
@@ -158,6 +160,7 @@ def test_what_is_checked(campaign, busy, lane, every):
         outcomes(campaign, cycles, f"{lane}.right.memory", words)
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize(
     ("lane", "name"),
     some(LANES, ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]),

@@ -201,6 +201,7 @@ def simulate(design, operands, lengths, expected):
     return found
 
 
+@pytest.mark.fuzz(quick=1)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize(
     ("tile", "tiles", "bits", "delay", "count", "seed"),

@@ -134,6 +134,7 @@ def test_what_was_measured_is_refused_before_it_is_mapped(known):
             route("LFE5U-25F")
 
 
+@pytest.mark.route
 def test_synth_of_a_part(capsys):
     arguments = ["synth", "fdfm", "-p", "max_bits=64", "--target", "ecp5", "--part", "multiplier"]
     assert main([*arguments, "--json"]) == 0

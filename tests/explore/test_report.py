@@ -106,6 +106,7 @@ def test_page_asks_for_nothing_and_reports_no_error(page, folder):
     assert page.evaluate("document.querySelectorAll('.plot svg.marks').length") == 3
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("width", [420, pytest.param(1360, marks=pytest.mark.clients)])
 def test_legends_are_not_cut(browser, tmp_path, width):
     """Every family's name ends within its plot, on a telephone, too."""
@@ -291,6 +292,7 @@ OVERFLOW = """(() => {
 })()"""
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("width", [420, pytest.param(1300, marks=pytest.mark.clients)])
 def test_tables_and_plots_fit_the_page(browser, every, width):
     """Also on a telephone, where a table that does not fit becomes a card for each row."""
@@ -377,6 +379,7 @@ def test_figures_as_png_and_csv(folder):
     assert [line["best"] for line in slow] == ["True", "False"]
 
 
+@pytest.mark.clients
 def test_plots_show_one_device(tmp_path):
     """Of two devices of a target the default one; and the part that has its own operation."""
     small, large = "LFE5U-25F-6 CABGA381", "LFE5U-85F-6 CABGA381"

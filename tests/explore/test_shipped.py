@@ -142,6 +142,7 @@ def check_cycles(points):
             assert point.cycles in (None, point.predicted_cycles)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("bits", [512, pytest.param(1024, marks=pytest.mark.route)])
 def test_cycles_up_to_a_length(bits):
     check_cycles(one for one in measured_points() if one.bits <= bits and not on_curves(one))

@@ -572,6 +572,7 @@ def test_a_point_is_found_by_what_asked_for_it(text):
             assert point.request == sweeping.request_of(planned)
 
 
+@pytest.mark.route
 @pytest.mark.parametrize(
     "text",
     [

@@ -92,6 +92,7 @@ def exponents(longest):
         yield generator.getrandbits(bits) | top
 
 
+@pytest.mark.matrix(quick=1)
 def test_modexp(bench):
     own, generator = bench.design.capabilities, random.Random(1)
     for length in (own.max_length, 50, 33):
@@ -224,6 +225,7 @@ def design_of(family, exponentiator, window, multipliers):
     return FAMILIES[family].design(max_bits=96, **settings)
 
 
+@pytest.mark.matrix(quick=72)
 @pytest.mark.parametrize(("family", "exponentiator", "window", "multipliers"), SETTINGS)
 def test_predicted_powers(family, exponentiator, window, multipliers):
     """The lists are right on integers, and do as many multiplications as their page tells."""

@@ -95,6 +95,7 @@ def exponents(m, generator):
     ]
 
 
+@pytest.mark.matrix(quick=1)
 def test_modmul(bench):
     m, generator = modulus(bench), random.Random(1)
     for x, y in itertools.product(factors(m, generator), repeat=2):

@@ -38,6 +38,7 @@ def idcode(bitstream):
     return int.from_bytes(data[at + 4 : at + 8])
 
 
+@pytest.mark.route
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.route] if name != "ulx3s" else []) for name in IDCODES],

@@ -225,6 +225,7 @@ def test_route():
     assert set(routed.tools) == {"amaranth", "yosys", "nextpnr-ecp5"}
 
 
+@pytest.mark.route
 def test_route_with_more_ports_than_pins():
     routed = route_design(Target.ECP5, Ring(), "coprime_ring", seeds=(3,))
     assert routed.seed == 3

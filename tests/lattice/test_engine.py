@@ -75,6 +75,7 @@ def test_each_call(lattice, name):
         assert result.cycles <= limit
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", SETS)
 def test_one_altered_bit_refuses_in_the_same_cycles(lattice, name):
     """The first and the last bit of each part of a ciphertext, and some others."""
@@ -95,6 +96,7 @@ def test_one_altered_bit_refuses_in_the_same_cycles(lattice, name):
     assert lattice.call("ML_KEM_DECAPSULATE", name, {"dk": dk, "c": c}).outputs == {"key": key}
 
 
+@pytest.mark.matrix
 def test_ciphertexts_of_zeros_ones_and_anything(lattice):
     generator = random.Random(SEED)
     for name in SETS:
@@ -149,6 +151,7 @@ def test_random_bytes_and_slots_that_stay(lattice, name):
 def test_seeds_are_used_once(lattice):
     generator = random.Random(SEED)
     driver = lattice.driver
+    driver.wipe()
     driver.load(seeds(generator, "d", "z", "m"), parameter_set=SETS[0])
     lattice.device.give_random(generator.randbytes(96))
     first = driver.call("ML_KEM_KEY_PAIR", {}, parameter_set=SETS[0])

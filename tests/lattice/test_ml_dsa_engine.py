@@ -124,6 +124,7 @@ def test_signatures_of_messages_with_rejected_iterations(lattice, name):
     lattice.call("ML_DSA_SIGN", name, only(values, "sk", "message"), values["rnd"])
 
 
+@pytest.mark.matrix
 def test_what_a_call_gives_stays_in_the_engine(lattice):
     """A key pair of random bytes, a signature with it, and its verification."""
     driver, name = lattice.driver, SMALLEST

@@ -73,6 +73,7 @@ def label(file):
     return f"{file.name}-{file.set}".replace(" ", "-")
 
 
+@pytest.mark.vectors(quick=2)
 @pytest.mark.parametrize("file", [one for one in FILES if one.set == SMALLEST], ids=label)
 def test_the_first_and_the_last_case_of_each_file(application, file):
     for case in (file.cases[0], file.cases[-1]):

@@ -35,6 +35,7 @@ def test_exhaustive_at_a_small_radix(radix_bits):
                 assert check(x, y, m, inner, inner, radix_bits).value < 2 * whole
 
 
+@pytest.mark.proof
 def test_exhaustive_with_masks():
     """All x and y below 2 * (c + 2^r * mask) * m have right products, below that again."""
     radix_bits = 2

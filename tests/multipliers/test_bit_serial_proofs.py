@@ -154,6 +154,7 @@ def make(family, shape):
     return family(family.computes(words, width), bits_for(words + 1), bits_for(words * width))
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     "shape",

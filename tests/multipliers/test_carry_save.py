@@ -107,6 +107,7 @@ def edge_cases(family, length, width):
         yield case_of(m - 1, m - 1, m, width)
 
 
+@pytest.mark.matrix(quick=1)
 @each_family
 @pytest.mark.parametrize(
     ("length", "width"), [(9, 4), slow(31, 8), slow(32, 8), slow(33, 8), slow(64, 16), slow(64, 32)]
@@ -115,6 +116,7 @@ def test_edges(family, length, width):
     check(make(family, digits(length, width), width), list(edge_cases(family, length, width)))
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.covering(2)
 @each_family
 @pytest.mark.parametrize(

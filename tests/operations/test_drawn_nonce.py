@@ -39,6 +39,7 @@ def error_of(profile, spoilt):
     return Error.NONE, len(tests)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("profile", ["drawn", "hardened"])
 def test_no_known_number_becomes_the_nonce(profile):
     """The scalar is made of what was drawn, before the multiples of the base point and after."""

@@ -86,6 +86,7 @@ def test_numbers_of_the_last_step(name):
     assert found.value.code is Error.OPERAND_RANGE
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "curve",
     [CURVES[0], pytest.param(CURVES[1], marks=pytest.mark.matrix)],

@@ -162,6 +162,7 @@ def bench(request):
     bench.device.close()
 
 
+@pytest.mark.matrix(quick=1)
 def test_hardware(bench):
     """Results against `pow`; the bench compares cycles and products with the prediction."""
     for numbers in examples(max(2, bench.accelerator.min_length)):

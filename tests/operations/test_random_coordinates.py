@@ -36,6 +36,7 @@ def products(monkeypatch, design, command):
     return found, result
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("family", ["compact", pytest.param("ring", marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("command", MULTIPLES)
 @pytest.mark.parametrize("profile", ["drawn", pytest.param("host", marks=pytest.mark.matrix)])

@@ -73,6 +73,7 @@ def cycles_on_the_page():
         )
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("command, settings, cycles", list(cycles_on_the_page()))
 def test_cycles_on_the_page(command, settings, cycles):
     found = [predicted(command, numbers_of(command, one), **settings).cycles for one in NAMES]
@@ -106,6 +107,7 @@ BASES_BY_A = {
 """Curves modulo 80071: b, n, and a base point."""
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "a", [pytest.param(a, marks=[pytest.mark.matrix] * (a not in (-2, -3))) for a in BASES_BY_A]
 )
@@ -235,6 +237,7 @@ def test_parameters_that_do_not_fit(settings, error):
         _ = choose("compact", {"curves": "weierstrass", **settings}).design
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("command", "secret"),
     [

@@ -179,6 +179,7 @@ def numbers_of(curve, k, u):
     return {"x": u, "e": k, "y": curve.a24, "m": TOY}
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "a24", [7, *(pytest.param(one, marks=pytest.mark.matrix) for one in (12345, TOY - 2))]
 )
@@ -276,6 +277,7 @@ def test_the_c_driver(bench, tmp_path):
     bench.accelerator.forget()
 
 
+@pytest.mark.matrix
 def test_a_cluster():
     settings = {"engine": "compact", "cores": "2", "max_bits": "128", "curves": "montgomery"}
     curve, m = ToyCurve(7), (1 << 127) - 1

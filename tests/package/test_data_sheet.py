@@ -225,6 +225,7 @@ def test_no_sentence_is_a_riddle():
             assert words not in page
 
 
+@pytest.mark.matrix
 def test_curves_are_named_that_the_numbers_are_long_enough_for():
     settings = {"curves": "weierstrass+montgomery", "max_bits": "512"}
     _, record = written(described("compact", settings=settings))

@@ -40,6 +40,7 @@ def counts(text):
     return tuple(map(int, found))
 
 
+@pytest.mark.clients
 @ICARUS
 @pytest.mark.parametrize(
     ("family", "given", "bus", "target", "expected"),

@@ -34,6 +34,7 @@ def schemas():
         }
 
 
+@pytest.mark.matrix(quick=1)
 @EACH_DESIGN
 def test_components_keep_the_schemas(schemas, design):
     own = described(design)
@@ -119,6 +120,7 @@ def test_vivado_gets_a_component_of_its_devices_only():
     assert "zynquplus" in families[Target.GENERIC] - families[Target.XC7]
 
 
+@pytest.mark.matrix(quick=2)
 def test_the_files_of_a_component_are_in_the_package(contents):
     if "component.xml" in contents:
         root = ElementTree.fromstring(contents["component.xml"])

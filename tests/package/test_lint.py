@@ -63,6 +63,7 @@ def test_a_cluster_is_clean(tmp_path, bus):
     lint(tmp_path, choice.module_name)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("target", [Target.GENERIC, Target.XC7])
 def test_an_engine_of_byte_strings_is_clean(tmp_path, target):
     choice = choose_calls("shake", {"slices": "4"})

@@ -109,6 +109,7 @@ endmodule
     assert not is_equivalent(text, text.replace("b & 4'h3", "b & 4'h7"), "around")
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
@@ -212,6 +213,7 @@ endmodule
 """
 
 
+@pytest.mark.proof(quick=4)
 @pytest.mark.parametrize(
     ("module", "right", "wrong", "same"),
     [

@@ -83,6 +83,7 @@ def words_of(register):
     return register.words if isinstance(register, Window) else None
 
 
+@pytest.mark.matrix(quick=1)
 def test_svd_has_every_register(package):
     name, folder, expected = package
     device = SVDParser.for_xml_file(str(folder / f"{name}.svd")).get_device()

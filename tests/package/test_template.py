@@ -15,6 +15,7 @@ from tests.package.designs import EACH_DESIGN, described
 USER = 'module user;\n`include "{}"\nendmodule\n'
 
 
+@pytest.mark.matrix(quick=1)
 @EACH_DESIGN
 def test_the_verilog_template_connects_every_port(tmp_path, design):
     own = described(design)

@@ -75,6 +75,7 @@ def core_settings(family):
     return {"engine": family, "cores": "2", **settings(family)}
 
 
+@pytest.mark.clients
 @ICARUS
 @pytest.mark.parametrize(
     "family",
@@ -153,6 +154,7 @@ def test_blinding_takes_random_bytes(tmp_path, how):
     assert_passes(tmp_path, how)
 
 
+@pytest.mark.matrix
 @ICARUS
 def test_the_testbench_of_operations_on_curves_is_verilog(tmp_path):
     """It is compiled, with the design; to run it takes long."""
@@ -299,6 +301,7 @@ def test_the_same_design_has_the_same_text():
     assert texts[0] == texts[1]
 
 
+@pytest.mark.matrix(quick=2)
 @ICARUS
 @pytest.mark.parametrize("broken", ["expected", "design", "counter", "buffer", "hangs"])
 def test_it_can_fail(tmp_path, broken):

@@ -24,6 +24,7 @@ def tool():
     return module
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(one, marks=[pytest.mark.clients] * (one == "random")) for one in DIAGRAMS],

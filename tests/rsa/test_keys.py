@@ -41,6 +41,7 @@ def passes_fermat(n):
     return all(pow(base, n - 1, n) == 1 for base in (2, 3, 5, 7, 11, 13))
 
 
+@pytest.mark.matrix(quick=6)
 @pytest.mark.parametrize(
     ("bits", "e"),
     [

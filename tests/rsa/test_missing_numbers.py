@@ -40,6 +40,7 @@ def written(names, key=KEY):
     return sequence(number(0), *(number(values[one] * (one in names)) for one in NAMES))
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize(
     "names",
     [

@@ -60,6 +60,7 @@ def key(request):
     return generate(bits, e, p_bits=p_bits, seed=bits)
 
 
+@pytest.mark.matrix(quick=12)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("blinding", [False, True])
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ ENCRYPTIONS = [
 ]
 
 
+@pytest.mark.matrix(quick=12)
 @pytest.mark.parametrize("bits", LENGTHS)
 @pytest.mark.parametrize(("ours", "library"), ENCRYPTIONS)
 def test_encryption_both_ways(bits, ours, library):

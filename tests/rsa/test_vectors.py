@@ -160,6 +160,7 @@ def test_oaep_encryption(accelerator, index):
     )
 
 
+@pytest.mark.vectors(quick=6)
 @pytest.mark.parametrize("name", CUSTOM_OAEP)
 def test_oaep_with_two_hashes(accelerator, name):
     _, mgf_hash, label_hash = name.split("-")

@@ -35,6 +35,7 @@ def test_a_multiplier_of_two_memories_is_not_simulated_by_itself(family):
         simulate_multiplication(design(family, 96), 96, 1)
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("family", LANES)
 @pytest.mark.parametrize(
     ("longest", "bits"),
@@ -51,6 +52,7 @@ def test_cycles_are_the_predicted_ones(family, longest, bits):
         assert done.right
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("family", "settings"),
     [

@@ -140,6 +140,7 @@ def test_predictions_do_not_depend_on_the_pace():
             assert device.read32(registers.CYCLES.address) == wanted.cycles
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("bus", Bus)
 def test_a_message_as_fast_as_it_is_hashed(bus):
     """With 8 slices a block of SHAKE128 enters over either bus while the one before is permuted."""

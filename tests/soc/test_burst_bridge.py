@@ -129,6 +129,7 @@ class Bench:
 COPIES = [(0, 0x400, 1), (4, 0x800, 2), (0x100, 0xC00, BURST_WORDS), (4 * (DEPTH - 3), 0, 3)]
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("stalls", [0, 0.5])
 def test_copies(stalls):
     async def testbench(bench):

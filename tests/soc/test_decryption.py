@@ -82,6 +82,7 @@ def test_both_ways():
     assert f"{run.software:,}\n" in run.table()
 
 
+@pytest.mark.matrix
 def test_on_axi4():
     """In bursts the driver's accesses take less time; the engine works as long."""
     key = keys.generate(256, seed=SEED)

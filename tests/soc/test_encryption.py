@@ -68,6 +68,7 @@ SYSTEMS = [
 ]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("family", "name"), SYSTEMS)
 def test_figure_23(family, name):
     """Both operations; with PKCS #1 v1.5 from 65 bits on, as in the thesis."""

@@ -89,6 +89,7 @@ def test_both_ways_on_both_buses():
     assert f"with the accelerator on AXI4 {full.accelerator:>{51 - 29},}\n" in full.table()
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("bits", [65, 96])
 def test_random_exponents_in_software(bits):
     x, e, m = numbers(bits, "random", seed=3)

@@ -38,6 +38,7 @@ endmodule
 """
 
 
+@pytest.mark.clients
 def test_the_example_of_the_page_runs_as_it_is(tmp_path):
     """It makes a system with the accelerator at the address that it names."""
     pytest.importorskip("litex", reason="needs LiteX: pip install litex")

@@ -270,6 +270,7 @@ endmodule
 """
 
 
+@pytest.mark.matrix
 def test_board_waits_for_the_lock():
     """Nothing runs before the clock generator is locked, and 256 cycles after that."""
     answer = known_answer(SMALL)

@@ -2,7 +2,8 @@
 
 A slow test has one of `REASONS` as its marker, which implies `slow`, and a time limit. Of a test
 with `covering(strength)`, only as many slow cases exist as cover each combination of that many
-values; of one with `matrix` alone, as many as have each value.
+values; of one with `matrix` alone, as many as have each value. Of a test with `matrix(quick=2)`, or
+another reason, the first two cases that nothing else makes slow are quick.
 """
 
 import json
@@ -29,6 +30,9 @@ LIMITS = {
 """Seconds for a case with what it builds, four times what is expected on a busy machine; a test may
 have another one as its marker `timeout`."""
 
+
+QUICK = pytest.StashKey[bool]()
+"""Of a case that is quick although its function has a reason."""
 
 BEGIN = pytest.StashKey[float]()
 """The processor time when a test began."""
@@ -77,7 +81,8 @@ def unit_of(item):
 
 def reason_of(item):
     """Why the test is slow, or nothing. Raises pytest.UsageError if it is slow without a reason."""
-    names = {one.name for one in item.iter_markers()}
+    quick = item.stash.get(QUICK, False)
+    names = {one.name for one in item.iter_markers() if not (quick and "quick" in one.kwargs)}
     reason = next((one for one in REASONS if one in names), "")
     if not reason and "slow" in names:
         raise pytest.UsageError(
@@ -85,6 +90,18 @@ def reason_of(item):
             f"of {', '.join(REASONS)}"
         )
     return reason
+
+
+def keep_quick(cases):
+    """Let as many cases of a function be quick as its reason says."""
+    marker = next((one for one in cases[0].iter_markers() if "quick" in one.kwargs), None)
+    left = marker.kwargs["quick"] if marker else 0
+    for case in cases:
+        case.stash[QUICK] = left > 0
+        if left and not reason_of(case):
+            left -= 1
+        else:
+            case.stash[QUICK] = False
 
 
 def strength_of(cases):
@@ -110,6 +127,8 @@ def covered(cases, strength):
 def pytest_pycollect_makeitem(collector):
     """Here and not when all are collected, so that pytest does not count what is left out."""
     made = yield
+    if isinstance(made, list) and made and isinstance(made[0], pytest.Function):
+        keep_quick(made)
     if collector.config.option.products or not isinstance(made, list) or len(made) < 2:
         return made
     strength = strength_of(made) if hasattr(made[0], "callspec") else 0

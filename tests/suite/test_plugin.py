@@ -32,6 +32,11 @@ def test_matrix(a, b):
 def test_proof(a, b):
     pass
 
+@pytest.mark.proof(quick=2)
+@pytest.mark.parametrize("a", [pytest.param(0, marks=MATRIX), *range(1, 5)])
+def test_first(a):
+    pass
+
 @pytest.mark.xdist_group("design")
 @pytest.mark.parametrize("k", range(3))
 def test_of_a_design(k):
@@ -100,6 +105,14 @@ def test_a_reason_implies_slow(suite):
     assert "test_cases/test_others.py::test_that_fails" not in quick
     assert len([name for name in quick if "test_product[" in name]) == 25
     assert names(suite, "-m", "route") == {"test_cases/test_others.py::test_too_long"}
+
+
+def test_the_first_cases_are_quick(suite):
+    quick = names(suite, "-m", "not slow")
+    assert {name for name in quick if "test_first[" in name} == {
+        f"test_cases/test_products.py::test_first[{a}]" for a in (1, 2)
+    }
+    assert len([name for name in names(suite) if "test_first[" in name]) == 5
 
 
 def test_slow_cases_cover_all_pairs_and_no_more(suite):

@@ -33,6 +33,7 @@ TESTS = (
 FOUR_ENGINES = {"COPRIME_TOKEN_DEVICE": "sim,sim,sim,sim"}
 
 
+@pytest.mark.matrix(quick=4)
 @pytest.mark.covering(1)
 @pytest.mark.parametrize("test", TESTS)
 def test_check(sanitized, token, test):

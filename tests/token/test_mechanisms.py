@@ -52,6 +52,7 @@ def test_signatures_with_pkcs1(session, key, pair, algorithm):
     check_verification(session, pair[0], mechanism, signature)
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("algorithm", HASHES)
 def test_signatures_with_pss(session, key, pair, algorithm):
     digest, _, mechanism, generator = HASHES[algorithm]
@@ -103,6 +104,7 @@ def test_the_bare_operation(session, key, pair):
         session.sign(pair[1], cryptoki.RSA_X_509, n.to_bytes(size))
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("algorithm", "label"),
     [

@@ -34,6 +34,7 @@ def theorem_of(name):
     return THEOREMS[family], choose(family, settings).design
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize(
     "name",
     [

@@ -79,6 +79,7 @@ def levels(values, bit):
 BYTES = [0x00, 0xFF, 0x55, 0xA3, 0x80, 0x01, 0x00, 0x7E]
 
 
+@pytest.mark.matrix(quick=4)
 @pytest.mark.parametrize("divisor", [4, 5, Fraction(67, 8), 13, Fraction(235, 2)])
 @pytest.mark.parametrize("error", [-2, 0, 2])
 def test_frames_become_bytes_at_a_baud_two_percent_off(divisor, error, simulate):

@@ -70,6 +70,7 @@ def verilog_of(width, target, name, **settings):
     return to_verilog(Steps(width, target, **settings), name)
 
 
+@pytest.mark.route
 @pytest.mark.parametrize("width", [4, pytest.param(8, marks=pytest.mark.proof)])
 def test_placed_luts_are_the_plain_expressions(width):
     explicit = verilog_of(width, Target.XC7, "coprime_explicit")

@@ -144,6 +144,7 @@ def test_structure(tile_class, target, placed):
     assert len(placed) == tile_class.SLICES
 
 
+@pytest.mark.matrix(quick=6)
 @pytest.mark.parametrize("target", Target)
 def test_sums_that_are_held(tile_class, target, placed):
     """A sum stays, or is 0, for any number of cycles; what is added up behind it goes on."""
@@ -156,6 +157,7 @@ def test_tiles_whose_sums_cannot_be_held():
         TILES["kara95"](PRODUCTS, skewed=True, holds=True)
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("target", Target)
 def test_skewed(target, placed):
     """The bits above a word come a cycle later, but on xc7."""

@@ -166,6 +166,7 @@ def bits_of(step, length, value, own, program):
 OFTEN = ("left to right", "right to left", "windows that divide a digit", "columns")
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(one, marks=[pytest.mark.matrix] * (one not in OFTEN)) for one in DESIGNS],

@@ -200,6 +200,7 @@ def jobs_of(design):
         yield job, {Operand.M: M - 1}  # MODULUS_EVEN
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", CASES)
 def test_steps_and_cycles_are_those_of_the_prediction(name):
     family, settings = DESIGNS[name]
@@ -216,6 +217,7 @@ def test_steps_and_cycles_are_those_of_the_prediction(name):
     assert {Error.NONE, Error.OPERAND_RANGE} <= errors
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", CASES)
 def test_it_waits_for_its_units(name):
     """The same steps in the same order, when they take any number of cycles."""

@@ -18,6 +18,7 @@ def shared(a, b):
     return set(a.places()) & set(b.places())
 
 
+@pytest.mark.route(quick=1)
 @pytest.mark.parametrize("instances", [2, 7, 13, 39, 52])
 def test_a_plan_has_room_for_everything(instances):
     fabric = Fabric.of("LFE5U-85F")

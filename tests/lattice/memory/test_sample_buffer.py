@@ -17,6 +17,7 @@ def simulate(component, testbench):
     simulator.run()
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("words", [128, 256])
 def test_agrees_with_its_twin_in_every_cycle(words):
     buffer = SampleBuffer(words)

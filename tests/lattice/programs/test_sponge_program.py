@@ -181,6 +181,7 @@ def check(calls):
         CHECKS[call.entry](call)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("number", range(3), ids=[one.name for one in ML_KEM_SETS])
 def test_calls(bench, number):
     calls = calls_of(number, random.Random(SEED + number))
@@ -237,6 +238,7 @@ def test_a_uniform_polynomial_that_needs_a_fourth_block(bench):
     assert all(call.cycles > usual.cycles + 3 * 168 for call in calls[1:])
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("number", range(3), ids=[one.name for one in ML_KEM_SETS])
 def test_cycles_depend_on_nothing_secret(number):
     """By the twin: seeds and coins change, rho does not. A uniform polynomial is complete after a

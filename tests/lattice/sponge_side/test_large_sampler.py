@@ -104,6 +104,7 @@ def interesting(sample, generator):
     return bytes(data)
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("sample", Sample)
 def test_polynomials_are_the_models_in_the_predicted_cycles(sample):
     generator = random.Random(f"{sample}")

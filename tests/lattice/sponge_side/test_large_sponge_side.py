@@ -166,6 +166,7 @@ def check_verification(call, genuine=True):
     assert call.compared == (not genuine, genuine, one.challenge_bytes // 4)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(("number", "genuine"), [(0, True), (0, False), (2, True)])
 def test_verification(bench, number, genuine):
     call = verification(random.Random(number), number, genuine)
@@ -173,6 +174,7 @@ def test_verification(bench, number, genuine):
     check_verification(call, genuine)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("length", [0, 71, 500])
 def test_a_message_is_streamed(bench, length):
     generator = random.Random(length)
@@ -197,6 +199,7 @@ def test_a_key_pair(bench, number):
     ]
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(("number", "rejected"), [(0, 0), (1, 20000), (2, 0)])
 def test_signatures_are_sampled_again_after_a_rejection(bench, number, rejected):
     """y of the last iteration is sampled once more for z."""

@@ -77,6 +77,7 @@ def packed(numbers):
     return whole.to_bytes(len(numbers) * 3 // 2, "little")
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize("place", range(2))
 def test_every_candidate(place):
     """In both of its places, next to one that is accepted."""
@@ -95,6 +96,7 @@ def test_every_candidate(place):
     simulate(run)
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("waits", [0, 1, 50])
 @pytest.mark.parametrize("destination", ["UNIFORM", "BINOMIAL_2", "BINOMIAL_3"])
 def test_random_polynomials(destination, waits):

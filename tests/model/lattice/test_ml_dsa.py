@@ -170,6 +170,7 @@ FILES = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.vectors(quick=6)
 @FILES
 def test_the_first_case_of_each_published_file(file):
     case = file.cases[0]

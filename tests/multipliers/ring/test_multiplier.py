@@ -120,6 +120,7 @@ def check(tiles, modulus, operands, products, *, inner, delay=0, **options):
     return values
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.covering(2)
 @ALL_SHAPES
 @pytest.mark.parametrize(
@@ -149,6 +150,7 @@ def test_power(word, D, latency, tiles, delay, skewed):
     assert left < 2 * modulus
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize(
     ("tiles", "delay"), [(1, 0), (2, 0), (2, 1), pytest.param(1, 1, marks=pytest.mark.matrix)]
@@ -175,6 +177,7 @@ def test_power_on_a_tile(name, D, tiles, delay):
     check(some, modulus, operands, POWER, inner=D, delay=delay)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.covering(2)
 @each_with_a_shape("shape", ["ones", "lowest", "sparse"])
 def test_extreme_operands(shape, tiles, delay, skewed):
@@ -278,6 +281,7 @@ def test_product_that_is_asked_for_later(wait, tiles, delay, skewed):
     check(some, modulus, operands, products, inner=6, delay=delay)
 
 
+@pytest.mark.matrix(quick=2)
 @ALL_SHAPES
 @pytest.mark.parametrize("D", [6, pytest.param(9, marks=pytest.mark.matrix)])
 def test_any_product_follows_any_other(D, tiles, delay, skewed):
@@ -294,6 +298,7 @@ def test_any_product_follows_any_other(D, tiles, delay, skewed):
     check(some, modulus, operands, products, inner=D, delay=delay, watch=True)
 
 
+@pytest.mark.matrix(quick=1)
 @SHAPES
 def test_last_cycle_in_which_a_product_can_follow(tiles, delay, skewed):
     """One cycle later, it takes as long as one that does not follow."""

@@ -72,6 +72,7 @@ def test_a_sum_that_would_wait():
         assert (found.of[X[0]] == found.of[Y[0]]) is share
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("curves", ["montgomery", "weierstrass", "edwards"])
 def test_no_sum_on_ring_waits_for_a_place(curves):
     places = choose("ring", {"curves": curves}).design.layout.places
