@@ -110,7 +110,12 @@ class Call:
     uses_up : names of inputs that are no longer complete afterwards
     sizes : bytes of streamed outputs that have one length; that of others is in a slot
     checked : whether the engine checks the outputs before they can be read
-    draw : all inputs, and `if_complete`, for a parameter set's name, from a seed
+    draw : all inputs, and `if_complete`, for a parameter set's name, from a seed; of alternatives
+        the first one
+    draw_stream : as `draw`, with a stream of so many bytes in place of its alternative; None
+        without such
+    varies : on what its cycles depend besides parameter set and lengths, and what this is in
+        `draw`, a sentence; empty if on nothing
     reference : the outputs, from inputs and parameter set's name, as the standard defines them
         and not as the engine computes them
     refusal : how it refuses inputs; None if it accepts all
@@ -129,6 +134,8 @@ class Call:
     uses_up: frozenset[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)
     checked: bool = False
+    draw_stream: Callable[[str, Random, int], Values] | None = None
+    varies: str = ""
     refusal: InputRefusal | None = None
 
     @property

@@ -47,7 +47,12 @@ class LargeDesign:
     @cached_property
     def interface(self) -> EngineInterface:
         """Its slots and calls."""
-        return ml_dsa_interface(self.sets, verify_only=self.verify_only, readable=self.readable)
+        return ml_dsa_interface(
+            self.sets,
+            verify_only=self.verify_only,
+            readable=self.readable,
+            check_signatures=self.check_signatures,
+        )
 
     @cached_property
     def programs(self) -> "LargePrograms":

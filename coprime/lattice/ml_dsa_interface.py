@@ -1,18 +1,18 @@
 """The slots and calls of `lattice`: ML-DSA, FIPS 204."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from random import Random
 
-from coprime.calls.interface import Call, EngineInterface, Slot, Values
+from coprime.calls.interface import Call, EngineInterface, InputRefusal, Slot, Values
 from coprime.model.lattice import ml_dsa as model
 from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTES, MlDsaSet
 
 KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE, CHECK_KEY_CODE = range(44, 48)
 ML_DSA_BY_NAME = {one.name: one for one in ML_DSA_SETS}
-_DRAWN_MESSAGE = 59
-"""Bytes of a message that is drawn."""
-_DRAWN_ITERATIONS = 2
+_DRAWN_MESSAGE = 61
+"""Bytes of a message that is drawn, with its prefix."""
 
 
 def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tuple[Slot, ...]:
@@ -39,33 +39,46 @@ def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tu
 
 
 @cache
-def _signed(parameter_set: str, seed: bytes, message: bytes) -> Values:
-    """A key pair, mu and a signature, of one or two iterations, so that simulations are short."""
+def _signed(parameter_set: str, seed: bytes, message: bytes, iterations: int) -> Values:
+    """A key pair, mu and a signature of so many iterations, so that simulations are short."""
     one = ML_DSA_BY_NAME[parameter_set]
     pk, sk = model.key_pair(one, seed)
     mu = model.representative_for(pk, message)
     rnd = seed
     while True:
         rnd = model.hashed(rnd, SEED_BYTES)
-        done = model.sign(one, sk, mu, rnd)
-        if done.iterations <= _DRAWN_ITERATIONS:
-            values = {"xi": seed, "rnd": rnd, "pk": pk, "sk": sk, "mu": mu}
+        try:
+            done = model.sign(one, sk, mu, rnd, iterations)
+        except RuntimeError:
+            continue
+        if done.iterations == iterations:
+            values = {"xi": seed, "rnd": rnd, "pk": pk, "sk": sk, "mu": mu, "message": message}
             return {**values, "signature": done.signature}
 
 
 class _Draw:
-    """Inputs from a seed."""
+    """Inputs from a seed, with a signature of so many iterations."""
 
-    def __init__(self, *names: str):
-        self.names = names
+    def __init__(self, *names: str, iterations: int = 1):
+        self.names, self.iterations = names, iterations
 
-    def __call__(self, parameter_set: str, random: Random) -> Values:
+    def __call__(
+        self, parameter_set: str, random: Random, message_bytes: int = _DRAWN_MESSAGE
+    ) -> Values:
         seed = random.randbytes(SEED_BYTES)
-        message = model.framed(random.randbytes(_DRAWN_MESSAGE))
         if self.names == ("xi",):
             return {"xi": seed}
-        values = _signed(parameter_set, seed, message)
+        message = model.framed(random.randbytes(message_bytes))[:message_bytes]
+        values = _signed(parameter_set, seed, message, self.iterations)
         return {name: values[name] for name in self.names}
+
+
+def _altered(parameter_set: str, random: Random) -> Values:
+    """A signature with a wrong bit, of which one byte in a hundred is in its hints."""
+    values = _Draw("pk", "signature", "mu")(parameter_set, random)
+    wrong = bytearray(values["signature"])
+    wrong[random.randrange(len(wrong))] ^= 1 << random.randrange(8)
+    return {**values, "signature": bytes(wrong)}
 
 
 def _key_pair(parameter_set: str, values: Values) -> Values:
@@ -104,6 +117,9 @@ CALLS = (
         inputs=("sk", "rnd"),
         outputs=("signature",),
         draw=_Draw("sk", "rnd", "pk", "mu"),
+        draw_stream=_Draw("sk", "rnd", "pk", "message", iterations=2),
+        varies="Cycles of ML_DSA_SIGN depend on how many iterations a signature takes: these are of"
+        " one that takes a single one, while 4.25, 5.1 and 3.85 are expected (FIPS 204, table 1).",
         reference=_sign,
         if_complete=("pk", "mu", "message"),
         alternatives=(("mu", "message"),),
@@ -115,10 +131,12 @@ CALLS = (
         inputs=("pk", "signature"),
         outputs=(),
         draw=_Draw("pk", "signature", "mu"),
+        draw_stream=_Draw("pk", "signature", "message"),
         reference=_nothing,
         if_complete=("mu", "message"),
         alternatives=(("mu", "message"),),
         uses_up=frozenset({"mu"}),
+        refusal=InputRefusal(draw=_altered, refused=_nothing, accepted=_nothing),
     ),
     Call(
         *(CHECK_KEY_CODE, "ML_DSA_CHECK_KEY", "check sk, and pk where it is complete, and give pk"),
@@ -133,14 +151,16 @@ CALLS = (
 
 @cache
 def ml_dsa_interface(
-    sets: tuple[MlDsaSet, ...], *, verify_only: bool, readable: bool
+    sets: tuple[MlDsaSet, ...], *, verify_only: bool, readable: bool, check_signatures: bool = True
 ) -> EngineInterface:
-    """With these parameter sets; perhaps without private keys; sk can be read if `readable`."""
+    """With these parameter sets; perhaps without private keys; sk can be read if `readable`;
+    signatures are perhaps verified before they can be read."""
+    calls = [replace(one, checked=one.code == SIGN_CODE and check_signatures) for one in CALLS]
     return EngineInterface(
         family="lattice",
         family_number=12,
         slots=_slots(sets, verify_only=verify_only, readable=readable),
-        calls=tuple(one for one in CALLS if one.code == VERIFY_CODE or not verify_only),
+        calls=tuple(one for one in calls if one.code == VERIFY_CODE or not verify_only),
         parameter_sets=tuple(one.name for one in sets),
         # How often a signature is rejected, and half bytes of s1 and s2, depend on secrets.
         constant_time=verify_only,

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from coprime.calls.interface import WORD_BYTES, CallDesign
+from coprime.calls.interface import WORD_BYTES, Call, CallDesign, EngineInterface
 from coprime.engine.capabilities import Error
 
 from .description import SheetParts
 from .sheet import Cell
 
 _PREDICTED = "predicted, exact"
+_NO_STREAM = "none"
 _MESSAGES = (0, 64, 1024, 16384)
 """Bytes of streams that calls take."""
 
@@ -24,6 +25,7 @@ def call_sheet(design: CallDesign, mhz: float | None, *, proved: bool) -> SheetP
             "interface": own,
             "has_sets": len(own.parameter_sets) > 1,
             "has_streams": any(one.streamed for one in own.slots),
+            "varies": [call.varies for call in own.calls if call.varies],
         },
         first=list(_first(design, proved=proved)),
         headline=list(_headline(calls, mhz)),
@@ -49,7 +51,7 @@ def _access(design: CallDesign, name: str) -> str:
     own = design.interface
     slot = own.slot[name]
     if slot.streamed:
-        taken = any(name in call.inputs for call in own.calls)
+        taken = any(name in call.takes for call in own.calls)
         return "fed while a call runs" if taken else "read while a call runs"
     ways = [
         *(["loaded"] if name in own.loadable else []),
@@ -74,10 +76,12 @@ def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
     """Each call with each parameter set, and with streams of some lengths."""
     own = design.interface
     for call in own.calls:
-        has_stream = own.has_stream(call)
         for name in own.parameter_sets:
-            for size in _MESSAGES if has_stream else (0,):
-                values = own.inputs(call, name, Random(1), size)
+            for size in _sizes(own, call):
+                if size is not None and call.draw_stream:
+                    values = call.draw_stream(name, Random(1), size)
+                else:
+                    values = own.inputs(call, name, Random(1), size or 0)
                 done = design.predict(call, name, values)
                 if done.error is not Error.NONE:
                     continue
@@ -90,11 +94,19 @@ def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
                 yield {
                     "call": call.name,
                     "set": name,
-                    "message": size if has_stream else None,
+                    "message": _NO_STREAM if size is None else size,
                     "cycles": done.cycles,
                     "words": sum(-(-length // WORD_BYTES) for length in (*given, *taken)),
                     "found": _PREDICTED,
                 }
+
+
+def _sizes(own: EngineInterface, call: Call) -> tuple[int | None, ...]:
+    """Bytes of a call's stream; None if there is none. One whose cycles depend on more takes an
+    alternative."""
+    if not own.has_stream(call) or call.varies:
+        return (None,)
+    return (None, *_MESSAGES) if call.draw_stream else _MESSAGES
 
 
 def _times(row: Mapping[str, Cell], mhz: float | None) -> dict[str, Cell]:
@@ -113,7 +125,7 @@ def _headline(calls: list[dict[str, Cell]], mhz: float | None) -> Iterator[tuple
         return
     longest = max(calls, key=lambda one: float(str(one["cycles"])))
     details = [str(longest["set"])] if longest["set"] else []
-    if longest["message"] is not None:
+    if longest["message"] != _NO_STREAM:
         details.append(f"{longest['message']:,} bytes")
     text = f"{longest['cycles']:,} cycles"
     if mhz is not None:

@@ -16,6 +16,7 @@ from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
 from coprime.package.describe import describe
 from coprime.package.package import package, write_package
+from coprime.package.predicted import PredictedOnce
 from coprime.padding.scheme import Padding
 from tests.calls.vault import INTERFACE, VAULT
 from tests.drivers.harness import CALLS, DRIVER, compile_c
@@ -64,6 +65,30 @@ def test_the_quick_testbench_of_lattice_passes(tmp_path, target):
 def test_the_testbench_of_lattice_passes(tmp_path):
     write_package(LATTICE, Target.GENERIC, tmp_path)
     assert_passes(tmp_path, "verilator")
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("bus", Bus)
+def test_the_quick_testbench_of_ml_dsa_passes(tmp_path, bus):
+    choice = choose_calls("lattice", {"schemes": "ml-dsa"})
+    write_package(choice, Target.GENERIC, tmp_path, bus)
+    status, lines = simulate(tmp_path, "verilator", QUICK=1)
+    assert status == 0, lines[-30:]
+
+
+def test_calls_with_the_same_inputs_are_predicted_once():
+    made = []
+
+    class Design:
+        def predict(self, call, parameter_set, inputs, random=b""):
+            made.append((call.name, parameter_set, inputs, random))
+            return len(made)
+
+    once, (call, *_) = PredictedOnce(Design()), INTERFACE.calls
+    assert once.predict(call, "", {"a": b"1", "b": b"2"}) == 1
+    assert once.predict(call, "", {"b": b"2", "a": b"1"}) == 1
+    assert once.predict(call, "", {"a": b"1", "b": b"2"}, b"3") == 2
+    assert once.predict(call, "", {"a": b"2", "b": b"2"}) == 3
 
 
 @pytest.mark.clients

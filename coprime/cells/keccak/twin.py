@@ -57,6 +57,7 @@ class SpongeTwin:
     filled, drained (int): words of the block that were taken
     wiping (bool)
     computes (bool): as the port, in the last cycle
+    steady (bool): the last cycle has changed nothing but the place in a permutation
     """
 
     def __init__(self, slices: int, blocks: int):
@@ -69,7 +70,18 @@ class SpongeTwin:
         self.step = self.wiped = self.filled = self.drained = 0
         self.ended = self.add = self.capture = self.clear = False
         self.full = self.ends = self.held = self.reserved = self.drains = False
-        self.wiping, self.computes = True, False
+        self.wiping, self.computes, self.steady = True, False, False
+
+    @property
+    def counts(self) -> bool:
+        """The next cycle is one of a round in which nothing else can happen than that words enter
+        and leave."""
+        return 0 <= self.round < ROUNDS - 1
+
+    def count(self) -> None:
+        """Such a cycle, in which none does."""
+        self.step = (self.step + 1) % self.steps
+        self.round += self.step == 0
 
     @property
     def _open(self) -> bool:
@@ -122,6 +134,8 @@ class SpongeTwin:
             reserve = not finishes and (add or capture)
         turn = not offered if waits else not self.valid or leaving
         drains = self.held and (not self._open or turn)
+        moves = entering or leaving or wiping or wipe or ((begins or not first) and not self.counts)
+        self.steady = not moves and (reserve, drains) == (self.reserved, self.drains)
 
         if begins and needs_block:
             self.ended = self.ends
@@ -218,13 +232,20 @@ class Handshakes:
 
 
 class HashUnitTwin:
-    """What a HashUnit does, cycle by cycle: outputs too, by hashlib."""
+    """What a HashUnit does, cycle by cycle: outputs too, by hashlib.
+
+    Attributes
+    ----------
+    word (BusWord or None): the output's, as it is offered
+    steady (bool): as a sponge's
+    """
 
     def __init__(self, slices: int, blocks: int):
         self.slices = slices
         self.sponge = SpongeTwin(slices, blocks)
         self.part_bytes = max(8, min(slices, BUS_BITS)) // 8
         self.per_lane = LANE_BITS // slices
+        self.steady = False
         self.entering: HashCommand | None = None
         self.computed: HashCommand | None = None
         self._forget()
@@ -249,6 +270,7 @@ class HashUnitTwin:
         sponge = self.sponge
         wiping = sponge.wiping
         command_ready = self.entering is None and not wiping
+        before = self.word, self.slot, self.half, self.second
         word = None if wiping else self.word
         loads = self.computed is not None and self.digest is None
         computing, entering = self.computed, self.entering
@@ -264,7 +286,11 @@ class HashUnitTwin:
             more=more,
             wipe=wipe,
         )
-        if command_ready and command is not None:
+        begins = command_ready and command is not None
+        changes = begins or loads or done or message_ready or wiping
+        after = self.word, self.slot, self.half, self.second
+        self.steady = sponge.steady and not changes and before == after
+        if begins and command is not None:
             self.entering = HashCommand(command.function, command.length)
         if loads and computing is not None:
             self.digest, self.rate = computing.output(), computing.function.rate_bytes

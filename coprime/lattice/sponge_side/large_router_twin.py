@@ -47,10 +47,17 @@ class _Bytes:
 
 
 class _Coefficients:
-    """A CoefficientSampler."""
+    """A CoefficientSampler.
+
+    Attributes
+    ----------
+    steady (bool): the last cycle has changed nothing
+    """
 
     def __init__(self, sample: Sample):
-        self.sample = sample
+        self.sample, self.steady = sample, False
+        self.is_short, self.period = sample in _ETAS, PHASES.get(sample, 16)
+        self.ends = {} if self.is_short else ends_of(sample)
         self.phase = self.before = 0
         self.is_upper = self.complete = False
         self.number: int | None = None
@@ -59,19 +66,18 @@ class _Coefficients:
         return self.complete or (self.number is not None and buffer.at_last)
 
     def _found(self, byte: int) -> int | None:
-        if self.sample in _ETAS:
+        if self.is_short:
             nibble = byte >> 4 * self.is_upper & 15
             found = sampling.short(bytes([nibble | 0xF0]), _ETAS[self.sample])
             return found[0] if found else None
-        ends = ends_of(self.sample)
-        if self.phase not in ends:
+        if self.phase not in self.ends:
             return None
         bits = self.before | byte << 16
         if self.sample is Sample.UNIFORM:
             candidates = sampling.uniform(bits.to_bytes(3, "little"))
             return candidates[0] if candidates else None
         width = _WIDTHS[self.sample]
-        return (1 << width - 1) - (bits >> ends[self.phase] & (1 << width) - 1)
+        return (1 << width - 1) - (bits >> self.ends[self.phase] & (1 << width) - 1)
 
     def tick(self, byte: int | None, buffer: SampleBufferTwin) -> tuple[bool, int | None]:
         """Whether the byte is taken, and a number that leaves."""
@@ -80,18 +86,18 @@ class _Coefficients:
         found = None if byte is None else self._found(byte)
         moves = self.number is None or leaving is not None
         step = byte is not None and not completes and (found is None or moves)
-        is_short = self.sample in _ETAS
-        takes = step and (self.is_upper or not is_short)
+        takes = step and (self.is_upper or not self.is_short)
+        self.steady = not step and leaving is None
         if leaving is not None:
             buffer.take(leaving)
             self.complete |= buffer.at_last
         if moves:
             self.number = None if completes else found
         if step:
-            self.is_upper = is_short and not self.is_upper
+            self.is_upper = self.is_short and not self.is_upper
         if takes and byte is not None:
             self.before = self.before >> 8 | byte << 8
-            self.phase = (self.phase + 1) % PHASES.get(self.sample, 16)
+            self.phase = (self.phase + 1) % self.period
         return takes, leaving
 
 
@@ -155,10 +161,16 @@ class _Ball:
 
 
 class LargeSamplerTwin:
-    """A LargeSampler, for one polynomial after another."""
+    """A LargeSampler, for one polynomial after another.
+
+    Attributes
+    ----------
+    steady (bool): the last cycle has changed nothing
+    """
 
     def __init__(self) -> None:
         self.destination: Destination | None = None
+        self.steady = False
 
     def _begin(self, destination: Destination) -> None:
         self.destination, self.source = destination, _Bytes()
@@ -172,6 +184,7 @@ class LargeSamplerTwin:
     ) -> tuple[bool, int | None, bool | None]:
         """Whether the word is taken, a number that leaves, and at the end whether the bytes have
         sufficed."""
+        self.steady = False
         if self.destination is None:
             self._begin(destination)
         source, ball, coefficients = self.source, self.ball, self.coefficients
@@ -183,7 +196,13 @@ class LargeSamplerTwin:
         drop = ball.completes if ball else coefficients.completes(buffer)
         byte = None if drop else source.byte
         if ball:
+            before = ball.state, ball.last
             ready, leaving = ball.tick(byte, source.used_up, buffer)
+            steady = byte is None and before == (ball.state, ball.last)
         else:
             ready, leaving = coefficients.tick(byte, buffer)
-        return source.tick(offered, ready=ready, drop=drop), leaving, None
+            steady = coefficients.steady
+        steady &= source.held is None or not (drop or ready)
+        takes = source.tick(offered, ready=ready, drop=drop)
+        self.steady = steady and not (takes and offered)
+        return takes, leaving, None

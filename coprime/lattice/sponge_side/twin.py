@@ -78,6 +78,7 @@ class _Routed:
     copies: bool = False  # what is absorbed
     equal: bool | None = None  # of words that were compared
     failed: _Target | None = None
+    steady: bool = False  # nothing has changed
     waits: bool = False
     drew: bool = False
     wrote: tuple[int, int] | None = None
@@ -90,9 +91,15 @@ def _binomial(bits: int, eta: int) -> int:
 
 
 class _Sampler:
-    """A Sampler."""
+    """A Sampler.
+
+    Attributes
+    ----------
+    steady (bool): the last cycle has changed nothing
+    """
 
     def __init__(self) -> None:
+        self.steady = False
         self.index = self.phase = self.before = self.even = 0
         self.odd_next = self.complete = self.used_up = False
         self.held: BusWord | None = None
@@ -104,6 +111,7 @@ class _Sampler:
         """Whether the word is taken, a pair that leaves, and at the end whether the bytes have
         sufficed."""
         uniform = destination is Destination.UNIFORM
+        self.steady = False
         if self.used_up and self.pair is None:
             return False, None, not uniform or self.complete
         leaving, self.pair = self.pair, None
@@ -116,6 +124,7 @@ class _Sampler:
             takes = free and not self.used_up
             if takes:
                 self.held = offered
+            self.steady = leaving is None and self.held is None
             return takes, leaving, None
 
         byte = self.held.data >> 8 * self.index & 255
@@ -182,12 +191,14 @@ class _Router:
             if self.second is not None:
                 self.first, self.second = self.second, None
                 self.sampler = self.make_sampler()
-            return _Routed()
+                return _Routed()
+            return _Routed(steady=True)
         if first.destination is Destination.DRAWN:
             if len(self.drawn) < BUS_BYTES:
                 if random is not None:
                     self.drawn.append(random)
-                return _Routed(waits=random is None, drew=random is not None)
+                waits = random is None
+                return _Routed(waits=waits, drew=not waits, steady=waits)
             wrote, moves = self._write(first, int.from_bytes(self.drawn, "little"), uses_port)
             if moves:
                 self.drawn = []
@@ -197,14 +208,14 @@ class _Router:
             return _Routed(wrote=wrote)
         if first.destination is Destination.BYTES:
             if word is None:
-                return _Routed()
+                return _Routed(steady=True)
             wrote, moves = self._write(first, word.data, uses_port)
             if moves and word.last:
                 self.first = None
             return _Routed(moves, wrote=wrote)
         if first.destination is Destination.COPIED:
             if absorbed is None:
-                return _Routed()
+                return _Routed(steady=True)
             wrote, moves = self._write(first, absorbed.data, uses_port)
             if moves and absorbed.last:
                 self.first = None
@@ -217,12 +228,13 @@ class _Router:
         if suffices is False:
             self.second = None
             buffer.restart()
-        return _Routed(takes, failed=first if suffices is False else None, sampled=pair)
+        failed = first if suffices is False else None
+        return _Routed(takes, failed=failed, sampled=pair, steady=self.sampler.steady)
 
     def _compare(self, first: _Target, word: BusWord | None, memory: list[int]) -> _Routed:
         """A word that is read in the first of two cycles."""
         if word is None:
-            return _Routed()
+            return _Routed(steady=True)
         if not self.is_second:
             self.is_second = True
             return _Routed()
@@ -246,11 +258,17 @@ class _Router:
 
 
 class _Absorber:
-    """An Absorber."""
+    """An Absorber.
+
+    Attributes
+    ----------
+    steady (bool): the last cycle has changed nothing
+    """
 
     def __init__(self) -> None:
         self.message: BusWord | None = None
         self.left = self.address = 0
+        self.steady = False
         self.fetched = self.last = self.streams = self.streaming = self.streamed = False
 
     @property
@@ -267,6 +285,7 @@ class _Absorber:
         self.streamed = self.streaming and free and streamed is not None
         if self.streamed and streamed is not None:
             self.message, self.streaming = streamed, not streamed.last
+        self.steady = not (taken or self.streamed or (self.left and (free or not self.fetched)))
         if not self.left:
             return free
         if self.fetched and free:
@@ -304,6 +323,8 @@ class SpongeSideTwin:
         self._hash_unit = HashUnitTwin(slices, 2)
         self.cycle = self._set = self._present = 0
         self._clearing = CLEARING if program.large else 0
+        self._seen: tuple[object, ...] | None = None
+        self._events = SpongeEvents()
         self._forget()
 
     def _forget(self) -> None:
@@ -313,6 +334,7 @@ class SpongeSideTwin:
         self.busy = self._repeating = self._tail_due = False
         self._repeats = 0
         self._state = _State()
+        self._seen = None
 
     def _begin_comparison(self) -> None:
         self.differs, self.agrees, self.compared = False, True, 0
@@ -326,6 +348,7 @@ class SpongeSideTwin:
         """As the ports, in the cycle of the last `tick`."""
         assert not self.busy
         assert not self.wiping
+        self._seen = None
         self.busy, self._state = True, _State(self.program.entries[entry])
         self._begin_comparison()
         self._set, self._present = parameter_set, present
@@ -342,9 +365,37 @@ class SpongeSideTwin:
     ) -> SpongeEvents:
         """A cycle: whether the arithmetic side uses its port of the byte memory, and rejects;
         whether the semaphore is available; a random byte, and a word of the stream, if there is
-        one."""
+        one.
+
+        After a cycle that has changed nothing those with the same inputs are not computed again.
+        """
+        seen = uses_port, available, random, rejected, streamed, wipe, self.buffer.room
+        sponge = self._hash_unit.sponge
+        if seen == self._seen and sponge.counts >= sponge.computes:
+            if sponge.computes:
+                sponge.count()
+        else:
+            self._events, steady = self._cycle(
+                uses_port, available, random, rejected, streamed, wipe
+            )
+            self._seen = seen if steady else None
+        self.cycle += 1
+        return self._events
+
+    def _cycle(
+        self,
+        uses_port: bool,
+        available: bool,
+        random: int | None,
+        rejected: bool,
+        streamed: BusWord | None,
+        wipe: bool,
+    ) -> tuple[SpongeEvents, bool]:
+        """What happens, and whether anything has changed."""
         hash_unit, router, absorber = self._hash_unit, self._router, self._absorber
         wiping, shown = hash_unit.sponge.wiping, self.wiping
+        changes = self._repeating or self._clearing > 0
+        tail_was_due = self._tail_due
         step = self._executed(router.idle)
         ready = router.ready
         reading = absorber.busy
@@ -371,6 +422,8 @@ class SpongeSideTwin:
             self._step(step, rejected)
             if command is not None:
                 self._repeats = 0
+        changes |= goes or wipe or tail_was_due != self._tail_due
+        steady = routed.steady and hash_unit.steady and absorber.steady and not changes
         self._repeating &= wiping
         if routed.failed is not None:
             router.second, self._absorber = None, _Absorber()
@@ -392,8 +445,7 @@ class SpongeSideTwin:
             self._forget()
             self._clearing = CLEARING if self.program.large else 0
             self.buffer.restart()
-        self.cycle += 1
-        return SpongeEvents(
+        events = SpongeEvents(
             kind is InstructionKind.END,
             routed.waits,
             kind is InstructionKind.POST,
@@ -405,6 +457,7 @@ class SpongeSideTwin:
             absorber.streamed,
             hash_unit.sponge.computes,
         )
+        return events, steady
 
     def _executed(self, settled: bool) -> Instruction | None:
         """The instruction that is executed unless its kind waits."""

@@ -279,10 +279,16 @@ class Signing:
         return len(self.rejections) + 1
 
 
-def sign(parameters: MlDsaSet, sk: bytes, mu: bytes, rnd: bytes = bytes(SEED_BYTES)) -> Signing:
+def sign(
+    parameters: MlDsaSet,
+    sk: bytes,
+    mu: bytes,
+    rnd: bytes = bytes(SEED_BYTES),
+    most: int = ITERATIONS,
+) -> Signing:
     """Algorithm 7, from line 7 on. rnd is 32 random bytes (hedged) or zeros (deterministic).
 
-    Raises ValueError as `unpack_private`, and RuntimeError after 814 iterations without a
+    Raises ValueError as `unpack_private`, and RuntimeError after `most` iterations without a
     signature.
     """
     p, private = parameters, unpack_private(parameters, sk)
@@ -290,7 +296,7 @@ def sign(parameters: MlDsaSet, sk: bytes, mu: bytes, rnd: bytes = bytes(SEED_BYT
     s1, s2 = ([arithmetic.transform(one) for one in part] for part in (private.s1, private.s2))
     seed = hashed(private.key + rnd + mu, HASH_BYTES)
     done = Signing()
-    for kappa in range(0, ITERATIONS * p.columns, p.columns):
+    for kappa in range(0, most * p.columns, p.columns):
         # w = A y, and its high parts as they are hashed.
         y = [
             large_arithmetic.transform(mask(p, seed, kappa + column)) for column in range(p.columns)
@@ -344,7 +350,7 @@ def sign(parameters: MlDsaSet, sk: bytes, mu: bytes, rnd: bytes = bytes(SEED_BYT
         packed = b"".join(pack_below(p.gamma1, one, p.z_bits) for one in z)
         done.signature = c_bytes + packed + pack_hints(p, hints)
         return done
-    raise RuntimeError(f"no signature in {ITERATIONS} iterations")
+    raise RuntimeError(f"no signature in {most} iterations")
 
 
 # --- Verification ---------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from ..call_header import call_header
 from ..call_sheet import call_sheet
 from ..description import C_HEADER, Description, Example, Kind, SheetParts, TestbenchParts
 from ..figures import PROVED
+from ..predicted import PredictedOnce
 from ..testbench.call_bench import call_bench, call_codes
 from ..testbench.call_example import call_example
 
@@ -36,7 +37,7 @@ class CallKind(Kind):
 
     def __init__(self, choice: CallChoice):
         self.choice = choice
-        self.design: CallDesign = choice.design
+        self.design: CallDesign = PredictedOnce(choice.design)
         self.header = f"{choice.module_name}.h"
         self.headers = (C_HEADER, self.header)
         others = () if "ML_KEM_KEY_PAIR" in self.design.interface.call else ("_ml_kem",)

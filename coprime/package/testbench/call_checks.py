@@ -15,6 +15,8 @@ from coprime.engine.capabilities import COMMAND_BITS, Error
 from .random_bytes import random_bytes
 
 _DRAWS = 2  # of each call with each parameter set
+_STREAM = 61
+"""Bytes of a stream that is drawn in place of its alternative."""
 _SHORT = (0, 1, 3, 4, 5, 8)
 """Bytes of streams around words, besides those that are drawn."""
 _REFUSED_LENGTHS = (-1, 1)
@@ -81,6 +83,7 @@ class CallChecks:
     def __init__(self, design: CallDesign):
         self.design = design
         self.interface: EngineInterface = design.interface
+        self._drawn: dict[tuple[str, int, int, bool], CallVector] = {}
         self.all_cycles = 0
         """The sum of the cycles of the vectors that were made, and of the words that they move."""
         self.most_cycles = 0
@@ -160,19 +163,34 @@ class CallChecks:
             if one in right and (slot[one].readable or slot[one].streamed)
         ]
         loads = [(slot[one], data) for one, data in given.items() if one not in kept]
-        self.most_cycles = max(self.most_cycles, done.cycles)
-        words = sum(-(-len(data) // 4) for _, data in [*loads, *outputs])
-        self.all_cycles += done.cycles + 8 * words
-        return CallVector(
+        made = CallVector(
             call, name, number, loads, list(drawn), outputs, done.cycles, done.error, kept
         )
+        self._count(made)
+        return made
 
-    def drawn_vector(self, call: Call, number: int, seed: int) -> CallVector:
-        """A call with values drawn from a seed."""
-        return self.vector(call, number, self._draw(call, number, seed))
+    def _count(self, made: CallVector) -> None:
+        self.most_cycles = max(self.most_cycles, made.cycles)
+        words = sum(-(-len(data) // 4) for _, data in [*made.loads, *made.outputs])
+        self.all_cycles += made.cycles + 8 * words
 
-    def _draw(self, call: Call, number: int, seed: int) -> Values:
-        return call.draw(self.interface.parameter_sets[number], Random(seed))
+    def drawn_vector(
+        self, call: Call, number: int, seed: int, *, streams: bool = False
+    ) -> CallVector:
+        """A call with values drawn from a seed, and with `streams` of a stream instead of its
+        alternative."""
+        key = call.name, number, seed, streams
+        if key in self._drawn:
+            self._count(self._drawn[key])
+        else:
+            self._drawn[key] = self.vector(call, number, self._draw(call, number, seed, streams))
+        return self._drawn[key]
+
+    def _draw(self, call: Call, number: int, seed: int, streams: bool = False) -> Values:
+        name, random = self.interface.parameter_sets[number], Random(seed)
+        if streams and call.draw_stream:
+            return call.draw_stream(name, random, _STREAM)
+        return call.draw(name, random)
 
     def first(self, call: Call) -> CallVector:
         """The first vector of a call."""
@@ -197,6 +215,12 @@ class CallChecks:
             yield self.drawn_vector(call, number, seed)
         if call.optional:
             yield self._with_random(call, number)
+        if call.draw_stream:
+            yield self.drawn_vector(call, number, 1, streams=True)
+        if call.refusal:
+            yield self.vector(
+                call, number, call.refusal.draw(self.interface.parameter_sets[number], Random(1))
+            )
         for slot, data in first.streams if not number else ():
             values = self._draw(call, number, 1)
             for size in _SHORT:
@@ -246,12 +270,20 @@ class CallChecks:
 
     @property
     def with_stream(self) -> CallVector | None:
-        """A call that takes a stream of several words and gives one; None if there is no such."""
-        for call in self.interface.calls:
-            for seed in range(1, 20):
-                one = self.drawn_vector(call, 0, seed)
-                if len(one.streams) == 1 and len(one.streams[0][1]) > 12:
-                    return one
+        """The shortest call that takes a stream of several words; None if there is no such."""
+        found = [
+            self.drawn_vector(call, 0, seed, streams=True)
+            for call in self.interface.calls
+            if (seed := self._streams_with(call)) is not None
+        ]
+        return min(found, key=lambda one: one.cycles, default=None)
+
+    def _streams_with(self, call: Call) -> int | None:
+        """The first seed with which a call takes a stream of several words."""
+        names = [name for name in call.takes if self.interface.slot[name].streamed]
+        for seed in range(1, 20) if len(names) == 1 else ():
+            if len(self._draw(call, 0, seed, streams=True).get(names[0], b"")) > 12:
+                return seed
         return None
 
     @property
