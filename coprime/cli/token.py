@@ -1,19 +1,29 @@
-"""`coprime token`: build the PKCS #11 module, make a token ready, show, check and save it."""
+"""`coprime token`: build the PKCS #11 module, make a token ready, show, check and save it; make
+keys of ML-DSA in it, and certificates and signatures with them.
+"""
 
 import argparse
 import os
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from cryptography import x509
+
+from coprime.encodings import certificates, key_info, pem
+from coprime.encodings.certificates import Signer
+from coprime.token import ml_dsa
 from coprime.token.build import build_token
 from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenError, TokenModule
 from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .key_files import ask, first_line
-from .options import FAILED
-from .output import check_file, check_folder, print_json, report_work
+from .options import FAILED, STANDARD, read_input
+from .output import check_file, check_folder, print_json, report_work, write_output
 from .progress import progress
 
 _TAKES = "building the module and its simulated engine: half a minute or more, the first time"
@@ -137,6 +147,96 @@ def run_info(options: argparse.Namespace) -> int | None:
     for slot in slots:
         _print_slot(slot)
     return None
+
+
+def run_keygen(options: argparse.Namespace) -> None:
+    """Make a key pair of ML-DSA in the token. ValueError for what it refuses."""
+    with _logged_in(options) as (module, pin):
+        ml_dsa.generate(module, options.slot, pin, options.label, options.set)
+
+
+def run_certificate(options: argparse.Namespace) -> None:
+    """Write a certificate that a key of the token signs for itself."""
+    subject, now = _subject(options), datetime.now(UTC)
+    end = now + timedelta(days=options.days)
+    with _signer(options) as signer:
+        made = certificates.self_signed(signer, subject, now, end, is_ca=options.ca)
+    _write(options, certificates.CERTIFICATE, made)
+
+
+def run_request(options: argparse.Namespace) -> None:
+    """Write a request for a certificate of a key of the token."""
+    subject = _subject(options)
+    with _signer(options) as signer:
+        made = certificates.request(signer, subject)
+    _write(options, certificates.REQUEST, made)
+
+
+def run_cms(options: argparse.Namespace) -> None:
+    """Sign a file as CMS. ValueError if the certificate is another key's, or none."""
+    certificate = _certificate(options.certificate)
+    message, now = read_input(options), datetime.now(UTC)
+    with _signer(options) as signer:
+        if key_info.read_public(certificate) != signer.public:
+            raise ValueError(
+                f"--certificate {options.certificate} is of another key than {options.label!r}"
+            )
+        made = certificates.signed_data(
+            signer, certificate, message, now, detached=options.detached
+        )
+    _write(options, certificates.CMS, made)
+
+
+def _subject(options: argparse.Namespace) -> x509.Name:
+    """The name in --subject. ValueError if it is none, or -o cannot be written."""
+    if options.output != STANDARD:
+        check_file("-o", Path(options.output))
+    try:
+        return x509.Name.from_rfc4514_string(options.subject)
+    except ValueError:
+        raise ValueError(
+            f"--subject {options.subject!r} is no name such as CN=device,O=company"
+        ) from None
+
+
+def _certificate(path: Path) -> bytes:
+    """The certificate in a file, in DER. ValueError if it holds none."""
+    data = path.read_bytes()
+    found = [one.content for one in pem.blocks(data) if one.label == certificates.CERTIFICATE]
+    der = found[0] if found else data
+    try:
+        x509.load_der_x509_certificate(der)
+    except ValueError:
+        raise ValueError(f"--certificate {path}: the file holds no certificate") from None
+    return der
+
+
+def _write(options: argparse.Namespace, label: str, der: bytes) -> None:
+    write_output(options.output, der if options.der else pem.write(label, der))
+
+
+@contextmanager
+def _signer(options: argparse.Namespace) -> Iterator[Signer]:
+    """The key of --label. ValueError as `ml_dsa.signer`, and if -o cannot be written."""
+    if options.output != STANDARD:
+        check_file("-o", Path(options.output))
+    with (
+        _logged_in(options) as (module, pin),
+        ml_dsa.signer(module, options.slot, pin, options.label) as signer,
+    ):
+        yield signer
+
+
+@contextmanager
+def _logged_in(options: argparse.Namespace) -> Iterator[tuple[TokenModule, bytes]]:
+    """The module, and the PIN. ValueError for what the module refuses."""
+    module = _load(options)
+    pin = _pin(options.pin_file, "PIN of the user: ", "--pin-file")
+    try:
+        with module.running():
+            yield module, pin
+    except TokenError as error:
+        raise ValueError(str(error)) from error
 
 
 def _slot_of(module: TokenModule, slot: int, pin: bytes | None) -> dict[str, Any]:

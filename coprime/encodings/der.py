@@ -9,6 +9,7 @@ missing or one too many, since programs write both, and OpenSSL reads them.
 from dataclasses import dataclass, field
 
 INTEGER, BIT_STRING, OCTET_STRING, NULL, OBJECT_IDENTIFIER, SEQUENCE = 2, 3, 4, 5, 6, 0x30
+_BOOLEAN, _UTC_TIME, _GENERALIZED_TIME, _SET = 1, 0x17, 0x18, 0x31
 _LONGEST_LENGTH = 4  # bytes of a length
 
 
@@ -153,6 +154,26 @@ def octet_string(content: bytes) -> bytes:
 def bit_string(content: bytes) -> bytes:
     """A BIT STRING of whole bytes."""
     return _element(BIT_STRING, b"\0" + content)
+
+
+def set_of(*parts: bytes) -> bytes:
+    """A SET OF encoded elements, which are in the order of their encodings."""
+    return _element(_SET, b"".join(parts))
+
+
+def boolean(value: bool) -> bytes:
+    """A BOOLEAN."""
+    return _element(_BOOLEAN, b"\xff" if value else b"\0")
+
+
+def utc_time(text: bytes) -> bytes:
+    """A UTCTime: YYMMDDHHMMSSZ."""
+    return _element(_UTC_TIME, text)
+
+
+def generalized_time(text: bytes) -> bytes:
+    """A GeneralizedTime: YYYYMMDDHHMMSSZ."""
+    return _element(_GENERALIZED_TIME, text)
 
 
 def null() -> bytes:

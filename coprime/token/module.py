@@ -5,11 +5,12 @@ The functions are the standard's, called through ctypes: `module.call("C_Login",
 
 import ctypes
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import Structure, byref, c_char, c_ubyte, c_ulong, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from coprime.errors import CoprimeError
 
@@ -25,6 +26,8 @@ _INITIALIZED, _USER_PIN, _WRITE_PROTECTED = 0x400, 0x8, 0x2
 _USER_PIN_LOCKED, _OFFICER_PIN_LOCKED = 0x40000, 0x400000
 _LABEL_BYTES = 32
 _MOST_OBJECTS = 8192
+_LONGEST_ATTRIBUTE = 4096
+"""Bytes: a public key of ML-DSA-87 has 2,614 with its algorithm."""
 _CLASS, _LABEL, _KEY_TYPE = 0, 3, 0x100
 
 _SENTENCES = {
@@ -33,6 +36,7 @@ _SENTENCES = {
     0x0A: "another process has locked the token's folder for ten seconds",
     0x30: "the device, or the token's folder, cannot be used",
     0x31: "the token, or the disk, is full",
+    0x70: "the token's device does not do this: see COPRIME_TOKEN_DEVICE in docs/token.md",
     0xA0: "the PIN is wrong",
     0xA2: f"a PIN has {MIN_PIN} to 255 bytes",
     0xA4: "the PIN was wrong too often, and is locked",
@@ -90,8 +94,29 @@ class _MechanismInfo(Structure):
     _fields_ = [(name, c_ulong) for name in ("least", "most", "flags")]
 
 
-class _Attribute(Structure):
+class Attribute(Structure):
+    """CK_ATTRIBUTE; CK_MECHANISM has the same members."""
+
     _fields_ = [("type", c_ulong), ("bytes", c_void_p), ("size", c_ulong)]
+
+
+Template = Mapping[int, bytes | int | bool]
+"""Attributes of the standard by their numbers."""
+
+
+def template(attributes: Template) -> tuple[object, c_ulong]:
+    """An array of CK_ATTRIBUTE, which keeps its bytes, and how many attributes it has."""
+    made: Any = (Attribute * len(attributes))()
+    made.kept = []
+    for place, (kind, value) in zip(made, attributes.items(), strict=True):
+        if isinstance(value, bool):
+            content = bytes([value])
+        else:
+            content = bytes(c_ulong(value)) if isinstance(value, int) else value
+        made.kept.append(ctypes.create_string_buffer(content, len(content)))
+        place.type, place.size = kind, len(content)
+        place.bytes = ctypes.cast(made.kept[-1], c_void_p)
+    return made, c_ulong(len(attributes))
 
 
 @dataclass(frozen=True)
@@ -174,16 +199,17 @@ class TokenModule:
 
     def keys(self, slot: int, pin: bytes | None = None) -> list[TokenKey]:
         """The keys of a token: those that can be seen without a PIN, or all. Raises TokenError."""
-        with self._session(slot) as session:
-            if pin is not None:
-                self.call("C_Login", session, c_ulong(USER), pin, c_ulong(len(pin)))
-            found = (c_ulong * _MOST_OBJECTS)()
-            count = c_ulong()
-            self.call("C_FindObjectsInit", session, None, c_ulong(0))
-            self.call("C_FindObjects", session, found, c_ulong(_MOST_OBJECTS), byref(count))
-            self.call("C_FindObjectsFinal", session)
-            made = [self._key(session, handle) for handle in found[: count.value]]
+        with self.session(slot, pin) as session:
+            made = [self._key(session, handle) for handle in self.find(session, {})]
         return [key for key in made if key is not None]
+
+    def find(self, session: c_ulong, attributes: Template) -> list[int]:
+        """The handles of the objects that have these attributes."""
+        found, count = (c_ulong * _MOST_OBJECTS)(), c_ulong()
+        self.call("C_FindObjectsInit", session, *template(attributes))
+        self.call("C_FindObjects", session, found, c_ulong(_MOST_OBJECTS), byref(count))
+        self.call("C_FindObjectsFinal", session)
+        return list(found[: count.value])
 
     def _key(self, session: c_ulong, handle: int) -> TokenKey | None:
         """What an object says of itself, if it is a key."""
@@ -191,18 +217,18 @@ class TokenModule:
         if kind is None:
             return None
         number = self._number(session, handle, _KEY_TYPE)
-        label = self._attribute(session, handle, _LABEL).decode("utf-8", "replace")
+        label = self.attribute(session, handle, _LABEL).decode("utf-8", "replace")
         rights = [
             name
             for right, name in RIGHTS.items()
-            if self._attribute(session, handle, right) == b"\1"
+            if self.attribute(session, handle, right) == b"\1"
         ]
         return TokenKey(label, kind, KEY_TYPES.get(number, f"{number:#x}"), rights)
 
-    def _attribute(self, session: c_ulong, handle: int, kind: int) -> bytes:
+    def attribute(self, session: c_ulong, handle: int, kind: int) -> bytes:
         """An attribute's value; nothing if the object has none."""
-        room = ctypes.create_string_buffer(1024)
-        wanted = _Attribute(kind, ctypes.cast(room, c_void_p), len(room))
+        room = ctypes.create_string_buffer(_LONGEST_ATTRIBUTE)
+        wanted = Attribute(kind, ctypes.cast(room, c_void_p), len(room))
         try:
             self.call("C_GetAttributeValue", session, c_ulong(handle), byref(wanted), c_ulong(1))
         except TokenError:
@@ -210,7 +236,7 @@ class TokenModule:
         return room.raw[: wanted.size]
 
     def _number(self, session: c_ulong, handle: int, kind: int) -> int:
-        return int.from_bytes(self._attribute(session, handle, kind), sys.byteorder)
+        return int.from_bytes(self.attribute(session, handle, kind), sys.byteorder)
 
     def initialize(self, slot: int, label: str, officer_pin: bytes, user_pin: bytes) -> None:
         """Make a token anew, with both PINs: all that was in it is gone.
@@ -222,7 +248,7 @@ class TokenModule:
             raise ValueError(f"a label has at most {_LABEL_BYTES} bytes, not {len(padded)}")
         length = c_ulong(len(officer_pin))
         self.call("C_InitToken", c_ulong(slot), officer_pin, length, padded)
-        with self._session(slot) as session:
+        with self.session(slot) as session:
             self.call("C_Login", session, c_ulong(OFFICER), officer_pin, length)
             self.call("C_InitPIN", session, user_pin, c_ulong(len(user_pin)))
 
@@ -231,15 +257,18 @@ class TokenModule:
 
         Raises TokenError.
         """
-        with self._session(slot) as session:
-            self.call("C_Login", session, c_ulong(USER), pin, c_ulong(len(pin)))
+        with self.session(slot, pin):
+            pass
 
     @contextmanager
-    def _session(self, slot: int) -> Iterator[c_ulong]:
+    def session(self, slot: int, pin: bytes | None = None) -> Iterator[c_ulong]:
+        """A session, in which the user is logged in if there is a PIN. Raises TokenError."""
         session = c_ulong()
         flags = c_ulong(_SERIAL | _WRITES)
         self.call("C_OpenSession", c_ulong(slot), flags, None, None, byref(session))
         try:
+            if pin is not None:
+                self.call("C_Login", session, c_ulong(USER), pin, c_ulong(len(pin)))
             yield session
         finally:
             self.call("C_CloseSession", session)

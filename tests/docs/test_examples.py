@@ -58,6 +58,7 @@ RUN = {
     ("curves.md", "python"): 3,
     ("drivers.md", "c"): 4,  # besides here in tests/drivers/test_model.py and test_build.py
     ("key-exchange.md", "python"): 1,
+    ("ml-dsa.md", "python"): 1,  # with the page, in tests/token/test_certificates.py
     ("ml-kem.md", "python"): 1,
     ("p256.md", "c"): 1,  # with the page, in test_site.py, as the next one
     ("p256.md", "python"): 1,
