@@ -3,9 +3,9 @@
 The command line, the documentation's tables, the sweeps and the tests derive from this list.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coprime.calls.family import CallChoice, CallFamily
 from coprime.calls.interface import EngineInterface
@@ -26,7 +26,9 @@ from coprime.engine.family import MAX_BITS, MODULUS, Choice, Family, Settings, c
 from coprime.errors import hint
 from coprime.fixed_modulus.families import COMPRESSION, DIRECT
 from coprime.lattice.family import LATTICE
+from coprime.padding.scheme import Padding
 from coprime.parameters import ChoiceParameter, Parameter
+from coprime.random.kinds import RandomSource
 from coprime.shake.family import SHAKE
 
 if TYPE_CHECKING:
@@ -199,6 +201,31 @@ def draws_random(choice: Choice | CallChoice) -> bool:
     if isinstance(choice, CallChoice):
         return choice.design.interface.draws
     return choice.design.capabilities.draws
+
+
+def takes_random(
+    choice: Choice | CallChoice | ClusterChoice, paddings: Collection[Padding] = ()
+) -> bool:
+    """Whether an accelerator with these paddings takes random bytes."""
+    return not isinstance(choice, ClusterChoice) and (bool(paddings) or draws_random(choice))
+
+
+_Any = TypeVar("_Any", Choice, CallChoice, Choice | ClusterChoice)
+
+
+def with_source(choice: _Any, source: RandomSource, paddings: Collection[Padding] = ()) -> _Any:
+    """The design whose accelerator, with these paddings, has random bytes from this source.
+
+    Raises ValueError for a source in the hardware where nothing draws random bytes.
+    """
+    if source is RandomSource.STREAM:
+        return choice
+    if isinstance(choice, ClusterChoice) or not takes_random(choice, paddings):
+        name = CLUSTER if isinstance(choice, ClusterChoice) else choice.family.name
+        raise ValueError(
+            f"{name} with these parameters draws no random bytes: leave random={source.value} out"
+        )
+    return replace(choice, source=source)
 
 
 def calls_named(name: str) -> list[EngineInterface]:

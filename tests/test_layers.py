@@ -35,6 +35,7 @@ LAYERS = [
     "exponentiators",
     "program",
     "multipliers",
+    "random",
     "cells",
     "parameters",
     "model",

@@ -1,6 +1,6 @@
 """The accelerator: an engine, its registers and its bus, with the names that vendor tools know."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from amaranth.hdl import Elaboratable, Module, ResetInserter
 from amaranth.lib import wiring
@@ -13,8 +13,10 @@ from coprime.bus.front_end import FrontEnd
 from coprime.calls.ports import interface_of
 from coprime.engine.contract import capabilities_of
 from coprime.padding.scheme import Padding
+from coprime.random.kinds import RandomSource
 
 from .kinds import Bus
+from .random_registers import RandomRegisters
 
 RANDOM = "s_axis_random_"
 Slave = AXI4 | AXI4Lite
@@ -46,17 +48,47 @@ def transfer_cycles(bus: Bus, written: int, read: int) -> int:
 
 
 def front_end_of(
-    engine: wiring.Component, paddings: Collection[Padding] = ()
+    engine: wiring.Component,
+    paddings: Collection[Padding] = (),
+    source: RandomSource = RandomSource.STREAM,
 ) -> FrontEnd | CallFrontEnd:
     """The registers of an engine: of numbers, with these paddings, or of byte strings.
 
-    Raises TypeError for what is neither, and ValueError for paddings with byte strings.
+    Raises TypeError for what is neither, and ValueError for paddings with byte strings, and for a
+    source of random bytes where there is nothing that draws any.
     """
     if not hasattr(engine, "interface"):
-        return FrontEnd(capabilities_of(engine), paddings)
-    if paddings:
+        front_end: FrontEnd | CallFrontEnd = FrontEnd(
+            capabilities_of(engine), paddings, source.code
+        )
+    elif paddings:
         raise ValueError("an engine of byte strings has no paddings of RSA")
-    return CallFrontEnd(interface_of(engine))
+    else:
+        front_end = CallFrontEnd(interface_of(engine), source.code)
+    if source is not RandomSource.STREAM and not front_end.draws:
+        raise ValueError("the accelerator draws no random bytes: it takes no source of any")
+    return front_end
+
+
+def connect_registers(
+    m: Module,
+    registers: wiring.PureInterface,
+    front_end: FrontEnd | CallFrontEnd,
+    source: RandomSource,
+    inserter: Callable[[Elaboratable], Elaboratable] = lambda component: component,
+) -> None:
+    """Connect a register port to a front end, past the registers of a source if there is one.
+
+    `inserter` wraps that, as ResetInserter does.
+    """
+    if source is RandomSource.STREAM:
+        connect(m, registers, front_end.registers)
+        return
+    own = RandomRegisters()
+    m.submodules.random = inserter(own)
+    connect(m, registers, own.registers)
+    connect(m, own.others, front_end.registers)
+    connect(m, own.random, front_end.random)
 
 
 def with_reset(engine: wiring.Component, front_end: FrontEnd | CallFrontEnd) -> Elaboratable:
@@ -77,6 +109,7 @@ class AxiAccelerator(wiring.Component):
         those of CallSignature and the attribute `interface`
     bus: the slave's
     paddings: those that the hardware adds and removes
+    source: where random bytes come from
 
     Members
     -------
@@ -85,21 +118,26 @@ class AxiAccelerator(wiring.Component):
     s_axi_*: the channels of the bus: 12-bit addresses, 32-bit data, and 4-bit IDs if it has any
     irq: interrupt, active high, as long as it is pending and enabled
     s_axis_random_*: AXI4-Stream of random bytes, each of which is used once; only with paddings or
-        with an engine that draws random numbers
+        with an engine that draws random numbers, and only if they come from there
     """
 
     def __init__(
-        self, engine: wiring.Component, bus: Bus = Bus.AXI4_LITE, paddings: Collection[Padding] = ()
+        self,
+        engine: wiring.Component,
+        bus: Bus = Bus.AXI4_LITE,
+        paddings: Collection[Padding] = (),
+        source: RandomSource = RandomSource.STREAM,
     ):
-        self.front_end = front_end_of(engine, paddings)
+        self.front_end = front_end_of(engine, paddings, source)
         if not isinstance(bus, Bus):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
-        self.engine, self.bus = engine, bus
+        self.engine, self.bus, self.source = engine, bus, source
         self.slave = bus_slave(bus)
+        self.streams = self.front_end.draws and source is RandomSource.STREAM
         ports = {
             **flat_ports(bus_signature(bus)),
             "irq": Out(1),
-            **(random_ports() if self.front_end.draws else {}),
+            **(random_ports() if self.streams else {}),
         }
         super().__init__(ports)
 
@@ -111,10 +149,10 @@ class AxiAccelerator(wiring.Component):
         m.submodules.front_end = front_end
         m.submodules[self.bus.name.lower()] = self.slave
         connect(m, front_end.engine, self.engine)
-        connect(m, self.slave.registers, front_end.registers)
+        connect_registers(m, self.slave.registers, front_end, self.source)
         connect_ports(m, self, self.slave)
         m.d.comb += self.irq.eq(front_end.irq)
-        if front_end.draws:
+        if self.streams:
             m.d.comb += [
                 front_end.random.payload.eq(getattr(self, f"{RANDOM}tdata")),
                 front_end.random.valid.eq(getattr(self, f"{RANDOM}tvalid")),

@@ -40,6 +40,7 @@ class CallFrontEnd(wiring.Component):
     Parameters
     ----------
     interface: that of the engine
+    source: the value of CAPABILITIES.SOURCE
 
     Members
     -------
@@ -50,7 +51,7 @@ class CallFrontEnd(wiring.Component):
     random: stream of random bytes; only if the engine draws some
     """
 
-    def __init__(self, interface: EngineInterface):
+    def __init__(self, interface: EngineInterface, source: int = 0):
         if not isinstance(interface, EngineInterface):
             raise TypeError(f"interface must be an EngineInterface, not {interface!r}")
         greatest = registers.CAPABILITIES["MULTIPLIERS"].of(~0)
@@ -72,7 +73,7 @@ class CallFrontEnd(wiring.Component):
             guards=[[registers.PARAMETER_SET], [registers.COMMAND]],
         )
         self.read = ReadMultiplexer(
-            [one for one in known if one.readable], call_identity(interface)
+            [one for one in known if one.readable], call_identity(interface, source)
         )
         self.refusal = Refusal(max(Error.NOT_READY, Error.SLOT_LENGTH))
         self.status = CommandStatus(1, interface.units)

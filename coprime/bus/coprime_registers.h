@@ -12,10 +12,10 @@
    BUSY. A data window is a range of consecutive registers of one kind, so that a burst or a
    copy loop moves a whole number. Where CAPABILITIES.SLOTS is 1, these registers are defined,
    and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, COMMANDS, COMMANDS_HIGH, STATUS
-   (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS, CYCLES, PRODUCTS, and those
-   from PARAMETER_SET to DATA_WINDOW. While STATUS.BUSY is 1, a write to PARAMETER_SET, to SLOT
-   with a slot that is not streamed, and to COMMAND with another command than WIPE answers OKAY,
-   changes nothing and sets ERROR.REFUSAL to BUSY. */
+   (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS, CYCLES, PRODUCTS, those from
+   PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source. While STATUS.BUSY is 1,
+   a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND with
+   another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY. */
 
 /* RW. State of the accelerator, and start of the two RSA operations with the padding selected by
    PADDING. In COMPRESSION's Figure 22 DECRYPT is called E/D, BUSY is B/I and START is S. */
@@ -138,6 +138,10 @@
    not. */
 #define COPRIME_CAPABILITIES_SLOTS_SHIFT               20
 #define COPRIME_CAPABILITIES_SLOTS_MASK                0x00100000u
+/* R. Where random bytes come from. 0: the engine draws none, or they come from outside. 1: a
+   generator in the hardware, which software seeds by RANDOM_SEED. */
+#define COPRIME_CAPABILITIES_SOURCE_SHIFT              21
+#define COPRIME_CAPABILITIES_SOURCE_MASK               0x00600000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it precomputes. */
@@ -379,6 +383,47 @@
 /* R. 1 if the engine waits for random bytes. */
 #define COPRIME_WAITING_RANDOM_SHIFT                   2
 #define COPRIME_WAITING_RANDOM_MASK                    0x00000004u
+
+/* R. Defined only where CAPABILITIES.SOURCE is not 0, as the other registers whose names begin
+   with RANDOM. The source has registers of its own: an access to them waits for nothing but the
+   source, and STATUS.BUSY does not matter. */
+#define COPRIME_RANDOM_STATUS                          0xE0u
+/* R. 0: it tests itself or is being seeded. 1: it waits for seed material, the first, or after
+   65,536 requests. 2: it gives bytes. 3: a test has failed, and it gives no byte until it is
+   restarted. */
+#define COPRIME_RANDOM_STATUS_STATE_SHIFT              0
+#define COPRIME_RANDOM_STATUS_STATE_MASK               0x00000003u
+/* R. 1 if at least half of the requests have been made after which it needs new seed material. */
+#define COPRIME_RANDOM_STATUS_AGES_SHIFT               2
+#define COPRIME_RANDOM_STATUS_AGES_MASK                0x00000004u
+/* R. 1 while a byte is wanted and there is none. */
+#define COPRIME_RANDOM_STATUS_WANTED_SHIFT             3
+#define COPRIME_RANDOM_STATUS_WANTED_MASK              0x00000008u
+
+/* W. A write loads the next word of seed material. The access waits while the source works, at
+   most some thousand cycles. Words after the 48th are dropped. */
+#define COPRIME_RANDOM_SEED                            0xE4u
+/* W. 4 bytes of seed material, the first one most significant. */
+#define COPRIME_RANDOM_SEED_DATA_SHIFT                 0
+#define COPRIME_RANDOM_SEED_DATA_MASK                  0xFFFFFFFFu
+
+/* W. A write seeds or restarts the source. Other writes have no effect. */
+#define COPRIME_RANDOM_CONTROL                         0xE8u
+/* W. 1: the loaded words seed the source. If it has no seed these are an entropy input of 32 bytes
+   or more, a nonce of 16 bytes and, if wanted, a personalization string, in at least 12 words;
+   otherwise an entropy input and, if wanted, an additional input, in at least 8 words. Fewer
+   words are dropped, and seed nothing. */
+#define COPRIME_RANDOM_CONTROL_SEED_SHIFT              0
+#define COPRIME_RANDOM_CONTROL_SEED_MASK               0x00000001u
+/* W. 1: the source forgets everything, and tests itself again. */
+#define COPRIME_RANDOM_CONTROL_RESTART_SHIFT           1
+#define COPRIME_RANDOM_CONTROL_RESTART_MASK            0x00000002u
+
+/* R. The requests, of 128 bytes each, that the source has made since it was seeded. */
+#define COPRIME_RANDOM_REQUESTS                        0xECu
+/* R. 0 to 65,536. */
+#define COPRIME_RANDOM_REQUESTS_COUNT_SHIFT            0
+#define COPRIME_RANDOM_REQUESTS_COUNT_MASK             0xFFFFFFFFu
 
 /* W. Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the
    private exponent, encoded in as many bytes as the modulus has; the message that replaces a

@@ -81,6 +81,7 @@ class FrontEnd(wiring.Component):
     capabilities: those of the engine; digit_width and headroom up to 255, max_length up to
         65534, multipliers up to 15
     paddings: those that the hardware adds and removes; with any, max_length is 65 to 65280
+    source: the value of CAPABILITIES.SOURCE
 
     Members
     -------
@@ -90,7 +91,9 @@ class FrontEnd(wiring.Component):
     random: stream of random bytes; only with paddings, or if the engine draws random numbers
     """
 
-    def __init__(self, capabilities: Capabilities, paddings: Collection[Padding] = ()):
+    def __init__(
+        self, capabilities: Capabilities, paddings: Collection[Padding] = (), source: int = 0
+    ):
         if not isinstance(capabilities, Capabilities):
             raise TypeError(f"capabilities must be Capabilities, not {capabilities!r}")
         check_max_length(capabilities)
@@ -117,7 +120,7 @@ class FrontEnd(wiring.Component):
         )
         self.read = ReadMultiplexer(
             [r for r in known if r.readable],
-            identity(own, registers.IDENTIFICATION, mask_of(paddings)),
+            identity(own, registers.IDENTIFICATION, mask_of(paddings), source),
             late={
                 "word": [registers.OUTPUT_FIFO, registers.OUTPUT_WINDOW],
                 "cycles": [registers.CYCLES],

@@ -12,9 +12,9 @@ OKAY, change nothing and set ERROR.REFUSAL to BUSY. A data window is a range of 
 registers of one kind, so that a burst or a copy loop moves a whole number. Where CAPABILITIES.SLOTS
 is 1, these registers are defined, and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES,
 COMMANDS, COMMANDS_HIGH, STATUS (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS,
-CYCLES, PRODUCTS, and those from PARAMETER_SET to DATA_WINDOW. While STATUS.BUSY is 1, a write to
-PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND with another command than
-WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY.
+CYCLES, PRODUCTS, those from PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source.
+While STATUS.BUSY is 1, a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to
+COMMAND with another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY.
 """
 
 # fmt: off
@@ -50,6 +50,7 @@ CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
     Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
     Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
     Field("SLOTS", 20, 1, "R", None, "1 if the engine works on byte strings in slots, and not on numbers: PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING and DATA_WINDOW are defined, and the registers of numbers are not."),
+    Field("SOURCE", 21, 2, "R", None, "Where random bytes come from. 0: the engine draws none, or they come from outside. 1: a generator in the hardware, which software seeds by RANDOM_SEED."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
@@ -101,6 +102,17 @@ WAITING = Register("WAITING", 0xC0, "R", "Defined only where CAPABILITIES.SLOTS 
     Field("READER", 1, 1, "R", 0, "1 if there is a word to read from DATA_WINDOW."),
     Field("RANDOM", 2, 1, "R", 0, "1 if the engine waits for random bytes."),
 ))
+RANDOM_STATUS = Register("RANDOM_STATUS", 0xE0, "R", "Defined only where CAPABILITIES.SOURCE is not 0, as the other registers whose names begin with RANDOM. The source has registers of its own: an access to them waits for nothing but the source, and STATUS.BUSY does not matter.", (
+    Field("STATE", 0, 2, "R", 0, "0: it tests itself or is being seeded. 1: it waits for seed material, the first, or after 65,536 requests. 2: it gives bytes. 3: a test has failed, and it gives no byte until it is restarted."),
+    Field("AGES", 2, 1, "R", 0, "1 if at least half of the requests have been made after which it needs new seed material."),
+    Field("WANTED", 3, 1, "R", 0, "1 while a byte is wanted and there is none."),
+))
+RANDOM_SEED = Register("RANDOM_SEED", 0xE4, "W", "A write loads the next word of seed material. The access waits while the source works, at most some thousand cycles. Words after the 48th are dropped.", (Field("DATA", 0, 32, "W", 0, "4 bytes of seed material, the first one most significant."),))
+RANDOM_CONTROL = Register("RANDOM_CONTROL", 0xE8, "W", "A write seeds or restarts the source. Other writes have no effect.", (
+    Field("SEED", 0, 1, "W", 0, "1: the loaded words seed the source. If it has no seed these are an entropy input of 32 bytes or more, a nonce of 16 bytes and, if wanted, a personalization string, in at least 12 words; otherwise an entropy input and, if wanted, an additional input, in at least 8 words. Fewer words are dropped, and seed nothing."),
+    Field("RESTART", 1, 1, "W", 0, "1: the source forgets everything, and tests itself again."),
+))
+RANDOM_REQUESTS = Register("RANDOM_REQUESTS", 0xEC, "R", "The requests, of 128 bytes each, that the source has made since it was seeded.", (Field("COUNT", 0, 32, "R", 0, "0 to 65,536."),))
 PADDING_WINDOW = Window("PADDING_WINDOW", 0x100, "W", "Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the private exponent, encoded in as many bytes as the modulus has; the message that replaces a wrong PKCS1 padding is derived from it. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt, in the upper bytes of the number. 24..31: SHA-256 of the message whose signature is verified. WIPE and a reset clear all of them. Signing overwrites the last one.", (Field("DATA", 0, 32, "W", 0, "32 bits of the number."),), 32)
 DATA_WINDOW = Window("DATA_WINDOW", 0x200, "RW", "Defined only where CAPABILITIES.SLOTS is 1. Only the order of accesses matters, not their addresses. A word that the engine neither takes nor gives at once makes the access wait, for at most 1,023 cycles. Then it answers OKAY without effect, and ERROR.REFUSAL becomes NOT_READY. While ERROR.REFUSAL is not 0, no word is taken or given: those before a refused one have been, which SLOT_LENGTH shows, and none after it.", (Field("DATA", 0, 32, "RW", 0, "Written: the next 4 bytes of the slot that is being loaded, the first one least significant. Read: the next 4 bytes of the slot that is being read; beyond its last byte 0. A word more than SLOT_LENGTH has, or 0 bytes to read or write, set ERROR.REFUSAL to KEY_OVERRUN, and read as 0."),), 128)
 INPUT_WINDOW = Window("INPUT_WINDOW", 0x400, "W", "Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least significant. A write has the effect of writing INPUT_FIFO and then WRITE_ADDRESS: INPUT_FIFO holds the word afterwards.", (Field("DATA", 0, 32, "W", 0, "32 bits of the input. A word at or above ceil(MAX_LENGTH.MODULUS / 32) stores nothing and sets ERROR.REFUSAL to ADDRESS. Words beyond the window can be written by WRITE_ADDRESS only."),), 256)
@@ -112,7 +124,8 @@ REGISTERS: tuple[Register, ...] = (
     IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, COMMAND, ERROR,
     INTERRUPT_ENABLE, INTERRUPT_STATUS, MODULUS_LENGTH, EXPONENT_LENGTH, P_LENGTH, Q_LENGTH,
     KEY_OPERAND, KEY_DATA, COMMANDS, COMMANDS_HIGH, CYCLES, PRODUCTS, RESIDUE, PADDING,
-    PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING,
+    PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING, RANDOM_STATUS, RANDOM_SEED,
+    RANDOM_CONTROL, RANDOM_REQUESTS,
 )
 """All registers except the windows, by address."""
 

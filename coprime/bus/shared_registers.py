@@ -23,7 +23,15 @@ SLOT_REGISTERS = (
     *(registers.COMPLETE, registers.WAITING, registers.DATA_WINDOW),
 )
 """Registers and windows that are defined only for engines of byte strings."""
-_OPTIONAL = (*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS, *SLOT_REGISTERS)
+RANDOM_REGISTERS = (
+    *(registers.RANDOM_STATUS, registers.RANDOM_SEED, registers.RANDOM_CONTROL),
+    registers.RANDOM_REQUESTS,
+)
+"""Registers that are defined only with a source of random bytes in the hardware."""
+_OPTIONAL = (
+    *(*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS),
+    *(*SLOT_REGISTERS, *RANDOM_REGISTERS),
+)
 PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in _OPTIONAL)
 """All other registers except the windows."""
 PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in _OPTIONAL)
@@ -62,10 +70,12 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
     return Cat(*parts)
 
 
-def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict[str, int]]:
+def identity_fields(
+    own: Capabilities, paddings: int = 0, source: int = 0
+) -> dict[Register, dict[str, int]]:
     """Return the constant registers that describe the engine, with their fields' values.
 
-    `paddings` is the value of CAPABILITIES.PADDINGS.
+    `paddings` is the value of CAPABILITIES.PADDINGS, `source` that of CAPABILITIES.SOURCE.
     """
     commands = sum(1 << command for command in own.commands)
     more = {
@@ -85,6 +95,7 @@ def identity_fields(own: Capabilities, paddings: int = 0) -> dict[Register, dict
             **({"PADDINGS": paddings} if paddings else {}),
             **({"CHECKED": 1} if own.checked else {}),
             **({"MORE_COMMANDS": 1} if has_more_commands(own) else {}),
+            **({"SOURCE": source} if source else {}),
         },
         registers.DIGITS: {
             "WIDTH": own.digit_width,
@@ -105,7 +116,7 @@ def _version() -> dict[str, int]:
     return {"MAJOR": major, "MINOR": minor, "PATCH": patch}
 
 
-def call_fields(interface: EngineInterface) -> dict[Register, dict[str, int]]:
+def call_fields(interface: EngineInterface, source: int = 0) -> dict[Register, dict[str, int]]:
     """As `identity_fields`, of an engine of byte strings."""
     commands = sum(1 << code for code in (WIPE, *(one.code for one in interface.calls)))
     return {
@@ -117,6 +128,7 @@ def call_fields(interface: EngineInterface) -> dict[Register, dict[str, int]]:
             "MULTIPLIERS": interface.units,
             "MORE_COMMANDS": 1,
             "SLOTS": 1,
+            **({"SOURCE": source} if source else {}),
         },
         registers.COMMANDS: {"CODES": commands % (1 << WORD_BITS)},
         registers.COMMANDS_HIGH: {"CODES": commands >> WORD_BITS},
@@ -141,14 +153,16 @@ def engine_operand(own: Capabilities, word: Value) -> Value:
     return word[:bits] | word[bits:OPERAND_BITS].any().replicate(bits)
 
 
-def identity(own: Capabilities, identification: Register, paddings: int = 0) -> dict[str, int]:
+def identity(
+    own: Capabilities, identification: Register, paddings: int = 0, source: int = 0
+) -> dict[str, int]:
     """Values of the constant registers that describe the engine, by name."""
-    return _words(identity_fields(own, paddings), identification)
+    return _words(identity_fields(own, paddings, source), identification)
 
 
-def call_identity(interface: EngineInterface) -> dict[str, int]:
+def call_identity(interface: EngineInterface, source: int = 0) -> dict[str, int]:
     """The same of an engine of byte strings."""
-    return _words(call_fields(interface), registers.IDENTIFICATION)
+    return _words(call_fields(interface, source), registers.IDENTIFICATION)
 
 
 def _words(
@@ -160,10 +174,15 @@ def _words(
     }
 
 
-def defined_registers(own: Capabilities, *, padded: bool) -> tuple[Register | Window, ...]:
-    """The registers and windows of an accelerator, which may have a padding unit."""
+def defined_registers(
+    own: Capabilities, *, padded: bool, sourced: bool = False
+) -> tuple[Register | Window, ...]:
+    """The registers and windows of an accelerator, which may have a padding unit, and a source of
+    random bytes.
+    """
     undefined = [
         *SLOT_REGISTERS,
+        *(() if sourced else RANDOM_REGISTERS),
         *(() if padded else PADDING_REGISTERS),
         *(() if own.checked else CHECKED_REGISTERS),
         *(() if has_more_commands(own) else COMMAND_REGISTERS),
@@ -186,6 +205,12 @@ CALL_REGISTERS: tuple[Register | Window, ...] = tuple(
     )
 )
 """The registers and windows of an accelerator for byte strings; STATUS can only be read."""
+
+
+def defined_call_registers(*, sourced: bool) -> tuple[Register | Window, ...]:
+    """The same of one that may have a source of random bytes."""
+    known = {*CALL_REGISTERS, *(RANDOM_REGISTERS if sourced else ())}
+    return tuple(one for one in (*registers.REGISTERS, *registers.WINDOWS) if one in known)
 
 
 def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:

@@ -10,6 +10,7 @@ from importlib import import_module
 from coprime.cells.target import Target
 from coprime.engine.family import Settings, command_line, module_name, parse_known, texts
 from coprime.parameters import AnyParameter, ChoiceParameter
+from coprime.random.kinds import RandomSource
 
 from .interface import CallDesign, EngineInterface
 
@@ -65,10 +66,14 @@ class CallFamily:
 
 @dataclass(frozen=True)
 class CallChoice:
-    """A family with a value for each of its parameters: one point of the design space."""
+    """A family with a value for each of its parameters: one point of the design space.
+
+    `source` is where its accelerator has random bytes from.
+    """
 
     family: CallFamily
     values: Mapping[str, int | str]
+    source: RandomSource = RandomSource.STREAM
 
     def __hash__(self) -> int:
         return hash((self.family.name, frozenset(self.values.items())))
@@ -87,4 +92,4 @@ class CallChoice:
 
     def command(self, verb: str, target: Target | None = None) -> str:
         """The command line that treats this point again, as `coprime VERB FAMILY ...`."""
-        return command_line(verb, self.family.name, self.values, target)
+        return command_line(verb, self.family.name, self.values, target, self.source)

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from coprime.bus.kinds import Bus
+from coprime.catalog import takes_random
 from coprime.cells.target import Target
 from coprime.explore import design_figures
 from coprime.package.manifest import check_replaceable
@@ -47,6 +48,12 @@ def run(options: argparse.Namespace) -> None:
     )
     for path in written:
         print(path)
+    if options.random is None and takes_random(choice, paddings):
+        _note(
+            "the design takes random bytes, and a command that does waits until s_axis_random_*"
+            " gives some: --random seeded builds a generator in; --random stream says that you"
+            " connect one"
+        )
 
 
 def _note(what: str) -> None:

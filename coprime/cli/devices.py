@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from coprime.bus.serial.protocol import BAUD
-from coprime.catalog import choose, choose_calls
+from coprime.catalog import choose, choose_calls, with_source
+from coprime.random.kinds import RandomSource, parse_source
 
 from .options import parse_settings
 
@@ -25,10 +26,11 @@ _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 @dataclass(frozen=True)
 class Simulated:
-    """`sim:FAMILY[,NAME=VALUE...]`: a family, or a cluster, with its parameters."""
+    """`sim:FAMILY[,NAME=VALUE...]`: a family, or a cluster, with its parameters, and random=."""
 
     family: str
     settings: Mapping[str, str]
+    source: RandomSource = RandomSource.STREAM
 
     @classmethod
     def parse(cls, text: str, *, calls: bool = False) -> Self:
@@ -37,8 +39,13 @@ class Simulated:
         ValueError as `coprime.catalog.choose`, or `choose_calls`.
         """
         family, *settings = text.split(",")
-        simulated = cls(family, parse_settings(settings, f"sim:{family}"))
-        (choose_calls if calls else choose)(simulated.family, simulated.settings)
+        known = parse_settings(settings, f"sim:{family}")
+        source = parse_source(known.pop("random", RandomSource.STREAM.value))
+        simulated = cls(family, known, source)
+        if calls:
+            with_source(choose_calls(family, known), source)
+        else:
+            with_source(choose(family, known), source)
         return simulated
 
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from coprime.bus import cluster_registers
 from coprime.calls.interface import EngineInterface
-from coprime.catalog import Choice, ClusterChoice, choose, choose_calls
+from coprime.catalog import Choice, ClusterChoice, choose, choose_calls, with_source
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device
 from coprime.device.calls import CallAccelerator
@@ -72,6 +72,7 @@ def check_device(named: NamedDevice, key: DeviceKey, command: Command) -> None:
 def _chosen(named: Simulated, key: DeviceKey, command: Command | None) -> Choice | ClusterChoice:
     """The design of a simulation. ValueError as `open_simulated`."""
     choice = choose(named.family, named.settings, key.lengths, option=f"sim:{named.family},")
+    choice = with_source(choice, named.source)
     _check_command(f"sim:{named.family}", command, choice.core.design.capabilities.commands)
     _check_modulus(choice.core, key)
     return choice
@@ -114,7 +115,7 @@ def open_simulated_calls(
     named: Simulated, call: str, check: CheckEngine
 ) -> Iterator[CallAccelerator]:
     """Simulate a design. ValueError as `open_calls`."""
-    choice = choose_calls(named.family, named.settings)
+    choice = with_source(choose_calls(named.family, named.settings), named.source)
     settings = [f",{one}={value}" for one, value in named.settings.items()]
     name, interface = f"sim:{named.family}{''.join(settings)}", choice.design.interface
     if call not in interface.call:

@@ -22,11 +22,13 @@ from coprime.catalog import (
     choose,
     choose_calls,
     settings_for,
+    with_source,
 )
 from coprime.cells.target import Target
 from coprime.errors import hint
 from coprime.flow.files import naming
 from coprime.padding.scheme import Padding, parse_paddings
+from coprime.random.kinds import RandomSource, parse_source
 
 if TYPE_CHECKING:
     from coprime.operations.commands import Command
@@ -39,6 +41,7 @@ STANDARD = "-"
 
 
 _Added = TypeVar("_Added", bound=argparse.Action)
+AnyChoice = TypeVar("AnyChoice", Choice, CallChoice, Choice | ClusterChoice)
 
 
 class Parser(argparse.ArgumentParser):
@@ -158,19 +161,34 @@ def chosen_design(
 ) -> Choice | ClusterChoice:
     """The design that FAMILY and -p name, for numbers of these lengths and for a command.
 
-    ValueError as `coprime.catalog.choose`.
+    ValueError as `coprime.catalog.choose`, and as `with_source`.
     """
     settings = chosen_settings(options)
     if command is not None:
         settings = settings_for(options.family, settings, command)
-    return choose(options.family, settings, lengths)
+    return _sourced(options, choose(options.family, settings, lengths))
+
+
+def _sourced(options: argparse.Namespace, choice: AnyChoice) -> AnyChoice:
+    """A design with the source of --random, if the command has that option."""
+    source = getattr(options, "random", None)
+    paddings = chosen_paddings(options) if source and hasattr(options, "padding") else ()
+    return with_source(choice, source, paddings) if source else choice
 
 
 def chosen_of_any(options: argparse.Namespace) -> Choice | CallChoice | ClusterChoice:
     """The same for what takes engines of byte strings, too."""
     if options.family in CALL_FAMILIES:
-        return choose_calls(options.family, chosen_settings(options))
+        return chosen_calls(options)
     return chosen_design(options)
+
+
+def chosen_calls(options: argparse.Namespace) -> CallChoice:
+    """The design of an engine of byte strings. ValueError as `coprime.catalog.choose_calls`, and
+    as `with_source`.
+    """
+    choice = choose_calls(options.family, chosen_settings(options))
+    return _sourced(options, choice)
 
 
 def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
@@ -179,6 +197,24 @@ def chosen_engine(options: argparse.Namespace, what: str) -> Choice:
     if isinstance(choice, ClusterChoice):
         raise ValueError(f"{what} is for one engine: name its family")
     return choice
+
+
+def add_random(parser: Parser) -> None:
+    """Add --random, where random bytes come from."""
+    parser.add_argument(
+        "--random",
+        type=_source,
+        metavar="SOURCE",
+        help="where random bytes come from, for designs that draw some: stream, from outside;"
+        " seeded, a generator in the hardware that software seeds (stream)",
+    )
+
+
+def _source(text: str) -> RandomSource:
+    try:
+        return parse_source(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_target(parser: Parser, default: str | None = None, *, also: Sequence[str] = ()) -> None:

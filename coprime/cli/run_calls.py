@@ -4,11 +4,10 @@ import argparse
 from random import Random
 
 from coprime.calls.interface import EngineInterface, Values
-from coprime.catalog import choose_calls
 from coprime.runs.calls import CallRun, run_call
 
 from .arguments.run_calls import length_of, option_of, place_of
-from .options import FAILED, chosen_settings
+from .options import FAILED, chosen_calls
 from .output import check_file, print_result
 from .progress import progress
 
@@ -23,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
 
     Raises ValueError for a value that the call does not take, or of a wrong length.
     """
-    choice = choose_calls(options.family, chosen_settings(options))
+    choice = chosen_calls(options)
     interface = choice.design.interface
     call = interface.named(options.operation)
     parameter_set = getattr(options, "set", None) or interface.parameter_sets[0]

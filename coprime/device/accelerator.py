@@ -1,5 +1,6 @@
 """The driver: modular arithmetic and RSA on any accelerator, through its registers."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ from coprime.device.jobs import (
     value_of,
     words_of,
 )
+from coprime.device.source import Entropy, SeededSource
 from coprime.engine.contract import Command, Error, Length, Operand
 
 __all__ = [
@@ -78,6 +80,11 @@ class Accelerator(EngineDriver):
     device : access to the registers
     timeout : seconds that a command may take on hardware; None: no limit
     predict : `predict` of the engine's design, for `predicted_cycles` next to the measured ones
+    entropy : what a random source in the hardware is seeded from; the operating system by default
+
+    Attributes
+    ----------
+    source : the random source in the hardware, if there is one
 
     Raises
     ------
@@ -86,9 +93,15 @@ class Accelerator(EngineDriver):
     """
 
     def __init__(
-        self, device: Device, *, timeout: float | None = None, predict: Predict | None = None
+        self,
+        device: Device,
+        *,
+        timeout: float | None = None,
+        predict: Predict | None = None,
+        entropy: Entropy = os.urandom,
     ):
         super().__init__(device, registers.IDENTIFICATION)
+        self.source = SeededSource(device, entropy)
         self._timeout = timeout
         self._predict = predict
         self._memory = EngineContents()
@@ -244,6 +257,8 @@ class Accelerator(EngineDriver):
 
     def _execute(self, command: int, register: Register = registers.COMMAND) -> None:
         done = registers.INTERRUPT_STATUS["DONE"].mask
+        if command != Command.WIPE or register is not registers.COMMAND:
+            self.source.prepare()
         self._write(registers.INTERRUPT_STATUS, done)
         self._write(register, command)
         while not self._read(registers.INTERRUPT_STATUS):

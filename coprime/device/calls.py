@@ -1,5 +1,6 @@
 """The driver of engines of byte strings: calls with inputs and outputs by the names of slots."""
 
+import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from coprime.device.base import (
     write_block,
 )
 from coprime.device.jobs import EngineError, IdentificationError
+from coprime.device.source import Entropy, SeededSource
 from coprime.engine.capabilities import Error
 
 __all__ = ["CallAccelerator", "CallResult"]
@@ -78,6 +80,11 @@ class CallAccelerator:
     interface : that of the engine's design
     timeout : seconds that a call may take on hardware without moving a word; None: no limit
     predict : `predict` of the engine's design, for `predicted_cycles` next to the measured ones
+    entropy : what a random source in the hardware is seeded from; the operating system by default
+
+    Attributes
+    ----------
+    source : the random source in the hardware, if there is one
 
     Raises
     ------
@@ -91,6 +98,7 @@ class CallAccelerator:
         *,
         timeout: float | None = None,
         predict: PredictCall | None = None,
+        entropy: Entropy = os.urandom,
     ):
         self._device = device
         self.interface = interface
@@ -98,6 +106,7 @@ class CallAccelerator:
         self._predict = predict
         self._set: str | None = None
         self._identify()
+        self.source = SeededSource(device, entropy)
 
     def call(
         self,
@@ -123,6 +132,7 @@ class CallAccelerator:
         for slot in [one for one in streams if not one.streamed]:
             self._load(slot, values[slot.name])
         self._raise_errors()
+        self.source.prepare()
         self._write(registers.INTERRUPT_STATUS, _DONE)
         self._write(registers.COMMAND, call.code)
         found = {}

@@ -6,7 +6,7 @@ them all.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from coprime.cells.target import Target
 from coprime.errors import hint
 from coprime.exponentiators.names import BLINDINGS, EXPONENTIATORS
 from coprime.parameters import AnyParameter, BudgetParameter, ChoiceParameter, Parameter
+from coprime.random.kinds import RandomSource
 
 from .budget import Candidate, SliceBudget
 from .former_parameters import check_former
@@ -267,12 +268,13 @@ class Choice:
     """A family with a value for each of its parameters: one point of the design space.
 
     Optional operations that it has are values, too: 1, by their names in lower case. If it is
-    `bare` it is a core of a lean node.
+    `bare` it is a core of a lean node. `source` is where its accelerator has random bytes from.
     """
 
     family: Family
     values: Mapping[str, int | str]
     bare: bool = False
+    source: RandomSource = RandomSource.STREAM
 
     def __hash__(self) -> int:
         return hash((self.family.name, frozenset(self.values.items())))
@@ -313,7 +315,7 @@ class Choice:
 
     def of_size(self, bits: int) -> "Choice":
         """The same with another max_bits."""
-        return Choice(self.family, {**self.values, MAX_BITS: bits})
+        return replace(self, values={**self.values, MAX_BITS: bits})
 
     @property
     def module_name(self) -> str:
@@ -322,7 +324,7 @@ class Choice:
 
     def command(self, verb: str, target: Target | None = None) -> str:
         """The command line that treats this point again, as `coprime VERB FAMILY ...`."""
-        return command_line(verb, self.family.name, self.values, target)
+        return command_line(verb, self.family.name, self.values, target, self.source)
 
 
 def module_name(family: str) -> str:
@@ -331,10 +333,18 @@ def module_name(family: str) -> str:
 
 
 def command_line(
-    verb: str, name: str, values: Mapping[str, int | str], target: Target | None
+    verb: str,
+    name: str,
+    values: Mapping[str, int | str],
+    target: Target | None,
+    source: RandomSource = RandomSource.STREAM,
 ) -> str:
-    """`coprime VERB NAME -p ...`, with the values and the target, if one is given."""
+    """`coprime VERB NAME -p ...`, with the values and the target, if one is given, and the source
+    of random bytes, if it is in the hardware.
+    """
     words = ["coprime", verb, name, *(f"-p {key}={value}" for key, value in values.items())]
+    if source is not RandomSource.STREAM:
+        words.append(f"--random {source.value}")
     if target is not None:
         words.append(f"--target {target.value}")
     return " ".join(words)

@@ -28,7 +28,7 @@ def kept_accelerator(
     paddings: Collection[Padding] = (),
 ) -> str:
     """`accelerator_verilog` with AXI4-Lite."""
-    names = tuple(padding.value for padding in paddings)
+    names = (*(padding.value for padding in paddings), choice.source.value)
     return _kept(
         choice,
         (choice.family.name, *names, target.value, repr(sorted(choice.values.items()))),

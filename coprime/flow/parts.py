@@ -49,7 +49,7 @@ def accelerator_verilog(
 def _accelerator_verilog(
     choice: Choice | CallChoice, target: Target, bus: Bus, paddings: tuple[Padding, ...]
 ) -> str:
-    hardware = AxiAccelerator(choice.design.hardware(target), bus, paddings)
+    hardware = AxiAccelerator(choice.design.hardware(target), bus, paddings, choice.source)
     header = _header(choice, target, bus, paddings)
     return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from amaranth.lib import wiring
 
 from coprime import __version__
+from coprime.bus import registers
 from coprime.bus.axi4_lite import flat_ports
 from coprime.bus.axi_accelerator import bus_signature, random_ports
 from coprime.bus.kinds import Bus
@@ -21,6 +22,8 @@ from coprime.cells.target import Target
 from coprime.flow.parts import build_command
 from coprime.padding.scheme import Padding
 from coprime.parameters import AnyParameter
+from coprime.random.generator import Generator
+from coprime.random.kinds import RandomSource
 
 from .figures import Figures
 from .sheet import Cell
@@ -133,7 +136,7 @@ class Kind(ABC):
     cores = 1
     headers: tuple[str, ...] = (C_HEADER,)
     """Names of the C headers of registers, and of what else software needs the numbers of."""
-    changing: tuple[str, ...] = ("TIME",)
+    changing: tuple[str, ...] = ("TIME", registers.RANDOM_STATUS.name)
     """Names of registers that have no value to be known after a reset."""
     software: str
     """Template of the README's step on software."""
@@ -168,7 +171,7 @@ class Kind(ABC):
     @property
     @abstractmethod
     def draws(self) -> bool:
-        """Whether there is a port for random bytes."""
+        """Whether it takes random bytes."""
 
     @property
     def made_headers(self) -> Mapping[str, str]:
@@ -255,7 +258,22 @@ class Description:
     @property
     def random(self) -> bool:
         """Whether there is a port for random bytes."""
-        return self.kind.draws
+        return self.kind.draws and not self.sourced
+
+    @property
+    def source(self) -> RandomSource:
+        """Where random bytes come from, if it takes some."""
+        return RandomSource.STREAM if isinstance(self.choice, ClusterChoice) else self.choice.source
+
+    @property
+    def sourced(self) -> bool:
+        """Whether there is a source of random bytes in the hardware."""
+        return self.source is not RandomSource.STREAM
+
+    @property
+    def source_cycles(self) -> int:
+        """Cycles from a reset until a source in the hardware can be seeded."""
+        return Generator.start_cycles()
 
     @property
     def headers(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """Running calls of engines of byte strings in simulation, compared with their references."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -12,6 +13,10 @@ from coprime.device.calls import CallAccelerator
 from coprime.device.jobs import EngineError
 from coprime.device.simulated import open_simulation
 from coprime.engine.capabilities import Error
+from coprime.model.hash_drbg import HashDrbg
+from coprime.random.kinds import RandomSource
+from coprime.random.programs import SEED_LEAST
+from coprime.random.steps import REQUEST_BYTES, WORD_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +61,18 @@ def run_call(
     """Run one call, and compare its outputs with the reference.
 
     Inputs that are not in `values` are drawn from the seed. Of these the engine draws itself those
-    that it can, from a random source that gives it the same bytes. Raises EngineError, before
+    that it can, from a random source that gives it the same bytes, or from one in the hardware
+    that is seeded with bytes drawn from the seed, too. Raises EngineError, before
     anything is built, if the hardware would refuse.
     """
     design = choice.design
     interface = design.interface
     inputs = {**_drawn(call, parameter_set, seed, values), **values}
     drawn = [name for name in call.inputs if name in call.optional and name not in values]
+    material = Random(seed).randbytes(SEED_LEAST * WORD_BYTES)
+    if choice.source is not RandomSource.STREAM:
+        source = _requests(material)
+        inputs |= {name: bytes(islice(source, len(inputs[name]))) for name in drawn}
     random = b"".join(inputs[name] for name in drawn)
     loaded = {name: inputs[name] for name in call.takes if name in inputs and name not in drawn}
     outcome = design.predict(call, parameter_set, loaded, random)
@@ -71,7 +81,7 @@ def run_call(
     with open_simulation(choice, trace=trace) as device:
         device.progress = progress
         device.give_random(random)
-        driver = CallAccelerator(device, interface)
+        driver = CallAccelerator(device, interface, entropy=lambda _: material)
         start, before = time.perf_counter(), device.cycles
         result = driver.call(call.name, loaded, parameter_set=parameter_set)
         seconds, clock = time.perf_counter() - start, device.cycles - before
@@ -90,6 +100,13 @@ def run_call(
         seconds=seconds,
         cycles_per_second=clock / seconds,
     )
+
+
+def _requests(material: bytes) -> Iterator[int]:
+    """The bytes of the hardware's source, seeded with this material."""
+    generator = HashDrbg(material)
+    while True:
+        yield from generator.generate(REQUEST_BYTES)
 
 
 def _drawn(call: Call, parameter_set: str, seed: int, given: Values) -> Values:

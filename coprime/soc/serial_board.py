@@ -46,9 +46,10 @@ class SerialBoard(wiring.Component):
 def serial_board_verilog(choice: Choice | CallChoice, divisor: int | Fraction) -> str:
     """Verilog of the board with a design's accelerator; the top module is MODULE_NAME.
 
-    Raises ValueError for a design that takes random bytes, TypeError or ValueError for a divisor
-    that SerialBridge refuses.
+    Raises ValueError for a design that takes random bytes from outside, TypeError or ValueError for
+    a divisor that SerialBridge refuses.
     """
-    accelerator = SerialAccelerator(choice.design.hardware(Target.GENERIC), divisor)
+    hardware = choice.design.hardware(Target.GENERIC)
+    accelerator = SerialAccelerator(hardware, divisor, choice.source)
     header = f"{MODULE_NAME}: {choice.family.name} behind a serial wire, {divisor} cycles a bit"
     return to_verilog(SerialBoard(accelerator), MODULE_NAME, header=header)

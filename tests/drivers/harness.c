@@ -796,6 +796,14 @@ static void run(const char *name)
 #endif
     if (strcmp(name, "open") == 0) {
         open_driver();
+    } else if (strcmp(name, "needs_seed") == 0) {
+        printf("0 0%x 0%x", (unsigned)coprime_needs_seed(&driver), driver.source);
+    } else if (strcmp(name, "seed") == 0) {
+        size_t size;
+        uint8_t *const material = octets(word() + 1, &size);
+
+        printf("%d", coprime_seed(&driver, material, (uint32_t)size));
+        free(material);
     } else if (strcmp(name, "limit") == 0) {
         limit = decimal();
         driver.wait = simulated_wait;

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -18,6 +19,7 @@ from coprime.package.describe import describe
 from coprime.package.package import package, write_package
 from coprime.package.predicted import PredictedOnce
 from coprime.padding.scheme import Padding
+from coprime.random.kinds import RandomSource
 from tests.calls.vault import INTERFACE, VAULT
 from tests.drivers.harness import CALLS, DRIVER, compile_c
 from tests.package import test_example as example
@@ -39,6 +41,15 @@ def contents(request):
 @pytest.mark.parametrize("bus", Bus)
 def test_the_testbench_passes(tmp_path, bus):
     write_package(VAULT, Target.GENERIC, tmp_path, bus)
+    assert_passes(tmp_path)
+
+
+@ICARUS
+@pytest.mark.clients
+def test_the_testbench_with_a_source_in_the_hardware_passes(tmp_path):
+    choice = replace(VAULT, source=RandomSource.SEEDED)
+    write_package(choice, Target.GENERIC, tmp_path)
+    assert "s_axis_random" not in (tmp_path / f"{choice.module_name}.v").read_text()
     assert_passes(tmp_path)
 
 

@@ -7,9 +7,10 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from coprime.bus.axi4_lite import AXI4Lite
-from coprime.bus.axi_accelerator import front_end_of, with_reset
+from coprime.bus.axi_accelerator import connect_registers, front_end_of, with_reset
 from coprime.bus.serial.bridge import SerialBridge
 from coprime.calls.without_random import wired_without_random
+from coprime.random.kinds import RandomSource
 
 
 class SerialAccelerator(wiring.Component):
@@ -17,9 +18,11 @@ class SerialAccelerator(wiring.Component):
 
     Parameters
     ----------
-    engine : as of AxiAccelerator; not one of numbers that draws random bytes (ValueError). The
-        calls of one of byte strings need all their inputs.
+    engine : as of AxiAccelerator
     divisor : clock cycles of a bit, as SerialBridge's
+    source : where random bytes come from. Without one in the hardware, the engine must not be one
+        of numbers that draws random bytes (ValueError), and the calls of one of byte strings need
+        all their inputs.
 
     Members
     -------
@@ -28,12 +31,21 @@ class SerialAccelerator(wiring.Component):
     irq (1 bit, out): a command has ended, and the host has not taken notice yet
     """
 
-    def __init__(self, engine: wiring.Component, divisor: int | Fraction):
-        engine = wired_without_random(engine)
-        self.front_end = front_end_of(engine)
-        if self.front_end.draws:
-            raise ValueError("a serial accelerator has no source of random bytes for blinding")
-        self.engine = engine
+    def __init__(
+        self,
+        engine: wiring.Component,
+        divisor: int | Fraction,
+        source: RandomSource = RandomSource.STREAM,
+    ):
+        if source is RandomSource.STREAM:
+            engine = wired_without_random(engine)
+        self.front_end = front_end_of(engine, source=source)
+        if self.front_end.draws and source is RandomSource.STREAM:
+            raise ValueError(
+                "a serial accelerator has no source of random bytes for blinding: add one to the"
+                " hardware with --random seeded"
+            )
+        self.engine, self.source = engine, source
         self.bridge = SerialBridge(divisor)
         super().__init__({"rx": In(1), "tx": Out(1, init=1), "session": Out(1), "irq": Out(1)})
 
@@ -47,7 +59,7 @@ class SerialAccelerator(wiring.Component):
         m.submodules.front_end = by_bridge(front_end)
         m.submodules.slave = by_bridge(slave)
         connect(m, front_end.engine, engine)
-        connect(m, slave.registers, front_end.registers)
+        connect_registers(m, slave.registers, front_end, self.source, by_bridge)
         connect(m, bridge.axi, slave.axi)
         m.d.comb += [
             bridge.rx.eq(self.rx),

@@ -9,6 +9,7 @@ from ..options import (
     add_folder,
     add_modulus_key,
     add_paddings,
+    add_random,
     add_target,
 )
 
@@ -19,6 +20,7 @@ def add_options(parser: Parser) -> None:
     add_modulus_key(parser)
     add_target(parser, default=Target.GENERIC.value)
     add_paddings(parser)
+    add_random(parser)
     add_bus(parser)
     text = "clock of the system that it goes into, for constraints and the data sheet"
     parser.number("--clock", text, metavar="MHZ", kind=float)

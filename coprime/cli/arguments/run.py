@@ -14,6 +14,7 @@ from ..options import (
     add_key,
     add_paddings,
     add_passphrase,
+    add_random,
     hexadecimal,
     modulus,
 )
@@ -57,6 +58,7 @@ def add_options(parser: Parser) -> None:
         " the designs within the budget. Without operands, or with --m alone, nothing is simulated",
     )
     add_paddings(parser)
+    add_random(parser)
     parser.path("--trace", metavar="FST", help="file to write waveforms to")
     add_json(parser)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from coprime.calls.interface import Slot
 from coprime.catalog import CALL_FAMILIES
 
-from ..options import Parser, add_json, add_parameters, hexadecimal_bytes
+from ..options import Parser, add_json, add_parameters, add_random, hexadecimal_bytes
 
 
 def add_options(parser: Parser, family: str) -> None:
@@ -39,6 +39,7 @@ def add_options(parser: Parser, family: str) -> None:
             option = f"{option_of(slot.name)}-bytes"
             parser.add_argument(option, dest=length_of(slot.name), type=int, metavar="N", help=text)
     parser.number("--seed", "seed of what is random", 1)
+    add_random(parser)
     parser.path("--trace", metavar="FST", help="file to write waveforms to")
     add_json(parser)
 

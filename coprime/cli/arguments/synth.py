@@ -14,6 +14,7 @@ from ..options import (
     add_json,
     add_modulus_key,
     add_paddings,
+    add_random,
     add_target,
 )
 
@@ -24,6 +25,7 @@ def add_options(parser: Parser) -> None:
     add_modulus_key(parser)
     add_target(parser, also=(UNIT_GATE,))
     add_paddings(parser)
+    add_random(parser)
     add_bus(parser)
     text = (
         "engine (default); accelerator: with its registers and its slave on the bus;"

@@ -107,6 +107,7 @@ struct coprime {
     bool equal_primes;         /* Both primes are loaded with the length of the longer one. */
     bool checked;              /* coprime_private checks its result with the public exponent. */
     uint32_t paddings;         /* In hardware: bit 0 PKCS #1 v1.5, bit 1 OAEP, bit 2 PSS. */
+    uint32_t source;           /* Of random bytes: as CAPABILITIES.SOURCE. 1: coprime_seed seeds it. */
 
     /* Private to the driver. */
     uint32_t held;             /* Bit k is 1 if the engine has the operand with number k. */
@@ -310,6 +311,22 @@ int coprime_padded_public(struct coprime *driver, const struct coprime_padding *
 int coprime_padded_private(struct coprime *driver, const struct coprime_padding *padding,
                            const uint8_t *input, uint32_t input_size, uint8_t *output,
                            uint32_t *output_size);
+
+/* Bytes of seed material that are enough for a random source in the hardware, and the most. */
+#define COPRIME_SEED_BYTES 48u
+#define COPRIME_SEED_MOST_BYTES 192u
+
+/* Whether the random source in the hardware has no seed, or soon needs another one: commands that
+   take random bytes wait without one. False if there is no source, or if it takes no seed. Ask before
+   each such command, or every 32,768 * 128 bytes. */
+bool coprime_needs_seed(const struct coprime *driver);
+
+/* Seed the random source in the hardware with COPRIME_SEED_BYTES to COPRIME_SEED_MOST_BYTES, a
+   multiple of 4, from a cryptographic random number generator: 32 bytes of entropy, 16 of a nonce,
+   and what else is to be mixed in. It is mixed with what the source was seeded with before. A command
+   may be running. Errors: COPRIME_ERROR_SIZE; COPRIME_ERROR_UNSUPPORTED if there is no source, or none
+   that takes a seed; COPRIME_ERROR_RANDOM if its test has failed. */
+int coprime_seed(struct coprime *driver, const uint8_t *material, uint32_t size);
 
 /* Overwrite the accelerator's memory: keys, input and output, slots. With slots, a call that is busy
    is given up. Errors: COPRIME_ERROR_BUSY, COPRIME_ERROR_TIMEOUT. */

@@ -757,6 +757,7 @@ int coprime_open(struct coprime *driver)
     driver->checked = (word & COPRIME_CAPABILITIES_CHECKED_MASK) != 0;
     driver->paddings =
         (word & COPRIME_CAPABILITIES_PADDINGS_MASK) >> COPRIME_CAPABILITIES_PADDINGS_SHIFT;
+    driver->source = (word & COPRIME_CAPABILITIES_SOURCE_MASK) >> COPRIME_CAPABILITIES_SOURCE_SHIFT;
     return word & COPRIME_CAPABILITIES_SLOTS_MASK ? open_slots(driver) : open_numbers(driver);
 }
 
@@ -1141,6 +1142,64 @@ int coprime_padded_private(struct coprime *driver, const struct coprime_padding 
                            uint32_t *output_size)
 {
     return run_padded(driver, padding, true, input, input_size, output, output_size);
+}
+
+/* CAPABILITIES.SOURCE of a source that software seeds; RANDOM_STATUS.STATE; reads after which a source
+   is taken to be out of order. */
+enum { SEEDED_SOURCE = 1 };
+enum { SOURCE_TESTING, SOURCE_UNSEEDED, SOURCE_READY };
+enum { SOURCE_POLLS = 100000 };
+
+static uint32_t source_state(uint32_t status)
+{
+    return (status & COPRIME_RANDOM_STATUS_STATE_MASK) >> COPRIME_RANDOM_STATUS_STATE_SHIFT;
+}
+
+/* RANDOM_STATUS once the random source neither tests nor seeds itself, which takes some thousand
+   cycles; its last value if it does not end. */
+static uint32_t settled_source(const struct coprime *driver)
+{
+    uint32_t status = 0;
+
+    for (uint32_t i = 0; i < SOURCE_POLLS && source_state(status) == SOURCE_TESTING; ++i) {
+        status = read(driver, COPRIME_RANDOM_STATUS);
+    }
+    return status;
+}
+
+bool coprime_needs_seed(const struct coprime *driver)
+{
+    uint32_t status;
+
+    if (driver->source != SEEDED_SOURCE) {
+        return false;
+    }
+    status = settled_source(driver);
+    return source_state(status) == SOURCE_UNSEEDED ||
+           (source_state(status) == SOURCE_READY && status & COPRIME_RANDOM_STATUS_AGES_MASK);
+}
+
+int coprime_seed(struct coprime *driver, const uint8_t *material, uint32_t size)
+{
+    uint32_t status;
+
+    if (driver->source != SEEDED_SOURCE) {
+        return COPRIME_ERROR_UNSUPPORTED;
+    }
+    if (size < COPRIME_SEED_BYTES || size > COPRIME_SEED_MOST_BYTES || size % 4) {
+        return COPRIME_ERROR_SIZE;
+    }
+    for (uint32_t i = 0; i < size; i += 4) {
+        write(driver, COPRIME_RANDOM_SEED,
+              (uint32_t)material[i] << 24 | (uint32_t)material[i + 1] << 16 |
+                  (uint32_t)material[i + 2] << 8 | material[i + 3]);
+    }
+    write(driver, COPRIME_RANDOM_CONTROL, COPRIME_RANDOM_CONTROL_SEED_MASK);
+    status = settled_source(driver);
+    if (status == NO_ANSWER) {
+        return COPRIME_ERROR_DEVICE;
+    }
+    return source_state(status) == SOURCE_READY ? COPRIME_ERROR_NONE : COPRIME_ERROR_RANDOM;
 }
 
 int coprime_wipe(struct coprime *driver)

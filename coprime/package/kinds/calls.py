@@ -6,7 +6,7 @@ from dataclasses import replace
 from coprime.bus import registers
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Register
-from coprime.bus.shared_registers import CALL_REGISTERS, call_fields
+from coprime.bus.shared_registers import call_fields, defined_call_registers
 from coprime.calls.interface import CallDesign
 from coprime.catalog import CallChoice
 from coprime.cells.target import Target
@@ -32,7 +32,8 @@ class CallKind(Kind):
     """
 
     purpose = "cryptography"
-    changing = ("STATUS", "DATA_WINDOW")  # the engine clears itself; a word needs a slot
+    # The engine clears itself, and a source of random bytes tests itself; a word needs a slot.
+    changing = ("STATUS", "DATA_WINDOW", "RANDOM_STATUS")
     software = "software_calls.md.j2"
 
     def __init__(self, choice: CallChoice):
@@ -57,12 +58,13 @@ class CallKind(Kind):
     def registers(self) -> tuple[Register, ...]:
         """Those of slots; STATUS starts nothing."""
         status = replace(registers.STATUS.without("DECRYPT", "START"), access="R")
-        return tuple(status if one is registers.STATUS else one for one in CALL_REGISTERS)
+        known = defined_call_registers(sourced=bool(self.choice.source.code))
+        return tuple(status if one is registers.STATUS else one for one in known)
 
     @property
     def values(self) -> Mapping[str, Mapping[str, int]]:
         """Those that identify the engine."""
-        fields = call_fields(self.design.interface)
+        fields = call_fields(self.design.interface, self.choice.source.code)
         return {register.name: values for register, values in fields.items()}
 
     @property

@@ -53,12 +53,13 @@ class NumberKind(Kind):
     @property
     def registers(self) -> tuple[Register, ...]:
         """Those of an accelerator, of its paddings too."""
-        return defined_registers(self.engine, padded=bool(self.paddings))
+        sourced = bool(self.choice.source.code)
+        return defined_registers(self.engine, padded=bool(self.paddings), sourced=sourced)
 
     @property
     def values(self) -> Mapping[str, Mapping[str, int]]:
         """Those that identify the engine."""
-        fields = identity_fields(self.engine, mask_of(self.paddings))
+        fields = identity_fields(self.engine, mask_of(self.paddings), self.choice.source.code)
         return {register.name: values for register, values in fields.items()}
 
     @property

@@ -31,7 +31,7 @@ def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
         longest = max(longest, -(-bits // 32) * 32)
         return f"{max(bits, 1)}'h{value:x}"
 
-    engine, quick_engine = CallChecks(design), CallChecks(design)
+    engine, quick_engine = (CallChecks(design, own.source) for _ in range(2))
     given = {
         "own": own,
         "registers": RegisterChecks(own),

@@ -11,6 +11,7 @@ from random import Random
 
 from coprime.calls.interface import WIPE, Call, CallDesign, EngineInterface, Slot, Values
 from coprime.engine.capabilities import COMMAND_BITS, Error
+from coprime.random.kinds import RandomSource
 
 from .random_bytes import random_bytes
 
@@ -78,10 +79,11 @@ class CallChecks:
     Parameters
     ----------
     design : the engine's
+    source : where the accelerator has random bytes from
     """
 
-    def __init__(self, design: CallDesign):
-        self.design = design
+    def __init__(self, design: CallDesign, source: RandomSource = RandomSource.STREAM):
+        self.design, self.source = design, source
         self.interface: EngineInterface = design.interface
         self._drawn: dict[tuple[str, int, int, bool], CallVector] = {}
         self.all_cycles = 0
@@ -230,7 +232,7 @@ class CallChecks:
     def _with_random(self, call: Call, number: int) -> CallVector:
         """With random bytes in place of all inputs that the engine can draw."""
         drawn = [name for name in call.inputs if name in call.optional]
-        source = random_bytes()
+        source = random_bytes(self.source)
         values = {
             **self._draw(call, number, 1),
             **{name: source(self.interface.slot[name].length(number)) for name in drawn},

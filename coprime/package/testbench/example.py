@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from coprime.bus.kinds import Bus
+from coprime.random.programs import SEED_LEAST
 
 from ..description import Description
 from ..templates import filled
@@ -11,6 +12,7 @@ from .register_checks import RegisterChecks
 NAME = "sim/cocotb_example.py"
 LONGEST = 100_000
 """Cycles of an operation that Icarus Verilog simulates in less than a minute under cocotb."""
+_SEEDING = ("RANDOM_SEED", "RANDOM_CONTROL")  # registers that seed a source
 _CYCLE_US = 0.01  # of the example's clock
 _MASTERS = {Bus.AXI4_LITE: ("AxiLiteBus", "AxiLiteMaster"), Bus.AXI4: ("AxiBus", "AxiMaster")}
 
@@ -24,6 +26,8 @@ def files(own: Description, cells: str | None) -> Mapping[str, str]:
             example.template,
             own=own,
             used=example.used,
+            seeding=_SEEDING if own.sourced else (),
+            seed_words=SEED_LEAST,
             bus=bus,
             master=master,
             identification=RegisterChecks(own).identification,

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from importlib import resources
 
+from coprime.bus import registers
 from coprime.cells.target import Target
 
 from ..description import Description
 from ..templates import filled
 from . import example
-from .random_bytes import SEED
+from .random_bytes import MATERIAL, SEED
 from .register_checks import RegisterChecks
 
 # C++20 has the coroutines in which --timing waits; the last two are what the Python package
@@ -79,4 +80,6 @@ def _testbench(own: Description) -> str:
         driven=_DRIVEN,
         preset=_PRESET,
         seed=SEED,
+        material=[int.from_bytes(MATERIAL[k : k + 4]) for k in range(0, len(MATERIAL), 4)],
+        control=registers.RANDOM_CONTROL,
     )

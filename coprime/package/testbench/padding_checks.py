@@ -85,10 +85,10 @@ class PaddedNumbers:
 
         Raises AssertionError if `cryptography` does not decrypt it.
         """
-        encoder: EncryptionPadding = Oaep(random=random_bytes())
+        encoder: EncryptionPadding = Oaep(random=random_bytes(self.own.source))
         theirs: AsymmetricPadding = _OAEP
         if scheme is Scheme.PKCS1:
-            encoder, theirs = Pkcs1Encryption(random_bytes()), reference.PKCS1v15()
+            encoder, theirs = Pkcs1Encryption(random_bytes(self.own.source)), reference.PKCS1v15()
         key = self.key
         ciphertext = pow(int.from_bytes(encoder.encode(_MESSAGE, key.bits)), key.e, key.n)
         if keys.library_key(key).decrypt(ciphertext.to_bytes(key.size), theirs) != _MESSAGE:
@@ -97,7 +97,7 @@ class PaddedNumbers:
 
     def signature(self, scheme: Scheme, key: keys.RsaPrivateKey) -> int:
         """Of the message; with PSS, its salt is random bytes."""
-        encoder: SignaturePadding = Pss(salt_length=_SALT, random=random_bytes())
+        encoder: SignaturePadding = Pss(salt_length=_SALT, random=random_bytes(self.own.source))
         theirs: AsymmetricPadding = _PSS
         if scheme is Scheme.PKCS1_SIGNATURE:
             encoder, theirs = Pkcs1Signature(), reference.PKCS1v15()

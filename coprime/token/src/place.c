@@ -2,8 +2,10 @@
 
 #include "place.h"
 
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "debug.h"
 #include "secret.h"
@@ -144,6 +146,23 @@ static int open_cluster(struct place *place)
     return error;
 }
 
+/* Seed the random source of the accelerator from the operating system, if it wants to be. */
+static int seed_source(struct coprime *driver)
+{
+    uint8_t material[COPRIME_SEED_BYTES];
+    int error;
+
+    if (!coprime_needs_seed(driver)) {
+        return 0;
+    }
+    if (getentropy(material, sizeof material)) {
+        return COPRIME_ERROR_RANDOM;
+    }
+    error = coprime_seed(driver, material, sizeof material);
+    OPENSSL_cleanse(material, sizeof material);
+    return error;
+}
+
 int place_begin_use(struct place *place)
 {
     const bool shared = place->kind->lock != NULL;
@@ -162,7 +181,7 @@ int place_begin_use(struct place *place)
         return COPRIME_ERROR_BUSY;
     }
     if (!fresh) {
-        return 0;
+        return seed_source(&place->driver);
     }
     debug_say("%s:%s is opened", place->kind->name, place->name ? place->name : "");
     place->count = 1;
@@ -170,7 +189,7 @@ int place_begin_use(struct place *place)
     error = coprime_open(&place->driver);
     error = error == COPRIME_ERROR_IDENTIFICATION ? open_cluster(place) : error;
     place->known = error == 0;
-    return error;
+    return error ? error : seed_source(&place->driver);
 }
 
 void place_end_use(struct place *place)

@@ -1,0 +1,135 @@
+"""The random source in the hardware, as both drivers and a serial link reach it."""
+
+import pytest
+
+from coprime.bus import registers
+from coprime.bus.axi_accelerator import AxiAccelerator
+from coprime.bus.kinds import Bus
+from coprime.bus.shared_registers import RANDOM_REGISTERS
+from coprime.device.base import BusError, DeviceError
+from coprime.device.calls import CallAccelerator
+from coprime.device.simulated import SimulatedDevice
+from coprime.device.source import SeededSource
+from coprime.flow.simulation import build_simulation
+from coprime.flow.verilog import to_verilog
+from coprime.model.hash_drbg import HashDrbg
+from coprime.random.generator import SourceState
+from coprime.random.kinds import RandomSource
+from tests.calls.mock import INTERFACE, MockCalls
+from tests.drivers.harness import CALLS, DRIVER, HARNESS, Harness, compile_c
+
+MATERIAL = bytes(range(7, 55))
+LONG = bytes(range(192))
+NAME = "coprime_sourced"
+UNSUPPORTED, SIZE = 1, 260
+
+
+def verilog(source=RandomSource.SEEDED):
+    return to_verilog(AxiAccelerator(MockCalls(), Bus.AXI4_LITE, source=source), NAME)
+
+
+@pytest.fixture
+def device():
+    with SimulatedDevice(verilog(), NAME) as opened:
+        yield opened
+
+
+def drawn(driver):
+    """Four bytes that the engine draws."""
+    driver.wipe()
+    return driver.call("DRAW", {}, parameter_set="short").outputs["second"]
+
+
+def test_the_driver_seeds_it_from_the_system_before_the_first_command(device):
+    asked = []
+
+    def entropy(size):
+        asked.append(size)
+        return MATERIAL
+
+    driver = CallAccelerator(device, INTERFACE, entropy=entropy)
+    assert driver.source.kind is RandomSource.SEEDED
+    wanted = HashDrbg(MATERIAL).generate(128)
+    assert [drawn(driver) for _ in range(3)] == [wanted[k : k + 4] for k in (0, 4, 8)]
+    assert asked == [48] and driver.source.requests == 1
+    assert driver.source.state is SourceState.READY
+    device.reset()
+    assert drawn(driver) == wanted[:4] and asked == [48, 48]
+
+
+def test_seeds_are_mixed_and_a_restart_forgets_them(device):
+    source = SeededSource(device)
+    source.seed(MATERIAL)
+    source.seed(LONG)
+    model = HashDrbg(MATERIAL)
+    model.reseed(LONG)
+    driver = CallAccelerator(device, INTERFACE, entropy=lambda size: MATERIAL)
+    assert drawn(driver) == model.generate(128)[:4]
+    source.restart()
+    assert source.state is SourceState.UNSEEDED
+    assert drawn(driver) == HashDrbg(MATERIAL).generate(128)[:4]
+
+
+def test_a_seed_of_a_wrong_length_is_refused(device):
+    source = SeededSource(device)
+    for size in (47, 196):
+        with pytest.raises(ValueError, match=f"not {size}"):
+            source.seed(bytes(size))
+    with pytest.raises(DeviceError, match="does not take its seed"):
+        source.seed(bytes(44))
+
+
+def test_a_command_waits_until_it_is_seeded(device):
+    """So the status says."""
+    driver = CallAccelerator(device, INTERFACE)
+    device.write32(registers.PARAMETER_SET.address, 0)
+    while driver.source.state is SourceState.TESTING:
+        pass
+    device.write32(registers.INTERRUPT_ENABLE.address, 1)
+    device.write32(registers.COMMAND.address, 40)
+    assert not device.wait(20_000)
+    status = device.read32(registers.RANDOM_STATUS.address)
+    assert registers.RANDOM_STATUS["WANTED"].of(status)
+    assert device.read32(registers.WAITING.address) & registers.WAITING["RANDOM"].mask
+    driver.source.seed(MATERIAL)
+    assert device.wait(20_000)
+
+
+def test_there_are_no_registers_of_it_without_it():
+    with SimulatedDevice(verilog(RandomSource.STREAM), NAME) as device:
+        assert SeededSource(device).kind is RandomSource.STREAM
+        SeededSource(device).prepare()
+        for register in RANDOM_REGISTERS:
+            with pytest.raises(BusError):
+                device.read32(register.address)
+
+
+def test_registers_are_readable_and_writable_as_the_map_says(device):
+    for register in RANDOM_REGISTERS:
+        if not register.readable:
+            with pytest.raises(BusError):
+                device.read32(register.address)
+        if not register.writable:
+            with pytest.raises(BusError):
+                device.write32(register.address, 0)
+    device.write32(registers.RANDOM_CONTROL.address, 0)  # no effect
+
+
+def test_the_c_driver_seeds_it(tmp_path):
+    simulation = build_simulation(verilog(), NAME)
+    program = compile_c(
+        tmp_path, "harness", "-DSIMULATION", "-DCALLS", HARNESS, DRIVER, CALLS, simulation
+    )
+    harness = Harness(program)
+    harness("limit", 100_000)
+    assert harness("open")[0] == 0
+    assert harness("needs_seed") == (0, 1, 1)
+    for size in (44, 50, 196):
+        assert harness("seed", "x" + bytes(size).hex())[0] == SIZE
+    assert harness("seed", "x" + MATERIAL.hex())[0] == 0
+    assert harness("needs_seed") == (0, 0, 1)
+    assert harness("parameter_set", 0)[0] == 0
+    assert harness("start", 40)[0] == 0 and harness("end")[0] == 0
+    code, *found = harness("read_slot", 1, 4)
+    assert code == 0 and found[-1].to_bytes(5) == b"\1" + HashDrbg(MATERIAL).generate(4)
+    harness.close()
