@@ -3,13 +3,13 @@
 import argparse
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CALL_FAMILIES, FAMILIES, MODULUS, Choice, choose_calls
+from coprime.catalog import CALL_FAMILIES, FAMILIES, MODULUS, CallChoice, Choice, choose_calls
 from coprime.rsa import fixed_keys, keys
 from coprime.runs.numbers import random_key_lengths, random_lengths, random_numbers
-from coprime.soc import decryption, encryption, exponentiation, ml_kem
+from coprime.soc import decryption, encryption, exponentiation, ml_kem, secure_boot
 from coprime.soc.paddings import PADDINGS
 
-from .arguments.soc import ML_KEM, MODEXP
+from .arguments.soc import ML_KEM, MODEXP, SECURE_BOOT
 from .key_files import load_private
 from .options import (
     FAILED,
@@ -32,9 +32,12 @@ def run(options: argparse.Namespace) -> int:
     Raises ValueError for options that exclude each other.
     """
     if options.family in CALL_FAMILIES:
-        return _ml_kem(options)
-    if options.operation == ML_KEM or options.set is not None:
-        raise ValueError(f"ML-KEM is for an engine of byte strings, and {options.family} is none")
+        return _calls(options)
+    if options.operation in (ML_KEM, SECURE_BOOT) or options.set is not None:
+        what = "secure boot" if options.operation == SECURE_BOOT else "ML-KEM"
+        raise ValueError(f"{what} is for an engine of byte strings, and {options.family} is none")
+    if options.alter is not None:
+        raise ValueError(f"--alter is for images: add --operation {SECURE_BOOT}, with lattice")
     choice = chosen_engine(options, "the system")
     if options.operation == MODEXP:
         return _exponentiate(options, choice)
@@ -73,29 +76,53 @@ def run(options: argparse.Namespace) -> int:
     return 0 if right and done.engine == done.predicted else FAILED
 
 
-def _ml_kem(options: argparse.Namespace) -> int:
-    """A key pair and its use by firmware; 1 if a result or the cycles are wrong."""
-    if options.operation != ML_KEM:
-        raise ValueError(f"{options.family} works on byte strings: add --operation {ML_KEM}")
+def _calls(options: argparse.Namespace) -> int:
+    """An engine of byte strings, used by firmware; 1 if a result or the cycles are wrong."""
+    operation = options.operation
+    if operation not in (ML_KEM, SECURE_BOOT):
+        raise ValueError(
+            f"{options.family} works on byte strings: add --operation {ML_KEM} or {SECURE_BOOT}"
+        )
     for name in ("bits", "key", "passphrase_file", "message", "padding", "exponent", "exponents"):
         if getattr(options, name) is not None:
             option = name.replace("_", "-")
-            raise ValueError(f"--{option} is for numbers: --operation {ML_KEM} takes --set")
+            raise ValueError(f"--{option} is for numbers: --operation {operation} takes --set")
     if options.no_software:
-        raise ValueError(f"{ML_KEM} compares with no software: leave --no-software out")
+        raise ValueError(f"{operation} compares with no software: leave --no-software out")
     choice = choose_calls(options.family, chosen_settings(options))
     parameter_set = options.set or choice.design.interface.parameter_sets[0]
-    ml_kem.check_ml_kem(choice, parameter_set)
-    announce(choice)
-    with progress("simulating") as passed:
-        done = ml_kem.run_ml_kem(
-            choice, parameter_set, seed=options.seed, bus=Bus(options.bus), progress=passed
-        )
+    done = (_ml_kem if operation == ML_KEM else _secure_boot)(options, choice, parameter_set)
     if options.json:
         print_json(done.record())
     else:
         print(done.table())
     return 0 if done.right else FAILED
+
+
+def _ml_kem(options: argparse.Namespace, choice: CallChoice, one: str) -> ml_kem.MlKemRun:
+    """A key pair and its use. ValueError as `check_ml_kem`, and with --alter."""
+    if options.alter is not None:
+        raise ValueError(f"--alter is for images: add --operation {SECURE_BOOT}")
+    ml_kem.check_ml_kem(choice, one)
+    announce(choice)
+    with progress("simulating") as passed:
+        return ml_kem.run_ml_kem(
+            choice, one, seed=options.seed, bus=Bus(options.bus), progress=passed
+        )
+
+
+def _secure_boot(options: argparse.Namespace, choice: CallChoice, one: str) -> secure_boot.BootRun:
+    """A start with an image. ValueError as `check_secure_boot`."""
+    secure_boot.check_secure_boot(choice, one)
+    announce(choice)
+    with progress("simulating") as passed:
+        return secure_boot.run_secure_boot(
+            *(choice, one),
+            altered=options.alter or secure_boot.ALTERED[0],
+            seed=options.seed,
+            bus=Bus(options.bus),
+            progress=passed,
+        )
 
 
 def _run_operation(options: argparse.Namespace, choice: Choice) -> int:

@@ -26,9 +26,14 @@ _DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"
 CURVES = "SYSTEM_CURVES"
 """The macro with which the firmware has operations on curves."""
-ML_KEM = "ml_kem"
-PROGRAMS = ("main", "encryption", "exponentiation", ML_KEM)
+ML_KEM, SECURE_BOOT = "ml_kem", "secure_boot"
+PROGRAMS = ("main", "encryption", "exponentiation", ML_KEM, SECURE_BOOT)
 """The programs: each is a file in C of this name, and all files that are not programs."""
+_CALL_DRIVERS: Mapping[str, Sequence[str]] = {
+    ML_KEM: ("coprime_calls", "coprime_ml_kem"),
+    SECURE_BOOT: ("coprime_calls",),
+}
+"""What programs need of the driver for engines of byte strings."""
 _GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
 _GCC_FLAGS = (
     *("-march=rv32im", "-mabi=ilp32"),
@@ -103,13 +108,34 @@ def build_firmware(
         *("-T", str(_SOURCES / "link.ld"), *map(str, sources), "-o", _NAME),
     ]
 
+    return elf_image(_linked(toolchain, command, _texts(sources, headers)))
+
+
+def build_image(toolchain: Toolchain, definitions: Mapping[str, int], address: int) -> bytes:
+    """Compile the image that secure boot starts, for this address, and give its bytes.
+
+    `definitions` as `build_firmware`. ToolError if the compiler fails.
+    """
+    source, script = (_SOURCES / "image" / name for name in ("image.c", "image.ld"))
+    command = [
+        *(*toolchain.command, *_FLAGS, *_SHORT),
+        *(f"-D{name}={value:#x}" for name, value in definitions.items()),
+        *(f"-Wl,--defsym=__image={address:#x}", "-T", str(script), str(source), "-o", _NAME),
+    ]
+    words = elf_image(_linked(toolchain, command, [one.read_text() for one in (source, script)]))
+    return b"".join(word.to_bytes(4, "little") for word in words[address // 4 :])
+
+
+def _linked(toolchain: Toolchain, command: Sequence[str], texts: Sequence[str]) -> bytes:
+    """The ELF file that a command makes of these texts."""
+
     def build(folder: Path) -> None:
         environment = {**toolchain.environment, "ZIG_LOCAL_CACHE_DIR": str(folder / "zig")}
-        run_tool("the RISC-V compiler", command, folder=folder, environment=environment)
+        run_tool("the RISC-V compiler", list(command), folder=folder, environment=environment)
         shutil.rmtree(folder / "zig", ignore_errors=True)
 
-    folder = cached("firmware", [toolchain.version, *command, *_texts(sources, headers)], build)
-    return elf_image((folder / _NAME).read_bytes())
+    folder = cached("firmware", [toolchain.version, *command, *texts], build)
+    return (folder / _NAME).read_bytes()
 
 
 def program_sources(program: str) -> str:
@@ -123,7 +149,7 @@ def _files(program: str, has_curves: bool) -> tuple[list[Path], list[Path]]:
     names = [
         "coprime",
         *(("coprime_curves", "coprime_named_curves") if has_curves else ()),
-        *(("coprime_calls", "coprime_ml_kem") if program == ML_KEM else ()),
+        *_CALL_DRIVERS.get(program, ()),
     ]
     others = {one for one in PROGRAMS if one != program}
     own = sorted(path for path in _SOURCES.glob("*.[cS]") if path.stem not in others)

@@ -6,7 +6,8 @@ from coprime.soc.paddings import PADDINGS
 
 from ..options import Parser, add_bus, add_design, add_json, add_passphrase, location
 
-MODEXP, ML_KEM = "modexp", "ml-kem"
+MODEXP, ML_KEM, SECURE_BOOT = "modexp", "ml-kem", "secure-boot"
+ALTERED = ("nothing", "image", "signature", "key", "version")
 
 
 def add_options(parser: Parser) -> None:
@@ -22,13 +23,16 @@ def add_options(parser: Parser) -> None:
     text = (
         "encrypt or decrypt: one operation with padding in hardware, as in COMPRESSION's Figure 23;"
         " modexp: x^e mod m without a key, as in KARATSUBA's Table 4, compared with software;"
-        " ml-kem: a key pair, an encapsulation, decapsulations, with lattice"
+        " ml-kem: a key pair, an encapsulation, decapsulations, with lattice;"
+        " secure-boot: an image that starts if its signature of ML-DSA is right, with lattice"
         " (default: decrypt, remove the padding in software, and compare with software)"
     )
-    parser.choice("--operation", ("encrypt", "decrypt", MODEXP, ML_KEM), text)
+    parser.choice("--operation", ("encrypt", "decrypt", MODEXP, ML_KEM, SECURE_BOOT), text)
     parser.add_argument(
-        "--set", metavar="NAME", help="parameter set of ml-kem (the engine's first)"
+        "--set", metavar="NAME", help="parameter set of ml-kem or secure-boot (the engine's first)"
     )
+    text = "what of secure-boot is another one than was signed, or an older version (nothing)"
+    parser.choice("--alter", ALTERED, text)
     text = "exponent of modexp: worst, of ones only, or random (default: random)"
     parser.choice("--exponents", EXPONENTS, text)
     text = "with --operation: padding in hardware (pkcs1; none for keys of up to 64 bits)"
