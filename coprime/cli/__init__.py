@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "rsa": "Keys, encryption and signatures on any device.",
     "ec": "Keys, shared secrets and signatures of elliptic curves on any device.",
     "ml-kem": "ML-KEM keys, encapsulation and decapsulation on any device.",
+    "ml-dsa": "ML-DSA keys, signatures and verification on any device.",
     "x25519-mlkem768": "Shares and secrets of TLS 1.3's hybrid key exchange on any two devices.",
     "secp256r1-mlkem768": "The same with P-256 in place of X25519.",
     "secp384r1-mlkem1024": "The same with P-384 and ML-KEM-1024.",

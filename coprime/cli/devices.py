@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from coprime.operations.commands import Command
 
 DEFAULT = "sim:compact"  # the device if none is named
-DEFAULT_OF_CALLS = "sim:lattice"  # the same for calls of engines of byte strings
+DEFAULT_OF_CALLS = "sim:lattice"  # the same for ML-KEM
+DEFAULT_OF_SIGNATURES = "sim:lattice,schemes=ml-dsa"  # the same for ML-DSA
+_CALL_DEFAULTS = (DEFAULT_OF_CALLS, DEFAULT_OF_SIGNATURES)
 _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 
@@ -31,6 +33,12 @@ class Simulated:
     family: str
     settings: Mapping[str, str]
     source: RandomSource = RandomSource.STREAM
+
+    @property
+    def name(self) -> str:
+        """As --device has it."""
+        settings = [f",{one}={value}" for one, value in self.settings.items()]
+        return f"sim:{self.family}{''.join(settings)}"
 
     @classmethod
     def parse(cls, text: str, *, calls: bool = False) -> Self:
@@ -117,16 +125,17 @@ def add_device(
     )
 
 
-def add_call_device(parser: argparse.ArgumentParser) -> None:
+def add_call_device(parser: argparse.ArgumentParser, default: str = DEFAULT_OF_CALLS) -> None:
     """Add --device, for calls of engines of byte strings."""
+    text = ", which is constant-time" if default == DEFAULT_OF_CALLS else ""
     parser.add_argument(
         "--device",
         type=partial(_device, calls=True),
-        default=DEFAULT_OF_CALLS,
+        default=default,
         metavar="DEVICE",
         help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator; serial:PATH[,BAUD] is a board at"
         " a serial port, such as serial:/dev/ttyUSB0; uio:/dev/uioN is hardware under Linux"
-        f" ({DEFAULT_OF_CALLS}, which is constant-time)",
+        f" ({default}{text})",
     )
 
 
@@ -154,6 +163,16 @@ def default_with(command: "Command") -> str:
     """The default device, built with a command."""
     setting = command.operation.setting
     return DEFAULT if setting is None else f"{DEFAULT},{setting[0]}={setting[1]}"
+
+
+def calls_default_with(call: str) -> Simulated:
+    """The default device of an engine of byte strings that has the call."""
+    defaults = (Simulated.parse(one.removeprefix("sim:"), calls=True) for one in _CALL_DEFAULTS)
+    return next(
+        one
+        for one in defaults
+        if call in choose_calls(one.family, one.settings).design.interface.call
+    )
 
 
 def _device(text: str, *, calls: bool = False) -> NamedDevice:

@@ -18,7 +18,7 @@ from coprime.device.uio import UioDevice
 from coprime.operations.commands import Command
 from coprime.operations.lengths import Lengths
 
-from .devices import DEFAULT_OF_CALLS, Hardware, NamedDevice, Simulated, default_with
+from .devices import Hardware, NamedDevice, Simulated, calls_default_with, default_with
 from .progress import announce, progress
 
 
@@ -107,7 +107,7 @@ def open_calls(
     """
     if isinstance(named, Simulated):
         return open_simulated_calls(named, call, check)
-    return _open_hardware_calls(named, check)
+    return _open_hardware_calls(named, call, check)
 
 
 @contextmanager
@@ -116,23 +116,25 @@ def open_simulated_calls(
 ) -> Iterator[CallAccelerator]:
     """Simulate a design. ValueError as `open_calls`."""
     choice = with_source(choose_calls(named.family, named.settings), named.source)
-    settings = [f",{one}={value}" for one, value in named.settings.items()]
-    name, interface = f"sim:{named.family}{''.join(settings)}", choice.design.interface
+    interface = choice.design.interface
     if call not in interface.call:
         raise ValueError(
-            f"{name} has no {call}: take an engine that has it, such as {DEFAULT_OF_CALLS}"
+            f"{named.name} has no {call}: take an engine that has it, such as"
+            f" {calls_default_with(call).name}"
         )
-    _check_engine(name, interface, check)
+    _check_engine(named.name, interface, check)
     with open_simulation(choice) as device, progress("simulating") as passed:
         device.progress = passed
         yield CallAccelerator(device, interface)
 
 
 @contextmanager
-def _open_hardware_calls(named: Hardware, check: CheckEngine) -> Iterator[CallAccelerator]:
-    """Open it: an engine of the default family, with its default parameters."""
-    family = DEFAULT_OF_CALLS.removeprefix("sim:")
-    interface = choose_calls(family, {}).design.interface
+def _open_hardware_calls(
+    named: Hardware, call: str, check: CheckEngine
+) -> Iterator[CallAccelerator]:
+    """Open it: an engine as the default one that has the call."""
+    default = calls_default_with(call)
+    interface = choose_calls(default.family, default.settings).design.interface
     _check_engine(f"the accelerator at {named.name}", interface, check)
     with _connection(named) as device:
         yield CallAccelerator(device, interface)

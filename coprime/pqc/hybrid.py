@@ -22,6 +22,7 @@ from coprime.encodings import key_files, pem
 from coprime.encodings.errors import KeyFileError
 
 from . import ml_kem
+from .accelerators import Calls
 from .key_sets import ML_KEM, MlKemKeySet
 from .keys import LatticePrivateKey, LatticePublicKey, parse_private
 
@@ -140,7 +141,7 @@ class ServerAnswer:
 
 
 def offer(
-    lattice: ml_kem.Calls, curves: CurveAccelerator, group: TlsGroup
+    lattice: Calls, curves: CurveAccelerator, group: TlsGroup
 ) -> tuple[HybridPrivateKey, bytes]:
     """The client's new private key, and its share. ValueError as `ml_kem.generate`."""
     of_lattice, public = ml_kem.generate(lattice, group.set)
@@ -150,7 +151,7 @@ def offer(
 
 
 def answer(
-    lattice: ml_kem.Calls, curves: CurveAccelerator, group: TlsGroup, client_share: bytes
+    lattice: Calls, curves: CurveAccelerator, group: TlsGroup, client_share: bytes
 ) -> ServerAnswer:
     """The server's share and the secret, for a client's share.
 
@@ -169,7 +170,7 @@ def answer(
 
 
 def finish(
-    lattice: ml_kem.Calls,
+    lattice: Calls,
     curves: CurveAccelerator,
     private: HybridPrivateKey,
     server_share: bytes,

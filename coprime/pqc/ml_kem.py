@@ -9,46 +9,17 @@ every call that had a secret.
 """
 
 import secrets
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from coprime.calls.interface import EngineInterface, Values
 
+from . import accelerators
+from .accelerators import Calls, check_set, wiping
 from .key_sets import ML_KEM, SEED_BYTES, KeySet, MlKemKeySet
 from .keys import KeyForm, LatticePrivateKey, LatticePublicKey
 
 KEY_PAIR, ENCAPSULATE, DECAPSULATE = "ML_KEM_KEY_PAIR", "ML_KEM_ENCAPSULATE", "ML_KEM_DECAPSULATE"
-
-
-class HasOutputs(Protocol):
-    """The result of a call."""
-
-    @property
-    def outputs(self) -> Values:
-        """Those that were read, by name."""
-
-
-class Calls(Protocol):
-    """A `CallAccelerator` whose engine has the calls of ML-KEM, or a substitute."""
-
-    @property
-    def interface(self) -> EngineInterface:
-        """That of the engine."""
-
-    def call(
-        self,
-        name: str,
-        values: Values,
-        *,
-        parameter_set: str = "",
-        read: Collection[str] | None = None,
-    ) -> HasOutputs:
-        """Load inputs, run a call, and read these outputs."""
-
-    def wipe(self) -> None:
-        """Clear all slots."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +39,7 @@ def generate(
     """
     key = LatticePrivateKey.generate(one)
     expanded = form is not KeyForm.SEED
-    with _wiping(accelerator):
+    with wiping(accelerator):
         found = _key_pair(accelerator, key, ["ek", "dk"] if expanded else ["ek"])
     public = LatticePublicKey(one, found["ek"])
     if expanded:
@@ -82,7 +53,7 @@ def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicK
     """
     if private.seed is None:
         return private.software_public()
-    with _wiping(accelerator):
+    with wiping(accelerator):
         return LatticePublicKey(private.set, _key_pair(accelerator, private, ["ek"])["ek"])
 
 
@@ -96,7 +67,7 @@ def encapsulate(
     """
     check_engine(accelerator.interface, public.set, ["key"])
     values = {"ek": public.key, "m": secrets.token_bytes(SEED_BYTES) if m is None else m}
-    with _wiping(accelerator):
+    with wiping(accelerator):
         done = accelerator.call(
             ENCAPSULATE, values, parameter_set=public.set.name, read=["c", "key"]
         )
@@ -113,7 +84,7 @@ def decapsulate(accelerator: Calls, private: LatticePrivateKey, ciphertext: byte
     check_engine(accelerator.interface, private.set, ["key"])
     check_ciphertext(private.set, ciphertext)
     values = {"c": ciphertext}
-    with _wiping(accelerator):
+    with wiping(accelerator):
         if private.expanded is None:
             _key_pair(accelerator, private, [])
         else:
@@ -136,18 +107,12 @@ def check_engine(interface: EngineInterface, one: KeySet, secret: Collection[str
 
     ValueError too for a parameter set that is not of ML-KEM.
     """
-    _ml_kem(one)
-    if one.name not in interface.parameter_sets:
-        known = ", ".join(interface.parameter_sets)
-        raise ValueError(f"the engine has {known}, not {one.name}")
-    for name in secret:
-        if not interface.slot[name].readable:
-            raise ValueError(f"the engine keeps {name} inside: take one with secrets=readable")
+    check_set(one, ML_KEM)
+    accelerators.check_engine(interface, one, secret)
 
 
 def _ml_kem(one: KeySet) -> MlKemKeySet:
-    if one.name not in ML_KEM:
-        raise ValueError(f"a key of {one.name} is not one of ML-KEM")
+    check_set(one, ML_KEM)
     return ML_KEM[one.name]
 
 
@@ -157,11 +122,3 @@ def _key_pair(accelerator: Calls, key: LatticePrivateKey, read: list[str]) -> Va
     assert key.seed is not None
     values = {"d": key.seed[:SEED_BYTES], "z": key.seed[SEED_BYTES:]}
     return accelerator.call(KEY_PAIR, values, parameter_set=key.set.name, read=read).outputs
-
-
-@contextmanager
-def _wiping(accelerator: Calls) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        accelerator.wipe()

@@ -37,6 +37,7 @@ from coprime.encodings.key_info import PrivateKeyInfo, PublicKeyInfo
 from coprime.encodings.seeded_keys import SeededKey
 from coprime.pqc.key_sets import ML_KEM
 from coprime.pqc.keys import KeyForm, LatticePrivateKey
+from coprime.pqc.ml_dsa_key_sets import ML_DSA
 from coprime.rsa import keys
 from tests.certificates import certificate
 from tests.encodings import by_hand
@@ -488,6 +489,45 @@ WRONG = {
         "ml-kem decapsulate --key - --in - -o new",
         "ml-kem decapsulate --key mlkem.pem --in text.txt -o mlkem.pem",
     ],
+    "ML-DSA": [
+        "ml-dsa keygen",
+        "ml-dsa keygen --set ML-DSA-66 -o new.pem",
+        "ml-dsa keygen --set ML-KEM-768 -o new.pem",
+        "ml-dsa keygen -o key.pem",
+        "ml-dsa keygen -o new.pem --public new.pem",
+        "ml-dsa keygen -o new.pem --device sim:lattice",
+        "ml-dsa keygen -o new.pem --device sim:lattice,schemes=ml-dsa,sets=ml-dsa-44",
+        "ml-dsa keygen -o new.pem --device sim:lattice,schemes=ml-dsa,verify_only=1",
+        "ml-dsa keygen --form both -o new.pem --device sim:lattice,schemes=ml-dsa,secrets=stay",
+        "ml-dsa public --key mldsa_public.pem",
+        "ml-dsa public --key mlkem.pem",
+        "ml-dsa public --key key.pem",
+        "ml-dsa public --key mldsa_cut.pem",
+        "ml-dsa public --key mldsa_cut.der",
+        "ml-dsa public --key mldsa_two.pem",
+        "ml-dsa public --key mldsa_parts.pem",
+        "ml-dsa public --key mldsa_range.pem",
+        "ml-dsa public --key mldsa_short.pem",
+        "ml-dsa public --key mldsa_draft.pem",
+        "ml-dsa public --key mldsa.pem -o mldsa.pem",
+        "ml-dsa sign --key mldsa.pem --in none",
+        "ml-dsa sign --key mldsa_public.pem --in text.txt",
+        "ml-dsa sign --key ed25519.pem --in text.txt",
+        "ml-dsa sign --key mldsa.pem --in text.txt -o mldsa.pem",
+        "ml-dsa sign --key mldsa.pem --in text.txt --hash sha1",
+        "ml-dsa sign --key mldsa.pem --in text.txt --context 0",
+        "ml-dsa sign --key mldsa.pem --in text.txt --mu",
+        "ml-dsa sign --key mldsa.pem --in text.txt --mu --context 00",
+        "ml-dsa sign --key mldsa.pem --in text.txt --mu --hash sha512",
+        "ml-dsa sign --key - --in -",
+        "ml-dsa verify --key mldsa_public.pem --in text.txt",
+        "ml-dsa verify --key mldsa.pem --in text.txt --signature mldsa.signature",
+        "ml-dsa verify --key mldsa_length.pem --in text.txt --signature mldsa.signature",
+        "ml-dsa verify --key mlkem_public.pem --in text.txt --signature mldsa.signature",
+        "ml-dsa verify --key mldsa_public.pem --in text.txt --signature text.txt",
+        "ml-dsa verify --key mldsa_public.pem --in text.txt --signature mldsa_65.signature",
+        "ml-dsa verify --key mldsa_public.pem --in none --signature mldsa.signature",
+    ],
     "Key exchange of TLS 1.3": [
         "x25519-mlkem768 offer -o share",
         "x25519-mlkem768 offer -o share --private share",
@@ -658,7 +698,7 @@ def prepare(folder: Path) -> None:
         files[f"{curve.name.lower()}_public.pem"] = own.software_public().encode()
     public_der = own.software_public().encode(Encoding.DER)
     files["off_ed25519.pem"] = public_der[:-32] + (2).to_bytes(32, "little")
-    files |= _of_ml_kem()
+    files |= _of_ml_kem() | _of_ml_dsa()
     for name, other in specifications.items():
         lines = [f"{key} = {value}" for key, value in (specification | other).items()]
         files[f"{name}.toml"] = "\n".join(["[[sweep]]", *lines, ""]).encode()
@@ -673,7 +713,6 @@ def _of_ml_kem() -> dict[str, bytes]:
     key = LatticePrivateKey(one, bytes(one.seed_bytes))
     private, public = key.encode(), key.software_public().key
     curve = curve_keys.CurvePrivateKey(X25519, bytes(32))
-    mldsa = PrivateKeyInfo("2.16.840.1.101.3.4.3.17", None, by_hand.element(0x80, bytes(32)))
     expanded = key.in_form(KeyForm.EXPANDED).expanded
     hashed = expanded[:-33] + bytes([expanded[-33] ^ 1]) + expanded[-32:]
     contents = {
@@ -688,7 +727,6 @@ def _of_ml_kem() -> dict[str, bytes]:
     return {
         "mlkem.pem": private,
         "mlkem_public.pem": key.software_public().encode(),
-        "mldsa.pem": key_files.write_private(mldsa, None, is_pem=True),
         "mlkem_cut.pem": private[:-20],
         "mlkem_cut.der": key.encode(None, Encoding.DER)[:-20],
         "mlkem_512.ciphertext": bytes(768),
@@ -705,6 +743,35 @@ def _of_ml_kem() -> dict[str, bytes]:
         **{
             f"mlkem_{name}.pem": PublicKeyInfo(one.identifier, None, each).encoded
             for name, each in publics.items()
+        },
+    }
+
+
+def _of_ml_dsa() -> dict[str, bytes]:
+    """Keys of ML-DSA-44, but for a signature of another set."""
+    one = ML_DSA["ML-DSA-44"]
+    key = LatticePrivateKey(one, bytes(one.seed_bytes))
+    private, public = key.encode(), key.software_public()
+    expanded = key.in_form(KeyForm.EXPANDED).expanded
+    contents = {
+        "two": SeededKey(bytes(range(32)), expanded).encoded,
+        "parts": SeededKey(None, expanded[:-1] + bytes([expanded[-1] ^ 1])).encoded,
+        "range": SeededKey(None, expanded[:128] + b"\xff" + expanded[129:]).encoded,
+        "short": SeededKey(bytes(31), None).encoded,
+        "draft": bytes(32),
+    }
+    wrong = {name: PrivateKeyInfo(one.identifier, None, each) for name, each in contents.items()}
+    return {
+        "mldsa.pem": private,
+        "mldsa_public.pem": public.encode(),
+        "mldsa_cut.pem": private[:-20],
+        "mldsa_cut.der": key.encode(None, Encoding.DER)[:-20],
+        "mldsa.signature": bytes(2420),
+        "mldsa_65.signature": bytes(3309),
+        "mldsa_length.pem": PublicKeyInfo(one.identifier, None, public.key[1:]).encoded,
+        **{
+            f"mldsa_{name}.pem": key_files.write_private(info, None, is_pem=True)
+            for name, info in wrong.items()
         },
     }
 

@@ -58,17 +58,18 @@ RUN = {
     ("curves.md", "python"): 3,
     ("drivers.md", "c"): 4,  # besides here in tests/drivers/test_model.py and test_build.py
     ("key-exchange.md", "python"): 1,
-    ("ml-dsa.md", "python"): 1,  # with the page, in tests/token/test_certificates.py
+    ("ml-dsa.md", "python"): 1,
     ("ml-kem.md", "python"): 1,
-    ("p256.md", "c"): 1,  # with the page, in test_site.py, as the next one
-    ("p256.md", "python"): 1,
     ("padding.md", "python"): 1,
-    ("programmer.md", "python"): 1,  # with the page, in test_site.py
     ("python.md", "python"): 5,  # likewise
     ("serial.md", "c"): 1,
     ("serial.md", "python"): 1,
     ("soc.md", "python"): 1,
     ("sweeps.md", "python"): 2,  # of which one needs a batch system: it is compiled
+    ("token/ml-dsa.md", "python"): 1,  # with the page, in tests/token/test_certificates.py
+    ("tutorials/p256.md", "c"): 1,  # with the page, in test_site.py, as the next ones
+    ("tutorials/p256.md", "python"): 1,
+    ("tutorials/programmer.md", "python"): 1,
 }
 """Examples of each page by their language."""
 
@@ -91,7 +92,9 @@ def run_python(name, number=0, **given):
 
 def test_every_example_is_run():
     found = {
-        (page.name, language): len(examples(page, language))
+        (page.relative_to(ROOT).as_posix().removeprefix("docs/"), language): len(
+            examples(page, language)
+        )
         for page in PAGES
         for language in ("python", "c")
     }
@@ -254,6 +257,12 @@ def test_an_exchange_with_ml_kem():
     given = run_python("ml-kem")
     assert given["kept"] == given["private"]
     assert given["public"].set.name == "ML-KEM-768"
+
+
+def test_a_signature_with_ml_dsa():
+    given = run_python("ml-dsa")
+    assert given["kept"] == given["private"]
+    assert len(given["signature"]) == 2420
 
 
 def test_key_shares():
