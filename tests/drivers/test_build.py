@@ -61,6 +61,7 @@ def test_bare_metal(tmp_path, processor):
         CALLS,
         CLUSTER,
         *CURVES,
+        *(DRIVERS / "src" / f"coprime_{name}.c" for name in ("ml_kem", "ml_dsa")),
         DECRYPT,
         *(tmp_path / f"{name}.c" for name in examples),
     ):
@@ -71,7 +72,7 @@ def test_bare_metal(tmp_path, processor):
 
 def test_a_c_plus_plus_program_can_use_the_header(tmp_path):
     source = tmp_path / "use.cpp"
-    headers = ("keygen", "calls", "curves", "uio", "pool", "cluster", "serial")
+    headers = ("keygen", "calls", "ml_kem", "ml_dsa", "curves", "uio", "pool", "cluster", "serial")
     includes = "".join(f'#include "coprime_{name}.h"\n' for name in headers)
     source.write_text(f"{includes}int main() {{ return coprime_error_text(0) == nullptr; }}\n")
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)

@@ -41,7 +41,8 @@ class CallKind(Kind):
         self.design: CallDesign = PredictedOnce(choice.design)
         self.header = f"{choice.module_name}.h"
         self.headers = (C_HEADER, self.header)
-        others = () if "ML_KEM_KEY_PAIR" in self.design.interface.call else ("_ml_kem",)
+        schemes = {"ML_KEM_KEY_PAIR": "_ml_kem", "ML_DSA_VERIFY": "_ml_dsa"}
+        others = (name for call, name in schemes.items() if call not in self.design.interface.call)
         self.not_drivers = ("_cluster", "_curves", "_named_curves", "_keygen", *others)
 
     @property
