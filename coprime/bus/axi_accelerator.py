@@ -89,11 +89,12 @@ def connect_registers(
     connect(m, registers, own.registers)
     connect(m, own.others, front_end.registers)
     connect(m, own.random, front_end.random)
+    m.d.comb += front_end.source_failed.eq(own.failed)
 
 
 def with_reset(engine: wiring.Component, front_end: FrontEnd | CallFrontEnd) -> Elaboratable:
-    """The engine, which a front end for byte strings can reset."""
-    if isinstance(front_end, CallFrontEnd):
+    """The engine, which a front end resets if it ends its commands."""
+    if isinstance(front_end, CallFrontEnd) or front_end.draws:
         return ResetInserter(front_end.reset_engine)(engine)
     return engine
 

@@ -18,17 +18,20 @@ class CallControl(wiring.Component):
     | CHECK | a command: is it known, are its inputs complete and taken | 1, or until they are |
     | START, RUN | the engine works | 1 and the engine's |
 
-    WIPE while a command runs resets the engine, which then clears itself, and ends as any WIPE.
+    WIPE while a command runs resets the engine, which then clears itself, and ends as any WIPE. So
+    does a source of random bytes that fails, with an error.
 
     Parameters
     ----------
     interface: that of the engine
+    sourced: random bytes come from a source in the hardware
 
     Members
     -------
     start, start_command: a command begins; WIPE only while another one runs
     busy: a command runs
     begins, loaded, slot, held: as in SlotAccess
+    starved: the command waits for random bytes, and none will come; only if `sourced`
     forget: all slots are no longer complete
     engine_start, engine_busy, engine_done, engine_error, given: as in the engine
     call: the command that runs
@@ -39,13 +42,14 @@ class CallControl(wiring.Component):
     end, end_error: a command ends
     """
 
-    def __init__(self, interface: EngineInterface):
-        self.interface = interface
+    def __init__(self, interface: EngineInterface, *, sourced: bool):
+        self.interface, self.sourced = interface, sourced
         numbers = max(one.number for one in interface.slots) + 1
         inputs = ("start", "busy", "begins", "loaded", "held", "forget")
         super().__init__(
             {
                 **dict.fromkeys((*inputs, "engine_busy", "engine_done"), In(1)),
+                **({"starved": In(1)} if sourced else {}),
                 "start_command": In(COMMAND_BITS),
                 "slot": In(interface.slot_bits),
                 "engine_error": In(ERROR_BITS),
@@ -68,12 +72,18 @@ class CallControl(wiring.Component):
         with m.If(self.start):
             m.d.sync += self.call.eq(self.start_command)
         check_error = self._check(m)
+        cause = Signal(Error)  # of the end after a reset
+        if self.sourced:
+            with m.If(self.start):
+                m.d.sync += cause.eq(Error.NONE)
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
                 m.d.comb += self.clearing.eq(1)
                 with m.If(~self.engine_busy):
                     m.next = "IDLE"
                     m.d.comb += self.end.eq(self.busy)
+                    if self.sourced:
+                        m.d.comb += self.end_error.eq(cause)
             with m.State("IDLE"), m.If(self.start):
                 m.next = "CHECK"
             with m.State("CHECK"):
@@ -91,6 +101,11 @@ class CallControl(wiring.Component):
                 with m.If(self.engine_done):
                     m.d.sync += self.complete.eq(Mux(self.call == WIPE, 0, self.given))
                     self._end(m, self.engine_error)
+                if self.sourced:
+                    with m.If(self.starved):
+                        m.d.comb += self.reset_engine.eq(1)
+                        m.d.sync += [self.complete.eq(0), cause.eq(Error.SOURCE)]
+                        m.next = "CLEAR"
                 self._give_up(m)
         return m
 

@@ -49,6 +49,7 @@ class CallFrontEnd(wiring.Component):
     reset_engine: resets the engine, which then clears itself
     irq: 1 while an interrupt is pending and enabled
     random: stream of random bytes; only if the engine draws some
+    source_failed: no random byte will come any more; only with a `source`
     """
 
     def __init__(self, interface: EngineInterface, source: int = 0):
@@ -59,12 +60,14 @@ class CallFrontEnd(wiring.Component):
             raise ValueError(f"units must be 1 to {greatest}, not {interface.units}")
         self.interface = interface
         self.draws = interface.draws
+        self.sourced = bool(source)
         super().__init__(
             {
                 "registers": Out(RegisterSignature()),
                 "engine": In(CallSignature(interface)),
                 **dict.fromkeys(("reset_engine", "irq"), Out(1)),
                 **({"random": In(stream.Signature(8))} if self.draws else {}),
+                **({"source_failed": In(1)} if source else {}),
             }
         )
         known = [one for one in CALL_REGISTERS if one is not _BY_ITSELF]
@@ -77,7 +80,7 @@ class CallFrontEnd(wiring.Component):
         )
         self.refusal = Refusal(max(Error.NOT_READY, Error.SLOT_LENGTH))
         self.status = CommandStatus(1, interface.units)
-        self.control = CallControl(interface)
+        self.control = CallControl(interface, sourced=self.sourced)
         self.access = SlotAccess(interface)
 
     def elaborate(self, platform: object) -> Elaboratable:
@@ -161,6 +164,8 @@ class CallFrontEnd(wiring.Component):
             status.clear_interrupt.eq(strobes.interrupt_status & port.write_data[0]),
             self.irq.eq(status.interrupt & interrupt_enable),
         ]
+        if self.sourced:
+            m.d.comb += self.control.starved.eq(waits_for_random & self.source_failed)
 
     def _move(self, m: Module) -> None:
         """Connect the slots."""

@@ -60,6 +60,7 @@ class CommandControl(wiring.Component):
     ----------
     capabilities: those of the engine; if it is `checked`, a result that is not `sound` is wiped
     padding: whether there is a padding unit
+    draws: whether the engine, or the padding unit, takes random bytes
 
     Members
     -------
@@ -84,13 +85,16 @@ class CommandControl(wiring.Component):
     succeed, end, end_error: as in CommandStatus
     sound: with `converted`, nothing on which the result depends has changed; only if `checked`
     whole: with `converted`, all digits of the input have been written; only if `checked`
+    endable: WIPE may take the place of the command; only if it `draws`
+    starved: the command waits for random bytes, and none will come; only if it `draws`
+    give_up: the engine and the padding unit are reset; only if it `draws`
     pad_start, pad_done, pad_failed, pad_error, encodes, decodes: as in PaddingControl; only with
         `padding`
     padded: the input is a padded message; only with `padding`
     """
 
-    def __init__(self, capabilities: Capabilities, *, padding: bool):
-        self.padding = padding
+    def __init__(self, capabilities: Capabilities, *, padding: bool, draws: bool):
+        self.padding, self.draws = padding, draws
         self.checked = checked = capabilities.checked
         self.used_up = list(capabilities.used_up.values())
         ports = {
@@ -115,6 +119,8 @@ class CommandControl(wiring.Component):
         if checked:
             ports |= {"sound": In(1), "whole": In(1), "forget": Out(1)}
             ports["uses_up"] = Out(len(self.used_up))
+        if draws:
+            ports |= {"endable": Out(1), "starved": In(1), "give_up": Out(1)}
         if padding:
             ports |= {
                 "pad_start": Out(1),
@@ -134,6 +140,7 @@ class CommandControl(wiring.Component):
             m.d.sync += [self.command.eq(self.start_command), self.operand.eq(Operand.X)]
         m.d.comb += [self.settled.eq(1), self.refused.eq(self.refused_write)]
         faulty = Signal()  # the result was changed; everything is wiped
+        lacking = Signal()  # no random bytes came; everything is wiped
         with m.FSM(init="CLEAR"):
             self._load(m)
             self._check(m)
@@ -169,16 +176,18 @@ class CommandControl(wiring.Component):
                 m.d.comb += self.wipe.eq(1)
                 with m.If(self.wiped):
                     m.next = "START"
-            self._run(m, faulty)
+            self._run(m, faulty, lacking)
             if self.padding:
-                self._pad(m)
+                self._pad(m, lacking)
         with m.If(self.start):
             m.d.sync += faulty.eq(0)
+            if self.draws:
+                m.d.sync += lacking.eq(0)
             if self.padding:
                 m.d.sync += self.padded.eq(0)
         return m
 
-    def _run(self, m: Module, faulty: Signal) -> None:
+    def _run(self, m: Module, faulty: Signal, lacking: Signal) -> None:
         """The engine works; then its result is checked, and shown or wiped."""
         with m.State("START"):
             m.d.comb += self.engine_start.eq(1)
@@ -192,12 +201,14 @@ class CommandControl(wiring.Component):
             m.d.comb += self.running.eq(1)
             with m.If(self.engine_done):
                 with m.If((self.engine_error != Error.NONE) | (self.command == Command.WIPE)):
-                    self._end(m, Mux(faulty, Error.FAULT, self.engine_error))
+                    error = Mux(faulty, Error.FAULT, self.engine_error)
+                    self._end(m, Mux(lacking, Error.SOURCE, error) if self.draws else error)
                 with m.Else():
                     m.d.comb += [self.convert.eq(1), self.to_words.eq(1)]
                     m.next = "OUTPUT"
             if self.checked:  # the engine has wiped its memory
                 m.d.comb += self.forget.eq(self.engine_done & (self.engine_error == Error.FAULT))
+            self._give_up(m, lacking)
         with m.State("OUTPUT"):
             if self.checked:
                 # An unchecked result ends with an error, however this state was reached.
@@ -213,6 +224,17 @@ class CommandControl(wiring.Component):
             # As for WIPE, but with an error; the engine may have begun to wipe its memory.
             with m.State("FAULT"), m.If(~self.engine_busy):
                 m.next = "WIPE"
+
+    def _give_up(self, m: Module, lacking: Signal) -> None:
+        """A command that waits for random bytes ends: by WIPE, or since none will come."""
+        if not self.draws:
+            return
+        m.d.comb += self.endable.eq(1)
+        with m.If(self.start | self.starved):
+            m.d.comb += [self.give_up.eq(1), self.wipe_all.eq(1), self.end.eq(0)]
+            m.next = "WIPE"
+        with m.If(self.starved & ~self.start):
+            m.d.sync += [lacking.eq(1), self.command.eq(Command.WIPE)]
 
     def _end(self, m: Module, error: ValueLike) -> None:
         """End a command."""
@@ -278,7 +300,7 @@ class CommandControl(wiring.Component):
             m.d.comb += self.succeed.eq(1)
             self._end(m, Error.NONE)
 
-    def _pad(self, m: Module) -> None:
+    def _pad(self, m: Module, lacking: Signal) -> None:
         """States that exist only with padding."""
         # The limit is known a cycle after the length, and the clipped length two cycles later.
         with m.State("ROOM"):
@@ -287,8 +309,10 @@ class CommandControl(wiring.Component):
                 self._end(m, self.pad_error)
         with m.State("LIMIT"):
             m.next = "CLIP"
-        with m.State("ENCODE"), m.If(self.pad_done):
-            m.next = "FEED"
+        with m.State("ENCODE"):
+            with m.If(self.pad_done):
+                m.next = "FEED"
+            self._give_up(m, lacking)
         with m.State("FEED"):
             self._feed(m)
         with m.State("DECODE"), m.If(self.pad_done):

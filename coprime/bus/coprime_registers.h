@@ -32,6 +32,10 @@
 /* W. Write 1 to start the operation selected by DECRYPT. Reads as 0. */
 #define COPRIME_STATUS_START_SHIFT                     2
 #define COPRIME_STATUS_START_MASK                      0x00000004u
+/* R. 1 while a command waits for random bytes. WIPE ends it then. With slots WAITING.RANDOM shows
+   it. */
+#define COPRIME_STATUS_RANDOM_SHIFT                    3
+#define COPRIME_STATUS_RANDOM_MASK                     0x00000008u
 
 /* W. Length of the input in bytes. */
 #define COPRIME_INPUT_LENGTH                           0x04u
@@ -185,9 +189,10 @@
 /* W. A write starts a command. */
 #define COPRIME_COMMAND                                0x60u
 /* W. Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO
-   and the complete marks of all operands. With slots it clears all slots and their marks, and
-   takes the place of a command that is busy: so software can give up a stream. A command whose
-   inputs are not all complete ends with OPERAND_MISSING, an unknown one with UNSUPPORTED. */
+   and the complete marks of all operands. It takes the place of a command that waits for random
+   bytes. With slots it clears all slots and their marks, and takes the place of a command that
+   is busy: so software can give up a stream. A command whose inputs are not all complete ends
+   with OPERAND_MISSING, an unknown one with UNSUPPORTED. */
 #define COPRIME_COMMAND_CODE_SHIFT                     0
 #define COPRIME_COMMAND_CODE_MASK                      0x0000003Fu
 
@@ -572,6 +577,9 @@ enum coprime_error {
     /* A key is wrong: a coefficient of an encapsulation key is not below the modulus, or the hash in a
        decapsulation key differs from that of its encapsulation key. */
     COPRIME_ERROR_INVALID_KEY = 24,
+    /* The source of random bytes has failed a test, and the command waited for some; everything was
+       wiped. */
+    COPRIME_ERROR_SOURCE = 25,
 };
 
 /* What the host can write. d, dp, dq: digits of modulus, p and q; W: the digit's width. */

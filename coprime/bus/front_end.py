@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter, Signal
+from amaranth.hdl import Cat, Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -14,6 +14,7 @@ from coprime.bus.operand_registers import CommandCheck, OperandChoice, OperandRe
 from coprime.bus.padding_control import PaddingControl
 from coprime.bus.port import RegisterSignature, connect_sides
 from coprime.bus.read_multiplexer import ReadMultiplexer
+from coprime.bus.register_classes import Register, Window
 from coprime.bus.registers import REGISTERS
 from coprime.bus.shared_registers import (
     CLASSES,
@@ -32,6 +33,7 @@ from coprime.bus.write_decode import WriteDecode
 from coprime.cells.wires import same_named
 from coprime.engine.contract import (
     Capabilities,
+    Command,
     EngineSignature,
     Error,
     Length,
@@ -53,6 +55,14 @@ NOT_WHILE_BUSY = (
     registers.KEY_DATA,
     *LENGTH_REGISTERS,
 )
+
+
+def _guards(*, ends: bool) -> list[list[Register | Window]]:
+    """Registers that are not written while busy; COMMAND by itself, if it may end a command."""
+    guarded = [*NOT_WHILE_BUSY, *PADDING_REGISTERS]
+    if not ends:
+        return [guarded]
+    return [[one for one in guarded if one is not registers.COMMAND], [registers.COMMAND]]
 
 
 class FrontEnd(wiring.Component):
@@ -89,6 +99,8 @@ class FrontEnd(wiring.Component):
     engine: connects to the engine
     irq: 1 while an interrupt is pending and enabled
     random: stream of random bytes; only with paddings, or if the engine draws random numbers
+    reset_engine: resets the engine, whose command has waited for random bytes; as `random`
+    source_failed: no random byte will come any more; only with a `source`
     """
 
     def __init__(
@@ -103,11 +115,13 @@ class FrontEnd(wiring.Component):
         self.capabilities = capabilities
         self.padding = PaddingControl(paddings, capabilities.max_length) if paddings else None
         self.draws = bool(paddings) or capabilities.draws
+        self.sourced = bool(source)
         ports = {
             "registers": Out(RegisterSignature()),
             "engine": In(EngineSignature(capabilities)),
             "irq": Out(1),
-            **({"random": In(stream.Signature(8))} if self.draws else {}),
+            **({"random": In(stream.Signature(8)), "reset_engine": Out(1)} if self.draws else {}),
+            **({"source_failed": In(1)} if source else {}),
         }
         super().__init__(ports)
         own = capabilities
@@ -116,7 +130,7 @@ class FrontEnd(wiring.Component):
             [r for r in known if r.writable and r is not registers.KEY_WINDOW],
             aliases={registers.KEY_WINDOW: registers.KEY_DATA},
             conditions={registers.STATUS: registers.STATUS["START"]},
-            guards=[[*NOT_WHILE_BUSY, *PADDING_REGISTERS]],
+            guards=_guards(ends=self.draws),
         )
         self.read = ReadMultiplexer(
             [r for r in known if r.readable],
@@ -138,7 +152,7 @@ class FrontEnd(wiring.Component):
         self.buffer_registers = BufferRegisters(buffer.words_each, buffer.byte_bits)
         self.input_length = InputLength(buffer.byte_bits)
         self.status = CommandStatus(buffer.byte_bits, own.multipliers)
-        self.control = CommandControl(own, padding=bool(paddings))
+        self.control = CommandControl(own, padding=bool(paddings), draws=self.draws)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -158,16 +172,28 @@ class FrontEnd(wiring.Component):
         if self.padding:
             self._pad(m, self.padding)
         if self.draws:
-            # The padding unit and the engine never work at the same time.
-            takers = [*([self.padding] if self.padding else [])]
-            takers += [self.engine] if self.capabilities.draws else []
-            for taker in takers:
-                m.d.comb += [
-                    taker.random.payload.eq(self.random.payload),
-                    taker.random.valid.eq(self.random.valid),
-                ]
-            m.d.comb += self.random.ready.eq(Cat(taker.random.ready for taker in takers).any())
+            self._draw(m)
         return m
+
+    def _draw(self, m: Module) -> None:
+        """Connect the random bytes, and the end of a command that waits for some."""
+        # The padding unit and the engine never work at the same time.
+        takers = [*([self.padding] if self.padding else [])]
+        takers += [self.engine] if self.capabilities.draws else []
+        for taker in takers:
+            m.d.comb += [
+                taker.random.payload.eq(self.random.payload),
+                taker.random.valid.eq(self.random.valid),
+            ]
+        waits = self.status.busy & self.random.ready & ~self.random.valid
+        m.d.comb += [
+            self.random.ready.eq(Cat(taker.random.ready for taker in takers).any()),
+            self.reset_engine.eq(self.control.give_up),
+            self.control.starved.eq(waits & self.source_failed if self.sourced else 0),
+            self.read.values.status.eq(
+                register_value(registers.STATUS, BUSY=self.status.busy, RANDOM=waits)
+            ),
+        ]
 
     def _access(self, m: Module) -> None:
         """Connect the register port and the plain registers."""
@@ -178,7 +204,7 @@ class FrontEnd(wiring.Component):
         with m.If(strobes.interrupt_enable):
             m.d.sync += interrupt_enable.eq(port.write_data)
         refused = self.control.refused_write
-        with m.If(write.refused[0]):
+        with m.If(write.refused.any() | self._late if self.draws else write.refused[0]):
             m.d.comb += refused.eq(Error.BUSY)
         with m.If(self.buffer_registers.beyond):
             m.d.comb += refused.eq(Error.ADDRESS)
@@ -187,7 +213,7 @@ class FrontEnd(wiring.Component):
         values = read.values
         m.d.comb += [
             write.settled.eq(self.control.settled),
-            write.closed.eq(status.busy),
+            write.closed.eq(self._closed),
             read.settled.eq(self.control.settled),
             values.status.eq(register_value(registers.STATUS, BUSY=status.busy)),
             values.output_length.eq(status.output_length),
@@ -211,6 +237,20 @@ class FrontEnd(wiring.Component):
             status.clear_interrupt.eq(strobes.interrupt_status & port.write_data[0]),
             self.irq.eq(status.interrupt & interrupt_enable),
         ]
+
+    @property
+    def _closed(self) -> Value:
+        """Which registers cannot be written: as `_guards`."""
+        busy = self.status.busy
+        if not self.draws:
+            return busy
+        wipes = engine_command(self.capabilities, self.registers.write_data) == Command.WIPE
+        return Cat(busy, busy & ~(wipes & self.control.endable))
+
+    @property
+    def _late(self) -> Value:
+        """A WIPE comes while a command no longer waits for random bytes, but runs."""
+        return self.write.strobes.command & self.status.busy & ~self.control.endable
 
     def _keep_message(self, m: Module) -> None:
         """Connect the buffer of input and result."""
@@ -308,7 +348,9 @@ class FrontEnd(wiring.Component):
         public_command, private_command = self.capabilities.started_by_status
         by_status = Mux(private, private_command, public_command)
         m.d.comb += [
-            control.start.eq(strobes.status | strobes.command),
+            control.start.eq(
+                strobes.status | (strobes.command & ~self._late if self.draws else strobes.command)
+            ),
             control.start_command.eq(
                 Mux(strobes.command, engine_command(self.capabilities, value), by_status)
             ),
@@ -362,7 +404,7 @@ class FrontEnd(wiring.Component):
 
     def _pad(self, m: Module, padding: PaddingControl) -> None:
         """Connect the padding unit."""
-        m.submodules.padding = padding
+        m.submodules.padding = ResetInserter(self.control.give_up)(padding)
         port, strobes, control = self.registers, self.write.strobes, self.control
         buffer, length, size = self.buffer, self.input_length, self.choice.bytes
         m.d.comb += [

@@ -70,6 +70,7 @@ _SENTENCES = {
     Error.SIGNATURE: "the signature is wrong",
     Error.INVALID_KEY: "the encapsulation key, or the hash in the decapsulation key, is wrong",
     Error.POINT: "a point is not on its curve, or the result is the point at infinity",
+    Error.SOURCE: "the source of random bytes has failed a test, and everything was wiped",
     Error.FAULT: "the result was wrong and was wiped: a fault, or a key with inconsistent numbers",
 }
 
@@ -89,7 +90,7 @@ class EngineError(CoprimeError):
     @property
     def is_of_input(self) -> bool:
         """The device refuses operands; or it is busy, or has failed."""
-        return self.code not in (Error.BUSY, Error.FAULT)
+        return self.code not in (Error.BUSY, Error.FAULT, Error.SOURCE)
 
 
 class IdentificationError(DeviceError):

@@ -35,7 +35,9 @@ class SeededSource:
 
     def __init__(self, device: Device, entropy: Entropy = os.urandom):
         self._device, self._entropy = device, entropy
-        code = registers.CAPABILITIES["SOURCE"].of(self._read(registers.CAPABILITIES))
+        capabilities = self._read(registers.CAPABILITIES)
+        self._has_slots = bool(registers.CAPABILITIES["SLOTS"].of(capabilities))
+        code = registers.CAPABILITIES["SOURCE"].of(capabilities)
         if code >= len(RandomSource):
             raise DeviceError(f"the accelerator has a source of random bytes of kind {code}")
         self.kind = list(RandomSource)[code]
@@ -44,6 +46,12 @@ class SeededSource:
     def state(self) -> SourceState:
         """Whether it gives bytes."""
         return SourceState(registers.RANDOM_STATUS["STATE"].of(self._read(registers.RANDOM_STATUS)))
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a command waits for random bytes, from wherever: WIPE ends it."""
+        register = registers.WAITING if self._has_slots else registers.STATUS
+        return bool(register["RANDOM"].of(self._read(register)))
 
     @property
     def requests(self) -> int:

@@ -67,3 +67,6 @@ class Error(enum.IntEnum):
     INVALID_KEY = 24
     """A key is wrong: a coefficient of an encapsulation key is not below the modulus, or the hash
     in a decapsulation key differs from that of its encapsulation key."""
+    SOURCE = 25
+    """The source of random bytes has failed a test, and the command waited for some; everything was
+    wiped."""

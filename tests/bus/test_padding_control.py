@@ -9,11 +9,14 @@ from amaranth.lib.wiring import In, Out
 from coprime.bus import registers
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.device.simulated import SimulatedDevice
+from coprime.device.source import SeededSource
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.verilog import to_verilog
+from coprime.model.hash_drbg import HashDrbg
 from coprime.model.padding_formats import rejection_message
 from coprime.padding.instructions import PaddingSlot
 from coprime.padding.scheme import Padding, Scheme, parse_paddings, task_of
+from coprime.random.kinds import RandomSource
 from coprime.rsa.hashes import mgf1
 from coprime.rsa.padding import (
     DecryptionError,
@@ -37,9 +40,10 @@ SECRET = bytes(range(32))
 class Copying:
     """An accelerator whose private and public operation copy the input to the result."""
 
-    def __init__(self, paddings, max_length=2048):
+    def __init__(self, paddings, max_length=2048, source=RandomSource.STREAM):
         engine = MockEngine(32, headroom=0, max_length=max_length, max_prime_length=1024)
-        verilog = to_verilog(AxiAccelerator(engine, paddings=paddings), "coprime_copying")
+        hardware = AxiAccelerator(engine, paddings=paddings, source=source)
+        verilog = to_verilog(hardware, "coprime_copying")
         self.device = SimulatedDevice(verilog, "coprime_copying", cycle_limit=1_000_000)
         self.write(registers.INTERRUPT_ENABLE, 1)
 
@@ -427,3 +431,28 @@ def test_names_and_codes():
             for decodes in (False, True):
                 assert task_of(scheme, decodes).name.startswith(padding.name)
                 assert task_of(scheme, decodes).decodes == decodes
+
+
+def test_wipe_ends_a_padding_that_waits_for_random_bytes():
+    machine = Copying((Padding.OAEP,), source=RandomSource.SEEDED)
+    source = SeededSource(machine.device, lambda size: bytes(size))
+    machine.load(BITS)
+    machine.put(b"message")
+    machine.set(SCHEME=Scheme.OAEP)
+    machine.write(registers.STATUS, 4)
+    machine.device.run(20_000)
+    assert source.awaited
+    machine.write(registers.COMMAND, Command.WIPE)
+    machine.device.wait_interrupt()
+    assert not source.awaited and machine.read(registers.ERROR) == 0
+    assert machine.read(registers.STATUS) == machine.read(registers.OUTPUT_LENGTH) == 0
+    source.prepare()
+    machine.load(BITS)
+    machine.put(b"message")
+    machine.set(SCHEME=Scheme.OAEP)
+    machine.go(private=0)
+    count = -(-BITS // 8)
+    words = [machine.read(registers.OUTPUT_WINDOW, word) for word in range(count // 4)]
+    encoded = b"".join(word.to_bytes(4, "little") for word in words)[::-1]
+    generator = HashDrbg(bytes(48))
+    assert encoded == Oaep(random=generator.generate).encode(b"message", BITS)

@@ -1,27 +1,35 @@
 """The random source in the hardware, as both drivers and a serial link reach it."""
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 
-from coprime.bus import registers
+from coprime.bus import random_registers, registers
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.kinds import Bus
 from coprime.bus.shared_registers import RANDOM_REGISTERS
+from coprime.catalog import choose
+from coprime.device.accelerator import Accelerator
 from coprime.device.base import BusError, DeviceError
 from coprime.device.calls import CallAccelerator
-from coprime.device.simulated import SimulatedDevice
+from coprime.device.simulated import SimulatedDevice, open_simulation
 from coprime.device.source import SeededSource
+from coprime.engine.contract import Command, Error
 from coprime.flow.simulation import build_simulation
 from coprime.flow.verilog import to_verilog
 from coprime.model.hash_drbg import HashDrbg
-from coprime.random.generator import SourceState
+from coprime.random.generator import Generator, SourceState
 from coprime.random.kinds import RandomSource
+from coprime.random.programs import known_answer
+from coprime.rsa import keys
 from tests.calls.mock import INTERFACE, MockCalls
 from tests.drivers.harness import CALLS, DRIVER, HARNESS, Harness, compile_c
 
 MATERIAL = bytes(range(7, 55))
 LONG = bytes(range(192))
 NAME = "coprime_sourced"
-UNSUPPORTED, SIZE = 1, 260
+TIMEOUT, SIZE = 257, 260
 
 
 def verilog(source=RandomSource.SEEDED):
@@ -132,4 +140,99 @@ def test_the_c_driver_seeds_it(tmp_path):
     assert harness("start", 40)[0] == 0 and harness("end")[0] == 0
     code, *found = harness("read_slot", 1, 4)
     assert code == 0 and found[-1].to_bytes(5) == b"\1" + HashDrbg(MATERIAL).generate(4)
+    harness.close()
+
+
+def busy(device):
+    return bool(registers.STATUS["BUSY"].of(device.read32(registers.STATUS.address)))
+
+
+def test_wipe_ends_a_call_that_waits_for_random_bytes(device):
+    driver = CallAccelerator(device, INTERFACE)
+    assert not driver.source.awaited
+    device.write32(registers.INTERRUPT_ENABLE.address, 1)
+    device.write32(registers.PARAMETER_SET.address, 0)
+    device.write32(registers.COMMAND.address, 40)
+    device.run(20_000)
+    assert driver.source.awaited and busy(device)
+    driver.wipe()
+    assert not driver.source.awaited and not busy(device)
+    driver.source.seed(MATERIAL)
+    assert drawn(driver) == HashDrbg(MATERIAL).generate(4)
+
+
+def test_a_failed_source_ends_a_call_with_its_error(monkeypatch):
+    answer = bytes(len(known_answer()))
+    broken = partial(Generator, answer=answer)
+    monkeypatch.setattr(random_registers, "Generator", broken)
+    with SimulatedDevice(verilog(), NAME) as device:
+        driver = CallAccelerator(device, INTERFACE)
+        with pytest.raises(DeviceError, match="has failed"):
+            drawn(driver)
+        device.write32(registers.COMMAND.address, 40)
+        assert device.wait(20_000)
+        assert device.read32(registers.ERROR.address) == Error.SOURCE
+        assert device.read32(registers.COMPLETE.address) == 0 and not busy(device)
+
+
+def rsa_device(source=RandomSource.SEEDED):
+    choice = replace(choose("compact", {"blinding": "all", "max_bits": "128"}), source=source)
+    return open_simulation(choice)
+
+
+def test_wipe_ends_an_operation_on_numbers_that_waits_for_random_bytes():
+    key = keys.generate(128, seed=3)
+    with rsa_device() as device:
+        driver = Accelerator(device)
+        job = driver.private_job(key, 5)
+        driver.load_private(key)
+        device.write32(registers.INPUT_WINDOW.address, 5)
+        device.write32(registers.INPUT_LENGTH.address, 1)
+        device.write32(registers.INTERRUPT_STATUS.address, 1)
+        device.write32(registers.COMMAND.address, job.command)
+        device.run(50_000)
+        assert driver.source.awaited and busy(device)
+        device.write32(registers.COMMAND.address, Command.MODMUL)
+        refusal = registers.ERROR["REFUSAL"].of(device.read32(registers.ERROR.address))
+        assert refusal == Error.BUSY and driver.source.awaited
+        driver.wipe()
+        assert not driver.source.awaited and not busy(device)
+        assert device.read32(registers.OUTPUT_LENGTH.address) == 0
+        driver.load_private(key)
+        assert driver.private(5).value == pow(5, key.d, key.n)
+        driver.wipe()  # with nothing to end
+        driver.load_private(key)
+        assert driver.private(7).value == pow(7, key.d, key.n)
+
+
+@pytest.mark.fuzz
+def test_a_failed_source_ends_an_operation_on_numbers_with_its_error(monkeypatch):
+    broken = partial(Generator, answer=bytes(len(known_answer())))
+    monkeypatch.setattr(random_registers, "Generator", broken)
+    key = keys.generate(128, seed=3)
+    choice = choose("compact", {"blinding": "all", "max_bits": "128"})
+    hardware = AxiAccelerator(choice.design.hardware(), source=RandomSource.SEEDED)
+    with SimulatedDevice(to_verilog(hardware, NAME), NAME) as device:
+        driver = Accelerator(device)
+        driver.load_private(key)
+        device.write32(registers.INPUT_WINDOW.address, 5)
+        device.write32(registers.INPUT_LENGTH.address, 1)
+        device.write32(registers.COMMAND.address, driver.private_job(key, 5).command)
+        assert device.wait(50_000)
+        assert device.read32(registers.ERROR.address) == Error.SOURCE
+        assert device.read32(registers.OUTPUT_LENGTH.address) == 0 and not busy(device)
+
+
+def test_the_c_driver_ends_a_call_that_waits(tmp_path):
+    simulation = build_simulation(verilog(), NAME)
+    sources = (HARNESS, DRIVER, CALLS, simulation)
+    harness = Harness(compile_c(tmp_path, "harness", "-DSIMULATION", "-DCALLS", *sources))
+    harness("limit", 20_000)
+    assert harness("open")[0] == 0
+    assert harness("waits") == (0, 0)
+    assert harness("parameter_set", 0)[0] == 0
+    assert harness("start", 40)[0] == 0 and harness("end")[0] == TIMEOUT
+    assert harness("waits") == (0, 1)
+    assert harness("wipe")[0] == 0
+    assert harness("waits") == (0, 0)
     harness.close()

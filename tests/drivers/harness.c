@@ -796,6 +796,8 @@ static void run(const char *name)
 #endif
     if (strcmp(name, "open") == 0) {
         open_driver();
+    } else if (strcmp(name, "waits") == 0) {
+        printf("0 0%x", (unsigned)coprime_waits(&driver));
     } else if (strcmp(name, "needs_seed") == 0) {
         printf("0 0%x 0%x", (unsigned)coprime_needs_seed(&driver), driver.source);
     } else if (strcmp(name, "seed") == 0) {

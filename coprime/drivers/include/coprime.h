@@ -328,8 +328,12 @@ bool coprime_needs_seed(const struct coprime *driver);
    that takes a seed; COPRIME_ERROR_RANDOM if its test has failed. */
 int coprime_seed(struct coprime *driver, const uint8_t *material, uint32_t size);
 
-/* Overwrite the accelerator's memory: keys, input and output, slots. With slots, a call that is busy
-   is given up. Errors: COPRIME_ERROR_BUSY, COPRIME_ERROR_TIMEOUT. */
+/* Whether a command waits for random bytes: STATUS.RANDOM, with slots WAITING.RANDOM. With `wait` that gives up, or in another
+   function, coprime_wipe then ends the command. */
+bool coprime_waits(const struct coprime *driver);
+
+/* Overwrite the accelerator's memory: keys, input and output, slots. A command that waits for random
+   bytes is given up; with slots, any call that is busy. Errors: COPRIME_ERROR_BUSY, COPRIME_ERROR_TIMEOUT. */
 int coprime_wipe(struct coprime *driver);
 
 /* Clock cycles for which the engine worked on the last command, and those of them in which a

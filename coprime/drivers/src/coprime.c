@@ -1167,6 +1167,15 @@ static uint32_t settled_source(const struct coprime *driver)
     return status;
 }
 
+bool coprime_waits(const struct coprime *driver)
+{
+    const uint32_t word = read(driver, driver->slots ? COPRIME_WAITING : COPRIME_STATUS);
+    const uint32_t mask =
+        driver->slots ? COPRIME_WAITING_RANDOM_MASK : COPRIME_STATUS_RANDOM_MASK;
+
+    return word != NO_ANSWER && word & mask;
+}
+
 bool coprime_needs_seed(const struct coprime *driver)
 {
     uint32_t status;
@@ -1206,8 +1215,8 @@ int coprime_wipe(struct coprime *driver)
 {
     const int error = coprime_prepare(driver);
 
-    /* With slots, WIPE takes the place of a call that is busy. */
-    if (error && !(error == COPRIME_ERROR_BUSY && driver->slots)) {
+    /* WIPE takes the place of a command that waits for random bytes; with slots, of any call. */
+    if (error && !(error == COPRIME_ERROR_BUSY && (driver->slots || coprime_waits(driver)))) {
         return error;
     }
     if (error) {
@@ -1337,6 +1346,8 @@ const char *coprime_error_text(int code)
         return "the signature is wrong";
     case COPRIME_ERROR_FAULT:
         return "the result was wrong and was wiped: a fault, or a key with inconsistent numbers";
+    case COPRIME_ERROR_SOURCE:
+        return "the source of random bytes has failed a test, and everything was wiped";
     case COPRIME_ERROR_SLOT_LENGTH:
         return "a slot has another length with this parameter set";
     case COPRIME_ERROR_NOT_READY:

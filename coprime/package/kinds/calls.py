@@ -58,7 +58,7 @@ class CallKind(Kind):
     @property
     def registers(self) -> tuple[Register, ...]:
         """Those of slots; STATUS starts nothing."""
-        status = replace(registers.STATUS.without("DECRYPT", "START"), access="R")
+        status = replace(registers.STATUS.without("DECRYPT", "START", "RANDOM"), access="R")
         known = defined_call_registers(sourced=bool(self.choice.source.code))
         return tuple(status if one is registers.STATUS else one for one in known)
 
