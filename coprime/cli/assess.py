@@ -18,6 +18,7 @@ from coprime.assess.subject import Outcome, Subject
 from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, choose, settings_for
 from coprime.engine.contract import Command
 from coprime.engine.design import EngineDesign
+from coprime.flow.files import naming
 from coprime.parameters import Parameter
 from coprime.runs.numbers import random_lengths
 
@@ -190,6 +191,31 @@ def run_leakage(options: argparse.Namespace) -> int:
         print_json(found.record())
     else:
         print(found.table(_SHOWN))
+    return 0
+
+
+# --- Entropy -------------------------------------------------------------------------------------
+
+
+def run_entropy(options: argparse.Namespace) -> int:
+    """Print the estimates of SP 800-90B, and what they do not show.
+
+    Raises ValueError for a file of anything but samples, or of too few; OSError if it cannot be
+    read.
+    """
+    # NumPy takes its time to import.
+    from coprime.assess.entropy.assessment import assess_entropy
+
+    with naming(str(options.file)):
+        data = options.file.read_bytes()
+    with progress(f"estimating the entropy of {len(data):,} samples"):
+        found = assess_entropy(data)
+    if options.json:
+        print_json(found.record())
+    else:
+        print_table([(name, f"{value:.6f}") for name, value in found.estimates.items()])
+        print(f"at most {found.entropy:.6f} bits of min-entropy a sample. Not shown:")
+        print(*(f"- {one}" for one in found.missing), sep="\n")
     return 0
 
 

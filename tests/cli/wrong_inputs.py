@@ -117,6 +117,8 @@ WRONG = {
         "build compact -p max_bits=64 --padding oaep -o x",
         "build cluster --padding oaep -o x",
         "build shake --padding oaep -o x",
+        "assess entropy text.txt",
+        "assess entropy nothing.bin",
         "build compact --random seeded -o x",
         "build shake --random seeded -o x",
         "build cluster --random seeded -o x",

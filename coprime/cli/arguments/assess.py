@@ -4,7 +4,16 @@ from coprime.assess.fault_kinds import FaultKind
 from coprime.catalog import CALL_FAMILIES
 from coprime.operations.commands import Command
 
-from ..options import Parser, add_design, add_folder, add_json, add_verb, add_workers, counts
+from ..options import (
+    Parser,
+    add_design,
+    add_folder,
+    add_json,
+    add_verb,
+    add_workers,
+    counts,
+    location,
+)
 
 ALL = "all"
 _TESTS = ("message", "key", "exponent", "nonce", "nothing")
@@ -22,6 +31,8 @@ def add_options(parser: Parser) -> None:
     _add_constant_time_options(add_verb(verbs, "constant-time", text))
     text = "Prove that a multiplier's schedule is its recurrence, for all operands."
     _add_schedule_options(add_verb(verbs, "schedule", text))
+    text = "Estimate the min-entropy of raw samples of a noise source, as SP 800-90B does."
+    _add_entropy_options(add_verb(verbs, "entropy", text))
 
 
 def _add_faults_options(parser: Parser) -> None:
@@ -101,6 +112,12 @@ def _add_schedule_options(parser: Parser) -> None:
     add_design(parser)
     text = "digits of the modulus, as in 3..64,90 (all that the design takes)"
     parser.add_argument("--digits", metavar="N..N,N", type=counts, help=text)
+    add_json(parser)
+
+
+def _add_entropy_options(parser: Parser) -> None:
+    text = "raw samples in the order in which they came, a byte of 0 or 1 each"
+    parser.add_argument("file", type=location, metavar="FILE", help=text)
     add_json(parser)
 
 
