@@ -1,10 +1,12 @@
 #include "key_kinds.h"
 
-#include "curve_kind.h"
+#include "edwards_kind.h"
 #include "ml_dsa_kind.h"
 #include "ml_kem_kind.h"
+#include "montgomery_kind.h"
 #include "public_info.h"
 #include "rsa_kind.h"
+#include "weierstrass_kind.h"
 
 static const struct key_kind *const kinds[] = {
     &rsa_kind, &weierstrass_kind, &edwards_kind, &montgomery_kind, &ml_kem_kind, &ml_dsa_kind,
