@@ -94,26 +94,52 @@ static void generate(CK_SESSION_HANDLE session, CK_ULONG bits, bool of_token,
                               private));
 }
 
-/* A pair of a session: of RSA, on P-256, or on Ed25519. */
-static void generate_kind(CK_SESSION_HANDLE session, const char *kind, CK_OBJECT_HANDLE *public,
-                          CK_OBJECT_HANDLE *private)
-{
-    static CK_BYTE p256[] = {0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07};
-    static CK_BYTE ed25519[] = {0x06, 0x03, 0x2b, 0x65, 0x70};
-    const bool is_edwards = strcmp(kind, "ed25519") == 0;
-    CK_MECHANISM mechanism = {is_edwards ? CKM_EC_EDWARDS_KEY_PAIR_GEN : CKM_EC_KEY_PAIR_GEN, NULL, 0};
-    CK_ATTRIBUTE curve = {CKA_EC_PARAMS, is_edwards ? ed25519 : p256,
-                          is_edwards ? sizeof ed25519 : sizeof p256};
+/* Kinds of keys: how a pair is generated, with which attribute of the public key. */
+struct kind {
+    const char *name;
+    CK_MECHANISM_TYPE mechanism;
+    CK_ATTRIBUTE_TYPE type;
+    const void *value;
+    CK_ULONG size;
+};
 
-    if (strcmp(kind, "rsa") == 0) {
-        generate(session, 512, false, public, private);
-    } else {
-        CHECK(is_edwards || strcmp(kind, "p256") == 0);
-        OK(p11->C_GenerateKeyPair(session, &mechanism, &curve, 1, NULL, 0, public, private));
+static const CK_ULONG rsa_512 = 512, first_set = 1; /* ML-KEM-512, ML-DSA-44 */
+static const CK_BYTE p256[] = {0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07};
+static const CK_BYTE ed25519[] = {0x06, 0x03, 0x2b, 0x65, 0x70};
+
+enum { CKK_OF_ML_KEM = 0x49, CKK_OF_ML_DSA = 0x4a, PARAMETER_SET = 0x61d }; /* of version 3.2 */
+enum { ML_KEM_PAIR = 0xf, OF_ML_KEM = 0x17, ML_DSA_PAIR = 0x1c, OF_ML_DSA = 0x1d };
+
+static const struct kind kinds[] = {
+    {"p256", CKM_EC_KEY_PAIR_GEN, CKA_EC_PARAMS, p256, sizeof p256},
+    {"rsa", CKM_RSA_PKCS_KEY_PAIR_GEN, CKA_MODULUS_BITS, &rsa_512, sizeof rsa_512},
+    {"ed25519", CKM_EC_EDWARDS_KEY_PAIR_GEN, CKA_EC_PARAMS, ed25519, sizeof ed25519},
+    {"ml-kem", ML_KEM_PAIR, PARAMETER_SET, &first_set, sizeof first_set},
+    {"ml-dsa", ML_DSA_PAIR, PARAMETER_SET, &first_set, sizeof first_set},
+};
+
+static const struct kind *kind_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            return &kinds[i];
+        }
     }
+    CHECK(!"a kind of keys");
+    return NULL;
 }
 
-/* How a key signs. */
+/* A pair of a session. */
+static void generate_kind(CK_SESSION_HANDLE session, const struct kind *kind,
+                          CK_OBJECT_HANDLE *public, CK_OBJECT_HANDLE *private)
+{
+    CK_MECHANISM mechanism = {kind->mechanism, NULL, 0};
+    CK_ATTRIBUTE template = {kind->type, (void *)(size_t)kind->value, kind->size};
+
+    OK(p11->C_GenerateKeyPair(session, &mechanism, &template, 1, NULL, 0, public, private));
+}
+
+/* How a key is used. */
 static CK_MECHANISM_TYPE mechanism_of(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key)
 {
     CK_KEY_TYPE type = CKK_RSA;
@@ -125,12 +151,16 @@ static CK_MECHANISM_TYPE mechanism_of(CK_SESSION_HANDLE session, CK_OBJECT_HANDL
         return CKM_ECDSA_SHA256;
     case CKK_EC_EDWARDS:
         return CKM_EDDSA;
+    case CKK_OF_ML_KEM:
+        return OF_ML_KEM;
+    case CKK_OF_ML_DSA:
+        return OF_ML_DSA;
     default:
         return CKM_SHA256_RSA_PKCS;
     }
 }
 
-enum { ROOM = 512 };
+enum { ROOM = 4627, SECRET = 32 };
 
 static CK_RV sign(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_ULONG number,
                   CK_BYTE *signature, CK_ULONG *size)
@@ -153,6 +183,87 @@ static CK_RV verify(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_ULONG nu
 
     return rv == CKR_OK ? p11->C_Verify(session, (CK_BYTE *)&number, sizeof number, signature, size) :
                           rv;
+}
+
+/* Of version 3.2. */
+typedef CK_RV encapsulate_key(CK_SESSION_HANDLE, CK_MECHANISM *, CK_OBJECT_HANDLE, CK_ATTRIBUTE *,
+                              CK_ULONG, CK_BYTE *, CK_ULONG *, CK_OBJECT_HANDLE *);
+typedef CK_RV decapsulate_key(CK_SESSION_HANDLE, CK_MECHANISM *, CK_OBJECT_HANDLE, CK_ATTRIBUTE *,
+                              CK_ULONG, CK_BYTE *, CK_ULONG, CK_OBJECT_HANDLE *);
+
+static encapsulate_key *encapsulate;
+static decapsulate_key *decapsulate;
+
+static void load_lattices(void)
+{
+    void *const found[] = {dlsym(library, "C_EncapsulateKey"), dlsym(library, "C_DecapsulateKey")};
+
+    memcpy(&encapsulate, &found[0], sizeof encapsulate);
+    memcpy(&decapsulate, &found[1], sizeof decapsulate);
+}
+
+/* The value of a key of the session, which is then destroyed. */
+static void take_secret(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key, CK_BYTE value[SECRET])
+{
+    CK_ATTRIBUTE wanted = {CKA_VALUE, value, SECRET};
+
+    OK(p11->C_GetAttributeValue(session, key, &wanted, 1));
+    CHECK(wanted.ulValueLen == SECRET);
+    OK(p11->C_DestroyObject(session, key));
+}
+
+/* A secret that both sides have. After an error there is no key. */
+static CK_RV exchange(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE public, CK_OBJECT_HANDLE private)
+{
+    CK_MECHANISM mechanism = {OF_ML_KEM, NULL, 0};
+    CK_ATTRIBUTE shown[] = {{CKA_SENSITIVE, &no, 1}, {CKA_EXTRACTABLE, &yes, 1}};
+    CK_OBJECT_HANDLE ours, theirs = CK_INVALID_HANDLE;
+    CK_BYTE text[1568], values[2][SECRET];
+    CK_ULONG size = sizeof text;
+    CK_RV rv = encapsulate(session, &mechanism, public, shown, 2, text, &size, &ours);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    take_secret(session, ours, values[0]);
+    rv = decapsulate(session, &mechanism, private, shown, 2, text, size, &theirs);
+    if (rv != CKR_OK) {
+        CHECK(theirs == CK_INVALID_HANDLE);
+        return rv;
+    }
+    take_secret(session, theirs, values[1]);
+    CHECK(memcmp(values[0], values[1], SECRET) == 0);
+    text[0] ^= 1;
+    rv = decapsulate(session, &mechanism, private, shown, 2, text, size, &theirs);
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    take_secret(session, theirs, values[1]);
+    CHECK(memcmp(values[0], values[1], SECRET) != 0);
+    return CKR_OK;
+}
+
+/* Use a pair: a signature of a number that is verified, and not valid for another one, or a secret
+   that both sides have. After an error there is no signature. */
+static CK_RV use(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE public, CK_OBJECT_HANDLE private,
+                 CK_ULONG number)
+{
+    static const CK_BYTE zeros[ROOM];
+    CK_BYTE signature[ROOM] = {0};
+    CK_ULONG size;
+    CK_RV rv;
+
+    if (mechanism_of(session, public) == OF_ML_KEM) {
+        return exchange(session, public, private);
+    }
+    rv = sign(session, private, number, signature, &size);
+    if (rv != CKR_OK) {
+        CHECK(memcmp(signature, zeros, sizeof zeros) == 0);
+        return rv;
+    }
+    OK(verify(session, public, number, signature, size));
+    GIVES(verify(session, public, number + 1, signature, size), CKR_SIGNATURE_INVALID);
+    return CKR_OK;
 }
 
 /* The life of the module, and the interfaces that callers ask for. */
@@ -477,21 +588,17 @@ static bool is_end(CK_RV rv)
            rv == CKR_SESSION_CLOSED;
 }
 
-static void *sign_in_turn(void *argument)
+static void *use_in_turn(void *argument)
 {
     CK_SESSION_HANDLE session = open_session();
-    CK_BYTE signature[ROOM];
     unsigned long number, random = (unsigned long)(size_t)argument;
-    CK_ULONG size;
 
     while ((number = atomic_fetch_add(&next, 1)) < limit) {
         unsigned long key;
 
         random = random * 6364136223846793005u + 1442695040888963407u;
         key = random >> 33 & (KEYS - 1);
-        OK(sign(session, privates[key], number, signature, &size));
-        OK(verify(session, publics[key], number, signature, size));
-        GIVES(verify(session, publics[key], number + 1, signature, size), CKR_SIGNATURE_INVALID);
+        OK(use(session, publics[key], privates[key], number));
         atomic_fetch_add(&times[number], 1);
         atomic_fetch_add(&signed_numbers, 1);
     }
@@ -506,19 +613,21 @@ static void run_threads(void *(*body)(void *), pthread_t *threads)
     }
 }
 
-static void test_threads(unsigned long count, const char *kind)
+/* With keys of one kind; of the first three in turn, `mixed`; or of each, `all`. */
+static void test_threads(unsigned long count, const char *name)
 {
-    static const char *const kinds[] = {"p256", "rsa", "ed25519"};
-    const bool mixed = strcmp(kind, "mixed") == 0;
+    const int mixed = strcmp(name, "all") == 0 ? 5 : strcmp(name, "mixed") == 0 ? 3 : 0;
     CK_SESSION_HANDLE session = start();
     pthread_t threads[THREADS];
 
     limit = count;
     times = calloc(count, sizeof *times);
     for (int i = 0; i < KEYS; ++i) {
-        generate_kind(session, mixed ? kinds[i % 3] : kind, &publics[i], &privates[i]);
+        const struct kind *const kind = mixed ? &kinds[i % mixed] : kind_named(name);
+
+        generate_kind(session, kind, &publics[i], &privates[i]);
     }
-    run_threads(sign_in_turn, threads);
+    run_threads(use_in_turn, threads);
     for (int i = 0; i < THREADS; ++i) {
         (void)pthread_join(threads[i], NULL);
     }
@@ -531,14 +640,6 @@ static void test_threads(unsigned long count, const char *kind)
 }
 
 /* ML-KEM and ML-DSA, of version 3.2: each thread has keys of its own. */
-
-typedef CK_RV encapsulate_key(CK_SESSION_HANDLE, CK_MECHANISM *, CK_OBJECT_HANDLE, CK_ATTRIBUTE *,
-                              CK_ULONG, CK_BYTE *, CK_ULONG *, CK_OBJECT_HANDLE *);
-typedef CK_RV decapsulate_key(CK_SESSION_HANDLE, CK_MECHANISM *, CK_OBJECT_HANDLE, CK_ATTRIBUTE *,
-                              CK_ULONG, CK_BYTE *, CK_ULONG, CK_OBJECT_HANDLE *);
-
-static encapsulate_key *encapsulate;
-static decapsulate_key *decapsulate;
 
 static void generate_set(CK_SESSION_HANDLE session, CK_MECHANISM_TYPE type, CK_ULONG set,
                          CK_OBJECT_HANDLE *public, CK_OBJECT_HANDLE *private)
@@ -604,11 +705,8 @@ static void *use_lattices(void *argument)
 
 static void test_lattices(unsigned long count)
 {
-    void *const found[] = {dlsym(library, "C_EncapsulateKey"), dlsym(library, "C_DecapsulateKey")};
     pthread_t threads[THREADS];
 
-    memcpy(&encapsulate, &found[0], sizeof encapsulate);
-    memcpy(&decapsulate, &found[1], sizeof decapsulate);
     (void)start();
     limit = count;
     run_threads(use_lattices, threads);
@@ -686,26 +784,20 @@ static void test_wait(void)
 }
 
 /* With a device that errs: a result is right, or there is none. Prints how many of each. */
-static void test_faults(unsigned long count, const char *kind)
+static void test_faults(unsigned long count, const char *name)
 {
     CK_SESSION_HANDLE session = start();
     CK_OBJECT_HANDLE public, private;
-    CK_BYTE signature[ROOM], zeros[ROOM] = {0};
     unsigned long right = 0, wrong = 0;
-    CK_ULONG size;
 
-    generate_kind(session, kind, &public, &private);
+    generate_kind(session, kind_named(name), &public, &private);
     for (unsigned long i = 0; i < count; ++i) {
-        CK_RV rv;
+        const CK_RV rv = use(session, public, private, i);
 
-        memset(signature, 0, sizeof signature);
-        rv = sign(session, private, i, signature, &size);
         if (rv == CKR_OK) {
-            OK(verify(session, public, i, signature, size));
             ++right;
         } else {
             GIVES(rv, CKR_DEVICE_ERROR);
-            CHECK(memcmp(signature, zeros, sizeof zeros) == 0);
             ++wrong;
         }
     }
@@ -725,14 +817,13 @@ static void find_in_libcrypto(const char *name, void *function)
 /* What the module does leaves libcrypto's queue of errors as the application has it. */
 static void test_errors(void)
 {
-    static CK_BYTE p256[] = {0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07};
     static CK_BYTE off[65] = {4, 1};
     static CK_UTF8CHAR wrong[] = "wrong PIN";
     CK_OBJECT_CLASS class = CKO_PUBLIC_KEY;
     CK_KEY_TYPE type = CKK_EC;
     CK_ATTRIBUTE template[] = {{CKA_CLASS, &class, sizeof class},
                                {CKA_KEY_TYPE, &type, sizeof type},
-                               {CKA_EC_PARAMS, p256, sizeof p256},
+                               {CKA_EC_PARAMS, (void *)(size_t)p256, sizeof p256},
                                {CKA_EC_POINT, off, sizeof off}};
     unsigned long (*first)(void), (*last)(void), (*take)(void);
     void (*set)(int, int, const char *, ...), (*add)(void);
@@ -825,7 +916,7 @@ static void test_memory(const char *what, const char *kind)
 
     take_over_memory();
     session = start();
-    generate_kind(session, kind, &public, &private);
+    generate_kind(session, kind_named(kind), &public, &private);
     OK(p11->C_SignInit(session, &mechanism, private));
     OK(p11->C_Sign(session, digest, sizeof digest, signature, &size));
     for (int i = 0; i < 2; ++i) {
@@ -957,7 +1048,7 @@ static void test_speed(unsigned long count, const char *kind)
     if (strcmp(kind, "rsa") == 0) {
         generate(session, 2048, false, &public, &private);
     } else {
-        generate_kind(session, kind, &public, &private);
+        generate_kind(session, kind_named(kind), &public, &private);
     }
     if (strcmp(kind, "p256") != 0) {
         mechanism.mechanism = mechanism_of(session, private);
@@ -1146,6 +1237,7 @@ int main(int count, char **arguments)
 
     CHECK(count > 2);
     load(arguments[1]);
+    load_lattices();
     if (strcmp(name, "life") == 0) {
         test_life();
     } else if (strcmp(name, "fork") == 0) {

@@ -159,6 +159,22 @@ def test_ten_thousand_signatures(check, token):
     token.run(check, token.module, "threads", 10_000, environment=eight, timeout=1800)
 
 
+SOFTWARE = {"COPRIME_TOKEN_DEVICE": "software"}
+
+
+def test_uses_of_keys_of_every_kind(sanitized, token):
+    """RSA, P-256, Ed25519, ML-KEM and ML-DSA by 16 threads, also with the sanitizers."""
+    program, module = sanitized
+    token.run(program, module, "threads", 100, "all", environment=SOFTWARE)
+
+
+@pytest.mark.clients
+def test_ten_thousand_uses_of_keys_of_every_kind(check, token):
+    """None lost, none wrong, none twice; each signature verified, each secret compared."""
+    test = ("threads", 10_000, "all")
+    token.run(check, token.module, *test, environment=SOFTWARE, timeout=3600)
+
+
 @pytest.mark.parametrize("kind", ["p256", "ed25519"])
 @pytest.mark.parametrize("what", ["verify", pytest.param("sign", marks=pytest.mark.clients)])
 def test_a_lack_of_memory_is_no_wrong_signature(check, token, what, kind):
@@ -182,6 +198,25 @@ def test_a_device_that_errs_gives_no_wrong_signature(check, token, faulty, seed)
     assert right + wrong == count
     assert right > count // 2
     assert wrong > 0
+
+
+@pytest.mark.fuzz
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_a_device_that_errs_gives_no_wrong_secret(check, token, faulty, seed):
+    """A thousand times a secret is encapsulated and decapsulated, and one of an altered ciphertext:
+    a right one, or none."""
+    engine = {
+        "COPRIME_TOKEN_DEVICE": f"sim:{faulty}",
+        "FAULTY_ENGINE": str(token.module.with_name(build.LATTICE_SIMULATION)),
+        "FAULTY_SEED": str(seed),
+        "FAULTY_RATE": "4000",  # accesses; a decapsulation has some 300
+    }
+    test, count = ("faults", 1_000, "ml-kem"), 1_000
+    said = token.run(check, token.module, *test, environment=engine, timeout=7200)
+    right, wrong = map(int, said.split())
+    assert right + wrong == count
+    assert min(right, wrong) > count // 20
 
 
 @pytest.mark.clients

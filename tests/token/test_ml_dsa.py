@@ -282,13 +282,17 @@ def cases():
     return [case for file in published("ML-DSA") for case in file.cases]
 
 
-def passes(session, case):
-    """Whether a case is as it must be through the interface; None if callers cannot make it: with a
-    random number or a representative of their own."""
+def is_whole(case):
+    """Whether a caller can make a case: not with random numbers, a representative or M'."""
     given = case.inputs
-    if case.operation != "key_pair" and "context" not in given:
-        return None
     if case.operation == "sign" and ("mu" in given or any(given["rnd"])):
+        return False
+    return case.operation == "key_pair" or "context" in given
+
+
+def passes(session, case):
+    """Whether a case is as it must be through the interface; None if callers cannot make it."""
+    if not is_whole(case):
         return None
     try:
         return case_result(session, case)
