@@ -50,6 +50,7 @@ __all__ = [
     "Settings",
     "call_names",
     "calls_named",
+    "check_one_core",
     "check_settings",
     "choose",
     "choose_calls",
@@ -228,6 +229,12 @@ def with_source(choice: _Any, source: RandomSource, paddings: Collection[Padding
     return replace(choice, source=source)
 
 
+def check_one_core(choice: Choice | CallChoice, what: str) -> None:
+    """Raise ValueError for an accelerator with several cores, where `what` has one."""
+    if isinstance(choice, CallChoice) and choice.cores > 1:
+        raise ValueError(f"{what} has one core: leave -p cores= out")
+
+
 def calls_named(name: str) -> list[EngineInterface]:
     """The interfaces of engines of byte strings that have a call of this name."""
     own = (interface for family in CALL_FAMILIES.values() for interface in family.interfaces)
@@ -296,8 +303,8 @@ def _core_named(name: str) -> Family:
     """The family of a cluster's cores. ValueError as `family_named`, and for byte strings."""
     if name in CALL_FAMILIES:
         raise ValueError(
-            f"a cluster's packets carry numbers, and {name} works on byte strings: build {name}"
-            " alone, and place as many accelerators at addresses of their own"
+            f"a cluster's packets carry numbers, and {name} works on byte strings: it has several"
+            f" cores without packets, as {name} -p cores=4"
         )
     return family_named(name)
 

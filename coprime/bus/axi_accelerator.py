@@ -1,6 +1,7 @@
 """The accelerator: an engine, its registers and its bus, with the names that vendor tools know."""
 
 from collections.abc import Callable, Collection
+from typing import Any
 
 from amaranth.hdl import Elaboratable, Module, ResetInserter
 from amaranth.lib import wiring
@@ -73,7 +74,7 @@ def front_end_of(
 def connect_registers(
     m: Module,
     registers: wiring.PureInterface,
-    front_end: FrontEnd | CallFrontEnd,
+    front_end: Any,
     source: RandomSource,
     inserter: Callable[[Elaboratable], Elaboratable] = lambda component: component,
 ) -> None:
@@ -99,7 +100,52 @@ def with_reset(engine: wiring.Component, front_end: FrontEnd | CallFrontEnd) -> 
     return engine
 
 
-class AxiAccelerator(wiring.Component):
+class OnBus(wiring.Component):
+    """Registers and their slave on the bus, with flat ports.
+
+    Raises TypeError if `bus` is not a Bus.
+
+    Parameters
+    ----------
+    front_end: has the register port `registers` and `irq`, and `random` if its attribute `draws` is
+        true
+    bus: the slave's
+    source: where random bytes come from
+
+    Members
+    -------
+    s_axi_*, irq, s_axis_random_*: as AxiAccelerator
+    """
+
+    def __init__(self, front_end: Any, bus: Bus, source: RandomSource):
+        if not isinstance(bus, Bus):
+            raise TypeError(f"bus must be a Bus, not {bus!r}")
+        self.front_end, self.bus, self.source = front_end, bus, source
+        self.slave = bus_slave(bus)
+        self.streams = front_end.draws and source is RandomSource.STREAM
+        ports = {
+            **flat_ports(bus_signature(bus)),
+            "irq": Out(1),
+            **(random_ports() if self.streams else {}),
+        }
+        super().__init__(ports)
+
+    def connect_bus(self, m: Module) -> None:
+        """Add the slave, and connect it."""
+        front_end = self.front_end
+        m.submodules[self.bus.name.lower()] = self.slave
+        connect_registers(m, self.slave.registers, front_end, self.source)
+        connect_ports(m, self, self.slave)
+        m.d.comb += self.irq.eq(front_end.irq)
+        if self.streams:
+            m.d.comb += [
+                front_end.random.payload.eq(getattr(self, f"{RANDOM}tdata")),
+                front_end.random.valid.eq(getattr(self, f"{RANDOM}tvalid")),
+                getattr(self, f"{RANDOM}tready").eq(front_end.random.ready),
+            ]
+
+
+class AxiAccelerator(OnBus):
     """An engine, its registers and their slave on the bus, with flat ports.
 
     Raises TypeError if `bus` is not a Bus, and as `front_end_of`.
@@ -129,34 +175,14 @@ class AxiAccelerator(wiring.Component):
         paddings: Collection[Padding] = (),
         source: RandomSource = RandomSource.STREAM,
     ):
-        self.front_end = front_end_of(engine, paddings, source)
-        if not isinstance(bus, Bus):
-            raise TypeError(f"bus must be a Bus, not {bus!r}")
-        self.engine, self.bus, self.source = engine, bus, source
-        self.slave = bus_slave(bus)
-        self.streams = self.front_end.draws and source is RandomSource.STREAM
-        ports = {
-            **flat_ports(bus_signature(bus)),
-            "irq": Out(1),
-            **(random_ports() if self.streams else {}),
-        }
-        super().__init__(ports)
+        super().__init__(front_end_of(engine, paddings, source), bus, source)
+        self.engine = engine
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        front_end = self.front_end
-        m.submodules.engine = with_reset(self.engine, front_end)
-        m.submodules.front_end = front_end
-        m.submodules[self.bus.name.lower()] = self.slave
-        connect(m, front_end.engine, self.engine)
-        connect_registers(m, self.slave.registers, front_end, self.source)
-        connect_ports(m, self, self.slave)
-        m.d.comb += self.irq.eq(front_end.irq)
-        if self.streams:
-            m.d.comb += [
-                front_end.random.payload.eq(getattr(self, f"{RANDOM}tdata")),
-                front_end.random.valid.eq(getattr(self, f"{RANDOM}tvalid")),
-                getattr(self, f"{RANDOM}tready").eq(front_end.random.ready),
-            ]
+        m.submodules.engine = with_reset(self.engine, self.front_end)
+        m.submodules.front_end = self.front_end
+        connect(m, self.front_end.engine, self.engine)
+        self.connect_bus(m)
         return m

@@ -41,6 +41,7 @@ class CallFrontEnd(wiring.Component):
     ----------
     interface: that of the engine
     source: the value of CAPABILITIES.SOURCE
+    many: whether it is one of several, CAPABILITIES.CORES
 
     Members
     -------
@@ -48,24 +49,26 @@ class CallFrontEnd(wiring.Component):
     engine: connects to the engine
     reset_engine: resets the engine, which then clears itself
     irq: 1 while an interrupt is pending and enabled
+    pending: 1 while an interrupt is pending; only if there are `many`
     random: stream of random bytes; only if the engine draws some
     source_failed: no random byte will come any more; only with a `source`
     """
 
-    def __init__(self, interface: EngineInterface, source: int = 0):
+    def __init__(self, interface: EngineInterface, source: int = 0, *, many: bool = False):
         if not isinstance(interface, EngineInterface):
             raise TypeError(f"interface must be an EngineInterface, not {interface!r}")
         greatest = registers.CAPABILITIES["MULTIPLIERS"].of(~0)
         if not 1 <= interface.units <= greatest:
             raise ValueError(f"units must be 1 to {greatest}, not {interface.units}")
         self.interface = interface
-        self.draws = interface.draws
+        self.draws, self.many = interface.draws, many
         self.sourced = bool(source)
         super().__init__(
             {
                 "registers": Out(RegisterSignature()),
                 "engine": In(CallSignature(interface)),
                 **dict.fromkeys(("reset_engine", "irq"), Out(1)),
+                **({"pending": Out(1)} if many else {}),
                 **({"random": In(stream.Signature(8))} if self.draws else {}),
                 **({"source_failed": In(1)} if source else {}),
             }
@@ -76,7 +79,7 @@ class CallFrontEnd(wiring.Component):
             guards=[[registers.PARAMETER_SET], [registers.COMMAND]],
         )
         self.read = ReadMultiplexer(
-            [one for one in known if one.readable], call_identity(interface, source)
+            [one for one in known if one.readable], call_identity(interface, source, many=many)
         )
         self.refusal = Refusal(max(Error.NOT_READY, Error.SLOT_LENGTH))
         self.status = CommandStatus(1, interface.units)
@@ -94,6 +97,8 @@ class CallFrontEnd(wiring.Component):
         self._run(m)
         if self.draws:
             connect(m, flipped(self.random), flipped(self.engine.random))
+        if self.many:
+            m.d.comb += self.pending.eq(self.status.interrupt)
         return m
 
     def _share_port(self, m: Module) -> None:

@@ -34,7 +34,7 @@ from coprime.bus.registers import (
 )
 
 IDENTIFICATION = Register("IDENTIFICATION", 0x40, "R", "Identifies a Coprime device to software.", (Field("ID", 0, 32, "R", 0x434F5043, "The letters COPC, the first in the most significant byte."),))
-CAPABILITIES = registers.CAPABILITIES.without("PADDINGS", "SOURCE")
+CAPABILITIES = registers.CAPABILITIES.without("PADDINGS", "SOURCE", "CORES")
 CORES = Register("CORES", 0x5C, "R", "How many engines the cluster has.", (Field("COUNT", 0, 16, "R", None, "1 to 1023."),))
 COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command on the selected core. A command that reads X consumes it: X must be loaded again for the next command once the engine has accepted one. WIPE also clears the complete marks of all operands of the core.", (Field("CODE", 0, 6, "W", 0, "Code of the command."),))
 ERROR = Register("ERROR", 0x64, "RW", "Why the first refused access was refused. Any write clears it. COMPLETION shows how a command ended.", (Field("REFUSAL", 8, 8, "RW", 0, "Error of the first access that was refused since this register was last cleared; 0 if there was none."),))

@@ -13,9 +13,11 @@
    copy loop moves a whole number. Where CAPABILITIES.SLOTS is 1, these registers are defined,
    and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, COMMANDS, COMMANDS_HIGH, STATUS
    (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS, CYCLES, PRODUCTS, those from
-   PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source. While STATUS.BUSY is 1,
-   a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND with
-   another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY. */
+   PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source. Where CAPABILITIES.CORES
+   is 1, too, CORES, CORE_SELECT and PENDING are defined, and all other registers, but those of
+   a random source, are those of the core that CORE_SELECT selects. While STATUS.BUSY is 1, a
+   write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND with another
+   command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY. */
 
 /* RW. State of the accelerator, and start of the two RSA operations with the padding selected by
    PADDING. In COMPRESSION's Figure 22 DECRYPT is called E/D, BUSY is B/I and START is S. */
@@ -146,6 +148,9 @@
    generator in the hardware, which software seeds by RANDOM_SEED. */
 #define COPRIME_CAPABILITIES_SOURCE_SHIFT              21
 #define COPRIME_CAPABILITIES_SOURCE_MASK               0x00600000u
+/* R. 1 if an accelerator with slots has several cores: CORES, CORE_SELECT and PENDING are defined. */
+#define COPRIME_CAPABILITIES_CORES_SHIFT               23
+#define COPRIME_CAPABILITIES_CORES_MASK                0x00800000u
 
 /* R. The digits into which the engine divides operands. Software needs them for the operands that
    it precomputes. */
@@ -185,6 +190,12 @@
 /* R. Bits. */
 #define COPRIME_MIN_LENGTH_BITS_SHIFT                  0
 #define COPRIME_MIN_LENGTH_BITS_MASK                   0x0000FFFFu
+
+/* R. Defined only where CAPABILITIES.CORES is 1. How many engines the accelerator has. */
+#define COPRIME_CORES                                  0x5Cu
+/* R. 2 to 32. */
+#define COPRIME_CORES_COUNT_SHIFT                      0
+#define COPRIME_CORES_COUNT_MASK                       0x0000003Fu
 
 /* W. A write starts a command. */
 #define COPRIME_COMMAND                                0x60u
@@ -388,6 +399,22 @@
 /* R. 1 if the engine waits for random bytes. */
 #define COPRIME_WAITING_RANDOM_SHIFT                   2
 #define COPRIME_WAITING_RANDOM_MASK                    0x00000004u
+
+/* RW. Defined only where CAPABILITIES.CORES is 1. Selects the core, an engine with registers of
+   its own, that all other registers belong to except CORES and PENDING. Cores do not affect
+   each other. */
+#define COPRIME_CORE_SELECT                            0xC4u
+/* RW. Number of the core, from 0. A write of a number at or above CORES answers SLVERR and changes
+   nothing. */
+#define COPRIME_CORE_SELECT_NUMBER_SHIFT               0
+#define COPRIME_CORE_SELECT_NUMBER_MASK                0xFFFFFFFFu
+
+/* R. Defined only where CAPABILITIES.CORES is 1. The irq pin is active while the interrupt of a
+   core is pending, and enabled by that core's INTERRUPT_ENABLE. */
+#define COPRIME_PENDING                                0xC8u
+/* R. Bit k is INTERRUPT_STATUS of core k. */
+#define COPRIME_PENDING_CORES_SHIFT                    0
+#define COPRIME_PENDING_CORES_MASK                     0xFFFFFFFFu
 
 /* R. Defined only where CAPABILITIES.SOURCE is not 0, as the other registers whose names begin
    with RANDOM. The source has registers of its own: an access to them waits for nothing but the

@@ -13,8 +13,10 @@ registers of one kind, so that a burst or a copy loop moves a whole number. Wher
 is 1, these registers are defined, and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES,
 COMMANDS, COMMANDS_HIGH, STATUS (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS,
 CYCLES, PRODUCTS, those from PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source.
-While STATUS.BUSY is 1, a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to
-COMMAND with another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY.
+Where CAPABILITIES.CORES is 1, too, CORES, CORE_SELECT and PENDING are defined, and all other
+registers, but those of a random source, are those of the core that CORE_SELECT selects. While
+STATUS.BUSY is 1, a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND
+with another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY.
 """
 
 # fmt: off
@@ -52,6 +54,7 @@ CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
     Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
     Field("SLOTS", 20, 1, "R", None, "1 if the engine works on byte strings in slots, and not on numbers: PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING and DATA_WINDOW are defined, and the registers of numbers are not."),
     Field("SOURCE", 21, 2, "R", None, "Where random bytes come from. 0: the engine draws none, or they come from outside. 1: a generator in the hardware, which software seeds by RANDOM_SEED."),
+    Field("CORES", 23, 1, "R", None, "1 if an accelerator with slots has several cores: CORES, CORE_SELECT and PENDING are defined."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),
@@ -65,6 +68,7 @@ MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an eng
     Field("PRIME", 16, 16, "R", None, "Longest prime; 0 if the engine does not implement RSA_PRIVATE."),
 ))
 MIN_LENGTH = Register("MIN_LENGTH", 0x58, "R", "The shortest modulus or prime that an engine accepts, in bits.", (Field("BITS", 0, 16, "R", None, "Bits."),))
+CORES = Register("CORES", 0x5C, "R", "Defined only where CAPABILITIES.CORES is 1. How many engines the accelerator has.", (Field("COUNT", 0, 6, "R", None, "2 to 32."),))
 COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command.", (Field("CODE", 0, 6, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands. It takes the place of a command that waits for random bytes. With slots it clears all slots and their marks, and takes the place of a command that is busy: so software can give up a stream. A command whose inputs are not all complete ends with OPERAND_MISSING, an unknown one with UNSUPPORTED."),))
 ERROR = Register("ERROR", 0x64, "RW", "How the last command ended, and why the first refused access was refused. Any write clears both.", (
     Field("CODE", 0, 8, "RW", 0, "Error of the last command that ended; 0 if it produced a result."),
@@ -103,6 +107,8 @@ WAITING = Register("WAITING", 0xC0, "R", "Defined only where CAPABILITIES.SLOTS 
     Field("READER", 1, 1, "R", 0, "1 if there is a word to read from DATA_WINDOW."),
     Field("RANDOM", 2, 1, "R", 0, "1 if the engine waits for random bytes."),
 ))
+CORE_SELECT = Register("CORE_SELECT", 0xC4, "RW", "Defined only where CAPABILITIES.CORES is 1. Selects the core, an engine with registers of its own, that all other registers belong to except CORES and PENDING. Cores do not affect each other.", (Field("NUMBER", 0, 32, "RW", 0, "Number of the core, from 0. A write of a number at or above CORES answers SLVERR and changes nothing."),))
+PENDING = Register("PENDING", 0xC8, "R", "Defined only where CAPABILITIES.CORES is 1. The irq pin is active while the interrupt of a core is pending, and enabled by that core's INTERRUPT_ENABLE.", (Field("CORES", 0, 32, "R", 0, "Bit k is INTERRUPT_STATUS of core k."),))
 RANDOM_STATUS = Register("RANDOM_STATUS", 0xE0, "R", "Defined only where CAPABILITIES.SOURCE is not 0, as the other registers whose names begin with RANDOM. The source has registers of its own: an access to them waits for nothing but the source, and STATUS.BUSY does not matter.", (
     Field("STATE", 0, 2, "R", 0, "0: it tests itself or is being seeded. 1: it waits for seed material, the first, or after 65,536 requests. 2: it gives bytes. 3: a test has failed, and it gives no byte until it is restarted."),
     Field("AGES", 2, 1, "R", 0, "1 if at least half of the requests have been made after which it needs new seed material."),
@@ -122,11 +128,11 @@ KEY_WINDOW = Window("KEY_WINDOW", 0xC00, "W", "A write to any of these registers
 
 REGISTERS: tuple[Register, ...] = (
     STATUS, INPUT_LENGTH, OUTPUT_LENGTH, WRITE_ADDRESS, READ_ADDRESS, INPUT_FIFO, OUTPUT_FIFO,
-    IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, COMMAND, ERROR,
-    INTERRUPT_ENABLE, INTERRUPT_STATUS, MODULUS_LENGTH, EXPONENT_LENGTH, P_LENGTH, Q_LENGTH,
+    IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, DIGITS, MAX_LENGTH, MIN_LENGTH, CORES, COMMAND,
+    ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS, MODULUS_LENGTH, EXPONENT_LENGTH, P_LENGTH, Q_LENGTH,
     KEY_OPERAND, KEY_DATA, COMMANDS, COMMANDS_HIGH, CYCLES, PRODUCTS, RESIDUE, PADDING,
-    PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING, RANDOM_STATUS, RANDOM_SEED,
-    RANDOM_CONTROL, RANDOM_REQUESTS,
+    PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING, CORE_SELECT, PENDING, RANDOM_STATUS,
+    RANDOM_SEED, RANDOM_CONTROL, RANDOM_REQUESTS,
 )
 """All registers except the windows, by address."""
 

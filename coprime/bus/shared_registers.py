@@ -28,9 +28,11 @@ RANDOM_REGISTERS = (
     registers.RANDOM_REQUESTS,
 )
 """Registers that are defined only with a source of random bytes in the hardware."""
+CORE_REGISTERS = (registers.CORES, registers.CORE_SELECT, registers.PENDING)
+"""Registers that are defined only where an accelerator for byte strings has several cores."""
 _OPTIONAL = (
     *(*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS),
-    *(*SLOT_REGISTERS, *RANDOM_REGISTERS),
+    *(*SLOT_REGISTERS, *RANDOM_REGISTERS, *CORE_REGISTERS),
 )
 PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in _OPTIONAL)
 """All other registers except the windows."""
@@ -116,8 +118,10 @@ def _version() -> dict[str, int]:
     return {"MAJOR": major, "MINOR": minor, "PATCH": patch}
 
 
-def call_fields(interface: EngineInterface, source: int = 0) -> dict[Register, dict[str, int]]:
-    """As `identity_fields`, of an engine of byte strings."""
+def call_fields(
+    interface: EngineInterface, source: int = 0, *, many: bool = False
+) -> dict[Register, dict[str, int]]:
+    """As `identity_fields`, of an engine of byte strings, which may be one of many."""
     commands = sum(1 << code for code in (WIPE, *(one.code for one in interface.calls)))
     return {
         registers.VERSION: _version(),
@@ -129,6 +133,7 @@ def call_fields(interface: EngineInterface, source: int = 0) -> dict[Register, d
             "MORE_COMMANDS": 1,
             "SLOTS": 1,
             **({"SOURCE": source} if source else {}),
+            **({"CORES": 1} if many else {}),
         },
         registers.COMMANDS: {"CODES": commands % (1 << WORD_BITS)},
         registers.COMMANDS_HIGH: {"CODES": commands >> WORD_BITS},
@@ -160,9 +165,11 @@ def identity(
     return _words(identity_fields(own, paddings, source), identification)
 
 
-def call_identity(interface: EngineInterface, source: int = 0) -> dict[str, int]:
-    """The same of an engine of byte strings."""
-    return _words(call_fields(interface, source), registers.IDENTIFICATION)
+def call_identity(
+    interface: EngineInterface, source: int = 0, *, many: bool = False
+) -> dict[str, int]:
+    """The same of an engine of byte strings, which may be one of many."""
+    return _words(call_fields(interface, source, many=many), registers.IDENTIFICATION)
 
 
 def _words(
@@ -183,6 +190,7 @@ def defined_registers(
     undefined = [
         *SLOT_REGISTERS,
         *(() if sourced else RANDOM_REGISTERS),
+        *CORE_REGISTERS,
         *(() if padded else PADDING_REGISTERS),
         *(() if own.checked else CHECKED_REGISTERS),
         *(() if has_more_commands(own) else COMMAND_REGISTERS),
@@ -207,9 +215,13 @@ CALL_REGISTERS: tuple[Register | Window, ...] = tuple(
 """The registers and windows of an accelerator for byte strings; STATUS can only be read."""
 
 
-def defined_call_registers(*, sourced: bool) -> tuple[Register | Window, ...]:
-    """The same of one that may have a source of random bytes."""
-    known = {*CALL_REGISTERS, *(RANDOM_REGISTERS if sourced else ())}
+def defined_call_registers(*, sourced: bool, many: bool = False) -> tuple[Register | Window, ...]:
+    """The same of one that may have a source of random bytes, and several cores."""
+    known = {
+        *CALL_REGISTERS,
+        *(RANDOM_REGISTERS if sourced else ()),
+        *(CORE_REGISTERS if many else ()),
+    }
     return tuple(one for one in (*registers.REGISTERS, *registers.WINDOWS) if one in known)
 
 

@@ -9,10 +9,13 @@ from importlib import import_module
 
 from coprime.cells.target import Target
 from coprime.engine.family import Settings, command_line, module_name, parse_known, texts
-from coprime.parameters import AnyParameter, ChoiceParameter
+from coprime.parameters import AnyParameter, ChoiceParameter, Parameter
 from coprime.random.kinds import RandomSource
 
 from .interface import CallDesign, EngineInterface
+
+CORES = Parameter("cores", 1, 32, 1, "engines, each with registers of its own, on one bus")
+"""A parameter of every family, on which no engine depends."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class CallFamily:
     @property
     def settings(self) -> tuple[AnyParameter, ...]:
         """What can be set."""
-        return self.parameters
+        return (*self.parameters, CORES)
 
     def check(self, settings: Settings) -> None:
         """As `Family.check`."""
@@ -61,6 +64,9 @@ class CallFamily:
         for one in self.parameters:
             if isinstance(one, ChoiceParameter) and one.sparse and values[one.name] == one.default:
                 del values[one.name]
+        cores = CORES.parse(given.get(CORES.name, str(CORES.default)))
+        if cores != CORES.default:
+            values[CORES.name] = cores
         return CallChoice(self, values)
 
 
@@ -68,7 +74,8 @@ class CallFamily:
 class CallChoice:
     """A family with a value for each of its parameters: one point of the design space.
 
-    `source` is where its accelerator has random bytes from.
+    `values` has CORES only where there are several; `source` is where its accelerator has random
+    bytes from.
     """
 
     family: CallFamily
@@ -80,10 +87,16 @@ class CallChoice:
 
     @property
     def design(self) -> CallDesign:
-        """The engine's design."""
+        """The design of its engine, or of each of them."""
+        own = {name: value for name, value in self.values.items() if name != CORES.name}
         module, _, function = self.family.builder.partition(":")
-        made: CallDesign = getattr(import_module(module), function)(**self.values)
+        made: CallDesign = getattr(import_module(module), function)(**own)
         return made
+
+    @property
+    def cores(self) -> int:
+        """How many engines there are."""
+        return int(self.values.get(CORES.name, CORES.default))
 
     @property
     def module_name(self) -> str:

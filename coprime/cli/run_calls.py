@@ -3,8 +3,9 @@
 import argparse
 from random import Random
 
-from coprime.calls.interface import EngineInterface, Values
-from coprime.runs.calls import CallRun, run_call
+from coprime.calls.interface import Call, EngineInterface, Values
+from coprime.catalog import CallChoice
+from coprime.runs.calls import CallRun, run_call, run_calls
 
 from .arguments.run_calls import length_of, option_of, place_of
 from .options import FAILED, chosen_calls
@@ -35,6 +36,10 @@ def run(options: argparse.Namespace) -> int:
     interface.check(values, parameter_set)
     if options.trace is not None:
         check_file("--trace", options.trace)
+    if choice.cores > 1:
+        return _run_many(options, choice, call, values, parameter_set)
+    if options.requests is not None:
+        raise ValueError("--requests is for several cores: -p cores=")
     with progress(f"simulating {call.name} on {choice.family.name}") as passed:
         done = run_call(
             choice,
@@ -55,6 +60,37 @@ def run(options: argparse.Namespace) -> int:
     ]
     print_result(done, rows, as_json=options.json)
     return 0 if done.ok and done.cycles == done.predicted_cycles else FAILED
+
+
+def _run_many(
+    options: argparse.Namespace, choice: CallChoice, call: Call, values: Values, parameter_set: str
+) -> int:
+    """Run the call on all cores."""
+    count = choice.cores if options.requests is None else options.requests
+    if count < 1:
+        raise ValueError(f"--requests must be 1 or more, not {count}")
+    with progress(f"simulating {call.name} on {choice.cores} cores", count) as passed:
+        done = run_calls(
+            choice,
+            call,
+            values,
+            requests=count,
+            parameter_set=parameter_set,
+            seed=options.seed,
+            trace=options.trace,
+            progress=passed,
+        )
+    right = "all equal to the reference, in the predicted cycles"
+    rows = [
+        ("calls", f"{done.requests:,} on {choice.cores} cores"),
+        ("", right if done.ok else "WRONG: outputs or cycles differ"),
+        ("cycles", f"{done.cycles:,}"),
+        ("engines", f"{done.predicted_cycles:,} a core, which is {done.busy:.1%} of them"),
+        ("throughput", f"{done.calls_per_million_cycles:.1f} calls in a million cycles"),
+        ("simulation", f"{done.cycles_per_second / 1e6:.1f} million cycles a second"),
+    ]
+    print_result(done, rows, as_json=options.json)
+    return 0 if done.ok else FAILED
 
 
 def _drawn_streams(

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from coprime.bus import registers
@@ -27,7 +27,7 @@ from coprime.device.jobs import EngineError, IdentificationError
 from coprime.device.source import Entropy, SeededSource
 from coprime.engine.capabilities import Error
 
-__all__ = ["CallAccelerator", "CallResult"]
+__all__ = ["CallAccelerator", "CallResult", "RunningCall"]
 
 PART_BYTES = 1 << 16
 """Bytes of a part of a stream; a longer stream is sent in several. A multiple of 4."""
@@ -62,6 +62,24 @@ class CallResult:
     def utilization(self) -> float:
         """Fraction of the cycles in which the units worked: 0 to 1."""
         return self.products / (self.cycles * self.units) if self.cycles else 0.0
+
+
+@dataclass(frozen=True)
+class RunningCall:
+    """A call that has been started, and not finished.
+
+    Parameters
+    ----------
+    call : it
+    outputs : the slots that are read after it
+    lengths : bytes of those that are streams, by name
+    predicted : as `CallResult.predicted_cycles`
+    """
+
+    call: Call
+    outputs: Collection[Slot]
+    lengths: Mapping[str, int]
+    predicted: int | None
 
 
 class CallAccelerator:
@@ -124,30 +142,67 @@ class CallAccelerator:
         call does not take; EngineError if the hardware refuses; InterruptTimeout; DeviceError for a
         slot of another length than the interface says.
         """
+        running = self.start(name, values, parameter_set=parameter_set, read=read)
+        return self.finish(running)
+
+    def check(
+        self,
+        name: str,
+        values: Values,
+        *,
+        parameter_set: str = "",
+        read: Collection[str] | None = None,
+    ) -> None:
+        """Raise ValueError, or TypeError, where `call` would without an access of the device."""
+        call = self.interface.named(name)
+        self._check(call, values, parameter_set)
+        self._readable(call, read)
+
+    def start(
+        self,
+        name: str,
+        values: Values,
+        *,
+        parameter_set: str = "",
+        read: Collection[str] | None = None,
+        forget: bool = False,
+    ) -> "RunningCall":
+        """The first part of `call`: load inputs, start the call, and send its streams.
+
+        With `forget` the engine first forgets all slots that it holds. Raises as `call`.
+        """
         call = self.interface.named(name)
         self._check(call, values, parameter_set)
         outputs = self._readable(call, read)
-        self._prepare(parameter_set)
-        streams = [self.interface.slot[one] for one in call.takes if one in values]
-        for slot in [one for one in streams if not one.streamed]:
+        self._prepare(parameter_set, forget=forget)
+        given = [self.interface.slot[one] for one in call.takes if one in values]
+        for slot in [one for one in given if not one.streamed]:
             self._load(slot, values[slot.name])
         self._raise_errors()
         self.source.prepare()
         self._write(registers.INTERRUPT_STATUS, _DONE)
         self._write(registers.COMMAND, call.code)
-        found = {}
-        for slot in [one for one in streams if one.streamed]:
+        for slot in [one for one in given if one.streamed]:
             self._send(slot, values[slot.name])
-        for slot in [one for one in outputs if one.streamed]:
-            length = self.interface.length(call, slot.name, parameter_set, values)
-            found[slot.name] = self._receive(slot, length)
+        lengths = {
+            one.name: self.interface.length(call, one.name, parameter_set, values)
+            for one in outputs
+            if one.streamed
+        }
+        predicted = self._predicted(call, parameter_set, values)
+        return RunningCall(call, outputs, lengths, predicted)
+
+    def finish(self, running: "RunningCall") -> CallResult:
+        """The second part of `call`: wait for its end, and read its outputs. Raises as `call`."""
+        found = {}
+        for slot in [one for one in running.outputs if one.streamed]:
+            found[slot.name] = self._receive(slot, running.lengths[slot.name])
         self._wait()
-        for slot in [one for one in outputs if not one.streamed]:
+        for slot in [one for one in running.outputs if not one.streamed]:
             found[slot.name] = self._fetch(slot)
         self._raise_errors()
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
-        predicted = self._predicted(call, parameter_set, values)
-        return CallResult(found, cycles, products, predicted, self.interface.units)
+        return CallResult(found, cycles, products, running.predicted, self.interface.units)
 
     def load(self, values: Values, *, parameter_set: str = "") -> None:
         """Load slots, for a later call. Raises ValueError for what is none, and as `call`."""
@@ -175,6 +230,10 @@ class CallAccelerator:
         self._write(registers.INTERRUPT_STATUS, _DONE)
         self._write(registers.COMMAND, WIPE)
         self._wait()
+
+    def cycles(self) -> int:
+        """The clock cycles for which the engine has worked on the last command, so far."""
+        return self._read(registers.CYCLES)
 
     # Checks
 
@@ -227,7 +286,7 @@ class CallAccelerator:
 
     # Accesses
 
-    def _prepare(self, parameter_set: str) -> None:
+    def _prepare(self, parameter_set: str, *, forget: bool = False) -> None:
         """Clear errors, enable the interrupt, detect a reset, and set the parameter set."""
         if not self._read(registers.INTERRUPT_ENABLE):
             self._await_reset()
@@ -236,9 +295,9 @@ class CallAccelerator:
         elif self._is_busy():
             raise EngineError(Error.BUSY)
         self._write(registers.ERROR, 0)
-        if self._set != parameter_set:
+        if forget or self._set != parameter_set:
             number = self.interface.set_number(parameter_set)
-            if self._set is not None or self._read(registers.PARAMETER_SET) != number:
+            if forget or self._set is not None or self._read(registers.PARAMETER_SET) != number:
                 self._write(registers.PARAMETER_SET, number)
             self._raise_errors()
             self._set = parameter_set

@@ -82,7 +82,9 @@ def measured(
     enough.
     """
     parts = []
-    for part in (CLUSTER,) if isinstance(choice, ClusterChoice) else _PARTS:
+    one = isinstance(choice, Choice) or (isinstance(choice, CallChoice) and choice.cores == 1)
+    whole = CLUSTER if isinstance(choice, ClusterChoice) else "accelerator"
+    for part in _PARTS if one else (whole,):
         around = ((), Bus.AXI4_LITE) if part == "engine" else (tuple(paddings), bus)
         source = PartToMap(choice, part, target, *around)
         note(f"mapping the {part}")

@@ -6,8 +6,10 @@ from functools import lru_cache
 from coprime import __version__
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.axi_cluster import AxiCluster, ChainEnds
+from coprime.bus.call_cores import AxiCores, CallCore
 from coprime.bus.kinds import Bus
-from coprime.catalog import CallChoice, Choice, ClusterChoice
+from coprime.calls.ports import interface_of
+from coprime.catalog import CallChoice, Choice, ClusterChoice, check_one_core
 from coprime.cells.target import Target
 from coprime.cluster.chain import chain_node
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
@@ -41,7 +43,10 @@ def accelerator_verilog(
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
 ) -> str:
-    """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`."""
+    """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`.
+
+    Of several cores it has the module of one, and an instance for each.
+    """
     return _accelerator_verilog(choice, target, bus, tuple(paddings))
 
 
@@ -49,9 +54,19 @@ def accelerator_verilog(
 def _accelerator_verilog(
     choice: Choice | CallChoice, target: Target, bus: Bus, paddings: tuple[Padding, ...]
 ) -> str:
-    hardware = AxiAccelerator(choice.design.hardware(target), bus, paddings, choice.source)
-    header = _header(choice, target, bus, paddings)
+    engine, header = choice.design.hardware(target), _header(choice, target, bus, paddings)
+    if isinstance(choice, CallChoice) and choice.cores > 1:
+        core = _core_module(choice)
+        top = AxiCores(interface_of(engine), choice.cores, bus, choice.source, core=core)
+        text = to_verilog(top, choice.module_name, header=header, ports=BUS_PORTS)
+        return f"{text}\n{to_verilog(CallCore(engine, choice.source), core)}"
+    hardware = AxiAccelerator(engine, bus, paddings, choice.source)
     return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
+
+
+def _core_module(choice: CallChoice) -> str:
+    """Name of the module of each of several cores."""
+    return f"{choice.module_name}_core"
 
 
 def build_command(
@@ -71,7 +86,11 @@ def build_command(
 
 
 def engine_verilog(choice: Choice | CallChoice, target: Target = Target.GENERIC) -> str:
-    """Verilog of the engine without its bus; the top module has the suffix `_engine`."""
+    """Verilog of the engine without its bus; the top module has the suffix `_engine`.
+
+    ValueError for several.
+    """
+    check_one_core(choice, "the part engine, unlike --part accelerator,")
     hardware = choice.design.hardware(target)
     return to_verilog(hardware, f"{choice.module_name}_engine", header=_header(choice, target))
 
@@ -151,13 +170,16 @@ def measured_verilog(
     """Verilog to be mapped, the name of its top module, and the modules to map by themselves.
 
     A cluster is measured as a whole, whatever the part: its node, which has many instances, and its
-    front end are mapped once each. Raises ValueError as `part_verilog`.
+    front end are mapped once each. So is one of several cores of an accelerator. Raises ValueError
+    as `part_verilog`.
     """
     if isinstance(choice, ClusterChoice):
         refuse_paddings(paddings)
         text = cluster_verilog(choice, target, bus)
         return text, choice.module_name, (FRONT_END, NODE)
-    return (*part_verilog(choice, part, target, paddings, bus), ())
+    many = isinstance(choice, CallChoice) and choice.cores > 1
+    repeated = (_core_module(choice),) if isinstance(choice, CallChoice) and many else ()
+    return (*part_verilog(choice, part, target, paddings, bus), repeated)
 
 
 def check_part(choice: Choice, part: str) -> None:
@@ -184,7 +206,11 @@ def _header(
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
 ) -> str:
-    many = f"{choice.cores} engines on a chain, each " if isinstance(choice, ClusterChoice) else ""
+    many = ""
+    if isinstance(choice, ClusterChoice):
+        many = f"{choice.cores} engines on a chain, each "
+    elif isinstance(choice, CallChoice) and choice.cores > 1:
+        many = f"{choice.cores} cores, each "
     core = choice.core if isinstance(choice, ClusterChoice) else choice
     command = build_command(choice, target, bus, paddings)
     lines = [

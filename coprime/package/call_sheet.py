@@ -15,8 +15,10 @@ _MESSAGES = (0, 64, 1024, 16384)
 """Bytes of streams that calls take."""
 
 
-def call_sheet(design: CallDesign, mhz: float | None, *, proved: bool) -> SheetParts:
-    """The parts of a data sheet; `proved`: constant time is."""
+def call_sheet(
+    design: CallDesign, mhz: float | None, *, proved: bool, cores: int = 1
+) -> SheetParts:
+    """The parts of a data sheet; `proved`: constant time is. Cycles are those of one core."""
     own = design.interface
     calls = [_times(row, mhz) for row in _calls(design)]
     return SheetParts(
@@ -27,7 +29,10 @@ def call_sheet(design: CallDesign, mhz: float | None, *, proved: bool) -> SheetP
             "has_streams": any(one.streamed for one in own.slots),
             "varies": [call.varies for call in own.calls if call.varies],
         },
-        first=list(_first(design, proved=proved)),
+        first=[
+            *([("cores", cores, "")] if cores > 1 else []),
+            *_first(design, proved=proved),
+        ],
         headline=list(_headline(calls, mhz)),
         rows={
             "calls": calls,

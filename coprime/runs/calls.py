@@ -9,6 +9,8 @@ from random import Random
 
 from coprime.calls.interface import Call, Values
 from coprime.catalog import CallChoice
+from coprime.device.call_cores import CallCores
+from coprime.device.call_scheduler import CallScheduler
 from coprime.device.calls import CallAccelerator
 from coprime.device.jobs import EngineError
 from coprime.device.simulated import open_simulation
@@ -46,6 +48,32 @@ class CallRun:
         }
         fields = {name: value for name, value in self.__dict__.items() if name != "secret"}
         return fields | {"parameters": dict(self.parameters), "outputs": outputs}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallsRun:
+    """Calls that were run on several cores in simulation; field names are those of `run --json`."""
+
+    family: str
+    parameters: Mapping[str, int | str]
+    operation: str
+    parameter_set: str
+    requests: int
+    """How many calls."""
+    ok: bool  # every output of each equals the reference's, and its cycles the prediction
+    cycles: int
+    """From the first access to the last one."""
+    predicted_cycles: int
+    """Sum of those in which the engines work, for each core."""
+    busy: float
+    """Part of the cycles in which each engine worked, on average."""
+    calls_per_million_cycles: float
+    seconds: float  # wall time
+    cycles_per_second: float  # simulated clock cycles a second
+
+    def record(self) -> dict[str, object]:
+        """The fields as JSON has them."""
+        return self.__dict__ | {"parameters": dict(self.parameters)}
 
 
 def run_call(
@@ -107,6 +135,64 @@ def _requests(material: bytes) -> Iterator[int]:
     generator = HashDrbg(material)
     while True:
         yield from generator.generate(REQUEST_BYTES)
+
+
+def run_calls(
+    choice: CallChoice,
+    call: Call,
+    values: Values,
+    *,
+    requests: int,
+    parameter_set: str = "",
+    seed: int = 1,
+    trace: Path | None = None,
+    progress: Callable[[int], None] = lambda requests: None,
+) -> CallsRun:
+    """Run a call so many times on all cores, and compare outputs and cycles.
+
+    Inputs that are not in `values` are drawn: those of the first call from `seed`, those of the
+    next one from the number after it, and so on. All are loaded. `progress` is called with the
+    number of calls that have finished since last time. Raises EngineError, before anything is
+    built, if the hardware would refuse one.
+    """
+    design = choice.design
+    work = [
+        {**_drawn(call, parameter_set, seed + place, values), **values} for place in range(requests)
+    ]
+    outcomes = [design.predict(call, parameter_set, inputs) for inputs in work]
+    for outcome in outcomes:
+        if outcome.error is not Error.NONE:
+            raise EngineError(outcome.error)
+    with open_simulation(choice, trace=trace) as device:
+        scheduler = CallScheduler(CallCores(device, design.interface))
+        start, before = time.perf_counter(), device.cycles
+        every = [
+            scheduler.submit(call.name, inputs, parameter_set=parameter_set) for inputs in work
+        ]
+        for request in scheduler.completed():
+            request.result  # noqa: B018 -- raises what went wrong
+            progress(1)
+        seconds, cycles = time.perf_counter() - start, device.cycles - before
+    wanted = [call.reference(parameter_set, inputs) for inputs in work]
+    predicted = sum(one.cycles for one in outcomes) // choice.cores
+    return CallsRun(
+        family=choice.family.name,
+        parameters=choice.values,
+        operation=call.name,
+        parameter_set=parameter_set,
+        requests=requests,
+        ok=all(
+            request.result.cycles == outcome.cycles
+            and all(data == right[name] for name, data in request.result.outputs.items())
+            for request, outcome, right in zip(every, outcomes, wanted, strict=True)
+        ),
+        cycles=cycles,
+        predicted_cycles=predicted,
+        busy=predicted / cycles,
+        calls_per_million_cycles=1e6 * requests / cycles,
+        seconds=seconds,
+        cycles_per_second=cycles / seconds,
+    )
 
 
 def _drawn(call: Call, parameter_set: str, seed: int, given: Values) -> Values:

@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.bus.serial.uart import divisor_of
-from coprime.catalog import CallChoice, Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice, check_one_core
 from coprime.cells.clock_generator import ClockGenerator
 from coprime.cells.clock_ranges import ClockSetting
 from coprime.cells.target import Target
@@ -128,9 +128,10 @@ def board_verilog(
     `known_answers` takes it; `setting` that of the clock generator, None for the oscillator's
     clock.
 
-    Raises ValueError for a length or a speed out of range, or an engine of numbers that takes
-    random bytes.
+    Raises ValueError for a length or a speed out of range, an engine of numbers that takes random
+    bytes, or several cores.
     """
+    check_one_core(choice, "a board")
     mhz = board.design_mhz(setting)
     divisor = divisor_of(int(mhz * 10**6), baud)
     if isinstance(choice, CallChoice):

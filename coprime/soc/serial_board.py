@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
-from coprime.catalog import CallChoice, Choice
+from coprime.catalog import CallChoice, Choice, check_one_core
 from coprime.cells.target import Target
 from coprime.flow.verilog import to_verilog
 
@@ -46,9 +46,10 @@ class SerialBoard(wiring.Component):
 def serial_board_verilog(choice: Choice | CallChoice, divisor: int | Fraction) -> str:
     """Verilog of the board with a design's accelerator; the top module is MODULE_NAME.
 
-    Raises ValueError for a design that takes random bytes from outside, TypeError or ValueError for
-    a divisor that SerialBridge refuses.
+    Raises ValueError for a design that takes random bytes from outside or has several cores,
+    TypeError or ValueError for a divisor that SerialBridge refuses.
     """
+    check_one_core(choice, "a board")
     hardware = choice.design.hardware(Target.GENERIC)
     accelerator = SerialAccelerator(hardware, divisor, choice.source)
     header = f"{MODULE_NAME}: {choice.family.name} behind a serial wire, {divisor} cycles a bit"

@@ -7,7 +7,7 @@ import pytest
 
 from coprime.bus import registers
 from coprime.bus.kinds import Bus
-from coprime.bus.shared_registers import CALL_REGISTERS
+from coprime.bus.shared_registers import CALL_REGISTERS, CORE_REGISTERS
 from coprime.calls.interface import WIPE
 from coprime.catalog import choose_calls
 from coprime.device.base import ADDRESS_SPACE, BusError
@@ -30,6 +30,7 @@ class Hostile:
     """A device, and who writes and reads whatever comes to mind."""
 
     def __init__(self, choice, bus, seed):
+        self.known = (*CALL_REGISTERS, *(CORE_REGISTERS if choice.cores > 1 else ()))
         self.interface = choice.design.interface
         self.predict = choice.design.predict
         lite = bus is Bus.AXI4_LITE
@@ -60,7 +61,7 @@ class Hostile:
     def address(self):
         """Of a known register, of the window, or any."""
         draw = self.random
-        known = draw.choice(CALL_REGISTERS).address
+        known = draw.choice(self.known).address
         window = WINDOW.address + 4 * draw.randrange(WINDOW.words)
         return draw.choice([known, known, window, 4 * draw.randrange(ADDRESS_SPACE // 4)])
 
@@ -144,29 +145,41 @@ class Hostile:
         self.seen["calls"] += 1
 
 
-def run_hostile(family, bus, accesses, seed=SEED):
-    hostile = Hostile(choose_calls(family, {}), bus, seed)
+FAMILIES = [("shake", 1), ("lattice", 1), ("shake", 3)]
+"""With numbers of cores, of which hostile accesses select any."""
+
+
+def run_hostile(family, cores, bus, accesses, seed=SEED):
+    hostile = Hostile(choose_calls(family, {"cores": str(cores)}), bus, seed)
     with hostile.device:
         for number in range(accesses):
             hostile.access()
             if number % BETWEEN == BETWEEN - 1:
                 hostile.recover()
-    print(family, bus.value, dict(hostile.seen))
+        for core in range(cores if cores > 1 else 0):
+            hostile.device.write32(registers.CORE_SELECT.address, core)
+            hostile.recover()
+    print(family, cores, bus.value, dict(hostile.seen))
     return hostile.seen
 
 
+def recoveries(accesses, cores):
+    return accesses // BETWEEN + (cores if cores > 1 else 0)
+
+
 @pytest.mark.fuzz(quick=1)
-@pytest.mark.parametrize("family", ["shake", "lattice"])
-def test_a_thousand(family):
-    seen = run_hostile(family, Bus.AXI4_LITE, 1000)
-    assert seen["calls"] == 1000 // BETWEEN
+@pytest.mark.parametrize(("family", "cores"), FAMILIES)
+def test_a_thousand(family, cores):
+    seen = run_hostile(family, cores, Bus.AXI4_LITE, 1000)
+    assert seen["calls"] == recoveries(1000, cores)
     # Of all kinds, at idle and busy engines.
     assert all(seen[kind] for kind in ("refused", "wipe", "wait", "load", "start"))
     assert 0 < seen["busy"] < 1000
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("family", ["shake", "lattice"])
+@pytest.mark.parametrize(("family", "cores"), FAMILIES)
 @pytest.mark.parametrize("bus", [Bus.AXI4_LITE, Bus.AXI4])
-def test_a_hundred_thousand(family, bus):
-    assert run_hostile(family, bus, 100_000, SEED + 1)["calls"] == 100_000 // BETWEEN
+def test_a_hundred_thousand(family, cores, bus):
+    seen = run_hostile(family, cores, bus, 100_000, SEED + 1)
+    assert seen["calls"] == recoveries(100_000, cores)

@@ -77,6 +77,9 @@ WRONG = {
     "Engines of byte strings": [
         "run shaek SHA3_256",
         "run shake SHA3_265",
+        "run shake SHA3_256 -p cores=33",
+        "run shake SHA3_256 -p cores=2 --requests 0",
+        "run shake SHA3_256 --requests 2",
         "run shake SHA3_256 -p slices=5",
         "run shake SHA3_256 --message abc",
         "run shake SHA3_256 --message @missing",
@@ -158,6 +161,8 @@ WRONG = {
         "synth lattice --board ulx3s",
         "synth lattice --board ulx3s --stamp -o x",
         "build cluster -p engine=lattice -o x",
+        "synth lattice -p cores=4 --target xc7",
+        "synth lattice -p cores=4 --board ulx3s -o x",
         "synth fdfm --target ecp5 -o x",
     ],
     "Where to write": [

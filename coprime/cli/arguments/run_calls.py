@@ -40,6 +40,7 @@ def add_options(parser: Parser, family: str) -> None:
             parser.add_argument(option, dest=length_of(slot.name), type=int, metavar="N", help=text)
     parser.number("--seed", "seed of what is random", 1)
     add_random(parser)
+    parser.number("--requests", "number of calls that several cores run (default: one for each)")
     parser.path("--trace", metavar="FST", help="file to write waveforms to")
     add_json(parser)
 

@@ -38,11 +38,14 @@ class CallKind(Kind):
 
     def __init__(self, choice: CallChoice):
         self.choice = choice
+        self.cores = choice.cores
+        self.parts = ("engine", "accelerator") if self.cores == 1 else ("accelerator",)
         self.design: CallDesign = PredictedOnce(choice.design)
         self.header = f"{choice.module_name}.h"
         self.headers = (C_HEADER, self.header)
         schemes = {"ML_KEM_KEY_PAIR": "_ml_kem", "ML_DSA_VERIFY": "_ml_dsa"}
-        others = (name for call, name in schemes.items() if call not in self.design.interface.call)
+        others = [name for call, name in schemes.items() if call not in self.design.interface.call]
+        others += [] if self.cores > 1 else ["_call_cores"]
         self.not_drivers = ("_cluster", "_curves", "_named_curves", "_keygen", *others)
 
     @property
@@ -52,20 +55,24 @@ class CallKind(Kind):
 
     @property
     def summary(self) -> str:
-        """That of the family."""
-        return self.choice.family.summary
+        """That of the family, and how many cores there are."""
+        many = f"{self.cores} cores: " if self.cores > 1 else ""
+        return f"{many}{self.choice.family.summary}"
 
     @property
     def registers(self) -> tuple[Register, ...]:
-        """Those of slots; STATUS starts nothing."""
+        """Those of slots, and of several cores; STATUS starts nothing."""
         status = replace(registers.STATUS.without("DECRYPT", "START", "RANDOM"), access="R")
-        known = defined_call_registers(sourced=bool(self.choice.source.code))
+        known = defined_call_registers(sourced=bool(self.choice.source.code), many=self.cores > 1)
         return tuple(status if one is registers.STATUS else one for one in known)
 
     @property
     def values(self) -> Mapping[str, Mapping[str, int]]:
         """Those that identify the engine."""
-        fields = call_fields(self.design.interface, self.choice.source.code)
+        many = self.cores > 1
+        fields = call_fields(self.design.interface, self.choice.source.code, many=many)
+        if many:
+            fields[registers.CORES] = {"COUNT": self.cores}
         return {register.name: values for register, values in fields.items()}
 
     @property
@@ -85,7 +92,7 @@ class CallKind(Kind):
     @property
     def parameters(self) -> Sequence[AnyParameter]:
         """Those of the family."""
-        return self.choice.family.parameters
+        return self.choice.family.settings
 
     @property
     def draws(self) -> bool:
@@ -104,7 +111,7 @@ class CallKind(Kind):
         """Calls with their cycles, and slots."""
         shown = own.figures.assessed
         proved = any(one.assessment == "constant time" and one.result == PROVED for one in shown)
-        return call_sheet(self.design, mhz, proved=proved)
+        return call_sheet(self.design, mhz, proved=proved, cores=self.cores)
 
     def kept(self, register: Register, word: int) -> int | None:
         """Of INTERRUPT_ENABLE alone: others are tried with what they mean."""

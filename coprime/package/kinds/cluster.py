@@ -31,7 +31,7 @@ class ClusterKind(NumberKind):
     parts: tuple[str, ...] = (CLUSTER,)
     headers: tuple[str, ...] = (_HEADER, C_HEADER)
     software = "software_cluster.md.j2"
-    not_drivers: tuple[str, ...] = ("_calls", "_ml_kem", "_ml_dsa")
+    not_drivers: tuple[str, ...] = ("_calls", "_call_cores", "_ml_kem", "_ml_dsa")
     sheet = "cluster_sheet.toml.j2"
 
     def __init__(self, cluster: ClusterChoice):

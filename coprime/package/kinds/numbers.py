@@ -33,7 +33,7 @@ class NumberKind(Kind):
     """
 
     software = "software_accelerator.md.j2"
-    not_drivers: tuple[str, ...] = ("_cluster", "_calls", "_ml_kem", "_ml_dsa")
+    not_drivers: tuple[str, ...] = ("_cluster", "_calls", "_call_cores", "_ml_kem", "_ml_dsa")
     sheet = "number_sheet.toml.j2"
     """Template of the data sheet."""
 

@@ -132,6 +132,13 @@ class CallChecks:
         """Slots of streams."""
         return [one for one in self.interface.slots if one.streamed]
 
+    def together(self, cores: Sequence[int]) -> list[tuple[int, CallVector]]:
+        """A call for each of these cores to make at the same time: none that draws random bytes,
+        which could then come to another one."""
+        every = [self.first(call) for call in self.interface.calls]
+        able = [vector for vector in every if not vector.drawn]
+        return [(core, able[place % len(able)]) for place, core in enumerate(cores) if able]
+
     def wrong_lengths(self, slot: Slot, number: int) -> list[int]:
         """Bytes that a slot does not have with a parameter set."""
         right = slot.length(number)

@@ -1,0 +1,226 @@
+"""Many engines of byte strings, each with its registers, and what selects one of them."""
+
+from typing import Any
+
+from amaranth.hdl import Cat, ClockSignal, Elaboratable, Instance, Module, ResetSignal, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out, connect, flipped
+
+from coprime.bus import registers
+from coprime.bus.axi_accelerator import OnBus, with_reset
+from coprime.bus.call_front_end import CallFrontEnd
+from coprime.bus.kinds import Bus
+from coprime.bus.port import RegisterSignature
+from coprime.bus.shared_registers import CORE_REGISTERS, number
+from coprime.calls.family import CORES
+from coprime.calls.interface import EngineInterface
+from coprime.calls.ports import interface_of
+from coprime.cells.wires import same_named
+from coprime.parameters import check_ranges
+from coprime.random.kinds import RandomSource
+
+
+class CallCore(wiring.Component):
+    """An engine with its front end: a core.
+
+    Raises TypeError as `interface_of`.
+
+    Parameters
+    ----------
+    engine: a component with the ports of CallSignature and the attribute `interface`
+    source: where all cores have random bytes from
+
+    Members
+    -------
+    registers, irq, pending, random, source_failed: as of CallFrontEnd
+    """
+
+    def __init__(self, engine: wiring.Component, source: RandomSource = RandomSource.STREAM):
+        self.engine = engine
+        self.front_end = CallFrontEnd(interface_of(engine), source.code, many=True)
+        super().__init__({**core_ports(self.front_end.interface, source), "pending": Out(1)})
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        m.submodules.engine = with_reset(self.engine, self.front_end)
+        m.submodules.front_end = front_end = self.front_end
+        connect(m, front_end.engine, self.engine)
+        connect(m, flipped(self.registers), front_end.registers)
+        m.d.comb += same_named(self, front_end, "irq", "pending")
+        if front_end.draws:
+            connect(m, flipped(self.random), front_end.random)
+        if front_end.sourced:
+            m.d.comb += front_end.source_failed.eq(self.source_failed)
+        return m
+
+
+def core_ports(interface: EngineInterface, source: RandomSource) -> dict[str, wiring.Member]:
+    """The ports of all cores together, which a core has, too."""
+    return {
+        "registers": Out(RegisterSignature()),
+        "irq": Out(1),
+        **({"random": In(stream.Signature(8))} if interface.draws else {}),
+        **({"source_failed": In(1)} if source is not RandomSource.STREAM else {}),
+    }
+
+
+class SharedCores(wiring.Component):
+    """Cores at one register port, and the registers CORES, CORE_SELECT and PENDING, which are not
+    theirs.
+
+    An access belongs to the core that is selected in the cycle in which it begins; a write to
+    CORE_SELECT waits until no read is under way. An access of these three takes one cycle; all
+    others are as of one core, in cycles, too. So a core that lets an access wait holds up the
+    accesses of all, for at most 2^PATIENCE_BITS - 1 cycles.
+
+    A random byte goes to one core. The turn passes to the next one in each cycle in which its core
+    wants no byte, or takes one.
+
+    The cores are instances of another module in the same Verilog text, which tools that work module
+    by module process once.
+
+    Raises ValueError for `cores` out of range.
+
+    Parameters
+    ----------
+    interface: that of the engines
+    cores: how many, 2 to 32
+    source: where they have random bytes from
+    core: name of the module with the ports of CallCore
+
+    Members
+    -------
+    registers: the register port
+    irq: 1 while an interrupt of a core is pending and enabled
+    random: stream of random bytes; only if the engines draw some
+    source_failed: no random byte will come any more; only with a source in the hardware
+    """
+
+    def __init__(
+        self,
+        interface: EngineInterface,
+        cores: int,
+        source: RandomSource = RandomSource.STREAM,
+        *,
+        core: str,
+    ):
+        check_ranges(cores=(cores, range(2, CORES.maximum + 1)))
+        self.interface, self.cores, self.source, self.core = interface, cores, source, core
+        self.draws = interface.draws
+        super().__init__(core_ports(interface, source))
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        ports = wiring.Signature({**core_ports(self.interface, self.source), "pending": Out(1)})
+        every = [ports.create() for _ in range(self.cores)]
+        for place, one in enumerate(every):
+            m.submodules[f"core_{place}"] = Instance(self.core, **_wires(one))
+        m.d.comb += self.irq.eq(Cat(one.irq for one in every).any())
+        self._select(m, every)
+        if self.draws:
+            self._share_random(m, every)
+        if self.source is not RandomSource.STREAM:
+            m.d.comb += [one.source_failed.eq(self.source_failed) for one in every]
+        return m
+
+    def _select(self, m: Module, every: list[Any]) -> None:
+        """Connect the register port to the selected core."""
+        port = self.registers
+        selected = Signal(range(self.cores))
+        own_write, own_read = Signal(), Signal()
+        m.d.comb += [
+            own_write.eq(port.write_address == number(registers.CORE_SELECT)),
+            own_read.eq(port.read_address.matches(*map(number, CORE_REGISTERS))),
+        ]
+        for one in every:
+            m.d.comb += [
+                one.registers.write_address.eq(port.write_address),
+                one.registers.write_data.eq(port.write_data),
+                one.registers.read_address.eq(port.read_address),
+            ]
+        with m.Switch(selected):
+            for place, one in enumerate(every):
+                with m.Case(place):
+                    m.d.comb += [
+                        one.registers.write.eq(port.write & ~own_write),
+                        one.registers.read.eq(port.read & ~own_read),
+                        port.write_ready.eq(one.registers.write_ready),
+                        port.write_error.eq(one.registers.write_error),
+                        port.read_ready.eq(one.registers.read_ready),
+                        port.read_data.eq(one.registers.read_data),
+                        port.read_error.eq(one.registers.read_error),
+                    ]
+        with m.If(own_write):
+            known = port.write_data < self.cores
+            m.d.comb += [port.write_ready.eq(~port.read), port.write_error.eq(~known)]
+            with m.If(port.write & port.write_ready & known):
+                m.d.sync += selected.eq(port.write_data)
+        with m.If(own_read):
+            m.d.comb += [port.read_ready.eq(1), port.read_error.eq(0)]
+            with m.Switch(port.read_address):
+                with m.Case(number(registers.CORES)):
+                    m.d.comb += port.read_data.eq(self.cores)
+                with m.Case(number(registers.CORE_SELECT)):
+                    m.d.comb += port.read_data.eq(selected)
+                with m.Default():
+                    m.d.comb += port.read_data.eq(Cat(one.pending for one in every))
+
+    def _share_random(self, m: Module, every: list[Any]) -> None:
+        """Give each random byte to one core."""
+        turn = Signal(range(self.cores))
+        wants = Signal()  # the core whose turn it is
+        for one in every:
+            m.d.comb += one.random.payload.eq(self.random.payload)
+        with m.Switch(turn):
+            for place, one in enumerate(every):
+                with m.Case(place):
+                    m.d.comb += [one.random.valid.eq(self.random.valid), wants.eq(one.random.ready)]
+        m.d.comb += self.random.ready.eq(wants)
+        with m.If(~wants | self.random.valid):
+            m.d.sync += turn.eq(turn + 1)
+            with m.If(turn == self.cores - 1):
+                m.d.sync += turn.eq(0)
+
+
+def _wires(core: Any) -> dict[str, Any]:
+    """The connections of an instance of a core: its clock, its reset, and its ports."""
+    ports = {
+        f"{'i' if member.flow is In else 'o'}_{'__'.join(map(str, path))}": value
+        for path, member, value in core.signature.flatten(core)
+    }
+    return {"i_clk": ClockSignal(), "i_rst": ResetSignal(), **ports}
+
+
+class AxiCores(OnBus):
+    """Cores with a slave on a bus. Raises as SharedCores, and as AxiAccelerator.
+
+    Parameters
+    ----------
+    interface, cores, core: as of SharedCores
+    bus: the slave's
+    source: where random bytes come from
+
+    Members
+    -------
+    s_axi_*, irq, s_axis_random_*: as AxiAccelerator
+    """
+
+    def __init__(
+        self,
+        interface: EngineInterface,
+        cores: int,
+        bus: Bus = Bus.AXI4_LITE,
+        source: RandomSource = RandomSource.STREAM,
+        *,
+        core: str,
+    ):
+        super().__init__(SharedCores(interface, cores, source, core=core), bus, source)
+
+    def elaborate(self, platform: object) -> Elaboratable:
+        """Describe the circuit."""
+        m = Module()
+        m.submodules.cores = self.front_end
+        self.connect_bus(m)
+        return m

@@ -1,0 +1,55 @@
+/* Several cores of one accelerator for byte strings: each gets a driver of its own, struct coprime,
+   for the functions of coprime_calls.h.
+
+   What is called on a core does not affect another one: slots, errors and interrupts are a core's
+   own. All share the bus, and the register that selects one of them, so that calls of two threads need
+   a lock around each function, or a part of a program that does them in turn. A call runs from
+   coprime_call_start to coprime_call_end, and other cores may be used meanwhile.
+
+   The rules of coprime.h: no allocation, no global variable, no library. */
+#ifndef COPRIME_CALL_CORES_H
+#define COPRIME_CALL_CORES_H
+
+#include "coprime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The accelerator. The caller sets the first six members, which are those of struct coprime. `wait`
+   returns for the interrupt of any core. */
+struct coprime_call_cores {
+    void *context;
+    uint32_t (*read)(void *context, uint32_t address);
+    void (*write)(void *context, uint32_t address, uint32_t value);
+    int (*wait)(void *context);
+    void (*write_block)(void *context, uint32_t address, const uint32_t *words, uint32_t count);
+    void (*read_block)(void *context, uint32_t address, uint32_t *words, uint32_t count);
+
+    uint32_t count;    /* How many cores there are; 1 of an accelerator without CORE_SELECT. */
+    uint32_t selected; /* Private to the driver: the core that is selected. */
+};
+
+/* One of them. It must stay where it is while its driver is used. */
+struct coprime_call_core {
+    struct coprime_call_cores *cores;
+    uint32_t number;
+};
+
+/* Find the cores. Errors: COPRIME_ERROR_DEVICE, COPRIME_ERROR_IDENTIFICATION: as coprime_open. */
+int coprime_call_cores_open(struct coprime_call_cores *cores);
+
+/* Lead a driver to a core, number 0 to count - 1: set its first six members. coprime_open follows, and
+   then everything that accelerators have. Errors: COPRIME_ERROR_SIZE if there is no such core. */
+int coprime_call_core_open(struct coprime_call_core *core, struct coprime_call_cores *cores, uint32_t number,
+                      struct coprime *driver);
+
+/* Bit k is 1 if a command of core k has ended, and coprime_call_end, which then does not wait, has not
+   been called since. A call that gives a stream ends when that has been read. */
+uint32_t coprime_call_cores_pending(const struct coprime_call_cores *cores);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
