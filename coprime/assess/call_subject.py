@@ -76,8 +76,8 @@ class CallSubject:
     classes: ClassVar[Sequence[str]] = ("reveals", "refused")
 
     def __post_init__(self) -> None:
-        self.interface.set_number(self.parameter_set)
         call = self.call
+        self.interface.check_set(call, self.parameter_set)
         if self.refused and call.refusal is None:
             raise ValueError(f"{self.operation} refuses no inputs that can be drawn")
 

@@ -119,6 +119,8 @@ class Call:
     reference : the outputs, from inputs and parameter set's name, as the standard defines them
         and not as the engine computes them
     refusal : how it refuses inputs; None if it accepts all
+    sets : names of the parameter sets that it has; empty if it has all. Slots of other calls have
+        no bytes with them
     """
 
     code: int
@@ -137,6 +139,7 @@ class Call:
     draw_stream: Callable[[str, Random, int], Values] | None = None
     varies: str = ""
     refusal: InputRefusal | None = None
+    sets: tuple[str, ...] = ()
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -205,6 +208,21 @@ class EngineInterface:
                 else f"{self.family} has no parameter sets, and {name!r} is given"
             )
         return self.parameter_sets.index(name)
+
+    def sets_of(self, call: Call) -> tuple[str, ...]:
+        """The parameter sets of a call."""
+        return call.sets or self.parameter_sets
+
+    def calls_of(self, parameter_set: str) -> list[Call]:
+        """The calls that a parameter set has."""
+        return [one for one in self.calls if parameter_set in self.sets_of(one)]
+
+    def check_set(self, call: Call, parameter_set: str) -> None:
+        """ValueError, with all that it has, if a call has no such parameter set."""
+        self.set_number(parameter_set)
+        if parameter_set not in self.sets_of(call):
+            known = ", ".join(self.sets_of(call))
+            raise ValueError(f"{call.name} has the parameter sets {known}, not {parameter_set!r}")
 
     def check(self, values: Values, parameter_set: str) -> None:
         """Raise TypeError for a value that is not bytes, ValueError for one of a wrong length.

@@ -26,13 +26,14 @@ def run(options: argparse.Namespace) -> int:
     choice = chosen_calls(options)
     interface = choice.design.interface
     call = interface.named(options.operation)
-    parameter_set = getattr(options, "set", None) or interface.parameter_sets[0]
+    parameter_set = getattr(options, "set", None) or interface.sets_of(call)[0]
     given = {one.name: getattr(options, place_of(one.name), None) for one in interface.slots}
     values = {name: value for name, value in given.items() if value is not None}
     values |= _drawn_streams(options, interface, values)
     for name in values:
         if name not in call.takes:
             raise ValueError(f"{call.name} takes no {option_of(name)}")
+    interface.check_set(call, parameter_set)
     interface.check(values, parameter_set)
     if options.trace is not None:
         check_file("--trace", options.trace)

@@ -262,6 +262,7 @@ class CallAccelerator:
         for name in values:
             if name not in call.takes:
                 raise ValueError(f"{call.name} takes {', '.join(call.takes)}, not {name!r}")
+        self.interface.check_set(call, parameter_set)
         self.interface.check(values, parameter_set)
         for name in call.inputs:
             if self.interface.slot[name].streamed and name not in values:

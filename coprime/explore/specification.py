@@ -528,8 +528,8 @@ def _calls(choice: CallChoice, table: _Sweep, size: int) -> Iterator[tuple[str, 
     own = choice.design.interface
     names = table.operations or []
     calls = own.calls if names == [ALL] else [own.named(name) for name in names]
-    for call, name in itertools.product(calls, table.sets or own.parameter_sets):
-        own.set_number(name)
+    for call, name in ((one, name) for one in calls for name in table.sets or own.sets_of(one)):
+        own.check_set(call, name)
         if own.has_stream(call) != bool(size):
             raise ValueError(_about_length(call, takes_stream=own.has_stream(call)))
         yield call.name, "random", name

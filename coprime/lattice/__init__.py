@@ -1,1 +1,1 @@
-"""ML-KEM or ML-DSA in hardware: a sponge side and an arithmetic side, and memories between them."""
+"""ML-KEM, ML-DSA or both: a sponge side, arithmetic sides, and memories between them."""

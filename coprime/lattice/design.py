@@ -1,5 +1,6 @@
 """Everything that is known of a `lattice`: interface, hardware, cycles."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -7,111 +8,194 @@ from typing import TYPE_CHECKING, TypeVar
 from coprime.calls.interface import Call, CallOutcome, EngineInterface, Values
 from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
-from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS, MlDsaSet
+from coprime.model.keccak import FUNCTIONS
+from coprime.model.lattice import ml_dsa as ml_dsa_model
+from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTES, MlDsaSet
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, MlKemSet
 
-from .family import ALL_SETS, ML_DSA, ML_KEM
-from .interface import (
-    CHECK_KEY_CODE,
-    DECAPSULATE_CODE,
-    ENCAPSULATE_CODE,
-    KEY_PAIR_CODE,
-    ml_kem_interface,
-)
-from .large_design import LargeDesign
-from .programs.entries import (
-    CHECK_BOTH,
-    CHECK_DK,
-    CHECK_EK,
-    DECAPSULATE,
-    ENCAPSULATE,
-    KEY_PAIR,
-    D,
-    M,
-    Z,
-)
+from . import interface as ml_kem
+from . import ml_dsa_interface as ml_dsa
+from .family import ALL_SETS, BOTH, ML_DSA, ML_KEM
+from .programs.entries import RND, XI, D, LatticeRoutine, M, Z
+from .schemes import lattice_interface
 
 if TYPE_CHECKING:
     from .engine import LatticeEngine
-    from .programs.ml_kem import Programs
-    from .twin import CallTrace
+    from .programs.programs import EnginePrograms
+    from .twin import RoutineTrace
 
 _Set = TypeVar("_Set", MlKemSet, MlDsaSet)
-_ENTRIES = {
-    KEY_PAIR_CODE: KEY_PAIR,
-    ENCAPSULATE_CODE: ENCAPSULATE,
-    DECAPSULATE_CODE: DECAPSULATE,
-}
 
 
 @dataclass(frozen=True)
 class LatticeDesign:
-    """An engine of ML-KEM.
+    """An engine of ML-KEM, of ML-DSA, or of both.
 
     Parameters
     ----------
-    sets : its parameter sets
+    ml_kem, ml_dsa : the parameter sets; of one scheme there may be none
     slices : of Keccak-f[1600] a cycle: 4, 8, 16, 32 or 64
-    readable : dk and K can be read
+    readable : dk and K, and sk, can be read
+    verify_only : it has no private keys of ML-DSA
+    check_signatures : a signature is verified before it can be read
     """
 
-    sets: tuple[MlKemSet, ...] = ML_KEM_SETS
+    ml_kem: tuple[MlKemSet, ...] = ML_KEM_SETS
+    ml_dsa: tuple[MlDsaSet, ...] = ()
     slices: int = 8
     readable: bool = False
+    verify_only: bool = False
+    check_signatures: bool = True
 
     @cached_property
     def interface(self) -> EngineInterface:
         """Its slots and calls."""
-        return ml_kem_interface(self.sets, readable=self.readable)
+        return lattice_interface(
+            *(self.ml_kem, self.ml_dsa),
+            verify_only=self.verify_only,
+            readable=self.readable,
+            check_signatures=self.check_signatures,
+        )
 
     @cached_property
-    def programs(self) -> "Programs":
+    def programs(self) -> "EnginePrograms":
         """Both sides' programs."""
-        from .programs.ml_kem import ml_kem_programs
+        from .programs.lattice import lattice_programs
 
-        return ml_kem_programs(self.sets)
+        return lattice_programs(self.ml_kem, self.ml_dsa, verify_only=self.verify_only)
 
     def hardware(self, target: Target = Target.GENERIC) -> "LatticeEngine":
         """Make the engine for a target."""
         from .engine import LatticeEngine
 
-        return LatticeEngine(self.sets, self.slices, readable=self.readable, target=target)
-
-    def trace(
-        self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
-    ) -> "CallTrace":
-        """A call in integers. ValueError if a check has no key."""
-        from .twin import run_call
-
-        entry = _ENTRIES.get(call.code)
-        if entry is None:
-            kinds = {("ek",): CHECK_EK, ("dk",): CHECK_DK, ("ek", "dk"): CHECK_BOTH}
-            found = tuple(name for name in ("ek", "dk") if name in inputs)
-            if found not in kinds:
-                raise ValueError(f"{call.name} needs ek, dk or both, and has {found}")
-            entry = kinds[found]
-        number = self.interface.parameter_sets.index(parameter_set)
-        present = {D: "d", Z: "z", M: "m"}
-        return run_call(*(self.programs, self.slices, entry, number, inputs, present, random))
+        return LatticeEngine(
+            *(self.ml_kem, self.ml_dsa, self.slices),
+            verify_only=self.verify_only,
+            readable=self.readable,
+            check_signatures=self.check_signatures,
+            target=target,
+        )
 
     def predict(
         self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
     ) -> CallOutcome:
         """What a call does with these complete inputs; it draws its random bytes from `random`."""
+        self.interface.check_set(call, parameter_set)
+        return _Prediction(self, self.interface.set_number(parameter_set), inputs, random).of(call)
+
+
+class _Prediction:
+    """A call, routine by routine."""
+
+    def __init__(self, design: LatticeDesign, number: int, inputs: Values, random: bytes):
+        self.design, self.number = design, number
+        self.places = design.programs.slots
+        self.complete = dict(inputs)
+        self.random, self.cycles, self.genuine = random, 0, True
+        self.memory = [0] * design.programs.memory_words
+        for name, data in inputs.items():
+            if not design.interface.slot[name].streamed:
+                self.put(name, data)
+
+    def put(self, name: str, data: bytes) -> None:
+        """A slot is loaded."""
+        from .twin import words_of
+
+        start = self.places[name].addresses[self.number]
+        words = words_of(data)
+        self.memory[start : start + len(words)] = words
+
+    def get(self, name: str) -> bytes:
+        """What a slot has become."""
         from .twin import bytes_at
 
-        if call.code == CHECK_KEY_CODE and not {"ek", "dk"} & set(inputs):
-            return CallOutcome(Error.OPERAND_MISSING, {}, 1)
-        trace = self.trace(call, parameter_set, inputs, random)
-        if trace.refused:
-            return CallOutcome(Error.INVALID_KEY, {}, trace.cycles)
-        number = self.interface.parameter_sets.index(parameter_set)
-        outputs = {}
-        for name in call.outputs:
-            refused = name == "key" and not trace.genuine
-            place = self.programs.places["refusal" if refused else name]
-            outputs[name] = bytes_at(trace.memory, place, number)
-        return CallOutcome(Error.NONE, outputs, trace.cycles)
+        length = self.design.interface.slot[name].length(self.number)
+        refused = name == "key" and not self.genuine
+        place = self.places["refusal" if refused else name]
+        return bytes_at(self.memory, place, self.number)[:length]
+
+    def of(self, call: Call) -> CallOutcome:
+        """The routines of a call, and its outputs."""
+        steps: Mapping[int, Callable[[], Error]] = {
+            ml_kem.KEY_PAIR_CODE: lambda: self._ml_kem(LatticeRoutine.KEM_KEY_PAIR),
+            ml_kem.ENCAPSULATE_CODE: lambda: self._ml_kem(LatticeRoutine.ENCAPSULATE),
+            ml_kem.DECAPSULATE_CODE: lambda: self._ml_kem(LatticeRoutine.DECAPSULATE),
+            ml_kem.CHECK_KEY_CODE: self._check_ml_kem,
+            ml_dsa.KEY_PAIR_CODE: self._key_pair,
+            ml_dsa.SIGN_CODE: self._sign,
+            ml_dsa.VERIFY_CODE: self._verify,
+            ml_dsa.CHECK_KEY_CODE: self._check_key,
+        }
+        error = steps[call.code]()
+        names = () if error is not Error.NONE else call.outputs
+        return CallOutcome(error, {name: self.get(name) for name in names}, self.cycles)
+
+    def trace(self, routine: LatticeRoutine) -> "RoutineTrace":
+        """A routine, and where its cycles go."""
+        from .twin import run_routine
+
+        seeds = {"d": D, "z": Z, "m": M, "xi": XI, "rnd": RND}
+        present = {bit for name, bit in seeds.items() if name in self.complete}
+        design = self.design
+        return run_routine(
+            *(design.programs, design.slices, routine, self.number, self.memory),
+            *(present, self.random),
+        )
+
+    def run(self, routine: LatticeRoutine) -> bool:
+        """A routine; whether what it checks is right."""
+        trace = self.trace(routine)
+        self.random, self.genuine = trace.random, trace.genuine
+        self.cycles += trace.cycles
+        return trace.valid
+
+    def _ml_kem(self, routine: LatticeRoutine) -> Error:
+        return Error.NONE if self.run(routine) else Error.INVALID_KEY
+
+    def _check_ml_kem(self) -> Error:
+        has_ek, has_dk = ("ek" in self.complete, "dk" in self.complete)
+        if not (has_ek or has_dk):
+            self.cycles = 1
+            return Error.OPERAND_MISSING
+        if has_ek and has_dk:
+            return self._ml_kem(LatticeRoutine.CHECK_BOTH)
+        return self._ml_kem(LatticeRoutine.CHECK_EK if has_ek else LatticeRoutine.CHECK_DK)
+
+    def _mu(self, tr: bytes, *hashed: int) -> None:
+        """The cycles in which the sponge computes for mu, after messages of so many bytes."""
+        message = self.complete.get("message")
+        if message is None or "mu" in self.complete:
+            return
+        from coprime.cells.keccak.twin import SpongeCycles
+
+        function = next(one for one in FUNCTIONS if one.name == "SHAKE256")
+        cycles = SpongeCycles(self.design.slices)
+        for length in (*hashed, len(tr) + len(message)):
+            self.cycles += cycles.one_pass + function.blocks(length) * cycles.permutation
+        self.put("mu", ml_dsa_model.representative(tr, message))
+
+    def _key_pair(self) -> Error:
+        self.run(LatticeRoutine.KEY_PAIR)
+        return Error.NONE
+
+    def _verify(self) -> Error:
+        pk = self.get("pk")
+        self._mu(ml_dsa_model.hashed(pk, HASH_BYTES), len(pk))
+        return Error.NONE if self.run(LatticeRoutine.VERIFY) else Error.SIGNATURE
+
+    def _sign(self) -> Error:
+        checks = self.design.check_signatures
+        matches = not checks or ("pk" in self.complete and self.run(LatticeRoutine.MATCH))
+        if not matches and not self.run(LatticeRoutine.CHECK_SK):
+            return Error.INVALID_KEY
+        self._mu(self.get("sk")[2 * SEED_BYTES :][:HASH_BYTES])
+        self.run(LatticeRoutine.SIGN)
+        valid = not checks or self.run(LatticeRoutine.VERIFY)
+        return Error.NONE if valid else Error.FAULT
+
+    def _check_key(self) -> Error:
+        matches = "pk" not in self.complete or self.run(LatticeRoutine.MATCH)
+        return Error.NONE if matches and self.run(LatticeRoutine.CHECK_SK) else Error.INVALID_KEY
 
 
 def lattice(
@@ -121,18 +205,21 @@ def lattice(
     schemes: str = ML_KEM,
     verify_only: str = "0",
     check_signatures: str = "1",
-) -> "LatticeDesign | LargeDesign":
+) -> LatticeDesign:
     """The design of the family `lattice`. ValueError for parameter sets of another scheme, and for
     an engine of ML-KEM that only verifies."""
-    readable = secrets == "readable"
-    if schemes == ML_DSA:
-        return LargeDesign(
-            *(_chosen(ML_DSA_SETS, sets, schemes), int(slices), verify_only == "1", readable),
-            check_signatures == "1",
-        )
-    if verify_only == "1":
+    if schemes == BOTH and sets != ALL_SETS:
+        raise ValueError(f"sets must be {ALL_SETS} with schemes={BOTH}, not {sets!r}")
+    if schemes == ML_KEM and verify_only == "1":
         raise ValueError(f"verify_only=1 needs schemes={ML_DSA}: ML-KEM has no signatures")
-    return LatticeDesign(_chosen(ML_KEM_SETS, sets, schemes), int(slices), readable)
+    return LatticeDesign(
+        _chosen(ML_KEM_SETS, sets, schemes) if schemes != ML_DSA else (),
+        _chosen(ML_DSA_SETS, sets, schemes) if schemes != ML_KEM else (),
+        int(slices),
+        readable=secrets == "readable",
+        verify_only=verify_only == "1",
+        check_signatures=check_signatures == "1",
+    )
 
 
 def _chosen(of_scheme: tuple[_Set, ...], name: str, scheme: str) -> tuple[_Set, ...]:

@@ -1,115 +1,155 @@
-"""The engine `lattice`: ML-KEM on one DSP slice, with Keccak next to it.
+"""The engine `lattice`: ML-KEM, ML-DSA or both on one DSP slice, with Keccak next to it.
 
-Source: FIPS 203. Cycles: `LatticeDesign.predict`.
+Source: FIPS 203, FIPS 204. Cycles: `LatticeDesign.predict`.
 """
 
-from collections.abc import Iterable
+import enum
+from collections.abc import Callable, Mapping, Sequence
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import connect, flipped
+from amaranth.utils import bits_for
 
-from coprime.calls.interface import WIPE
+from coprime.calls.interface import WIPE, WORD_BYTES
 from coprime.calls.ports import CallSignature
 from coprime.calls.timing import TimingPremises
+from coprime.cells.shared_slice import SharedSlice
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.engine.capabilities import Error
+from coprime.model.lattice.ml_dsa import ITERATIONS
+from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, MlDsaSet
 from coprime.model.lattice.ml_kem_sets import MlKemSet
 
 from .arithmetic.arithmetic_side import ArithmeticSide
+from .arithmetic.datapath import P_BITS
+from .arithmetic.large_side import LargeSide
 from .host_port import HostPort
-from .interface import CHECK_KEY_CODE, KEY_PAIR_CODE, ml_kem_interface
 from .memory.byte_memory import ByteMemory
-from .memory.places import words_needed
 from .memory.sample_buffer import SampleBuffer
 from .memory.semaphore import Semaphore
-from .programs.entries import (
-    CHECK_BOTH,
-    CHECK_DK,
-    CHECK_EK,
-    DECAPSULATE,
-    ENCAPSULATE,
-    KEY_PAIR,
-    D,
-    M,
-    Z,
-)
-from .programs.ml_kem import ml_kem_programs
+from .order import RoutineOrder
+from .programs.entries import RND, XI, D, LatticeRoutine, M, Z
+from .programs.lattice import lattice_programs
+from .schemes import lattice_interface
 from .sponge_side.sponge_side import SpongeSide
 
-_ENTRIES = (
-    *(KEY_PAIR, ENCAPSULATE, DECAPSULATE, None),
-    *(None, None, None, CHECK_EK),
-    *(None, None, None, CHECK_DK),
-    *(None, None, None, CHECK_BOTH),
-)
-"""By the call's place, then whether ek, then whether dk is complete."""
+_SEEDS = {0: ("d", "xi"), 1: ("z", "rnd"), 2: ("m",)}
+"""By the bit of `present`: with a set of one scheme those of the other one are not complete."""
+assert (D, Z, M) == (0, 1, 2) and (XI, RND) == (0, 1)
+MOST_POSTS = 15
+"""ML-DSA's arithmetic side is at most 8 rows ahead."""
+
+
+class _Outcome(enum.Enum):
+    """What decides a call's error."""
+
+    WIPED = 0
+    LACKING = 1
+    FAULTY = 2
+    CALLED = 3  # the order of routines
 
 
 class LatticeEngine(wiring.Component):
-    """Key pairs, encapsulation, decapsulation, checks of keys. Ports: CallSignature.
+    """The calls of ML-KEM, of ML-DSA, or of both. Ports: CallSignature.
 
     | states | action |
     |---|---|
     | CLEAR | after a reset, a fault, or for WIPE: all memories are cleared |
     | IDLE | slots are loaded and read |
-    | REFUSE | a check of a key without any: OPERAND_MISSING |
-    | RUN | both sides execute their programs, until both have ended or there is a fault |
+    | REFUSE | a check of a key of ML-KEM without any; with both, a call of another scheme than \
+the parameter set: OPERAND_MISSING |
+    | RUN | both sides execute their programs, routine by routine, until there is a fault |
 
-    A fault is a word of a memory, or an instruction of the arithmetic side, with a wrong parity; a
-    decision on a ciphertext without all of its comparisons, or of comparisons that contradict each
-    other; a call that gives a key without a decision; a memory that is cleared meanwhile; and
-    REFUSE, which is a bit away from RUN, while a side works. The call ends with FAULT after
-    everything was cleared.
+    While a message is streamed those cycles count in which the sponge computes, so that their
+    number does not depend on the stream's words.
+
+    A fault is a word of a memory, or an instruction of an arithmetic side, with a wrong parity;
+    comparisons that contradict each other, or are not complete; a memory that is cleared meanwhile;
+    and REFUSE, which is a bit away from RUN, while a side works. With ML-KEM, also a call that
+    gives a key without a decision on its ciphertext. With ML-DSA, masks that were not the same when
+    they were sampled again, and a signature of the engine that is wrong, or needs more than 814
+    iterations. The call ends with FAULT after everything was cleared.
+
+    Each scheme has an arithmetic side of its own. Those of both share one DSP slice: a call uses
+    one of them.
 
     Parameters
     ----------
-    sets (tuple of MlKemSet): the parameter sets
+    ml_kem, ml_dsa (tuples of MlKemSet, MlDsaSet): the parameter sets; of one scheme there may be
+        none
     slices (int): of Keccak's state in a cycle: 4, 8, 16, 32 or 64
-    readable (bool): dk and K can be read
+    verify_only (bool): of ML-DSA signatures are verified, and no private key can be loaded
+    readable (bool): dk and K, and sk, can be read
+    check_signatures (bool): a signature is verified before it can be read
     target (Target): XC7 places LUTs and one DSP48E1
     """
 
     def __init__(
         self,
-        sets: tuple[MlKemSet, ...],
+        ml_kem: tuple[MlKemSet, ...],
+        ml_dsa: tuple[MlDsaSet, ...],
         slices: int,
         *,
+        verify_only: bool = False,
         readable: bool,
+        check_signatures: bool = True,
         target: Target = Target.GENERIC,
     ):
-        self.target = Target(target)
-        self.interface = ml_kem_interface(sets, readable=readable)
-        self.programs = ml_kem_programs(sets)
-        self.memory = ByteMemory(words_needed(self.programs.places), self.target)
-        bits = self.memory.address_bits
-        self.samples = SampleBuffer(target=self.target)
-        self.sponge = SpongeSide(slices, self.programs.sponge, bits, self.target)
-        self.arithmetic = ArithmeticSide(self.programs.arithmetic, bits, self.target)
-        places = self.programs.places
-        difference = places["refusal"].addresses[0] ^ places["key"].addresses[0]
-        self.host = HostPort(
-            *(self.interface, places, bits, difference.bit_length() - 1, self.target)
+        self.target = target = Target(target)
+        self.sets, self.verify_only = ml_dsa, verify_only
+        self.interface = lattice_interface(
+            *(ml_kem, ml_dsa),
+            verify_only=verify_only,
+            readable=readable,
+            check_signatures=check_signatures,
         )
+        self.programs = lattice_programs(ml_kem, ml_dsa, verify_only=verify_only)
+        self.memory = ByteMemory(self.programs.memory_words, target)
+        bits = self.memory.address_bits
+        self.samples = SampleBuffer(numbers=bool(ml_dsa), pairs=bool(ml_kem), target=target)
+        self.sponge = SpongeSide(slices, self.programs.sponge, bits, target)
+        shared = bool(ml_kem and ml_dsa)
+        self.ml_kem: ArithmeticSide | None = None
+        self.ml_dsa: LargeSide | None = None
+        if self.programs.ml_kem:
+            program = self.programs.ml_kem.arithmetic
+            self.ml_kem = ArithmeticSide(program, bits, target, shares_slice=shared)
+        if self.programs.ml_dsa:
+            large = self.programs.ml_dsa.arithmetic
+            self.ml_dsa = LargeSide(
+                *(large, bits, target), verify_only=verify_only, shares_slice=shared
+            )
+        self.order = RoutineOrder(self.interface, check_signatures=check_signatures)
+        self.host = HostPort(self.interface, self.programs.slots, bits, target)
         super().__init__(CallSignature(self.interface))
 
     @property
     def timing_premises(self) -> TimingPremises:
-        """Cycles depend on which candidates of the matrix are accepted, and so on rho, as programs
-        sample uniform polynomials from nothing else. What a comparison finds is secret; that one
-        was made, and that its two accumulators do not contradict each other, is not."""
-        rho = [self.programs.places[name] for name in ("ek_rho", "dk_rho")]
+        """Of ML-KEM alone: cycles depend on which candidates of the matrix are accepted, and so on
+        rho, as programs sample uniform polynomials from nothing else. What a comparison finds is
+        secret; that one was made, and that its two accumulators do not contradict each other, is
+        not."""
+        if self.ml_kem is None or self.programs.ml_kem is None or self.ml_dsa:
+            return TimingPremises()
+        rho = [self.programs.ml_kem.places[name] for name in ("ek_rho", "dk_rho")]
         of_rho = {(one.addresses, one.words) for one in rho}
-        sequencer = self.arithmetic.sequencer
+        sequencer, sampler = self.ml_kem.sequencer, self.sponge.router.sampler
+        assert sampler
+        is_public = self.programs.sponge.uniform_ranges <= of_rho
         return TimingPremises(
-            public=(self.sponge.router.sampler.accepts,)
-            if self.programs.sponge.uniform_ranges <= of_rho
-            else (),
-            faults=(self.memory.wrong, self.arithmetic.datapath.wrong),
+            public=(sampler.accepts,) if is_public else (),
+            faults=(self.memory.wrong, self.ml_kem.datapath.wrong),
             proved=(sequencer.decided, sequencer.contradicts),
         )
+
+    @property
+    def _of_ml_kem(self) -> Value:
+        """The parameter set is of ML-KEM."""
+        count, sets = self.programs.ml_kem_sets, len(self.interface.parameter_sets)
+        return look_up([number < count for number in range(sets)], self.parameter_set, 1)
 
     def elaborate(self, platform: object) -> Module:
         """Connect the parts, and control both sides."""
@@ -117,85 +157,133 @@ class LatticeEngine(wiring.Component):
         m.submodules.memory = memory = self.memory
         m.submodules.samples = samples = self.samples
         m.submodules.sponge = sponge = self.sponge
-        m.submodules.arithmetic = arithmetic = self.arithmetic
         m.submodules.host = host = self.host
-        m.submodules.to_sponge = to_sponge = Semaphore()
-        m.submodules.to_arithmetic = to_arithmetic = Semaphore()
-        for name in ("load", "random"):
-            sink = host.load if name == "load" else sponge.random
-            connect(m, flipped(getattr(self, name)), sink)
+        connect(m, flipped(self.load), host.load)
         connect(m, host.output, flipped(self.output))
         connect(m, host.loads, memory.loads)
         connect(m, sponge.writes, memory.writes)
-        connect(m, arithmetic.bytes, memory.arithmetic)
         connect(m, sponge.samples, samples.samples)
+        if self.interface.draws:
+            connect(m, flipped(self.random), sponge.random)
         m.d.comb += [
             *same_named(host, self, "read_slot", "read_restart", "parameter_set", "complete"),
             *same_named(memory, host, "host_address"),
             *same_named(host, memory, "word"),
-            *same_named(host, arithmetic, "decided", "altered"),
             memory.address.eq(sponge.address),
             sponge.word.eq(memory.word),
-            arithmetic.wiping.eq(memory.wiping),
-            arithmetic.wipe_address.eq(memory.wiped),  # which passes all of them
             samples.restart.eq(sponge.restart),
             sponge.at_last.eq(samples.at_last),
-            samples.address.eq(arithmetic.sample_address),
-            samples.release.eq(arithmetic.release),
-            arithmetic.full.eq(samples.full),
-            arithmetic.sample.eq(samples.word),
-            to_arithmetic.post.eq(sponge.post),
-            arithmetic.available.eq(to_arithmetic.available),
-            to_arithmetic.take.eq(arithmetic.take),
-            to_sponge.post.eq(arithmetic.post),
-            sponge.available.eq(to_sponge.available),
-            to_sponge.take.eq(sponge.take),
-            *(side.parameter_set.eq(self.parameter_set) for side in (sponge, arithmetic)),
-            self.multiplying.eq(arithmetic.multiplying),
+            sponge.parameter_set.eq(self.parameter_set),
         ]
+        self._connect_arithmetic(m)
         self._control(m)
         return m
 
+    def _connect_arithmetic(self, m: Module) -> None:
+        """An arithmetic side, or one of two, as the parameter set says."""
+        memory, samples, sponge, host = self.memory, self.samples, self.sponge, self.host
+        small, large = self.ml_kem, self.ml_dsa
+        to_sponge = Semaphore(MOST_POSTS) if large else Semaphore()
+        m.submodules.to_sponge = to_sponge
+        is_small = self._of_ml_kem
+        sides = [one for one in (small, large) if one]
+        m.d.comb += [
+            sponge.available.eq(to_sponge.available),
+            to_sponge.take.eq(sponge.take),
+            to_sponge.post.eq(Cat(one.post for one in sides).any()),
+            samples.release.eq(Cat(one.release for one in sides).any()),
+            self.multiplying.eq(Cat(one.multiplying for one in sides).any()),
+        ]
+        if small:
+            m.submodules.arithmetic = small
+            m.submodules.to_arithmetic = to_arithmetic = Semaphore()
+            m.d.comb += [
+                *same_named(host, small, "decided", "altered"),
+                small.parameter_set.eq(self.parameter_set),
+                small.wiping.eq(memory.wiping),
+                small.wipe_address.eq(memory.wiped),  # which passes all of them
+                to_arithmetic.post.eq(sponge.post),
+                small.available.eq(to_arithmetic.available),
+                to_arithmetic.take.eq(small.take),
+            ]
+        if large:
+            m.submodules[f"{'large_' if small else ''}arithmetic"] = large
+            connect(m, host.stream, sponge.stream)
+            numbers = [max(0, k - self.programs.ml_kem_sets) for k in range(8)]
+            m.d.comb += [
+                sponge.rejected.eq(large.rejected),
+                large.parameter_set.eq(
+                    look_up(numbers, self.parameter_set, len(large.parameter_set))
+                    if small
+                    else self.parameter_set
+                ),
+            ]
+        for side in sides:
+            m.d.comb += [side.full.eq(samples.full), side.sample.eq(samples.word)]
+        if not (small and large):
+            (side,) = sides
+            connect(m, side.bytes, memory.arithmetic)
+            m.d.comb += samples.address.eq(side.sample_address)
+            return
+        m.submodules.slice = slice_ = SharedSlice(P_BITS, self.target)
+        connect(m, small.slice, slice_.narrow)
+        connect(m, large.slice, slice_.wide)
+        access = memory.arithmetic
+        m.d.comb += [
+            slice_.is_wide.eq(~is_small),
+            samples.holds_pairs.eq(is_small),
+            samples.address.eq(Mux(is_small, small.sample_address, large.sample_address)),
+            *(
+                getattr(access, name).eq(
+                    Mux(is_small, getattr(small.bytes, name), getattr(large.bytes, name))
+                )
+                for name in ("use", "address", "write", "write_data")
+            ),
+            *(side.bytes.data.eq(access.data) for side in sides),
+        ]
+
     def _control(self, m: Module) -> None:
         """CLEAR, IDLE and RUN."""
-        sponge, arithmetic = self.sponge, self.arithmetic
-        number = {one.name: one.number for one in self.interface.slots}
-        begins, wipes, idle, missing = Signal(), Signal(), Signal(), Signal()
-        keys = Cat(self.complete[number["ek"]], self.complete[number["dk"]])
-        checks = self.call == CHECK_KEY_CODE
-        which = Cat((self.call - KEY_PAIR_CODE)[:2], Mux(checks, keys, 0))
-        for side in (sponge, arithmetic):
-            rows = [side.program.entries[name] if name else 0 for name in _ENTRIES]
-            m.d.comb += [
-                side.entry.eq(look_up(rows, which, len(side.entry))),
-                side.start.eq(begins),
-                side.wipe.eq(wipes),
-            ]
+        sponge, small, large = self.sponge, self.ml_kem, self.ml_dsa
+        m.submodules.order = order = self.order
+        begins, wipes, idle, clears, refuses = (Signal() for _ in range(5))
+        outcome, ended = Signal(_Outcome), Signal()
+        routine = order.routine
+        sides = [one for one in (small, large) if one]
+        wiping = Cat(one.wiping for one in (self.memory, self.samples, sponge, large) if one).any()
         m.d.comb += [
-            # Of encapsulations and decapsulations, whose codes are the two between the others; and
-            # of a key that is cleared by a fault.
-            arithmetic.forget.eq(
-                (begins & (self.call - KEY_PAIR_CODE)[:2].xor()) | self.memory.wiping
-            ),
-            self.memory.wipe.eq(wipes),
-            self.samples.wipe.eq(wipes),
-            self.memory.host_reads.eq(idle),
+            sponge.entry.eq(_by_routine(sponge.program.entries, order.next)),
+            sponge.start.eq(begins),
+            *(part.wipe.eq(wipes) for part in (self.memory, self.samples, sponge, *sides)),
             self.host.idle.eq(idle),
+            self.memory.host_reads.eq(idle),
+            *same_named(order, self, "call", "complete"),
+            order.start.eq(idle),
+            order.begins.eq(begins),
+            order.invalid.eq(self._invalid()),
+            ended.eq(~Cat(sponge.busy, *(one.busy for one in sides)).any()),
         ]
-        for bit, name in {D: "d", Z: "z", M: "m"}.items():
-            m.d.comb += sponge.present[bit].eq(self.complete[number[name]])
-
-        parts = (self.memory, self.samples, sponge)
-        wiping = Cat(part.wiping for part in parts).any()
-        clears, call = Signal(), Signal(2)
-        faulty, ended = Signal(), Signal()
-        m.d.comb += ended.eq(~sponge.busy & ~arithmetic.busy)
-        with m.If(faulty):
-            m.d.comb += self.error.eq(Error.FAULT)
-        with m.Elif(missing):
-            m.d.comb += self.error.eq(Error.OPERAND_MISSING)
-        with m.Elif(arithmetic.refused):
-            m.d.comb += self.error.eq(Error.INVALID_KEY)
+        for bit, names in _SEEDS.items():
+            slots = [self.interface.slot[one] for one in names if one in self.interface.slot]
+            loaded = Cat(self.complete[one.number] for one in slots)
+            m.d.comb += sponge.present[bit].eq(loaded.any())
+        wrong = [self.memory.wrong, wiping, *(one.fault for one in sides)]
+        if small:
+            wrong += self._control_ml_kem(m, small, begins, ended)
+        if large:
+            wrong += self._control_ml_dsa(m, large, begins, ended)
+            if small:
+                m.d.comb += self.samples.begin.eq(begins)
+        lacks = order.lacks
+        if small and large:
+            lacks = lacks | (_is(order.next, lambda one: one.is_ml_kem) != self._of_ml_kem)
+        with m.Switch(outcome):
+            with m.Case(_Outcome.CALLED):
+                m.d.comb += self.error.eq(order.error)
+            with m.Case(_Outcome.LACKING):
+                m.d.comb += self.error.eq(Error.OPERAND_MISSING)
+            with m.Case(_Outcome.FAULTY):
+                m.d.comb += self.error.eq(Error.FAULT)
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
                 m.d.comb += [clears.eq(1), self.busy.eq(1), self.working.eq(1)]
@@ -205,44 +293,128 @@ class LatticeEngine(wiring.Component):
             with m.State("IDLE"):
                 m.d.comb += idle.eq(1)
                 with m.If(self.start):
-                    m.d.sync += [call.eq(self.call - KEY_PAIR_CODE), missing.eq(0), faulty.eq(0)]
+                    m.d.sync += outcome.eq(_Outcome.WIPED)
                     with m.If(self.call == WIPE):
                         m.d.comb += wipes.eq(1)
                         m.next = "CLEAR"
-                    with m.Elif(checks & ~keys.any()):
-                        m.d.sync += missing.eq(1)
-                        m.next = "REFUSE"
+                    if small:
+                        with m.Elif(lacks):
+                            m.d.sync += outcome.eq(_Outcome.LACKING)
+                            m.next = "REFUSE"
                     with m.Else():
                         m.d.comb += begins.eq(1)
+                        m.d.sync += outcome.eq(_Outcome.CALLED)
                         m.next = "RUN"
-            with m.State("REFUSE"):
-                m.d.comb += [self.busy.eq(1), self.working.eq(1)]
-                with m.If(ended):
-                    m.d.comb += self.done.eq(1)
-                    m.next = "IDLE"
-                with m.Else():
-                    m.d.comb += wipes.eq(1)
-                    m.d.sync += faulty.eq(1)
-                    m.next = "CLEAR"
+            if small:
+                with m.State("REFUSE"):
+                    m.d.comb += [self.busy.eq(1), self.working.eq(1), refuses.eq(1)]
+                    with m.If(ended):
+                        m.d.comb += self.done.eq(1)
+                        m.next = "IDLE"
+                    with m.Else():
+                        m.d.comb += wipes.eq(1)
+                        m.d.sync += outcome.eq(_Outcome.FAULTY)
+                        m.next = "CLEAR"
             with m.State("RUN"):
-                undecided = call.xor() & ~arithmetic.decided
-                m.d.comb += [self.busy.eq(1), self.working.eq(~sponge.waits)]
-                wrong = arithmetic.fault | self.memory.wrong | wiping
-                with m.If(wrong | (ended & undecided)):
+                streams = _is(routine, lambda one: one.streams) if large else Const(0)
+                m.d.comb += [
+                    self.busy.eq(1),
+                    self.working.eq(
+                        Mux(streams, sponge.computes, ~sponge.waits) if large else ~sponge.waits
+                    ),
+                ]
+                with m.If(Cat(*wrong, ended & order.fails).any()):
                     m.d.comb += wipes.eq(1)
-                    m.d.sync += faulty.eq(1)
+                    m.d.sync += outcome.eq(_Outcome.FAULTY)
                     m.next = "CLEAR"
+                with m.Elif(ended & order.follows):
+                    m.d.comb += begins.eq(1)
                 with m.Elif(ended):
                     m.d.comb += self.done.eq(1)
                     m.next = "IDLE"
+        m.d.comb += self.given.eq(Mux(clears, 0, Mux(refuses, self.complete, order.given)))
 
-        def numbers(names: Iterable[str]) -> int:
-            return sum(1 << number[name] for name in names)
+    def _control_ml_kem(
+        self, m: Module, side: ArithmeticSide, begins: Value, ended: Value
+    ) -> list[Value]:
+        """Start ML-KEM's side; faults of its own."""
+        routine, following = self.order.routine, self.order.next
+        is_own = _is(following, lambda one: one.is_ml_kem) if self.ml_dsa else Const(1)
+        decides = _is(following, lambda one: one.decides)
+        m.d.comb += [
+            side.entry.eq(_by_routine(side.program.entries, following)),
+            side.start.eq(begins & is_own),
+            # Also of a key that is cleared by a fault.
+            side.forget.eq((begins & decides) | self.memory.wiping),
+        ]
+        return [ended & _is(routine, lambda one: one.decides) & ~side.decided]
 
-        calls = {one.code - KEY_PAIR_CODE: one for one in self.interface.calls}
-        width = len(self.given)
-        used = look_up([numbers(calls[k].uses_up) for k in range(len(calls))], call, width)
-        outputs = look_up([numbers(calls[k].outputs) for k in range(len(calls))], call, width)
-        m.d.comb += self.given.eq(
-            Mux(clears, 0, Mux(missing, self.complete, self.complete & ~used | outputs))
+    def _control_ml_dsa(
+        self, m: Module, side: LargeSide, begins: Value, ended: Value
+    ) -> list[Value]:
+        """Start ML-DSA's side; faults of its own."""
+        routine, following = self.order.routine, self.order.next
+        works = _is(following, lambda one: not one.is_ml_kem and not one.hashes_only)
+        m.d.comb += [
+            side.entry.eq(_by_routine(side.program.entries, following)),
+            side.start.eq(begins & works),
+            self.host.streams.eq(self.busy & _is(routine, lambda one: one.streams)),
+        ]
+        return [
+            ended & self._contradicts(routine),
+            ended & (routine == LatticeRoutine.SIGN) & ~side.cancels,
+            self._is_endless(m, begins),
+        ]
+
+    def _invalid(self) -> Value:
+        """The routine has found that something is wrong."""
+        found = []
+        if self.ml_kem:
+            found.append(self.ml_kem.refused & _is(self.order.routine, lambda one: one.is_ml_kem))
+        if self.ml_dsa:
+            works = _is(self.order.routine, lambda one: not one.is_ml_kem and not one.hashes_only)
+            found += [self.sponge.differs, self.ml_dsa.exceeds & works]
+        return Cat(found).any()
+
+    def _is_endless(self, m: Module, begins: Value) -> Value:
+        """As many iterations of a signature were rejected as never are."""
+        rejections = Signal(range(ITERATIONS + 1))
+        with m.If(self.sponge.rejects):
+            m.d.sync += rejections.eq(rejections + 1)
+        with m.If(begins):
+            m.d.sync += rejections.eq(0)
+        return rejections == ITERATIONS
+
+    def _contradicts(self, routine: Value) -> Value:
+        """Comparisons contradict each other, or are not all there."""
+        sponge = self.sponge
+        words = [0] * self.programs.ml_kem_sets
+        words += [one.challenge_bytes // WORD_BYTES for one in self.sets]
+        challenge = look_up(words, self.parameter_set, len(sponge.compared))
+        # MATCH compares tr, CHECK_SK also a hash of t0: 16 words each.
+        tr = HASH_BYTES // WORD_BYTES
+        count = (1 << len(sponge.compared)) - 1
+        expected = Mux(
+            routine == LatticeRoutine.VERIFY,
+            challenge,
+            Mux(routine == LatticeRoutine.MATCH, tr, 2 * tr & count),
         )
+        compares = _is(routine, lambda one: one.compares)
+        return compares & ((sponge.differs == sponge.agrees) | (sponge.compared != expected))
+
+
+def _is(routine: Value, holds: Callable[[LatticeRoutine], bool]) -> Value:
+    """Whether something holds for a routine."""
+    return look_up(_rows(lambda one: int(holds(one))), Value.cast(routine), 1)
+
+
+def _by_routine(entries: Mapping[str, int], routine: Value) -> Value:
+    """Where a routine begins."""
+    rows = _rows(lambda one: entries.get(one.name, 0))
+    return look_up(rows, Value.cast(routine), max(1, bits_for(max(rows))))
+
+
+def _rows(value: Callable[[LatticeRoutine], int]) -> Sequence[int]:
+    """A row for each routine's number."""
+    of_routine = {one.value: value(one) for one in LatticeRoutine}
+    return [of_routine.get(number, 0) for number in range(max(of_routine) + 1)]

@@ -6,13 +6,13 @@ from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 from coprime.parameters import ChoiceParameter
 
 ALL_SETS = "all"
-ML_KEM, ML_DSA = "ml-kem", "ml-dsa"
+ML_KEM, ML_DSA, BOTH = "ml-kem", "ml-dsa", "both"
 _SETS = tuple(one.name.lower() for one in (*ML_KEM_SETS, *ML_DSA_SETS))
 
 LATTICE = CallFamily(
     name="lattice",
     paper="",
-    summary="ML-KEM or ML-DSA on one DSP slice, with Keccak next to it",
+    summary="ML-KEM, ML-DSA or both on one DSP slice, with Keccak next to it",
     parameters=(
         ChoiceParameter(
             *("slices", ("4", "8", "16", "32", "64"), "8"),
@@ -31,7 +31,7 @@ LATTICE = CallFamily(
             "whether dk and K, or sk, stay in the engine or can be read",
         ),
         ChoiceParameter(
-            *("schemes", (ML_KEM, ML_DSA), ML_KEM),
+            *("schemes", (ML_KEM, ML_DSA, BOTH), ML_KEM),
             "what the engine computes",
             sparse=True,
         ),

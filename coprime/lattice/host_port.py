@@ -1,6 +1,7 @@
 """The host's side of the byte memory: slots are loaded and read while the engine is idle."""
 
 from collections.abc import Mapping
+from math import gcd
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
@@ -11,28 +12,36 @@ from coprime.calls.interface import WORD_BYTES, EngineInterface
 from coprime.calls.ports import WORD, load_layout
 from coprime.cells.chains import add_table
 from coprime.cells.luts import choose_word
+from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import addressed_word
 from coprime.lattice.memory.places import SEED_WORDS, BytePlace
 
 
 class HostPort(wiring.Component):
-    """Slots' words become words of the byte memory. A word is loaded in a cycle, and read in two.
+    """Slots' words become words of the byte memory; words of a streamed slot are the sponge side's,
+    while it takes them. A word is loaded in a cycle, and read in two.
 
     Parameters
     ----------
     interface (EngineInterface)
-    places (dict of str to BytePlace): the slots' places by their names: whole seeds
+    places (dict of str to BytePlace): the slots' places by their names
     address_bits (int): of the byte memory
-    refusal_bit (int): the bit of the address in which the key of a refused ciphertext differs
 
     Members
     -------
     load, output, read_slot, read_restart, parameter_set, complete : of CallSignature
     idle (1 bit, in): words are loaded and read
-    decided, altered (1 bit, in): slot `key` is that of a ciphertext, and of an altered one; it is
-        not read unless that is decided
     loads (out), host_address (out), word (in): of ByteMemory
+
+    With a slot `key` only:
+
+    decided, altered (1 bit, in): it is that of a ciphertext, and of an altered one: it is not read
+        unless that is decided
+
+    With a streamed slot only:
+
+    streams (1 bit, in), stream (out): its words are taken
     """
 
     def __init__(
@@ -40,12 +49,17 @@ class HostPort(wiring.Component):
         interface: EngineInterface,
         places: Mapping[str, BytePlace],
         address_bits: int,
-        refusal_bit: int,
         target: Target = Target.GENERIC,
     ):
         self.target = target
-        self.interface, self.places, self.refusal_bit = interface, places, refusal_bit
+        self.interface, self.places = interface, places
         self.address_bits = address_bits
+        stored = [places[slot.name] for slot in interface.slots if not slot.streamed]
+        addresses = [address for place in stored for address in place.addresses]
+        self.unit_words = gcd(SEED_WORDS, *addresses)
+        """What all addresses are multiples of: a power of two."""
+        self.streamed = [slot.number for slot in interface.slots if slot.streamed]
+        self.has_key = "key" in interface.slot
         super().__init__(
             {
                 "load": In(stream.Signature(load_layout(interface))),
@@ -55,8 +69,12 @@ class HostPort(wiring.Component):
                 "parameter_set": In(interface.set_bits),
                 "complete": In(max(one.number for one in interface.slots) + 1),
                 "idle": In(1),
-                "decided": In(1),
-                "altered": In(1),
+                **(dict.fromkeys(("decided", "altered"), In(1)) if self.has_key else {}),
+                **(
+                    {"streams": In(1), "stream": Out(stream.Signature(WORD))}
+                    if self.streamed
+                    else {}
+                ),
                 "loads": Out(stream.Signature(addressed_word(address_bits))),
                 "host_address": Out(address_bits),
                 "word": In(8 * WORD_BYTES),
@@ -76,30 +94,31 @@ class HostPort(wiring.Component):
         """Add the place to the word's number."""
         m = Module()
         slots = self.interface.slots
-        bases, lengths = {}, {}
-        for slot in slots:
+        bases, lengths, ends, sizes = {}, {}, {}, {}
+        for slot in [one for one in slots if not one.streamed]:
             place = self.places[slot.name]
             for one in range(len(self.interface.parameter_sets)):
-                bases[slot.number, one] = place.addresses[one] // SEED_WORDS
-                lengths[slot.number, one] = 1 - place.words[one] // SEED_WORDS
-        low = bits_for(SEED_WORDS - 1)
+                last = max(0, slot.length(one) - 1)
+                bases[slot.number, one] = place.addresses[one] // self.unit_words
+                lengths[slot.number, one] = -(last // WORD_BYTES // self.unit_words)
+                ends[slot.number, one] = last // WORD_BYTES % self.unit_words
+                sizes[slot.number, one] = last % WORD_BYTES + 1
+        low = bits_for(self.unit_words - 1)
         bits = self.address_bits - low
         loaded = self.load.payload
         index, fetched, ended = Signal(self.interface.index_bits), Signal(), Signal()
         last, allowed, taken = Signal(), Signal(), Signal()
-        key = self.interface.slot["key"].number
         readable = sum(slot.readable << slot.number for slot in slots)
-        # Less the number of the slot's last seed.
-        past = add_table(
-            *(m, Cat(index[low:], 0), self._table(lengths), self._choice(self.read_slot)),
-            self.target,
-        )
+        read = self._choice(self.read_slot)
+        # Less the number of the slot's last unit.
+        past = add_table(m, Cat(index[low:], 0), self._table(lengths), read, self.target)
         at_last, before_last = ~past.any(), past[-1]
         # One address serves both: a word is not read in the cycles in which another one is loaded.
         loads, slot, number = Signal(), Signal.like(loaded.slot), Signal.like(loaded.index)
         seed = Cat(number[low:], Const(0, bits))[:bits]
         seed = add_table(m, seed, self._table(bases), self._choice(slot), self.target)
         address = Cat(number[:low], seed)
+        is_whole = set(ends.values()) == {self.unit_words - 1}
         m.d.comb += [
             loads.eq(self.load.valid),
             Cat(number, slot).eq(
@@ -110,26 +129,66 @@ class HostPort(wiring.Component):
             ),
             self.loads.payload.address.eq(address),
             self.loads.payload.data.eq(loaded.word.data),
-            self.loads.valid.eq(self.load.valid & self.idle),
-            self.load.ready.eq(self.loads.ready & self.idle),
             self.host_address.eq(address),
-            last.eq(index[:low].all() & at_last),
+            last.eq(
+                at_last
+                & (
+                    index[:low].all()
+                    if is_whole
+                    else index[:low] == look_up(self._table(ends), read, low)
+                )
+            ),
             allowed.eq(
                 ((self.complete & readable) >> self.read_slot)[0]
-                & ((self.read_slot != key) | self.decided)
+                & self._decided()
                 & (at_last | before_last)  # a bit of it that flips leads to no other slot
             ),
             self.output.valid.eq(fetched & allowed & self.idle & ~self.read_restart & ~ended),
             self.output.payload.data.eq(self.word),
-            self.output.payload.bytes.eq(WORD_BYTES),
+            self.output.payload.bytes.eq(
+                WORD_BYTES
+                if set(sizes.values()) == {WORD_BYTES}
+                else look_up(self._table(sizes), read, bits_for(WORD_BYTES))
+            ),
             self.output.payload.last.eq(last),
             taken.eq(self.output.valid & self.output.ready),
         ]
-        with m.If((self.read_slot == key) & self.altered):
-            m.d.comb += self.host_address[self.refusal_bit].eq(1)
+        self._take(m)
+        self._select_key(m)
         m.d.sync += fetched.eq(self.idle & ~taken & ~self.read_restart & ~loads)
         with m.If(taken):
             m.d.sync += [index.eq(index + 1), ended.eq(last)]
         with m.If(self.read_restart):
             m.d.sync += [index.eq(0), ended.eq(0)]
         return m
+
+    def _take(self, m: Module) -> None:
+        """Words for the memory, and of the stream."""
+        is_streamed = Signal()
+        m.d.comb += [
+            self.loads.valid.eq(self.load.valid & self.idle & ~is_streamed),
+            self.load.ready.eq(self.loads.ready & self.idle & ~is_streamed),
+        ]
+        if self.streamed:
+            (number,) = self.streamed
+            m.d.comb += [
+                is_streamed.eq(self.load.payload.slot == number),
+                self.stream.payload.eq(self.load.payload.word),
+                self.stream.valid.eq(self.load.valid & self.streams & is_streamed),
+            ]
+            with m.If(self.stream.ready & self.stream.valid):
+                m.d.comb += self.load.ready.eq(1)
+
+    def _is_key(self) -> Value:
+        return self.read_slot == self.interface.slot["key"].number
+
+    def _decided(self) -> Value:
+        """The slot is no key, or one that was decided."""
+        return ~self._is_key() | self.decided if self.has_key else Const(1)
+
+    def _select_key(self, m: Module) -> None:
+        """That of a refused ciphertext is at an address that differs in one bit."""
+        if self.has_key:
+            key, refusal = (self.places[name].addresses[0] for name in ("key", "refusal"))
+            with m.If(self._is_key() & self.altered):
+                m.d.comb += self.host_address[(key ^ refusal).bit_length() - 1].eq(1)

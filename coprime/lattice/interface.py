@@ -10,6 +10,8 @@ from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, SEED_BYTES, MlKemSet
 
 KEY_PAIR_CODE, ENCAPSULATE_CODE, DECAPSULATE_CODE, CHECK_KEY_CODE = range(40, 44)
 BY_NAME = {one.name: one for one in ML_KEM_SETS}
+FAMILY, FAMILY_NUMBER = "lattice", 12
+PROGRAM_COUNTERS = ("sponge.sequencer.state", "arithmetic.sequencer.instruction_address")
 
 
 def _slots(sets: Sequence[MlKemSet], *, readable: bool) -> tuple[Slot, ...]:
@@ -131,10 +133,10 @@ CALLS = (
 def ml_kem_interface(sets: tuple[MlKemSet, ...], *, readable: bool) -> EngineInterface:
     """With these parameter sets; dk and key can be read if `readable`."""
     return EngineInterface(
-        family="lattice",
-        family_number=12,
+        family=FAMILY,
+        family_number=FAMILY_NUMBER,
         slots=_slots(sets, readable=readable),
         calls=CALLS,
         parameter_sets=tuple(one.name for one in sets),
-        program_counters=(*("sponge.sequencer.state", "arithmetic.sequencer.instruction_address"),),
+        program_counters=PROGRAM_COUNTERS,
     )

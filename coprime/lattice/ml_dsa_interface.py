@@ -9,6 +9,8 @@ from coprime.calls.interface import Call, EngineInterface, InputRefusal, Slot, V
 from coprime.model.lattice import ml_dsa as model
 from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTES, MlDsaSet
 
+from .interface import FAMILY, FAMILY_NUMBER, PROGRAM_COUNTERS
+
 KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE, CHECK_KEY_CODE = range(44, 48)
 ML_DSA_BY_NAME = {one.name: one for one in ML_DSA_SETS}
 _DRAWN_MESSAGE = 61
@@ -157,12 +159,12 @@ def ml_dsa_interface(
     signatures are perhaps verified before they can be read."""
     calls = [replace(one, checked=one.code == SIGN_CODE and check_signatures) for one in CALLS]
     return EngineInterface(
-        family="lattice",
-        family_number=12,
+        family=FAMILY,
+        family_number=FAMILY_NUMBER,
         slots=_slots(sets, verify_only=verify_only, readable=readable),
         calls=tuple(one for one in calls if one.code == VERIFY_CODE or not verify_only),
         parameter_sets=tuple(one.name for one in sets),
         # How often a signature is rejected, and half bytes of s1 and s2, depend on secrets.
         constant_time=verify_only,
-        program_counters=(*("sponge.sequencer.state", "arithmetic.sequencer.instruction_address"),),
+        program_counters=PROGRAM_COUNTERS,
     )

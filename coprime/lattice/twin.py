@@ -1,36 +1,41 @@
-"""What the engine does in a call, cycle by cycle, in integers."""
+"""What the engine does in a routine, cycle by cycle, in integers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from coprime.calls.interface import WORD_BYTES, Values
+from coprime.calls.interface import WORD_BYTES
 
+from .arithmetic.large_twin import LargeTwin
 from .arithmetic.twin import ArithmeticTwin
-from .memory.places import BytePlace, words_needed
+from .memory.places import BytePlace
+from .memory.sample_buffer import NUMBERS, PAIRS
 from .memory.twins import SampleBufferTwin, SemaphoreTwin
-from .programs.ml_kem import Programs
+from .programs.entries import LatticeRoutine
+from .programs.programs import EnginePrograms
 from .sponge_side.twin import SpongeSideTwin
 
-LIMIT = 1_000_000
-"""Cycles after which a call is taken to hang."""
+LIMIT = 100_000_000
+"""Cycles after which a routine is taken to hang."""
+MOST_POSTS = 15
 
 
 @dataclass(frozen=True)
-class CallTrace:
-    """A call's result, and where its cycles went.
+class RoutineTrace:
+    """A routine's result, and where its cycles went.
 
     Attributes
     ----------
-    memory : of bytes, by words
-    cycles : in which the engine worked
-    genuine, refused : as of ArithmeticTwin
+    cycles : of the routine
+    valid : no check has failed
+    genuine : of ML-KEM, what the last DECIDE has found
+    random : bytes that are left
     sponge_ends, arithmetic_ends : the cycle of each side's END
     """
 
-    memory: list[int]
     cycles: int
+    valid: bool
     genuine: bool
-    refused: bool
+    random: bytes
     sponge_ends: int
     arithmetic_ends: int
 
@@ -49,40 +54,41 @@ def bytes_at(memory: list[int], place: BytePlace, parameter_set: int) -> bytes:
     return b"".join(word.to_bytes(WORD_BYTES, "little") for word in words)
 
 
-def run_call(
-    programs: Programs,
+def run_routine(
+    programs: EnginePrograms,
     slices: int,
-    entry: str,
+    routine: LatticeRoutine,
     parameter_set: int,
-    inputs: Values,
-    present: Mapping[int, str],
-    random: bytes,
-) -> CallTrace:
-    """A call with these inputs and random bytes. `present` names the seed of each bit.
+    memory: list[int],
+    present: Iterable[int] = (),
+    random: bytes = b"",
+) -> RoutineTrace:
+    """A routine that streams nothing, with the words of the byte memory, which it changes, and the
+    seeds that are `present`, by their bits.
 
-    Raises ValueError if there are fewer random bytes than the call draws; AssertionError if the
+    Raises ValueError if there are fewer random bytes than the routine draws; AssertionError if the
     programs wait for each other.
     """
-    places = programs.places
-    memory = [0] * words_needed(places)
-    for name, data in inputs.items():
-        start = places[name].addresses[parameter_set]
-        words = words_of(data)
-        memory[start : start + len(words)] = words
-    buffer = SampleBufferTwin()
+    buffer = SampleBufferTwin(PAIRS if routine.is_ml_kem else NUMBERS)
     sponge = SpongeSideTwin(slices, programs.sponge, memory, buffer)
-    arithmetic = ArithmeticTwin(programs.arithmetic, memory, buffer)
-    to_sponge, to_arithmetic = SemaphoreTwin(), SemaphoreTwin()
+    own_set = parameter_set if routine.is_ml_kem else parameter_set - programs.ml_kem_sets
+    arithmetic = _arithmetic(programs, routine, memory, buffer)
+    to_sponge, to_arithmetic = SemaphoreTwin(MOST_POSTS), SemaphoreTwin()
     while sponge.wiping:
         sponge.tick()
-    bits = sum((name in inputs) << bit for bit, name in present.items())
-    sponge.start(entry, parameter_set, bits)
-    arithmetic.start(entry, parameter_set)
+    sponge.start(routine.name, parameter_set, sum(1 << bit for bit in present))
+    if not routine.hashes_only:
+        arithmetic.start(routine.name, own_set)
     ends = [0, 0]
     for cycle in range(1, LIMIT):
         if not sponge.busy and not arithmetic.busy:
-            return CallTrace(memory, cycle, arithmetic.genuine, arithmetic.refused, *ends)
-        hashed = sponge.tick(available=to_sponge.available, random=random[0] if random else None)
+            valid = not (sponge.differs or arithmetic.refused)
+            return RoutineTrace(cycle, valid, arithmetic.genuine, random, *ends)
+        hashed = sponge.tick(
+            available=to_sponge.available,
+            random=random[0] if random else None,
+            rejected=arithmetic.rejected,
+        )
         calculated = arithmetic.tick(available=to_arithmetic.available)
         if hashed.drew:
             random = random[1:]
@@ -103,3 +109,14 @@ def run_call(
         for each in (buffer, to_sponge, to_arithmetic):
             each.tick()
     raise AssertionError("the programs wait for each other")
+
+
+def _arithmetic(
+    programs: EnginePrograms, routine: LatticeRoutine, memory: list[int], buffer: SampleBufferTwin
+) -> ArithmeticTwin | LargeTwin:
+    """The side of the routine's scheme."""
+    if routine.is_ml_kem:
+        assert programs.ml_kem
+        return ArithmeticTwin(programs.ml_kem.arithmetic, memory, buffer)
+    assert programs.ml_dsa
+    return LargeTwin(programs.ml_dsa.arithmetic, memory, buffer)

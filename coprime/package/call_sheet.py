@@ -40,7 +40,9 @@ def call_sheet(
                 {
                     "number": one.number,
                     "slot": one.name,
-                    "bytes": "any" if one.streamed else ", ".join(map(str, one.lengths)),
+                    "bytes": "any"
+                    if one.streamed
+                    else ", ".join(map(str, filter(None, one.lengths))),
                     "access": _access(design, one.name),
                     "secret": one.secret,
                     "meaning": one.summary,
@@ -81,7 +83,7 @@ def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
     """Each call with each parameter set, and with streams of some lengths."""
     own = design.interface
     for call in own.calls:
-        for name in own.parameter_sets:
+        for name in own.sets_of(call):
             for size in _sizes(own, call):
                 if size is not None and call.draw_stream:
                     values = call.draw_stream(name, Random(1), size)

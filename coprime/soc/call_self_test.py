@@ -55,7 +55,7 @@ class KnownCall:
 
 
 def known_calls(design: CallDesign) -> list[KnownCall]:
-    """Every call of an engine once, with its first parameter set: each takes what others gave, and
+    """Every call of an engine's first parameter set once: each takes what others gave, and
     the same streams.
 
     Outputs that no later call takes are compared, where they can be read; all that can be read
@@ -67,7 +67,7 @@ def known_calls(design: CallDesign) -> list[KnownCall]:
     known: dict[str, bytes] = {}
     streams: dict[str, bytes] = {}
     found: list[tuple[KnownCall, Values]] = []
-    for call in own.calls:
+    for call in own.calls_of(parameter_set):
         drawn = own.inputs(call, parameter_set, random, STREAM_BYTES)
         kept = {name: known[name] for name in call.takes if name in known}
         streams = {name: drawn[name] for name in drawn if own.slot[name].streamed} | streams

@@ -96,7 +96,7 @@ def check_ml_kem(choice: CallChoice, parameter_set: str) -> None:
             f"{choice.family.name} with these parameters has no {ml_kem.KEY_PAIR}: name lattice,"
             " with schemes=ml-kem"
         )
-    own.set_number(parameter_set)
+    own.check_set(own.call[ml_kem.KEY_PAIR], parameter_set)
     if not own.slot["key"].readable:
         raise ValueError("the firmware prints secrets: leave -p secrets=stay out")
 

@@ -137,7 +137,7 @@ class Hostile:
             self.device.write32(register.address, 0xFFFFFFFF)
         driver = CallAccelerator(self.device, self.interface, predict=self.predict)
         call = self.random.choice(self.interface.calls)
-        name = self.random.choice(self.interface.parameter_sets)
+        name = self.random.choice(self.interface.sets_of(call))
         values = call.draw(name, self.random)
         result = driver.call(call.name, values, parameter_set=name)
         assert result.outputs == call.reference(name, values), call.name
@@ -149,8 +149,8 @@ FAMILIES = [("shake", 1), ("lattice", 1), ("shake", 3)]
 """With numbers of cores, of which hostile accesses select any."""
 
 
-def run_hostile(family, cores, bus, accesses, seed=SEED):
-    hostile = Hostile(choose_calls(family, {"cores": str(cores)}), bus, seed)
+def run_hostile(family, cores, bus, accesses, seed=SEED, **settings):
+    hostile = Hostile(choose_calls(family, {"cores": str(cores), **settings}), bus, seed)
     with hostile.device:
         for number in range(accesses):
             hostile.access()
@@ -183,3 +183,11 @@ def test_a_thousand(family, cores):
 def test_a_hundred_thousand(family, cores, bus):
     seen = run_hostile(family, cores, bus, 100_000, SEED + 1)
     assert seen["calls"] == recoveries(100_000, cores)
+
+
+@pytest.mark.fuzz
+@pytest.mark.timeout(3600)  # calls of ML-DSA are predicted
+def test_ten_thousand_on_both_schemes():
+    """Calls of both, with parameter sets of both."""
+    seen = run_hostile("lattice", 1, Bus.AXI4_LITE, 10_000, SEED + 2, schemes="both")
+    assert seen["calls"] == recoveries(10_000, 1)

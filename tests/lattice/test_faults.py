@@ -110,7 +110,7 @@ def test_bytes_have_parity(campaign):
     assert places.slot["c"].length(0) == 768
     generator = random.Random(SEED)
     design = choose_calls("lattice", {"sets": NAME.lower()}).design
-    start = design.programs.places["c"].addresses[0]
+    start = design.programs.slots["c"].addresses[0]
     for _ in range(6):
         word = start + generator.randrange(160)
         after = generator.randrange(3000, 8000)

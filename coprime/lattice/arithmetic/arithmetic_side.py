@@ -3,15 +3,16 @@
 from amaranth.hdl import Cat, Const, Module
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
+from coprime.cells.shared_slice import narrow_user
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.lattice.memory.byte_memory import ByteAccess
 from coprime.lattice.memory.sample_buffer import PAIR as SAMPLES
 from coprime.model.lattice.arithmetic import LANE_BITS, LAYERS
 
-from .datapath import DEPTH, Datapath
+from .datapath import DEPTH, P_BITS, Datapath
 from .instructions import LABEL_BITS, WORD_BITS, AssembledArithmetic
 from .sequencer import FULL, ArithmeticSequencer
 from .table import TABLE_BITS, TABLE_WORDS, table_words
@@ -27,6 +28,7 @@ class ArithmeticSide(wiring.Component):
     program (AssembledArithmetic)
     address_bits (int): of the byte memory
     target (Target)
+    shares_slice (bool): as of Datapath, and `slice`
 
     Members
     -------
@@ -43,10 +45,15 @@ class ArithmeticSide(wiring.Component):
     """
 
     def __init__(
-        self, program: AssembledArithmetic, address_bits: int, target: Target = Target.GENERIC
+        self,
+        program: AssembledArithmetic,
+        address_bits: int,
+        target: Target = Target.GENERIC,
+        *,
+        shares_slice: bool = False,
     ):
-        self.program, self.target = program, Target(target)
-        self.datapath = Datapath(target)
+        self.program, self.target, self.shares_slice = program, Target(target), shares_slice
+        self.datapath = Datapath(target, shares_slice=shares_slice)
         self.sequencer = ArithmeticSequencer(program, address_bits, self.target)
         outputs = ("busy", "done", "release", "post", "take", "altered", "decided", "refused")
         super().__init__(
@@ -60,6 +67,7 @@ class ArithmeticSide(wiring.Component):
                 "full": In(FULL),
                 "sample_address": Out(LAYERS),
                 "sample": In(SAMPLES),
+                **({"slice": Out(narrow_user(P_BITS))} if shares_slice else {}),
             }
         )
 
@@ -79,6 +87,8 @@ class ArithmeticSide(wiring.Component):
         )
         constants, instructions = memory.read_port(), memory.read_port()
         padding = Const(0, TABLE_WORDS.bit_length() - 1 - LABEL_BITS)
+        if self.shares_slice:
+            connect(m, datapath.slice, flipped(self.slice))
         m.d.comb += [
             constants.addr.eq(datapath.table_address),
             datapath.table_word.eq(constants.data),

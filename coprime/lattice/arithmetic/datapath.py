@@ -26,6 +26,7 @@ from coprime.cells.chains import add_table
 from coprime.cells.dsp_slice import ADD_C, Accumulate, DspSlice
 from coprime.cells.luts import choose_word, select_word
 from coprime.cells.parity_ram import lut_parities
+from coprime.cells.shared_slice import narrow_user
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
@@ -53,7 +54,7 @@ from .table import BASES, PLAIN_SHIFT, TABLE_BITS, TABLE_WORDS
 from .unpacker import NUMBER_BITS, WIDTH_MASKS, WORD_BITS
 
 LANE = signed(LANE_BITS)
-_P_BITS = 36
+P_BITS = 36
 _PLAIN = len(WIDTHS)
 """The number of the width of 12 bits, which are not compressed."""
 
@@ -64,6 +65,7 @@ class Datapath(wiring.Component):
     Parameters
     ----------
     target (Target): XC7 places LUTs and one DSP48E1
+    shares_slice (bool): the slice is not inside: `slice` leads to it
 
     Members
     -------
@@ -80,10 +82,11 @@ class Datapath(wiring.Component):
     wipe (1 bit, in): end the step, and clear memory and registers
     wiping (1 bit, in): this is under way, from the cycle after `wipe` on
     wipe_address (10 bits, in): the word that is cleared; each word must be
+    slice (out): with `shares_slice` only: of SharedSlice, its narrow user
     """
 
-    def __init__(self, target: Target = Target.GENERIC):
-        self.target = Target(target)
+    def __init__(self, target: Target = Target.GENERIC, *, shares_slice: bool = False):
+        self.target, self.shares_slice = Target(target), shares_slice
         self.memory = BlockRam(PAIR.size + 1, DEPTH, target=self.target)
         super().__init__(
             {
@@ -101,6 +104,7 @@ class Datapath(wiring.Component):
                 "wipe_address": In(range(DEPTH)),
                 **dict.fromkeys(("differs", "agrees", "wrong"), Out(1)),
                 "compared": Out(COUNT_BITS),
+                **({"slice": Out(narrow_user(P_BITS))} if shares_slice else {}),
             }
         )
 
@@ -110,7 +114,11 @@ class Datapath(wiring.Component):
         m.submodules.memory = memory = self.memory
         m.submodules.control = control = SlotCounter()
         m.submodules.operands = operands = SlotOperands(self.target)
-        m.submodules.slice = slice_ = DspSlice(_P_BITS, self.target, adds_c=True, chooses=True)
+        if self.shares_slice:
+            slice_: DspSlice = self.slice
+        else:
+            slice_ = DspSlice(P_BITS, self.target, adds_c=True, chooses=True)
+            m.submodules.slice = slice_
         m.submodules.reduction = reduction = Reduction(self.target)
         m.submodules.sums = sums = LaneSums(self.target)
         m.submodules.results = results = SlotResults(self.target)

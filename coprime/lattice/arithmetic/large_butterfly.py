@@ -21,6 +21,7 @@ from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.shared_slice import WIDE_USER
 from coprime.cells.target import Target
 from coprime.cells.wide_slice import WideSlice
 from coprime.model.lattice.large_arithmetic import ACCUMULATOR_BITS, LOW_BITS, NUMBER_BITS
@@ -53,6 +54,11 @@ _STAGES = 10
 class LargeButterfly(wiring.Component):
     """A butterfly every second cycle, of the last layer every fourth one.
 
+    Parameters
+    ----------
+    target (Target): XC7 places one DSP48E1
+    shares_slice (bool): the slice is not inside: `slice` leads to it
+
     Members
     -------
     kind (in): of Butterfly; stable for as long as a butterfly takes
@@ -63,10 +69,11 @@ class LargeButterfly(wiring.Component):
     reduced (signed 24 bits, out): a product
     p (signed 48 bits, out): the slice's sum; of FORWARD without a butterfly, b times the constant's
         lowest 17 bits, three cycles after these
+    slice (out): with `shares_slice` only: of SharedSlice, its wide user
     """
 
-    def __init__(self, target: Target = Target.GENERIC):
-        self.target = Target(target)
+    def __init__(self, target: Target = Target.GENERIC, *, shares_slice: bool = False):
+        self.target, self.shares_slice = Target(target), shares_slice
         super().__init__(
             {
                 "kind": In(Butterfly),
@@ -77,13 +84,17 @@ class LargeButterfly(wiring.Component):
                 "total": Out(NUMBER),
                 "reduced": Out(NUMBER),
                 "p": Out(signed(ACCUMULATOR_BITS)),
+                **({"slice": Out(WIDE_USER)} if shares_slice else {}),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         """The slice, the reduction, and one unit of sums."""
         m = Module()
-        m.submodules.slice = slice_ = WideSlice(self.target)
+        if self.shares_slice:
+            slice_: WideSlice = self.slice
+        else:
+            m.submodules.slice = slice_ = WideSlice(self.target)
         m.submodules.reduction = reduction = LargeReduction()
         forward, inverse = self.kind == Butterfly.FORWARD, self.kind == Butterfly.INVERSE
         started = _delayed(m, self.start, _STAGES, reset_less=False)

@@ -15,9 +15,10 @@ No word is read in the cycle in which it is written: it is read again in the nex
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.cells.parity_ram import ParityRam
+from coprime.cells.shared_slice import WIDE_USER
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.model.lattice.large_arithmetic import LAYERS, NUMBER_BITS, N
@@ -47,6 +48,7 @@ class LargeDatapath(wiring.Component):
     regions (int): polynomials in the memory
     target (Target): XC7 places one DSP48E1
     verify_only (bool): as of LargeBytes
+    shares_slice (bool): as of LargeButterfly, and `slice`
 
     Members
     -------
@@ -66,8 +68,17 @@ class LargeDatapath(wiring.Component):
     wrong (1 bit, out): a number has another parity than it was written with
     """
 
-    def __init__(self, regions: int, target: Target = Target.GENERIC, *, verify_only: bool = False):
+    def __init__(
+        self,
+        regions: int,
+        target: Target = Target.GENERIC,
+        *,
+        verify_only: bool = False,
+        shares_slice: bool = False,
+    ):
         self.target, self.verify_only, self.regions = Target(target), verify_only, regions
+        self.butterfly = LargeButterfly(self.target, shares_slice=shares_slice)
+        self.shares_slice = shares_slice
         self.memory = ParityRam(NUMBER_BITS, regions * N, streams=True, target=self.target)
         super().__init__(
             {
@@ -90,6 +101,7 @@ class LargeDatapath(wiring.Component):
                 "exceeds": Out(1),
                 "wipe": In(1),
                 **dict.fromkeys(("wiping", "wrong", "cancels"), Out(1)),
+                **({"slice": Out(WIDE_USER)} if shares_slice else {}),
             }
         )
 
@@ -99,9 +111,11 @@ class LargeDatapath(wiring.Component):
         m.submodules.memory = memory = self.memory
         m.submodules.slots = slots = LargeSlots(self.regions)
         m.submodules.constants = constants = LargeConstants()
-        m.submodules.butterfly = butterfly = LargeButterfly(self.target)
+        m.submodules.butterfly = butterfly = self.butterfly
         m.submodules.results = LargeResults(self.regions)
         m.submodules.bytes = bytes_ = LargeBytes(verify_only=self.verify_only)
+        if self.shares_slice:
+            connect(m, butterfly.slice, flipped(self.slice))
         step = self.step
         is_ = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeKind}
         m.d.comb += [found.eq(step.kind == one) for one, found in is_.items()]

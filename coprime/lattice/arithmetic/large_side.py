@@ -3,8 +3,9 @@
 from amaranth.hdl import Cat, Const, Module
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In, Out, connect, flipped
 
+from coprime.cells.shared_slice import WIDE_USER
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
@@ -32,6 +33,7 @@ class LargeSide(wiring.Component):
     address_bits (int): of the byte memory
     target (Target)
     verify_only (bool): as of LargeBytes
+    shares_slice (bool): as of LargeButterfly, and `slice`
 
     Members
     -------
@@ -58,9 +60,13 @@ class LargeSide(wiring.Component):
         target: Target = Target.GENERIC,
         *,
         verify_only: bool = False,
+        shares_slice: bool = False,
     ):
         self.program, self.target, self.verify_only = program, Target(target), verify_only
-        self.datapath = LargeDatapath(program.regions, self.target, verify_only=verify_only)
+        self.shares_slice = shares_slice
+        self.datapath = LargeDatapath(
+            program.regions, self.target, verify_only=verify_only, shares_slice=shares_slice
+        )
         self.sequencer = LargeSequencer(program, address_bits, self.target)
         outputs = ("busy", "done", "release", "post", "exceeds", "rejected", "cancels", "fault")
         super().__init__(
@@ -73,6 +79,7 @@ class LargeSide(wiring.Component):
                 "full": In(LARGE_FULL),
                 "sample_address": Out(LAYERS),
                 "sample": In(PAIR),
+                **({"slice": Out(WIDE_USER)} if shares_slice else {}),
             }
         )
 
@@ -82,6 +89,8 @@ class LargeSide(wiring.Component):
         m.submodules.datapath = datapath = self.datapath
         m.submodules.sequencer = sequencer = self.sequencer
         m.submodules.hints = hints = HintMemory(verify_only=self.verify_only)
+        if self.shares_slice:
+            connect(m, datapath.slice, flipped(self.slice))
         mask = (1 << NUMBER_BITS) - 1
         words = [one & mask for one in large_table()] + list(self.program.words)
         m.submodules.words = memory = Memory(

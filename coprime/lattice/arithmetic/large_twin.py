@@ -101,7 +101,10 @@ class LargeTwin:
     Attributes
     ----------
     busy, rejected (bool)
+    genuine (bool): False, as there is no decision
     """
+
+    genuine = False
 
     def __init__(self, program: AssembledLarge, memory: list[int], buffer: SampleBufferTwin):
         self.program, self.memory, self.buffer = program, memory, buffer
@@ -118,6 +121,11 @@ class LargeTwin:
         too_many = self._hints.number > self._hints.p.omega
         return self._outside or self._hints.refuses or too_many
 
+    @property
+    def refused(self) -> bool:
+        """What the routine has checked is wrong: the same after its end."""
+        return self.exceeds
+
     def start(self, entry: str, parameter_set: int) -> None:
         """As the ports, in the cycle of the last `tick`."""
         assert not self.busy
@@ -129,8 +137,8 @@ class LargeTwin:
     def _parameters(self) -> MlDsaSet:
         return self.program.sets[self._set]
 
-    def tick(self) -> ArithmeticEvents:
-        """A cycle."""
+    def tick(self, *, available: bool = False) -> ArithmeticEvents:
+        """A cycle. It waits for no semaphore, `available` or not."""
         if not self.busy:
             return _NOTHING
         if self._state is _State.FETCH:

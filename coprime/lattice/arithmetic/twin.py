@@ -45,7 +45,10 @@ class ArithmeticTwin:
     Attributes
     ----------
     busy, genuine, refused (bool)
+    rejected (bool): False, as there is no VERDICT
     """
+
+    rejected = False
 
     def __init__(self, program: AssembledArithmetic, memory: list[int], buffer: SampleBufferTwin):
         self.program, self.memory, self.buffer = program, memory, buffer

@@ -1,10 +1,11 @@
 """Sampled polynomials between the sponge side, which fills them, and the arithmetic side.
 
-A ring: polynomials are filled, and read, in the order of both sides' programs. The arithmetic side
-reads the oldest one that is complete, in any order of words, as often as it likes, and releases it.
+Of ML-KEM a word is two coefficients, of ML-DSA one. A ring: polynomials are filled, and read, in
+the order of both sides' programs. The arithmetic side reads the oldest one that is complete, in any
+order of words, as often as it likes, and releases it.
 """
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -16,14 +17,16 @@ LANE_BITS = 18
 PAIR = data.StructLayout({"even": LANE_BITS, "odd": LANE_BITS})
 """Two consecutive coefficients, signed: the even one in the low bits."""
 BUFFER_WORDS = 1024
+PAIRS, NUMBERS = 128, 256
+"""Words of a polynomial."""
 
 
 class SampleBuffer(wiring.Component):
-    """1,024 words, each two coefficients.
+    """1,024 words: 8 polynomials of 128 pairs of coefficients, or 4 of 256 numbers.
 
     Parameters
     ----------
-    polynomial_words (int): words of a polynomial, a power of two: 128, so that the ring has 8
+    numbers, pairs (bool): words of both are stored, in turn, or of one of them
 
     Members
     -------
@@ -39,14 +42,21 @@ class SampleBuffer(wiring.Component):
         its address
     release (1 bit, in): the oldest one is no longer needed; only while `full` is not 0. Words whose
         addresses were given before are still valid. The next address is of the next polynomial
+    holds_pairs (1 bit, in): with `numbers` and `pairs` only: words are pairs from the next `begin`
+        on, and stable until the one after it
+    begin (1 bit, in): with both only: forget everything
     wipe (1 bit, in): forget everything, and write the payload everywhere, which is 0: 1,026 cycles
     wiping (1 bit, out): this is under way, as it is after a reset; no word is taken
     """
 
-    def __init__(self, polynomial_words: int = 128, target: Target = Target.GENERIC):
+    def __init__(
+        self, *, numbers: bool = False, pairs: bool = True, target: Target = Target.GENERIC
+    ):
         self.memory = BlockRam(PAIR.size, BUFFER_WORDS, target=target)
-        self.polynomials = BUFFER_WORDS // polynomial_words
-        self.word_bits = bits_for(polynomial_words - 1)
+        self.holds_both = numbers and pairs
+        self.polynomials = BUFFER_WORDS // (PAIRS if pairs else NUMBERS)
+        self.word_bits = bits_for((NUMBERS if numbers else PAIRS) - 1)
+        both = dict.fromkeys(("holds_pairs", "begin"), In(1)) if self.holds_both else {}
         super().__init__(
             {
                 "samples": In(stream.Signature(PAIR)),
@@ -59,6 +69,7 @@ class SampleBuffer(wiring.Component):
                 "release": In(1),
                 "wipe": In(1),
                 "wiping": Out(1),
+                **both,
             }
         )
 
@@ -67,19 +78,29 @@ class SampleBuffer(wiring.Component):
         m = Module()
         m.submodules.memory = memory = self.memory
         oldest, newest = (Signal(range(self.polynomials)) for _ in range(2))
-        filled = Signal(self.word_bits)
+        filled = Signal(PAIRS.bit_length() - 1 if self.holds_both else self.word_bits)
+        # With both, the next bit is a polynomial's number, or its second half.
+        is_last_half: Value = Const(1)
+        address, most, step = self.address, Const(self.polynomials), Const(1)
+        if self.holds_both:
+            is_pair = self.holds_pairs
+            is_last_half = is_pair | newest[0]
+            most = Mux(is_pair, self.polynomials, self.polynomials // 2)
+            step = Mux(is_pair, 1, 2)
+            half = Mux(is_pair, oldest[0], address[-1])
+            address = Cat(address[:-1], half)
         wiping, begins = Signal(init=1), Signal(2, init=3)
         taken, completes = Signal(), Signal()
         m.d.comb += [
-            self.room.eq(self.full != self.polynomials),
+            self.room.eq(self.full != most),
             self.samples.ready.eq(self.room & ~wiping),
             taken.eq(self.samples.valid & self.samples.ready),
-            self.at_last.eq(filled.all()),
+            self.at_last.eq(filled.all() & is_last_half),
             completes.eq(taken & self.at_last),
             memory.b_address.eq(Cat(filled, newest)),
             memory.b_write.eq(taken | wiping),
             memory.b_write_data.eq(self.samples.payload),
-            memory.a_address.eq(Cat(self.address, oldest)),
+            memory.a_address.eq(Cat(address, oldest[1:] if self.holds_both else oldest)),
             self.word.eq(memory.a_data),
             self.wiping.eq(wiping),
         ]
@@ -87,8 +108,10 @@ class SampleBuffer(wiring.Component):
             m.d.sync += Cat(filled, newest).eq(Cat(filled, newest) + 1)
         with m.If(self.restart):
             m.d.sync += filled.eq(0)
+            if self.holds_both:
+                m.d.sync += newest[0].eq(newest[0] & self.holds_pairs)
         with m.If(self.release):
-            m.d.sync += oldest.eq(oldest + 1)
+            m.d.sync += oldest.eq(oldest + step)
         with m.If(completes & ~self.release):
             m.d.sync += self.full.eq(self.full + 1)
         with m.If(~completes & self.release):
@@ -98,6 +121,6 @@ class SampleBuffer(wiring.Component):
         m.d.sync += begins.eq(begins >> 1)
         with m.If(self.wipe):
             m.d.sync += [wiping.eq(1), begins.eq(3)]
-        with m.If(self.wipe | begins.any()):
+        with m.If(self.wipe | begins.any() | (self.begin if self.holds_both else 0)):
             m.d.sync += [one.eq(0) for one in (filled, newest, oldest, self.full)]
         return m

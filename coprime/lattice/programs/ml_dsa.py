@@ -5,7 +5,6 @@ they are sampled.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from coprime.lattice.arithmetic.large_bytes import PackedForm
@@ -21,24 +20,18 @@ from coprime.lattice.arithmetic.large_instructions import (
 )
 from coprime.lattice.arithmetic.large_steps import Part
 from coprime.lattice.memory.places import BytePlace
-from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
+from coprime.lattice.sponge_side.instructions import Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_dsa_sets import MlDsaSet
 
-from .ml_dsa_entries import RND, XI, MlDsaRoutine
+from .entries import RND, XI, LatticeRoutine
 from .ml_dsa_places import ml_dsa_places
-
-
-@dataclass(frozen=True)
-class LargePrograms:
-    """Both sides' programs, and the places that they use."""
-
-    sponge: AssembledProgram
-    arithmetic: AssembledLarge
-    places: Mapping[str, BytePlace]
+from .programs import SchemePrograms
 
 
 @cache
-def ml_dsa_programs(sets: tuple[MlDsaSet, ...], *, verify_only: bool) -> LargePrograms:
+def ml_dsa_programs(
+    sets: tuple[MlDsaSet, ...], *, verify_only: bool
+) -> SchemePrograms[AssembledLarge]:
     """The programs for these parameter sets.
 
     MU_OF_PK, MU_OF_SK : pk, or sk, and the stream of a message give mu; the sponge side's only
@@ -61,7 +54,7 @@ def ml_dsa_programs(sets: tuple[MlDsaSet, ...], *, verify_only: bool) -> LargePr
             text.key_pair()
             text.sign()
             text.check_sk()
-    return LargePrograms(sponge.program.assemble(), arithmetic.program.assemble(), places)
+    return SchemePrograms(sponge.program, arithmetic.program.assemble(), places)
 
 
 class _SpongeText:
@@ -116,21 +109,21 @@ class _SpongeText:
         self.program.loop(Over.ROWS, row)
 
     def mu_of_pk(self) -> None:
-        self.program.entry(MlDsaRoutine.MU_OF_PK.name)
+        self.program.entry(LatticeRoutine.MU_OF_PK.name)
         self.program.hash("SHAKE256", self.places["tr"])
         self.program.absorb(self.places["pk"], last=True)
         self.program.settle()
         self.mu("tr")
 
     def match(self) -> None:
-        self.program.entry(MlDsaRoutine.MATCH.name)
+        self.program.entry(LatticeRoutine.MATCH.name)
         self.program.compare(self.places["sk_tr"])
         self.program.absorb(self.places["pk"], last=True)
         self.program.end()
 
     def check_sk(self) -> None:
         program, places = self.program, self.places
-        program.entry(MlDsaRoutine.CHECK_SK.name)
+        program.entry(LatticeRoutine.CHECK_SK.name)
         program.hash("SHAKE256", places["tr"])
         program.absorb(places["t0"], last=True)
         program.loop(Over.ROWS, self.row("sk_rho"))
@@ -145,12 +138,12 @@ class _SpongeText:
         program.end()
 
     def mu_of_sk(self) -> None:
-        self.program.entry(MlDsaRoutine.MU_OF_SK.name)
+        self.program.entry(LatticeRoutine.MU_OF_SK.name)
         self.mu("sk_tr")
 
     def key_pair(self) -> None:
         program, places = self.program, self.places
-        program.entry(MlDsaRoutine.KEY_PAIR.name)
+        program.entry(LatticeRoutine.KEY_PAIR.name)
         program.draw(places["xi"], XI)
         program.settle()
         program.hash("SHAKE256", places["sk_head"])
@@ -171,7 +164,7 @@ class _SpongeText:
 
     def sign(self) -> None:
         program, places = self.program, self.places
-        program.entry(MlDsaRoutine.SIGN.name)
+        program.entry(LatticeRoutine.SIGN.name)
         program.draw(places["rnd"], RND)
         program.settle()
         program.hash("SHAKE256", places["rho2"])
@@ -197,7 +190,7 @@ class _SpongeText:
         program.end()
 
     def verify(self) -> None:
-        self.program.entry(MlDsaRoutine.VERIFY.name)
+        self.program.entry(LatticeRoutine.VERIFY.name)
         self.ball()
         self.program.loop(Over.ROWS, self.row("rho"))
         self.program.settle()
@@ -233,7 +226,7 @@ class _ArithmeticText:
 
     def verify(self) -> None:
         program, places = self.program, self.places
-        program.entry(MlDsaRoutine.VERIFY.name)
+        program.entry(LatticeRoutine.VERIFY.name)
         program.do(LargeCode.CLEAR)
         program.seek(*(places[name] for name in ("hints", "z", "t1", "w1")))
         program.unpack(_SUM, places["hints"], LargeWidth.HINT)
@@ -256,7 +249,7 @@ class _ArithmeticText:
         program, places = self.program, self.places
         s1, s2, t1, t0 = (places[name] for name in ("s1", "s2", "t1", "t0"))
         short, below = LargeWidth.SHORT, PackedForm.BELOW
-        program.entry(MlDsaRoutine.KEY_PAIR.name)
+        program.entry(LatticeRoutine.KEY_PAIR.name)
         program.do(LargeCode.CLEAR)
         program.seek(s1, s2, t1, t0)
         first = program.pack(_VECTOR, s1, short, below, sample=True, keep=True)
@@ -276,7 +269,7 @@ class _ArithmeticText:
         program, places = self.program, self.places
         s1, s2, t1, made = (places[name] for name in ("s1", "s2", "t1", "made_t0"))
         below = PackedForm.BELOW
-        program.entry(MlDsaRoutine.CHECK_SK.name)
+        program.entry(LatticeRoutine.CHECK_SK.name)
         program.do(LargeCode.CLEAR)
         program.seek(s1, s2, t1, made)
         first = program.unpack(_VECTOR, s1, LargeWidth.SHORT, below)
@@ -324,7 +317,7 @@ class _ArithmeticText:
     def sign(self) -> None:
         program, places = self.program, self.places
         t0, z = places["t0"], places["z"]
-        program.entry(MlDsaRoutine.SIGN.name)
+        program.entry(LatticeRoutine.SIGN.name)
         program.seek(places["s1"], places["s2"])
         for operand, name, over in ((_S1, "s1", LargeLoop.COLUMNS), (_S2, "s2", LargeLoop.ROWS)):
             self.shared(operand, places[name], over)

@@ -6,7 +6,6 @@ e2 last.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from coprime.lattice.arithmetic.instructions import (
@@ -17,37 +16,29 @@ from coprime.lattice.arithmetic.instructions import (
     Width,
 )
 from coprime.lattice.memory.places import BytePlace
-from coprime.lattice.sponge_side.instructions import AssembledProgram, Over, SpongeProgram, Tail
+from coprime.lattice.sponge_side.instructions import Over, SpongeProgram, Tail
 from coprime.model.lattice.ml_kem_sets import MlKemSet
 
-from .entries import CHECK_BOTH, CHECK_DK, CHECK_EK, DECAPSULATE, ENCAPSULATE, KEY_PAIR, D, M, Z
+from .entries import D, LatticeRoutine, M, Z
 from .places import ml_kem_places
-
-
-@dataclass(frozen=True)
-class Programs:
-    """Both sides' programs, and the places that they use."""
-
-    sponge: AssembledProgram
-    arithmetic: AssembledArithmetic
-    places: Mapping[str, BytePlace]
+from .programs import SchemePrograms
 
 
 @cache
-def ml_kem_programs(sets: tuple[MlKemSet, ...]) -> Programs:
+def ml_kem_programs(sets: tuple[MlKemSet, ...]) -> SchemePrograms[AssembledArithmetic]:
     """The programs for these parameter sets.
 
-    KEY_PAIR : d and z are drawn unless present; ek and dk
+    KEM_KEY_PAIR : d and z are drawn unless present; ek and dk
     ENCAPSULATE : m is drawn unless present; ek gives c and key
     DECAPSULATE : dk and c give key, or refusal: DECIDE finds which
     CHECK_EK, CHECK_DK, CHECK_BOTH : end with an error if coefficients of ek are not below q, if the
         hash of ek in dk is wrong, if either is
     """
     places = ml_kem_places(sets)
-    return Programs(_sponge(sets, places), _arithmetic(sets, places), places)
+    return SchemePrograms(_sponge(sets, places), _arithmetic(sets, places), places)
 
 
-def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> AssembledProgram:
+def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> SpongeProgram:
     ks = tuple(one.k for one in sets)
     eta1, eta2 = ([getattr(one, name) for one in sets] for name in ("eta1", "eta2"))
     program = SpongeProgram(ks, ks, ks)
@@ -83,7 +74,7 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> Assemb
         noise(eta2, "coins")
         program.end()
 
-    program.entry(KEY_PAIR)
+    program.entry(LatticeRoutine.KEM_KEY_PAIR.name)
     program.draw(places["d"], D)
     program.draw(places["z"], Z)
     program.post()
@@ -99,24 +90,24 @@ def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> Assemb
     hash_ek("dk_ek", "dk_hash")
     program.end()
 
-    program.entry(ENCAPSULATE)
+    program.entry(LatticeRoutine.ENCAPSULATE.name)
     program.draw(places["m"], M)
     hash_ek("ek", "digest")
     encryption("m", "digest", "ek_rho")
 
-    program.entry(DECAPSULATE)
+    program.entry(LatticeRoutine.DECAPSULATE.name)
     program.hash("SHAKE256", places["refusal"])
     program.absorb(places["z_and_c"], last=True)
     program.await_post()
     encryption("message", "dk_hash", "dk_rho")
 
-    program.entry(CHECK_DK)
-    program.entry(CHECK_BOTH)
+    program.entry(LatticeRoutine.CHECK_DK.name)
+    program.entry(LatticeRoutine.CHECK_BOTH.name)
     hash_ek("dk_ek", "scratch")
     program.post()
-    program.entry(CHECK_EK)
+    program.entry(LatticeRoutine.CHECK_EK.name)
     program.end()
-    return program.assemble()
+    return program
 
 
 _VECTOR, _ACC, _EXTRA = (
@@ -178,7 +169,7 @@ class _ArithmeticText:
         self.program.end()
 
     def key_pair(self) -> None:
-        self.program.entry(KEY_PAIR)
+        self.program.entry(LatticeRoutine.KEM_KEY_PAIR.name)
         self.program.await_post()
         self.copy_seed("z", "dk_z")
         self.sampled_vector()
@@ -197,11 +188,11 @@ class _ArithmeticText:
         self.program.end()
 
     def encapsulate(self) -> None:
-        self.program.entry(ENCAPSULATE)
+        self.program.entry(LatticeRoutine.ENCAPSULATE.name)
         self.encryption("ek_t", "m", compare=False)
 
     def decapsulate(self) -> None:
-        self.program.entry(DECAPSULATE)
+        self.program.entry(LatticeRoutine.DECAPSULATE.name)
         self.program.seek(self.places["c"])
         first = self.program.unpack(_VECTOR, Width.U)
         self.program.transform(_VECTOR)
@@ -230,15 +221,15 @@ class _ArithmeticText:
         self.program.end(refuses=True)
 
     def checks(self) -> None:
-        self.program.entry(CHECK_EK)
+        self.program.entry(LatticeRoutine.CHECK_EK.name)
         self.program.compare()
         self.check_ek()
         self.program.end(refuses=True)
-        self.program.entry(CHECK_BOTH)
+        self.program.entry(LatticeRoutine.CHECK_BOTH.name)
         self.program.compare()
         self.check_ek()
         self.check_dk()
-        self.program.entry(CHECK_DK)
+        self.program.entry(LatticeRoutine.CHECK_DK.name)
         self.program.compare()
         self.check_dk()
 

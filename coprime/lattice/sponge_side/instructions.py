@@ -28,12 +28,14 @@ more block. So between its HASH and the instruction that settles after it nothin
 messages and loops is allowed: no POST, AWAIT, DRAW or COPY, and no stream.
 
 A program of ML-DSA is `large`: it has more destinations, ranges and labels of more bits, and a
-nonce and a constant of two bytes.
+nonce and a constant of two bytes. Programs of several schemes may be assembled to one, with tables
+in which each has the rows of its own parameter sets.
 """
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from coprime.lattice.memory.places import SEED_WORDS, BytePlace
@@ -230,11 +232,6 @@ class SpongeProgram:
         return len(self.rows)
 
     @property
-    def format(self) -> Format:
-        """Widths."""
-        return LARGE if self.large else SMALL
-
-    @property
     def next(self) -> int:
         """The number of the next instruction."""
         return len(self.instructions)
@@ -390,7 +387,7 @@ class SpongeProgram:
 
     def assemble(self) -> "AssembledProgram":
         """Words of program memory, and tables. ValueError where a rule above is broken."""
-        return _assemble(self)
+        return assembled([self])
 
 
 def _function(name: str) -> Function:
@@ -413,6 +410,7 @@ class AssembledProgram:
     bases, units, destinations : tables by field and parameter set, row `field` + 2^bits * set: of
         a range the address and the length, in units, the length less 1; of a destination its number
     entries : first instruction of each call
+    large_sets : by parameter set, whether it is of ML-DSA
     """
 
     instructions: tuple[Instruction, ...]
@@ -424,7 +422,12 @@ class AssembledProgram:
     columns: PerSet
     constant: PerSet
     entries: Mapping[str, int]
-    large: bool = False
+    large_sets: tuple[bool, ...]
+
+    @property
+    def large(self) -> bool:
+        """It has a program of ML-DSA."""
+        return any(self.large_sets)
 
     @property
     def format(self) -> Format:
@@ -463,9 +466,10 @@ class AssembledProgram:
     def nonce_bits(self) -> int:
         """Of the nonce: a key pair or an encryption samples up to rows + columns + 1 of them, and
         every iteration of a signature as many as there are columns."""
-        if self.large:
-            return (ITERATIONS * max(self.columns)).bit_length()
-        return (max(map(sum, zip(self.rows, self.columns, strict=True))) + 1).bit_length()
+        sizes = zip(self.rows, self.columns, self.large_sets, strict=True)
+        return max(
+            ITERATIONS * columns if large else rows + columns + 1 for rows, columns, large in sizes
+        ).bit_length()
 
 
 def _counter_bits(widths: Format, instructions: int) -> int:
@@ -551,14 +555,65 @@ def _function_field(one: Instruction) -> int:
     return one.streams + 2 * one.continues
 
 
-def _assemble(program: SpongeProgram) -> AssembledProgram:
-    _check(program)
-    widths = program.format
+def assembled(programs: Sequence[SpongeProgram]) -> AssembledProgram:
+    """Programs of several schemes as one, its parameter sets in their order. ValueError where a
+    rule above is broken."""
+    widths = LARGE if any(one.large for one in programs) else SMALL
+    bits = _counter_bits(widths, sum(len(one.instructions) for one in programs))
+    parts: list[AssembledProgram] = []
+    instructions: list[Instruction] = []
+    sets = 0
+    for program in programs:
+        _check(program)
+        first = len(instructions)
+        moved = [
+            one if one.label is None else replace(one, label=one.label + first)
+            for one in program.instructions
+        ]
+        entries = {name: first + number for name, number in program.entries.items()}
+        parts.append(replace(_part(program, moved, widths, bits), entries=entries))
+        instructions += [_after_sets(one, sets) for one in moved]
+        sets += program.sets
+
+    def joined(column: Callable[[AssembledProgram], tuple[Any, ...]]) -> tuple[Any, ...]:
+        return tuple(chain.from_iterable(map(column, parts)))
+
+    return AssembledProgram(
+        tuple(instructions),
+        joined(lambda one: one.words),
+        joined(lambda one: one.bases),
+        joined(lambda one: one.units),
+        joined(lambda one: one.destinations),
+        joined(lambda one: one.rows),
+        joined(lambda one: one.columns),
+        joined(lambda one: one.constant),
+        {name: number for one in parts for name, number in one.entries.items()},
+        joined(lambda one: one.large_sets),
+    )
+
+
+def _after_sets(one: Instruction, sets: int) -> Instruction:
+    """An instruction whose operands are after those of so many parameter sets of others."""
+
+    def after(values: Any) -> Any:
+        return values[:1] * sets + values if values else values
+
+    return replace(
+        one,
+        destinations=after(one.destinations),
+        addresses=after(one.addresses),
+        words=after(one.words),
+    )
+
+
+def _part(
+    program: SpongeProgram, instructions: Sequence[Instruction], widths: Format, bits: int
+) -> AssembledProgram:
+    """A program whose labels have so many bits, and are right in all programs together."""
     ranges = _Rows("ranges", 1 << widths.range, program.sets)
     destinations = _Rows("destinations", 1 << widths.destinations, program.sets)
-    bits = _counter_bits(widths, len(program.instructions))
     words = []
-    for one in program.instructions:
+    for one in instructions:
         values = {
             "kind": one.kind.value,
             "settles": one.settles,
@@ -581,7 +636,7 @@ def _assemble(program: SpongeProgram) -> AssembledProgram:
             start += width
         words.append(word)
     return AssembledProgram(
-        tuple(program.instructions),
+        tuple(instructions),
         tuple(words),
         ranges.table(0),
         ranges.table(1),
@@ -589,8 +644,8 @@ def _assemble(program: SpongeProgram) -> AssembledProgram:
         program.rows,
         program.columns,
         program.constant,
-        dict(program.entries),
-        program.large,
+        program.entries,
+        (program.large,) * program.sets,
     )
 
 

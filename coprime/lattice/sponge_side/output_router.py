@@ -1,15 +1,25 @@
-"""Where outputs go: to the byte memory, through the sampler, or random bytes to the byte memory."""
+"""Where a program's outputs go: to the byte memory, a comparison, or a sampler."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Out
 
 from coprime.cells.keccak.sponge_padding import BUS_WORD
+from coprime.cells.luts import same
 from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import WORD_BITS, sponge_word
 from coprime.lattice.memory.sample_buffer import PAIR
 
-from .instructions import DRAWN_WORDS, REPEATS, SMALL, Destination, Format
+from .instructions import (
+    DRAWN_WORDS,
+    LARGEST_OUTPUT,
+    REPEATS,
+    SMALL,
+    AssembledProgram,
+    Destination,
+    Format,
+)
+from .large_sampler import LargeSampler
 from .sampler import Sampler
 
 REPEATS_BITS = (REPEATS - 1).bit_length()
@@ -32,17 +42,31 @@ def destination_layout(
     )
 
 
+_LARGE_PORTS = {
+    "copied": In(stream.Signature(BUS_WORD)),
+    "start": In(1),
+    **dict.fromkeys(("compares", "differs", "wiping"), Out(1)),
+    "word": In(WORD_BITS),
+    "agrees": Out(1, init=1),
+    "compared": Out(range(LARGEST_OUTPUT)),
+}
+
+
 class OutputRouter(wiring.Component):
     """A queue of two destinations, of which the first one takes its output.
 
     A word for the byte memory takes two cycles: it is written in the first one in which the memory
     takes it, which is one of these two as long as nobody uses the memory's port in two consecutive
-    cycles. A random word takes a cycle for each byte and these two.
+    cycles. A random word takes a cycle for each byte and these two. So does a word of a comparison;
+    only one destination of a comparison or a copy is in the queue, and nobody else reads the byte
+    memory meanwhile.
 
     Parameters
     ----------
+    program (AssembledProgram): whose destinations these are
     address_bits (int): of the byte memory
     resume : layout of what a program needs to go on from an instruction
+    target (Target): LUTs are placed on xc7
 
     Members
     -------
@@ -50,20 +74,38 @@ class OutputRouter(wiring.Component):
     words (in): outputs of a hash unit, all of whole words of 4 bytes
     random (in): bytes
     writes (out): of ByteMemory
-    samples, restart, at_last (out, out, in): of SampleBuffer
+    samples, restart, at_last (out, out, in): of SampleBuffer: a pair, or of ML-DSA a number of
+        signed 24 bits in the low bits, 0 above
     idle (1 bit, out): there is no destination
     waits (1 bit, out): a random byte is missing
-    fails (1 bit, out): a uniform polynomial's bytes did not suffice; both destinations are
-        forgotten, and the words of the polynomial with `restart`
+    fails (1 bit, out): a polynomial's bytes did not suffice; both destinations are forgotten, and
+        the words of the polynomial with `restart`
     first (out): the first destination, valid with `fails`
     wipe (1 bit, in): forget all destinations, and clear what has held a secret
+
+    Of large programs only:
+
+    copied (in): words of a range that is copied
+    start (1 bit, in): nothing is compared yet
+    compares (1 bit, out): a word is compared, and `address` read; before, its message is absorbed
+    address (out), word (in): of the byte memory; the word a cycle after its address
+    differs, agrees (1 bit each, out): since `start`, some compared word differed; all were equal
+    compared (5 bits, out): words that were compared since
+    wiping (1 bit, out): a sampler's memory is cleared, as it is after a reset
     """
 
     def __init__(
-        self, address_bits: int, resume: data.StructLayout, target: Target = Target.GENERIC
+        self,
+        program: AssembledProgram,
+        address_bits: int,
+        resume: data.StructLayout,
+        target: Target = Target.GENERIC,
     ):
-        self.sampler = Sampler(target)
-        layout = destination_layout(SMALL, address_bits, resume)
+        self.target, self.widths, self.large = Target(target), program.format, program.large
+        self.sampler = None if all(program.large_sets) else Sampler(target)
+        """Of ML-KEM."""
+        self.large_sampler = LargeSampler() if program.large else None
+        layout = destination_layout(self.widths, address_bits, resume)
         super().__init__(
             {
                 "next": In(stream.Signature(layout)),
@@ -76,67 +118,27 @@ class OutputRouter(wiring.Component):
                 **dict.fromkeys(("idle", "waits", "fails"), Out(1)),
                 "first": Out(layout),
                 "wipe": In(1),
+                **({"address": Out(address_bits)} | _LARGE_PORTS if self.large else {}),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         """The first destination, and the one after it."""
         m = Module()
-        m.submodules.sampler = sampler = self.sampler
-        connect(m, sampler.samples, flipped(self.samples))
         first = self.first
         second = Signal.like(self.next.payload)
-        active, waiting, ends = Signal(), Signal(), Signal()
+        active, waiting, ends, moves = Signal(), Signal(), Signal(), Signal()
+        known = [one for one in Destination if one.value < Destination.UNIFORM.value]
+        into = {one: Signal() for one in (known if self.large else known[:2])}
         m.d.comb += [
             self.idle.eq(~active & ~waiting),
             self.next.ready.eq(~waiting),
-            self.fails.eq(sampler.ends & ~sampler.suffices),
-            self.restart.eq(self.fails | self.wipe),
-            sampler.wipe.eq(self.wipe),
-            sampler.at_last.eq(self.at_last),
-            sampler.destination.eq(first.destination),
-            sampler.words.payload.eq(self.words.payload),
+            *(found.eq(active & (first.destination == one.value)) for one, found in into.items()),
         ]
-
-        is_bytes, is_drawn = Signal(), Signal()
-        drawn, gathered = Signal(WORD_BITS), Signal(3)  # 4: there is a word
-        is_second, is_written, moves = Signal(), Signal(), Signal()
-        count = Signal(SMALL.group_bits + 1)  # of words: two seeds begin at a multiple of two
-        writes = self.writes
-        offers = Mux(is_drawn, gathered[2], is_bytes & self.words.valid)
-        m.d.comb += [
-            is_bytes.eq(active & (first.destination == Destination.BYTES.value)),
-            is_drawn.eq(active & (first.destination == Destination.DRAWN.value)),
-            self.random.ready.eq(is_drawn & ~gathered[2]),
-            self.waits.eq(self.random.ready & ~self.random.valid),
-            writes.valid.eq(offers & ~is_written),
-            writes.payload.address.eq(Cat(count[:-1], first.base[0] | count[-1], first.base[1:])),
-            writes.payload.draws.eq(is_drawn),
-            writes.payload.hashed.eq(self.words.payload.data),
-            writes.payload.drawn.eq(drawn),
-            moves.eq(offers & is_second & (is_written | writes.ready)),
-            sampler.enable.eq(active & ~is_bytes & ~is_drawn),
-            sampler.words.valid.eq(self.words.valid),
-            self.words.ready.eq((is_bytes & moves) | sampler.words.ready),
-            ends.eq(
-                sampler.ends
-                | (moves & Mux(is_drawn, count == DRAWN_WORDS - 1, self.words.payload.last))
-            ),
-        ]
-        with m.If(offers):
-            m.d.sync += [is_second.eq(1), is_written.eq(is_written | writes.ready)]
-        with m.If(moves):
-            m.d.sync += [is_second.eq(0), is_written.eq(0), count.eq(count + 1)]
-            with m.If(is_drawn):
-                m.d.sync += gathered.eq(0)
-        with m.If(self.random.ready & self.random.valid):
-            m.d.sync += [
-                drawn.eq(drawn >> 8 | self.random.payload << WORD_BITS - 8),
-                gathered.eq(gathered + 1),
-            ]
-
-        with m.If(~active):
-            m.d.sync += count.eq(0)
+        ended = self._sample(m, active)
+        address, last = self._address(m, into[Destination.DRAWN], active, waiting, second, moves)
+        self._move(m, into, moves, address)
+        m.d.comb += ends.eq(ended | (moves & last))
         with m.If(ends):
             m.d.sync += active.eq(0)
         with m.If(~active & waiting):
@@ -145,11 +147,152 @@ class OutputRouter(wiring.Component):
             m.d.sync += [waiting.eq(1), second.eq(self.next.payload)]
         with m.If(self.fails | self.wipe):
             m.d.sync += [active.eq(0), waiting.eq(0)]
-        with m.If(self.wipe):
-            m.d.sync += [
-                drawn.eq(0),
-                gathered.eq(0),
-                is_second.eq(0),
-                is_written.eq(0),
-            ]
+        if self.large:
+            # What a mask is made of zeros is not 0.
+            with m.If(self.wipe):
+                m.d.sync += first.destination.eq(Destination.BYTES.value)
         return m
+
+    def _address(
+        self,
+        m: Module,
+        is_drawn: Value,
+        active: Value,
+        waiting: Value,
+        second: Signal,
+        moves: Value,
+    ) -> tuple[Value, Value]:
+        """The address of a word, and whether it is the destination's last one."""
+        words, first = self.words.payload, self.first
+        if not self.large:
+            # Two seeds begin at a multiple of two.
+            count = Signal(SMALL.group_bits + 1)
+            with m.If(moves):
+                m.d.sync += count.eq(count + 1)
+            with m.If(~active):
+                m.d.sync += count.eq(0)
+            address = Cat(count[:-1], first.base[0] | count[-1], first.base[1:])
+            return address, Mux(is_drawn, count == DRAWN_WORDS - 1, words.last)
+        address = self.address
+        with m.If(moves):
+            m.d.sync += address.eq(address + 1)
+        with m.If(~active & waiting):
+            m.d.sync += address.eq(Cat(Const(0, self.widths.group_bits), second.base))
+        drawn_last = address[: DRAWN_WORDS.bit_length() - 1].all()
+        is_copied = first.destination == Destination.COPIED.value
+        last = Mux(is_copied, self.copied.payload.last, words.last)
+        return address, Mux(is_drawn, drawn_last, last)
+
+    def _sample(self, m: Module, active: Value) -> Value:
+        """Words become polynomials; whether one has ended."""
+        kind, samples = self.first.destination, self.samples
+        fails, ends = [], []
+        payload: Value = Const(0, len(samples.payload.as_value()))
+        samplers = [one for one in (self.sampler, self.large_sampler) if one]
+        if self.sampler is not None:
+            m.submodules.sampler = sampler = self.sampler
+            is_own = kind[2] & ~kind[3] if self.large else kind[2]
+            payload = sampler.samples.payload.as_value()
+            m.d.comb += [
+                sampler.enable.eq(active & is_own),
+                sampler.destination.eq(kind[: len(sampler.destination)]),
+            ]
+            fails.append(sampler.ends & ~sampler.suffices)
+            ends.append(sampler.ends)
+        if self.large_sampler is not None:
+            # A destination is 8 more than its Sample, or one of three challenges: 14, 15 and 9.
+            name = "large_sampler" if self.sampler else "sampler"
+            m.submodules[name] = large = self.large_sampler
+            numbers = Value.cast(large.samples.payload)
+            payload = (
+                Mux(kind[3], numbers.as_unsigned(), payload)
+                if self.sampler
+                else numbers.as_unsigned()
+            )
+            m.d.comb += [
+                large.enable.eq(active & kind[3]),
+                # Only while it is active, so that samples are 0 while the buffer is wiped.
+                large.is_ball.eq(active & ((kind[1:] == 7) | (kind == Destination.BALL_60.value))),
+                Value.cast(large.sample).eq(kind[:3]),
+                large.tau.eq(Mux(kind[1], kind[0], 2)),
+                self.wiping.eq(large.wiping),
+            ]
+            fails.append(active & large.ends & ~large.suffices)
+            ends.append(active & large.ends)
+        for one in samplers:
+            m.d.comb += [
+                one.words.payload.eq(self.words.payload),
+                one.words.valid.eq(self.words.valid),
+                one.at_last.eq(self.at_last),
+                one.wipe.eq(self.wipe),
+                one.samples.ready.eq(samples.ready),
+            ]
+        m.d.comb += [
+            samples.valid.eq(Cat(one.samples.valid for one in samplers).any()),
+            samples.payload.as_value().eq(payload),
+            self.fails.eq(Cat(fails).any()),
+            self.restart.eq(self.fails | self.wipe),
+        ]
+        return Cat(ends).any()
+
+    def _move(
+        self, m: Module, into: dict[Destination, Signal], moves: Signal, address: Value
+    ) -> None:
+        """Words for the byte memory, or compared with it, in two cycles each."""
+        words, writes = self.words, self.writes
+        is_drawn = into[Destination.DRAWN]
+        drawn, gathered = Signal(WORD_BITS), Signal(3)  # 4: there is a word
+        is_second, is_written, offers = Signal(), Signal(), Signal()
+        hashed, compares, copies = into[Destination.BYTES], Const(0), Const(0)
+        found = words.payload.data
+        if self.large:
+            hashed = hashed | into[Destination.COMPARED]
+            compares, is_copied = self.compares, into[Destination.COPIED]
+            copies = is_copied & self.copied.valid
+            found = Mux(is_copied, self.copied.payload.data, found)
+            m.d.comb += [
+                compares.eq(into[Destination.COMPARED] & words.valid),
+                self.copied.ready.eq(is_copied & moves),
+            ]
+            self._compare(m, compares & moves)
+        m.d.comb += [
+            offers.eq((is_drawn & gathered[2]) | copies | (hashed & words.valid)),
+            self.random.ready.eq(is_drawn & ~gathered[2]),
+            self.waits.eq(self.random.ready & ~self.random.valid),
+            writes.valid.eq(offers & ~is_written & ~compares),
+            writes.payload.address.eq(address),
+            writes.payload.draws.eq(is_drawn),
+            writes.payload.hashed.eq(found),
+            writes.payload.drawn.eq(drawn),
+            moves.eq(offers & is_second & (is_written | writes.ready | compares)),
+            words.ready.eq(
+                (hashed & moves)
+                | Cat(one.words.ready for one in (self.sampler, self.large_sampler) if one).any()
+            ),
+        ]
+        with m.If(offers):
+            m.d.sync += [is_second.eq(1), is_written.eq(is_written | writes.ready)]
+        with m.If(moves):
+            m.d.sync += [is_second.eq(0), is_written.eq(0)]
+            with m.If(is_drawn):
+                m.d.sync += gathered.eq(0)
+        with m.If(self.random.ready & self.random.valid):
+            m.d.sync += [
+                drawn.eq(drawn >> 8 | self.random.payload << WORD_BITS - 8),
+                gathered.eq(gathered + 1),
+            ]
+        with m.If(self.wipe):
+            m.d.sync += [one.eq(0) for one in (drawn, gathered, is_second, is_written)]
+
+    def _compare(self, m: Module, compares: Value) -> None:
+        """Two accumulators, complementary from the first comparison on."""
+        equal = Signal()
+        m.d.comb += equal.eq(same(m, self.words.payload.data, self.word, self.target))
+        with m.If(compares):
+            m.d.sync += [
+                self.differs.eq(self.differs | ~equal),
+                self.agrees.eq(self.agrees & equal),
+                self.compared.eq(self.compared + 1),
+            ]
+        with m.If(self.start | self.wipe):
+            m.d.sync += [self.differs.eq(0), self.agrees.eq(1), self.compared.eq(0)]

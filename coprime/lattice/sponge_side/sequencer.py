@@ -263,4 +263,5 @@ class SpongeSequencer(wiring.Component):
         for number, value in enumerate(values):
             with m.If(kind == number):
                 m.d.comb += tail.data.eq(value)
-        m.d.comb += tail.bytes.eq(2 if program.large else Mux(kind[1], 2, 1))
+        is_large = look_up(program.large_sets, self.parameter_set, 1)
+        m.d.comb += tail.bytes.eq(Mux(kind[1] | is_large, 2, 1))

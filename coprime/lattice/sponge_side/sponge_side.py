@@ -13,7 +13,6 @@ from coprime.lattice.memory.sample_buffer import PAIR
 
 from .absorber import Absorber
 from .instructions import LARGEST_OUTPUT, AssembledProgram
-from .large_router import LargeRouter
 from .output_router import OutputRouter
 from .sequencer import PRESENT_BITS, SpongeSequencer, length_bits
 
@@ -44,7 +43,7 @@ class SpongeSideSignature(wiring.Signature):
     stream (in): the rest of a message, its last word marked
     rejected (1 bit, in): what a LOOP over REJECTED asks for
     computes (1 bit, out): of a hash unit
-    differs, agrees, compared (out): of LargeRouter, since `start`
+    differs, agrees, compared (out): of OutputRouter, since `start`
     rejects (1 bit, out): of SpongeSequencer
     """
 
@@ -104,8 +103,7 @@ class SpongeSide(wiring.Component):
         self.hash_unit = HashUnit(slices, 2, length_bits(program), target, whole_outputs=True)
         self.program, self.address_bits, self.target = program, address_bits, Target(target)
         self.sequencer = SpongeSequencer(program, address_bits, self.target)
-        make_router = LargeRouter if program.large else OutputRouter
-        self.router = make_router(address_bits, self.sequencer.resume, self.target)
+        self.router = OutputRouter(program, address_bits, self.sequencer.resume, self.target)
         super().__init__(SpongeSideSignature(address_bits, program))
 
     def elaborate(self, platform: object) -> Module:

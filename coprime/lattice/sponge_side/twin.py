@@ -155,15 +155,12 @@ class _Sampler:
 
 
 class _Router:
-    """An OutputRouter, or a LargeRouter."""
+    """An OutputRouter."""
 
-    def __init__(self, *, large: bool) -> None:
+    def __init__(self) -> None:
         self.first: _Target | None = None
         self.second: _Target | None = None
-        self.make_sampler: type[_Sampler | LargeSamplerTwin] = (
-            LargeSamplerTwin if large else _Sampler
-        )
-        self.sampler = self.make_sampler()
+        self.sampler: _Sampler | LargeSamplerTwin = _Sampler()
         self.drawn: list[int] = []
         self.left = DRAWN_WORDS
         self.is_second = self.is_written = False
@@ -190,7 +187,8 @@ class _Router:
         if first is None:
             if self.second is not None:
                 self.first, self.second = self.second, None
-                self.sampler = self.make_sampler()
+                is_large = self.first.destination.value >= Destination.LARGE_UNIFORM.value
+                self.sampler = LargeSamplerTwin() if is_large else _Sampler()
                 return _Routed()
             return _Routed(steady=True)
         if first.destination is Destination.DRAWN:
@@ -329,7 +327,7 @@ class SpongeSideTwin:
 
     def _forget(self) -> None:
         """What a wipe ends."""
-        self._router, self._absorber = _Router(large=self.program.large), _Absorber()
+        self._router, self._absorber = _Router(), _Absorber()
         self._begin_comparison()
         self.busy = self._repeating = self._tail_due = False
         self._repeats = 0
@@ -523,7 +521,7 @@ class SpongeSideTwin:
         return free
 
     def _tail(self, tail: Tail) -> bytes:
-        state, length = self._state, 2 if self.program.large else 1
+        state, length = self._state, 2 if self.program.large_sets[self._set] else 1
         return {
             Tail.CONSTANT: self.program.constant[self._set].to_bytes(length, "little"),
             Tail.NONCE: state.nonce.to_bytes(length, "little"),

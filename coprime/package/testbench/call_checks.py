@@ -203,22 +203,35 @@ class CallChecks:
 
     def first(self, call: Call) -> CallVector:
         """The first vector of a call."""
-        return self.drawn_vector(call, 0, 1)
+        return self.drawn_vector(call, self.first_set(call), 1)
+
+    def first_set(self, call: Call) -> int:
+        """The number of the first parameter set that a call has."""
+        return self.interface.set_number(self.interface.sets_of(call)[0])
+
+    def set_with(self, slot: Slot) -> int:
+        """The number of the first parameter set with which a slot has bytes."""
+        return next(number for number, _ in self.sets if slot.length(number))
+
+    def sets_without(self, call: Call) -> list[int]:
+        """The numbers of the parameter sets that a call does not have."""
+        return [number for number, name in self.sets if name not in self.interface.sets_of(call)]
 
     @cached_property
     def vectors(self) -> list[CallVector]:
         """Calls with values that are drawn, with every parameter set."""
         return [
             one
-            for number, _ in self.sets
-            for call in self.interface.calls
+            for number, name in self.sets
+            for call in self.interface.calls_of(name)
             for one in self._of_call(call, number)
         ]
 
     def _of_call(self, call: Call, number: int) -> Iterator[CallVector]:
         first = self.drawn_vector(call, number, 1)
         yield first
-        if number and first.cycles > MOST_CYCLES:
+        is_first = number == self.first_set(call)
+        if not is_first and first.cycles > MOST_CYCLES:
             return
         for seed in range(2, _DRAWS + 1):
             yield self.drawn_vector(call, number, seed)
@@ -230,7 +243,7 @@ class CallChecks:
             yield self.vector(
                 call, number, call.refusal.draw(self.interface.parameter_sets[number], Random(1))
             )
-        for slot, data in first.streams if not number else ():
+        for slot, data in first.streams if is_first else ():
             values = self._draw(call, number, 1)
             for size in _SHORT:
                 if size < len(data):
@@ -255,13 +268,14 @@ class CallChecks:
                 given = self.interface.loadable & {*first.outputs} & {*second.takes}
                 if not given or first is second:
                     continue
-                before = self.drawn_vector(first, 0, 3)
+                number = self.first_set(second)
+                before = self.drawn_vector(first, number, 3)
                 if before.error is not Error.NONE:
                     continue
-                right = first.reference(before.parameter_set, self._draw(first, 0, 3))
-                own = self._draw(second, 0, 3)
+                right = first.reference(before.parameter_set, self._draw(first, number, 3))
+                own = self._draw(second, number, 3)
                 values: Mapping[str, bytes] = {**own, **{name: right[name] for name in given}}
-                found.append((before, self.vector(second, 0, values, kept=frozenset(given))))
+                found.append((before, self.vector(second, number, values, kept=frozenset(given))))
                 break
         return found
 
@@ -281,7 +295,7 @@ class CallChecks:
     def with_stream(self) -> CallVector | None:
         """The shortest call that takes a stream of several words; None if there is no such."""
         found = [
-            self.drawn_vector(call, 0, seed, streams=True)
+            self.drawn_vector(call, self.first_set(call), seed, streams=True)
             for call in self.interface.calls
             if (seed := self._streams_with(call)) is not None
         ]
@@ -290,8 +304,9 @@ class CallChecks:
     def _streams_with(self, call: Call) -> int | None:
         """The first seed with which a call takes a stream of several words."""
         names = [name for name in call.takes if self.interface.slot[name].streamed]
+        number = self.first_set(call)
         for seed in range(1, 20) if len(names) == 1 else ():
-            if len(self._draw(call, 0, seed, streams=True).get(names[0], b"")) > 12:
+            if len(self._draw(call, number, seed, streams=True).get(names[0], b"")) > 12:
                 return seed
         return None
 

@@ -49,7 +49,7 @@ class Rig(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.memory = memory = ByteMemory(self.depth)
-        m.submodules.buffer = buffer = SampleBuffer(polynomial_words=N)
+        m.submodules.buffer = buffer = SampleBuffer(numbers=True, pairs=False)
         m.submodules.side = side = LargeSide(self.program, memory.address_bits, **self.options)
         wiring.connect(m, side.bytes, memory.arithmetic)
         pair = buffer.samples.payload

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from coprime.lattice.memory.places import words_needed
+from coprime.lattice.programs.entries import LatticeRoutine
 from coprime.lattice.programs.ml_dsa import ml_dsa_programs
-from coprime.lattice.programs.ml_dsa_entries import MlDsaRoutine
 from coprime.model.lattice import large_arithmetic, ml_dsa
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 from coprime.model.lattice.rounding import decompose
@@ -59,7 +59,7 @@ def test_a_verification(number, verify_only):
         if wrong:
             signature = signature[:-1] + bytes([signature[-1] ^ 1])
         slots = {"pk": case.pk, "signature": signature}
-        twin, found = case.run(MlDsaRoutine.VERIFY, slots, samples)
+        twin, found = case.run(LatticeRoutine.VERIFY, slots, samples)
         w1 = found("w1")[: 32 * p.w1_bits * p.k]
         assert twin.exceeds is wrong
         assert wrong or ml_dsa.hashed(mu + w1, p.challenge_bytes) == c
@@ -75,7 +75,7 @@ def test_a_key_pair(number):
     samples, matrix = short[: p.columns], case.matrix()
     for row in range(p.k):
         samples += [*matrix[row * p.columns : (row + 1) * p.columns], short[p.columns + row]]
-    _, found = case.run(MlDsaRoutine.KEY_PAIR, {}, samples)
+    _, found = case.run(LatticeRoutine.KEY_PAIR, {}, samples)
     assert found("t1") == case.pk[32:]
     assert found("s1") + found("s2") + found("t0") == case.sk[128:]
 
@@ -98,7 +98,7 @@ def test_a_signature_and_the_checksum_of_its_masks(altered):
     again[1][7] += 4 * altered
     samples = [*y, *case.matrix(), c, *again]
     slots = {"sk": case.sk}
-    _, found = case.run(MlDsaRoutine.SIGN, slots, samples, cancels=not altered)
+    _, found = case.run(LatticeRoutine.SIGN, slots, samples, cancels=not altered)
     packed = found("z") + found("hints")
     expected = done.signature[p.challenge_bytes :]
     assert (packed[: len(expected)] == expected) is not altered

@@ -5,7 +5,7 @@ import random
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.lattice.memory.sample_buffer import SampleBuffer
+from coprime.lattice.memory.sample_buffer import NUMBERS, PAIRS, SampleBuffer
 from coprime.lattice.memory.semaphore import Semaphore
 from coprime.lattice.memory.twins import SampleBufferTwin, SemaphoreTwin
 
@@ -18,9 +18,18 @@ def simulate(component, testbench):
 
 
 @pytest.mark.matrix(quick=1)
-@pytest.mark.parametrize("words", [128, 256])
-def test_agrees_with_its_twin_in_every_cycle(words):
-    buffer = SampleBuffer(words)
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (NUMBERS, {"numbers": True}),
+        (PAIRS, {"numbers": True}),
+        (PAIRS, {}),
+        (NUMBERS, {"numbers": True, "pairs": False}),
+    ],
+)
+def test_agrees_with_its_twin_in_every_cycle(words, kinds):
+    """Also one of both kinds of words, after an odd number of polynomials of pairs."""
+    buffer = SampleBuffer(**kinds)
     twin = SampleBufferTwin(words)
     generator = random.Random(words)
 
@@ -28,6 +37,16 @@ def test_agrees_with_its_twin_in_every_cycle(words):
         while ctx.get(buffer.wiping):
             assert not ctx.get(buffer.samples.ready)
             await ctx.tick()
+        if buffer.holds_both:
+            ctx.set(buffer.holds_pairs, 1)
+            ctx.set(buffer.samples.valid, 1)
+            await ctx.tick().repeat(PAIRS + 3)
+            assert ctx.get(buffer.full) == 1
+            ctx.set(buffer.samples.valid, 0)
+            ctx.set(buffer.holds_pairs, words == PAIRS)
+            ctx.set(buffer.begin, 1)
+            await ctx.tick()
+            ctx.set(buffer.begin, 0)
         wanted = None
         for _ in range(9000):
             assert ctx.get(buffer.full) == twin.full

@@ -82,7 +82,7 @@ def key_pair(generator, number, present=0):
     for bit, name in ((D, "d"), (Z, "z")):
         if present >> bit & 1:
             loads[address(name, number)] = generator.randbytes(32)
-    return Call("KEY_PAIR", number, present, loads, generator.randbytes(64))
+    return Call("KEM_KEY_PAIR", number, present, loads, generator.randbytes(64))
 
 
 def check_key_pair(call):
@@ -157,7 +157,7 @@ def check_key_hash(call):
 
 
 CHECKS = {
-    "KEY_PAIR": check_key_pair,
+    "KEM_KEY_PAIR": check_key_pair,
     "ENCAPSULATE": check_encapsulation,
     "DECAPSULATE": check_decapsulation,
     "CHECK_DK": check_key_hash,

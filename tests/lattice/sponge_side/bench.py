@@ -80,8 +80,10 @@ class Rig(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.memory = memory = ByteMemory(self.depth, self.target)
-        words = LARGE_WORDS if self.program.large else 128
-        m.submodules.buffer = buffer = SampleBuffer(words, target=self.target)
+        large = self.program.large
+        m.submodules.buffer = buffer = SampleBuffer(
+            numbers=large, pairs=not large, target=self.target
+        )
         m.submodules.semaphore = semaphore = Semaphore()
         m.submodules.side = side = SpongeSide(
             self.slices, self.program, memory.address_bits, self.target
