@@ -20,12 +20,13 @@ struct place {
     const struct engine_kind *kind;
     char *name; /* what follows the colon; null if there is none */
     bool changing;
-    bool known; /* it has been open: the drivers of its engines say what they can do */
     bool failed; /* nobody else may use it, and the last user closes it */
     unsigned users;
     void *handle; /* null while it is closed */
     struct coprime driver; /* the accesses; also that of a single accelerator */
     unsigned count; /* of its engines, as it was opened last; 1 before that */
+    bool known; /* it has been open: the drivers of its engines say what they can do. Not beside
+                   `changing`: compilers read both at once, which a sanitizer takes for a race */
     struct engine engines[MAX_CORES];
     struct coprime_cluster cluster;
     struct coprime_core cores[MAX_CORES];
