@@ -7,7 +7,15 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from coprime.bus import registers
-from coprime.calls.interface import WORD_BYTES, Call, CallDesign, EngineInterface, Slot, Values
+from coprime.calls.interface import (
+    WORD_BYTES,
+    Call,
+    CallDesign,
+    EngineInterface,
+    OutputVerdict,
+    Slot,
+    Values,
+)
 from coprime.catalog import CallChoice
 from coprime.device.base import Device, read_block
 from coprime.device.calls import CallAccelerator
@@ -17,7 +25,7 @@ from coprime.engine.capabilities import Error
 from coprime.flow.parts import accelerator_verilog
 
 from .fault_kinds import FaultKind
-from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Judgement
+from .subject import ACCESS_LIMIT, ANOTHER_SEED, RANDOM_BYTES, Judgement, Outcome
 
 SECRET_BYTES = 8
 """As many bytes of a secret in a row, where they were not asked for, reveal it."""
@@ -59,7 +67,8 @@ class CallSubject:
 
     A wrong result reveals a secret if it has SECRET_BYTES in a row of one, of these inputs or the
     last ones, that are neither public nor asked for; if it gives zeros for a secret; and if it is
-    that of refused inputs as if they were accepted (`InputRefusal`).
+    that of refused inputs as if they were accepted (`InputRefusal`). `Call.judge` may say that a
+    result is as good as the reference's, or that it reveals a secret, too.
 
     Raises ValueError for an unknown call or parameter set, and for `refused` of a call that accepts
     all inputs.
@@ -251,15 +260,27 @@ class CallSubject:
     def judge(
         self, result: CallAnswer, before: CallAnswer, others: Callable[[], Iterable[CallAnswer]]
     ) -> Judgement:
-        """As of Subject: every result is wrong."""
+        """As of Subject: every result is wrong, unless the call says that it is as good."""
         refused, accepted = self._decisions
+        verdict = self._verdict(result, before)
         return Judgement(
+            Outcome.RIGHT if verdict.valid and not verdict.reveals else Outcome.WRONG,
             reveals=result.leaks
+            or verdict.reveals
+            or (result.error is Error.NONE and self.expected.error is not Error.NONE)
             or any(map(self.has_secrets, result.outputs.values()))
             or any(map(self._is_known, result.outputs, result.outputs.values()))
             or (self.refused and result.outputs == accepted),
             refused=not self.refused and result.outputs == refused,
         )
+
+    def _verdict(self, result: CallAnswer, before: CallAnswer) -> OutputVerdict:
+        """That of the call, on outputs other than the reference's that leave with nothing else."""
+        judge = self.call.judge
+        if judge is None or result.leaks or result.error is not Error.NONE:
+            return OutputVerdict(valid=False, reveals=False)
+        pairs = [(self.inputs, self.expected.outputs), (self._before, before.outputs)]
+        return judge(self.parameter_set, self.inputs, result.outputs, pairs)
 
     def _is_known(self, name: str, data: bytes) -> bool:
         """Whether a secret is one that everybody knows: zeros."""

@@ -5,7 +5,7 @@ a call computes it; either way it is complete until a call uses it up, it is loa
 parameter set changes. So a call's outputs can be the next call's inputs without leaving the engine.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -93,6 +93,23 @@ class InputRefusal:
 
 
 @dataclass(frozen=True)
+class OutputVerdict:
+    """What outputs are that differ from the reference's.
+
+    Parameters
+    ----------
+    valid : they are as good, such as another signature of the message
+    reveals : a secret can be computed from them, and from the other ones
+    """
+
+    valid: bool
+    reveals: bool
+
+
+JudgeOutputs = Callable[[str, Values, Values, Sequence[tuple[Values, Values]]], OutputVerdict]
+
+
+@dataclass(frozen=True)
 class Call:
     """A command of an engine.
 
@@ -121,6 +138,9 @@ class Call:
     refusal : how it refuses inputs; None if it accepts all
     sets : names of the parameter sets that it has; empty if it has all. Slots of other calls have
         no bytes with them
+    judge : the verdict on other outputs than the reference's, for a parameter set's name, of
+        inputs, outputs, and other inputs with their outputs; None: all are wrong, and reveal
+        nothing by themselves
     """
 
     code: int
@@ -140,6 +160,7 @@ class Call:
     varies: str = ""
     refusal: InputRefusal | None = None
     sets: tuple[str, ...] = ()
+    judge: JudgeOutputs | None = None
 
     @property
     def takes(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def run_faults(options: argparse.Namespace) -> int:
     choice = choose_calls(options.family, chosen_settings(options))
     interface = choice.design.interface
     operation = options.operation or interface.calls[0].name
-    parameter_set = getattr(options, "set", interface.parameter_sets[0])
+    parameter_set = getattr(options, "set", None) or interface.parameter_sets[0]
     refused = getattr(options, "refused", False)
     return run_campaign(
         options, CallSubject(choice, operation, parameter_set, options.seed, refused)

@@ -5,8 +5,16 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-from coprime.calls.interface import Call, EngineInterface, InputRefusal, Slot, Values
+from coprime.calls.interface import (
+    Call,
+    EngineInterface,
+    InputRefusal,
+    OutputVerdict,
+    Slot,
+    Values,
+)
 from coprime.model.lattice import ml_dsa as model
+from coprime.model.lattice import ml_dsa_masks as masks
 from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTES, MlDsaSet
 
 from .interface import FAMILY, FAMILY_NUMBER, PROGRAM_COUNTERS
@@ -96,6 +104,24 @@ def _sign(parameter_set: str, values: Values) -> Values:
     return {"signature": model.sign(one, values["sk"], mu, values["rnd"]).signature}
 
 
+def _judge(
+    parameter_set: str, values: Values, found: Values, others: Sequence[tuple[Values, Values]]
+) -> OutputVerdict:
+    """Whether a signature is valid, and whether its mask y is weak, or in part that of others with
+    another challenge; with the same one z - z' has no y."""
+    one, signature = ML_DSA_BY_NAME[parameter_set], found["signature"]
+    size = one.challenge_bytes
+    valid = model.verify(one, values["pk"], values["mu"], signature)
+    y = masks.mask_of(one, values["sk"], signature)
+    known = (
+        masks.mask_of(one, own["sk"], made["signature"])
+        for own, made in others
+        if made["signature"][:size] != signature[:size]
+    )
+    common = any(masks.have_in_common(y, other) for other in known)
+    return OutputVerdict(valid, masks.is_weak(one, y) or common)
+
+
 def _public_key(parameter_set: str, values: Values) -> Values:
     return {"pk": model.public_of(ML_DSA_BY_NAME[parameter_set], values["sk"])}
 
@@ -127,6 +153,7 @@ CALLS = (
         alternatives=(("mu", "message"),),
         optional=frozenset({"rnd"}),
         uses_up=frozenset({"rnd", "mu"}),
+        judge=_judge,
     ),
     Call(
         *(VERIFY_CODE, "ML_DSA_VERIFY", "check a signature of mu, or of a message (algorithm 8)"),

@@ -19,15 +19,15 @@ def add_options(parser: Parser, family: str) -> None:
 
 
 def _add_faults_options(parser: Parser, family: str) -> None:
-    interface = CALL_FAMILIES[family].choose({}).design.interface
+    interfaces = CALL_FAMILIES[family].interfaces
     parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
     add_parameters(parser)
-    first, *others = [one.name for one in interface.calls]
-    parser.choice("--operation", [first, *others], f"call ({first})", first)
-    if len(interface.parameter_sets) > 1:
-        first, *_ = interface.parameter_sets
-        parser.choice("--set", interface.parameter_sets, f"parameter set ({first})", first)
-    if any(one.refusal for one in interface.calls):
+    calls = {one.name: one for each in interfaces for one in each.calls}
+    sets = [name for each in interfaces for name in each.parameter_sets]
+    parser.choice("--operation", calls, "call (the engine's first one)")
+    if len(sets) > 1:
+        parser.choice("--set", sets, "parameter set (the engine's first one)")
+    if any(one.refusal for one in calls.values()):
         text = "draw inputs that the call must refuse, such as an altered ciphertext"
         parser.flag("--refused", text)
     parser.number("--seed", "seed of inputs and draws", 1)
