@@ -22,6 +22,9 @@ extern "C" {
 #define COPRIME_ML_DSA_CONTEXT_BYTES 255u
 #define COPRIME_ML_DSA_PREFIX_BYTES (2u + COPRIME_ML_DSA_CONTEXT_BYTES + 11u)
 
+/* The number of the call that signs, for who asks a driver's `commands_high` whether there is one. */
+#define COPRIME_ML_DSA_CALL_SIGN 45u
+
 /* ML-DSA, or HashML-DSA with a hash: the last byte of its object identifier. */
 enum coprime_ml_dsa_hash {
     COPRIME_ML_DSA_PURE,

@@ -2,20 +2,31 @@
 
 #include <stddef.h>
 
-/* As in coprime_lattice.h, for any parameters of the family. */
+/* As in coprime_lattice.h of an engine of ML-DSA alone; other slots may be before these. */
 enum slot { SLOT_PK, SLOT_SIGNATURE, SLOT_MU, SLOT_MESSAGE, SLOT_SK, SLOT_XI, SLOT_RND };
-enum call { KEY_PAIR = 44, SIGN, VERIFY, CHECK_KEY };
+enum call { KEY_PAIR = 44, SIGN = COPRIME_ML_DSA_CALL_SIGN, VERIFY, CHECK_KEY };
+
+/* A slot's number: the message is the streamed one. */
+static uint32_t number_of(const struct coprime *driver, enum slot slot)
+{
+    uint32_t streamed = 0;
+
+    while (streamed < 31 && !(driver->streams >> streamed & 1)) {
+        ++streamed;
+    }
+    return streamed + (uint32_t)slot - SLOT_MESSAGE;
+}
 
 static int give(struct coprime *driver, enum slot slot, const uint8_t *bytes, uint32_t size)
 {
     return bytes == NULL ? COPRIME_ERROR_NONE
-                         : coprime_load_slot(driver, (uint32_t)slot, bytes, size);
+                         : coprime_load_slot(driver, number_of(driver, slot), bytes, size);
 }
 
 static int take(struct coprime *driver, enum slot slot, uint8_t *bytes, uint32_t size)
 {
     return bytes == NULL ? COPRIME_ERROR_NONE
-                         : coprime_read_slot(driver, (uint32_t)slot, bytes, &size);
+                         : coprime_read_slot(driver, number_of(driver, slot), bytes, &size);
 }
 
 static void clear(uint8_t *bytes, uint32_t size)
@@ -36,12 +47,13 @@ static int run(struct coprime *driver, enum call call)
 static int run_with(struct coprime *driver, enum call call,
                     const struct coprime_ml_dsa_message *message)
 {
+    const uint32_t slot = number_of(driver, SLOT_MESSAGE);
     uint8_t prefix[COPRIME_ML_DSA_PREFIX_BYTES];
     uint32_t size = 0;
     int error;
 
     if (message->mu != NULL) {
-        error = coprime_load_slot(driver, SLOT_MU, message->mu, COPRIME_ML_DSA_MU_BYTES);
+        error = give(driver, SLOT_MU, message->mu, COPRIME_ML_DSA_MU_BYTES);
         return error ? error : run(driver, call);
     }
     error = coprime_ml_dsa_prefix(message, prefix, &size);
@@ -49,10 +61,10 @@ static int run_with(struct coprime *driver, enum call call,
         error = coprime_call_start(driver, (uint32_t)call);
     }
     if (!error) {
-        error = coprime_call_update(driver, SLOT_MESSAGE, prefix, size);
+        error = coprime_call_update(driver, slot, prefix, size);
     }
     if (!error) {
-        error = coprime_call_finish(driver, SLOT_MESSAGE, message->bytes, message->size);
+        error = coprime_call_finish(driver, slot, message->bytes, message->size);
     }
     return error ? error : coprime_call_end(driver);
 }

@@ -279,7 +279,7 @@ static CK_RV wait_for_engine(struct device *device, uint64_t key, const struct d
     join_queue(device, &self);
     for (;;) {
         rv = device->stopped ? CKR_CRYPTOKI_NOT_INITIALIZED : cancel_reason(cancel);
-        if (rv == CKR_OK && (job->call == NO_CALL || !is_possible(device, job))) {
+        if (rv == CKR_OK && !is_possible(device, job)) {
             rv = CKR_MECHANISM_INVALID;
         }
         if (rv == CKR_OK && device->first == &self && device->forgetting == 0) {

@@ -40,13 +40,10 @@ bool device_is_software(const struct device *device);
 /* The constants of curves, for its engines. */
 struct curve_constants *device_curves(struct device *device);
 
-/* For a job that no engine does yet. */
-enum { NO_CALL = 64 };
-
 /* What is to be done with a key. */
 struct device_job {
     enum engine_sort sort; /* of the engine: NUMBER_ENGINE or STRING_ENGINE */
-    uint32_t call; /* that an engine of byte strings must have, or NO_CALL */
+    uint32_t call; /* that an engine of byte strings must have */
     /* An error of the driver. The result has been checked in software: COPRIME_ERROR_FAULT if it is
        wrong. */
     int (*run)(struct engine *engine, void *context);

@@ -4,6 +4,7 @@
 
 #include <openssl/crypto.h>
 
+#include "coprime_ml_dsa.h"
 #include "keccak.h"
 #include "lattice_key.h"
 #include "ml_dsa.h"
@@ -120,17 +121,62 @@ struct signing {
 };
 
 /* What has been disturbed may reveal the key: only a right signature leaves. */
-static int sign_in_software(void *context)
+static int check_signature(const struct signing *made)
 {
-    struct signing *const wanted = context;
-    const struct ml_dsa_set *const set = set_of(wanted->key);
     bool valid = false;
 
-    if (!ml_dsa_sign(set, wanted->key->private, wanted->mu, wanted->random, wanted->signature) ||
-        !ml_dsa_verify(set, wanted->key->public, wanted->mu, wanted->signature, &valid)) {
+    if (!ml_dsa_verify(set_of(made->key), made->key->public, made->mu, made->signature, &valid)) {
         return COPRIME_ERROR_MEMORY;
     }
     return valid ? COPRIME_ERROR_NONE : COPRIME_ERROR_FAULT;
+}
+
+static int sign_in_software(void *context)
+{
+    struct signing *const wanted = context;
+
+    if (!ml_dsa_sign(set_of(wanted->key), wanted->key->private, wanted->mu, wanted->random,
+                     wanted->signature)) {
+        return COPRIME_ERROR_MEMORY;
+    }
+    return check_signature(wanted);
+}
+
+/* Both halves stay in the engine, for further signatures, in the set in which they have their lengths:
+   an engine that is not built for all sets numbers those that it has. */
+static int load_key(struct engine *engine, const struct lattice_key *key)
+{
+    struct coprime *const driver = engine->driver;
+    int error = COPRIME_ERROR_SLOT_LENGTH;
+
+    if (engine->loaded == key->base.number) {
+        return COPRIME_ERROR_NONE;
+    }
+    engine->loaded = 0;
+    for (uint32_t number = 0; error == COPRIME_ERROR_SLOT_LENGTH; ++number) {
+        error = coprime_parameter_set(driver, number);
+        if (!error) {
+            error = coprime_ml_dsa_check_key(driver, key->private, (uint32_t)key->set->private_size,
+                                             key->public, (uint32_t)key->set->public_size);
+        }
+    }
+    if (!error) {
+        engine->loaded = key->base.number;
+    }
+    return error == COPRIME_ERROR_ADDRESS ? COPRIME_ERROR_UNSUPPORTED : error;
+}
+
+static int sign_on_engine(struct engine *engine, void *context)
+{
+    struct signing *const wanted = context;
+    const struct coprime_ml_dsa_message message = {.mu = wanted->mu};
+    int error = load_key(engine, wanted->key);
+
+    if (!error) {
+        error = coprime_ml_dsa_sign(engine->driver, NULL, 0, &message, wanted->random,
+                                    wanted->signature, (uint32_t)set_of(wanted->key)->signature);
+    }
+    return error ? error : check_signature(wanted);
 }
 
 static size_t size_of(const struct work *work)
@@ -141,7 +187,11 @@ static size_t size_of(const struct work *work)
 static CK_RV sign(const struct work *work, struct value text, uint8_t *signature)
 {
     static const struct device_job job = {
-        .sort = STRING_ENGINE, .call = NO_CALL, .in_software = sign_in_software};
+        .sort = STRING_ENGINE,
+        .call = COPRIME_ML_DSA_CALL_SIGN,
+        .run = sign_on_engine,
+        .in_software = sign_in_software,
+    };
     const bool hedged = work->parameters->ml_dsa.hedge != CKH_DETERMINISTIC_REQUIRED;
     struct signing wanted = {.key = lattice_key_of(work->key)};
     CK_RV rv = represent(work, text, wanted.mu);
