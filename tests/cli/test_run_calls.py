@@ -33,6 +33,17 @@ def test_given_inputs(capsys):
     assert "equal to the reference" in out
 
 
+@pytest.mark.matrix
+def test_several_cores(capsys):
+    found = run_json(capsys, *"run shake SHA3_256 -p cores=2 --requests 5".split())
+    assert found["parameters"] == {"slices": "8", "cores": 2}
+    assert (found["ok"], found["requests"]) == (True, 5)
+    assert 0 < found["busy"] < 1
+    status, out, _ = run(capsys, *"run shake SHA3_256 -p cores=2".split())
+    assert status == 0
+    assert out.startswith("calls       2 on 2 cores\n")
+
+
 def test_a_long_output_is_cut(capsys):
     words = "run shake SHAKE256 --message 616263 --output-bytes 65"
     _, out, _ = run(capsys, *words.split())

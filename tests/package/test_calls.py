@@ -53,6 +53,62 @@ def test_the_testbench_with_a_source_in_the_hardware_passes(tmp_path):
     assert_passes(tmp_path)
 
 
+CORES = VAULT.family.choose({"cores": "3"})
+
+
+@ICARUS
+@pytest.mark.parametrize("bus", Bus)
+def test_the_testbench_of_several_cores_passes(tmp_path, bus):
+    write_package(CORES, Target.GENERIC, tmp_path, bus)
+    assert_passes(tmp_path)
+
+
+@ICARUS
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_testbench_finds_a_core_that_is_always_selected(tmp_path, number):
+    write_package(CORES, Target.GENERIC, tmp_path)
+    path = tmp_path / f"{CORES.module_name}.v"
+    text = path.read_text()
+    [right] = re.findall(r"selected <= registers__write_data\S*;", text)
+    path.write_text(text.replace(right, f"selected <= 2'h{number};"))
+    status, lines = simulate(tmp_path, FIRST=1)
+    assert status != 0
+    assert any(line.startswith("FAIL  ") for line in lines)
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("bus", Bus)
+def test_several_cores_in_verilator(tmp_path, bus):
+    write_package(CORES, Target.GENERIC, tmp_path, bus)
+    assert_passes(tmp_path, "verilator")
+
+
+@pytest.mark.clients
+def test_several_cores_with_a_source_of_random_bytes(tmp_path):
+    write_package(replace(CORES, source=RandomSource.SEEDED), Target.GENERIC, tmp_path)
+    assert_passes(tmp_path, "verilator")
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("bus", Bus)
+@pytest.mark.parametrize("family", ["shake", "lattice"])
+def test_the_quick_testbench_of_two_cores_passes(tmp_path, family, bus):
+    settings = {"lattice": {"sets": "ml-kem-512"}}.get(family, {})
+    choice = choose_calls(family, {**settings, "cores": "2"})
+    write_package(choice, Target.GENERIC, tmp_path, bus)
+    status, lines = simulate(tmp_path, "verilator", QUICK=1)
+    assert status == 0, lines[-30:]
+
+
+def test_the_data_sheet_of_several_cores():
+    files = package(describe(CORES, Target.GENERIC))
+    sheet = files["doc/data_sheet.md"]
+    assert "3 cores, each an engine with its registers" in sheet
+    assert "drivers/src/coprime_call_cores.c" in files
+    assert "drivers/src/coprime_call_cores.c" not in package(describe(VAULT, Target.GENERIC))
+    assert "CORE_SELECT" in files[f"{CORES.module_name}.svd"]
+
+
 @ICARUS
 @pytest.mark.clients
 @pytest.mark.parametrize("target", Target)
