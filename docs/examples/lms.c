@@ -37,7 +37,7 @@ static uint32_t number(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static void put(uint8_t *bytes, uint32_t value, uint32_t count)
+static void store(uint8_t *bytes, uint32_t value, uint32_t count)
 {
     while (count--) {
         bytes[count] = (uint8_t)(value & 0xFFu);
@@ -84,7 +84,7 @@ static int one_time_key(const struct lms_hash *hash, const struct lms_parameters
     uint32_t sum = 0;
     int error;
 
-    put(head + LMS_NAME + 4, 0x8181u, 2); /* D_MESG */
+    store(head + LMS_NAME + 4, 0x8181u, 2); /* D_MESG */
     for (uint32_t i = 0; i < LMS_HEAD + n; ++i) {
         begin[i] = i < LMS_HEAD ? head[i] : signature[4 + i - LMS_HEAD];
     }
@@ -92,14 +92,14 @@ static int one_time_key(const struct lms_hash *hash, const struct lms_parameters
     for (uint32_t k = 0; k < plain; ++k) {
         sum += last - digit(digits, k, of->width);
     }
-    put(digits + n, sum << of->shift, 2);
+    store(digits + n, sum << of->shift, 2);
     for (uint32_t i = 0; i < LMS_NAME + 4; ++i) {
         step[i] = head[i];
     }
     for (uint32_t k = 0; k < of->chains && !error; ++k) {
         uint8_t *const at = step + LMS_HEAD + 1;
 
-        put(step + LMS_NAME + 4, k, 2);
+        store(step + LMS_NAME + 4, k, 2);
         for (uint32_t i = 0; i < n; ++i) {
             at[i] = signature[4 + n + k * n + i];
         }
@@ -114,7 +114,7 @@ static int one_time_key(const struct lms_hash *hash, const struct lms_parameters
             ends[k * n + i] = at[i];
         }
     }
-    put(head + LMS_NAME + 4, 0x8080u, 2); /* D_PBLC */
+    store(head + LMS_NAME + 4, 0x8080u, 2); /* D_PBLC */
     return error ? error
                  : hash->digest(hash->context, head, LMS_HEAD, ends, of->chains * n, key);
 }
@@ -137,18 +137,18 @@ static int verify_tree(const struct lms_hash *hash, const struct lms_parameters 
     for (uint32_t i = 0; i < LMS_NAME; ++i) {
         head[i] = key[8 + i];
     }
-    put(head + LMS_NAME, q, 4);
+    store(head + LMS_NAME, q, 4);
     error = one_time_key(hash, of, head, signature + 4, message, size, node);
     if (error) {
         return error;
     }
-    put(head + LMS_NAME, place, 4);
-    put(head + LMS_NAME + 4, 0x8282u, 2); /* D_LEAF */
+    store(head + LMS_NAME, place, 4);
+    store(head + LMS_NAME + 4, 0x8282u, 2); /* D_LEAF */
     for (uint32_t i = 0; i < n; ++i) {
         pair[i] = node[i];
     }
     error = hash->digest(hash->context, head, LMS_HEAD, pair, n, node);
-    put(head + LMS_NAME + 4, 0x8383u, 2); /* D_INTR */
+    store(head + LMS_NAME + 4, 0x8383u, 2); /* D_INTR */
     for (uint32_t level = 0; level < of->height && !error; ++level) {
         const uint32_t own = place & 1u ? n : 0, other = n - own;
 
@@ -157,7 +157,7 @@ static int verify_tree(const struct lms_hash *hash, const struct lms_parameters 
             pair[other + i] = path[level * n + i];
         }
         place >>= 1;
-        put(head + LMS_NAME, place, 4);
+        store(head + LMS_NAME, place, 4);
         error = hash->digest(hash->context, head, LMS_HEAD, pair, 2u * n, node);
     }
     for (uint32_t i = 0; i < n; ++i) {

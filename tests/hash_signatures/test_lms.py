@@ -9,13 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from coprime.bus.kinds import Bus
 from coprime.catalog import choose_calls
 from coprime.device.simulated import open_simulation
+from coprime.flow.tool_errors import ToolError
+from coprime.flow.tools import run_tool
 from coprime.package.call_header import call_header
+from coprime.soc import decryption, firmware, riscv
+from coprime.soc.simulated_system import DIVISOR
 from tests.drivers.bindings import driver_of
-from tests.drivers.harness import CALLS, DRIVER, ROOT, compile_c
+from tests.drivers.harness import CALLS, DRIVER, DRIVERS, ROOT, compile_c
 
 FOLDER = Path(__file__).parent
+EXAMPLES, BUS = ROOT / "docs" / "examples", ROOT / "coprime" / "bus"
 CASES = json.loads((FOLDER / "rfc8554.json").read_text())
 INVALID = -1
 DIGEST = ctypes.CFUNCTYPE(
@@ -43,7 +49,7 @@ def library(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lms")
     interface = choose_calls("shake", {}).design.interface
     (folder / "coprime_shake.h").write_text(call_header("coprime_shake", interface))
-    source = ROOT / "docs" / "examples" / "lms.c"
+    source = EXAMPLES / "lms.c"
     arguments = ("-shared", "-fPIC", "-O1", f"-I{folder}", source, DRIVER, CALLS)
     return ctypes.CDLL(str(compile_c(folder, "lms.so", *arguments)))
 
@@ -168,3 +174,38 @@ def test_a_signature_on_the_accelerator(library, signed):
         assert verify(library, of_engine, key, message, signature) == 0
         assert verify(library, of_engine, key, message + b" ", signature) == INVALID
     assert 3000 < count[0] < 6000
+
+
+@pytest.mark.clients
+@pytest.mark.timeout(1800)
+def test_a_signature_in_firmware(signed, tmp_path):
+    """The same program on the RISC-V processor, which leaves each hash to the accelerator."""
+    choice = choose_calls("shake", {})
+    (tmp_path / "coprime_shake.h").write_text(call_header("coprime_shake", choice.design.interface))
+    try:
+        toolchain = firmware.find_toolchain()
+        riscv.find_processor()
+    except ToolError as error:
+        pytest.skip(str(error))
+    sources = Path(firmware.__file__).with_name("firmware")
+    own = [sources / name for name in ("start.S", "string.c", "system.c")]
+    includes = (tmp_path, EXAMPLES, sources / "include", sources, DRIVERS / "include", BUS)
+    definitions = decryption.simulated_definitions()
+    command = [
+        *(*toolchain.command, *firmware._FLAGS, "-O2"),
+        *(f"-D{name}={value:#x}" for name, value in definitions.items()),
+        *(f"-I{folder}" for folder in includes),
+        *("-T", sources / "link.ld", *own, DRIVER, CALLS, FOLDER / "firmware.c"),
+        *("-o", tmp_path / "lms.elf"),
+    ]
+    run_tool("the RISC-V compiler", list(map(str, command)), environment=toolchain.environment)
+    program = firmware.elf_image((tmp_path / "lms.elf").read_bytes())
+    verilog = riscv.system_verilog(choice, bus=Bus.AXI4_LITE, divisor=DIVISOR)
+    key, message, signature = signed(n=32, w=8, levels=1)
+    for given, expected in ((message, "right"), (message[:-1] + b"8", "refused")):
+        parts = (key, given, signature)
+        data = b"".join((*(len(one).to_bytes(4, "little") for one in parts), *parts))
+        job = [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
+        transcript, _ = decryption.run_program(verilog, program, job)
+        assert transcript.splitlines()[-2:] == [expected, "end"]
+        print(decryption.cycles_in(transcript))
