@@ -73,7 +73,7 @@ def test_an_engine_of_byte_strings_is_clean(tmp_path, target):
 
 
 @pytest.mark.clients
-@pytest.mark.parametrize("scheme", ["ml-kem", "ml-dsa"])
+@pytest.mark.parametrize("scheme", ["ml-kem", "ml-dsa", "both"])
 def test_lattice_is_clean(tmp_path, scheme):
     choice = choose_calls("lattice", {"schemes": scheme})
     write_package(choice, Target.XC7, tmp_path)

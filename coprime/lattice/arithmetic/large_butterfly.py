@@ -17,10 +17,12 @@ Both operands of a second pass, or of a difference, are held from the first pass
 
 import enum
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.cells.chains import add_table, place_sum
+from coprime.cells.luts import choose_word
 from coprime.cells.shared_slice import WIDE_USER
 from coprime.cells.target import Target
 from coprime.cells.wide_slice import WideSlice
@@ -95,7 +97,7 @@ class LargeButterfly(wiring.Component):
             slice_: WideSlice = self.slice
         else:
             m.submodules.slice = slice_ = WideSlice(self.target)
-        m.submodules.reduction = reduction = LargeReduction()
+        m.submodules.reduction = reduction = LargeReduction(self.target)
         forward, inverse = self.kind == Butterfly.FORWARD, self.kind == Butterfly.INVERSE
         started = _delayed(m, self.start, _STAGES, reset_less=False)
         a = _delayed(m, self.a, REDUCED[Butterfly.FORWARD][0])
@@ -117,18 +119,33 @@ class LargeButterfly(wiring.Component):
         sums = Mux(forward, started[8], started[0])
         subtracts = Mux(forward, started[9], Mux(inverse, started[1], started[2]))
         held_x, held_y, raw = Signal(NUMBER), Signal(NUMBER), Signal(signed(NUMBER_BITS + 1))
-        x, y = Signal(NUMBER), Signal(NUMBER)
+        x, new_y = Signal(NUMBER), Signal(NUMBER)
         m.d.comb += [
             x.eq(Mux(subtracts, held_x, Mux(forward, a[-1], a[0]))),
-            y.eq(Mux(subtracts, held_y, Mux(forward, reduction.reduced, self.b))),
+            new_y.eq(choose_word(m, forward, reduction.reduced, self.b, self.target)),
         ]
         with m.If(sums):
-            m.d.sync += [held_x.eq(x), held_y.eq(y)]
-        m.d.sync += [
-            raw.eq(Mux(subtracts, x - y, x + y)),
-            self.total.eq(raw + Mux(raw[-1], Const(Q, NUMBER), Const(-Q, NUMBER))),
-        ]
+            m.d.sync += [held_x.eq(x), held_y.eq(new_y)]
+        if self.target is Target.XC7:
+            words = (_wide(one) for one in (held_y, reduction.reduced, self.b))
+            choices = ([one] * (NUMBER_BITS + 1) for one in (forward, subtracts))
+            m.d.sync += raw.eq(place_sum(m, _wide(x), _term, *words, *choices, carry=subtracts))
+        else:
+            y = Mux(subtracts, held_y, new_y)
+            m.d.sync += raw.eq(Mux(subtracts, x - y, x + y))
+        corrected = add_table(m, raw[:NUMBER_BITS], [-Q, Q], raw[-1:], self.target)
+        m.d.sync += self.total.eq(corrected)
         return m
+
+
+def _wide(number: Value) -> Value:
+    """A bit more, of the sign."""
+    return Cat(number, number[-1])
+
+
+def _term(_: int, held: int, reduced: int, b: int, forward: int, subtracts: int) -> bool:
+    """A bit of what is added to x."""
+    return not held if subtracts else bool(reduced if forward else b)
 
 
 def _delayed(m: Module, value: Value, cycles: int, *, reset_less: bool = True) -> list[Value]:

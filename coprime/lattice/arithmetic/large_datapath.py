@@ -112,7 +112,7 @@ class LargeDatapath(wiring.Component):
         m.submodules.slots = slots = LargeSlots(self.regions)
         m.submodules.constants = constants = LargeConstants()
         m.submodules.butterfly = butterfly = self.butterfly
-        m.submodules.results = LargeResults(self.regions)
+        m.submodules.results = LargeResults(self.regions, self.target)
         m.submodules.bytes = bytes_ = LargeBytes(verify_only=self.verify_only)
         if self.shares_slice:
             connect(m, butterfly.slice, flipped(self.slice))
@@ -188,7 +188,7 @@ class LargeDatapath(wiring.Component):
 
     def _sum_samples(self, m: Module, slots: LargeSlots, adds: Value, transforms: Value) -> None:
         """A checksum of samples that are read twice: by a transform, and by a sum."""
-        m.submodules.checksum = checksum = SampleChecksum()
+        m.submodules.checksum = checksum = SampleChecksum(self.target)
         counts = self.step.sample & self.step.add & slots.valid
         at_transform = delayed(m, counts & transforms & slots.first_layer, 1, "first")
         at_sum = delayed(m, counts & adds & ~slots.is_upper, 2, "second")

@@ -1,11 +1,13 @@
 """Results of steps modulo 8380417 become words of the memory of polynomials."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
+from coprime.cells.luts import select_word
 from coprime.cells.tables import look_up
+from coprime.cells.target import Target
 from coprime.model.lattice.large_arithmetic import LAYERS, NUMBER_BITS, N
 
 from .large_butterfly import NUMBER
@@ -33,8 +35,8 @@ class LargeResults(wiring.Component):
     wiping (1 bit, out): this is under way, as after a reset
     """
 
-    def __init__(self, regions: int):
-        self.depth = regions * N
+    def __init__(self, regions: int, target: Target = Target.GENERIC):
+        self.depth, self.target = regions * N, target
         super().__init__(
             {
                 "step": In(large_step_layout(regions)),
@@ -76,20 +78,20 @@ class LargeResults(wiring.Component):
         is_second = second[-1] & is_one_of(*_TWO_RESULTS)
         # Of a pair the first number is there, and the second one is unpacked.
         pair = (self.before + (self.unpacked << PAIR_SHIFT))[:_PAIR_BITS].as_signed()
-        value = Mux(
-            last | (inverse & is_second),
-            self.reduced,
-            Mux(unpacks, Mux(step.add, pair, self.unpacked), self.total),
-        )
         cleared = Signal.like(self.address)
         wiping = Signal(init=1)
+        found, taken = Signal(NUMBER), Signal(NUMBER)
+        m.d.comb += [found.eq(Mux(step.add, pair, self.unpacked)), taken.eq(self.reduced)]
+        takes_product = last | (inverse & is_second)
+        words = [self.total, found, taken, Const(0, NUMBER_BITS)]
+        choice = Cat(wiping | (unpacks & ~takes_product), wiping | takes_product)
         m.d.comb += [
             self.wiping.eq(wiping),
             self.write.eq((first[-1] & ~is_one_of(*_NO_RESULT)) | is_second | wiping),
             self.address.eq(
                 Mux(wiping, cleared, Cat(Mux(is_second, second[:-1], first[:-1]), step.into))
             ),
-            self.data.eq(Mux(wiping, 0, value)),
+            self.data.eq(select_word(m, words, choice, self.target)),
         ]
         with m.If(wiping):
             m.d.sync += cleared.eq(cleared + 1)
