@@ -54,9 +54,9 @@ RUN = {
     ("adding-byte-strings.md", "python"): 5,
     ("byte-strings.md", "c"): 1,
     ("byte-strings.md", "python"): 2,
-    ("cluster.md", "python"): 1,
+    ("cluster.md", "python"): 2,
     ("curves.md", "python"): 3,
-    ("drivers.md", "c"): 4,  # besides here in tests/drivers/test_model.py and test_build.py
+    ("drivers.md", "c"): 5,  # besides here in tests/drivers/test_model.py and test_build.py
     ("key-exchange.md", "python"): 1,
     ("ml-dsa.md", "python"): 1,
     ("ml-kem.md", "python"): 1,
@@ -203,6 +203,21 @@ def test_a_cluster(capsys):
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     right = [pow(x, key.d, key.n) for x in range(2, 10)] + [pow(2, 65537, (1 << 127) - 1)]
     assert {int(number): int(value, 16) for number, _, value in lines} == dict(enumerate(right))
+
+
+@pytest.mark.clients
+def test_cores_of_byte_strings(capsys):
+    run_python("cluster", 1)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    texts = (b"one", b"two", b"three")
+    assert [digest for *_, digest in lines] == [hashlib.sha3_256(one).hexdigest() for one in texts]
+    assert {core for _, core, _ in lines} == {"0", "1"}
+
+
+def test_cores_of_byte_strings_from_c(tmp_path):
+    [example] = [one for one in examples_of("drivers", "c") if "coprime_call_cores.h" in one]
+    (tmp_path / "example.c").write_text(example)
+    compile_c(tmp_path, "example.o", "-c", tmp_path / "example.c")
 
 
 @pytest.mark.clients
