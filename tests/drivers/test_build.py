@@ -51,7 +51,7 @@ def test_bare_metal(tmp_path, processor):
     else:
         pytest.skip(f"there is no {compiler} (on Debian: apt-get install gcc-{compiler[:-4]})")
     flags += [*WARNINGS, *INCLUDES, "-Os", "-ffreestanding", "-c"]
-    padding, curves, bare_metal, _ = examples_of("drivers")
+    padding, curves, bare_metal, *_ = examples_of("drivers")
     examples = {"padding": padding, "curves_example": curves, "bare_metal": bare_metal}
     for name, text in examples.items():
         (tmp_path / f"{name}.c").write_text(text)
