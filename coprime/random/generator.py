@@ -115,7 +115,9 @@ class Generator(wiring.Component):
             m.d.sync += wrong.eq(1)
         with m.FSM(init="TEST"):
             with m.State("TEST"):
-                m.d.sync += again.eq(self.restart)
+                m.d.sync += again.eq(0)
+                with m.If(self.restart):
+                    m.d.sync += wrong.eq(0)
                 self._test(m, drbg, test)
                 with m.If(test.done):
                     m.d.sync += wrong.eq(wrong | self.fail | ~test.passed)
@@ -144,6 +146,7 @@ class Generator(wiring.Component):
                 with m.If(drbg.load):
                     m.d.sync += loaded.eq(loaded + 1)
                 with m.If(again):
+                    m.d.sync += wrong.eq(self.fail)
                     m.next = "TEST"
                 with m.Elif(wrong):
                     m.next = "FORGET"
