@@ -211,6 +211,15 @@ def takes_random(
     return not isinstance(choice, ClusterChoice) and (bool(paddings) or draws_random(choice))
 
 
+def takes_stream(
+    choice: Choice | CallChoice | ClusterChoice, paddings: Collection[Padding] = ()
+) -> bool:
+    """Whether it takes them from outside, by a stream."""
+    if isinstance(choice, ClusterChoice) or choice.source is not RandomSource.STREAM:
+        return False
+    return takes_random(choice, paddings)
+
+
 _Any = TypeVar("_Any", Choice, CallChoice, Choice | ClusterChoice)
 
 

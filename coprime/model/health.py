@@ -21,17 +21,16 @@ def repetition_cutoff(entropy: Fraction) -> int:
     return 1 + ceil(FALSE_ALARM_BITS / entropy)
 
 
-def proportion_cutoff(entropy: Fraction) -> int:
+def proportion_cutoff(entropy: Fraction, false_alarm_bits: int = FALSE_ALARM_BITS) -> int:
     """The number of samples of a window that equal its first one and fail: C of section 4.4.2."""
     scale = 1 << _GUARD
     likely = round(2.0 ** -float(entropy) * scale)
-    tail = 0
-    for count in reversed(range(WINDOW + 1)):
-        # Of exactly `count` samples; the scale's powers cancel.
-        tail += comb(WINDOW, count) * likely**count * (scale - likely) ** (WINDOW - count)
-        if tail << FALSE_ALARM_BITS > scale**WINDOW:
-            return count + 2
-    raise AssertionError("probabilities add up to 1")
+    tail, count = 0, WINDOW + 1  # the probability of `count` equal samples or more
+    while tail << false_alarm_bits <= scale**WINDOW:
+        count -= 1
+        ways = comb(WINDOW, count)
+        tail += ways * likely**count * (scale - likely) ** (WINDOW - count)
+    return count + 1
 
 
 class HealthModel:

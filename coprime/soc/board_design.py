@@ -16,6 +16,7 @@ from coprime.cells.clock_ranges import ClockSetting
 from coprime.cells.target import Target
 from coprime.flow.board import Board
 from coprime.flow.verilog import to_verilog
+from coprime.random.kinds import RandomSource
 from coprime.soc.call_self_test import self_testing_calls
 from coprime.soc.self_test import SelfTestingEngine, known_answers, self_testing
 
@@ -129,9 +130,15 @@ def board_verilog(
     clock.
 
     Raises ValueError for a length or a speed out of range, an engine of numbers that takes random
-    bytes, or several cores.
+    bytes, several cores, or a source of random bytes in the hardware, which the self-test does not
+    seed.
     """
     check_one_core(choice, "a board")
+    if choice.source is not RandomSource.STREAM:
+        raise ValueError(
+            "a board's self-test seeds no source of random bytes: leave --random out; the calls of"
+            " an engine of byte strings then need all their inputs"
+        )
     mhz = board.design_mhz(setting)
     divisor = divisor_of(int(mhz * 10**6), baud)
     if isinstance(choice, CallChoice):

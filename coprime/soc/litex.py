@@ -16,7 +16,7 @@ from migen import ClockSignal, Instance, ResetSignal, Signal
 from coprime.bus.axi4_lite import PREFIX
 from coprime.bus.axi_accelerator import RANDOM
 from coprime.bus.port import WINDOW_BITS
-from coprime.catalog import CallChoice, Choice, draws_random
+from coprime.catalog import CallChoice, Choice, takes_stream
 from coprime.cells.target import Target
 from coprime.device.base import ADDRESS_SPACE
 from coprime.package.package import write_package
@@ -64,7 +64,7 @@ class LiteXAccelerator(LiteXModule):
                 signal = getattr(endpoint, name)
                 within = signal[:WINDOW_BITS] if name == "addr" else signal
                 ports[f"{there}_{PREFIX}{channel}{name}"] = within
-        if paddings or draws_random(choice):
+        if takes_stream(choice, paddings):
             self.random = random = stream.Endpoint([("data", 8)])
             ports[f"i_{RANDOM}tdata"] = random.data
             ports[f"i_{RANDOM}tvalid"] = random.valid

@@ -19,7 +19,7 @@ from coprime.bus.axi_accelerator import RANDOM, bus_signature
 from coprime.bus.kinds import Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.serial.uart import Transmitter
-from coprime.catalog import CallChoice, Choice, draws_random
+from coprime.catalog import CallChoice, Choice, takes_stream
 from coprime.cells.target import Target
 from coprime.flow.parts import accelerator_verilog
 from coprime.flow.tools import package_folder
@@ -243,7 +243,7 @@ def system_verilog(
         bus=bus,
         ram_bytes=ram_bytes,
         divisor=divisor,
-        draws=choice is not None and (bool(paddings) or draws_random(choice)),
+        draws=choice is not None and takes_stream(choice, paddings),
     )
     parts = [to_verilog(system, MODULE_NAME, header=header)]
     if choice is not None:

@@ -126,6 +126,7 @@ WRONG = {
         "assess entropy nothing.bin",
         "build compact --random seeded -o x",
         "build shake --random seeded -o x",
+        "synth lattice --board ulx3s --random seeded -o board",
         "build cluster --random seeded -o x",
         "build lattice --random sedeed -o x",
         "build fdfm --clock 0 -o x",

@@ -33,15 +33,16 @@ SETTINGS = (
 
 
 def test_cutoffs_follow_from_the_entropy():
-    """Of full entropy those that section 4.4 has in its examples, but for the false alarms."""
+    """The probability of a false alarm is as wanted, and that of one sample less is greater."""
     assert repetition_cutoff(Fraction(1)) == 31 and repetition_cutoff(ENTROPY) == 121
+    assert proportion_cutoff(Fraction(1), 20) == 589  # as the standard has it
     for entropy in (Fraction(1), Fraction(1, 2), ENTROPY):
         cutoff, p = proportion_cutoff(entropy), 2.0 ** -float(entropy)
         deviation = (WINDOW * p * (1 - p)) ** 0.5
         assert 5 < (cutoff - WINDOW * p) / deviation < 7
         logs = np.cumsum(np.log(np.arange(1, WINDOW + 1)))
         fall = np.concatenate(([0], logs))
-        counts = np.arange(cutoff - 1, WINDOW + 1)
+        counts = np.arange(cutoff, WINDOW + 1)
         chance = np.exp(
             fall[WINDOW]
             - fall[counts]
@@ -49,7 +50,7 @@ def test_cutoffs_follow_from_the_entropy():
             + counts * np.log(p)
             + (WINDOW - counts) * np.log(1 - p)
         ).sum()
-        assert chance <= 2.0**-FALSE_ALARM_BITS
+        assert chance <= 2.0**-FALSE_ALARM_BITS < chance * 3
 
 
 @pytest.mark.parametrize("entropy", [Fraction(0), Fraction(-1), Fraction(3, 2), Fraction(1, 100)])
