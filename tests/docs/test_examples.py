@@ -62,6 +62,7 @@ RUN = {
     ("ml-kem.md", "python"): 1,
     ("padding.md", "python"): 1,
     ("python.md", "python"): 5,  # likewise
+    ("random.md", "c"): 1,  # compiled; tests/device/test_source.py runs them
     ("serial.md", "c"): 1,
     ("serial.md", "python"): 1,
     ("soc.md", "python"): 1,
@@ -234,6 +235,13 @@ def test_litex(tmp_path):
 
 
 # --- C --------------------------------------------------------------------------------------------
+
+
+def test_a_seed_from_c(tmp_path):
+    (example,) = examples_of("random", "c")
+    head = '#include "coprime.h"\nint seed_it(struct coprime driver)\n{\nint error = 0;\n'
+    (tmp_path / "example.c").write_text(f"{head}{example}return error;\n}}\n")
+    compile_c(tmp_path, "example.o", "-c", tmp_path / "example.c")
 
 
 @pytest.mark.clients
