@@ -35,7 +35,7 @@ class Driver(ctypes.Structure):
                 "checked",
             )
         ),
-        *((name, ctypes.c_uint32) for name in ("paddings", "held", "loaded")),
+        *((name, ctypes.c_uint32) for name in ("paddings", "source", "held", "loaded")),
         *((name, ctypes.c_uint32) for name in ("modulus_bits", "modulus_residue")),
         *((name, ctypes.c_uint32) for name in ("parameter_set", "selected")),
         *((name, ctypes.c_uint32) for name in ("kept", "kept_bytes", "kept_slot")),
