@@ -195,7 +195,7 @@
 #define COPRIME_CORES                                  0x5Cu
 /* R. 2 to 32. */
 #define COPRIME_CORES_COUNT_SHIFT                      0
-#define COPRIME_CORES_COUNT_MASK                       0x0000003Fu
+#define COPRIME_CORES_COUNT_MASK                       0x0000FFFFu
 
 /* W. A write starts a command. */
 #define COPRIME_COMMAND                                0x60u

@@ -68,7 +68,7 @@ MAX_LENGTH = Register("MAX_LENGTH", 0x54, "R", "The longest operands that an eng
     Field("PRIME", 16, 16, "R", None, "Longest prime; 0 if the engine does not implement RSA_PRIVATE."),
 ))
 MIN_LENGTH = Register("MIN_LENGTH", 0x58, "R", "The shortest modulus or prime that an engine accepts, in bits.", (Field("BITS", 0, 16, "R", None, "Bits."),))
-CORES = Register("CORES", 0x5C, "R", "Defined only where CAPABILITIES.CORES is 1. How many engines the accelerator has.", (Field("COUNT", 0, 6, "R", None, "2 to 32."),))
+CORES = Register("CORES", 0x5C, "R", "Defined only where CAPABILITIES.CORES is 1. How many engines the accelerator has.", (Field("COUNT", 0, 16, "R", None, "2 to 32."),))
 COMMAND = Register("COMMAND", 0x60, "W", "A write starts a command.", (Field("CODE", 0, 6, "W", 0, "Code of the command. WIPE also clears the input and output buffers, the word in INPUT_FIFO and the complete marks of all operands. It takes the place of a command that waits for random bytes. With slots it clears all slots and their marks, and takes the place of a command that is busy: so software can give up a stream. A command whose inputs are not all complete ends with OPERAND_MISSING, an unknown one with UNSUPPORTED."),))
 ERROR = Register("ERROR", 0x64, "RW", "How the last command ended, and why the first refused access was refused. Any write clears both.", (
     Field("CODE", 0, 8, "RW", 0, "Error of the last command that ended; 0 if it produced a result."),

@@ -15,7 +15,7 @@ from coprime.operations.operation import Arithmetic, Input, Output, among
 
 X = Output(name="x", meaning="")
 ROOT = Path(coprime.__file__).parent
-MOST_REFERENCES = 20
+MOST_REFERENCES = 13
 LANES = Arithmetic(inverses=True, montgomery=True)
 BITWISE = Arithmetic(inverses=False, montgomery=True)
 PLAIN = Arithmetic(inverses=False, montgomery=False)
@@ -136,13 +136,13 @@ def test_among():
 
 
 def test_few_places_name_a_command():
-    """What depends on an operation asks its record."""
+    """What depends on an operation asks its record. WIPE is none."""
     found = [
         f"{path}: {line.strip()}"
         for path in ROOT.rglob("*.py")
         # What goes around operations on curves names them.
         if path.parent not in (ROOT / "operations", ROOT / "ec")
         for line in path.read_text(encoding="utf-8").splitlines()
-        if re.search(r"\bCommand\.[A-Z]", line)
+        if re.search(r"\bCommand\.(?!WIPE)[A-Z]", line)
     ]
     assert len(found) <= MOST_REFERENCES, "\n".join(found)

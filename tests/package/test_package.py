@@ -21,7 +21,13 @@ from coprime import __version__
 from coprime.bus import cluster_registers, registers
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Window
-from coprime.bus.shared_registers import PLAIN_REGISTERS, PLAIN_WINDOWS, SLOT_REGISTERS
+from coprime.bus.shared_registers import (
+    CORE_REGISTERS,
+    PLAIN_REGISTERS,
+    PLAIN_WINDOWS,
+    RANDOM_REGISTERS,
+    SLOT_REGISTERS,
+)
 from coprime.catalog import choose
 from coprime.cells.target import Target
 from coprime.device.simulated import open_simulation
@@ -54,8 +60,12 @@ LINTED = {
         Bus.AXI4,
     ),
 }
-NOT_PLAIN = ("RESIDUE", "COMMANDS", "COMMANDS_HIGH", *(one.name for one in SLOT_REGISTERS))
-"""Registers of engines that check results, have commands with codes over 7, or have slots."""
+NOT_PLAIN = (
+    *("RESIDUE", "COMMANDS", "COMMANDS_HIGH"),
+    *(one.name for one in (*SLOT_REGISTERS, *CORE_REGISTERS, *RANDOM_REGISTERS)),
+)
+"""Registers of engines that check results, have commands with codes over 7, have slots or several
+cores, or a source of random bytes in the hardware."""
 ACCESS = {"R": "read-only", "W": "write-only", "RW": "read-write", "RW1C": "read-write"}
 
 
@@ -71,7 +81,11 @@ def package(request, tmp_path_factory):
     paddings = (Padding.OAEP,) if padded else ()
     write_package(choose(family, settings), Target.GENERIC, folder, bus, paddings)
     if family == "cluster":
-        known = [one for one in cluster_registers.REGISTERS if one.name not in NOT_PLAIN]
+        known = [
+            one
+            for one in cluster_registers.REGISTERS
+            if one.name not in NOT_PLAIN or one.name == "CORES"
+        ]
         return f"coprime_{family}", folder, known
     if padded:
         every = (*registers.REGISTERS, *registers.WINDOWS)
