@@ -69,6 +69,7 @@ def test_the_wheel_has_every_file_of_the_package(built):
     assert wheel.name == f"coprime-{__version__}-py3-none-any.whl"
 
 
+@pytest.mark.clients
 def test_the_source_distribution_makes_the_same_wheel(built, tmp_path):
     sdist, wheel = built
     with tarfile.open(sdist) as archive:

@@ -120,6 +120,7 @@ def test_every_declaration_holds(family, settings):
     assert prove(choose(family, settings).design).holds
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "exponentiator",
     [

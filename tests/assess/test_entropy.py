@@ -34,6 +34,7 @@ def test_short_and_constant_samples_are_refused():
         assess_entropy(bytes([0, 1, 0, 7]))
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("period", [2, 3, 16, 1000])
 def test_repeated_patterns_have_no_entropy(period):
     pattern = np.random.default_rng(period).integers(0, 2, period, dtype=np.uint8)

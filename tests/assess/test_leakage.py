@@ -188,6 +188,7 @@ def test_the_command_writes_what_numpy_reads(tmp_path, capsys):
         assert (tmp_path / "out" / f"t_{order}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.matrix
 def test_the_command_prints_a_table(capsys):
     assert main("assess leakage compact --traces 20 --workers 1 --order 1".split()) == 0
     out = capsys.readouterr().out

@@ -40,6 +40,7 @@ def with_mask(subject, y, challenge):
     return challenge + packed + bytes(P.omega + P.k)
 
 
+@pytest.mark.fuzz
 def test_another_signature_of_the_message_is_right(subject):
     other = model.sign(P, subject.inputs["sk"], subject.inputs["mu"], bytes(32)).signature
     assert verdict(subject, other) == (Outcome.RIGHT, False)

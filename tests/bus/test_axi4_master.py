@@ -107,6 +107,7 @@ def bursts(rng, often, count=100):
     assert len(done) == len(wanted)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("often", [0, 0.5, pytest.param(0.9, marks=pytest.mark.matrix)])
 def test_bursts(often):
     bursts(random.Random(SEED), often)

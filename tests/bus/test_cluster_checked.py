@@ -82,6 +82,7 @@ def test_a_digit_that_changes_before_it_is_read(bench, slot, step):
     assert bench.idle()
 
 
+@pytest.mark.matrix
 def test_residue(bench):
     """Of the result, the modulus and the input of each private command; 0 for any other."""
     bench.device.reset()
@@ -107,6 +108,7 @@ ON_THE_WAY = [
 ]
 
 
+@pytest.mark.fuzz
 def test_bits_that_flip_on_the_way(bench):
     """The driver gives no result that is not what the core has checked for that command."""
     device = bench.device

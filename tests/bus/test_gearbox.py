@@ -78,6 +78,7 @@ async def convert(
     return written, taken, excess, cycles
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("width", "lengths"),
     [(1, LENGTHS), (17, [*LENGTHS, 1031]), (32, LENGTHS)]
@@ -120,6 +121,7 @@ def near(length, width):
     return any((length + 2) % unit <= 4 for unit in (width, 32))
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("width", "every"),
     [(3, True), (17, False)]

@@ -142,6 +142,7 @@ def test_a_core_is_asked_once_a_round_while_it_works(hops):
     run(process, hops=hops)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("error", [Error.NONE, Error.MODULUS_EVEN])
 @pytest.mark.parametrize("cancelled", [False, True])
 def test_the_end_of_a_command_is_noticed_once(error, cancelled):

@@ -20,6 +20,8 @@ from coprime.rsa import keys
 from tests.cluster.bench import Bench, cluster_choice, open_bench
 from tests.netlists import library, without_initial_contents
 
+pytestmark = pytest.mark.matrix
+
 LEAN = {"max_bits": 96, "node": "lean"}
 
 
@@ -50,6 +52,7 @@ def test_the_packet_of_the_paper():
     assert widths == {"receive": 1, "core": 9, "address": 11, "data": 18}
 
 
+@pytest.mark.matrix
 def test_it_shows_the_operations_it_has(bench):
     shown = r.CAPABILITIES["COMMANDS"].of(bench.read(r.CAPABILITIES))
     assert shown == 1 << Command.RSA_PRIVATE | 1 << Command.WIPE
@@ -239,6 +242,7 @@ def test_reset_in_the_middle_of_traffic(bench):
     assert bench.idle()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("link_registers", [0, pytest.param(2, marks=pytest.mark.matrix)])
 def test_the_scheduler_with_cancelled_requests(link_registers):
     """On 16 cores: none lost, none answered twice, each result right; other operations refused."""

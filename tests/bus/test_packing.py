@@ -122,6 +122,7 @@ async def give_words(ctx, loader, words, length, generator, *, padded=False, ali
             return digits, excess, taken
 
 
+@pytest.mark.matrix(quick=2)
 @SHAPES
 def test_words_become_digits(width, headroom, aligned):
     longest = max(3 * width + 5, 140)
@@ -157,6 +158,7 @@ def test_words_become_digits(width, headroom, aligned):
     simulate(loader, process)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("aligned", [False, True])
 @pytest.mark.parametrize(
     "width", [17, 64, *(pytest.param(one, marks=pytest.mark.matrix) for one in (8, 32))]
@@ -317,6 +319,7 @@ async def ask_for_words(ctx, shower, digits, length, generator):
     return words, cycles
 
 
+@pytest.mark.matrix(quick=2)
 @SHAPES
 def test_digits_become_words(width, headroom, aligned):
     longest = max(3 * width + 5, 140)

@@ -433,6 +433,7 @@ def test_names_and_codes():
                 assert task_of(scheme, decodes).decodes == decodes
 
 
+@pytest.mark.matrix
 def test_wipe_ends_a_padding_that_waits_for_random_bytes():
     machine = Copying((Padding.OAEP,), source=RandomSource.SEEDED)
     source = SeededSource(machine.device, lambda size: bytes(size))

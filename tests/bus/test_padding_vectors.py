@@ -28,7 +28,7 @@ def power(vector):
     return q + key.q * ((pow(data, key.dp, key.p) - q) * pow(key.q, -1, key.p) % key.p)
 
 
-@pytest.mark.vectors(quick=1)
+@pytest.mark.vectors
 @pytest.mark.parametrize(
     ("scheme", "file"),
     [*FILES, *(pytest.param(*one, marks=pytest.mark.vectors) for one in LONGER)],

@@ -46,6 +46,7 @@ def agree(target, **settings):
     return proved_equal(plain, explicit, target)
 
 
+@pytest.mark.route(quick=1)
 @pytest.mark.parametrize("target", [Target.XC7, Target.ECP5])
 def test_explicit_cells_agree_with_plain_sums(target):
     assert agree(target)

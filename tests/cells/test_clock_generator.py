@@ -19,6 +19,7 @@ OSCILLATORS = {
 INPUTS = [(target, Fraction(mhz)) for target, several in OSCILLATORS.items() for mhz in several]
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("target, own", INPUTS)
 def test_every_setting_is_within_the_ranges(target, own):
     """And none is left out: against all products of dividers, where these are few."""

@@ -252,6 +252,7 @@ def test_networks():
     check_all([ModularProduct(m, network=network) for m in (11, 15) for network in Network])
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize(
     "m",
     [

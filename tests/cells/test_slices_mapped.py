@@ -97,6 +97,7 @@ def test_xc7_netlist_agrees_with_twin(case):
     assert case.difference(gate) is None
 
 
+@pytest.mark.route
 @pytest.mark.parametrize(
     "case",
     ["product", pytest.param("product of differences", marks=pytest.mark.route)],
@@ -118,6 +119,7 @@ def test_our_models_of_cells_agree_with_twin(case, target):
     assert case.difference(gate) is None
 
 
+@pytest.mark.route(quick=1)
 def test_our_xc7_models_agree_with_yosys(case):
     text = to_verilog(case.slice_class(case.width, Target.XC7), "coprime_placed")
     ours = (text + our_cells(Target.XC7)).replace("coprime_placed", "coprime_ours")

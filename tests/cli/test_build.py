@@ -51,6 +51,7 @@ def test_build_is_reproducible(capsys, tmp_path):
     assert all(name.startswith("coprime_") for name in modules)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("target", "cell"), [("xc7", "DSP48E1"), ("ecp5", "MULT18X18D"), ("generic", "module")]
 )

@@ -215,6 +215,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("operation", "curve"), [("ECDSA_VERIFY", "secp256k1"), ("EC_CHECK", "brainpoolP512r1")]
 )

@@ -1,8 +1,11 @@
 """Clusters in every command that takes them."""
 
+import pytest
+
 from tests.cli.command import RUN_FIELDS, files_in, run, run_json
 
 
+@pytest.mark.matrix
 def test_cluster(capsys, tmp_path):
     (cluster,) = [one for one in run_json(capsys, "list") if one["name"] == "cluster"]
     own = ["engine", "cores", "link_registers", "node", "max_bits"]

@@ -72,6 +72,7 @@ def handlers(monkeypatch):
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.usefixtures("handlers")
 @pytest.mark.parametrize("module", [1, 8, 20])
 def test_while_a_design_is_elaborated(tmp_path, monkeypatch, capfd, module):

@@ -11,6 +11,7 @@ ONE = SMALL.replace('["bits", 96]', "96").replace('["ecp5", "unit-gate"]', '"ecp
 pytestmark = pytest.mark.xdist_group("sweeps")
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("no_measurements")
 def test_sweep_and_choose(tmp_path, capsys):
     specification, results = tmp_path / "small.toml", tmp_path / "results.parquet"

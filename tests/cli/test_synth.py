@@ -5,6 +5,7 @@ import pytest
 from tests.cli.command import run_json
 
 
+@pytest.mark.route
 @pytest.mark.xdist_group("measured")  # of the engine that test_build.py maps
 def test_synth(capsys):
     record = run_json(capsys, "synth", "fdfm", "-p", "max_bits=64", "--target", "xc7")

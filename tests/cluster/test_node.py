@@ -271,6 +271,7 @@ def test_results_are_received(count):
     run(process)
 
 
+@pytest.mark.matrix(quick=6)
 @pytest.mark.parametrize("command", [*range(8)])
 @pytest.mark.parametrize("error", [Error.NONE, Error.OPERAND_RANGE, Error.CANCELLED])
 def test_a_command_ends_with_a_notice(command, error):

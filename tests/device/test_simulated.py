@@ -437,6 +437,7 @@ def test_chain_is_the_whole_module(width, late_front_end, late_node):
             assert exchange(device, width, length) == seen
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(("width", "late_front_end", "late_node"), LATE)
 def test_long_chain(width, late_front_end, late_node):
     parts = chain_verilog(width, late_front_end=late_front_end, late_node=late_node)

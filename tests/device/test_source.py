@@ -180,6 +180,7 @@ def rsa_device(source=RandomSource.SEEDED):
     return open_simulation(choice)
 
 
+@pytest.mark.matrix
 def test_wipe_ends_an_operation_on_numbers_that_waits_for_random_bytes():
     key = keys.generate(128, seed=3)
     with rsa_device() as device:

@@ -105,6 +105,7 @@ def test_every_example_is_run():
 # --- Python ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.clients
 @LINUX
 @SERIAL_BOARD
 def test_a_serial_port(capsys):
@@ -152,6 +153,7 @@ def on_curves(kind, bits, **settings):
         yield bench
 
 
+@pytest.mark.clients
 @pytest.mark.xdist_group("montgomery")
 def test_a_shared_secret():
     own, peer = (x25519.X25519PrivateKey.from_private_bytes(bytes([k] * 32)) for k in (7, 8))
@@ -276,18 +278,21 @@ def test_a_call_of_byte_strings(capsys):
     assert cycles == [str(given["result"].cycles)] * 2
 
 
+@pytest.mark.clients
 def test_an_exchange_with_ml_kem():
     given = run_python("ml-kem")
     assert given["kept"] == given["private"]
     assert given["public"].set.name == "ML-KEM-768"
 
 
+@pytest.mark.clients
 def test_a_signature_with_ml_dsa():
     given = run_python("ml-dsa")
     assert given["kept"] == given["private"]
     assert len(given["signature"]) == 2420
 
 
+@pytest.mark.clients
 def test_key_shares():
     given = run_python("key-exchange")
     assert len(given["made"].secret) == 64

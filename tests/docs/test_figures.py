@@ -60,7 +60,7 @@ def with_readme(names):
     return sorted({*drawn(names), *(named(TEXTS["README.md"], RECORDS).keys() & names)})
 
 
-@pytest.mark.matrix(quick=2)
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", with_readme(MEASURED))
 def test_a_record_is_of_todays_verilog(name):
     check_digest(name)

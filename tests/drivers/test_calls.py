@@ -172,6 +172,7 @@ def slow(tmp_path_factory):
     running.close()
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("length", [1, 4, 7, 20, 21])
 @pytest.mark.parametrize("blocks", [0, 1])
 def test_what_an_engine_takes_and_gives_late_is_moved_again(slow, blocks, length):

@@ -119,6 +119,7 @@ def test_a_curve_on_a_core(tmp_path, k):
     assert int(error) == (0 if k else Error.OPERAND_RANGE)
 
 
+@pytest.mark.matrix
 def test_lean_nodes(tmp_path):
     """They decrypt, and refuse the public operation, with which the pool would check the result."""
     choice = choose("cluster", {"node": "lean", "cores": "2", "max_bits": "64"})

@@ -135,7 +135,7 @@ def length_of(harness, curve):
     return length
 
 
-@pytest.mark.matrix(quick=2)
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("curve", [*SMALL, *NAMED], ids=str)
 def test_constants(weierstrass, curve):
     """Those of the Python driver."""
@@ -429,7 +429,7 @@ SMALL_EDWARDS = [small_edwards.CURVES[2], small_edwards.CURVES[5], SHORT_EDWARDS
 """With a = -1 and a = 1."""
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "curve", [*SMALL_EDWARDS, pytest.param(ED25519, marks=pytest.mark.matrix)], ids=str
 )
@@ -627,6 +627,7 @@ def test_no_basic_block_depends_on_a_secret_of_a_signature(traced, curves):
     assert harness(name, 1, octets(n))[:3] not in {found for _, found in paths}
 
 
+@pytest.mark.proof
 @pytest.mark.xdist_group("montgomery")
 def test_no_basic_block_depends_on_a_scalar_of_x25519(traced):
     harness = traced(curves="montgomery", max_bits=512)

@@ -107,6 +107,7 @@ def moduli(own, bits):
     return sorted({least, between, greatest} - {1})
 
 
+@pytest.mark.matrix(quick=1)
 def test_open_reads_what_the_accelerator_is(opened):
     own = opened.own
     for name in ("version", "family"):
@@ -349,6 +350,7 @@ def test_another_user_is_noticed(opened):
     assert opened("modexp", octets(1), 1, octets(1))[0] == Error.OPERAND_MISSING
 
 
+@pytest.mark.matrix(quick=1)
 def test_too_late_and_busy(opened):
     key = keys.generate(128, seed=3)
     load_private(opened, key)

@@ -214,6 +214,7 @@ def test_rounds_are_no_fewer_than_the_tables(library):
         assert library.part_rounds(bits) >= miller_rabin_rounds(bits, security + 2)
 
 
+@pytest.mark.vectors
 def test_wycheproofs_numbers(library):
     """Those that are 3 modulo 4 and fill their words, as candidates do."""
     _, driver = opened(library, greatest=2176)

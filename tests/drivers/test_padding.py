@@ -14,7 +14,7 @@ from tests.device.test_padding import BITS, DIGEST, KEY, SHA256, SIZE, THEIRS, o
 from tests.drivers.harness import octets
 from tests.drivers.test_driver import load_private, start
 
-pytestmark = pytest.mark.xdist_group("drivers, padding")
+pytestmark = [pytest.mark.xdist_group("drivers, padding"), pytest.mark.matrix]
 
 SIZE_ERROR = 260
 SECRET = hashlib.sha256(KEY.d.to_bytes(SIZE)).digest()

@@ -97,6 +97,7 @@ def test_no_way_past_the_sequencer_with_random_scalars(profile):
     assert leaks("compact", SECRET_INPUTS | SAME_INPUTS_OF_CURVES, **settings) == {}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "settings",
     [

@@ -256,6 +256,7 @@ def check_masked_primes(half, drawn, parts):
             assert half.value(place, digits) == number + t * prime
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("subject", [of("compact"), of("bal50", slow=True)])
 def test_masks(subject):
     """What the memory holds is what the model has of the same random bytes."""

@@ -57,6 +57,7 @@ def test_what_is_given_stays():
         RING.choose({"dsp": "5", "tile": "bal50"})
 
 
+@pytest.mark.matrix
 def test_the_size_follows_the_key():
     """And what is picked follows the size."""
     picked = RING.choose({"dsp": "6"}, Lengths(2000, 1000, 17))
@@ -81,6 +82,7 @@ def test_stand_in_numbers_are_coprime_and_take_the_cycles_of_a_key(bits):
     assert math.gcd((1 << 512) - 1, (1 << 512) - 3) == 1
 
 
+@pytest.mark.matrix
 def test_blinded_designs_have_the_cycles_of_a_key():
     """For every budget."""
     settings = {"max_bits": "256", "blinding": "all"}

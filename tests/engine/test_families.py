@@ -125,6 +125,7 @@ def moduli(bench, generator, length):
 # --- Results ------------------------------------------------------------------------------------
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.covering(2)
 @SOME_LENGTHS
 def test_modmul(bench, lengths):
@@ -138,6 +139,7 @@ def test_modmul(bench, lengths):
                 assert bench.accelerator.modmul(x % m, y % m, m).value == x * y % m
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.covering(2)
 @SOME_LENGTHS
 def test_modexp(bench, lengths):
@@ -215,6 +217,7 @@ def test_rsa_longest(bench):
     assert bench.accelerator.modexp(x, key.d, key.n).value == pow(x, key.d, key.n)
 
 
+@pytest.mark.matrix(quick=2)
 def test_unequal_primes(bench):
     longest = bench.design.capabilities.max_prime_length
     for length in fitting(bench, [64, 100, 128, 200, 512]):

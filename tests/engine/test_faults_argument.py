@@ -178,6 +178,7 @@ COUNTERS = (
 )
 
 
+@pytest.mark.fuzz(quick=2)
 @pytest.mark.parametrize("counter", COUNTERS)
 def test_a_counter_that_runs_on(campaign, visits, counter):
     """Every bit, in the middle of steps; X, the key and the inverses are as they were, or wiped."""
@@ -333,6 +334,7 @@ def test_the_front_end(campaign):
     outcomes(campaign, cycles, "front_end.control.fsm_state")
 
 
+@pytest.mark.fuzz
 def test_flips_anywhere(campaign):
     faults = [campaign.targets.draw(FaultKind.BIT, number, seed=5) for number in range(1000)]
     runs = [campaign.run(fault) for fault in faults]

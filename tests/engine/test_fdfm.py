@@ -209,6 +209,7 @@ def test_operands_fit_the_memory(step):
         assert own.max_prime_length >= math.ceil(bits / 2)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "bits", [65, *(pytest.param(bits, marks=pytest.mark.matrix) for bits in (64, 127, 128, 1024))]
 )

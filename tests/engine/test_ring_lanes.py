@@ -76,7 +76,7 @@ def some(firsts, seconds):
     ]
 
 
-@pytest.mark.fuzz(quick=1)
+@pytest.mark.fuzz
 @pytest.mark.parametrize(("p_bits", "wrong"), some([64, 50, 80], ["dp", "dq", "e", "n", "p", "q"]))
 def test_cycles_to_a_fault(bench, p_bits, wrong):
     """Modulo which prime ever it is noticed, and whichever lane comes first, as predicted."""
@@ -131,7 +131,7 @@ def is_wiped(device):
     return not any(device.peek(one, word) for one in memories for word in range(one.words))
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("lane", "operand"),
     some(LANES, [Operand.X, Operand.P, Operand.Q, Operand.DP, Operand.DQ]),
@@ -160,7 +160,7 @@ def test_what_is_checked(campaign, busy, lane, every):
         outcomes(campaign, cycles, f"{lane}.right.memory", words)
 
 
-@pytest.mark.matrix(quick=2)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("lane", "name"),
     some(LANES, ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]),
@@ -181,6 +181,7 @@ def test_no_proof_in_the_end(campaign, busy, lane):
         assert is_wiped(campaign.device)
 
 
+@pytest.mark.fuzz
 def test_flips_anywhere(campaign):
     drawn = (campaign.targets.draw(FaultKind.BIT, number, seed=3) for number in range(300))
     runs = [campaign.run(fault) for fault in drawn if fault.name.startswith("engine.")]

@@ -93,6 +93,7 @@ def with_steps(design, filling):
     return design
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("filling", [0, pytest.param(LONGEST_TABLE, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize(
     "name",

@@ -107,6 +107,7 @@ def simulate(ports, process):
     simulator.run()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", ["compact", pytest.param("ring", marks=pytest.mark.matrix)])
 def test_results_and_cycles(name):
     design = DESIGNS[name]()

@@ -242,6 +242,7 @@ def test_a_linear_step_right_after_a_preparation(step):
     simulate(design, operands, lengths, expected)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("idle", [23, 33])
 def test_digits_that_stay_three_cycles_apart(idle):
     """Moves that begin so late in a product that they go on alone, but not two cycles a digit."""
@@ -303,6 +304,7 @@ class Handing(OverlapModel):
         self.handed += last.ends >= product.joins
 
 
+@pytest.mark.matrix(quick=4)
 @pytest.mark.parametrize("tile", ["one17", "adk2x16", "bal50", "kara95"])
 @pytest.mark.parametrize("tiles", [1, 2])
 @pytest.mark.parametrize("delay", [0, 1])

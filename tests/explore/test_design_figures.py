@@ -43,6 +43,7 @@ class Watch:
         self.cycles = self.device.cycles - self.begin
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("family", ["fdfm", "karatsuba", "compact"])
 @pytest.mark.parametrize("bits", [64, 100, 512, 1023])
 def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits):

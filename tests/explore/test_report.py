@@ -99,6 +99,7 @@ def marks(page, figure):
 # --- The page -----------------------------------------------------------------------------------
 
 
+@pytest.mark.clients
 def test_page_asks_for_nothing_and_reports_no_error(page, folder):
     assert page.problems == []
     address = (folder / "index.html").as_uri()
@@ -330,6 +331,7 @@ def test_a_view_is_drawn_for_each_paper(page, folder):
             assert lines and all(line[panel.y_title] and line["place"] for line in lines)
 
 
+@pytest.mark.clients
 def test_what_is_derived_stands_apart(every):
     page = (every / "index.html").read_text()
     (table,) = re.findall(r'id="compression-table-7".*?</table>', page, re.DOTALL)

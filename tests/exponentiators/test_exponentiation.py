@@ -105,6 +105,7 @@ def test_modexp(bench):
         assert bench.accelerator.modexp(m - 1, 5, m).value == m - 1
 
 
+@pytest.mark.matrix(quick=1)
 def test_leading_zeros_of_the_exponent(bench):
     longest, m, x = bench.design.capabilities.max_length, (1 << 60) - 93, 3
     for e in (0, 1, 257):

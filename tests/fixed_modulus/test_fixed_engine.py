@@ -102,6 +102,7 @@ def test_modmul(bench):
         assert bench.accelerator.modmul(x, y, m).value == x * y % m
 
 
+@pytest.mark.matrix(quick=1)
 def test_modexp(bench):
     m, generator = modulus(bench), random.Random(2)
     for e in exponents(m, generator):

@@ -118,6 +118,7 @@ def test_unknown_port(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.route
 def test_no_clock(tmp_path):
     lines = [line for line in LIGHT.replace("input clk, ", "").splitlines() if "reg" not in line]
     text = "\n".join(line for line in lines if "always" not in line)
@@ -127,6 +128,7 @@ def test_no_clock(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.route
 def test_too_slow_for_the_clock(monkeypatch, tmp_path):
     monkeypatch.setattr(flow, "clock_mhz", lambda report: 24.9)
     sentence = (
@@ -138,6 +140,7 @@ def test_too_slow_for_the_clock(monkeypatch, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.route(quick=1)
 @pytest.mark.parametrize("crashes", [1, 3])
 def test_another_seed_where_nextpnr_crashes(tmp_path, monkeypatch, crashes):
     def trapped(what, function, arguments, folder, limit_s):

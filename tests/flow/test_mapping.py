@@ -206,6 +206,7 @@ def test_mapping_of_text():
         map_design(Target.ECP5, "module adder(", "adder")
 
 
+@pytest.mark.route
 def test_route():
     routed = route_design(Target.ECP5, Counter(32), "coprime_counter", seeds=(1, 2))
     assert routed.device == "LFE5U-25F-6 CABGA381"

@@ -57,6 +57,7 @@ def test_hand_counts(top, area, delay):
     assert counts(estimate(HAND_COUNTED, top)) == (area, delay, 0, 0)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("width", [8, 16, 32])
 def test_prefix_adders_have_the_literatures_delay(width):
     """Zimmermann: 2 log n + 3 with the fewest levels; 4 log n for Brent and Kung's."""

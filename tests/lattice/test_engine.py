@@ -61,6 +61,7 @@ def seeds(generator, *names):
     return {name: generator.randbytes(32) for name in names}
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", SETS)
 def test_each_call(lattice, name):
     """Each with cycles below what is stated; decapsulation also of an altered ciphertext."""
@@ -110,6 +111,7 @@ def test_ciphertexts_of_zeros_ones_and_anything(lattice):
         assert len(found) == 1
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", PEERS)
 def test_both_directions_with_another_implementation(lattice, name):
     generator = random.Random(SEED)
@@ -207,6 +209,7 @@ def refused(lattice, values, name):
     return False
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", SETS)
 def test_keys_are_checked(lattice, name):
     generator = random.Random(SEED)

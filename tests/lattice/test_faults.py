@@ -15,6 +15,8 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.lattice.interface import BY_NAME, DECAPSULATE_CODE
 from coprime.model.lattice import ml_kem_standard as standard
 
+pytestmark = pytest.mark.fuzz
+
 SEED = 19
 NAME = "ML-KEM-512"
 
@@ -125,6 +127,7 @@ def registers_named(campaign, end):
     return found[0]
 
 
+@pytest.mark.matrix
 def test_comparisons_are_counted_and_complementary(campaign):
     streams = "arithmetic.datapath.streams."
     for end, bit in (("differs", 0), ("agrees", 0), *(("compared", bit) for bit in range(11))):
@@ -141,6 +144,7 @@ def test_a_decision_that_is_not_made_keeps_the_one_before(campaign):
         assert campaign.run(campaign.altered, after, (name, 0, 0)) == campaign.refusal
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("end", "bit"),
     [

@@ -46,6 +46,7 @@ def check(x, y, m, count, word, delay):
     return got.value
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize(("word", "delay"), TINY)
 def test_exhaustive_with_tiny_words(word, delay):
     """Every x and y below 2 * c * m, for the smallest odd m."""

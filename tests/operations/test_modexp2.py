@@ -91,6 +91,7 @@ def examples(least):
         yield {"x": x, "e": e, "y": y, "f": f, "m": m}
 
 
+@pytest.mark.matrix(quick=5)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_results(name):
     design = design_of(name)
@@ -177,6 +178,7 @@ def test_hardware(bench):
     assert error.value.code is Error.OPERAND_RANGE
 
 
+@pytest.mark.matrix
 def test_the_c_driver(bench, tmp_path):
     class Input(ctypes.Structure):
         _fields_ = [("words", ctypes.POINTER(ctypes.c_uint32)), ("bits", ctypes.c_uint32)]

@@ -72,6 +72,7 @@ def draw(monkeypatch, *randoms, bits):
     monkeypatch.setattr(linear_steps, "randbits", randbits)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "curve",
     [
@@ -149,6 +150,7 @@ def test_scalars_at_both_ends(name, command):
     assert len(cycles) == 1
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.matrix)], ids=str)
 def test_scalars_on_edwards_curves(curve):
     command, design = Command.ED_BASE_MULTIPLY, design_of(curves="weierstrass+edwards")

@@ -52,6 +52,7 @@ def numbers_of(command, name, seed=1, **given):
     return curve_numbers(command, curve_named(name), random.Random(seed)) | given
 
 
+@pytest.mark.matrix(quick=5)
 @pytest.mark.parametrize("command", OF_HOST, ids=lambda one: one.name)
 @pytest.mark.parametrize("name", ["P-224", "P-256", "secp256k1", "brainpoolP320r1"])
 def test_results(command, name):
@@ -201,6 +202,7 @@ def test_where_the_numbers_lie():
     assert {Operand.SECRET, Operand.POINT, *PAIRS_OF_TABLE} <= held
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("family", ["compact", "ring"])
 def test_what_is_only_read_is_locked(family):
     """Also where a number of one block lies beside it."""

@@ -211,6 +211,7 @@ def test_cycles_depend_on_the_lengths_only(bench):
         assert result.value == X_MULTIPLY.operation.result(x=u, e=k, y=39081, m=m)
 
 
+@pytest.mark.matrix
 def test_a_scalar_may_be_longer_than_the_modulus(bench):
     """A bit more is a round of the ladder more."""
     curve, cycles = ToyCurve(7), []
@@ -304,6 +305,7 @@ def test_package(tmp_path):
     assert "X_MULTIPLY" in testbench
 
 
+@pytest.mark.matrix
 def test_ring_takes_the_same_cycles_for_each_scalar():
     design = choose("ring", {"max_bits": "512", "curves": "montgomery"}).design
     scalars = (1 << 254, (1 << 255) - 8, 0x55 << 247, 0xCC << 247, (1 << 254) + 8)

@@ -9,6 +9,7 @@ from coprime.package.license import licensed
 TAG = "SPDX-License-Identifier: Apache-2.0"
 
 
+@pytest.mark.matrix(quick=2)
 def test_every_file_has_its_licence(contents):
     for path, text in contents.items():
         if path.startswith("LICENSES/") or path.endswith((".json", ".sha256")):

@@ -198,7 +198,7 @@ def test_the_key_of_section_2_1():
     assert (pow(MESSAGE, PUBLIC, KEY), pow(CIPHER, PRIVATE, KEY)) == (CIPHER, MESSAGE)
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("family", "settings"),
     [

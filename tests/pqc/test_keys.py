@@ -74,6 +74,7 @@ def test_files_are_read_as_they_were_written(name, form, encoding):
     assert keys.parse_public(public.encode(encoding), sets) == public
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("form", KeyForm)
 def test_encrypted_files(form, tmp_path):
     key = key_of("ML-KEM-512", form)

@@ -103,6 +103,7 @@ def test_files_of_openssl():
     assert expanded.software_public().set.name == "ML-DSA-65"
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("name", ML_DSA)
 def test_expanded_keys_that_contradict_are_refused(name):
     """K is random: without the seed nothing shows that it has changed."""

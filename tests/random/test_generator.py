@@ -99,6 +99,7 @@ def test_bytes_are_the_model_s_after_a_seed_and_none_come_before():
     simulate(use)
 
 
+@pytest.mark.matrix
 def test_it_needs_a_new_seed_after_an_interval_and_starts_again():
     async def use(owner):
         await owner.until(SourceState.UNSEEDED)

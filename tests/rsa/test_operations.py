@@ -74,6 +74,7 @@ def test_encryption(accelerator, key, padding, library, blinding):
     assert decrypt(accelerator, key, ciphertext, padding, blinding=blinding) == MESSAGE
 
 
+@pytest.mark.matrix(quick=12)
 @pytest.mark.covering(2)
 @pytest.mark.parametrize("blinding", [False, True])
 @pytest.mark.parametrize(

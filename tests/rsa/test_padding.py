@@ -110,6 +110,7 @@ SIGNATURES = [
 ]
 
 
+@pytest.mark.matrix(quick=40)
 @pytest.mark.parametrize("bits", LENGTHS)
 @pytest.mark.parametrize(("ours", "library", "name"), SIGNATURES)
 def test_signatures_both_ways(bits, ours, library, name):

@@ -23,7 +23,7 @@ def check(accelerator, tests):
     assert count
 
 
-@pytest.mark.vectors(quick=20)
+@pytest.mark.vectors(quick=8)
 @pytest.mark.parametrize(
     "file",
     [pytest.param(file, marks=[pytest.mark.vectors] * ("_4096_" in file)) for file in RSA_FILES],

@@ -104,7 +104,7 @@ def with_faulty_node(verilog, number, fault):
     return f"{changed}\n{faulty}\n"
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.xdist_group("faulty nodes")
 @pytest.mark.parametrize("fault", ["dead", "endless"])
 def test_a_core_that_never_finishes(pool, fault):

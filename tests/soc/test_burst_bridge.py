@@ -167,6 +167,7 @@ def test_accesses_of_the_processor():
     Bench().run(testbench)
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     ("memory", "register", "kind", "count"),
     [

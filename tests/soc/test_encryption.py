@@ -163,6 +163,7 @@ def put(device, key, given, *, decrypts):
     return Error(code) if code else value.to_bytes(size)
 
 
+@pytest.mark.matrix
 def test_table_6_without_a_driver():
     """What the registers show before, while and after an operation, and numbers out of range."""
     key = key_for(-30)
@@ -178,6 +179,7 @@ def test_table_6_without_a_driver():
             assert refused is Error.OPERAND_RANGE
 
 
+@pytest.mark.matrix
 def test_wrong_padding_is_reported(monkeypatch):
     """With OAEP the command ends with an error, which the firmware prints."""
     key = encryption.test_key(544)

@@ -89,7 +89,7 @@ def test_both_ways_on_both_buses():
     assert f"with the accelerator on AXI4 {full.accelerator:>{51 - 29},}\n" in full.table()
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize("bits", [65, 96])
 def test_random_exponents_in_software(bits):
     x, e, m = numbers(bits, "random", seed=3)
@@ -155,6 +155,7 @@ def test_lengths_are_checked():
         run_exponentiation(choose("fdfm", {"max_bits": "128"}), 2, 3, (1 << 128) + 1)
 
 
+@pytest.mark.matrix
 def test_command(capsys, monkeypatch):
     words = ["soc", "fdfm", "--operation", "modexp", "--bits", "128", "--no-software"]
     words += ["--bus", "axi4", "--exponents", "worst"]

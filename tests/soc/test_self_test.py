@@ -121,6 +121,7 @@ def test_passes(design):
 KINDS = [Command.X_MULTIPLY, Command.EC_BASE_MULTIPLY, Command.ED_BASE_MULTIPLY]
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("kind", ["weierstrass", "montgomery", "edwards", "all"])
 def test_answers_on_curves(kind):
     """Of each kind that the engine has, whose results are Python's."""

@@ -189,6 +189,7 @@ def test_what_is_refused(made, module, capsys, tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.clients
 def test_the_page(module, tmp_path):
     """All commands of docs/token/ml-dsa.md in their order, then its example in Python."""
     (tmp_path / "build").mkdir()

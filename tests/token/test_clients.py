@@ -160,6 +160,7 @@ def handshake(port, certificate, *options):
     return done.stdout.decode("utf-8", "replace")
 
 
+@pytest.mark.clients
 def test_a_request_of_openssl(client, certificate, tmp_path):
     request = tmp_path / "request.pem"
     client.run("openssl", "req", "-new", *ENGINE, "-key", KEY, "-subj", "/CN=x", "-out", request)
@@ -183,6 +184,7 @@ def test_cms_is_signed(client, certificate, tmp_path):
     assert openssl("cms", "-verify", "-in", signed, "-CAfile", certificate, check=False)
 
 
+@pytest.mark.clients
 def test_tls_of_openssl(client, certificate, tmp_path):
     """The server's signature is the engine's; GnuTLS and OpenSSL verify it."""
     need("gnutls-cli", "gnutls-bin")
@@ -464,6 +466,7 @@ def java(certified, tmp_path):
     return certified, ("-addprovider", "SunPKCS11", "-providerarg", tmp_path / "java.cfg", *store)
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("algorithm", ["SHA256withRSA", "RSASSA-PSS"])
 def test_a_jar_is_signed(java, tmp_path, algorithm):
     client, options = java
@@ -499,6 +502,7 @@ def nss(certified, certificate, tmp_path):
     return certified, (*database, "-f", tmp_path / "pin")
 
 
+@pytest.mark.clients
 def test_nss(nss, certificate, tmp_path):
     """A signature, and a decryption, of CMS."""
     client, options = nss
@@ -513,6 +517,7 @@ def test_nss(nss, certificate, tmp_path):
     assert "a message" in client.run("cmsutil", "-D", *options, "-i", tmp_path / "enveloped")
 
 
+@pytest.mark.clients
 def test_nss_makes_a_key(nss, tmp_path):
     client, options = nss
     (tmp_path / "noise").write_bytes(os.urandom(64))
@@ -584,11 +589,13 @@ def sign_many(client, folder, count):
         return list(pool.map(sign, range(count)))
 
 
+@pytest.mark.clients
 def test_processes_share_a_token(keyed, tmp_path):
     signatures = sign_many(keyed, tmp_path, 8)
     assert len({*signatures}) == 1
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("count", [8, pytest.param(80, marks=pytest.mark.clients)])
 def test_processes_share_a_token_through_p11_kit(keyed, tmp_path, count):
     with through_p11_kit(keyed, tmp_path) as client:

@@ -134,6 +134,7 @@ HASHES = {
 }
 
 
+@pytest.mark.matrix
 def test_ecdsa_of_each_digest(session):
     key = ec.generate_private_key(ec.SECP256R1())
     _, private = import_weierstrass(session, key)
@@ -288,6 +289,7 @@ def test_variants_of_eddsa(session, parameters, prehashed, context):
 SHOWN = {cryptoki.SENSITIVE: False, cryptoki.EXTRACTABLE: True}
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("curve", EACH_WEIERSTRASS)
 def test_ecdh(session, curve):
     key, other = ec.generate_private_key(curve()), ec.generate_private_key(curve())

@@ -57,6 +57,7 @@ def written(process):
     return {line for line in output.split() if line != "ready"}
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("count", [5, pytest.param(200, marks=pytest.mark.fuzz)])
 def test_four_writers_at_once(software, count):
     processes = [start(software, f"writer{number}", count) for number in range(4)]
@@ -92,6 +93,7 @@ def test_a_clock_that_goes_back(software, tmp_path):
         assert found(software) == acknowledged
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.fuzz)])
 def test_the_pin_is_changed_while_another_process_logs_in(software, count):
     """The login is right before or after the change, and never loses an object."""

@@ -201,6 +201,7 @@ def test_all_examples_are_known():
     assert all(named.values())
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize(
     "name",
     [

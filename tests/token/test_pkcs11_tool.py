@@ -11,6 +11,7 @@ from tests.token.tokens import OFFICER_PIN, PIN
 pytestmark = pytest.mark.xdist_group("token")
 
 
+@pytest.mark.clients
 def test_its_own_test_finds_no_error(keyed):
     output = keyed.tool("--token-label", "t1", "--login", "--pin", PIN, "--test")
     assert "No errors\n" in output
@@ -23,6 +24,7 @@ def test_a_child_can_initialize_the_module(keyed):
     assert "forked child" in keyed.tool("--test-fork")
 
 
+@pytest.mark.clients
 def test_initialization_and_pins(module, tmp_path, token):
     fresh = type(token)(module, tmp_path / "fresh" / "token")
     assert "uninitialized" in fresh.tool("--list-slots")
@@ -58,6 +60,7 @@ SIGNATURES = {
 }
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("mechanism", SIGNATURES)
 def test_openssl_verifies_a_signature(keyed, tmp_path, mechanism):
     data, signature, public = (tmp_path / name for name in ("data", "signature", "public"))

@@ -35,7 +35,7 @@ def stored(tmp_path_factory):
     return program
 
 
-@pytest.mark.fuzz(quick=2)
+@pytest.mark.fuzz
 @pytest.mark.parametrize("test", TESTS)
 def test_what_a_file_has_is_bounded(token, stored, test):
     none = {"COPRIME_TOKEN_DEVICE": "sim:/no/such/library.so", "COPRIME_TOKEN_KEYGEN": "software"}

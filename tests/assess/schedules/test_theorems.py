@@ -34,7 +34,7 @@ def theorem_of(name):
     return THEOREMS[family], choose(family, settings).design
 
 
-@pytest.mark.proof(quick=1)
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "name",
     [
@@ -178,6 +178,7 @@ EDITS = {
 """Of the exported Verilog: a line, and what is wrong in its place."""
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize(
     ("family", "name"),
     [

@@ -57,6 +57,7 @@ def outputs_of_lengths(generator):
             yield a_job(generator, number, 7, length)
 
 
+@pytest.mark.matrix
 def test_single_messages_take_the_stated_cycles(bench):
     generator = random.Random(SEED)
     jobs = [*at_the_edges(generator), *outputs_of_lengths(generator)]

@@ -135,6 +135,7 @@ def test_twin(tile_class):
     run(tile_class(PRODUCTS), list(Stream(tile_class.WORD, PRODUCTS).operations(CYCLES)))
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(
     "target", [Target.XC7, pytest.param(Target.ECP5, marks=pytest.mark.matrix)]
 )

@@ -91,6 +91,7 @@ def without_registers(monkeypatch):
         monkeypatch.setattr(f"{tile.__module__}.later", at_once)
 
 
+@pytest.mark.proof(quick=2)
 @pytest.mark.parametrize(
     ("target", "name"),
     [

@@ -63,7 +63,7 @@ def random_products(generator, count):
         yield Product(x, y, to, descale=k == count - 1 or generator.random() < 0.1, wait=wait)
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("tiles", "delay", "skewed"),
     [pytest.param(*one, marks=[pytest.mark.matrix] * (one[2] or one[1])) for one in SHAPES],

@@ -59,6 +59,7 @@ def test_transforms_of_samples():
     run(script)
 
 
+@pytest.mark.matrix
 def test_inverse_transforms():
     generator = random.Random(SEED)
 
@@ -72,6 +73,7 @@ def test_inverse_transforms():
     run(script)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("j", [0, *(pytest.param(j, marks=pytest.mark.matrix) for j in (1, 2, 3))])
 def test_products(j):
     generator = random.Random(SEED)
@@ -95,6 +97,7 @@ def test_products(j):
     run(script)
 
 
+@pytest.mark.matrix
 def test_products_of_bytes():
     generator = random.Random(SEED)
 
@@ -120,6 +123,7 @@ def test_products_of_bytes():
     run(script)
 
 
+@pytest.mark.matrix
 def test_exact_sums():
     generator = random.Random(SEED)
 
@@ -145,6 +149,7 @@ def get(bench, width):
     return b"".join(word.to_bytes(4, "little") for word in bench.words[: 8 * width])
 
 
+@pytest.mark.matrix
 @WIDTHS
 def test_unpacking(width):
     generator = random.Random(SEED)

@@ -89,6 +89,7 @@ def broken(p, generator):
     return bytes(data)
 
 
+@pytest.mark.matrix
 @FIRST_SET
 def test_good_encodings_give_their_hints_and_bad_ones_are_refused(number):
     p, generator = ML_DSA_SETS[number], random.Random(number)

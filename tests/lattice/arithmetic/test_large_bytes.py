@@ -143,6 +143,7 @@ def test_high_parts_with_hints_are_packed(number):
     bench.run(script)
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("width", MOST)
 def test_differences_are_packed_and_come_back(width):
     most, generator = MOST[width], random.Random(width)

@@ -13,6 +13,7 @@ SEED = 5
 PACES = {"every cycle": (1,), "two of four": (1, 1, 0, 0)}
 
 
+@pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("width", BYTE_WIDTHS)
 def test_numbers_come_without_gaps(width, pace):

@@ -17,7 +17,7 @@ def simulate(component, testbench):
     simulator.run()
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("words", "kinds"),
     [

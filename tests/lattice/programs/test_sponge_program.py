@@ -206,6 +206,7 @@ def test_memories_and_random_bytes_that_are_not_ready(bench):
         check(calls)
 
 
+@pytest.mark.fuzz
 def test_wipes_wherever_they_come(bench):
     """Nothing is left in the memories, and the next call is not disturbed."""
     generator = random.Random(SEED)
@@ -216,6 +217,7 @@ def test_wipes_wherever_they_come(bench):
     check([call for call in calls if any(call.memory)])
 
 
+@pytest.mark.matrix
 def test_a_uniform_polynomial_that_needs_a_fourth_block(bench):
     """Sampled again with one more block, at the price of a message and a wipe of the sponge."""
     generator = random.Random(SEED)

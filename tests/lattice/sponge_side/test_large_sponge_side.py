@@ -12,6 +12,8 @@ from coprime.model.lattice import ml_dsa as model
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 from tests.lattice.sponge_side.bench import Call, Pace, SpongeBench
 
+pytestmark = pytest.mark.matrix
+
 DEPTH = 1024
 MU, ROWS, HEAD, KEY, COPIED, TR, SEED, CHALLENGE, PUBLIC = 0, 16, 400, 424, 8, 440, 456, 464, 480
 
@@ -166,7 +168,7 @@ def check_verification(call, genuine=True):
     assert call.compared == (not genuine, genuine, one.challenge_bytes // 4)
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(("number", "genuine"), [(0, True), (0, False), (2, True)])
 def test_verification(bench, number, genuine):
     call = verification(random.Random(number), number, genuine)

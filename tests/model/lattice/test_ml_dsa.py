@@ -52,6 +52,7 @@ def test_keys_and_signatures_are_valid_for_the_package(p):
         public.verify_mu(signature, mu)
 
 
+@pytest.mark.matrix(quick=1)
 @SETS
 def test_verification_decides_as_the_package(p):
     generator = random.Random(2040)

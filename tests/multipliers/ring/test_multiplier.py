@@ -197,6 +197,7 @@ def test_extreme_operands(shape, tiles, delay, skewed):
     check(some, modulus, operands, products, **options)
 
 
+@pytest.mark.matrix(quick=1)
 @SHAPES
 def test_largest_sums(tiles, delay, skewed):
     """Words of ones, and a modulus whose M' has them: sums near the ends of their ranges.
