@@ -19,7 +19,7 @@ from coprime.catalog import choose
 from coprime.cli import main
 from coprime.engine.contract import Command
 
-pytestmark = pytest.mark.xdist_group("leakage")
+pytestmark = [pytest.mark.xdist_group("leakage"), pytest.mark.matrix]
 
 BLOCK = 20
 PRODUCTS = ProductWindows("engine.lane.left", (1000, 1100), (1100, 1250))

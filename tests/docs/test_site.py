@@ -150,6 +150,7 @@ def test_what_a_page_shows_is_compared():
         assert not re.search(pattern_of("one\n...\nthree\n"), other, re.M)
 
 
+@pytest.mark.clients
 def test_python_page_runs_as_written(tmp_path):
     """All examples in one program, as a reader would type them."""
     examples = blocks(DOCS / "python.md", "python")

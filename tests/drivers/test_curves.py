@@ -46,6 +46,8 @@ from tests.ec.small_curves import TINY
 from tests.ec.test_montgomery import VECTORS
 from tests.ec.test_weierstrass import SHORT
 
+pytestmark = pytest.mark.matrix
+
 MEMORY = 258
 P_256 = curve_named("P-256")
 FORMS = {WeierstrassCurve: 1, EdwardsCurve: 2}

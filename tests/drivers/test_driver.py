@@ -126,6 +126,7 @@ def test_open_reads_what_the_accelerator_is(opened):
     assert own.paddings == 0
 
 
+@pytest.mark.matrix(quick=1)
 def test_modmul(opened):
     for bits in lengths(opened.own):
         for m in moduli(opened.own, bits):
@@ -341,6 +342,7 @@ def test_wipe(opened):
     assert opened("read", registers.OUTPUT_WINDOW.address) == (0, 0)
 
 
+@pytest.mark.matrix(quick=1)
 def test_another_user_is_noticed(opened):
     """Somebody has wiped the accelerator behind the driver's back."""
     load_modulus(opened, (1 << 89) - 1)

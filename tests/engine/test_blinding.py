@@ -298,6 +298,7 @@ def test_masks(subject):
         half.finish()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "made", [PerPrime.SCALED_Q, PerPrime.MASKED_POWER_Q, PrimeMasking.NEGATIVE_POWER]
 )

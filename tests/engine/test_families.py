@@ -163,6 +163,7 @@ def test_modexp_long(bench):
         assert bench.accelerator.modexp(x, 65537, m).value == pow(x, 65537, m)
 
 
+@pytest.mark.matrix(quick=2)
 def test_leading_zeros_of_the_exponent(bench):
     m, x = (1 << 100) - 15, 3
     for e in (0, 1, 65537):

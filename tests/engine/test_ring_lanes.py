@@ -20,7 +20,7 @@ from coprime.program.steps import Next, StepKind
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
 
-pytestmark = pytest.mark.xdist_group("lanes of ring")
+pytestmark = [pytest.mark.xdist_group("lanes of ring"), pytest.mark.matrix]
 
 CHOICE = choose("ring", {"max_bits": "64", "multipliers": "2"})
 DESIGN = CHOICE.design

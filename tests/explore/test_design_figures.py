@@ -43,7 +43,7 @@ class Watch:
         self.cycles = self.device.cycles - self.begin
 
 
-@pytest.mark.matrix(quick=3)
+@pytest.mark.matrix
 @pytest.mark.parametrize("family", ["fdfm", "karatsuba", "compact"])
 @pytest.mark.parametrize("bits", [64, 100, 512, 1023])
 def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits):
@@ -83,6 +83,7 @@ def test_a_padding_unit_makes_the_check_longer():
     assert front_end_cycles(own, 64, padding=True) == front_end_cycles(own, 64) + 2
 
 
+@pytest.mark.matrix
 def test_operations_have_the_cycles_of_a_simulation(compact):
     choice = choose("compact", {"max_bits": "2048"})
     found = {

@@ -142,6 +142,7 @@ CONTRAST = """(() => {
 })()"""
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_plots_are_legible_on_a_light_and_a_dark_page(page, scheme):
     """By WCAG a text needs a contrast of 4.5, a mark on a dark page 3; light pages have Okabe's."""

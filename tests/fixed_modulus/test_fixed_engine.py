@@ -127,6 +127,7 @@ def test_an_exponent_is_counted_down_up_to_17_bits():
     bench.device.close()
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.covering(2)
 def test_leading_zeros_of_the_exponent(bench):
     """What an exponent before had there does not count."""

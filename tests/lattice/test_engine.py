@@ -111,7 +111,7 @@ def test_ciphertexts_of_zeros_ones_and_anything(lattice):
         assert len(found) == 1
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.clients
 @pytest.mark.parametrize("name", PEERS)
 def test_both_directions_with_another_implementation(lattice, name):
     generator = random.Random(SEED)

@@ -239,7 +239,7 @@ def test_parameters_that_do_not_fit(settings, error):
         _ = choose("compact", {"curves": "weierstrass", **settings}).design
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("command", "secret"),
     [

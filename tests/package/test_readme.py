@@ -8,6 +8,7 @@ from coprime.package import readme
 from tests.package.designs import described
 
 
+@pytest.mark.matrix(quick=2)
 def test_the_readme_names_every_file(contents):
     rows = {*re.findall(r"^\| `([^`]+)` \|", contents["README.md"], re.M)}
     tops = {f"{path.split('/')[0]}/" if "/" in path else path for path in contents}

@@ -240,6 +240,7 @@ def test_accelerators_are_checked():
         encryption.check_design(choose("montgomery-r2", {}), long, None)
 
 
+@pytest.mark.matrix
 def test_command(capsys, tmp_path):
     words = "soc compression -p modulus=vassoler-30 --operation decrypt --message Hi".split()
     assert cli.main([*words, "--json"]) == 0
