@@ -18,6 +18,8 @@ from coprime.catalog import choose_calls
 from coprime.engine.capabilities import Error
 from tests.calls.vault import INTERFACE, KEY, VAULT, VaultDesign, hide
 
+pytestmark = pytest.mark.fuzz
+
 SET = "large-12"
 INERT = "front_end.status.products"
 """The count of products, on which no result depends."""

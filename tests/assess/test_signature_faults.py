@@ -11,6 +11,8 @@ from coprime.model.lattice import ml_dsa as model
 from coprime.model.lattice import ml_dsa_masks as masks
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
+pytestmark = pytest.mark.fuzz
+
 SET = "ML-DSA-44"
 P = ML_DSA_SETS[0]
 CHOICE = choose_calls("lattice", {"schemes": "ml-dsa", "sets": "ml-dsa-44"})

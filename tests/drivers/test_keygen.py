@@ -27,7 +27,7 @@ from tests.drivers.harness import (
 from tests.rsa.test_generation import primes_for
 from tests.rsa.test_primes import TESTS
 
-pytestmark = pytest.mark.xdist_group("drivers, key generation")
+pytestmark = [pytest.mark.xdist_group("drivers, key generation"), pytest.mark.matrix]
 
 UNSUPPORTED, LENGTH_OVER = 1, 3
 MEMORY, KEY, FAULT, SIZE, RANDOM, PRIME, STOPPED = 258, 259, 19, 260, 261, 262, 264

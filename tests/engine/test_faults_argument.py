@@ -22,7 +22,7 @@ from coprime.program.steps import StepKind
 from coprime.rsa.keys import RsaPrivateKey
 from coprime.rsa.primes import is_prime
 
-pytestmark = pytest.mark.xdist_group("faults, argument")
+pytestmark = [pytest.mark.xdist_group("faults, argument"), pytest.mark.fuzz]
 
 CHOICE = choose("compact", {"max_bits": "64"})
 DESIGN = CHOICE.design

@@ -27,6 +27,8 @@ from coprime.program.steps import Next, Step, StepKind
 from tests.engine.ports import EnginePorts
 from tests.program.steps import PASS, linear, move, multiply, prepare
 
+pytestmark = pytest.mark.matrix
+
 X, Y, E, M = Operand.X, Operand.Y, Operand.E, Operand.M
 WHOLE = Context.WHOLE
 LEFT = [Exchanged[name] for name in "X_2 X_3 Z_2 Z_3 SUM_2 SUM_3 DIFFERENCE_2 DIFFERENCE_3".split()]

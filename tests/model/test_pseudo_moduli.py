@@ -21,6 +21,8 @@ from coprime.model.pseudo_moduli import (
     signed_digits,
 )
 
+pytestmark = pytest.mark.matrix
+
 SPECIAL = [
     name
     for name, one in MODULI.items()

@@ -28,6 +28,8 @@ from coprime.runs.execution import predict_operation
 from tests.ec import small_curves
 from tests.ec.small_curves import points_of
 
+pytestmark = pytest.mark.matrix
+
 PAGE = (Path(__file__).parents[2] / "docs" / "curves.md").read_text("utf-8")
 SHORTER = [one for one in small_curves.CURVES if one.n.bit_length() >= 6]
 """Of orders of 6 bits and more."""

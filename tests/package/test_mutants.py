@@ -11,6 +11,8 @@ from tests.package.equivalence import is_equivalent
 from tests.package.mutants import KINDS, drawn, score
 from tests.package.reachable import is_never_seen
 
+pytestmark = pytest.mark.proof
+
 LEAST = 0.85
 """Of the score of a testbench: docs/integration.md says what survives."""
 TEXT = """\

@@ -20,6 +20,8 @@ from coprime.soc.board_design import BoardDesign
 from coprime.soc.self_test import known_answer, known_answers, self_testing
 from tests.netlists import MODELS, ecp5_library
 
+pytestmark = pytest.mark.matrix
+
 SMALL = fdfm(64)
 TOP = "coprime_fdfm_on_ulx3s"
 BUSY, PASSED, FAILED = 1, 2, 4

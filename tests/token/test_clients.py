@@ -25,7 +25,7 @@ from tests.openssl import openssl
 from tests.token.cryptoki import DEVICE_ERROR, OK, TOKEN_NOT_RECOGNIZED
 from tests.token.tokens import PIN, Token
 
-pytestmark = pytest.mark.xdist_group("token")
+pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.clients]
 
 KEY = f"pkcs11:token=t1;object=rsa1;type=private?pin-value={PIN}"
 ENGINE = ("-engine", "pkcs11", "-keyform", "engine")

@@ -9,6 +9,8 @@ from coprime.flow.stamping.fabric import Fabric, Rectangle
 from coprime.flow.stamping.plan import need_of, plan
 from coprime.flow.tool_errors import ToolError
 
+pytestmark = pytest.mark.route
+
 NODE = {"TRELLIS_COMB": 1000, "TRELLIS_FF": 500, "DP16KD": 2, "MULT18X18D": 1}
 FRONT = {"TRELLIS_COMB": 3000, "TRELLIS_FF": 1000, "DP16KD": 1, "MULT18X18D": 0}
 

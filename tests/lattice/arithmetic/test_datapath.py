@@ -9,6 +9,8 @@ from coprime.model.lattice import arithmetic as model
 from coprime.model.lattice.arithmetic import N, Q
 from tests.lattice.arithmetic.bench import DatapathBench
 
+pytestmark = pytest.mark.matrix
+
 SEED = 203
 ACC, EXTRA = Region.ACCUMULATOR, Region.EXTRA
 QUICK_WIDTH = 5

@@ -15,6 +15,8 @@ from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 from coprime.model.lattice.sampling import binomial, uniform
 from tests.lattice.sponge_side.bench import Call, Pace, SpongeBench
 
+pytestmark = pytest.mark.matrix
+
 SEED = 203
 PROGRAMS = ml_kem_programs(ML_KEM_SETS)
 PLACES, PROGRAM = PROGRAMS.places, PROGRAMS.sponge

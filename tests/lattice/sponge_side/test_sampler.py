@@ -9,6 +9,8 @@ from coprime.lattice.sponge_side.instructions import Destination
 from coprime.lattice.sponge_side.sampler import Sampler
 from coprime.model.lattice.sampling import Q, binomial, uniform
 
+pytestmark = pytest.mark.matrix
+
 PAIRS = 128
 
 
