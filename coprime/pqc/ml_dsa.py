@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from coprime.calls.interface import EngineInterface, Values
+from coprime.calls.interface import EngineInterface
 from coprime.device.jobs import EngineError
 from coprime.engine.error_codes import Error
 from coprime.model.lattice.ml_dsa import framed, framed_digest, hashed
@@ -25,6 +25,7 @@ from coprime.rsa.operations import InvalidSignatureError
 
 from . import accelerators
 from .accelerators import Calls, check_set, wiping
+from .key_pairs import KeyPairCall
 from .key_sets import SEED_BYTES, KeySet
 from .keys import KeyForm, LatticePrivateKey, LatticePublicKey
 from .ml_dsa_key_sets import ML_DSA
@@ -66,6 +67,7 @@ _XOFS = {"shake_128": (hashlib.shake_128, 32), "shake_256": (hashlib.shake_256, 
 """With the bytes of a digest, which FIPS 204 fixes."""
 Message = bytes | BinaryIO
 """A message, or a file that is read until its end."""
+_KEY_PAIR = KeyPairCall(KEY_PAIR, public="pk", private="sk", seeds=("xi",), sets=ML_DSA)
 
 
 @dataclass(frozen=True)
@@ -104,18 +106,9 @@ PURE = Framing()
 def generate(
     accelerator: Calls, one: KeySet, form: KeyForm = KeyForm.SEED
 ) -> tuple[LatticePrivateKey, LatticePublicKey]:
-    """A new key pair, whose private key consists of what the form has.
-
-    ValueError as `check_engine`, and if the engine gives another private key than the seed's.
-    """
-    key = LatticePrivateKey.generate(one)
-    expanded = form is not KeyForm.SEED
-    with wiping(accelerator):
-        found = _key_pair(accelerator, key, ["pk", "sk"] if expanded else ["pk"])
-    public = LatticePublicKey(one, found["pk"])
-    if expanded:
-        key = key.with_expanded(found["sk"]).in_form(form)
-    return key, public
+    """A new key pair, whose private key consists of what the form has. ValueError as
+    `KeyPairCall.generate`."""
+    return _KEY_PAIR.generate(accelerator, one, form)
 
 
 def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicKey:
@@ -123,7 +116,7 @@ def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicK
     `check_engine`."""
     with wiping(accelerator):
         if private.expanded is None:
-            found = _key_pair(accelerator, private, ["pk"])
+            found = _KEY_PAIR.expand(accelerator, private, ["pk"])
         else:
             check_engine(accelerator.interface, private.set, [])
             values = {"sk": private.expanded}
@@ -235,14 +228,6 @@ def _mu(tr: bytes, message: Message, framing: Framing) -> bytes:
     return state.digest(HASH_BYTES)
 
 
-def _key_pair(accelerator: Calls, key: LatticePrivateKey, read: list[str]) -> Values:
-    """What is to be read of the key pair of the seed; the rest stays in the engine."""
-    check_engine(accelerator.interface, key.set, [name for name in read if name == "sk"])
-    assert key.seed is not None
-    values = {"xi": key.seed}
-    return accelerator.call(KEY_PAIR, values, parameter_set=key.set.name, read=read).outputs
-
-
 def _sign(
     accelerator: Calls,
     private: LatticePrivateKey,
@@ -254,7 +239,7 @@ def _sign(
     values = {"rnd": bytes(SEED_BYTES) if deterministic else secrets.token_bytes(SEED_BYTES)}
     with wiping(accelerator):
         if private.expanded is None:
-            tr = hashed(_key_pair(accelerator, private, ["pk"])["pk"], HASH_BYTES)
+            tr = hashed(_KEY_PAIR.expand(accelerator, private, ["pk"])["pk"], HASH_BYTES)
         else:
             values["sk"] = private.expanded
             tr = private.expanded[2 * SEED_BYTES :][:HASH_BYTES]

@@ -12,14 +12,16 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from coprime.calls.interface import EngineInterface, Values
+from coprime.calls.interface import EngineInterface
 
 from . import accelerators
 from .accelerators import Calls, check_set, wiping
+from .key_pairs import KeyPairCall
 from .key_sets import ML_KEM, SEED_BYTES, KeySet, MlKemKeySet
 from .keys import KeyForm, LatticePrivateKey, LatticePublicKey
 
 KEY_PAIR, ENCAPSULATE, DECAPSULATE = "ML_KEM_KEY_PAIR", "ML_KEM_ENCAPSULATE", "ML_KEM_DECAPSULATE"
+_KEY_PAIR = KeyPairCall(KEY_PAIR, public="ek", private="dk", seeds=("d", "z"), sets=ML_KEM)
 
 
 @dataclass(frozen=True)
@@ -33,18 +35,9 @@ class Encapsulation:
 def generate(
     accelerator: Calls, one: KeySet, form: KeyForm = KeyForm.SEED
 ) -> tuple[LatticePrivateKey, LatticePublicKey]:
-    """A new key pair, whose private key consists of what the form has.
-
-    ValueError as `check_engine`, and if the engine gives another private key than the seed's.
-    """
-    key = LatticePrivateKey.generate(one)
-    expanded = form is not KeyForm.SEED
-    with wiping(accelerator):
-        found = _key_pair(accelerator, key, ["ek", "dk"] if expanded else ["ek"])
-    public = LatticePublicKey(one, found["ek"])
-    if expanded:
-        key = key.with_expanded(found["dk"]).in_form(form)
-    return key, public
+    """A new key pair, whose private key consists of what the form has. ValueError as
+    `KeyPairCall.generate`."""
+    return _KEY_PAIR.generate(accelerator, one, form)
 
 
 def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicKey:
@@ -54,7 +47,7 @@ def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicK
     if private.seed is None:
         return private.software_public()
     with wiping(accelerator):
-        return LatticePublicKey(private.set, _key_pair(accelerator, private, ["ek"])["ek"])
+        return LatticePublicKey(private.set, _KEY_PAIR.expand(accelerator, private, ["ek"])["ek"])
 
 
 def encapsulate(
@@ -86,7 +79,7 @@ def decapsulate(accelerator: Calls, private: LatticePrivateKey, ciphertext: byte
     values = {"c": ciphertext}
     with wiping(accelerator):
         if private.expanded is None:
-            _key_pair(accelerator, private, [])
+            _KEY_PAIR.expand(accelerator, private, [])
         else:
             values["dk"] = private.expanded
         done = accelerator.call(DECAPSULATE, values, parameter_set=private.set.name, read=["key"])
@@ -114,11 +107,3 @@ def check_engine(interface: EngineInterface, one: KeySet, secret: Collection[str
 def _ml_kem(one: KeySet) -> MlKemKeySet:
     check_set(one, ML_KEM)
     return ML_KEM[one.name]
-
-
-def _key_pair(accelerator: Calls, key: LatticePrivateKey, read: list[str]) -> Values:
-    """What is to be read of the key pair of the seed; the rest stays in the engine."""
-    check_engine(accelerator.interface, key.set, [name for name in read if name == "dk"])
-    assert key.seed is not None
-    values = {"d": key.seed[:SEED_BYTES], "z": key.seed[SEED_BYTES:]}
-    return accelerator.call(KEY_PAIR, values, parameter_set=key.set.name, read=read).outputs
