@@ -21,7 +21,7 @@ from .instructions import (
     Tail,
     output_words,
 )
-from .large_router_twin import CLEARING, LargeSamplerTwin
+from .large_sampler_twin import CLEARING, LargeSamplerTwin
 
 
 @dataclass(frozen=True)
