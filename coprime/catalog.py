@@ -3,7 +3,8 @@
 The command line, the documentation's tables, the sweeps and the tests derive from this list.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,6 +31,15 @@ from coprime.padding.scheme import Padding
 from coprime.parameters import ChoiceParameter, Parameter
 from coprime.random.kinds import RandomSource
 from coprime.shake.family import SHAKE
+from coprime.suites import (
+    DEFAULT_ENGINES,
+    ENGINES,
+    SUITE,
+    SuiteChoice,
+    check_count,
+    engine_names,
+    split_settings,
+)
 
 if TYPE_CHECKING:
     from coprime.operations.commands import Command
@@ -42,12 +52,15 @@ __all__ = [
     "FAMILIES",
     "MAX_BITS",
     "MODULUS",
+    "SUITE",
+    "AnyDesign",
     "CallChoice",
     "CallFamily",
     "Choice",
     "ClusterChoice",
     "Family",
     "Settings",
+    "SuiteChoice",
     "call_names",
     "calls_named",
     "check_one_core",
@@ -55,6 +68,7 @@ __all__ = [
     "choose",
     "choose_calls",
     "choose_engine",
+    "choose_suite",
     "draws_random",
     "family_named",
     "is_known",
@@ -114,6 +128,9 @@ class ClusterChoice:
         return command_line(verb, CLUSTER, self.values, target)
 
 
+AnyDesign = Choice | CallChoice | ClusterChoice | SuiteChoice
+"""Whatever can be built."""
+
 NODES = ("full", "lean")
 """What a node is: `coprime.cluster.node.Node`, or `coprime.cluster.lean_node.LeanNode`."""
 
@@ -142,8 +159,13 @@ def check_settings(name: str, settings: Settings) -> None:
     if name in CALL_FAMILIES:
         CALL_FAMILIES[name].check(settings)
         return
+    if name == SUITE:
+        for engine, (family, own) in _suite_settings(settings).items():
+            with _of_engine(engine):
+                family.check(own)
+        return
     if name != CLUSTER:
-        _named(name, [*FAMILIES, *CALL_FAMILIES, CLUSTER]).check(settings)
+        _named(name, [*FAMILIES, *CALL_FAMILIES, CLUSTER, SUITE]).check(settings)
         return
     rest = texts(settings)
     family = _core_named(rest.pop("engine", "fdfm"))
@@ -185,11 +207,79 @@ def choose_calls(name: str, settings: Settings) -> CallChoice:
     """
     if name in CALL_FAMILIES:
         return CALL_FAMILIES[name].choose(settings)
+    if name == SUITE:
+        raise ValueError(f"{SUITE} has several engines, and this takes one: name its family")
     if name in FAMILIES:
         raise ValueError(
             f"{name} works on numbers, not on byte strings: name one of {', '.join(CALL_FAMILIES)}"
         )
     raise ValueError(f"no family is called {name!r}; {hint(name, CALL_FAMILIES)}")
+
+
+def choose_suite(
+    settings: Settings, lengths: "Mapping[int, Lengths] | None" = None, *, option: str = "-p "
+) -> SuiteChoice:
+    """Choose the engines of a suite: ENGINES, and parameters such as compact.max_bits.
+
+    `lengths` are of the numbers that engines hold, by the numbers of their cores; `option` is as in
+    `Family.choose`. Raises ValueError for engines that no suite has, for a parameter of none of
+    them, and as `Family.choose` and `CallFamily.choose`, with the engine's name.
+    """
+    engines: list[Choice | CallChoice] = []
+    for core, (name, (family, own)) in enumerate(_suite_settings(settings).items()):
+        with _of_engine(name):
+            if isinstance(family, CallFamily):
+                engines.append(family.choose(own))
+                continue
+            held = (lengths or {}).get(core)
+            others = [one for one in FAMILIES.values() if not _has_fixed_modulus(one)]
+            engine = family.choose(own, held, option=f"{option}{name}.", others=others)
+            engine.design  # noqa: B018  # its parameters may not go together
+            engines.append(engine)
+    return SuiteChoice(tuple(engines))
+
+
+def _suite_settings(
+    settings: Settings,
+) -> Mapping[str, tuple[Family | CallFamily, Mapping[str, str]]]:
+    """The family and the settings of each engine, by its name. ValueError as `choose_suite`."""
+    rest = texts(settings)
+    families = rest.pop(ENGINES, DEFAULT_ENGINES).split("+")
+    check_count(len(families))
+    found = [_suitable(name) for name in families]
+    names = engine_names(families)
+    own = split_settings(names, rest)
+    return {name: (family, own[name]) for name, family in zip(names, found, strict=True)}
+
+
+def _suitable(name: str) -> Family | CallFamily:
+    """The family of an engine of a suite. ValueError for one that no suite has."""
+    if name in CALL_FAMILIES:
+        return CALL_FAMILIES[name]
+    if name in (CLUSTER, SUITE):
+        raise ValueError(f"{ENGINES}: a {name} has a bus slave of its own, and is no engine")
+    if name not in FAMILIES:
+        nearest = hint(name, [*FAMILIES, *CALL_FAMILIES])
+        raise ValueError(f"{ENGINES}: no family is called {name!r}; {nearest}")
+    if _has_fixed_modulus(FAMILIES[name]):
+        raise ValueError(
+            f"{ENGINES}: {name} is made for one modulus, and a suite's engines of numbers take the"
+            " keys that software brings: build it by itself"
+        )
+    return FAMILIES[name]
+
+
+def _has_fixed_modulus(family: Family) -> bool:
+    return any(one.name == MODULUS for one in family.parameters)
+
+
+@contextmanager
+def _of_engine(name: str) -> Iterator[None]:
+    """Name the engine of a suite that a ValueError is about."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{SUITE}, engine {name}: {error}") from None
 
 
 def choose_engine(name: str, settings: Settings) -> Choice | CallChoice:
@@ -204,23 +294,21 @@ def draws_random(choice: Choice | CallChoice) -> bool:
     return choice.design.capabilities.draws
 
 
-def takes_random(
-    choice: Choice | CallChoice | ClusterChoice, paddings: Collection[Padding] = ()
-) -> bool:
+def takes_random(choice: AnyDesign, paddings: Collection[Padding] = ()) -> bool:
     """Whether an accelerator with these paddings takes random bytes."""
+    if isinstance(choice, SuiteChoice):
+        return any(takes_random(one, paddings) for one in choice.engines)
     return not isinstance(choice, ClusterChoice) and (bool(paddings) or draws_random(choice))
 
 
-def takes_stream(
-    choice: Choice | CallChoice | ClusterChoice, paddings: Collection[Padding] = ()
-) -> bool:
+def takes_stream(choice: AnyDesign, paddings: Collection[Padding] = ()) -> bool:
     """Whether it takes them from outside, by a stream."""
     if isinstance(choice, ClusterChoice) or choice.source is not RandomSource.STREAM:
         return False
     return takes_random(choice, paddings)
 
 
-_Any = TypeVar("_Any", Choice, CallChoice, Choice | ClusterChoice)
+_Any = TypeVar("_Any", Choice, CallChoice, SuiteChoice, Choice | ClusterChoice)
 
 
 def with_source(choice: _Any, source: RandomSource, paddings: Collection[Padding] = ()) -> _Any:
@@ -231,11 +319,18 @@ def with_source(choice: _Any, source: RandomSource, paddings: Collection[Padding
     if source is RandomSource.STREAM:
         return choice
     if isinstance(choice, ClusterChoice) or not takes_random(choice, paddings):
-        name = CLUSTER if isinstance(choice, ClusterChoice) else choice.family.name
         raise ValueError(
-            f"{name} with these parameters draws no random bytes: leave random={source.value} out"
+            f"{design_name(choice)} with these parameters draws no random bytes: leave"
+            f" random={source.value} out"
         )
     return replace(choice, source=source)
+
+
+def design_name(choice: AnyDesign) -> str:
+    """As on the command line: the family's, or CLUSTER, or SUITE."""
+    if isinstance(choice, ClusterChoice):
+        return CLUSTER
+    return SUITE if isinstance(choice, SuiteChoice) else choice.family.name
 
 
 def check_one_core(choice: Choice | CallChoice, what: str) -> None:
@@ -321,6 +416,8 @@ def _core_named(name: str) -> Family:
 def _named(name: str, names: Sequence[str]) -> Family:
     if name in FAMILIES:
         return FAMILIES[name]
+    if name == SUITE and SUITE not in names:
+        raise ValueError(f"{SUITE} has several engines, and this takes one: name its family")
     if name in CALL_FAMILIES:
         raise ValueError(
             f"{name} works on byte strings, and this takes an engine of numbers, such as"

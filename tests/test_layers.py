@@ -24,6 +24,7 @@ LAYERS = [
     "device",
     "flow",
     "catalog",
+    "suites",
     "bus",
     "cluster",
     "padding",

@@ -52,23 +52,29 @@ def front_end_of(
     engine: wiring.Component,
     paddings: Collection[Padding] = (),
     source: RandomSource = RandomSource.STREAM,
+    *,
+    many: bool = False,
 ) -> FrontEnd | CallFrontEnd:
     """The registers of an engine: of numbers, with these paddings, or of byte strings.
 
-    Raises TypeError for what is neither, and ValueError for paddings with byte strings, and for a
-    source of random bytes where there is nothing that draws any.
+    One of `many` has no part in the source if it draws no random bytes. Raises TypeError for what
+    is neither, and ValueError for paddings with byte strings, and for a source of random bytes
+    where there is nothing that draws any.
     """
-    if not hasattr(engine, "interface"):
-        front_end: FrontEnd | CallFrontEnd = FrontEnd(
-            capabilities_of(engine), paddings, source.code
-        )
-    elif paddings:
+    numbers = not hasattr(engine, "interface")
+    if paddings and not numbers:
         raise ValueError("an engine of byte strings has no paddings of RSA")
+    if numbers:
+        draws = bool(paddings) or capabilities_of(engine).draws
     else:
-        front_end = CallFrontEnd(interface_of(engine), source.code)
-    if source is not RandomSource.STREAM and not front_end.draws:
+        draws = interface_of(engine).draws
+    if not draws and many:
+        source = RandomSource.STREAM
+    if not draws and source is not RandomSource.STREAM:
         raise ValueError("the accelerator draws no random bytes: it takes no source of any")
-    return front_end
+    if numbers:
+        return FrontEnd(capabilities_of(engine), paddings, source.code, many=many)
+    return CallFrontEnd(interface_of(engine), source.code, many=many)
 
 
 def connect_registers(

@@ -13,11 +13,13 @@
    copy loop moves a whole number. Where CAPABILITIES.SLOTS is 1, these registers are defined,
    and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES, COMMANDS, COMMANDS_HIGH, STATUS
    (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS, CYCLES, PRODUCTS, those from
-   PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source. Where CAPABILITIES.CORES
-   is 1, too, CORES, CORE_SELECT and PENDING are defined, and all other registers, but those of
-   a random source, are those of the core that CORE_SELECT selects. While STATUS.BUSY is 1, a
-   write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND with another
-   command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY. */
+   PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source. While STATUS.BUSY is 1,
+   a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND with
+   another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY. Where
+   CAPABILITIES.CORES is 1, CORES, CORE_SELECT and PENDING are defined, too, and all other
+   registers, but those of a random source, are those of the core that CORE_SELECT selects. Each
+   core may be another engine, of numbers or with slots: FAMILY and CAPABILITIES are a core's
+   own. */
 
 /* RW. State of the accelerator, and start of the two RSA operations with the padding selected by
    PADDING. In COMPRESSION's Figure 22 DECRYPT is called E/D, BUSY is B/I and START is S. */
@@ -148,7 +150,7 @@
    generator in the hardware, which software seeds by RANDOM_SEED. */
 #define COPRIME_CAPABILITIES_SOURCE_SHIFT              21
 #define COPRIME_CAPABILITIES_SOURCE_MASK               0x00600000u
-/* R. 1 if an accelerator with slots has several cores: CORES, CORE_SELECT and PENDING are defined. */
+/* R. 1 if the accelerator has several cores: CORES, CORE_SELECT and PENDING are defined. */
 #define COPRIME_CAPABILITIES_CORES_SHIFT               23
 #define COPRIME_CAPABILITIES_CORES_MASK                0x00800000u
 

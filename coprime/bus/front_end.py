@@ -92,19 +92,26 @@ class FrontEnd(wiring.Component):
         65534, multipliers up to 15
     paddings: those that the hardware adds and removes; with any, max_length is 65 to 65280
     source: the value of CAPABILITIES.SOURCE
+    many: whether it is one of several, CAPABILITIES.CORES
 
     Members
     -------
     registers: the register port
     engine: connects to the engine
     irq: 1 while an interrupt is pending and enabled
+    pending: 1 while an interrupt is pending; only if there are `many`
     random: stream of random bytes; only with paddings, or if the engine draws random numbers
     reset_engine: resets the engine, whose command has waited for random bytes; as `random`
     source_failed: no random byte will come any more; only with a `source`
     """
 
     def __init__(
-        self, capabilities: Capabilities, paddings: Collection[Padding] = (), source: int = 0
+        self,
+        capabilities: Capabilities,
+        paddings: Collection[Padding] = (),
+        source: int = 0,
+        *,
+        many: bool = False,
     ):
         if not isinstance(capabilities, Capabilities):
             raise TypeError(f"capabilities must be Capabilities, not {capabilities!r}")
@@ -115,11 +122,12 @@ class FrontEnd(wiring.Component):
         self.capabilities = capabilities
         self.padding = PaddingControl(paddings, capabilities.max_length) if paddings else None
         self.draws = bool(paddings) or capabilities.draws
-        self.sourced = bool(source)
+        self.many, self.sourced = many, bool(source)
         ports = {
             "registers": Out(RegisterSignature()),
             "engine": In(EngineSignature(capabilities)),
             "irq": Out(1),
+            **({"pending": Out(1)} if many else {}),
             **({"random": In(stream.Signature(8)), "reset_engine": Out(1)} if self.draws else {}),
             **({"source_failed": In(1)} if source else {}),
         }
@@ -134,7 +142,7 @@ class FrontEnd(wiring.Component):
         )
         self.read = ReadMultiplexer(
             [r for r in known if r.readable],
-            identity(own, registers.IDENTIFICATION, mask_of(paddings), source),
+            identity(own, registers.IDENTIFICATION, mask_of(paddings), source, many=many),
             late={
                 "word": [registers.OUTPUT_FIFO, registers.OUTPUT_WINDOW],
                 "cycles": [registers.CYCLES],
@@ -173,6 +181,8 @@ class FrontEnd(wiring.Component):
             self._pad(m, self.padding)
         if self.draws:
             self._draw(m)
+        if self.many:
+            m.d.comb += self.pending.eq(self.status.interrupt)
         return m
 
     def _draw(self, m: Module) -> None:

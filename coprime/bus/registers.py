@@ -13,10 +13,11 @@ registers of one kind, so that a burst or a copy loop moves a whole number. Wher
 is 1, these registers are defined, and no others: IDENTIFICATION, VERSION, FAMILY, CAPABILITIES,
 COMMANDS, COMMANDS_HIGH, STATUS (to read), COMMAND, ERROR, INTERRUPT_ENABLE, INTERRUPT_STATUS,
 CYCLES, PRODUCTS, those from PARAMETER_SET to WAITING, DATA_WINDOW, and those of a random source.
-Where CAPABILITIES.CORES is 1, too, CORES, CORE_SELECT and PENDING are defined, and all other
-registers, but those of a random source, are those of the core that CORE_SELECT selects. While
-STATUS.BUSY is 1, a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to COMMAND
-with another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY.
+While STATUS.BUSY is 1, a write to PARAMETER_SET, to SLOT with a slot that is not streamed, and to
+COMMAND with another command than WIPE answers OKAY, changes nothing and sets ERROR.REFUSAL to BUSY.
+Where CAPABILITIES.CORES is 1, CORES, CORE_SELECT and PENDING are defined, too, and all other
+registers, but those of a random source, are those of the core that CORE_SELECT selects. Each core
+may be another engine, of numbers or with slots: FAMILY and CAPABILITIES are a core's own.
 """
 
 # fmt: off
@@ -54,7 +55,7 @@ CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
     Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
     Field("SLOTS", 20, 1, "R", None, "1 if the engine works on byte strings in slots, and not on numbers: PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING and DATA_WINDOW are defined, and the registers of numbers are not."),
     Field("SOURCE", 21, 2, "R", None, "Where random bytes come from. 0: the engine draws none, or they come from outside. 1: a generator in the hardware, which software seeds by RANDOM_SEED."),
-    Field("CORES", 23, 1, "R", None, "1 if an accelerator with slots has several cores: CORES, CORE_SELECT and PENDING are defined."),
+    Field("CORES", 23, 1, "R", None, "1 if the accelerator has several cores: CORES, CORE_SELECT and PENDING are defined."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
     Field("WIDTH", 0, 8, "R", None, "W, the bits of a digit."),

@@ -29,7 +29,7 @@ RANDOM_REGISTERS = (
 )
 """Registers that are defined only with a source of random bytes in the hardware."""
 CORE_REGISTERS = (registers.CORES, registers.CORE_SELECT, registers.PENDING)
-"""Registers that are defined only where an accelerator for byte strings has several cores."""
+"""Registers that are defined only where an accelerator has several cores."""
 _OPTIONAL = (
     *(*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS),
     *(*SLOT_REGISTERS, *RANDOM_REGISTERS, *CORE_REGISTERS),
@@ -73,11 +73,12 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
 
 
 def identity_fields(
-    own: Capabilities, paddings: int = 0, source: int = 0
+    own: Capabilities, paddings: int = 0, source: int = 0, *, many: bool = False
 ) -> dict[Register, dict[str, int]]:
     """Return the constant registers that describe the engine, with their fields' values.
 
-    `paddings` is the value of CAPABILITIES.PADDINGS, `source` that of CAPABILITIES.SOURCE.
+    `paddings` is the value of CAPABILITIES.PADDINGS, `source` that of CAPABILITIES.SOURCE; the
+    engine may be one of many.
     """
     commands = sum(1 << command for command in own.commands)
     more = {
@@ -98,6 +99,7 @@ def identity_fields(
             **({"CHECKED": 1} if own.checked else {}),
             **({"MORE_COMMANDS": 1} if has_more_commands(own) else {}),
             **({"SOURCE": source} if source else {}),
+            **({"CORES": 1} if many else {}),
         },
         registers.DIGITS: {
             "WIDTH": own.digit_width,
@@ -159,10 +161,15 @@ def engine_operand(own: Capabilities, word: Value) -> Value:
 
 
 def identity(
-    own: Capabilities, identification: Register, paddings: int = 0, source: int = 0
+    own: Capabilities,
+    identification: Register,
+    paddings: int = 0,
+    source: int = 0,
+    *,
+    many: bool = False,
 ) -> dict[str, int]:
     """Values of the constant registers that describe the engine, by name."""
-    return _words(identity_fields(own, paddings, source), identification)
+    return _words(identity_fields(own, paddings, source, many=many), identification)
 
 
 def call_identity(
@@ -182,15 +189,15 @@ def _words(
 
 
 def defined_registers(
-    own: Capabilities, *, padded: bool, sourced: bool = False
+    own: Capabilities, *, padded: bool, sourced: bool = False, many: bool = False
 ) -> tuple[Register | Window, ...]:
-    """The registers and windows of an accelerator, which may have a padding unit, and a source of
-    random bytes.
+    """The registers and windows of an accelerator, which may have a padding unit, a source of
+    random bytes, and several cores.
     """
     undefined = [
         *SLOT_REGISTERS,
         *(() if sourced else RANDOM_REGISTERS),
-        *CORE_REGISTERS,
+        *(() if many else CORE_REGISTERS),
         *(() if padded else PADDING_REGISTERS),
         *(() if own.checked else CHECKED_REGISTERS),
         *(() if has_more_commands(own) else COMMAND_REGISTERS),

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CallChoice, Choice, ClusterChoice
+from coprime.catalog import CallChoice, Choice, ClusterChoice, SuiteChoice
 from coprime.cells.target import Target
 from coprime.flow.files import check_writable
-from coprime.flow.kept_verilog import kept_accelerator, kept_cluster
+from coprime.flow.kept_verilog import kept_accelerator, kept_cluster, kept_suite
 from coprime.flow.parts import FRONT_END, NODE
 from coprime.flow.simulation import Chain, build_simulation, load_simulation
 from coprime.padding.scheme import Padding
@@ -175,14 +175,17 @@ class SimulatedDevice(LibrarySimulation):
 
 
 def open_simulation(
-    choice: Choice | CallChoice,
+    choice: Choice | CallChoice | SuiteChoice,
     *,
     target: Target = Target.GENERIC,
     trace: Path | None = None,
     paddings: Collection[Padding] = (),
 ) -> SimulatedDevice:
     """Simulate the accelerator that `coprime build` writes. Raises as SimulatedDevice."""
-    verilog = kept_accelerator(choice, target, paddings)
+    if isinstance(choice, SuiteChoice):
+        verilog = kept_suite(choice, target, paddings)
+    else:
+        verilog = kept_accelerator(choice, target, paddings)
     return SimulatedDevice(verilog, choice.module_name, trace=trace)
 
 

@@ -4,16 +4,24 @@ What `coprime build` writes is never taken from here.
 """
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, CallChoice, Choice, ClusterChoice, is_known
+from coprime.catalog import (
+    CLUSTER,
+    SUITE,
+    CallChoice,
+    Choice,
+    ClusterChoice,
+    SuiteChoice,
+    is_known,
+)
 from coprime.cells.target import Target
 from coprime.padding.scheme import Padding
 
 from .cache import cached, find_cached
-from .parts import accelerator_verilog, cluster_verilog
+from .parts import accelerator_verilog, cluster_verilog, suite_verilog
 from .sources import sources, sources_changed
 from .tools import tool_version
 
@@ -30,7 +38,7 @@ def kept_accelerator(
     """`accelerator_verilog` with AXI4-Lite."""
     names = (*(padding.value for padding in paddings), choice.source.value)
     return _kept(
-        choice,
+        [choice],
         (choice.family.name, *names, target.value, repr(sorted(choice.values.items()))),
         lambda: accelerator_verilog(choice, target, paddings=paddings),
     )
@@ -39,19 +47,35 @@ def kept_accelerator(
 def kept_cluster(choice: ClusterChoice, bus: Bus = Bus.AXI4_LITE) -> str:
     """`cluster_verilog` for no target."""
     return _kept(
-        choice.core,
+        [choice.core],
         (CLUSTER, bus.value, repr(sorted(choice.values.items()))),
         lambda: cluster_verilog(choice, bus=bus),
     )
 
 
-def _kept(core: Choice | CallChoice, names: tuple[str, ...], write: Callable[[], str]) -> str:
+def kept_suite(
+    choice: SuiteChoice,
+    target: Target = Target.GENERIC,
+    paddings: Collection[Padding] = (),
+) -> str:
+    """`suite_verilog` with AXI4-Lite."""
+    names = (*(padding.value for padding in paddings), choice.source.value)
+    return _kept(
+        choice.engines,
+        (SUITE, *names, target.value, repr(list(choice.values.items()))),
+        lambda: suite_verilog(choice, target, paddings=tuple(paddings)),
+    )
+
+
+def _kept(
+    engines: Sequence[Choice | CallChoice], names: tuple[str, ...], write: Callable[[], str]
+) -> str:
     """The text of a design that `names` stand for, all parameters among them.
 
     They do so only in the catalogue: a family of somebody's own may be called the same. And only
     sources that are as this process has loaded them can be what the text is kept under.
     """
-    if not is_known(core.family) or sources_changed():
+    if not all(is_known(one.family) for one in engines) or sources_changed():
         return write()
     key = (
         *(sources(), sys.version, *(f"{name} {tool_version(name)}" for name in _PACKAGES)),

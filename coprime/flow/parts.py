@@ -6,10 +6,17 @@ from functools import lru_cache
 from coprime import __version__
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.bus.axi_cluster import AxiCluster, ChainEnds
-from coprime.bus.call_cores import AxiCores, CallCore
+from coprime.bus.cores import AxiCores, CoreModule, EngineCore
 from coprime.bus.kinds import Bus
-from coprime.calls.ports import interface_of
-from coprime.catalog import CallChoice, Choice, ClusterChoice, check_one_core
+from coprime.catalog import (
+    SUITE,
+    AnyDesign,
+    CallChoice,
+    Choice,
+    ClusterChoice,
+    SuiteChoice,
+    check_one_core,
+)
 from coprime.cells.target import Target
 from coprime.cluster.chain import chain_node
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
@@ -31,6 +38,8 @@ __all__ = [
     "multiplier_verilog",
     "part_verilog",
     "refuse_paddings",
+    "suite_summary",
+    "suite_verilog",
 ]
 
 FRONT_END = "coprime_cluster_front_end"
@@ -56,12 +65,41 @@ def _accelerator_verilog(
 ) -> str:
     engine, header = choice.design.hardware(target), _header(choice, target, bus, paddings)
     if isinstance(choice, CallChoice) and choice.cores > 1:
-        core = _core_module(choice)
-        top = AxiCores(interface_of(engine), choice.cores, bus, choice.source, core=core)
+        core, name = EngineCore(engine, choice.source), _core_module(choice)
+        top = AxiCores([CoreModule(name, core.draws)] * choice.cores, bus, choice.source)
         text = to_verilog(top, choice.module_name, header=header, ports=BUS_PORTS)
-        return f"{text}\n{to_verilog(CallCore(engine, choice.source), core)}"
+        return f"{text}\n{to_verilog(core, name)}"
     hardware = AxiAccelerator(engine, bus, paddings, choice.source)
     return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
+
+
+@lru_cache(maxsize=8)
+def suite_verilog(
+    choice: SuiteChoice,
+    target: Target = Target.GENERIC,
+    bus: Bus = Bus.AXI4_LITE,
+    paddings: tuple[Padding, ...] = (),
+) -> str:
+    """Verilog of a suite with its slave on a bus; the top module is named in `choice`.
+
+    It has the module of each engine once, and engines of numbers have these paddings.
+    """
+    cores: dict[str, EngineCore] = {}
+    for name, engine in zip(choice.modules, choice.engines, strict=True):
+        if name not in cores:
+            hardware = engine.design.hardware(target)
+            own = paddings if isinstance(engine, Choice) else ()
+            cores[name] = EngineCore(hardware, choice.source, own)
+    top = AxiCores(
+        [CoreModule(name, cores[name].draws) for name in choice.modules], bus, choice.source
+    )
+    header = _suite_header(choice, target, bus, paddings)
+    return "\n".join(
+        [
+            to_verilog(top, choice.module_name, header=header, ports=BUS_PORTS),
+            *(to_verilog(core, name) for name, core in cores.items()),
+        ]
+    )
 
 
 def _core_module(choice: CallChoice) -> str:
@@ -70,7 +108,7 @@ def _core_module(choice: CallChoice) -> str:
 
 
 def build_command(
-    choice: Choice | CallChoice | ClusterChoice,
+    choice: AnyDesign,
     target: Target,
     bus: Bus,
     paddings: Collection[Padding],
@@ -161,7 +199,7 @@ def part_verilog(
 
 
 def measured_verilog(
-    choice: Choice | CallChoice | ClusterChoice,
+    choice: AnyDesign,
     part: str,
     target: Target,
     paddings: Collection[Padding] = (),
@@ -170,9 +208,12 @@ def measured_verilog(
     """Verilog to be mapped, the name of its top module, and the modules to map by themselves.
 
     A cluster is measured as a whole, whatever the part: its node, which has many instances, and its
-    front end are mapped once each. So is one of several cores of an accelerator. Raises ValueError
-    as `part_verilog`.
+    front end are mapped once each. So is one of several cores of an accelerator, and each engine of
+    a suite, which is a whole, too. Raises ValueError as `part_verilog`.
     """
+    if isinstance(choice, SuiteChoice):
+        text = suite_verilog(choice, target, bus, tuple(paddings))
+        return text, choice.module_name, tuple(dict.fromkeys(choice.modules))
     if isinstance(choice, ClusterChoice):
         refuse_paddings(paddings)
         text = cluster_verilog(choice, target, bus)
@@ -221,6 +262,27 @@ def _header(
         *(_calls(core) if isinstance(core, CallChoice) else _operations(core)),
     ]
     return "\n".join(lines)
+
+
+def _suite_header(
+    choice: SuiteChoice, target: Target, bus: Bus, paddings: Collection[Padding]
+) -> str:
+    command = build_command(choice, target, bus, paddings)
+    lines = [
+        f"{choice.module_name}: {suite_summary(choice)}",
+        f"Coprime {__version__}, Apache-2.0",
+        f"Made by: {command} -o DIR",
+    ]
+    for core, (name, engine) in enumerate(zip(choice.names, choice.engines, strict=True)):
+        own = _calls(engine) if isinstance(engine, CallChoice) else _operations(engine)
+        lines += ["", f"Core {core}, {name}: {engine.family.summary}", *own]
+    return "\n".join(lines)
+
+
+def suite_summary(choice: SuiteChoice) -> str:
+    """The suite in one line."""
+    *names, last = choice.names
+    return f"a {SUITE} of {len(choice.engines)} engines: {', '.join(names)} and {last}"
 
 
 def _operations(core: Choice) -> list[str]:

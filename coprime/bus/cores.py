@@ -1,5 +1,7 @@
-"""Many engines of byte strings, each with its registers, and what selects one of them."""
+"""Many engines of any kinds, each with its registers, and what selects one of them."""
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from amaranth.hdl import Cat, ClockSignal, Elaboratable, Instance, Module, ResetSignal, Signal
@@ -7,38 +9,64 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.bus import registers
-from coprime.bus.axi_accelerator import OnBus, with_reset
-from coprime.bus.call_front_end import CallFrontEnd
+from coprime.bus.axi_accelerator import OnBus, front_end_of, with_reset
 from coprime.bus.kinds import Bus
 from coprime.bus.port import RegisterSignature
 from coprime.bus.shared_registers import CORE_REGISTERS, number
 from coprime.calls.family import CORES
-from coprime.calls.interface import EngineInterface
-from coprime.calls.ports import interface_of
 from coprime.cells.wires import same_named
+from coprime.padding.scheme import Padding
 from coprime.parameters import check_ranges
 from coprime.random.kinds import RandomSource
 
 
-class CallCore(wiring.Component):
-    """An engine with its front end: a core.
-
-    Raises TypeError as `interface_of`.
+@dataclass(frozen=True)
+class CoreModule:
+    """The module that a core is an instance of: its name, and which ports it has.
 
     Parameters
     ----------
-    engine: a component with the ports of CallSignature and the attribute `interface`
+    name : of the module, which has the ports of EngineCore
+    draws : whether its engine, or its padding unit, takes random bytes
+    """
+
+    name: str
+    draws: bool
+
+    def signature(self, source: RandomSource) -> wiring.Signature:
+        """Its ports, where the cores have random bytes from a source."""
+        return wiring.Signature(
+            {**core_ports(source, draws=self.draws), "pending": Out(1)},
+        )
+
+
+class EngineCore(wiring.Component):
+    """An engine with its front end: a core.
+
+    Raises as `front_end_of`, but takes any source for an engine that draws no random bytes.
+
+    Parameters
+    ----------
+    engine: a component with the ports of EngineSignature and the attribute `capabilities`, or with
+        those of CallSignature and the attribute `interface`
     source: where all cores have random bytes from
+    paddings: of an engine of numbers, those that the hardware adds and removes
 
     Members
     -------
-    registers, irq, pending, random, source_failed: as of CallFrontEnd
+    registers, irq, pending, random, source_failed: as of FrontEnd or CallFrontEnd
     """
 
-    def __init__(self, engine: wiring.Component, source: RandomSource = RandomSource.STREAM):
+    def __init__(
+        self,
+        engine: wiring.Component,
+        source: RandomSource = RandomSource.STREAM,
+        paddings: Collection[Padding] = (),
+    ):
         self.engine = engine
-        self.front_end = CallFrontEnd(interface_of(engine), source.code, many=True)
-        super().__init__({**core_ports(self.front_end.interface, source), "pending": Out(1)})
+        self.front_end = front_end_of(engine, paddings, source, many=True)
+        self.draws = self.front_end.draws
+        super().__init__({**core_ports(source, draws=self.draws), "pending": Out(1)})
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -55,80 +83,75 @@ class CallCore(wiring.Component):
         return m
 
 
-def core_ports(interface: EngineInterface, source: RandomSource) -> dict[str, wiring.Member]:
+def core_ports(source: RandomSource, *, draws: bool) -> dict[str, wiring.Member]:
     """The ports of all cores together, which a core has, too."""
+    sourced = draws and source is not RandomSource.STREAM
     return {
         "registers": Out(RegisterSignature()),
         "irq": Out(1),
-        **({"random": In(stream.Signature(8))} if interface.draws else {}),
-        **({"source_failed": In(1)} if source is not RandomSource.STREAM else {}),
+        **({"random": In(stream.Signature(8))} if draws else {}),
+        **({"source_failed": In(1)} if sourced else {}),
     }
 
 
 class SharedCores(wiring.Component):
     """Cores at one register port, and the registers CORES, CORE_SELECT and PENDING, which are not
-    theirs.
+    theirs. All other registers are those of the selected core, exactly as if it were alone.
 
     An access belongs to the core that is selected in the cycle in which it begins; a write to
     CORE_SELECT waits until no read is under way. An access of these three takes one cycle; all
     others are as of one core, in cycles, too. So a core that lets an access wait holds up the
-    accesses of all, for at most 2^PATIENCE_BITS - 1 cycles.
+    accesses of all: one of byte strings for at most 2^PATIENCE_BITS - 1 cycles, one of numbers
+    while it stores an operand or clears its buffers.
 
-    A random byte goes to one core. The turn passes to the next one in each cycle in which its core
-    wants no byte, or takes one.
+    A random byte goes to one core. The turn passes to the next one of those that draw bytes in each
+    cycle in which its core wants no byte, or takes one.
 
-    The cores are instances of another module in the same Verilog text, which tools that work module
-    by module process once.
+    The cores are instances of other modules in the same Verilog text, which tools that work module
+    by module process once, however many instances there are.
 
-    Raises ValueError for `cores` out of range.
+    Raises ValueError for fewer than 2 cores, and for more than 32.
 
     Parameters
     ----------
-    interface: that of the engines
-    cores: how many, 2 to 32
+    cores: the module of each core, by its number
     source: where they have random bytes from
-    core: name of the module with the ports of CallCore
 
     Members
     -------
     registers: the register port
     irq: 1 while an interrupt of a core is pending and enabled
-    random: stream of random bytes; only if the engines draw some
-    source_failed: no random byte will come any more; only with a source in the hardware
+    random: stream of random bytes; only if a core draws some
+    source_failed: no random byte will come any more; as `random`, with a source in the hardware
     """
 
-    def __init__(
-        self,
-        interface: EngineInterface,
-        cores: int,
-        source: RandomSource = RandomSource.STREAM,
-        *,
-        core: str,
-    ):
-        check_ranges(cores=(cores, range(2, CORES.maximum + 1)))
-        self.interface, self.cores, self.source, self.core = interface, cores, source, core
-        self.draws = interface.draws
-        super().__init__(core_ports(interface, source))
+    def __init__(self, cores: Sequence[CoreModule], source: RandomSource = RandomSource.STREAM):
+        check_ranges(cores=(len(cores), range(2, CORES.maximum + 1)))
+        self.cores, self.source = tuple(cores), source
+        self.draws = any(one.draws for one in cores)
+        super().__init__(core_ports(source, draws=self.draws))
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        ports = wiring.Signature({**core_ports(self.interface, self.source), "pending": Out(1)})
-        every = [ports.create() for _ in range(self.cores)]
-        for place, one in enumerate(every):
-            m.submodules[f"core_{place}"] = Instance(self.core, **_wires(one))
+        every = [one.signature(self.source).create() for one in self.cores]
+        for place, (core, one) in enumerate(zip(self.cores, every, strict=True)):
+            m.submodules[f"core_{place}"] = Instance(core.name, **_wires(one))
         m.d.comb += self.irq.eq(Cat(one.irq for one in every).any())
         self._select(m, every)
-        if self.draws:
-            self._share_random(m, every)
-        if self.source is not RandomSource.STREAM:
-            m.d.comb += [one.source_failed.eq(self.source_failed) for one in every]
+        drawing = [one for core, one in zip(self.cores, every, strict=True) if core.draws]
+        if len(drawing) == 1:
+            connect(m, flipped(self.random), drawing[0].random)
+        elif drawing:
+            _share_random(m, self.random, drawing)
+        if drawing and self.source is not RandomSource.STREAM:
+            m.d.comb += [one.source_failed.eq(self.source_failed) for one in drawing]
         return m
 
     def _select(self, m: Module, every: list[Any]) -> None:
         """Connect the register port to the selected core."""
         port = self.registers
-        selected = Signal(range(self.cores))
+        selected = Signal(range(len(self.cores)))
         own_write, own_read = Signal(), Signal()
         m.d.comb += [
             own_write.eq(port.write_address == number(registers.CORE_SELECT)),
@@ -153,7 +176,7 @@ class SharedCores(wiring.Component):
                         port.read_error.eq(one.registers.read_error),
                     ]
         with m.If(own_write):
-            known = port.write_data < self.cores
+            known = port.write_data < len(self.cores)
             m.d.comb += [port.write_ready.eq(~port.read), port.write_error.eq(~known)]
             with m.If(port.write & port.write_ready & known):
                 m.d.sync += selected.eq(port.write_data)
@@ -161,27 +184,28 @@ class SharedCores(wiring.Component):
             m.d.comb += [port.read_ready.eq(1), port.read_error.eq(0)]
             with m.Switch(port.read_address):
                 with m.Case(number(registers.CORES)):
-                    m.d.comb += port.read_data.eq(self.cores)
+                    m.d.comb += port.read_data.eq(len(self.cores))
                 with m.Case(number(registers.CORE_SELECT)):
                     m.d.comb += port.read_data.eq(selected)
                 with m.Default():
                     m.d.comb += port.read_data.eq(Cat(one.pending for one in every))
 
-    def _share_random(self, m: Module, every: list[Any]) -> None:
-        """Give each random byte to one core."""
-        turn = Signal(range(self.cores))
-        wants = Signal()  # the core whose turn it is
-        for one in every:
-            m.d.comb += one.random.payload.eq(self.random.payload)
-        with m.Switch(turn):
-            for place, one in enumerate(every):
-                with m.Case(place):
-                    m.d.comb += [one.random.valid.eq(self.random.valid), wants.eq(one.random.ready)]
-        m.d.comb += self.random.ready.eq(wants)
-        with m.If(~wants | self.random.valid):
-            m.d.sync += turn.eq(turn + 1)
-            with m.If(turn == self.cores - 1):
-                m.d.sync += turn.eq(0)
+
+def _share_random(m: Module, random: Any, every: Sequence[Any]) -> None:
+    """Give each random byte to one of several cores."""
+    turn = Signal(range(len(every)))
+    wants = Signal()  # the core whose turn it is
+    for one in every:
+        m.d.comb += one.random.payload.eq(random.payload)
+    with m.Switch(turn):
+        for place, one in enumerate(every):
+            with m.Case(place):
+                m.d.comb += [one.random.valid.eq(random.valid), wants.eq(one.random.ready)]
+    m.d.comb += random.ready.eq(wants)
+    with m.If(~wants | random.valid):
+        m.d.sync += turn.eq(turn + 1)
+        with m.If(turn == len(every) - 1):
+            m.d.sync += turn.eq(0)
 
 
 def _wires(core: Any) -> dict[str, Any]:
@@ -198,7 +222,7 @@ class AxiCores(OnBus):
 
     Parameters
     ----------
-    interface, cores, core: as of SharedCores
+    cores: as of SharedCores
     bus: the slave's
     source: where random bytes come from
 
@@ -209,14 +233,11 @@ class AxiCores(OnBus):
 
     def __init__(
         self,
-        interface: EngineInterface,
-        cores: int,
+        cores: Sequence[CoreModule],
         bus: Bus = Bus.AXI4_LITE,
         source: RandomSource = RandomSource.STREAM,
-        *,
-        core: str,
     ):
-        super().__init__(SharedCores(interface, cores, source, core=core), bus, source)
+        super().__init__(SharedCores(cores, source), bus, source)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
