@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
-from amaranth.hdl import Elaboratable, Module, ResetInserter
+from amaranth.hdl import ClockSignal, Elaboratable, Instance, Module, ResetInserter, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
@@ -17,15 +17,21 @@ from coprime.padding.scheme import Padding
 from coprime.random.kinds import RandomSource
 
 from .kinds import Bus
-from .random_registers import RandomRegisters
+from .random_registers import NOISE_PORTS, NoiseRegisters, RandomRegisters
 
 RANDOM = "s_axis_random_"
+NOISE = "noise_"
 Slave = AXI4 | AXI4Lite
 
 
 def random_ports() -> dict[str, wiring.Member]:
     """The AXI4-Stream that random bytes come by."""
     return {f"{RANDOM}tdata": In(8), f"{RANDOM}tvalid": In(1), f"{RANDOM}tready": Out(1)}
+
+
+def noise_ports() -> dict[str, wiring.Member]:
+    """The ports that connect a noise source outside, as RingOscillators is one."""
+    return {f"{NOISE}{name}": member for name, member in NOISE_PORTS.items()}
 
 
 def bus_signature(bus: Bus) -> wiring.Signature:
@@ -82,21 +88,44 @@ def connect_registers(
     registers: wiring.PureInterface,
     front_end: Any,
     source: RandomSource,
+    noise: wiring.PureInterface | str | None = None,
     inserter: Callable[[Elaboratable], Elaboratable] = lambda component: component,
 ) -> None:
     """Connect a register port to a front end, past the registers of a source if there is one.
 
-    `inserter` wraps that, as ResetInserter does.
+    `noise` is what gives raw samples to a TRNG: the ports of `noise_ports`, or the name of a module
+    with those of RingOscillators. `inserter` wraps the source, as ResetInserter does.
     """
     if source is RandomSource.STREAM:
         connect(m, registers, front_end.registers)
         return
-    own = RandomRegisters()
+    own = NoiseRegisters() if source is RandomSource.TRNG else RandomRegisters()
+    if isinstance(own, NoiseRegisters):
+        _connect_noise(m, own.noise, noise)
     m.submodules.random = inserter(own)
     connect(m, registers, own.registers)
     connect(m, own.others, front_end.registers)
     connect(m, own.random, front_end.random)
     m.d.comb += front_end.source_failed.eq(own.failed)
+
+
+def _connect_noise(m: Module, own: Any, noise: Any) -> None:
+    """Connect the ports, or an instance of the module."""
+    if isinstance(noise, str):
+        m.submodules.noise = Instance(
+            noise,
+            i_clk=ClockSignal(),
+            i_rst=ResetSignal(),
+            i_enable=own.enable,
+            o_valid=own.valid,
+            o_sample=own.sample,
+        )
+        return
+    m.d.comb += [
+        noise.noise_enable.eq(own.enable),
+        own.valid.eq(noise.noise_valid),
+        own.sample.eq(noise.noise_sample),
+    ]
 
 
 def with_reset(engine: wiring.Component, front_end: FrontEnd | CallFrontEnd) -> Elaboratable:
@@ -117,22 +146,25 @@ class OnBus(wiring.Component):
         true
     bus: the slave's
     source: where random bytes come from
+    noise: as of AxiAccelerator
 
     Members
     -------
-    s_axi_*, irq, s_axis_random_*: as AxiAccelerator
+    s_axi_*, irq, s_axis_random_*, noise_*: as AxiAccelerator
     """
 
-    def __init__(self, front_end: Any, bus: Bus, source: RandomSource):
+    def __init__(self, front_end: Any, bus: Bus, source: RandomSource, noise: str | None = None):
         if not isinstance(bus, Bus):
             raise TypeError(f"bus must be a Bus, not {bus!r}")
         self.front_end, self.bus, self.source = front_end, bus, source
         self.slave = bus_slave(bus)
+        self.noise = noise
         self.streams = front_end.draws and source is RandomSource.STREAM
         ports = {
             **flat_ports(bus_signature(bus)),
             "irq": Out(1),
             **(random_ports() if self.streams else {}),
+            **(noise_ports() if source is RandomSource.TRNG and noise is None else {}),
         }
         super().__init__(ports)
 
@@ -140,7 +172,7 @@ class OnBus(wiring.Component):
         """Add the slave, and connect it."""
         front_end = self.front_end
         m.submodules[self.bus.name.lower()] = self.slave
-        connect_registers(m, self.slave.registers, front_end, self.source)
+        connect_registers(m, self.slave.registers, front_end, self.source, self.noise or self)
         connect_ports(m, self, self.slave)
         m.d.comb += self.irq.eq(front_end.irq)
         if self.streams:
@@ -163,6 +195,8 @@ class AxiAccelerator(OnBus):
     bus: the slave's
     paddings: those that the hardware adds and removes
     source: where random bytes come from
+    noise: name of a module with the ports of RingOscillators, which is in the same Verilog text,
+        for a source that is a TRNG; None: the noise source is outside
 
     Members
     -------
@@ -172,6 +206,8 @@ class AxiAccelerator(OnBus):
     irq: interrupt, active high, as long as it is pending and enabled
     s_axis_random_*: AXI4-Stream of random bytes, each of which is used once; only with paddings or
         with an engine that draws random numbers, and only if they come from there
+    noise_enable, noise_valid, noise_sample: the noise source runs; it gives a raw sample, a bit, in
+        a cycle; only if it is outside
     """
 
     def __init__(
@@ -180,8 +216,9 @@ class AxiAccelerator(OnBus):
         bus: Bus = Bus.AXI4_LITE,
         paddings: Collection[Padding] = (),
         source: RandomSource = RandomSource.STREAM,
+        noise: str | None = None,
     ):
-        super().__init__(front_end_of(engine, paddings, source), bus, source)
+        super().__init__(front_end_of(engine, paddings, source), bus, source, noise)
         self.engine = engine
 
     def elaborate(self, platform: object) -> Elaboratable:

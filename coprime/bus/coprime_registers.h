@@ -147,7 +147,8 @@
 #define COPRIME_CAPABILITIES_SLOTS_SHIFT               20
 #define COPRIME_CAPABILITIES_SLOTS_MASK                0x00100000u
 /* R. Where random bytes come from. 0: the engine draws none, or they come from outside. 1: a
-   generator in the hardware, which software seeds by RANDOM_SEED. */
+   generator in the hardware, which software seeds by RANDOM_SEED. 2: the same, seeded by a
+   noise source in the hardware. */
 #define COPRIME_CAPABILITIES_SOURCE_SHIFT              21
 #define COPRIME_CAPABILITIES_SOURCE_MASK               0x00600000u
 /* R. 1 if the accelerator has several cores: CORES, CORE_SELECT and PENDING are defined. */
@@ -433,9 +434,27 @@
 /* R. 1 while a byte is wanted and there is none. */
 #define COPRIME_RANDOM_STATUS_WANTED_SHIFT             3
 #define COPRIME_RANDOM_STATUS_WANTED_MASK              0x00000008u
+/* R. 1 if too many samples of the noise source were equal to those 1 to 8 before, one after the
+   other, which fails a test. Bits 4 to 8 are 0 unless CAPABILITIES.SOURCE is 2; a restart
+   clears them. */
+#define COPRIME_RANDOM_STATUS_REPEATED_SHIFT           4
+#define COPRIME_RANDOM_STATUS_REPEATED_MASK            0x00000010u
+/* R. 1 if too many of 1,024 samples were equal to the first one, which fails a test. */
+#define COPRIME_RANDOM_STATUS_UNEQUAL_SHIFT            5
+#define COPRIME_RANDOM_STATUS_UNEQUAL_MASK             0x00000020u
+/* R. 1 if no sample came for 65,536 cycles, which fails a test. */
+#define COPRIME_RANDOM_STATUS_LATE_SHIFT               6
+#define COPRIME_RANDOM_STATUS_LATE_MASK                0x00000040u
+/* R. 1 in the test mode, in which the source gives no byte. */
+#define COPRIME_RANDOM_STATUS_EXPOSED_SHIFT            7
+#define COPRIME_RANDOM_STATUS_EXPOSED_MASK             0x00000080u
+/* R. 1 if RANDOM_SAMPLES holds 1,024 samples. */
+#define COPRIME_RANDOM_STATUS_SAMPLED_SHIFT            8
+#define COPRIME_RANDOM_STATUS_SAMPLED_MASK             0x00000100u
 
-/* W. A write loads the next word of seed material. The access waits while the source works, at
-   most some thousand cycles. Words after the 48th are dropped. */
+/* W. Defined only where CAPABILITIES.SOURCE is 1. A write loads the next word of seed material.
+   The access waits while the source works, at most some thousand cycles. Words after the 48th
+   are dropped. */
 #define COPRIME_RANDOM_SEED                            0xE4u
 /* W. 4 bytes of seed material, the first one most significant. */
 #define COPRIME_RANDOM_SEED_DATA_SHIFT                 0
@@ -443,15 +462,22 @@
 
 /* W. A write seeds or restarts the source. Other writes have no effect. */
 #define COPRIME_RANDOM_CONTROL                         0xE8u
-/* W. 1: the loaded words seed the source. If it has no seed these are an entropy input of 32 bytes
-   or more, a nonce of 16 bytes and, if wanted, a personalization string, in at least 12 words;
-   otherwise an entropy input and, if wanted, an additional input, in at least 8 words. Fewer
-   words are dropped, and seed nothing. */
+/* W. 1: the loaded words seed the source, where CAPABILITIES.SOURCE is 1. If it has no seed these
+   are an entropy input of 32 bytes or more, a nonce of 16 bytes and, if wanted, a
+   personalization string, in at least 12 words; otherwise an entropy input and, if wanted, an
+   additional input, in at least 8 words. Fewer words are dropped, and seed nothing. */
 #define COPRIME_RANDOM_CONTROL_SEED_SHIFT              0
 #define COPRIME_RANDOM_CONTROL_SEED_MASK               0x00000001u
-/* W. 1: the source forgets everything, and tests itself again. */
+/* W. 1: the source forgets everything, and tests itself again. It ends the test mode. */
 #define COPRIME_RANDOM_CONTROL_RESTART_SHIFT           1
 #define COPRIME_RANDOM_CONTROL_RESTART_MASK            0x00000002u
+/* W. 1: the next 1,024 samples of the noise source go to RANDOM_SAMPLES, where CAPABILITIES.SOURCE
+   is 2, and are used for nothing else. The first time the source enters the test mode: it
+   forgets everything, gives no byte, and the noise source stops for at least a cycle and starts
+   again. Health tests stand still until RESTART, after which the source needs a seed of samples
+   that come then. */
+#define COPRIME_RANDOM_CONTROL_EXPOSE_SHIFT            2
+#define COPRIME_RANDOM_CONTROL_EXPOSE_MASK             0x00000004u
 
 /* R. The requests, of 128 bytes each, that the source has made since it was seeded. */
 #define COPRIME_RANDOM_REQUESTS                        0xECu
@@ -469,6 +495,14 @@
 /* W. 32 bits of the number. */
 #define COPRIME_PADDING_WINDOW_DATA_SHIFT              0
 #define COPRIME_PADDING_WINDOW_DATA_MASK               0xFFFFFFFFu
+
+/* R. Defined only where CAPABILITIES.SOURCE is 2. 1,024 samples of the noise source, one after the
+   other as they came, before any processing; 0 while RANDOM_STATUS.SAMPLED is 0. */
+#define COPRIME_RANDOM_SAMPLES                         0x180u
+#define COPRIME_RANDOM_SAMPLES_WORDS                   32
+/* R. 32 samples of a bit each; the first one is the most significant. */
+#define COPRIME_RANDOM_SAMPLES_DATA_SHIFT              0
+#define COPRIME_RANDOM_SAMPLES_DATA_MASK               0xFFFFFFFFu
 
 /* RW. Defined only where CAPABILITIES.SLOTS is 1. Only the order of accesses matters, not their
    addresses. A word that the engine neither takes nor gives at once makes the access wait, for

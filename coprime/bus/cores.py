@@ -225,10 +225,11 @@ class AxiCores(OnBus):
     cores: as of SharedCores
     bus: the slave's
     source: where random bytes come from
+    noise: as of AxiAccelerator
 
     Members
     -------
-    s_axi_*, irq, s_axis_random_*: as AxiAccelerator
+    s_axi_*, irq, s_axis_random_*, noise_*: as AxiAccelerator
     """
 
     def __init__(
@@ -236,8 +237,9 @@ class AxiCores(OnBus):
         cores: Sequence[CoreModule],
         bus: Bus = Bus.AXI4_LITE,
         source: RandomSource = RandomSource.STREAM,
+        noise: str | None = None,
     ):
-        super().__init__(SharedCores(cores, source), bus, source)
+        super().__init__(SharedCores(cores, source), bus, source, noise)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

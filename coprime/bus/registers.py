@@ -54,7 +54,7 @@ CAPABILITIES = Register("CAPABILITIES", 0x4C, "R", "Features of the engine.", (
     Field("CHECKED", 18, 1, "R", None, "1 if RSA_PRIVATE needs E, the public exponent, with which the engine checks the result before it can be read: a wrong result is wiped, and the command ends with FAULT. RSA_PRIVATE then consumes Y and M_POWER, which must be loaded again for another command."),
     Field("MORE_COMMANDS", 19, 1, "R", None, "1 if the engine implements a command with a code over 7: COMMANDS and COMMANDS_HIGH are defined."),
     Field("SLOTS", 20, 1, "R", None, "1 if the engine works on byte strings in slots, and not on numbers: PARAMETER_SET, SLOT, SLOT_LENGTH, COMPLETE, WAITING and DATA_WINDOW are defined, and the registers of numbers are not."),
-    Field("SOURCE", 21, 2, "R", None, "Where random bytes come from. 0: the engine draws none, or they come from outside. 1: a generator in the hardware, which software seeds by RANDOM_SEED."),
+    Field("SOURCE", 21, 2, "R", None, "Where random bytes come from. 0: the engine draws none, or they come from outside. 1: a generator in the hardware, which software seeds by RANDOM_SEED. 2: the same, seeded by a noise source in the hardware."),
     Field("CORES", 23, 1, "R", None, "1 if the accelerator has several cores: CORES, CORE_SELECT and PENDING are defined."),
 ))
 DIGITS = Register("DIGITS", 0x50, "R", "The digits into which the engine divides operands. Software needs them for the operands that it precomputes.", (
@@ -114,14 +114,21 @@ RANDOM_STATUS = Register("RANDOM_STATUS", 0xE0, "R", "Defined only where CAPABIL
     Field("STATE", 0, 2, "R", 0, "0: it tests itself or is being seeded. 1: it waits for seed material, the first, or after 65,536 requests. 2: it gives bytes. 3: a test has failed, and it gives no byte until it is restarted."),
     Field("AGES", 2, 1, "R", 0, "1 if at least half of the requests have been made after which it needs new seed material."),
     Field("WANTED", 3, 1, "R", 0, "1 while a byte is wanted and there is none."),
+    Field("REPEATED", 4, 1, "R", 0, "1 if too many samples of the noise source were equal to those 1 to 8 before, one after the other, which fails a test. Bits 4 to 8 are 0 unless CAPABILITIES.SOURCE is 2; a restart clears them."),
+    Field("UNEQUAL", 5, 1, "R", 0, "1 if too many of 1,024 samples were equal to the first one, which fails a test."),
+    Field("LATE", 6, 1, "R", 0, "1 if no sample came for 65,536 cycles, which fails a test."),
+    Field("EXPOSED", 7, 1, "R", 0, "1 in the test mode, in which the source gives no byte."),
+    Field("SAMPLED", 8, 1, "R", 0, "1 if RANDOM_SAMPLES holds 1,024 samples."),
 ))
-RANDOM_SEED = Register("RANDOM_SEED", 0xE4, "W", "A write loads the next word of seed material. The access waits while the source works, at most some thousand cycles. Words after the 48th are dropped.", (Field("DATA", 0, 32, "W", 0, "4 bytes of seed material, the first one most significant."),))
+RANDOM_SEED = Register("RANDOM_SEED", 0xE4, "W", "Defined only where CAPABILITIES.SOURCE is 1. A write loads the next word of seed material. The access waits while the source works, at most some thousand cycles. Words after the 48th are dropped.", (Field("DATA", 0, 32, "W", 0, "4 bytes of seed material, the first one most significant."),))
 RANDOM_CONTROL = Register("RANDOM_CONTROL", 0xE8, "W", "A write seeds or restarts the source. Other writes have no effect.", (
-    Field("SEED", 0, 1, "W", 0, "1: the loaded words seed the source. If it has no seed these are an entropy input of 32 bytes or more, a nonce of 16 bytes and, if wanted, a personalization string, in at least 12 words; otherwise an entropy input and, if wanted, an additional input, in at least 8 words. Fewer words are dropped, and seed nothing."),
-    Field("RESTART", 1, 1, "W", 0, "1: the source forgets everything, and tests itself again."),
+    Field("SEED", 0, 1, "W", 0, "1: the loaded words seed the source, where CAPABILITIES.SOURCE is 1. If it has no seed these are an entropy input of 32 bytes or more, a nonce of 16 bytes and, if wanted, a personalization string, in at least 12 words; otherwise an entropy input and, if wanted, an additional input, in at least 8 words. Fewer words are dropped, and seed nothing."),
+    Field("RESTART", 1, 1, "W", 0, "1: the source forgets everything, and tests itself again. It ends the test mode."),
+    Field("EXPOSE", 2, 1, "W", 0, "1: the next 1,024 samples of the noise source go to RANDOM_SAMPLES, where CAPABILITIES.SOURCE is 2, and are used for nothing else. The first time the source enters the test mode: it forgets everything, gives no byte, and the noise source stops for at least a cycle and starts again. Health tests stand still until RESTART, after which the source needs a seed of samples that come then."),
 ))
 RANDOM_REQUESTS = Register("RANDOM_REQUESTS", 0xEC, "R", "The requests, of 128 bytes each, that the source has made since it was seeded.", (Field("COUNT", 0, 32, "R", 0, "0 to 65,536."),))
 PADDING_WINDOW = Window("PADDING_WINDOW", 0x100, "W", "Four numbers of 32 bytes, 8 words each, least significant word first. 0..7: SHA-256 of the private exponent, encoded in as many bytes as the modulus has; the message that replaces a wrong PKCS1 padding is derived from it. 8..15: SHA-256 of OAEP's label. 16..23: PSS's salt, in the upper bytes of the number. 24..31: SHA-256 of the message whose signature is verified. WIPE and a reset clear all of them. Signing overwrites the last one.", (Field("DATA", 0, 32, "W", 0, "32 bits of the number."),), 32)
+RANDOM_SAMPLES = Window("RANDOM_SAMPLES", 0x180, "R", "Defined only where CAPABILITIES.SOURCE is 2. 1,024 samples of the noise source, one after the other as they came, before any processing; 0 while RANDOM_STATUS.SAMPLED is 0.", (Field("DATA", 0, 32, "R", 0, "32 samples of a bit each; the first one is the most significant."),), 32)
 DATA_WINDOW = Window("DATA_WINDOW", 0x200, "RW", "Defined only where CAPABILITIES.SLOTS is 1. Only the order of accesses matters, not their addresses. A word that the engine neither takes nor gives at once makes the access wait, for at most 1,023 cycles. Then it answers OKAY without effect, and ERROR.REFUSAL becomes NOT_READY. While ERROR.REFUSAL is not 0, no word is taken or given: those before a refused one have been, which SLOT_LENGTH shows, and none after it.", (Field("DATA", 0, 32, "RW", 0, "Written: the next 4 bytes of the slot that is being loaded, the first one least significant. Read: the next 4 bytes of the slot that is being read; beyond its last byte 0. A word more than SLOT_LENGTH has, or 0 bytes to read or write, set ERROR.REFUSAL to KEY_OVERRUN, and read as 0."),), 128)
 INPUT_WINDOW = Window("INPUT_WINDOW", 0x400, "W", "Word k of the input buffer, 4 * k bytes from the start of the window; word 0 is the least significant. A write has the effect of writing INPUT_FIFO and then WRITE_ADDRESS: INPUT_FIFO holds the word afterwards.", (Field("DATA", 0, 32, "W", 0, "32 bits of the input. A word at or above ceil(MAX_LENGTH.MODULUS / 32) stores nothing and sets ERROR.REFUSAL to ADDRESS. Words beyond the window can be written by WRITE_ADDRESS only."),), 256)
 OUTPUT_WINDOW = Window("OUTPUT_WINDOW", 0x800, "R", "Word k of the result, 4 * k bytes from the start of the window; word 0 is the least significant. READ_ADDRESS is neither used nor changed.", (Field("DATA", 0, 32, "R", 0, "32 bits of the result; 0 if OUTPUT_LENGTH is 0 or the word is beyond the result. Words beyond the window can be read by READ_ADDRESS only."),), 256)
@@ -138,6 +145,6 @@ REGISTERS: tuple[Register, ...] = (
 """All registers except the windows, by address."""
 
 WINDOWS: tuple[Window, ...] = (
-    PADDING_WINDOW, DATA_WINDOW, INPUT_WINDOW, OUTPUT_WINDOW, KEY_WINDOW,
+    PADDING_WINDOW, RANDOM_SAMPLES, DATA_WINDOW, INPUT_WINDOW, OUTPUT_WINDOW, KEY_WINDOW,
 )
 """All data windows, by address."""

@@ -23,11 +23,19 @@ SLOT_REGISTERS = (
     *(registers.COMPLETE, registers.WAITING, registers.DATA_WINDOW),
 )
 """Registers and windows that are defined only for engines of byte strings."""
-RANDOM_REGISTERS = (
+SEEDED_REGISTERS = (
     *(registers.RANDOM_STATUS, registers.RANDOM_SEED, registers.RANDOM_CONTROL),
     registers.RANDOM_REQUESTS,
 )
-"""Registers that are defined only with a source of random bytes in the hardware."""
+"""Registers of a source of random bytes in the hardware that software seeds."""
+NOISE_REGISTERS: tuple[Register | Window, ...] = (
+    *(registers.RANDOM_STATUS, registers.RANDOM_CONTROL, registers.RANDOM_REQUESTS),
+    registers.RANDOM_SAMPLES,
+)
+"""Registers, and a window, of one that seeds itself."""
+RANDOM_REGISTERS = tuple(dict.fromkeys((*SEEDED_REGISTERS, *NOISE_REGISTERS)))
+"""All that are defined only with a source in the hardware."""
+_BY_SOURCE = ((), SEEDED_REGISTERS, NOISE_REGISTERS)  # by the value of CAPABILITIES.SOURCE
 CORE_REGISTERS = (registers.CORES, registers.CORE_SELECT, registers.PENDING)
 """Registers that are defined only where an accelerator has several cores."""
 _OPTIONAL = (
@@ -189,14 +197,14 @@ def _words(
 
 
 def defined_registers(
-    own: Capabilities, *, padded: bool, sourced: bool = False, many: bool = False
+    own: Capabilities, *, padded: bool, source: int = 0, many: bool = False
 ) -> tuple[Register | Window, ...]:
     """The registers and windows of an accelerator, which may have a padding unit, a source of
-    random bytes, and several cores.
+    random bytes, and several cores: `source` is the value of CAPABILITIES.SOURCE.
     """
     undefined = [
         *SLOT_REGISTERS,
-        *(() if sourced else RANDOM_REGISTERS),
+        *(one for one in RANDOM_REGISTERS if one not in _BY_SOURCE[source]),
         *(() if many else CORE_REGISTERS),
         *(() if padded else PADDING_REGISTERS),
         *(() if own.checked else CHECKED_REGISTERS),
@@ -222,11 +230,11 @@ CALL_REGISTERS: tuple[Register | Window, ...] = tuple(
 """The registers and windows of an accelerator for byte strings; STATUS can only be read."""
 
 
-def defined_call_registers(*, sourced: bool, many: bool = False) -> tuple[Register | Window, ...]:
+def defined_call_registers(*, source: int, many: bool = False) -> tuple[Register | Window, ...]:
     """The same of one that may have a source of random bytes, and several cores."""
     known = {
         *CALL_REGISTERS,
-        *(RANDOM_REGISTERS if sourced else ()),
+        *_BY_SOURCE[source],
         *(CORE_REGISTERS if many else ()),
     }
     return tuple(one for one in (*registers.REGISTERS, *registers.WINDOWS) if one in known)

@@ -9,6 +9,7 @@ from coprime.cells.target import Target
 from coprime.explore import design_figures
 from coprime.package.manifest import check_replaceable
 from coprime.package.package import check_design, write_package
+from coprime.random.kinds import UNMEASURED, RandomSource
 
 from .key_files import take_modulus
 from .options import (
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")
     if options.measure and target is Target.GENERIC:
         raise ValueError("--measure needs another --target: generic Verilog has no area")
-    check_design(choice, paddings)
+    check_design(choice, paddings, target)
     check_folder("-o", options.output)
     if not options.force:
         check_replaceable(options.output)
@@ -51,9 +52,11 @@ def run(options: argparse.Namespace) -> None:
     if options.random is None and takes_random(choice, paddings):
         _note(
             "the design takes random bytes, and a command that does waits until s_axis_random_*"
-            " gives some: --random seeded builds a generator in; --random stream says that you"
-            " connect one"
+            " gives some: --random seeded builds a generator in that software seeds, trng one that"
+            " seeds itself; --random stream says that you connect one"
         )
+    if options.random is RandomSource.TRNG:
+        _note(UNMEASURED)
 
 
 def _note(what: str) -> None:

@@ -206,7 +206,8 @@ def add_random(parser: Parser) -> None:
         type=_source,
         metavar="SOURCE",
         help="where random bytes come from, for designs that draw some: stream, from outside;"
-        " seeded, a generator in the hardware that software seeds (stream)",
+        " seeded, a generator in the hardware that software seeds; trng, one that noise in the"
+        " hardware seeds (stream)",
     )
 
 

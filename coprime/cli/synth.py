@@ -9,6 +9,7 @@ from coprime.cells.target import Target
 from coprime.explore.measure import Area, PartToMap, estimate_gates, measure_area
 from coprime.flow.board import BoardResult
 from coprime.flow.boards import board_named
+from coprime.flow.noise_module import check_noise
 from coprime.flow.part_names import PARTS, UNIT_GATE
 from coprime.flow.parts import part_verilog
 from coprime.soc.board_files import BoardProject, build_board, build_board_cluster
@@ -59,6 +60,8 @@ def run(options: argparse.Namespace) -> None:
     if options.target == UNIT_GATE:
         _estimate(options, chosen_engine(options, f"--target {UNIT_GATE}"))
         return
+    if not isinstance(choice, ClusterChoice):
+        check_noise(choice.source, Target(options.target))
     announce(choice)
     with progress(f"mapping {options.family}"):
         area = area_of(options)

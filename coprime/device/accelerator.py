@@ -20,7 +20,7 @@ from coprime.device.jobs import (
     value_of,
     words_of,
 )
-from coprime.device.source import Entropy, SeededSource
+from coprime.device.source import AcceleratorSource, Entropy
 from coprime.engine.contract import Command, Error, Length, Operand
 
 __all__ = [
@@ -101,7 +101,7 @@ class Accelerator(EngineDriver):
         entropy: Entropy = os.urandom,
     ):
         super().__init__(device, registers.IDENTIFICATION)
-        self.source = SeededSource(device, entropy)
+        self.source = AcceleratorSource(device, entropy)
         self._timeout = timeout
         self._predict = predict
         self._memory = EngineContents()

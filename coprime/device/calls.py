@@ -24,7 +24,7 @@ from coprime.device.base import (
     write_block,
 )
 from coprime.device.jobs import EngineError, IdentificationError
-from coprime.device.source import Entropy, SeededSource
+from coprime.device.source import AcceleratorSource, Entropy
 from coprime.engine.capabilities import Error
 
 __all__ = ["CallAccelerator", "CallResult", "RunningCall"]
@@ -124,7 +124,7 @@ class CallAccelerator:
         self._predict = predict
         self._set: str | None = None
         self._identify()
-        self.source = SeededSource(device, entropy)
+        self.source = AcceleratorSource(device, entropy)
 
     def call(
         self,

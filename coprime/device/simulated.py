@@ -23,7 +23,7 @@ from .base import (
     check_block,
     check_value,
 )
-from .library import LibrarySimulation
+from .noise import NoisySimulation
 
 __all__ = ["SimulatedDevice", "open_cluster", "open_simulation"]
 
@@ -32,7 +32,7 @@ __all__ = ["SimulatedDevice", "open_cluster", "open_simulation"]
 _CHUNK = 1 << 20
 
 
-class SimulatedDevice(LibrarySimulation):
+class SimulatedDevice(NoisySimulation):
     """A Device made of Verilog. It starts after a reset; the clock runs only while a method does.
 
     Parameters

@@ -22,6 +22,7 @@ from coprime.cluster.chain import chain_node
 from coprime.fixed_modulus.fixed_design import FixedModulusDesign
 from coprime.padding.scheme import Padding
 
+from .noise_module import noise_module, with_noise
 from .part_names import PARTS, WORDS
 from .port_comments import BUS_PORTS
 from .verilog import to_verilog
@@ -54,7 +55,8 @@ def accelerator_verilog(
 ) -> str:
     """Verilog of the accelerator with its slave on a bus; the top module is named in `choice`.
 
-    Of several cores it has the module of one, and an instance for each.
+    Of several cores it has the module of one, and an instance for each. Raises ValueError for a
+    noise source that the target does not have.
     """
     return _accelerator_verilog(choice, target, bus, tuple(paddings))
 
@@ -63,14 +65,17 @@ def accelerator_verilog(
 def _accelerator_verilog(
     choice: Choice | CallChoice, target: Target, bus: Bus, paddings: tuple[Padding, ...]
 ) -> str:
+    noise = noise_module(choice.source, target, choice.module_name)
     engine, header = choice.design.hardware(target), _header(choice, target, bus, paddings)
     if isinstance(choice, CallChoice) and choice.cores > 1:
         core, name = EngineCore(engine, choice.source), _core_module(choice)
-        top = AxiCores([CoreModule(name, core.draws)] * choice.cores, bus, choice.source)
+        top = AxiCores([CoreModule(name, core.draws)] * choice.cores, bus, choice.source, noise)
         text = to_verilog(top, choice.module_name, header=header, ports=BUS_PORTS)
-        return f"{text}\n{to_verilog(core, name)}"
-    hardware = AxiAccelerator(engine, bus, paddings, choice.source)
-    return to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
+        text = f"{text}\n{to_verilog(core, name)}"
+    else:
+        hardware = AxiAccelerator(engine, bus, paddings, choice.source, noise)
+        text = to_verilog(hardware, choice.module_name, header=header, ports=BUS_PORTS)
+    return with_noise(text, noise, target)
 
 
 @lru_cache(maxsize=8)
@@ -90,16 +95,17 @@ def suite_verilog(
             hardware = engine.design.hardware(target)
             own = paddings if isinstance(engine, Choice) else ()
             cores[name] = EngineCore(hardware, choice.source, own)
-    top = AxiCores(
-        [CoreModule(name, cores[name].draws) for name in choice.modules], bus, choice.source
-    )
+    noise = noise_module(choice.source, target, choice.module_name)
+    modules = [CoreModule(name, cores[name].draws) for name in choice.modules]
+    top = AxiCores(modules, bus, choice.source, noise)
     header = _suite_header(choice, target, bus, paddings)
-    return "\n".join(
+    text = "\n".join(
         [
             to_verilog(top, choice.module_name, header=header, ports=BUS_PORTS),
             *(to_verilog(core, name) for name, core in cores.items()),
         ]
     )
+    return with_noise(text, noise, target)
 
 
 def _core_module(choice: CallChoice) -> str:

@@ -27,6 +27,9 @@ BUS_PORTS = {
     "s_axis_random_tdata": "random byte",
     "s_axis_random_tvalid": "random byte is offered",
     "s_axis_random_tready": "random byte is taken",
+    "noise_enable": "the noise source runs",
+    "noise_valid": "a raw sample of the noise source comes",
+    "noise_sample": "raw sample",
     **{
         f"s_axi_{channel}{signal}": meaning
         for channel in _CHANNELS

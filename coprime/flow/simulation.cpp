@@ -5,7 +5,8 @@
 //
 // The bus is AXI4-Lite; with BURSTS it is AXI4, and blocks of registers move in bursts.
 //
-// With RANDOM, it takes random bytes from the system, after those that it was given.
+// With RANDOM, it takes random bytes from the system, after those that it was given. With NOISE, it
+// has a modelled noise source.
 //
 // With NUMBER_WIDTH, Vmodel is the front end of a chain and class Vnode is one of its nodes. As
 // many Vnode as are asked for are connected here, in place of the wires of the whole design.
@@ -30,6 +31,7 @@
 
 #include "Vmodel.h"
 #include "Vmodel___024root.h"
+#include "noise.h"
 #include "verilated.h"
 #ifdef NUMBER_WIDTH
 #include "Vnode.h"
@@ -414,6 +416,7 @@ struct Simulation {
 #endif
     Nodes nodes;
     Randomness randomness;
+    Noise noise;
     uint64_t cycles = 0;
     uint64_t access_limit;
 #if VM_TRACE
@@ -491,6 +494,7 @@ struct Simulation {
         model.eval();
         dump(1);
         randomness.step(model, taken);
+        noise.step(model);
         count_cycle();
     }
 
@@ -507,6 +511,7 @@ struct Simulation {
         model.s_axi_aclk = 1;
         Vmodel___024root___eval(model.rootp);
         randomness.step(model, taken);
+        noise.step(model);
         count_cycle();
 #else
         settle();
@@ -672,6 +677,16 @@ uint64_t coprime_cycles(const Simulation* simulation) { return simulation->cycle
 // The next random bytes, in place of any that were given before; after them come the system's.
 void coprime_random(Simulation* simulation, const uint8_t* bytes, uint64_t count) {
     simulation->randomness.give(simulation->model, bytes, count);
+}
+
+// A model of the noise source, and its next samples, of 0 or 1 each: see noise.h.
+void coprime_noise(Simulation* simulation, double ones, double stays, double drift,
+                   uint32_t repeats, uint32_t period, uint64_t seed) {
+    simulation->noise.set(ones, stays, drift, repeats, period, seed);
+}
+
+void coprime_give_noise(Simulation* simulation, const uint8_t* samples, uint64_t count) {
+    simulation->noise.give(samples, count);
 }
 
 #ifdef REGISTERS

@@ -22,6 +22,7 @@ from .tool_errors import ToolError
 from .tools import Compiler, find_compiler, run_tool, run_yosys, tool_version, verilator_root
 
 _WRAPPER = Path(__file__).with_name("simulation.cpp")
+_NOISE = Path(__file__).with_name("noise.h")  # wrappers include it
 _LIBRARY = "simulation.so"
 _OPTIMIZATION = "-O1"
 """Unless CXX has another. Measured: -O2, -O3 and newer instruction sets add nothing, and take half
@@ -64,6 +65,16 @@ _REGISTER = re.compile(
 """A declaration up to where it may be given its first value."""
 
 
+NOISE_FUNCTIONS: Mapping[str, tuple[type | None, list[type]]] = {
+    "noise": (
+        None,
+        [ctypes.c_void_p, *[ctypes.c_double] * 3, *[ctypes.c_uint32] * 2, ctypes.c_uint64],
+    ),
+    "give_noise": (None, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64]),
+}
+"""Types of the functions of a modelled noise source, without their prefix."""
+
+
 @dataclass(frozen=True)
 class Chain:
     """A front end and `length` nodes behind each other, in a ring, in place of one top module.
@@ -103,7 +114,8 @@ def build_simulation(
 
     `top` is a module with the ports of an accelerator: s_axi_aclk, s_axi_aresetn, the five channels
     of AXI4-Lite, or of AXI4 with IDs of up to 8 bits, with 12-bit addresses and 32-bit data, irq;
-    and, if it has the AXI4-Stream s_axis_random_*, that gets random bytes of the operating system.
+    and, if it has the AXI4-Stream s_axis_random_*, that gets random bytes of the operating system;
+    the ports noise_* are connected to a model of a noise source.
     Or it is a Chain, whose length does not matter here: one library simulates all lengths. With
     `trace` it can also write waveforms, which makes it slower. With `wiped` it overwrites memory
     before it returns it, for simulated devices with keys to hide. If `verilog` is what
@@ -189,7 +201,7 @@ def build_library(
             _verilate(folder, name, module, trace)
             for name, (module, _) in zip(("model", "node"), modules, strict=False)
         ]
-        defined = macros(models)
+        defined = [*macros(models), *_port_macros(models[0], {"noise_valid": "-DNOISE"})]
         names = ("PREVIOUS_CLOCK", "PREVIOUS_NODE_CLOCK")
         for model, (_, clock), name in zip(models, modules, names, strict=False):
             defined += _one_clock(model, clock, name)
@@ -206,6 +218,7 @@ def build_library(
             *(
                 *(f"-I{model.name}" for model in models),
                 f"-DVM_TRACE={int(trace)}",
+                f"-I{_NOISE.parent}",
                 *defined,
                 *options,
             ),
@@ -219,7 +232,7 @@ def build_library(
             shutil.rmtree(model)
             unit.unlink()
 
-    recipe = [path.read_text("utf-8") for path in (Path(__file__), wrapper)]
+    recipe = [path.read_text("utf-8") for path in (Path(__file__), wrapper, _NOISE)]
     named = [name for module in modules for name in module]
     key = (*tools, *recipe, str(trace), *options, *named, verilog)
     return cached("simulation", key, build) / _LIBRARY
@@ -227,7 +240,12 @@ def build_library(
 
 def _bus_macros(models: Sequence[Path]) -> list[str]:
     known = {"s_axi_awlen": "-DBURSTS", "s_axis_random_tdata": "-DRANDOM"}
-    return [macro for port, macro in known.items() if _port_width(models[0], port) is not None]
+    return _port_macros(models[0], known)
+
+
+def _port_macros(model: Path, known: Mapping[str, str]) -> list[str]:
+    """The macros of those ports that the model has."""
+    return [macro for port, macro in known.items() if _port_width(model, port) is not None]
 
 
 def load_simulation(library: Path) -> ctypes.CDLL:
@@ -247,6 +265,7 @@ def load_simulation(library: Path) -> ctypes.CDLL:
         "run": (None, [handle, count]),
         "cycles": (count, [handle]),
         "random": (None, [handle, ctypes.c_char_p, count]),
+        **NOISE_FUNCTIONS,
         "trace_open": (ctypes.c_int, [handle, ctypes.c_char_p]),
         "trace_close": (None, [handle]),
         "registers": (count, [handle]),

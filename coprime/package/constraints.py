@@ -20,8 +20,15 @@ CONSTRAINTS = {
 
 
 def files(own: Description) -> Mapping[str, str]:
-    """The constraints of the clock."""
+    """The constraints of the clock, and of ring oscillators."""
     suffix, goal = CONSTRAINTS[own.target]
     mhz = goal if own.clock_mhz is None else own.clock_mhz
     text = filled("constraints.j2", own=own, suffix=suffix, mhz=mhz)
-    return {f"{own.name}{suffix}": text}
+    rings = noise_files(own)
+    noise = {path: filled("noise.xdc.j2", own=own) for path in rings}
+    return {f"{own.name}{suffix}": text, **noise}
+
+
+def noise_files(own: Description) -> tuple[str, ...]:
+    """Paths of the constraints of ring oscillators, for Vivado."""
+    return (f"{own.name}_noise.xdc",) if own.trng and own.target is Target.XC7 else ()

@@ -14,16 +14,18 @@ from amaranth.lib import wiring
 from coprime import __version__
 from coprime.bus import registers
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.axi_accelerator import bus_signature, random_ports
+from coprime.bus.axi_accelerator import bus_signature, noise_ports, random_ports
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Field, Register
 from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
+from coprime.flow.noise_module import NOISE_MODEL
 from coprime.flow.parts import build_command
 from coprime.padding.scheme import Padding
 from coprime.parameters import AnyParameter
 from coprime.random.generator import Generator
 from coprime.random.kinds import RandomSource
+from coprime.random.seeder import START_SAMPLES
 
 from .figures import Figures
 from .sheet import Cell
@@ -271,6 +273,31 @@ class Description:
         return self.source is not RandomSource.STREAM
 
     @property
+    def seeded(self) -> bool:
+        """Whether software seeds that."""
+        return self.source is RandomSource.SEEDED
+
+    @property
+    def trng(self) -> bool:
+        """Whether noise seeds that."""
+        return self.source is RandomSource.TRNG
+
+    @property
+    def noise_ports(self) -> bool:
+        """Whether there are ports for a noise source outside."""
+        return self.trng and self.target is Target.GENERIC
+
+    @property
+    def noise_samples(self) -> int:
+        """Raw samples from a reset to the first seed."""
+        return START_SAMPLES
+
+    @property
+    def noise_model(self) -> str:
+        """The macro of a simulation that has a model of the noise source."""
+        return NOISE_MODEL
+
+    @property
     def source_cycles(self) -> int:
         """Cycles from a reset until a source in the hardware can be seeded."""
         return Generator.start_cycles()
@@ -293,6 +320,7 @@ class Description:
             for name, member in {
                 **flat_ports(bus_signature(self.bus)),
                 **(random_ports() if self.random else {}),
+                **(noise_ports() if self.noise_ports else {}),
             }.items()
         ]
         return [*found, Port("irq", True, 1)]

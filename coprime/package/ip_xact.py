@@ -12,6 +12,7 @@ from coprime.bus.axi4_lite import PREFIX
 from coprime.bus.axi_accelerator import RANDOM
 
 from . import drivers
+from .constraints import noise_files
 from .description import Description
 from .testbench.folder import simulation_sources
 from .xml import filled_xml, written
@@ -42,6 +43,7 @@ def component(
         namespace=namespace,
         interfaces=interfaces,
         simulation=simulation_sources(own),
+        constraints=noise_files(own),
         software=(*own.headers, *drivers.files(own)),
         vivado=vivado,
         **values,

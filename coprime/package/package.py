@@ -7,6 +7,7 @@ from coprime.bus.kinds import Bus
 from coprime.catalog import CallChoice, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.files import write_file
+from coprime.flow.noise_module import check_noise
 from coprime.flow.parts import refuse_paddings
 from coprime.padding.scheme import Padding
 
@@ -66,11 +67,17 @@ def package(own: Description) -> Mapping[str, str]:
 
 
 def check_design(
-    choice: Choice | CallChoice | ClusterChoice, paddings: Collection[Padding] = ()
+    choice: Choice | CallChoice | ClusterChoice,
+    paddings: Collection[Padding] = (),
+    target: Target = Target.GENERIC,
 ) -> None:
-    """Raise ValueError for paddings of what has none: a cluster, an engine of byte strings."""
+    """Raise ValueError for paddings of what has none: a cluster, an engine of byte strings; and for
+    a noise source that the target has not.
+    """
     if isinstance(choice, ClusterChoice):
         refuse_paddings(paddings)
+    else:
+        check_noise(choice.source, target)
     if isinstance(choice, CallChoice) and paddings:
         raise ValueError(f"{choice.family.name} works on byte strings: leave --padding out")
 
@@ -93,7 +100,7 @@ def write_package(
     FileExistsError, before any is, if one would replace a file that the user wrote or changed,
     unless `force` is set, and ValueError as `check_design`.
     """
-    check_design(choice, paddings)
+    check_design(choice, paddings, target)
     contents = package(describe(choice, target, bus, paddings, clock_mhz, figures))
     if not force:
         check_replaceable(folder, contents)

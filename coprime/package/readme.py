@@ -11,6 +11,7 @@ _PURPOSES = {
     "*_instance.vh": "instantiation template in Verilog",
     "*_instance.vhd": "instantiation template in VHDL: a package with the component",
     "*_ooc.xdc": "Vivado: constraints for synthesis out of context",
+    "*_noise.xdc": "Vivado: constraints of the ring oscillators",
     "*.lpf": "nextpnr-ecp5, Diamond: constraints",
     "*.sdc": "constraints for tools that read Synopsys Design Constraints",
     "coprime_cluster_registers.h": "software in C: the cluster's register map",

@@ -10,6 +10,7 @@ class RandomSource(enum.Enum):
 
     STREAM = "stream"
     SEEDED = "seeded"
+    TRNG = "trng"
 
     @property
     def code(self) -> int:
@@ -25,7 +26,15 @@ class RandomSource(enum.Enum):
 _TITLES = {
     RandomSource.STREAM: "from outside, by s_axis_random_*",
     RandomSource.SEEDED: "Hash_DRBG of SP 800-90A with SHA-256, seeded by software",
+    RandomSource.TRNG: "Hash_DRBG of SP 800-90A with SHA-256, seeded by a noise source",
 }
+
+
+UNMEASURED = (
+    "random bytes are seeded by noise whose entropy has not been measured on any device: measure it"
+    " on yours, with coprime assess entropy"
+)
+"""What who uses a TRNG must know."""
 
 
 def parse_source(text: str) -> RandomSource:

@@ -11,6 +11,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.model.hash_drbg import STRENGTH_BITS
+from coprime.model.health import WINDOW
 
 from .health import HealthTests
 from .steps import SEED_WORDS
@@ -20,6 +21,17 @@ MATERIAL_BITS = SEED_WORDS * _WORD_BITS
 """Raw samples in the material of a seed."""
 ENTROPY = Fraction(STRENGTH_BITS * 3 // 2, MATERIAL_BITS)
 """Bits of min-entropy of a sample with which a seed has an entropy input and a nonce."""
+
+START_SAMPLES = WINDOW + MATERIAL_BITS
+"""Raw samples from a restart up to the first seed: the tests at start drop theirs."""
+
+
+def first_material(samples: bytes) -> bytes:
+    """The material of the first seed, from the START_SAMPLES raw samples after a restart, a byte of
+    0 or 1 each; for tests. They must be 8 cycles apart or more, lest some be dropped.
+    """
+    bits = "".join(map(str, samples[WINDOW:START_SAMPLES]))
+    return int(bits, 2).to_bytes(MATERIAL_BITS // 8)
 
 
 class NoiseSeeder(wiring.Component):

@@ -13,12 +13,17 @@ from coprime.device.call_cores import CallCores
 from coprime.device.call_scheduler import CallScheduler
 from coprime.device.calls import CallAccelerator
 from coprime.device.jobs import EngineError
-from coprime.device.simulated import open_simulation
+from coprime.device.noise import NoiseModel
+from coprime.device.simulated import SimulatedDevice, open_simulation
+from coprime.device.source import AcceleratorSource
 from coprime.engine.capabilities import Error
 from coprime.model.hash_drbg import HashDrbg
 from coprime.random.kinds import RandomSource
 from coprime.random.programs import SEED_LEAST
+from coprime.random.seeder import START_SAMPLES, first_material
 from coprime.random.steps import REQUEST_BYTES, WORD_BYTES
+
+_FAST, _SLOW = 8, 50_000  # cycles from a sample of modelled noise to the next
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +95,17 @@ def run_call(
 
     Inputs that are not in `values` are drawn from the seed. Of these the engine draws itself those
     that it can, from a random source that gives it the same bytes, or from one in the hardware
-    that is seeded with bytes drawn from the seed, too. Raises EngineError, before
-    anything is built, if the hardware would refuse.
+    that is seeded with bytes, or modelled noise, drawn from the seed, too. Raises EngineError,
+    before anything is built, if the hardware would refuse.
     """
     design = choice.design
     interface = design.interface
     inputs = {**_drawn(call, parameter_set, seed, values), **values}
     drawn = [name for name in call.inputs if name in call.optional and name not in values]
     material = Random(seed).randbytes(SEED_LEAST * WORD_BYTES)
+    noise = bytes(Random(seed).choices((0, 1), k=START_SAMPLES))
+    if choice.source is RandomSource.TRNG:
+        material = first_material(noise)
     if choice.source is not RandomSource.STREAM:
         source = _requests(material)
         inputs |= {name: bytes(islice(source, len(inputs[name]))) for name in drawn}
@@ -110,6 +118,8 @@ def run_call(
         device.progress = progress
         device.give_random(random)
         driver = CallAccelerator(device, interface, entropy=lambda _: material)
+        if choice.source is RandomSource.TRNG:
+            seed_by_noise(device, noise)
         start, before = time.perf_counter(), device.cycles
         result = driver.call(call.name, loaded, parameter_set=parameter_set)
         seconds, clock = time.perf_counter() - start, device.cycles - before
@@ -128,6 +138,16 @@ def run_call(
         seconds=seconds,
         cycles_per_second=clock / seconds,
     )
+
+
+def seed_by_noise(device: SimulatedDevice, samples: bytes) -> None:
+    """Let a TRNG seed itself with these START_SAMPLES samples, and hardly ever afterwards."""
+    device.set_noise(NoiseModel(period=0))
+    AcceleratorSource(device).restart()
+    device.give_noise(samples)
+    device.set_noise(NoiseModel(period=_FAST))
+    device.run(_FAST * (START_SAMPLES + 1))
+    device.set_noise(NoiseModel(period=_SLOW))
 
 
 def _requests(material: bytes) -> Iterator[int]:

@@ -6,10 +6,13 @@ from amaranth.hdl import ClockDomain, Elaboratable, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from coprime.bus.axi_accelerator import noise_ports
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.catalog import CallChoice, Choice, check_one_core
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.flow.verilog import to_verilog
+from coprime.random.kinds import RandomSource
 
 MODULE_NAME = "coprime_serial_board"
 
@@ -21,11 +24,13 @@ class SerialBoard(wiring.Component):
     -------
     clk (1 bit, in)
     rx, tx (1 bit each, in and out): the wires, 1 at rest
+    noise_enable, noise_valid, noise_sample : as of SerialAccelerator
     """
 
     def __init__(self, accelerator: SerialAccelerator):
         self.accelerator = accelerator
-        super().__init__({"clk": In(1), "rx": In(1), "tx": Out(1, init=1)})
+        self.noise = noise_ports() if accelerator.source is RandomSource.TRNG else {}
+        super().__init__({"clk": In(1), "rx": In(1), "tx": Out(1, init=1), **self.noise})
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Make the clock domain, with its reset."""
@@ -40,6 +45,11 @@ class SerialBoard(wiring.Component):
             accelerator.rx.eq(self.rx),
             self.tx.eq(accelerator.tx),
         ]
+        if self.noise:
+            m.d.comb += [
+                *same_named(self, accelerator, "noise_enable"),
+                *same_named(accelerator, self, "noise_valid", "noise_sample"),
+            ]
         return m
 
 

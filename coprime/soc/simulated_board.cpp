@@ -1,5 +1,5 @@
 // A C interface around a Verilated board with the pins clk, rx and tx: bytes go in and come out, bit
-// by bit at the baud of a UART. All other inputs are 0.
+// by bit at the baud of a UART. With NOISE, it has a modelled noise source. All other inputs are 0.
 //
 // Compiled together with what Verilator makes of the board (class Vmodel). The clock ticks in here
 // only. Times are in eighths of a clock cycle, as bits need not be whole cycles.
@@ -11,6 +11,7 @@
 
 #include "Vmodel.h"
 #include "Vmodel___024root.h"
+#include "noise.h"
 #include "verilated.h"
 
 void Vmodel___024root___eval(Vmodel___024root*);
@@ -75,6 +76,7 @@ struct Board {
     std::unique_ptr<Vmodel> model;
     Sender sender;
     Receiver receiver;
+    Noise noise;
     uint64_t cycles = 0;
     uint64_t busy = 0;  // cycles in which a byte was on one of the wires
 
@@ -109,6 +111,7 @@ struct Board {
         model->clk = 1;
         model->eval();
 #endif
+        noise.step(*model);
         receiver.sample(model->tx);
         ++cycles;
         busy += sender.sending || receiver.next >= 0;
@@ -154,6 +157,16 @@ EXPORT uint64_t coprime_board_take(void* handle, char* data, uint64_t size) {
     const uint64_t count = received.copy(data, size);
     received.erase(0, count);
     return count;
+}
+
+// A model of the noise source, and its next samples, of 0 or 1 each: see noise.h.
+EXPORT void coprime_board_noise(void* handle, double ones, double stays, double drift,
+                                uint32_t repeats, uint32_t period, uint64_t seed) {
+    board(handle).noise.set(ones, stays, drift, repeats, period, seed);
+}
+
+EXPORT void coprime_board_give_noise(void* handle, const uint8_t* samples, uint64_t count) {
+    board(handle).noise.give(samples, count);
 }
 
 EXPORT uint64_t coprime_board_cycles(void* handle) { return board(handle).cycles; }

@@ -15,8 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from coprime.device.base import Closing
-from coprime.device.library import LibrarySimulation
-from coprime.flow.simulation import build_library, load_library
+from coprime.device.noise import NoisySimulation
+from coprime.flow.simulation import NOISE_FUNCTIONS, build_library, load_library
 
 _WRAPPER = Path(__file__).with_name("simulated_board.cpp")
 _PARTS = 8
@@ -33,8 +33,9 @@ def frame_of(byte: int) -> int:
     return 1 << 9 | byte << 1
 
 
-class SimulatedBoard(LibrarySimulation):
-    """A design with the pins clk, rx and tx, cycle by cycle. All other inputs are 0.
+class SimulatedBoard(NoisySimulation):
+    """A design with the pins clk, rx and tx, cycle by cycle; noise_* are a modelled noise source.
+    All other inputs are 0.
 
     Parameters
     ----------
@@ -200,5 +201,6 @@ def _load(path: Path) -> ctypes.CDLL:
         "cycles": (count, [handle]),
         "busy": (count, [handle]),
         "broken": (count, [handle]),
+        **NOISE_FUNCTIONS,
     }
     return load_library(path, "coprime_board", types)

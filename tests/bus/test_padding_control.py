@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.bus import registers
 from coprime.bus.axi_accelerator import AxiAccelerator
 from coprime.device.simulated import SimulatedDevice
-from coprime.device.source import SeededSource
+from coprime.device.source import AcceleratorSource
 from coprime.engine.contract import Command, Error, Operand
 from coprime.flow.verilog import to_verilog
 from coprime.model.hash_drbg import HashDrbg
@@ -436,7 +436,7 @@ def test_names_and_codes():
 @pytest.mark.matrix
 def test_wipe_ends_a_padding_that_waits_for_random_bytes():
     machine = Copying((Padding.OAEP,), source=RandomSource.SEEDED)
-    source = SeededSource(machine.device, lambda size: bytes(size))
+    source = AcceleratorSource(machine.device, lambda size: bytes(size))
     machine.load(BITS)
     machine.put(b"message")
     machine.set(SCHEME=Scheme.OAEP)

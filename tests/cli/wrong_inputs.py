@@ -128,6 +128,8 @@ WRONG = {
         "build shake --random seeded -o x",
         "synth lattice --board ulx3s --random seeded -o board",
         "build cluster --random seeded -o x",
+        "build lattice --random trng --target nexus -o x",
+        "synth lattice --random trng --target gatemate",
         "build lattice --random sedeed -o x",
         "build fdfm --clock 0 -o x",
         "build fdfm --measure -o x",

@@ -14,7 +14,7 @@ from coprime.device.accelerator import Accelerator
 from coprime.device.base import BusError, DeviceError
 from coprime.device.calls import CallAccelerator
 from coprime.device.simulated import SimulatedDevice, open_simulation
-from coprime.device.source import SeededSource
+from coprime.device.source import AcceleratorSource
 from coprime.engine.contract import Command, Error
 from coprime.flow.simulation import build_simulation
 from coprime.flow.verilog import to_verilog
@@ -66,7 +66,7 @@ def test_the_driver_seeds_it_from_the_system_before_the_first_command(device):
 
 
 def test_seeds_are_mixed_and_a_restart_forgets_them(device):
-    source = SeededSource(device)
+    source = AcceleratorSource(device)
     source.seed(MATERIAL)
     source.seed(LONG)
     model = HashDrbg(MATERIAL)
@@ -79,7 +79,7 @@ def test_seeds_are_mixed_and_a_restart_forgets_them(device):
 
 
 def test_a_seed_of_a_wrong_length_is_refused(device):
-    source = SeededSource(device)
+    source = AcceleratorSource(device)
     for size in (47, 196):
         with pytest.raises(ValueError, match=f"not {size}"):
             source.seed(bytes(size))
@@ -105,8 +105,8 @@ def test_a_command_waits_until_it_is_seeded(device):
 
 def test_there_are_no_registers_of_it_without_it():
     with SimulatedDevice(verilog(RandomSource.STREAM), NAME) as device:
-        assert SeededSource(device).kind is RandomSource.STREAM
-        SeededSource(device).prepare()
+        assert AcceleratorSource(device).kind is RandomSource.STREAM
+        AcceleratorSource(device).prepare()
         for register in RANDOM_REGISTERS:
             with pytest.raises(BusError):
                 device.read32(register.address)

@@ -806,6 +806,19 @@ static void run(const char *name)
 
         printf("%d", coprime_seed(&driver, material, (uint32_t)size));
         free(material);
+    } else if (strcmp(name, "source_failed") == 0) {
+        printf("0 0%x", (unsigned)coprime_source_failed(&driver));
+    } else if (strcmp(name, "restart_source") == 0) {
+        printf("%d", coprime_restart_source(&driver));
+    } else if (strcmp(name, "begin_samples") == 0) {
+        printf("%d", coprime_begin_samples(&driver));
+    } else if (strcmp(name, "next_samples") == 0) {
+        uint32_t samples[COPRIME_SAMPLE_WORDS] = {0};
+
+        printf("%d", coprime_next_samples(&driver, samples));
+        for (unsigned i = 0; i < COPRIME_SAMPLE_WORDS; ++i) {
+            printf(" 0%x", (unsigned)samples[i]);
+        }
     } else if (strcmp(name, "limit") == 0) {
         limit = decimal();
         driver.wait = simulated_wait;

@@ -15,11 +15,14 @@ from coprime.catalog import choose_calls
 from coprime.cells.target import Target
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
+from coprime.model.health import HealthModel
 from coprime.package.describe import describe
 from coprime.package.package import package, write_package
 from coprime.package.predicted import PredictedOnce
+from coprime.package.testbench.random_bytes import noise_samples
 from coprime.padding.scheme import Padding
 from coprime.random.kinds import RandomSource
+from coprime.random.seeder import ENTROPY
 from tests.calls.vault import INTERFACE, VAULT
 from tests.drivers.harness import CALLS, DRIVER, compile_c
 from tests.package import test_example as example
@@ -51,6 +54,33 @@ def test_the_testbench_with_a_source_in_the_hardware_passes(tmp_path):
     write_package(choice, Target.GENERIC, tmp_path)
     assert "s_axis_random" not in (tmp_path / f"{choice.module_name}.v").read_text()
     assert_passes(tmp_path)
+
+
+@pytest.mark.clients
+def test_the_testbench_with_modelled_noise_passes(tmp_path):
+    """With ports for a noise source, and with ring oscillators of a target, which it replaces."""
+    choice = replace(VAULT, source=RandomSource.TRNG)
+    for target in (Target.GENERIC, Target.XC7):
+        folder = tmp_path / target.value
+        write_package(choice, target, folder)
+        text = (folder / f"{choice.module_name}.v").read_text()
+        assert ("inverter_3_10" in text) == (target is Target.XC7)
+        assert ("noise_valid" in text) == (target is Target.GENERIC)
+        assert_passes(folder, "verilator")
+
+
+def test_a_package_says_that_no_entropy_has_been_measured():
+    own = describe(replace(VAULT, source=RandomSource.TRNG), Target.XC7)
+    files = package(own)
+    for path in ("README.md", "doc/data_sheet.md", own.verilog):
+        assert "has not been measured on any device" in files[path].replace("been\n   ", "been ")
+    rings = f"{own.name}_noise.xdc"
+    assert "ALLOW_COMBINATORIAL_LOOPS" in files[rings] and rings in files["component.xml"]
+
+
+def test_modelled_noise_passes_the_tests_of_noise():
+    model = HealthModel(ENTROPY)
+    assert not any(map(model.take, noise_samples()))
 
 
 CORES = VAULT.family.choose({"cores": "3"})

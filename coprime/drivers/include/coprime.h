@@ -107,7 +107,8 @@ struct coprime {
     bool equal_primes;         /* Both primes are loaded with the length of the longer one. */
     bool checked;              /* coprime_private checks its result with the public exponent. */
     uint32_t paddings;         /* In hardware: bit 0 PKCS #1 v1.5, bit 1 OAEP, bit 2 PSS. */
-    uint32_t source;           /* Of random bytes: as CAPABILITIES.SOURCE. 1: coprime_seed seeds it. */
+    uint32_t source;           /* Of random bytes: as CAPABILITIES.SOURCE. 1: coprime_seed seeds it;
+                                  2: it seeds itself by noise. */
 
     /* Private to the driver. */
     uint32_t held;             /* Bit k is 1 if the engine has the operand with number k. */
@@ -327,6 +328,26 @@ bool coprime_needs_seed(const struct coprime *driver);
    may be running. Errors: COPRIME_ERROR_SIZE; COPRIME_ERROR_UNSUPPORTED if there is no source, or none
    that takes a seed; COPRIME_ERROR_RANDOM if its test has failed. */
 int coprime_seed(struct coprime *driver, const uint8_t *material, uint32_t size);
+
+/* Whether a test of the random source in the hardware has failed: commands that take random bytes then
+   end with COPRIME_ERROR_SOURCE, until coprime_restart_source. False if there is no source. */
+bool coprime_source_failed(const struct coprime *driver);
+
+/* The random source in the hardware forgets everything, and tests itself again; a test mode ends.
+   Errors: COPRIME_ERROR_UNSUPPORTED if there is no source. */
+int coprime_restart_source(struct coprime *driver);
+
+/* Words of coprime_next_samples, with 32 raw samples each. */
+#define COPRIME_SAMPLE_WORDS 32u
+
+/* Raw samples of a noise source in the hardware, to measure its entropy. coprime_begin_samples begins
+   the test mode, with the first samples after the start of the noise source; coprime_next_samples
+   waits for the next 1,024, which came one after the other, and begins to collect others. A word's
+   first sample is its most significant bit. In the test mode the source gives no byte, and commands
+   that take some wait; coprime_restart_source ends it. Errors: COPRIME_ERROR_UNSUPPORTED without a
+   noise source; COPRIME_ERROR_RANDOM if no samples come, or outside the test mode. */
+int coprime_begin_samples(struct coprime *driver);
+int coprime_next_samples(struct coprime *driver, uint32_t samples[COPRIME_SAMPLE_WORDS]);
 
 /* Whether a command waits for random bytes: STATUS.RANDOM, with slots WAITING.RANDOM. With `wait` that gives up, or in another
    function, coprime_wipe then ends the command. */

@@ -1144,10 +1144,10 @@ int coprime_padded_private(struct coprime *driver, const struct coprime_padding 
     return run_padded(driver, padding, true, input, input_size, output, output_size);
 }
 
-/* CAPABILITIES.SOURCE of a source that software seeds; RANDOM_STATUS.STATE; reads after which a source
-   is taken to be out of order. */
-enum { SEEDED_SOURCE = 1 };
-enum { SOURCE_TESTING, SOURCE_UNSEEDED, SOURCE_READY };
+/* CAPABILITIES.SOURCE of a source that software seeds, and of one that noise does;
+   RANDOM_STATUS.STATE; reads after which a source is taken to be out of order. */
+enum { SEEDED_SOURCE = 1, NOISE_SOURCE = 2 };
+enum { SOURCE_TESTING, SOURCE_UNSEEDED, SOURCE_READY, SOURCE_FAILED };
 enum { SOURCE_POLLS = 100000 };
 
 static uint32_t source_state(uint32_t status)
@@ -1209,6 +1209,53 @@ int coprime_seed(struct coprime *driver, const uint8_t *material, uint32_t size)
         return COPRIME_ERROR_DEVICE;
     }
     return source_state(status) == SOURCE_READY ? COPRIME_ERROR_NONE : COPRIME_ERROR_RANDOM;
+}
+
+bool coprime_source_failed(const struct coprime *driver)
+{
+    return driver->source && source_state(read(driver, COPRIME_RANDOM_STATUS)) == SOURCE_FAILED;
+}
+
+int coprime_restart_source(struct coprime *driver)
+{
+    if (!driver->source) {
+        return COPRIME_ERROR_UNSUPPORTED;
+    }
+    write(driver, COPRIME_RANDOM_CONTROL, COPRIME_RANDOM_CONTROL_RESTART_MASK);
+    return COPRIME_ERROR_NONE;
+}
+
+int coprime_begin_samples(struct coprime *driver)
+{
+    if (driver->source != NOISE_SOURCE) {
+        return COPRIME_ERROR_UNSUPPORTED;
+    }
+    write(driver, COPRIME_RANDOM_CONTROL, COPRIME_RANDOM_CONTROL_RESTART_MASK);
+    write(driver, COPRIME_RANDOM_CONTROL, COPRIME_RANDOM_CONTROL_EXPOSE_MASK);
+    return COPRIME_ERROR_NONE;
+}
+
+int coprime_next_samples(struct coprime *driver, uint32_t samples[COPRIME_SAMPLE_WORDS])
+{
+    uint32_t status = 0;
+
+    if (driver->source != NOISE_SOURCE) {
+        return COPRIME_ERROR_UNSUPPORTED;
+    }
+    for (uint32_t i = 0; i < SOURCE_POLLS && !(status & COPRIME_RANDOM_STATUS_SAMPLED_MASK); ++i) {
+        status = read(driver, COPRIME_RANDOM_STATUS);
+    }
+    if (status == NO_ANSWER) {
+        return COPRIME_ERROR_DEVICE;
+    }
+    if (!(status & COPRIME_RANDOM_STATUS_SAMPLED_MASK)) {
+        return COPRIME_ERROR_RANDOM;
+    }
+    for (uint32_t i = 0; i < COPRIME_SAMPLE_WORDS; ++i) {
+        samples[i] = read(driver, COPRIME_RANDOM_SAMPLES + 4 * i);
+    }
+    write(driver, COPRIME_RANDOM_CONTROL, COPRIME_RANDOM_CONTROL_EXPOSE_MASK);
+    return COPRIME_ERROR_NONE;
 }
 
 int coprime_wipe(struct coprime *driver)

@@ -63,7 +63,7 @@ class CallKind(Kind):
     def registers(self) -> tuple[Register, ...]:
         """Those of slots, and of several cores; STATUS starts nothing."""
         status = replace(registers.STATUS.without("DECRYPT", "START", "RANDOM"), access="R")
-        known = defined_call_registers(sourced=bool(self.choice.source.code), many=self.cores > 1)
+        known = defined_call_registers(source=self.choice.source.code, many=self.cores > 1)
         return tuple(status if one is registers.STATUS else one for one in known)
 
     @property

@@ -53,8 +53,8 @@ class NumberKind(Kind):
     @property
     def registers(self) -> tuple[Register, ...]:
         """Those of an accelerator, of its paddings too."""
-        sourced = bool(self.choice.source.code)
-        return defined_registers(self.engine, padded=bool(self.paddings), sourced=sourced)
+        source = self.choice.source.code
+        return defined_registers(self.engine, padded=bool(self.paddings), source=source)
 
     @property
     def values(self) -> Mapping[str, Mapping[str, int]]:

@@ -7,6 +7,7 @@ from coprime.engine.capabilities import Error
 from ..description import Description, TestbenchParts
 from ..templates import filled
 from .call_checks import CallChecks
+from .random_bytes import SEED_CYCLES
 from .register_checks import RegisterChecks
 
 _LIMIT = 30_000
@@ -53,7 +54,7 @@ def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
         checks=checks,
         quick=quick,
         longest=longest,
-        limit=_LIMIT + 2 * engine.most_cycles + longest,
+        limit=_LIMIT + 2 * engine.most_cycles + longest + (SEED_CYCLES if own.trng else 0),
         cycles=_expected_cycles(engine.all_cycles + _REFUSAL_CYCLES),
         quick_cycles=_expected_cycles(quick_engine.all_cycles),
         codes={

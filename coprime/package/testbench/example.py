@@ -26,7 +26,7 @@ def files(own: Description, cells: str | None) -> Mapping[str, str]:
             example.template,
             own=own,
             used=example.used,
-            seeding=_SEEDING if own.sourced else (),
+            seeding=_SEEDING if own.seeded else (),
             seed_words=SEED_LEAST,
             bus=bus,
             master=master,
@@ -34,7 +34,12 @@ def files(own: Description, cells: str | None) -> Mapping[str, str]:
             longest=LONGEST,
             # Twice the engine's time, and room for the conversions of a short operation.
             timeout=int(2 * example.cycles * _CYCLE_US) + 1000,
-            sources=[f"../{own.verilog}", *([cells] if cells else [])],
+            sources=[
+                f"../{own.verilog}",
+                *([cells] if cells else []),
+                *(["noise_model.v"] if own.trng and not own.noise_ports else []),
+            ],
+            noise_samples=own.noise_samples,
             **example.values,
         )
     }

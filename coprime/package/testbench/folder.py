@@ -5,11 +5,12 @@ from importlib import resources
 
 from coprime.bus import registers
 from coprime.cells.target import Target
+from coprime.random.generator import SourceState
 
 from ..description import Description
 from ..templates import filled
 from . import example
-from .random_bytes import MATERIAL, SEED
+from .random_bytes import FAST, MATERIAL, SEED, SLOW
 from .register_checks import RegisterChecks
 
 # C++20 has the coroutines in which --timing waits; the last two are what the Python package
@@ -29,6 +30,7 @@ _PRESET = {
 """What inputs are before they are driven, where that is not 0."""
 _DRIVEN = "s_axis_random_"  # inputs that a generator drives
 
+_NOISE = "sim/noise_model.v"
 _WITH_CELLS = (Target.XC7, Target.ECP5)
 """Targets whose Verilog instantiates cells; others have theirs inferred."""
 
@@ -40,6 +42,8 @@ def files(own: Description) -> Mapping[str, str]:
     found = {f"sim/{top_module(own)}.v": _testbench(own)}
     if cells:
         found[f"sim/{cells}"] = _text(cells)
+    if own.trng:
+        found[_NOISE] = filled("noise_model.v.j2", own=own, seed=SEED, fast=FAST, slow=SLOW)
     found |= example.files(own, cells)
     found["sim/Makefile"] = filled(
         "Makefile.j2",
@@ -59,7 +63,8 @@ def top_module(own: Description) -> str:
 def simulation_sources(own: Description) -> tuple[str, ...]:
     """What is simulated beside the design: paths in the package."""
     cells = (f"sim/{_cells(own.target)}",) if own.target in _WITH_CELLS else ()
-    return (*cells, f"sim/{top_module(own)}.v")
+    noise = (_NOISE,) if own.trng else ()
+    return (*cells, *noise, f"sim/{top_module(own)}.v")
 
 
 def _cells(target: Target) -> str:
@@ -82,4 +87,6 @@ def _testbench(own: Description) -> str:
         seed=SEED,
         material=[int.from_bytes(MATERIAL[k : k + 4]) for k in range(0, len(MATERIAL), 4)],
         control=registers.RANDOM_CONTROL,
+        state=registers.RANDOM_STATUS["STATE"],
+        ready=SourceState.READY.value,
     )

@@ -9,6 +9,7 @@ from ..templates import filled
 from .curve_vectors import curve_vectors
 from .engine_checks import EngineChecks
 from .padding_checks import PaddedNumbers
+from .random_bytes import SEED_CYCLES
 from .register_checks import RegisterChecks
 from .vectors import numbers_of
 
@@ -53,7 +54,7 @@ def number_bench(own: Description, kind: str) -> TestbenchParts:
     checks = filled(f"{kind}_checks.v.j2", **given)
     for one in vectors if group == CLUSTER else ():
         engine.outcome_of(one)
-    limit = _LIMIT + 2 * engine.most_cycles + 200 * longest
+    limit = _LIMIT + 2 * engine.most_cycles + 200 * longest + (SEED_CYCLES if own.trng else 0)
     quick = filled(f"{group}_quick.v.j2", **given | {"engine": quick_engine})
     padded = PaddedNumbers(own, numbers.own)
     if padded.are_checked:
