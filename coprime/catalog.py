@@ -35,6 +35,7 @@ from coprime.suites import (
     DEFAULT_ENGINES,
     ENGINES,
     SUITE,
+    EnginesParameter,
     SuiteChoice,
     check_count,
     engine_names,
@@ -53,6 +54,7 @@ __all__ = [
     "MAX_BITS",
     "MODULUS",
     "SUITE",
+    "SUITE_ENGINES",
     "AnyDesign",
     "CallChoice",
     "CallFamily",
@@ -127,6 +129,22 @@ class ClusterChoice:
         """The command line for this cluster, as `coprime VERB cluster ...`."""
         return command_line(verb, CLUSTER, self.values, target)
 
+
+SUITE_ENGINES = EnginesParameter(
+    ENGINES,
+    DEFAULT_ENGINES,
+    "families of the engines, joined by +; parameters follow with the engine's name, such as"
+    " compact.max_bits",
+    (
+        *(
+            name
+            for name, family in FAMILIES.items()
+            if all(one.name != MODULUS for one in family.parameters)
+        ),
+        *CALL_FAMILIES,
+    ),
+)
+"""Of a suite, in addition to the parameters of each engine."""
 
 AnyDesign = Choice | CallChoice | ClusterChoice | SuiteChoice
 """Whatever can be built."""

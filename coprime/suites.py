@@ -108,3 +108,24 @@ def split_settings(
             raise ValueError(f"{setting}: name {name} several times in {ENGINES}= instead")
         found[name][parameter] = value
     return found
+
+
+@dataclass(frozen=True)
+class EnginesParameter:
+    """The families of a suite's engines, joined by +.
+
+    Parameters
+    ----------
+    name, default, summary : as of other parameters
+    families : which there are
+    """
+
+    name: str
+    default: str
+    summary: str
+    families: tuple[str, ...]
+
+    @property
+    def record(self) -> Mapping[str, object]:
+        """Type and families, as in `coprime list --json`."""
+        return {"type": "engines", "choices": list(self.families)}

@@ -13,7 +13,7 @@ from coprime.random.kinds import UNMEASURED, RandomSource
 
 from .key_files import take_modulus
 from .options import (
-    chosen_of_any,
+    chosen_of_all,
     chosen_paddings,
 )
 from .output import check_folder
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> None:
     `take_modulus`.
     """
     take_modulus(options)
-    target, bus, choice = Target(options.target), Bus(options.bus), chosen_of_any(options)
+    target, bus, choice = Target(options.target), Bus(options.bus), chosen_of_all(options)
     paddings, clock = chosen_paddings(options), options.clock
     if clock is not None and not 0 < clock <= MAX_MHZ:
         raise ValueError(f"--clock must be above 0 and at most {MAX_MHZ} MHz, not {clock:g}")

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import shtab
 
-from coprime.catalog import CALL_FAMILIES, CLUSTER, CLUSTER_PARAMETERS, FAMILIES
+from coprime.catalog import (
+    CALL_FAMILIES,
+    CLUSTER,
+    CLUSTER_PARAMETERS,
+    FAMILIES,
+    SUITE,
+    SUITE_ENGINES,
+)
 from coprime.cli import parser
 from coprime.explore.specification_names import SPECIFICATIONS
 from coprime.flow.cache_kinds import KINDS
@@ -48,7 +55,7 @@ def _values() -> dict[str, Completion]:
     """What may come, by the name that `--help` gives the value."""
     devices = [f"sim:{name}" for name in FAMILIES]
     return {
-        "FAMILY": _words("families", [*FAMILIES, *CALL_FAMILIES, CLUSTER]),
+        "FAMILY": _words("families", [*FAMILIES, *CALL_FAMILIES, CLUSTER, SUITE]),
         "NAME=VALUE": _parameters(),
         "DEVICE": _words("devices", [*devices, "serial:/dev/ttyUSB0", "uio:/dev/uio0"]),
         "KIND": _words("kinds", KINDS),
@@ -78,6 +85,7 @@ def _parameters() -> Completion:
     names |= {
         family.name: [one.name for one in family.settings] for family in CALL_FAMILIES.values()
     }
+    names[SUITE] = [SUITE_ENGINES.name]
     cases = {name: " ".join(f"{one}=" for one in own) for name, own in names.items()}
     function = "_coprime_parameters"
     bash = [

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from coprime.bus.serial.protocol import BAUD
-from coprime.catalog import choose, choose_calls, with_source
+from coprime.catalog import SUITE, choose, choose_calls, choose_suite, with_source
 from coprime.random.kinds import RandomSource, parse_source
 
 from .options import parse_settings
@@ -28,7 +28,9 @@ _FORMS = "sim:FAMILY[,NAME=VALUE...], serial:PATH[,BAUD] or uio:PATH"
 
 @dataclass(frozen=True)
 class Simulated:
-    """`sim:FAMILY[,NAME=VALUE...]`: a family, or a cluster, with its parameters, and random=."""
+    """`sim:FAMILY[,NAME=VALUE...]`: a family, a cluster or a suite, with its parameters, and
+    random=.
+    """
 
     family: str
     settings: Mapping[str, str]
@@ -40,17 +42,24 @@ class Simulated:
         settings = [f",{one}={value}" for one, value in self.settings.items()]
         return f"sim:{self.family}{''.join(settings)}"
 
+    @property
+    def is_suite(self) -> bool:
+        """Whether it has several engines."""
+        return self.family == SUITE
+
     @classmethod
     def parse(cls, text: str, *, calls: bool = False) -> Self:
         """Read family and parameters, with `calls` those of an engine of byte strings.
 
-        ValueError as `coprime.catalog.choose`, or `choose_calls`.
+        ValueError as `coprime.catalog.choose`, `choose_calls` or `choose_suite`.
         """
         family, *settings = text.split(",")
         known = parse_settings(settings, f"sim:{family}")
         source = parse_source(known.pop("random", RandomSource.STREAM.value))
         simulated = cls(family, known, source)
-        if calls:
+        if family == SUITE:
+            with_source(choose_suite(known, option=f"sim:{SUITE},"), source)
+        elif calls:
             with_source(choose_calls(family, known), source)
         else:
             with_source(choose(family, known), source)
@@ -120,7 +129,8 @@ def add_device(
         default=None if optional or curves else DEFAULT,
         metavar="DEVICE",
         help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator, for which max_bits follows the"
-        " key; serial:PATH[,BAUD] is a board at a serial port, such as serial:/dev/ttyUSB0;"
+        " key, such as sim:suite for several engines; serial:PATH[,BAUD] is a board at a serial"
+        " port, such as serial:/dev/ttyUSB0;"
         f" uio:/dev/uioN is hardware under Linux ({default})",
     )
 
@@ -133,7 +143,8 @@ def add_call_device(parser: argparse.ArgumentParser, default: str = DEFAULT_OF_C
         type=partial(_device, calls=True),
         default=default,
         metavar="DEVICE",
-        help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator; serial:PATH[,BAUD] is a board at"
+        help="sim:FAMILY[,NAME=VALUE...] simulates an accelerator, such as sim:suite for several"
+        " engines; serial:PATH[,BAUD] is a board at"
         " a serial port, such as serial:/dev/ttyUSB0; uio:/dev/uioN is hardware under Linux"
         f" ({default}{text})",
     )

@@ -16,9 +16,9 @@ from coprime.flow.files import create_file
 from coprime.pqc import hybrid, ml_kem
 from coprime.rsa.keys import KeyFileError, read_key_file
 
-from .devices import device_for
+from .devices import Simulated, device_for
 from .key_files import check_output
-from .open_devices import check_device, open_calls, open_device
+from .open_devices import check_device, open_both, open_calls, open_device
 from .output import print_json, write_output
 
 GROUPS = {one.name.lower().replace("mlkem", "-mlkem"): one for one in hybrid.GROUPS.values()}
@@ -93,10 +93,18 @@ def _read_share(options: argparse.Namespace, side: str) -> bytes:
 def _open(
     options: argparse.Namespace, call: str, *, secret: bool
 ) -> Iterator[tuple[CallAccelerator, Accelerator | KeyedCluster]]:
-    """The devices of --device and --curve-device. ValueError for one that lacks something."""
+    """The devices of --device and --curve-device, which may be one: a suite is both by default.
+
+    ValueError for one that lacks something.
+    """
     group = GROUPS[options.command]
     curve = group.curve
     check = partial(ml_kem.check_engine, one=group.set, secret=["key"] if secret else [])
+    suite = isinstance(options.device, Simulated) and options.device.is_suite
+    if options.device == options.curve_device or (suite and options.curve_device is None):
+        with open_both(options.device, call, check, curve, curve.command) as both:
+            yield both
+        return
     named = device_for(options, curve.command, "curve_device")
     check_device(named, curve, curve.command)
     with (

@@ -4,8 +4,18 @@ import argparse
 from typing import Any
 
 from coprime.calls.interface import Slot
-from coprime.catalog import CALL_FAMILIES, CLUSTER, CLUSTER_PARAMETERS, FAMILIES
+from coprime.catalog import (
+    CALL_FAMILIES,
+    CLUSTER,
+    CLUSTER_PARAMETERS,
+    FAMILIES,
+    SUITE,
+    SUITE_ENGINES,
+    CallChoice,
+    choose_suite,
+)
 from coprime.parameters import AnyParameter, BudgetParameter
+from coprime.suites import EnginesParameter
 
 from .output import print_json
 
@@ -30,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _records() -> list[dict[str, Any]]:
-    """A record of each family, and of the cluster."""
+    """A record of each family, of the cluster and of the suite."""
     records: list[dict[str, Any]] = [
         {
             "name": family.name,
@@ -64,7 +74,28 @@ def _records() -> list[dict[str, Any]]:
         ],
         **{key: value for key, value in records[0].items() if key not in _NOT_INHERITED},
     }
-    return [*records, *_call_records(), cluster]
+    return [*records, *_call_records(), cluster, _suite_record()]
+
+
+def _suite_record() -> dict[str, Any]:
+    """That of the suite, with the operations and calls of its default engines."""
+    choice = choose_suite({})
+    names = [
+        call.name
+        for engine in choice.engines
+        for call in (
+            engine.design.interface.calls
+            if isinstance(engine, CallChoice)
+            else sorted(engine.design.capabilities.required)
+        )
+    ]
+    return {
+        "name": SUITE,
+        "paper": "",
+        "summary": "several engines of any kinds, each a core, with one bus slave",
+        "parameters": [_parameter(SUITE_ENGINES)],
+        "operations": names,
+    }
 
 
 def _call_records() -> list[dict[str, Any]]:
@@ -103,7 +134,7 @@ def _bytes(slot: dict[str, Any]) -> str:
     return ", ".join([size, *(["secret"] if slot["secret"] else [])])
 
 
-def _parameter(parameter: AnyParameter | BudgetParameter) -> dict[str, object]:
+def _parameter(parameter: AnyParameter | BudgetParameter | EnginesParameter) -> dict[str, object]:
     return {
         "name": parameter.name,
         **parameter.record,

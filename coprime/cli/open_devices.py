@@ -6,11 +6,21 @@ from typing import Protocol
 
 from coprime.bus import cluster_registers
 from coprime.calls.interface import EngineInterface
-from coprime.catalog import Choice, ClusterChoice, choose, choose_calls, with_source
+from coprime.catalog import (
+    CallChoice,
+    Choice,
+    ClusterChoice,
+    SuiteChoice,
+    choose,
+    choose_calls,
+    choose_suite,
+    with_source,
+)
 from coprime.device.accelerator import Accelerator
 from coprime.device.base import Device
 from coprime.device.calls import CallAccelerator
 from coprime.device.cluster import Cluster
+from coprime.device.cores import Cores
 from coprime.device.keyed_cluster import KeyedCluster
 from coprime.device.serial import open_serial
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
@@ -41,6 +51,8 @@ def open_device(
 
     None: any command. ValueError, before a simulation is built, for one that does not.
     """
+    if isinstance(named, Simulated) and named.is_suite:
+        return _open_suite(named, key, command)
     if isinstance(named, Simulated):
         return open_simulated(named, key, command)
     return open_hardware(named, key, command)
@@ -65,7 +77,9 @@ def check_device(named: NamedDevice, key: DeviceKey, command: Command) -> None:
     """Raise ValueError for a simulation that does not hold the key or lacks the command; hardware
     is not opened.
     """
-    if isinstance(named, Simulated):
+    if isinstance(named, Simulated) and named.is_suite:
+        _suite_for(named, key, command)
+    elif isinstance(named, Simulated):
         _chosen(named, key, command)
 
 
@@ -84,7 +98,7 @@ def open_hardware(
 ) -> Iterator[Accelerator | KeyedCluster]:
     """Open it. ValueError if the key is longer than it reports to take, or it has no command."""
     with _connection(named) as device:
-        driver = _driver(device)
+        driver = _driver(device, command)
         excess = key.lengths.excess(driver)
         if excess:
             raise ValueError(f"the accelerator at {named.name} takes {excess}")
@@ -105,6 +119,8 @@ def open_calls(
 
     ValueError, before a simulation is built, for one that does not.
     """
+    if isinstance(named, Simulated) and named.is_suite:
+        return _open_calls_of_suite(named, call, check)
     if isinstance(named, Simulated):
         return open_simulated_calls(named, call, check)
     return _open_hardware_calls(named, call, check)
@@ -118,10 +134,7 @@ def open_simulated_calls(
     choice = with_source(choose_calls(named.family, named.settings), named.source)
     interface = choice.design.interface
     if call not in interface.call:
-        raise ValueError(
-            f"{named.name} has no {call}: take an engine that has it, such as"
-            f" {calls_default_with(call).name}"
-        )
+        raise _no_call(named.name, call)
     _check_engine(named.name, interface, check)
     with open_simulation(choice) as device, progress("simulating") as passed:
         device.progress = passed
@@ -137,7 +150,21 @@ def _open_hardware_calls(
     interface = choose_calls(default.family, default.settings).design.interface
     _check_engine(f"the accelerator at {named.name}", interface, check)
     with _connection(named) as device:
-        yield CallAccelerator(device, interface)
+        yield CallAccelerator(_calls_core(device, interface, call), interface)
+
+
+def _no_call(name: str, call: str) -> ValueError:
+    return ValueError(
+        f"{name} has no {call}: take an engine that has it, such as {calls_default_with(call).name}"
+    )
+
+
+def _calls_core(device: Device, interface: EngineInterface, call: str) -> Device:
+    """The device; of several cores the one that has the call. ValueError if none has."""
+    cores = Cores(device)
+    if len(cores.cores) == 1:
+        return device
+    return cores.calls(interface.call[call].code, interface.family_number)
 
 
 def _check_engine(name: str, interface: EngineInterface, check: CheckEngine) -> None:
@@ -145,6 +172,90 @@ def _check_engine(name: str, interface: EngineInterface, check: CheckEngine) -> 
         check(interface)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+# --- Suites -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def open_both(
+    named: NamedDevice, call: str, check: CheckEngine, key: DeviceKey, command: Command
+) -> Iterator[tuple[CallAccelerator, Accelerator]]:
+    """Open one device with both: an engine that has the call, and one that holds the key and has
+    the command. ValueError as `open_calls` and as `open_device`.
+    """
+    if isinstance(named, Simulated):
+        choice, numbers = _suite_for(named, key, command)
+        calls, interface = _calls_of(named, choice, call, check)
+        with open_simulation(choice) as device, progress("simulating") as passed:
+            device.progress = passed
+            cores = Cores(device).cores
+            yield CallAccelerator(cores[calls], interface), Accelerator(cores[numbers])
+        return
+    default = calls_default_with(call)
+    interface = choose_calls(default.family, default.settings).design.interface
+    _check_engine(f"the accelerator at {named.name}", interface, check)
+    with _connection(named) as connection:
+        every = Cores(connection)
+        core = every.calls(interface.call[call].code, interface.family_number)
+        yield CallAccelerator(core, interface), Accelerator(every.numbers(command))
+
+
+@contextmanager
+def _open_suite(named: Simulated, key: DeviceKey, command: Command | None) -> Iterator[Accelerator]:
+    """The engine of a suite that holds the key, and has the command. ValueError as `_suite_for`."""
+    choice, core = _suite_for(named, key, command)
+    announce(choice)
+    with open_simulation(choice) as device, progress("simulating") as passed:
+        device.progress = passed
+        yield Accelerator(Cores(device).cores[core])
+
+
+@contextmanager
+def _open_calls_of_suite(
+    named: Simulated, call: str, check: CheckEngine
+) -> Iterator[CallAccelerator]:
+    """The engine of a suite that has the call. ValueError as `open_calls`."""
+    choice = with_source(choose_suite(named.settings), named.source)
+    core, interface = _calls_of(named, choice, call, check)
+    with open_simulation(choice) as device, progress("simulating") as passed:
+        device.progress = passed
+        yield CallAccelerator(Cores(device).cores[core], interface)
+
+
+def _suite_for(
+    named: Simulated, key: DeviceKey, command: Command | None
+) -> tuple[SuiteChoice, int]:
+    """A suite, and the number of its first core that has the command, which holds the key.
+
+    ValueError if none has, or cannot hold the key.
+    """
+    choice = choose_suite(named.settings)
+    numbers = {k: one for k, one in enumerate(choice.engines) if isinstance(one, Choice)}
+    if not numbers:
+        raise ValueError(f"{named.name} has no engine of numbers: add one, such as compact")
+    able = [k for k, one in numbers.items() if command in (None, *one.design.capabilities.commands)]
+    if not able:
+        every = [each for one in numbers.values() for each in one.design.capabilities.commands]
+        _check_command(named.name, command, every)
+    lengths = {able[0]: key.lengths}
+    choice = choose_suite(named.settings, lengths, option=f"sim:{named.family},")
+    return with_source(choice, named.source), able[0]
+
+
+def _calls_of(
+    named: Simulated, choice: SuiteChoice, call: str, check: CheckEngine
+) -> tuple[int, EngineInterface]:
+    """The number of the first core that has a call, and its interface.
+
+    ValueError if none has, or if it does not pass the check.
+    """
+    for core, engine in enumerate(choice.engines):
+        if isinstance(engine, CallChoice) and call in engine.design.interface.call:
+            interface = engine.design.interface
+            _check_engine(f"{named.name}, engine {choice.names[core]}", interface, check)
+            return core, interface
+    raise _no_call(named.name, call)
 
 
 # --- Devices ------------------------------------------------------------------------------------
@@ -179,9 +290,12 @@ def _simulation(choice: Choice | ClusterChoice) -> SimulatedDevice:
     return open_cluster(choice) if isinstance(choice, ClusterChoice) else open_simulation(choice)
 
 
-def _driver(device: Device) -> Accelerator | KeyedCluster:
-    """The driver for what the device identifies itself as."""
+def _driver(device: Device, command: Command | None = None) -> Accelerator | KeyedCluster:
+    """The driver for what the device identifies itself as; of several cores, for the first one that
+    has the command. ValueError if none has.
+    """
     register = cluster_registers.IDENTIFICATION
     if device.read32(register.address) == register["ID"].reset:
         return KeyedCluster(Cluster(device))
-    return Accelerator(device)
+    cores = Cores(device)
+    return Accelerator(device if len(cores.cores) == 1 else cores.numbers(command))

@@ -15,12 +15,16 @@ from coprime.catalog import (
     CLUSTER,
     FAMILIES,
     MODULUS,
+    SUITE,
+    AnyDesign,
     CallChoice,
     Choice,
     ClusterChoice,
+    SuiteChoice,
     check_settings,
     choose,
     choose_calls,
+    choose_suite,
     settings_for,
     with_source,
 )
@@ -41,7 +45,7 @@ STANDARD = "-"
 
 
 _Added = TypeVar("_Added", bound=argparse.Action)
-AnyChoice = TypeVar("AnyChoice", Choice, CallChoice, Choice | ClusterChoice)
+AnyChoice = TypeVar("AnyChoice", Choice, CallChoice, SuiteChoice, Choice | ClusterChoice)
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,9 +111,11 @@ def sentence(text: str) -> str:
 # --- The design ---------------------------------------------------------------------------------
 
 
-def add_design(parser: Parser, *, calls: bool = False) -> None:
-    """Add FAMILY, with `calls` also those of engines of byte strings, and its `-p NAME=VALUE`."""
-    names = [*FAMILIES, *(CALL_FAMILIES if calls else []), CLUSTER]
+def add_design(parser: Parser, *, calls: bool = False, suites: bool = False) -> None:
+    """Add FAMILY, with `calls` also those of engines of byte strings, with `suites` also a suite,
+    and its `-p NAME=VALUE`.
+    """
+    names = [*FAMILIES, *(CALL_FAMILIES if calls else []), CLUSTER, *([SUITE] if suites else [])]
     text = f"one of: {', '.join(names)}"
     parser.add_argument("family", metavar="FAMILY", type=known_family, help=text)
     add_parameters(parser)
@@ -174,6 +180,13 @@ def _sourced(options: argparse.Namespace, choice: AnyChoice) -> AnyChoice:
     source = getattr(options, "random", None)
     paddings = chosen_paddings(options) if source and hasattr(options, "padding") else ()
     return with_source(choice, source, paddings) if source else choice
+
+
+def chosen_of_all(options: argparse.Namespace) -> AnyDesign:
+    """The same for what takes suites, too."""
+    if options.family == SUITE:
+        return _sourced(options, choose_suite(chosen_settings(options)))
+    return chosen_of_any(options)
 
 
 def chosen_of_any(options: argparse.Namespace) -> Choice | CallChoice | ClusterChoice:

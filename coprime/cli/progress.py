@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from coprime.catalog import CallChoice, Choice, ClusterChoice
+from coprime.catalog import AnyDesign, CallChoice, SuiteChoice
 from coprime.explore.explain import tree_gates
 from coprime.flow.long_work import long_work
 
@@ -36,8 +36,12 @@ def line_without_terminal(what: str) -> AbstractContextManager[None]:
     return nullcontext() if Console(stderr=True).is_terminal else long_work(what)
 
 
-def announce(choice: Choice | CallChoice | ClusterChoice) -> None:
+def announce(choice: AnyDesign) -> None:
     """Warn before work if building the hardware takes minutes."""
+    if isinstance(choice, SuiteChoice):
+        for engine in choice.engines:
+            announce(engine)
+        return
     if isinstance(choice, CallChoice):
         return
     gates = tree_gates(choice.core)

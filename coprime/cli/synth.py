@@ -18,6 +18,7 @@ from .key_files import take_modulus
 from .options import (
     chosen_clock,
     chosen_engine,
+    chosen_of_all,
     chosen_of_any,
     chosen_paddings,
 )
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
             else chosen_engine(options, "a board without --stamp"),
         )
         return
-    choice = chosen_of_any(options)
+    choice = chosen_of_all(options)
     if options.target is None:
         raise ValueError("name what to map to: --target, or a board with --board")
     if options.baud is not None:
@@ -89,7 +90,7 @@ def run(options: argparse.Namespace) -> None:
 def area_of(options: argparse.Namespace) -> Area:
     """What the design of these options takes. Raises as `measure_area`."""
     return measure_area(
-        chosen_of_any(options),
+        chosen_of_all(options),
         Target(options.target),
         part=options.part,
         route=options.route,
@@ -103,7 +104,7 @@ def area_of(options: argparse.Namespace) -> Area:
 
 def measured_text(options: argparse.Namespace) -> str:
     """The Verilog that is mapped, or estimated. Raises as `PartToMap`."""
-    choice, part = chosen_of_any(options), options.part or PARTS[0]
+    choice, part = chosen_of_all(options), options.part or PARTS[0]
     if options.target == UNIT_GATE:
         return part_verilog(chosen_engine(options, f"--target {UNIT_GATE}"), part)[0]
     paddings, bus = chosen_paddings(options), Bus(options.bus)

@@ -6,12 +6,20 @@ or from the tools, now (`measured`).
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from coprime.bus.axi_accelerator import transfer_cycles
 from coprime.bus.command_control import front_end_cycles
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, CallChoice, Choice, ClusterChoice
+from coprime.catalog import (
+    CLUSTER,
+    AnyDesign,
+    CallChoice,
+    Choice,
+    ClusterChoice,
+    SuiteChoice,
+)
 from coprime.cells.target import Target
 from coprime.device.jobs import EngineError
 from coprime.engine.contract import Command, Error
@@ -41,7 +49,7 @@ _LEAST_KEY = 64
 
 
 def shipped(
-    choice: Choice | CallChoice | ClusterChoice,
+    choice: AnyDesign,
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
@@ -52,6 +60,8 @@ def shipped(
     accelerator was measured without padding. The cycles of engines of byte strings are predicted as
     their data sheets are made.
     """
+    if isinstance(choice, SuiteChoice):
+        return Figures(engines=_engines(choice, target, bus, paddings))
     parts = []
     for part in _PARTS:
         if isinstance(choice, ClusterChoice):
@@ -66,7 +76,7 @@ def shipped(
 
 
 def measured(
-    choice: Choice | CallChoice | ClusterChoice,
+    choice: AnyDesign,
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
@@ -94,10 +104,25 @@ def measured(
             note(f"placing and routing the {part} from {len(SEEDS)} seeds")
             clock = _clock(_route(source))
         parts.append(_part(part, mapped.resources, mapped.tools, mapped.target, clock))
+    if isinstance(choice, SuiteChoice):
+        return Figures(parts=parts, engines=_engines(choice, target, bus, paddings))
     if isinstance(choice, CallChoice):
         return Figures(parts=parts, assessed=assessed.find(choice))
     note("measuring OpenSSL")
     return _figures(choice, bus, paddings, parts, openssl.measure())
+
+
+def _engines(
+    choice: SuiteChoice, target: Target, bus: Bus, paddings: Collection[Padding]
+) -> list[Figures]:
+    """The figures of each engine, without area and clock, which are those of the engine alone."""
+    return [
+        replace(
+            shipped(one, target, bus, paddings if isinstance(one, Choice) else ()),
+            parts=(),
+        )
+        for one in choice.engines
+    ]
 
 
 def _figures(

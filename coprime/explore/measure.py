@@ -6,7 +6,15 @@ from functools import cached_property
 from statistics import fmean
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CLUSTER, CallChoice, Choice, ClusterChoice
+from coprime.catalog import (
+    CLUSTER,
+    SUITE,
+    AnyDesign,
+    CallChoice,
+    Choice,
+    ClusterChoice,
+    SuiteChoice,
+)
 from coprime.cells.target import Target
 from coprime.flow.fit import check_resources
 from coprime.flow.mapping import MappedDesign, Resources, map_design, mapping_tools
@@ -90,6 +98,10 @@ def estimate_gates(choice: Choice | CallChoice, part: str) -> Gates:
     )
 
 
+WHOLE_SUITE = "accelerator"
+"""The part that a suite is measured as."""
+
+
 @dataclass(frozen=True)
 class PartToMap:
     """A part of a design on a target, as Verilog, with what the tools make of it.
@@ -98,7 +110,7 @@ class PartToMap:
     `coprime.flow.parts.measured_verilog`.
     """
 
-    choice: Choice | CallChoice | ClusterChoice
+    choice: AnyDesign
     """The design, or a cluster, which is mapped as a whole, its node and front end once each."""
     part: str
     """One of `coprime.flow.parts.PARTS`, or SYSTEM; of no meaning for a cluster."""
@@ -168,7 +180,7 @@ class PartToMap:
 
 
 def measure_area(
-    choice: Choice | CallChoice | ClusterChoice,
+    choice: AnyDesign,
     target: Target,
     *,
     part: str | None = None,
@@ -200,6 +212,10 @@ def measure_area(
         if part is not None:
             raise ValueError(f"a cluster is measured as a whole: leave out the part {part}")
         family, part = CLUSTER, CLUSTER
+    elif isinstance(choice, SuiteChoice):
+        if part not in (None, WHOLE_SUITE):
+            raise ValueError(f"a suite is measured as a whole: leave out the part {part}")
+        family, part = SUITE, WHOLE_SUITE
     else:
         family, part = choice.family.name, part or PARTS[0]
     source = PartToMap(choice, part, target, paddings, bus)
@@ -230,7 +246,7 @@ def _mean_clock(routed: RoutedDesign | StampedDesign | None) -> float | None:
     return routed.fmax_mhz if routed else None
 
 
-def _check_stamping(choice: Choice | CallChoice | ClusterChoice, target: Target) -> None:
+def _check_stamping(choice: AnyDesign, target: Target) -> None:
     if not isinstance(choice, ClusterChoice):
         raise ValueError("only a cluster has something to stamp: name the family cluster")
     if target is not STAMPING:

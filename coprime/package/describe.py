@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CallChoice, Choice, ClusterChoice
+from coprime.catalog import AnyDesign, CallChoice, ClusterChoice, SuiteChoice
 from coprime.cells.target import Target
 from coprime.padding.scheme import Padding
 
@@ -12,10 +12,11 @@ from .figures import Figures
 from .kinds.calls import CallKind
 from .kinds.cluster import ClusterKind
 from .kinds.numbers import NumberKind
+from .kinds.suite import SuiteKind
 
 
 def describe(
-    choice: Choice | CallChoice | ClusterChoice,
+    choice: AnyDesign,
     target: Target,
     bus: Bus = Bus.AXI4_LITE,
     paddings: Collection[Padding] = (),
@@ -27,9 +28,11 @@ def describe(
     return Description(choice, kind, target, bus, tuple(paddings), clock_mhz, figures or Figures())
 
 
-def _kind(choice: Choice | CallChoice | ClusterChoice, paddings: tuple[Padding, ...]) -> Kind:
+def _kind(choice: AnyDesign, paddings: tuple[Padding, ...]) -> Kind:
     if isinstance(choice, CallChoice):
         return CallKind(choice)
     if isinstance(choice, ClusterChoice):
         return ClusterKind(choice)
+    if isinstance(choice, SuiteChoice):
+        return SuiteKind(choice, paddings)
     return NumberKind(choice, paddings)

@@ -17,7 +17,7 @@ from coprime.bus.axi4_lite import flat_ports
 from coprime.bus.axi_accelerator import bus_signature, noise_ports, random_ports
 from coprime.bus.kinds import Bus
 from coprime.bus.register_classes import Field, Register
-from coprime.catalog import CallChoice, Choice, ClusterChoice
+from coprime.catalog import AnyDesign, Choice, ClusterChoice
 from coprime.cells.target import Target
 from coprime.flow.noise_module import NOISE_MODEL
 from coprime.flow.parts import build_command
@@ -26,12 +26,14 @@ from coprime.parameters import AnyParameter
 from coprime.random.generator import Generator
 from coprime.random.kinds import RandomSource
 from coprime.random.seeder import START_SAMPLES
+from coprime.suites import EnginesParameter
 
 from .figures import Figures
 from .sheet import Cell
 
 __all__ = [
     "C_HEADER",
+    "Among",
     "Description",
     "Example",
     "Kind",
@@ -127,6 +129,20 @@ class Example:
     cycles: int
 
 
+@dataclass(frozen=True)
+class Among:
+    """Of what an engine is a core.
+
+    Parameters
+    ----------
+    cores : how many there are
+    source : of random bytes in the hardware: the value of CAPABILITIES.SOURCE
+    """
+
+    cores: int
+    source: int = 0
+
+
 class Kind(ABC):
     """What files of a package ask of the kind of a design."""
 
@@ -167,13 +183,21 @@ class Kind(ABC):
 
     @property
     @abstractmethod
-    def parameters(self) -> Sequence[AnyParameter]:
+    def parameters(self) -> Sequence[AnyParameter | EnginesParameter]:
         """What can be set."""
 
     @property
     @abstractmethod
     def draws(self) -> bool:
         """Whether it takes random bytes."""
+
+    def selected(self, own: "Description") -> "Description":
+        """The design as its registers are after a reset: of a suite, its first core."""
+        return own
+
+    def engines(self, own: "Description") -> Sequence[tuple[str, "Description"]]:
+        """Of a suite each engine with its name; of all others none."""
+        return ()
 
     @property
     def made_headers(self) -> Mapping[str, str]:
@@ -220,7 +244,7 @@ class Description:
     figures : what was predicted and measured
     """
 
-    choice: Choice | CallChoice | ClusterChoice
+    choice: AnyDesign
     kind: Kind
     target: Target
     bus: Bus
@@ -239,7 +263,7 @@ class Description:
     @property
     def core(self) -> Choice:
         """The family and parameters of an engine of numbers; of a cluster, those of each core."""
-        assert not isinstance(self.choice, CallChoice)
+        assert isinstance(self.choice, Choice | ClusterChoice)
         return self.choice.core
 
     @property

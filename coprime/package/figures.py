@@ -76,3 +76,4 @@ class Figures:
     software: Sequence[SoftwareFigures] = ()
     software_found: str = ""  # how those of the software were: version, and the processor
     assessed: Sequence[Assessed] = ()
+    engines: Sequence["Figures"] = ()  # of each engine of a suite

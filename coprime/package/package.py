@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CallChoice, Choice, ClusterChoice
+from coprime.catalog import AnyDesign, CallChoice, Choice, ClusterChoice, SuiteChoice
 from coprime.cells.target import Target
 from coprime.flow.files import write_file
 from coprime.flow.noise_module import check_noise
@@ -67,13 +67,16 @@ def package(own: Description) -> Mapping[str, str]:
 
 
 def check_design(
-    choice: Choice | CallChoice | ClusterChoice,
-    paddings: Collection[Padding] = (),
-    target: Target = Target.GENERIC,
+    choice: AnyDesign, paddings: Collection[Padding] = (), target: Target = Target.GENERIC
 ) -> None:
-    """Raise ValueError for paddings of what has none: a cluster, an engine of byte strings; and for
+    """Raise ValueError for paddings of what has none: a cluster, engines of byte strings; and for
     a noise source that the target has not.
     """
+    if isinstance(choice, SuiteChoice):
+        check_noise(choice.source, target)
+        if paddings and not any(isinstance(one, Choice) for one in choice.engines):
+            raise ValueError("no engine of the suite works on numbers: leave --padding out")
+        return
     if isinstance(choice, ClusterChoice):
         refuse_paddings(paddings)
     else:
@@ -83,7 +86,7 @@ def check_design(
 
 
 def write_package(
-    choice: Choice | CallChoice | ClusterChoice,
+    choice: AnyDesign,
     target: Target,
     folder: Path,
     bus: Bus = Bus.AXI4_LITE,

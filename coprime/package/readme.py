@@ -16,6 +16,7 @@ _PURPOSES = {
     "*.sdc": "constraints for tools that read Synopsys Design Constraints",
     "coprime_cluster_registers.h": "software in C: the cluster's register map",
     "coprime_registers.h": "software in C: the register map",
+    "coprime_suite.h": "software in C: the numbers of the cores",
     "*.h": "software in C: the numbers of slots, calls and parameter sets",
     "drivers/": "the driver in C: bare metal, RTOS, Linux",
     "doc/": "the data sheet",

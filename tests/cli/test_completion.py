@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from coprime.catalog import CALL_FAMILIES, CLUSTER, FAMILIES
+from coprime.catalog import CALL_FAMILIES, CLUSTER, FAMILIES, SUITE
 from coprime.cells.target import Target
 from coprime.cli import COMMANDS
 from tests.cli.command import run
@@ -53,7 +53,7 @@ def complete(tmp_path, capsys):
 def test_commands_and_families(complete):
     assert complete("coprime ") == set(COMMANDS)
     assert complete("coprime s") == {name for name in COMMANDS if name.startswith("s")}
-    assert complete("coprime build ") == {*FAMILIES, *CALL_FAMILIES, CLUSTER}
+    assert complete("coprime build ") == {*FAMILIES, *CALL_FAMILIES, CLUSTER, SUITE}
     assert complete("coprime run mont") == {name for name in FAMILIES if name.startswith("mont")}
     assert complete("coprime run compact RSA") == {"RSA_PUBLIC", "RSA_PRIVATE"}
     assert complete("coprime rsa ") >= {"keygen", "encrypt", "decrypt", "sign", "verify"}

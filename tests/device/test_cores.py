@@ -91,7 +91,7 @@ def addresses(known):
 
 def test_the_registers_of_a_core_are_those_of_its_engine_and_no_others(device):
     of_numbers = defined_registers(OWN, padded=False, many=True)
-    of_calls = defined_call_registers(sourced=False, many=True)
+    of_calls = defined_call_registers(source=0, many=True)
     fields = [identity_fields(OWN, many=True), *[call_fields(INTERFACE, many=True)] * 2]
     for core, known in enumerate((of_numbers, of_calls, of_calls)):
         device.write32(SELECT, core)

@@ -3,6 +3,7 @@
 import ctypes
 import hashlib
 import importlib
+import random
 import re
 import shutil
 import subprocess
@@ -18,6 +19,9 @@ from coprime import catalog
 from coprime.catalog import choose, choose_calls
 from coprime.cells.target import Target
 from coprime.cli import main
+from coprime.device.accelerator import Accelerator
+from coprime.device.calls import CallAccelerator
+from coprime.device.cores import Cores
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
 from coprime.explore.points import write_points
@@ -66,6 +70,8 @@ RUN = {
     ("serial.md", "c"): 1,
     ("serial.md", "python"): 1,
     ("soc.md", "python"): 1,
+    ("suite.md", "c"): 1,
+    ("suite.md", "python"): 1,
     ("sweeps.md", "python"): 2,  # of which one needs a batch system: it is compiled
     ("token/ml-dsa.md", "python"): 1,  # with the page, in tests/token/test_certificates.py
     ("tutorials/p256.md", "c"): 1,  # with the page, in test_site.py, as the next ones
@@ -219,8 +225,29 @@ def test_cores_of_byte_strings(capsys):
 
 def test_cores_of_byte_strings_from_c(tmp_path):
     [example] = [one for one in examples_of("drivers", "c") if "coprime_call_cores.h" in one]
-    (tmp_path / "example.c").write_text(example)
-    compile_c(tmp_path, "example.o", "-c", tmp_path / "example.c")
+    for text in (example, *examples_of("suite", "c")):
+        (tmp_path / "example.c").write_text(text)
+        compile_c(tmp_path, "example.o", "-c", tmp_path / "example.c")
+
+
+@pytest.mark.clients
+def test_a_suite():
+    """And its engines take the cycles of each alone, while both work."""
+    choice = run_python("suite")["choice"]
+    numbers, design = (one.design for one in choice.engines)
+    x, call = 9, design.interface.call["ML_KEM_DECAPSULATE"]
+    values = dict(call.draw("ML-KEM-768", random.Random(1)))
+    with open_simulation(choice) as device:
+        compact, lattice = Cores(device).cores
+        curves = Accelerator(compact, predict=numbers.predict)
+        calls = CallAccelerator(lattice, design.interface, predict=design.predict)
+        running = calls.start(call.name, values, parameter_set="ML-KEM-768")
+        product = curves.modexp(x, 65537, 2**255 - 19)
+        found = calls.finish(running)
+    assert product.value == pow(x, 65537, 2**255 - 19)
+    assert product.cycles == product.predicted_cycles
+    assert found.outputs["key"] == call.reference("ML-KEM-768", values)["key"]
+    assert found.cycles == found.predicted_cycles
 
 
 @pytest.mark.clients

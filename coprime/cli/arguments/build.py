@@ -16,7 +16,7 @@ from ..options import (
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime build`."""
-    add_design(parser, calls=True)
+    add_design(parser, calls=True, suites=True)
     add_modulus_key(parser)
     add_target(parser, default=Target.GENERIC.value)
     add_paddings(parser)

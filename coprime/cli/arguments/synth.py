@@ -21,7 +21,7 @@ from ..options import (
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime synth`."""
-    add_design(parser, calls=True)
+    add_design(parser, calls=True, suites=True)
     add_modulus_key(parser)
     add_target(parser, also=(UNIT_GATE,))
     add_paddings(parser)

@@ -1,8 +1,8 @@
-/* Several cores of one accelerator for byte strings: each gets a driver of its own, struct coprime,
-   for the functions of coprime_calls.h.
+/* Several cores of one accelerator, for byte strings or, in a suite, for numbers, too: each gets a
+   driver of its own, struct coprime, for all functions that its engine has.
 
-   What is called on a core does not affect another one: slots, errors and interrupts are a core's
-   own. All share the bus, and the register that selects one of them, so that calls of two threads need
+   What is done with a core does not affect another one: operands, slots, errors and interrupts are a
+   core's own. All share the bus, and the register that selects one of them, so that calls of two threads need
    a lock around each function, or a part of a program that does them in turn. A call runs from
    coprime_call_start to coprime_call_end, and other cores may be used meanwhile.
 
@@ -43,6 +43,13 @@ int coprime_call_cores_open(struct coprime_call_cores *cores);
    then everything that accelerators have. Errors: COPRIME_ERROR_SIZE if there is no such core. */
 int coprime_call_core_open(struct coprime_call_core *core, struct coprime_call_cores *cores, uint32_t number,
                       struct coprime *driver);
+
+/* Lead a driver to the first core that has a command (enum coprime_command, or a call's code), and do
+   what coprime_open does for each core up to it: of several cores with different engines. `slots`:
+   whether it is an engine of byte strings, whose codes are calls. Errors: COPRIME_ERROR_UNSUPPORTED if
+   no core has it; and as coprime_open. */
+int coprime_call_core_find(struct coprime_call_core *core, struct coprime_call_cores *cores, bool slots,
+                           uint32_t command, struct coprime *driver);
 
 /* Bit k is 1 if a command of core k has ended, and coprime_call_end, which then does not wait, has not
    been called since. A call that gives a stream ends when that has been read. */

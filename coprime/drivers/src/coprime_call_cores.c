@@ -86,6 +86,25 @@ int coprime_call_core_open(struct coprime_call_core *core, struct coprime_call_c
     return COPRIME_ERROR_NONE;
 }
 
+int coprime_call_core_find(struct coprime_call_core *core, struct coprime_call_cores *cores, bool slots,
+                           uint32_t command, struct coprime *driver)
+{
+    for (uint32_t number = 0; number < cores->count; ++number) {
+        int error = coprime_call_core_open(core, cores, number, driver);
+        uint32_t word;
+
+        error = error ? error : coprime_open(driver);
+        if (error) {
+            return error;
+        }
+        word = command < 32u ? driver->commands : driver->commands_high;
+        if (command < 64u && (driver->slots != 0u) == slots && (word >> command % 32u & 1u)) {
+            return COPRIME_ERROR_NONE;
+        }
+    }
+    return COPRIME_ERROR_UNSUPPORTED;
+}
+
 uint32_t coprime_call_cores_pending(const struct coprime_call_cores *cores)
 {
     return cores->read(cores->context, cores->count > 1 ? COPRIME_PENDING :

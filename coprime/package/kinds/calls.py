@@ -16,7 +16,15 @@ from coprime.parameters import AnyParameter
 
 from ..call_header import call_header
 from ..call_sheet import call_sheet
-from ..description import C_HEADER, Description, Example, Kind, SheetParts, TestbenchParts
+from ..description import (
+    C_HEADER,
+    Among,
+    Description,
+    Example,
+    Kind,
+    SheetParts,
+    TestbenchParts,
+)
 from ..figures import PROVED
 from ..predicted import PredictedOnce
 from ..testbench.call_bench import call_bench, call_codes
@@ -29,6 +37,7 @@ class CallKind(Kind):
     Parameters
     ----------
     choice : family and parameters
+    among : of a core of a suite, what it is one of
     """
 
     purpose = "cryptography"
@@ -36,9 +45,10 @@ class CallKind(Kind):
     changing = ("STATUS", "DATA_WINDOW", "RANDOM_STATUS")
     software = "software_calls.md.j2"
 
-    def __init__(self, choice: CallChoice):
+    def __init__(self, choice: CallChoice, among: Among | None = None):
         self.choice = choice
         self.cores = choice.cores
+        self.among = among or Among(choice.cores, source=choice.source.code)
         self.parts = ("engine", "accelerator") if self.cores == 1 else ("accelerator",)
         self.design: CallDesign = PredictedOnce(choice.design)
         self.header = f"{choice.module_name}.h"
@@ -63,16 +73,16 @@ class CallKind(Kind):
     def registers(self) -> tuple[Register, ...]:
         """Those of slots, and of several cores; STATUS starts nothing."""
         status = replace(registers.STATUS.without("DECRYPT", "START", "RANDOM"), access="R")
-        known = defined_call_registers(source=self.choice.source.code, many=self.cores > 1)
+        known = defined_call_registers(source=self.among.source, many=self.among.cores > 1)
         return tuple(status if one is registers.STATUS else one for one in known)
 
     @property
     def values(self) -> Mapping[str, Mapping[str, int]]:
         """Those that identify the engine."""
-        many = self.cores > 1
+        many = self.among.cores > 1
         fields = call_fields(self.design.interface, self.choice.source.code, many=many)
         if many:
-            fields[registers.CORES] = {"COUNT": self.cores}
+            fields[registers.CORES] = {"COUNT": self.among.cores}
         return {register.name: values for register, values in fields.items()}
 
     @property

@@ -14,7 +14,7 @@ from coprime.flow.parts import accelerator_verilog
 from coprime.padding.scheme import Padding, Scheme, mask_of
 from coprime.parameters import AnyParameter
 
-from ..description import Description, Example, Kind, SheetParts, TestbenchParts
+from ..description import Among, Description, Example, Kind, SheetParts, TestbenchParts
 from ..number_sheet import number_sheet
 from ..testbench.number_bench import number_bench
 from ..testbench.number_example import number_example
@@ -30,6 +30,7 @@ class NumberKind(Kind):
     ----------
     choice : family and parameters
     paddings : in hardware
+    among : of a core of a suite, what it is one of
     """
 
     software = "software_accelerator.md.j2"
@@ -37,8 +38,10 @@ class NumberKind(Kind):
     sheet = "number_sheet.toml.j2"
     """Template of the data sheet."""
 
-    def __init__(self, choice: Choice, paddings: tuple[Padding, ...] = ()):
-        self.choice, self.paddings = choice, paddings
+    def __init__(
+        self, choice: Choice, paddings: tuple[Padding, ...] = (), among: Among | None = None
+    ):
+        self.choice, self.paddings, self.among = choice, paddings, among
 
     @property
     def engine(self) -> Capabilities:
@@ -53,13 +56,25 @@ class NumberKind(Kind):
     @property
     def registers(self) -> tuple[Register, ...]:
         """Those of an accelerator, of its paddings too."""
-        source = self.choice.source.code
-        return defined_registers(self.engine, padded=bool(self.paddings), source=source)
+        among = self.among or Among(1, source=self.choice.source.code)
+        return defined_registers(
+            self.engine,
+            padded=bool(self.paddings),
+            source=among.source,
+            many=among.cores > 1,
+        )
 
     @property
     def values(self) -> Mapping[str, Mapping[str, int]]:
         """Those that identify the engine."""
-        fields = identity_fields(self.engine, mask_of(self.paddings), self.choice.source.code)
+        fields = identity_fields(
+            self.engine,
+            mask_of(self.paddings),
+            self.choice.source.code,
+            many=self.among is not None,
+        )
+        if self.among:
+            fields[registers.CORES] = {"COUNT": self.among.cores}
         return {register.name: values for register, values in fields.items()}
 
     @property

@@ -45,8 +45,8 @@ def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
     quick = filled("calls_quick.v.j2", engine=quick_engine, **given)
     tasks = filled(
         "calls.v.j2",
+        shared=False,
         streamed=engine.streamed,
-        units=design.interface.units,
         window=registers.DATA_WINDOW.words,
     )
     return TestbenchParts(

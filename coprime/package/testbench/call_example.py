@@ -27,7 +27,7 @@ def call_example(design: CallDesign) -> Example:
         values={
             "vectors": [one for one in vectors if one.error is Error.NONE],
             "cycles_of": lambda vector: vector.cycles,
-            "job": _job,
+            "call_job": _job,
         },
     )
 

@@ -30,7 +30,7 @@ def files(own: Description, cells: str | None) -> Mapping[str, str]:
             seed_words=SEED_LEAST,
             bus=bus,
             master=master,
-            identification=RegisterChecks(own).identification,
+            identification=RegisterChecks(own.kind.selected(own)).identification,
             longest=LONGEST,
             # Twice the engine's time, and room for the conversions of a short operation.
             timeout=int(2 * example.cycles * _CYCLE_US) + 1000,

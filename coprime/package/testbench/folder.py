@@ -80,7 +80,7 @@ def _testbench(own: Description) -> str:
     return filled(
         "testbench.v.j2",
         own=own,
-        registers=RegisterChecks(own),
+        registers=RegisterChecks(own.kind.selected(own)),
         bench=bench,
         driven=_DRIVEN,
         preset=_PRESET,

@@ -48,6 +48,7 @@ def number_bench(own: Description, kind: str) -> TestbenchParts:
         "spare": _SPARE,
         "too_long": _TOO_LONG,
         "unknown": _UNKNOWN,
+        "shared": False,
     }
     group = kind.removeprefix("lean_")
     tasks = filled(f"{group}.v.j2", **given)
