@@ -18,17 +18,19 @@ from coprime.assess.subject import Outcome, Subject
 from coprime.catalog import CLUSTER, MAX_BITS, ClusterChoice, choose, settings_for
 from coprime.engine.contract import Command
 from coprime.engine.design import EngineDesign
-from coprime.flow.files import naming
+from coprime.flow.files import naming, write_file
 from coprime.parameters import Parameter
+from coprime.random.seeder import ENTROPY
 from coprime.runs.numbers import random_lengths
 
 from .arguments.assess import ALL
+from .open_devices import open_noise
 from .options import (
     FAILED,
     chosen_settings,
     chosen_workers,
 )
-from .output import check_folder, print_json, print_table
+from .output import check_file, check_folder, print_json, print_table
 from .progress import progress
 
 _LISTED = 20  # wrong results that are printed
@@ -198,16 +200,22 @@ def run_leakage(options: argparse.Namespace) -> int:
 
 
 def run_entropy(options: argparse.Namespace) -> int:
-    """Print the estimates of SP 800-90B, and what they do not show.
+    """Print the estimates of SP 800-90B, and what they do not show; 1 if samples after restarts
+    fail.
 
-    Raises ValueError for a file of anything but samples, or of too few; OSError if it cannot be
-    read.
+    Raises ValueError for a file of anything but samples, or of too few, and for options that
+    exclude each other; OSError if it cannot be read; DeviceError for a device that gives none.
     """
     # NumPy takes its time to import.
     from coprime.assess.entropy.assessment import assess_entropy
 
+    _check_entropy(options)
+    if options.collect is not None:
+        _collect_samples(options)
     with naming(str(options.file)):
         data = options.file.read_bytes()
+    if options.restarts:
+        return _run_restarts(options, data)
     with progress(f"estimating the entropy of {len(data):,} samples"):
         found = assess_entropy(data)
     if options.json:
@@ -217,6 +225,57 @@ def run_entropy(options: argparse.Namespace) -> int:
         print(f"at most {found.entropy:.6f} bits of min-entropy a sample. Not shown:")
         print(*(f"- {one}" for one in found.missing), sep="\n")
     return 0
+
+
+def _check_entropy(options: argparse.Namespace) -> None:
+    """Raise ValueError for options of one another, or out of range."""
+    if options.samples is not None and (options.collect is None or options.restarts):
+        raise ValueError("--samples is of --collect without --restarts, which takes 1,000,000")
+    if options.samples is not None and options.samples < 1:
+        raise ValueError(f"--samples must be 1 or more, not {options.samples}")
+    if options.initial is not None and not options.restarts:
+        raise ValueError("--initial is of samples after restarts: add --restarts")
+    if options.collect is not None:
+        check_file("FILE", options.file)
+
+
+def _collect_samples(options: argparse.Namespace) -> None:
+    """Collect the samples of a device into the file."""
+    from coprime.assess.entropy.assessment import WANTED
+    from coprime.assess.entropy.restarts import RESTARTS
+
+    count = RESTARTS**2 if options.restarts else options.samples or WANTED
+    with (
+        open_noise(options.collect) as source,
+        progress(f"collecting {count:,} samples", count) as passed,
+    ):
+        if options.restarts:
+            data = source.restart_samples(RESTARTS, RESTARTS, passed)
+        else:
+            data = source.samples(count, passed)
+    write_file(options.file, data)
+
+
+def _run_restarts(options: argparse.Namespace, data: bytes) -> int:
+    """Print what samples after restarts show; 1 if they fail."""
+    from coprime.assess.entropy.restarts import assess_restarts
+
+    initial = float(ENTROPY) if options.initial is None else options.initial
+    with progress("estimating the entropy of samples after restarts"):
+        found = assess_restarts(data, initial)
+    if options.json:
+        print_json(found.record())
+        return 0 if found.is_valid else FAILED
+    for name, each in (("rows", found.rows), ("columns", found.columns)):
+        if found.is_sane:
+            print_table([(f"{name}: {one}", f"{value:.6f}") for one, value in each.items()])
+    verdict = "at most" if found.is_sane else "over"
+    print(f"most of one value in a row or a column: {found.most}, {verdict} {found.cutoff}")
+    if found.is_valid:
+        print(f"passed: at most {found.entropy:.6f} bits of min-entropy a sample")
+        return 0
+    print(f"failed: these samples do not confirm {initial:g} bits of min-entropy a sample")
+    return FAILED
 
 
 # --- Constant time --------------------------------------------------------------------------------

@@ -11,7 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from coprime.bus.serial.protocol import BAUD
-from coprime.catalog import SUITE, choose, choose_calls, choose_suite, with_source
+from coprime.catalog import (
+    CALL_FAMILIES,
+    SUITE,
+    choose,
+    choose_calls,
+    choose_suite,
+    with_source,
+)
 from coprime.random.kinds import RandomSource, parse_source
 
 from .options import parse_settings
@@ -150,6 +157,17 @@ def add_call_device(parser: argparse.ArgumentParser, default: str = DEFAULT_OF_C
     )
 
 
+def add_noise_device(parser: argparse.ArgumentParser, option: str, text: str) -> None:
+    """Add an option for a device of any kind whose noise source is read; without it, none is."""
+    parser.add_argument(
+        option,
+        type=_any_device,
+        metavar="DEVICE",
+        help=f"{text}: serial:PATH[,BAUD] or uio:/dev/uioN, built with --random trng;"
+        " sim:FAMILY,random=trng[,NAME=VALUE...] has a model, and no noise",
+    )
+
+
 def parse_device(text: str, *, calls: bool = False) -> NamedDevice:
     """Read a device, with `calls` one with an engine of byte strings.
 
@@ -184,6 +202,12 @@ def calls_default_with(call: str) -> Simulated:
         for one in defaults
         if call in choose_calls(one.family, one.settings).design.interface.call
     )
+
+
+def _any_device(text: str) -> NamedDevice:
+    """With an engine of either kind."""
+    family = text.removeprefix("sim:").partition(",")[0]
+    return _device(text, calls=family in CALL_FAMILIES)
 
 
 def _device(text: str, *, calls: bool = False) -> NamedDevice:

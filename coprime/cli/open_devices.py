@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Protocol
 
-from coprime.bus import cluster_registers
+from coprime.bus import cluster_registers, registers
 from coprime.calls.interface import EngineInterface
 from coprime.catalog import (
+    SUITE,
     CallChoice,
     Choice,
     ClusterChoice,
     SuiteChoice,
     choose,
     choose_calls,
+    choose_engine,
     choose_suite,
     with_source,
 )
@@ -24,9 +27,11 @@ from coprime.device.cores import Cores
 from coprime.device.keyed_cluster import KeyedCluster
 from coprime.device.serial import open_serial
 from coprime.device.simulated import SimulatedDevice, open_cluster, open_simulation
+from coprime.device.source import AcceleratorSource
 from coprime.device.uio import UioDevice
 from coprime.operations.commands import Command
 from coprime.operations.lengths import Lengths
+from coprime.random.kinds import RandomSource
 
 from .devices import Hardware, NamedDevice, Simulated, calls_default_with, default_with
 from .progress import announce, progress
@@ -256,6 +261,38 @@ def _calls_of(
             _check_engine(f"{named.name}, engine {choice.names[core]}", interface, check)
             return core, interface
     raise _no_call(named.name, call)
+
+
+# --- Noise sources -------------------------------------------------------------------------------
+
+
+@contextmanager
+def open_noise(named: NamedDevice) -> Iterator[AcceleratorSource]:
+    """Open the random source of what is named, which has a noise source.
+
+    ValueError, before a simulation is built, for one without; DeviceError for such hardware.
+    """
+    if isinstance(named, Hardware):
+        with _connection(named) as device:
+            yield _source_of(device)
+        return
+    if named.source is not RandomSource.TRNG:
+        raise ValueError(f"{named.name} has no noise source: add random=trng")
+    choice: Choice | CallChoice | SuiteChoice
+    if named.family == SUITE:
+        choice = choose_suite(named.settings)
+    else:
+        choice = choose_engine(named.family, named.settings)
+    with open_simulation(replace(choice, source=named.source)) as simulated:
+        yield _source_of(simulated)
+
+
+def _source_of(device: Device) -> AcceleratorSource:
+    """The random source, which of several cores only those know that draw."""
+    capabilities = device.read32(registers.CAPABILITIES.address)
+    many = registers.CAPABILITIES["CORES"].of(capabilities)
+    every = [AcceleratorSource(one) for one in (Cores(device).cores if many else [device])]
+    return next((one for one in every if one.kind is RandomSource.TRNG), every[0])
 
 
 # --- Devices ------------------------------------------------------------------------------------

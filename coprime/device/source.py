@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 from coprime.bus import registers
 from coprime.bus.register_classes import Register
-from coprime.device.base import Device, DeviceError
+from coprime.device.base import Device, DeviceError, read_block
+from coprime.parameters import check_ranges
 from coprime.random.generator import SourceState
 from coprime.random.kinds import RandomSource
 from coprime.random.programs import RESEED_LEAST, SEED_LEAST
+from coprime.random.raw_samples import SAMPLES
 from coprime.random.steps import SEED_WORDS, WORD_BYTES
 
 __all__ = ["AcceleratorSource", "Entropy"]
@@ -139,24 +141,44 @@ class AcceleratorSource:
                 break
         else:
             raise DeviceError("the accelerator's noise source gives no samples")
-        words = [self._device.read32(window.address + 4 * k) for k in range(window.words)]
+        words = read_block(self._device, window.address, window.words)
         self._control("EXPOSE")
         return [word >> 31 - place & 1 for word in words for place in range(32)]
 
-    def samples(self, count: int) -> bytes:
+    def samples(self, count: int, progress: Callable[[int], None] = lambda count: None) -> bytes:
         """Collect raw samples, a byte of 0 or 1 each: sets of 1,024, in each of which they came one
         after the other. Then it restarts, and needs samples of its own for a seed.
 
-        Raises DeviceError as `next_samples`.
+        `progress` is called with how many have come since the last time. Raises DeviceError as
+        `next_samples`.
         """
         found = bytearray()
         self.begin_samples()
         try:
             while len(found) < count:
                 found += bytes(self.next_samples())
+                progress(SAMPLES)
         finally:
             self._control("RESTART")
         return bytes(found[:count])
+
+    def restart_samples(
+        self, restarts: int, count: int, progress: Callable[[int], None] = lambda count: None
+    ) -> bytes:
+        """Collect `count` raw samples, 1 to 1,024, after each of so many restarts of the noise
+        source; otherwise as `samples`. Raises ValueError for another count.
+        """
+        check_ranges(count=(count, range(1, SAMPLES + 1)))
+        found = bytearray()
+        self._check_noise()
+        try:
+            for _ in range(restarts):
+                self.begin_samples()
+                found += bytes(self.next_samples()[:count])
+                progress(count)
+        finally:
+            self._control("RESTART")
+        return bytes(found)
 
     # --- Registers ------------------------------------------------------------------------------
 

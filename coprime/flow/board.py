@@ -13,6 +13,7 @@ from coprime.cells.target import Target
 
 from .files import write_file
 from .mapping import mapping_tools
+from .noise_module import loop_options
 from .routing import clock_mhz, mapped_netlist, nextpnr, report_of
 from .stamping.stamp import STAMPING, stamp_design
 from .targets import Flow, FpgaDevice, flow_of
@@ -198,7 +199,8 @@ def _routed(verilog: str, top: str, board: Board, *, bitstream: bool) -> tuple[P
     netlist = check_mapped(verilog, top, board)
 
     def placed(seed: int) -> tuple[Path, float]:
-        options = (*flow.place, "--seed", str(seed), "--timing-allow-fail")
+        options = (*flow.place, *loop_options(verilog), "--seed", str(seed))
+        options = (*options, "--timing-allow-fail")
         arguments = (flow, board.device, netlist, board.constraints, options)
         built = nextpnr(*arguments, bitstream=bitstream)
         return built, clock_mhz(report_of(built))

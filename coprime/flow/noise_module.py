@@ -38,6 +38,11 @@ def noise_module(source: RandomSource, target: Target, name: str) -> str | None:
     return None if outside else f"{name}_noise"
 
 
+def loop_options(verilog: str) -> tuple[str, ...]:
+    """What nextpnr needs for a design with rings, and for no other."""
+    return ("--ignore-loops",) if NOISE_MODEL in verilog else ()
+
+
 def with_noise(verilog: str, noise: str | None, target: Target) -> str:
     """The Verilog of a design, and of the module that it instantiates, if any."""
     if noise is None:

@@ -16,6 +16,7 @@ from coprime.cells.target import Target
 from .cache import cached
 from .fit import check_block_rams, check_multipliers, check_resources, too_large
 from .mapping import map_cells, mapping_tools, verilog_of
+from .noise_module import loop_options
 from .targets import Flow, FpgaDevice, device_named, flow_of
 from .tool_errors import ToolCrashError, ToolError
 from .tools import run_tool, run_yosys, tool_version
@@ -114,7 +115,8 @@ def route_design(
     place = flow.place if pins else flow.place_without_pins
     reports = {}
     for seed in seeds:
-        options = (*place, "--freq", str(target_mhz), "--timing-allow-fail")
+        options = (*place, *loop_options(verilog))
+        options = (*options, "--freq", str(target_mhz), "--timing-allow-fail")
         routed = nextpnr(
             flow, own, netlist, constraints if pins else "", (*options, "--seed", str(seed))
         )

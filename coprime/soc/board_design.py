@@ -8,13 +8,16 @@ from amaranth.lib import wiring
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In, Out
 
+from coprime.bus.axi_accelerator import noise_ports
 from coprime.bus.serial.serial_accelerator import SerialAccelerator
 from coprime.bus.serial.uart import divisor_of
 from coprime.catalog import CallChoice, Choice, ClusterChoice, check_one_core
 from coprime.cells.clock_generator import ClockGenerator
 from coprime.cells.clock_ranges import ClockSetting
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.flow.board import Board
+from coprime.flow.noise_module import noise_module, with_noise
 from coprime.flow.verilog import to_verilog
 from coprime.random.kinds import RandomSource
 from coprime.soc.call_self_test import self_testing_calls
@@ -38,6 +41,7 @@ class BoardDesign(wiring.Component):
     board (Board): its `pins` are the ports
     divisor : clock cycles of a bit, as SerialBridge's
     setting (ClockSetting): of the clock generator; None: the clock is `clk`
+    source, noise : as of SerialAccelerator
 
     Members
     -------
@@ -50,6 +54,8 @@ class BoardDesign(wiring.Component):
     led_session (1 bit, out): a host has opened a session
     led_clock (1 bit, out): blinks while there is a clock
 
+    noise_enable, noise_valid, noise_sample : as of SerialAccelerator
+
     Pins that are active low are inverted in here.
     """
 
@@ -59,12 +65,17 @@ class BoardDesign(wiring.Component):
         engine: SelfTestingEngine,
         divisor: int | Fraction,
         setting: ClockSetting | None = None,
+        source: RandomSource = RandomSource.STREAM,
+        noise: str | None = None,
     ):
         self.board, self.engine = board, engine
-        self.accelerator = SerialAccelerator(engine, divisor)
+        self.accelerator = SerialAccelerator(engine, divisor, source, noise)
+        outside = source is RandomSource.TRNG and noise is None
+        self.noise = noise_ports() if outside else {}
         self.generator = ClockGenerator(setting, board.target)
         inputs = ("clk", "rx", "button")
-        super().__init__({port: In(1) if port in inputs else Out(1) for port in board.pins})
+        pins = {port: In(1) if port in inputs else Out(1) for port in board.pins}
+        super().__init__({**pins, **self.noise})
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Hold the reset until some cycles after the lock, and while the button is pressed."""
@@ -107,6 +118,11 @@ class BoardDesign(wiring.Component):
         for port, pin in self.board.pins.items():
             if port in shown:
                 m.d.comb += getattr(self, port).eq(shown[port] ^ pin.active_low)
+        if self.noise:
+            m.d.comb += [
+                *same_named(self, accelerator, "noise_enable"),
+                *same_named(accelerator, self, "noise_valid", "noise_sample"),
+            ]
         return m
 
 
@@ -130,28 +146,25 @@ def board_verilog(
     clock.
 
     Raises ValueError for a length or a speed out of range, an engine of numbers that takes random
-    bytes, several cores, or a source of random bytes in the hardware, which the self-test does not
-    seed.
+    bytes, which the self-test cannot give it, several cores, or a noise source that the board's
+    target has not.
     """
     check_one_core(choice, "a board")
-    if choice.source is not RandomSource.STREAM:
-        raise ValueError(
-            "a board's self-test seeds no source of random bytes: leave --random out; the calls of"
-            " an engine of byte strings then need all their inputs"
-        )
+    name = board_name(choice, board)
+    noise = noise_module(choice.source, board.target, name)
     mhz = board.design_mhz(setting)
     divisor = divisor_of(int(mhz * 10**6), baud)
     if isinstance(choice, CallChoice):
-        engine = self_testing_calls(choice.design, board.target)
+        engine = self_testing_calls(choice.design, board.target, choice.source)
     else:
         answers = known_answers(choice.design, bits)
         engine = self_testing(choice.design, *answers, target=board.target)
-    name = board_name(choice, board)
     header = (
         f"{name}: {choice.family.name} on {board.title}, clock {float(mhz):.12g} MHz,"
         f" at a serial port of {baud} baud\n" + _of_self_test(choice)
     )
-    return to_verilog(BoardDesign(board, engine, divisor, setting), name, header=header)
+    design = BoardDesign(board, engine, divisor, setting, choice.source, noise)
+    return with_noise(to_verilog(design, name, header=header), noise, board.target)
 
 
 def _of_self_test(choice: Choice | CallChoice) -> str:
@@ -177,18 +190,24 @@ def board_bench(
     name = board_name(choice, board)
     generic = replace(board, target=Target.GENERIC)
     verilog = board_verilog(choice, generic, baud=baud, setting=setting)
-    return with_bench(verilog, name, board)
+    return with_bench(verilog, name, board, noisy=choice.source is RandomSource.TRNG)
 
 
-def with_bench(verilog: str, name: str, board: Board) -> tuple[str, str]:
+def with_bench(verilog: str, name: str, board: Board, *, noisy: bool = False) -> tuple[str, str]:
     """Give a module around module `name` of a board's design, by name, and the Verilog of both.
 
-    Its ports are clk, rx and tx; the button is released.
+    Its ports are clk, rx and tx, and if the design is `noisy` those of a noise source; the button
+    is released.
     """
     released = int(board.pins["button"].active_low)
+    ports = {port: member.flow for port, member in noise_ports().items()} if noisy else {}
+    more = "".join(
+        f", {'input' if flow is In else 'output'} {port}" for port, flow in ports.items()
+    )
+    wires = "".join(f", .{port}({port})" for port in ports)
     text = f"""
-module {name}_bench (input clk, input rx, output tx);
-  {name} board (.clk(clk), .rx(rx), .tx(tx), .button(1'b{released}));
+module {name}_bench (input clk, input rx, output tx{more});
+  {name} board (.clk(clk), .rx(rx), .tx(tx), .button(1'b{released}){wires});
 endmodule
 """
     return f"{name}_bench", verilog + text

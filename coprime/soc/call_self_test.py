@@ -21,6 +21,7 @@ from coprime.calls.without_random import wired_without_random
 from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
+from coprime.random.kinds import RandomSource
 
 from .self_test import SelfTestingEngine
 
@@ -100,9 +101,17 @@ def _taken_by_none(outputs: Values, calls: Sequence[Call]) -> Values:
     return {name: value for name, value in outputs.items() if name not in taken}
 
 
-def self_testing_calls(design: CallDesign, target: Target = Target.GENERIC) -> SelfTestingEngine:
-    """An engine of byte strings with its self-test, and without a source of random bytes."""
-    engine = wired_without_random(design.hardware(Target(target)))
+def self_testing_calls(
+    design: CallDesign,
+    target: Target = Target.GENERIC,
+    source: RandomSource = RandomSource.STREAM,
+) -> SelfTestingEngine:
+    """An engine of byte strings with its self-test, which draws nothing: it loads all inputs. With
+    a STREAM the engine has no source of random bytes.
+    """
+    engine = design.hardware(Target(target))
+    if source is RandomSource.STREAM:
+        engine = wired_without_random(engine)
     return SelfTestingEngine(engine, CallSelfTest(interface_of(engine), *known_calls(design)))
 
 
@@ -141,8 +150,6 @@ class CallSelfTest(wiring.Component):
     interface : the engine's, which draws no random bytes
     calls : those of `known_calls`
 
-    Raises ValueError for an interface whose calls draw random bytes.
-
     Members
     -------
     start (1 bit, in): starts the test, which must not be running
@@ -151,8 +158,6 @@ class CallSelfTest(wiring.Component):
     """
 
     def __init__(self, interface: EngineInterface, *calls: KnownCall):
-        if interface.draws:
-            raise ValueError("the self-test has no source of random bytes")
         self.interface, self.calls = interface, calls
         super().__init__(
             {

@@ -314,5 +314,8 @@ def self_testing(
 ) -> SelfTestingEngine:
     """An engine of numbers with its self-test. ValueError for one that takes random bytes."""
     if design.capabilities.draws:
-        raise ValueError("the self-test has no source of random bytes for blinding")
+        raise ValueError(
+            "the self-test of a board has no random bytes for blinding: take parameters with which"
+            " the engine draws none"
+        )
     return SelfTestingEngine(design.hardware(Target(target)), SelfTest(design, *answers))

@@ -59,3 +59,18 @@ def test_a_message(capsys, tmp_path):
 @pytest.mark.parametrize("family", ["compact", "ring"])
 def test_a_key_of_2048_bits(capsys, tmp_path, family, baud):
     decrypts(capsys, tmp_path, 2048, family, "--baud", f"{baud}")
+
+
+@pytest.mark.clients
+def test_raw_samples_of_a_noise_source(capsys, tmp_path):
+    """On a board without pins, and on one with a self-test and pins."""
+    file = tmp_path / "samples.bin"
+    compact = ("compact", "-p", "max_bits=128", "-p", "blinding=all")
+    lattice = ("lattice", "-p", "sets=ml-kem-512", "--board", "ulx3s")
+    for design in (compact, lattice):
+        with simulated_board(*design, "--random", "trng", "--baud", "3000000") as device:
+            words = ("assess", "entropy", file, "--collect", device, "--samples", "7000")
+            status, text, _ = run(capsys, *words)
+        samples = file.read_bytes()
+        assert status == 0 and "bits of min-entropy a sample" in text
+        assert len(samples) == 7000 and set(samples) == {0, 1}

@@ -5,6 +5,7 @@ import pytest
 from coprime.cells.target import Target
 from coprime.flow import routing
 from coprime.flow.mapping import map_design
+from coprime.flow.noise_module import with_noise
 from coprime.flow.verilog import to_verilog
 from coprime.random.ring_oscillators import LENGTHS, NOISE_TARGETS, RingOscillators
 
@@ -32,15 +33,9 @@ def test_no_inverter_is_removed(target):
 
 
 @pytest.mark.route
-def test_rings_are_placed_and_routed(monkeypatch):
-    """The tool wants to be told of the loops."""
-    place = routing.nextpnr
-
-    def with_loops(flow, device, netlist, constraints, options, **settings):
-        return place(flow, device, netlist, constraints, (*options, "--ignore-loops"), **settings)
-
-    monkeypatch.setattr(routing, "nextpnr", with_loops)
-    found = routing.route_design(Target.ECP5, rings(Target.ECP5), NAME)
+def test_rings_are_placed_and_routed():
+    """As a design has them, of which the tool is told that there are loops."""
+    found = routing.route_design(Target.ECP5, with_noise("", NAME, Target.ECP5), NAME)
     assert found.utilisation["TRELLIS_COMB"] >= sum(LENGTHS)
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimators import estimates
+from .estimators import Bits, estimates
 
 WANTED = 1_000_000
 """Consecutive samples that the standard asks for (section 3.1.1)."""
 _ALWAYS = (
     "1,000 samples after each of 1,000 restarts, and their estimates by rows and columns"
-    " (section 3.1.4)",
+    " (section 3.1.4): --restarts",
     "what the source's designer expects, from how its noise arises (section 3.2.2): the lower value"
     " counts",
     "temperatures and voltages at which the source works, each with samples of its own"
@@ -61,9 +61,15 @@ def assess_entropy(data: bytes) -> EntropyAssessment:
 
     Raises ValueError for other bytes, and for too few samples or samples that are all the same.
     """
+    bits = checked_samples(data)
+    return EntropyAssessment(len(bits), estimates(bits))
+
+
+def checked_samples(data: bytes) -> Bits:
+    """Samples as an array. Raises ValueError for bytes that are none."""
     bits = np.frombuffer(data, dtype=np.uint8)
     others = np.flatnonzero(bits > 1)
     if len(others):
         place = int(others[0])
         raise ValueError(f"a sample is a byte of 0 or 1, and byte {place:,} is {bits[place]}")
-    return EntropyAssessment(len(bits), estimates(bits))
+    return bits

@@ -3,7 +3,9 @@
 from coprime.assess.fault_kinds import FaultKind
 from coprime.catalog import CALL_FAMILIES
 from coprime.operations.commands import Command
+from coprime.random.seeder import ENTROPY
 
+from ..devices import add_noise_device
 from ..options import (
     Parser,
     add_design,
@@ -118,6 +120,13 @@ def _add_schedule_options(parser: Parser) -> None:
 def _add_entropy_options(parser: Parser) -> None:
     text = "raw samples in the order in which they came, a byte of 0 or 1 each"
     parser.add_argument("file", type=location, metavar="FILE", help=text)
+    add_noise_device(parser, "--collect", "collect the samples from this device into FILE first")
+    parser.number("--samples", "samples to collect, with --collect (1,000,000)")
+    text = "they are 1,000 samples after each of 1,000 restarts of the noise source (section 3.1.4)"
+    parser.flag("--restarts", text)
+    text = "bits of min-entropy of a sample by samples of one run, with --restarts"
+    text += f" ({float(ENTROPY):g}, which --random trng assumes)"
+    parser.number("--initial", text, metavar="BITS", kind=float)
     add_json(parser)
 
 
