@@ -5,7 +5,9 @@ import pytest
 from coprime.bus.kinds import Bus
 from coprime.catalog import choose_calls
 from coprime.cli.arguments import soc
+from coprime.flow.tool_errors import ToolError
 from coprime.soc import secure_boot
+from coprime.soc.firmware import find_toolchain
 from coprime.soc.secure_boot import check_secure_boot, run_secure_boot
 
 VERIFY_ONLY = {"schemes": "ml-dsa", "verify_only": "1", "sets": "ml-dsa-87"}
@@ -16,6 +18,14 @@ REFUSED = {
     "key": WRONG_SIGNATURE,
     "version": "the image is older than allowed",
 }
+
+
+@pytest.fixture(scope="module")
+def toolchain():
+    try:
+        find_toolchain()
+    except ToolError as error:
+        pytest.skip(str(error))
 
 
 def boot(settings=VERIFY_ONLY, name="ML-DSA-87", **given):
@@ -31,6 +41,7 @@ def boot(settings=VERIFY_ONLY, name="ML-DSA-87", **given):
         ({"schemes": "ml-dsa", "verify_only": "1"}, "ML-DSA-44", Bus.AXI4_LITE),
     ],
 )
+@pytest.mark.usefixtures("toolchain")
 def test_a_signed_image_starts(settings, name, bus):
     done = boot(settings, name, bus=bus, seed=3)
     assert done.right, done.transcript
@@ -41,6 +52,7 @@ def test_a_signed_image_starts(settings, name, bus):
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("altered", REFUSED)
+@pytest.mark.usefixtures("toolchain")
 def test_another_image_does_not_start(altered):
     done = boot(altered=altered)
     assert done.right, done.transcript
