@@ -200,7 +200,14 @@ class CallAccelerator:
         self._wait()
         for slot in [one for one in running.outputs if not one.streamed]:
             found[slot.name] = self._fetch(slot)
-        self._raise_errors()
+        try:
+            self._raise_errors()
+        except EngineError as error:
+            if error.code != Error.NOT_READY:
+                raise
+            # A word of a complete slot has changed since it was written.
+            self.wipe()
+            raise EngineError(Error.FAULT) from None
         cycles, products = self._read(registers.CYCLES), self._read(registers.PRODUCTS)
         return CallResult(found, cycles, products, running.predicted, self.interface.units)
 

@@ -61,7 +61,8 @@ class LatticeEngine(wiring.Component):
     | IDLE | slots are loaded and read |
     | REFUSE | a check of a key of ML-KEM without any; with both, a call of another scheme than \
 the parameter set: OPERAND_MISSING |
-    | RUN | both sides execute their programs, routine by routine, until there is a fault |
+    | RUN | both sides execute their programs, routine by routine, until there is a fault; a cycle \
+later than both have ended, as a register shows faults |
 
     While a message is streamed those cycles count in which the sponge computes, so that their
     number does not depend on the stream's words.
@@ -71,7 +72,8 @@ the parameter set: OPERAND_MISSING |
     and REFUSE, which is a bit away from RUN, while a side works. With ML-KEM, also a call that
     gives a key without a decision on its ciphertext. With ML-DSA, masks that were not the same when
     they were sampled again, and a signature of the engine that is wrong, or needs more than 814
-    iterations. The call ends with FAULT after everything was cleared.
+    iterations. The call ends with FAULT after everything was cleared. So does the next call after a
+    word with a wrong parity that the host would have read, and did not get.
 
     Each scheme has an arithmetic side of its own. Those of both share one DSP slice: a call uses
     one of them.
@@ -168,7 +170,7 @@ the parameter set: OPERAND_MISSING |
         m.d.comb += [
             *same_named(host, self, "read_slot", "read_restart", "parameter_set", "complete"),
             *same_named(memory, host, "host_address"),
-            *same_named(host, memory, "word"),
+            *same_named(host, memory, "word", "wrong"),
             memory.address.eq(sponge.address),
             sponge.word.eq(memory.word),
             samples.restart.eq(sponge.restart),
@@ -247,7 +249,8 @@ the parameter set: OPERAND_MISSING |
         sponge, small, large = self.sponge, self.ml_kem, self.ml_dsa
         m.submodules.order = order = self.order
         begins, wipes, idle, clears, refuses = (Signal() for _ in range(5))
-        outcome, ended = Signal(_Outcome), Signal()
+        # In the cycle before, all sides have ended, or there was a fault.
+        outcome, idles, ended, faulty = Signal(_Outcome), Signal(), Signal(), Signal()
         routine = order.routine
         sides = [one for one in (small, large) if one]
         wiping = Cat(one.wiping for one in (self.memory, self.samples, sponge, large) if one).any()
@@ -256,12 +259,13 @@ the parameter set: OPERAND_MISSING |
             sponge.start.eq(begins),
             *(part.wipe.eq(wipes) for part in (self.memory, self.samples, sponge, *sides)),
             self.host.idle.eq(idle),
+            self.host.clears.eq(clears),
             self.memory.host_reads.eq(idle),
             *same_named(order, self, "call", "complete"),
             order.start.eq(idle),
             order.begins.eq(begins),
             order.invalid.eq(self._invalid()),
-            ended.eq(~Cat(sponge.busy, *(one.busy for one in sides)).any()),
+            idles.eq(~Cat(sponge.busy, *(one.busy for one in sides)).any()),
         ]
         for bit, names in _SEEDS.items():
             slots = [self.interface.slot[one] for one in names if one in self.interface.slot]
@@ -269,9 +273,9 @@ the parameter set: OPERAND_MISSING |
             m.d.comb += sponge.present[bit].eq(loaded.any())
         wrong = [self.memory.wrong, wiping, *(one.fault for one in sides)]
         if small:
-            wrong += self._control_ml_kem(m, small, begins, ended)
+            wrong += self._control_ml_kem(m, small, begins, idles)
         if large:
-            wrong += self._control_ml_dsa(m, large, begins, ended)
+            wrong += self._control_ml_dsa(m, large, begins, idles)
             if small:
                 m.d.comb += self.samples.begin.eq(begins)
         lacks = order.lacks
@@ -292,10 +296,15 @@ the parameter set: OPERAND_MISSING |
                     m.next = "IDLE"
             with m.State("IDLE"):
                 m.d.comb += idle.eq(1)
+                m.d.sync += [faulty.eq(0), ended.eq(0)]
                 with m.If(self.start):
                     m.d.sync += outcome.eq(_Outcome.WIPED)
                     with m.If(self.call == WIPE):
                         m.d.comb += wipes.eq(1)
+                        m.next = "CLEAR"
+                    with m.Elif(self.host.spoilt):
+                        m.d.comb += wipes.eq(1)
+                        m.d.sync += outcome.eq(_Outcome.FAULTY)
                         m.next = "CLEAR"
                     if small:
                         with m.Elif(lacks):
@@ -308,7 +317,7 @@ the parameter set: OPERAND_MISSING |
             if small:
                 with m.State("REFUSE"):
                     m.d.comb += [self.busy.eq(1), self.working.eq(1), refuses.eq(1)]
-                    with m.If(ended):
+                    with m.If(idles):
                         m.d.comb += self.done.eq(1)
                         m.next = "IDLE"
                     with m.Else():
@@ -316,6 +325,7 @@ the parameter set: OPERAND_MISSING |
                         m.d.sync += outcome.eq(_Outcome.FAULTY)
                         m.next = "CLEAR"
             with m.State("RUN"):
+                m.d.sync += [faulty.eq(Cat(*wrong).any()), ended.eq(idles & ~begins)]
                 streams = _is(routine, lambda one: one.streams) if large else Const(0)
                 m.d.comb += [
                     self.busy.eq(1),
@@ -323,7 +333,7 @@ the parameter set: OPERAND_MISSING |
                         Mux(streams, sponge.computes, ~sponge.waits) if large else ~sponge.waits
                     ),
                 ]
-                with m.If(Cat(*wrong, ended & order.fails).any()):
+                with m.If(faulty | (ended & order.fails)):
                     m.d.comb += wipes.eq(1)
                     m.d.sync += outcome.eq(_Outcome.FAULTY)
                     m.next = "CLEAR"
@@ -335,7 +345,7 @@ the parameter set: OPERAND_MISSING |
         m.d.comb += self.given.eq(Mux(clears, 0, Mux(refuses, self.complete, order.given)))
 
     def _control_ml_kem(
-        self, m: Module, side: ArithmeticSide, begins: Value, ended: Value
+        self, m: Module, side: ArithmeticSide, begins: Value, idles: Value
     ) -> list[Value]:
         """Start ML-KEM's side; faults of its own."""
         routine, following = self.order.routine, self.order.next
@@ -347,10 +357,10 @@ the parameter set: OPERAND_MISSING |
             # Also of a key that is cleared by a fault.
             side.forget.eq((begins & decides) | self.memory.wiping),
         ]
-        return [ended & _is(routine, lambda one: one.decides) & ~side.decided]
+        return [idles & _is(routine, lambda one: one.decides) & ~side.decided]
 
     def _control_ml_dsa(
-        self, m: Module, side: LargeSide, begins: Value, ended: Value
+        self, m: Module, side: LargeSide, begins: Value, idles: Value
     ) -> list[Value]:
         """Start ML-DSA's side; faults of its own."""
         routine, following = self.order.routine, self.order.next
@@ -361,8 +371,8 @@ the parameter set: OPERAND_MISSING |
             self.host.streams.eq(self.busy & _is(routine, lambda one: one.streams)),
         ]
         return [
-            ended & self._contradicts(routine),
-            ended & (routine == LatticeRoutine.SIGN) & ~side.cancels,
+            idles & self._contradicts(routine),
+            idles & (routine == LatticeRoutine.SIGN) & ~side.cancels,
             self._is_endless(m, begins),
         ]
 

@@ -20,7 +20,11 @@ from coprime.lattice.memory.places import SEED_WORDS, BytePlace
 
 class HostPort(wiring.Component):
     """Slots' words become words of the byte memory; words of a streamed slot are the sponge side's,
-    while it takes them. A word is loaded in a cycle, and read in two.
+    while it takes them. A word is loaded in a cycle, and read in four: for its address, the memory,
+    the parity, and to give it.
+
+    A word with a wrong parity is not given, nor is any after it until everything was cleared: what
+    was right when the call ended may have changed since.
 
     Parameters
     ----------
@@ -32,7 +36,9 @@ class HostPort(wiring.Component):
     -------
     load, output, read_slot, read_restart, parameter_set, complete : of CallSignature
     idle (1 bit, in): words are loaded and read
-    loads (out), host_address (out), word (in): of ByteMemory
+    loads (out), host_address (out), word, wrong (in): of ByteMemory
+    spoilt (1 bit, out): a word was wrong that the host would have read
+    clears (1 bit, in): everything is cleared
 
     With a slot `key` only:
 
@@ -68,7 +74,8 @@ class HostPort(wiring.Component):
                 "read_restart": In(1),
                 "parameter_set": In(interface.set_bits),
                 "complete": In(max(one.number for one in interface.slots) + 1),
-                "idle": In(1),
+                **dict.fromkeys(("idle", "wrong", "clears"), In(1)),
+                "spoilt": Out(1),
                 **(dict.fromkeys(("decided", "altered"), In(1)) if self.has_key else {}),
                 **(
                     {"streams": In(1), "stream": Out(stream.Signature(WORD))}
@@ -106,7 +113,8 @@ class HostPort(wiring.Component):
         low = bits_for(self.unit_words - 1)
         bits = self.address_bits - low
         loaded = self.load.payload
-        index, fetched, ended = Signal(self.interface.index_bits), Signal(), Signal()
+        index, ended = Signal(self.interface.index_bits), Signal()
+        fetched, checks, checked = Signal(), Signal(), Signal()  # the word, and its parity
         last, allowed, taken = Signal(), Signal(), Signal()
         readable = sum(slot.readable << slot.number for slot in slots)
         read = self._choice(self.read_slot)
@@ -143,7 +151,7 @@ class HostPort(wiring.Component):
                 & self._decided()
                 & (at_last | before_last)  # a bit of it that flips leads to no other slot
             ),
-            self.output.valid.eq(fetched & allowed & self.idle & ~self.read_restart & ~ended),
+            self.output.valid.eq(checked & allowed & self.idle & ~self.read_restart & ~ended),
             self.output.payload.data.eq(self.word),
             self.output.payload.bytes.eq(
                 WORD_BYTES
@@ -155,7 +163,16 @@ class HostPort(wiring.Component):
         ]
         self._take(m)
         self._select_key(m)
-        m.d.sync += fetched.eq(self.idle & ~taken & ~self.read_restart & ~loads)
+        stays = self.idle & ~taken & ~self.read_restart & ~loads  # the address
+        m.d.sync += [
+            fetched.eq(stays),
+            checks.eq(stays & fetched),
+            checked.eq(stays & checks & ~self.wrong & ~self.spoilt),
+        ]
+        with m.If(checks & self.wrong):
+            m.d.sync += self.spoilt.eq(1)
+        with m.If(self.clears):
+            m.d.sync += self.spoilt.eq(0)
         with m.If(taken):
             m.d.sync += [index.eq(index + 1), ended.eq(last)]
         with m.If(self.read_restart):

@@ -83,7 +83,7 @@ def run_routine(
     for cycle in range(1, LIMIT):
         if not sponge.busy and not arithmetic.busy:
             valid = not (sponge.differs or arithmetic.refused)
-            return RoutineTrace(cycle, valid, arithmetic.genuine, random, *ends)
+            return RoutineTrace(cycle + 1, valid, arithmetic.genuine, random, *ends)
         hashed = sponge.tick(
             available=to_sponge.available,
             random=random[0] if random else None,

@@ -166,18 +166,44 @@ def test_a_call_that_ends_without_a_decision(campaign, end, bit):
         cleared(campaign)
 
 
+def result_after(campaign, monkeypatch, values, *flips):
+    """The key, or the error, of a call with flips between its end and the reading."""
+    device, driver = campaign.device, campaign.driver
+    fetch = driver._fetch
+
+    def changed(slot):
+        for name, word, bit in flips:
+            device.flip(device.registers[name], word, bit)
+        return fetch(slot)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(driver, "_fetch", changed)
+        try:
+            return driver.call("ML_KEM_DECAPSULATE", values, parameter_set=NAME).outputs["key"]
+        except EngineError as error:
+            return error.code
+
+
 @pytest.mark.parametrize("rail", ["genuine", "altered"])
-def test_a_decision_that_changes_after_it_was_made(campaign, rail):
+def test_a_decision_that_changes_after_it_was_made(campaign, monkeypatch, rail):
     """The key can then not be read."""
-    device = campaign.device
+    name = registers_named(campaign, f"arithmetic.sequencer.{rail}")
     for values in (campaign.genuine, campaign.altered):
-        campaign.driver.call("ML_KEM_DECAPSULATE", values, parameter_set=NAME, read=[])
-        name = registers_named(campaign, f"arithmetic.sequencer.{rail}")
-        device.flip(device.registers[name], 0, 0)
-        with pytest.raises(EngineError) as raised:
-            campaign.driver._fetch(campaign.driver.interface.slot["key"])
-            campaign.driver._raise_errors()
-        assert raised.value.code in (Error.KEY_OVERRUN, Error.NOT_READY)
+        assert result_after(campaign, monkeypatch, values, (name, 0, 0)) is Error.FAULT
+        assert campaign.driver.complete() == frozenset()
+
+
+@pytest.mark.parametrize("word", [0, 3, 7])
+def test_a_key_that_changes_before_it_is_read(campaign, monkeypatch, word):
+    """It does not leave, and the memories are cleared. The next call is right."""
+    name = campaign.memory("engine.memory")
+    design = choose_calls("lattice", {"sets": NAME.lower()}).design
+    start = design.programs.slots["key"].addresses[0]
+    for bit in (0, 31, 32):
+        flip = name, start + word, bit
+        assert result_after(campaign, monkeypatch, campaign.genuine, flip) is Error.FAULT
+        cleared(campaign)
+        assert result_after(campaign, monkeypatch, campaign.genuine) == campaign.key
 
 
 def test_after_a_fault_the_next_call_is_right(campaign):

@@ -73,7 +73,9 @@ int coprime_call_finish(struct coprime *driver, uint32_t slot, const uint8_t *by
 int coprime_call_read(struct coprime *driver, uint32_t slot, uint8_t *bytes, uint32_t size);
 int coprime_call_end(struct coprime *driver);
 
-/* Read a slot that is complete and for reading: *size is the room, and then the number of bytes. */
+/* Read a slot that is complete and for reading: *size is the room, and then the number of bytes.
+   COPRIME_ERROR_FAULT if a word has changed in the accelerator's memory: then everything in it was
+   wiped. */
 int coprime_read_slot(struct coprime *driver, uint32_t slot, uint8_t *bytes, uint32_t *size);
 
 /* The slots that are complete: bit k is slot k's. */

@@ -145,8 +145,9 @@ static int load(struct coprime *driver, uint32_t slot, const uint8_t *bytes, uin
     return error;
 }
 
-/* Read `size` bytes that were announced, or of a slot that was selected. */
-static int unload(const struct coprime *driver, uint8_t *bytes, uint32_t size)
+/* Read `size` bytes that were announced, or of a slot that was selected. A stream's word may be late;
+   one of a slot that is complete is not given if it has changed since it was written. */
+static int unload(const struct coprime *driver, uint8_t *bytes, uint32_t size, bool streamed)
 {
     uint32_t words[BLOCK_WORDS], done = 0, left = 0, times = 0;
     int error = COPRIME_ERROR_NONE;
@@ -171,6 +172,7 @@ static int unload(const struct coprime *driver, uint8_t *bytes, uint32_t size)
             done = size - left;
             times = done == start ? times + 1 : 0;
             error = times < COPRIME_PATIENCE ? COPRIME_ERROR_NONE : COPRIME_ERROR_TIMEOUT;
+            error = streamed ? error : COPRIME_ERROR_FAULT;
         } else {
             error = coprime_flagged(driver);
         }
@@ -242,8 +244,11 @@ int coprime_read_slot(struct coprime *driver, uint32_t slot, uint8_t *bytes, uin
         error = COPRIME_ERROR_SIZE;
     }
     if (!error) {
-        error = unload(driver, bytes, left);
+        error = unload(driver, bytes, left, false);
         *size = left;
+        if (error == COPRIME_ERROR_FAULT) {
+            (void)coprime_wipe(driver);
+        }
     }
     return error;
 }
@@ -293,7 +298,7 @@ int coprime_call_read(struct coprime *driver, uint32_t slot, uint8_t *bytes, uin
     }
     error = size > COPRIME_SLOT_LENGTH_BYTES_MASK ? COPRIME_ERROR_SIZE
                                                   : announce(driver, slot, size, false);
-    return error ? error : unload(driver, bytes, size);
+    return error ? error : unload(driver, bytes, size, true);
 }
 
 int coprime_call_end(struct coprime *driver)

@@ -92,8 +92,9 @@ class PlacePointers(wiring.Component):
 
 
 class LargeSequencer(wiring.Component):
-    """Executes a program, an instruction after the other. Each takes a cycle to be fetched and one
-    to be executed; a step then as many as it states.
+    """Executes a program, an instruction after the other. Each takes two cycles to be fetched, as
+    words come late in a cycle out of block RAM, and one to be executed; a step then as many as it
+    states. While a step is executed the next instruction is fetched.
 
     Parameters
     ----------
@@ -112,13 +113,14 @@ class LargeSequencer(wiring.Component):
     clear (1 bit, out): forget what was checked
     exceeds (1 bit, in), rejected (1 bit, out): a check has failed; what the last VERDICT has found
     hints_row, row_number, rest, finish, waits : of HintMemory
-    fault (1 bit, out): in this cycle an instruction's parity is wrong
+    fault (1 bit, out): the parity of the instruction that is executed is wrong
     wipe (1 bit, in): end
     """
 
     def __init__(self, program: AssembledLarge, address_bits: int, target: Target):
         self.program, self.target = program, target
         self.pointers = PlacePointers(program, address_bits, target)
+        self.word = Signal(WORD_BITS)  # the instruction that is executed
         inputs = ("start", "step_done", "use", "exceeds", "waits", "wipe")
         outputs = ("busy", "done", "start_step", "release", "post", "clear", "fault", "rejected")
         super().__init__(
@@ -137,15 +139,15 @@ class LargeSequencer(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """FETCH, EXECUTE, and RUN while a step is executed."""
+        """FETCH, LATCH, EXECUTE, and RUN while a step is executed."""
         m = Module()
         m.submodules.pointers = pointers = self.pointers
         counter, row, column = Signal(LABEL_BITS), Signal(_INDEX_BITS), Signal(_INDEX_BITS)
-        field = Signal(FIELD)
-        label = self.instruction[FIELDS["code"] :][:LABEL_BITS]
+        field, word = Signal(FIELD), self.word
+        label = word[FIELDS["code"] :][:LABEL_BITS]
         goes_on, jumps, starts, executes = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
-            field.eq(self.instruction),
+            field.eq(word),
             self.instruction_address.eq(counter),
             self.row_number.eq(row),
         ]
@@ -185,17 +187,23 @@ class LargeSequencer(wiring.Component):
                 m.next = "FETCH"
             with m.State("FETCH"):
                 m.d.comb += self.busy.eq(1)
+                m.next = "LATCH"
+                with m.If(self.wipe):
+                    m.next = "IDLE"
+            with m.State("LATCH"):
+                m.d.comb += self.busy.eq(1)
+                m.d.sync += word.eq(self.instruction)
                 m.next = "EXECUTE"
                 with m.If(self.wipe):
                     m.next = "IDLE"
             with m.State("EXECUTE"):
                 m.d.comb += [
                     self.busy.eq(1),
-                    self.fault.eq(self.instruction.xor()),
+                    self.fault.eq(word.xor()),
                     self.rest.eq(code[LargeCode.REST]),
                     self.finish.eq(code[LargeCode.FINISH]),
                     executes.eq(~waits & ~self.wipe),
-                    goes_on.eq(executes & ~is_step & ~code[LargeCode.END]),
+                    goes_on.eq(executes & ~code[LargeCode.END]),
                 ]
                 with m.If(executes):
                     m.next = "FETCH"
@@ -204,16 +212,17 @@ class LargeSequencer(wiring.Component):
                 with m.If(self.done | self.wipe):
                     m.next = "IDLE"
             with m.State("RUN"):
-                m.d.comb += [self.busy.eq(1), goes_on.eq(self.step_done)]
+                m.d.comb += [self.busy.eq(1), self.fault.eq(word.xor())]
                 with m.If(self.step_done):
-                    m.next = "FETCH"
+                    m.d.sync += word.eq(self.instruction)
+                    m.next = "EXECUTE"
                 with m.If(self.wipe):
                     m.next = "IDLE"
         return m
 
     def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
         """Count; whether the LOOP leads to its label."""
-        over = self.instruction[FIELDS["code"] + LABEL_BITS :][:2]
+        over = self.word[FIELDS["code"] + LABEL_BITS :][:2]
         is_row, is_verdict = over[0], over[1]
         sets = self.program.sets
         counts = [one.columns - 1 for one in sets] + [0] * (

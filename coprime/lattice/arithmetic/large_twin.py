@@ -27,8 +27,9 @@ _NOTHING = ArithmeticEvents()
 
 class _State(enum.Enum):
     FETCH = 0
-    EXECUTE = 1
-    RUN = 2
+    LATCH = 1
+    EXECUTE = 2
+    RUN = 3
 
 
 class _Hints:
@@ -141,15 +142,15 @@ class LargeTwin:
         """A cycle. It waits for no semaphore, `available` or not."""
         if not self.busy:
             return _NOTHING
-        if self._state is _State.FETCH:
-            self._state = _State.EXECUTE
+        if self._state in (_State.FETCH, _State.LATCH):
+            self._state = _State.LATCH if self._state is _State.FETCH else _State.EXECUTE
             return _NOTHING
         if self._state is _State.RUN:
             self._left -= 1
             if not self._left:
                 self._execute(self.program.instructions[self._counter])
                 self._counter += 1
-                self._state = _State.FETCH
+                self._state = _State.EXECUTE
             return _NOTHING
         return self._instruction()
 

@@ -32,11 +32,11 @@ _NEXT_BITS = FIELDS["code"]
 
 
 class ArithmeticSequencer(wiring.Component):
-    """Executes a program, an instruction after the other. Each takes a cycle to be fetched and one
-    to be executed; a step then one to begin and as many as it states.
+    """Executes a program, an instruction after the other. Each takes two cycles to be fetched, as
+    words come late in a cycle out of block RAM, and one to be executed; a step then one to begin
+    and as many as it states. While a step is executed the next instruction is fetched.
 
-    What instructions say comes late in a cycle out of block RAM: a register gives a step to the
-    datapath, and another one shows a fault.
+    A register gives a step to the datapath, and another one shows a fault.
 
     Parameters
     ----------
@@ -66,6 +66,7 @@ class ArithmeticSequencer(wiring.Component):
 
     def __init__(self, program: AssembledArithmetic, address_bits: int, target: Target):
         self.program, self.target = program, target
+        self.word = Signal(WORD_BITS)  # the instruction that is executed
         inputs = ("start", "step_done", "use", "available", "differs", "agrees", "forget", "wipe")
         outputs = ("busy", "done", "start_step", "release", "post", "take", "compare")
         super().__init__(
@@ -85,15 +86,15 @@ class ArithmeticSequencer(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """FETCH, EXECUTE, and RUN while a step is executed."""
+        """FETCH, LATCH, EXECUTE, and RUN while a step is executed."""
         m = Module()
-        counter = Signal(LABEL_BITS)
+        counter, word = Signal(LABEL_BITS), self.word
         row, column = Signal(2), Signal(2)
         field = Signal(FIELD)
-        label = self.instruction[_NEXT_BITS:][:LABEL_BITS]
+        label = word[_NEXT_BITS:][:LABEL_BITS]
         goes_on, jumps, starts = Signal(), Signal(), Signal()
         m.d.comb += [
-            field.eq(self.instruction),
+            field.eq(word),
             self.instruction_address.eq(counter),
             self.decided.eq(self.genuine ^ self.altered),
             self.contradicts.eq(self.differs == self.agrees),
@@ -121,6 +122,12 @@ class ArithmeticSequencer(wiring.Component):
                 m.next = "FETCH"
             with m.State("FETCH"):
                 m.d.comb += self.busy.eq(1)
+                m.next = "LATCH"
+                with m.If(self.wipe):
+                    m.next = "IDLE"
+            with m.State("LATCH"):
+                m.d.comb += self.busy.eq(1)
+                m.d.sync += word.eq(self.instruction)
                 m.next = "EXECUTE"
                 with m.If(self.wipe):
                     m.next = "IDLE"
@@ -130,9 +137,7 @@ class ArithmeticSequencer(wiring.Component):
                 m.d.comb += waits.eq(
                     (samples & (self.full == 0)) | (code[Code.AWAIT] & ~self.available)
                 )
-                m.d.comb += fault.eq(
-                    self.instruction.xor() | (code[Code.DECIDE] & self._incomplete(field))
-                )
+                m.d.comb += fault.eq(word.xor() | (code[Code.DECIDE] & self._incomplete(field)))
                 with m.If(self.wipe):
                     m.next = "IDLE"
                 with m.Elif(~waits):
@@ -144,6 +149,7 @@ class ArithmeticSequencer(wiring.Component):
                         self.done.eq(code[Code.END]),
                     ]
                     with m.If(is_step):
+                        m.d.comb += goes_on.eq(1)
                         m.next = "RUN"
                     with m.Elif(code[Code.END]):
                         m.d.sync += self.refused.eq(refuses)
@@ -160,12 +166,12 @@ class ArithmeticSequencer(wiring.Component):
                             self.altered.eq(self.differs & ~self.agrees),
                         ]
             with m.State("RUN"):
-                m.d.comb += self.busy.eq(1)
+                m.d.comb += [self.busy.eq(1), fault.eq(word.xor())]
                 with m.If(self.wipe):
                     m.next = "IDLE"
                 with m.Elif(self.step_done):
-                    m.d.comb += goes_on.eq(1)
-                    m.next = "FETCH"
+                    m.d.sync += word.eq(self.instruction)
+                    m.next = "EXECUTE"
         self._seek(m, code[Code.SEEK])
         with m.If(self.wipe):
             m.d.sync += [self.start_step.eq(0), self.fault.eq(0)]
@@ -188,7 +194,7 @@ class ArithmeticSequencer(wiring.Component):
 
     def _seek(self, m: Module, is_seek: Value) -> None:
         """The address of bytes: a place, or the next word after each that is used."""
-        place = self.instruction[_NEXT_BITS:][:PLACE_BITS]
+        place = self.word[_NEXT_BITS:][:PLACE_BITS]
         seeks = Signal()
         m.d.comb += seeks.eq(self.busy & is_seek)
         with m.If(seeks | self.use):
@@ -225,7 +231,7 @@ class ArithmeticSequencer(wiring.Component):
 
     def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
         """Count; whether the LOOP leads to its label."""
-        over = self.instruction[_NEXT_BITS + LABEL_BITS]
+        over = self.word[_NEXT_BITS + LABEL_BITS]
         last = self._by_set([one - 1 for one in self.program.counts])
         more = Signal()
         m.d.comb += more.eq(Mux(over == LoopCount.ROWS.value, row, column) != last)

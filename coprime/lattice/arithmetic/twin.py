@@ -33,8 +33,9 @@ class ArithmeticEvents:
 
 class _State(enum.Enum):
     FETCH = 0
-    EXECUTE = 1
-    RUN = 2
+    LATCH = 1
+    EXECUTE = 2
+    RUN = 3
 
 
 class ArithmeticTwin:
@@ -68,15 +69,15 @@ class ArithmeticTwin:
         """A cycle: whether the semaphore is available."""
         if not self.busy:
             return ArithmeticEvents()
-        if self._state is _State.FETCH:
-            self._state = _State.EXECUTE
+        if self._state in (_State.FETCH, _State.LATCH):
+            self._state = _State.LATCH if self._state is _State.FETCH else _State.EXECUTE
             return ArithmeticEvents()
         if self._state is _State.RUN:
             self._left -= 1
             if not self._left:
                 self._execute(self._step)
                 self._counter += 1
-                self._state = _State.FETCH
+                self._state = _State.EXECUTE
             return ArithmeticEvents()
         return self._instruction(available)
 

@@ -48,7 +48,7 @@ _LARGE_PORTS = {"rejected": In(1), "rejects": Out(1)}
 
 
 class SpongeSequencer(wiring.Component):
-    """Executes a program: at most an instruction a cycle, in order.
+    """Executes a program in order: an instruction in two cycles, as it is looked up in the first.
 
     Parameters
     ----------
@@ -101,12 +101,16 @@ class SpongeSequencer(wiring.Component):
         state = Signal(self.resume)
         repeats, repeating = Signal(REPEATS_BITS), Signal()
         tail_due = Signal()  # the range of this ABSORB is taken
-        field = Signal(data.StructLayout(program.fields))
-        m.d.comb += field.eq(self._table(m, program.words, state.counter, len(field.as_value())))
+        field, fetched = Signal(data.StructLayout(program.fields)), Signal()
+        moves = Signal()  # to another instruction
+        m.d.sync += [
+            field.eq(self._table(m, program.words, state.counter, len(field.as_value()))),
+            fetched.eq(~moves),
+        ]
         kind = {one: field.kind == one.value for one in InstructionKind}
         executes = Signal()  # but for what its kind waits for
         completes = Signal()
-        m.d.comb += executes.eq(self.busy & ~repeating & (self.settled | ~field.settles))
+        m.d.comb += executes.eq(self.busy & fetched & ~repeating & (self.settled | ~field.settles))
 
         self._operands(m, state, field, repeats)
         skips = (self.present >> field.function[:2])[0]
@@ -160,7 +164,8 @@ class SpongeSequencer(wiring.Component):
             m.d.sync += [one.eq(0) for one in (self.busy, repeats, repeating, tail_due)]
         with m.If(self.start):
             m.d.sync += [self.busy.eq(1), state.row.eq(0), state.column.eq(0), state.nonce.eq(0)]
-        with m.If(completes | self.fails | self.start):
+        m.d.comb += moves.eq(completes | self.fails | self.start)
+        with m.If(moves):
             m.d.sync += state.counter.eq(
                 select_and_count(m, counters, choice, ~choice.any(), self.target)
             )

@@ -329,7 +329,7 @@ class SpongeSideTwin:
         """What a wipe ends."""
         self._router, self._absorber = _Router(), _Absorber()
         self._begin_comparison()
-        self.busy = self._repeating = self._tail_due = False
+        self.busy = self._repeating = self._tail_due = self._fetched = False
         self._repeats = 0
         self._state = _State()
         self._seen = None
@@ -348,6 +348,7 @@ class SpongeSideTwin:
         assert not self.wiping
         self._seen = None
         self.busy, self._state = True, _State(self.program.entries[entry])
+        self._fetched = False
         self._begin_comparison()
         self._set, self._present = parameter_set, present
 
@@ -392,7 +393,7 @@ class SpongeSideTwin:
         """What happens, and whether anything has changed."""
         hash_unit, router, absorber = self._hash_unit, self._router, self._absorber
         wiping, shown = hash_unit.sponge.wiping, self.wiping
-        changes = self._repeating or self._clearing > 0
+        changes = self._repeating or self._clearing > 0 or not self._fetched
         tail_was_due = self._tail_due
         step = self._executed(router.idle)
         ready = router.ready
@@ -423,6 +424,7 @@ class SpongeSideTwin:
         changes |= goes or wipe or tail_was_due != self._tail_due
         steady = routed.steady and hash_unit.steady and absorber.steady and not changes
         self._repeating &= wiping
+        self._fetched = not (goes or routed.failed is not None)
         if routed.failed is not None:
             router.second, self._absorber = None, _Absorber()
             self._repeating, self._state = True, routed.failed.resume
@@ -459,7 +461,7 @@ class SpongeSideTwin:
 
     def _executed(self, settled: bool) -> Instruction | None:
         """The instruction that is executed unless its kind waits."""
-        if not self.busy or self._repeating:
+        if not self.busy or self._repeating or not self._fetched:
             return None
         step = self.program.instructions[self._state.counter]
         return step if settled or not step.settles else None
