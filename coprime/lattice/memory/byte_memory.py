@@ -6,13 +6,13 @@ side's in every cycle in which it wants it; the sponge side writes in the other 
 loads while both sides are idle. So the arithmetic side never waits.
 
 The rule that keeps both sides' cycles independent: the arithmetic side does not use port B in two
-consecutive cycles. Then a word of the sponge side is written in its first or second cycle, and a
-sponge side that offers a word at most every other cycle, and counts two cycles for each, never sees
-the difference. Whichever side needs bytes of the other one awaits its POST: no word is read in the
-cycle in which it is written.
+consecutive cycles. A word of the sponge side waits in a register, for one cycle or two, so that a
+sponge side that offers a word at most every other cycle is never held up. Whichever side needs
+bytes of the other one awaits its POST, which comes later than that: no word is read in the cycle in
+which it is written.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -53,14 +53,6 @@ def addressed_word(address_bits: int) -> data.StructLayout:
     return data.StructLayout({"address": address_bits, "data": WORD_BITS})
 
 
-def sponge_word(address_bits: int) -> data.StructLayout:
-    """A word to write: `hashed`, or `drawn` where `draws` is 1. Selecting is part of the memory's
-    own multiplexer, and so takes no LUT."""
-    return data.StructLayout(
-        {"address": address_bits, "draws": 1, "hashed": WORD_BITS, "drawn": WORD_BITS}
-    )
-
-
 class ByteMemory(wiring.Component):
     """The byte memory.
 
@@ -72,12 +64,11 @@ class ByteMemory(wiring.Component):
     Members
     -------
     address, word (in, out): what the sponge side reads; the word a cycle after its address
-    writes (in): words of `sponge_word`; taken when the arithmetic side does not use its port.
-        `drawn` is 0 while `wiping` is 1
+    writes (in): the sponge side's words of `addressed_word`
     arithmetic (in): ByteAccess
-    host_reads (1 bit, in): the host reads instead of the sponge side
+    host_reads (1 bit, in): the host reads instead of the sponge side, and loads; nobody else writes
     host_address (in): what it reads, `word` as well
-    loads (in): the host's words of `addressed_word`; taken when nobody else writes
+    loads (in): the host's words of `addressed_word`; taken while the host reads
     wipe (1 bit, in): write zeros everywhere; whoever writes meanwhile waits, or is ignored
     wiping (1 bit, out): this is under way, as it is after a reset: a cycle for each address
     wiped (out): the address that is cleared
@@ -93,7 +84,7 @@ class ByteMemory(wiring.Component):
             {
                 "address": In(bits),
                 "word": Out(WORD_BITS),
-                "writes": In(stream.Signature(sponge_word(bits))),
+                "writes": In(stream.Signature(addressed_word(bits))),
                 "arithmetic": In(ByteAccess(bits)),
                 "host_reads": In(1),
                 "host_address": In(bits),
@@ -111,40 +102,35 @@ class ByteMemory(wiring.Component):
         m.submodules.memory = memory = self.memory
         arithmetic, writes, loads = self.arithmetic, self.writes, self.loads
         wiping, cleared = Signal(init=1), self.wiped
-        writes_now, loads_now = Signal(), Signal()
+        # A word that the sponge side has given, and whether it is written now.
+        held, holds, stores = Signal.like(writes.payload), Signal(), Signal()
+        host = self.host_reads
         m.d.comb += [
-            writes.ready.eq(~arithmetic.use & ~wiping),
-            loads.ready.eq(writes.ready & ~writes.valid),
-            writes_now.eq(~arithmetic.use & writes.valid),
-            loads_now.eq(~arithmetic.use & ~writes.valid),
-            memory.a_address.eq(
-                choose_word(m, self.host_reads, self.host_address, self.address, self.target)
-            ),
+            stores.eq(holds & ~(arithmetic.use | host | wiping)),
+            writes.ready.eq(~holds | stores),
+            loads.ready.eq(host & ~wiping),
+            memory.a_address.eq(choose_word(m, host, self.host_address, self.address, self.target)),
             memory.b_write.eq(
-                wiping | Mux(arithmetic.use, arithmetic.write, writes.valid | loads.valid)
+                wiping | Mux(host, loads.valid, Mux(arithmetic.use, arithmetic.write, holds))
             ),
             self.word.eq(memory.a_data),
             arithmetic.data.eq(memory.b_data),
             self.wiping.eq(wiping),
             self.wrong.eq(memory.wrong),
         ]
-        addresses = [
-            arithmetic.address,
-            loads.payload.address,
-            writes.payload.address,
-            cleared,
-        ]
-        words = [
-            arithmetic.write_data,
-            loads.payload.data,
-            writes.payload.hashed,
-            writes.payload.drawn,  # zero while this wipes
-        ]
-        by_address = Cat(wiping | loads_now, wiping | writes_now)
-        by_word = Cat(wiping | loads_now | (writes_now & writes.payload.draws), wiping | writes_now)
+        with m.If(stores):
+            m.d.sync += holds.eq(0)
+        with m.If(writes.valid & writes.ready):
+            m.d.sync += [holds.eq(1), held.eq(writes.payload)]
+        with m.If(wiping):
+            m.d.sync += [holds.eq(0), held.eq(0)]
+        addresses = [arithmetic.address, loads.payload.address, held.address, cleared]
+        words = [arithmetic.write_data, loads.payload.data, held.data, Const(0, WORD_BITS)]
+        # Whether there is a word to write comes late: addresses and words do not wait for it.
+        choice = Cat(wiping | host, wiping | ~(host | arithmetic.use))
         m.d.comb += [
-            memory.b_address.eq(select_word(m, addresses, by_address, self.target)),
-            memory.b_write_data.eq(select_word(m, words, by_word, self.target)),
+            memory.b_address.eq(select_word(m, addresses, choice, self.target)),
+            memory.b_write_data.eq(select_word(m, words, choice, self.target)),
         ]
         with m.If(wiping):
             m.d.sync += [cleared.eq(cleared + 1), wiping.eq(~cleared.all())]

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.keccak.sponge_padding import BUS_WORD
 from coprime.cells.luts import same
 from coprime.cells.target import Target
-from coprime.lattice.memory.byte_memory import WORD_BITS, sponge_word
+from coprime.lattice.memory.byte_memory import WORD_BITS, addressed_word
 from coprime.lattice.memory.sample_buffer import PAIR
 
 from .instructions import (
@@ -55,11 +55,10 @@ _LARGE_PORTS = {
 class OutputRouter(wiring.Component):
     """A queue of two destinations, of which the first one takes its output.
 
-    A word for the byte memory takes two cycles: it is written in the first one in which the memory
-    takes it, which is one of these two as long as nobody uses the memory's port in two consecutive
-    cycles. A random word takes a cycle for each byte and these two. So does a word of a comparison;
-    only one destination of a comparison or a copy is in the queue, and nobody else reads the byte
-    memory meanwhile.
+    A word for the byte memory takes two cycles, in the first of which the memory takes it. A random
+    word takes a cycle for each byte and these two. A word of a comparison takes two; only one
+    destination of a comparison or a copy is in the queue, and nobody else reads the byte memory
+    meanwhile.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ class OutputRouter(wiring.Component):
                 "next": In(stream.Signature(layout)),
                 "words": In(stream.Signature(BUS_WORD)),
                 "random": In(stream.Signature(8)),
-                "writes": Out(stream.Signature(sponge_word(address_bits))),
+                "writes": Out(stream.Signature(addressed_word(address_bits))),
                 "samples": Out(stream.Signature(PAIR)),
                 "restart": Out(1),
                 "at_last": In(1),
@@ -242,7 +241,7 @@ class OutputRouter(wiring.Component):
         words, writes = self.words, self.writes
         is_drawn = into[Destination.DRAWN]
         drawn, gathered = Signal(WORD_BITS), Signal(3)  # 4: there is a word
-        is_second, is_written, offers = Signal(), Signal(), Signal()
+        is_second, offers = Signal(), Signal()
         hashed, compares, copies = into[Destination.BYTES], Const(0), Const(0)
         found = words.payload.data
         if self.large:
@@ -259,21 +258,21 @@ class OutputRouter(wiring.Component):
             offers.eq((is_drawn & gathered[2]) | copies | (hashed & words.valid)),
             self.random.ready.eq(is_drawn & ~gathered[2]),
             self.waits.eq(self.random.ready & ~self.random.valid),
-            writes.valid.eq(offers & ~is_written & ~compares),
+            writes.valid.eq(offers & ~is_second & ~compares),
             writes.payload.address.eq(address),
-            writes.payload.draws.eq(is_drawn),
-            writes.payload.hashed.eq(found),
-            writes.payload.drawn.eq(drawn),
-            moves.eq(offers & is_second & (is_written | writes.ready | compares)),
+            writes.payload.data.eq(
+                Mux(self.first.destination == Destination.DRAWN.value, drawn, found)
+            ),
+            moves.eq(offers & is_second),
             words.ready.eq(
                 (hashed & moves)
                 | Cat(one.words.ready for one in (self.sampler, self.large_sampler) if one).any()
             ),
         ]
-        with m.If(offers):
-            m.d.sync += [is_second.eq(1), is_written.eq(is_written | writes.ready)]
+        with m.If(offers & (writes.ready | compares)):
+            m.d.sync += is_second.eq(1)
         with m.If(moves):
-            m.d.sync += [is_second.eq(0), is_written.eq(0)]
+            m.d.sync += is_second.eq(0)
             with m.If(is_drawn):
                 m.d.sync += gathered.eq(0)
         with m.If(self.random.ready & self.random.valid):
@@ -282,7 +281,7 @@ class OutputRouter(wiring.Component):
                 gathered.eq(gathered + 1),
             ]
         with m.If(self.wipe):
-            m.d.sync += [one.eq(0) for one in (drawn, gathered, is_second, is_written)]
+            m.d.sync += [one.eq(0) for one in (drawn, gathered, is_second)]
 
     def _compare(self, m: Module, compares: Value) -> None:
         """Two accumulators, complementary from the first comparison on."""

@@ -8,7 +8,7 @@ from coprime.cells.keccak.hash_unit import HashUnit
 from coprime.cells.keccak.sponge_padding import BUS_WORD
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.lattice.memory.byte_memory import WORD_BITS, sponge_word
+from coprime.lattice.memory.byte_memory import WORD_BITS, addressed_word
 from coprime.lattice.memory.sample_buffer import PAIR
 
 from .absorber import Absorber
@@ -58,7 +58,7 @@ class SpongeSideSignature(wiring.Signature):
                 "random": In(stream.Signature(8)),
                 "address": Out(address_bits),
                 "word": In(WORD_BITS),
-                "writes": Out(stream.Signature(sponge_word(address_bits))),
+                "writes": Out(stream.Signature(addressed_word(address_bits))),
                 "samples": Out(stream.Signature(PAIR)),
                 "restart": Out(1),
                 "at_last": In(1),

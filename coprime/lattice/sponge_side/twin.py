@@ -163,7 +163,7 @@ class _Router:
         self.sampler: _Sampler | LargeSamplerTwin = _Sampler()
         self.drawn: list[int] = []
         self.left = DRAWN_WORDS
-        self.is_second = self.is_written = False
+        self.is_second = False
 
     @property
     def idle(self) -> bool:
@@ -177,7 +177,6 @@ class _Router:
         self,
         word: BusWord | None,
         absorbed: BusWord | None,
-        uses_port: bool,
         random: int | None,
         memory: list[int],
         buffer: SampleBufferTwin,
@@ -197,7 +196,7 @@ class _Router:
                     self.drawn.append(random)
                 waits = random is None
                 return _Routed(waits=waits, drew=not waits, steady=waits)
-            wrote, moves = self._write(first, int.from_bytes(self.drawn, "little"), uses_port)
+            wrote, moves = self._write(first, int.from_bytes(self.drawn, "little"))
             if moves:
                 self.drawn = []
                 self.left -= 1
@@ -207,14 +206,14 @@ class _Router:
         if first.destination is Destination.BYTES:
             if word is None:
                 return _Routed(steady=True)
-            wrote, moves = self._write(first, word.data, uses_port)
+            wrote, moves = self._write(first, word.data)
             if moves and word.last:
                 self.first = None
             return _Routed(moves, wrote=wrote)
         if first.destination is Destination.COPIED:
             if absorbed is None:
                 return _Routed(steady=True)
-            wrote, moves = self._write(first, absorbed.data, uses_port)
+            wrote, moves = self._write(first, absorbed.data)
             if moves and absorbed.last:
                 self.first = None
             return _Routed(copies=moves, wrote=wrote)
@@ -243,14 +242,10 @@ class _Router:
             self.first = None
         return _Routed(takes=True, equal=equal)
 
-    def _write(
-        self, first: _Target, word: int, uses_port: bool
-    ) -> tuple[tuple[int, int] | None, bool]:
+    def _write(self, first: _Target, word: int) -> tuple[tuple[int, int] | None, bool]:
         """What is written in this cycle, and whether the word is done with."""
-        wrote = None if self.is_written or uses_port else (first.address, word)
-        moves = self.is_second and (self.is_written or not uses_port)
-        self.is_written = not moves and (self.is_written or not uses_port)
-        self.is_second = not moves
+        wrote = None if self.is_second else (first.address, word)
+        moves, self.is_second = self.is_second, not self.is_second
         first.address += moves
         return wrote, moves
 
@@ -355,35 +350,30 @@ class SpongeSideTwin:
     def tick(
         self,
         *,
-        uses_port: bool = False,
         available: bool = False,
         random: int | None = None,
         rejected: bool = False,
         streamed: BusWord | None = None,
         wipe: bool = False,
     ) -> SpongeEvents:
-        """A cycle: whether the arithmetic side uses its port of the byte memory, and rejects;
-        whether the semaphore is available; a random byte, and a word of the stream, if there is
-        one.
+        """A cycle: whether the arithmetic side rejects; whether the semaphore is available; a
+        random byte, and a word of the stream, if there is one.
 
         After a cycle that has changed nothing those with the same inputs are not computed again.
         """
-        seen = uses_port, available, random, rejected, streamed, wipe, self.buffer.room
+        seen = available, random, rejected, streamed, wipe, self.buffer.room
         sponge = self._hash_unit.sponge
         if seen == self._seen and sponge.counts >= sponge.computes:
             if sponge.computes:
                 sponge.count()
         else:
-            self._events, steady = self._cycle(
-                uses_port, available, random, rejected, streamed, wipe
-            )
+            self._events, steady = self._cycle(available, random, rejected, streamed, wipe)
             self._seen = seen if steady else None
         self.cycle += 1
         return self._events
 
     def _cycle(
         self,
-        uses_port: bool,
         available: bool,
         random: int | None,
         rejected: bool,
@@ -400,7 +390,7 @@ class SpongeSideTwin:
         reading = absorber.busy
         offered = absorber.message
         word = None if wiping else hash_unit.word
-        routed = router.tick(word, offered, uses_port, random, self.memory, self.buffer)
+        routed = router.tick(word, offered, random, self.memory, self.buffer)
 
         target = self._target(step) if step and ready else None
         command = None

@@ -149,10 +149,8 @@ class Rig(wiring.Component):
             words = wrote.payload
             m.d.comb += [
                 self.written_address.eq(words.address),
-                self.written.eq(words.hashed),
+                self.written.eq(words.data),
             ]
-            with m.If(words.draws):
-                m.d.comb += self.written.eq(words.drawn)
         return m
 
 
@@ -355,7 +353,6 @@ class _Run:
         if inputs.get("posted"):
             semaphore.post()
         events = twin.tick(
-            uses_port=bool(inputs.get("uses_port")),
             available=semaphore.available,
             random=inputs["random"] if inputs.get("random_valid") else None,
             rejected=bool(inputs.get("rejected")),
