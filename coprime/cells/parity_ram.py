@@ -22,25 +22,34 @@ class ParityRam(wiring.Component):
     ----------
     width, depth (int): bits of a word without its parity; number of words
     streams (bool): port A reads words while port B writes others: then they are looked at, too
+    parities (bool): the parity comes with a word, from where it is known earlier
 
     Members
     -------
     a_address, a_data, b_address, b_data, b_write, b_write_data : as of `BlockRam`
+    b_write_parity (1 bit, in): of `b_write_data`; only with `parities`
     wrong (1 bit, out): a word that was read through either port has another parity than it was
         written with; a cycle after its data
     """
 
     def __init__(
-        self, width: int, depth: int, *, streams: bool = False, target: Target = Target.GENERIC
+        self,
+        width: int,
+        depth: int,
+        *,
+        streams: bool = False,
+        parities: bool = False,
+        target: Target = Target.GENERIC,
     ):
         self.memory = BlockRam(width + 1, depth, target=target)
-        self.width, self.depth, self.streams = width, depth, streams
+        self.width, self.depth, self.streams, self.parities = width, depth, streams, parities
         address = bits_for(depth - 1)
         ports = {
             **dict.fromkeys(("a_address", "b_address"), In(address)),
             **dict.fromkeys(("a_data", "b_data"), Out(width)),
             "b_write": In(1),
             "b_write_data": In(width),
+            **({"b_write_parity": In(1)} if parities else {}),
             "wrong": Out(1),
         }
         super().__init__(ports)
@@ -52,7 +61,7 @@ class ParityRam(wiring.Component):
         data = self.b_write_data
         m.d.comb += [
             *same_named(memory, self, "a_address", "b_address", "b_write"),
-            memory.b_write_data.eq(Cat(data, data.xor())),
+            memory.b_write_data.eq(Cat(data, self.b_write_parity if self.parities else data.xor())),
         ]
         is_read, was_read = Signal(), Signal()
         m.d.sync += [is_read.eq(~self.b_write), was_read.eq(is_read)]

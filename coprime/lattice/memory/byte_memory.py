@@ -78,7 +78,7 @@ class ByteMemory(wiring.Component):
 
     def __init__(self, depth: int, target: Target = Target.GENERIC):
         self.depth, self.target = depth, Target(target)
-        self.memory = ParityRam(WORD_BITS, depth, streams=True, target=self.target)
+        self.memory = ParityRam(WORD_BITS, depth, streams=True, parities=True, target=self.target)
         self.address_bits = bits = bits_for(depth - 1)
         super().__init__(
             {
@@ -131,6 +131,8 @@ class ByteMemory(wiring.Component):
         m.d.comb += [
             memory.b_address.eq(select_word(m, addresses, choice, self.target)),
             memory.b_write_data.eq(select_word(m, words, choice, self.target)),
+            # Of each word before one is selected, which is three levels of logic earlier.
+            memory.b_write_parity.eq(Cat(one.xor() for one in words).bit_select(choice, 1)),
         ]
         with m.If(wiping):
             m.d.sync += [cleared.eq(cleared + 1), wiping.eq(~cleared.all())]
