@@ -29,7 +29,7 @@ class ByteStreams(wiring.Component):
     number (12 bits, out): for UNPACK and MULTIPLY
     packed (12 bits, in): for PACK; bits above its width are 0
     use, write, write_data, read_data : of Datapath
-    clear, differs, agrees, compared : of Datapath
+    clear, differs, agrees, compared : of Datapath; a comparison counts two cycles later
     wipe (1 bit, in): clear all words
     """
 
@@ -89,17 +89,20 @@ class ByteStreams(wiring.Component):
             self.write.eq(packer.write),
             self.write_data.eq(packer.word),
         ]
-        compares, unequal = Signal(), Signal()
-        m.d.comb += [
-            compares.eq(puts & self.compare),
-            unequal.eq(compares & ~same(m, self.packed, unpacker.number, self.target)),
+        # What a comparison finds is in two complementary registers, one for each accumulator.
+        compares, equal, unequal, found = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += found.eq(same(m, self.packed, unpacker.number, self.target))
+        m.d.sync += [
+            compares.eq(puts & self.compare & ~self.wipe),
+            equal.eq(found),
+            unequal.eq(~found),
         ]
         with m.If(self.clear):
             m.d.sync += [self.differs.eq(0), self.agrees.eq(1), self.compared.eq(0)]
         with m.Elif(compares):
             m.d.sync += [
                 self.differs.eq(self.differs | unequal),
-                self.agrees.eq(self.agrees & ~unequal),
+                self.agrees.eq(self.agrees & equal),
                 self.compared.eq(self.compared + 1),
             ]
         return m
