@@ -89,13 +89,14 @@ class SampleBuffer(wiring.Component):
             step = Mux(is_pair, 1, 2)
             half = Mux(is_pair, oldest[0], address[-1])
             address = Cat(address[:-1], half)
+        ends = Signal()  # `filled` is the last one: a register, as `at_last` decides much else
         wiping, begins = Signal(init=1), Signal(2, init=3)
         taken, completes = Signal(), Signal()
         m.d.comb += [
             self.room.eq(self.full != most),
             self.samples.ready.eq(self.room & ~wiping),
             taken.eq(self.samples.valid & self.samples.ready),
-            self.at_last.eq(filled.all() & is_last_half),
+            self.at_last.eq(ends & is_last_half),
             completes.eq(taken & self.at_last),
             memory.b_address.eq(Cat(filled, newest)),
             memory.b_write.eq(taken | wiping),
@@ -106,8 +107,9 @@ class SampleBuffer(wiring.Component):
         ]
         with m.If(taken | wiping):
             m.d.sync += Cat(filled, newest).eq(Cat(filled, newest) + 1)
+            m.d.sync += ends.eq(filled[1:].all() & ~filled[0])
         with m.If(self.restart):
-            m.d.sync += filled.eq(0)
+            m.d.sync += [filled.eq(0), ends.eq(0)]
             if self.holds_both:
                 m.d.sync += newest[0].eq(newest[0] & self.holds_pairs)
         with m.If(self.release):
@@ -122,5 +124,5 @@ class SampleBuffer(wiring.Component):
         with m.If(self.wipe):
             m.d.sync += [wiping.eq(1), begins.eq(3)]
         with m.If(self.wipe | begins.any() | (self.begin if self.holds_both else 0)):
-            m.d.sync += [one.eq(0) for one in (filled, newest, oldest, self.full)]
+            m.d.sync += [one.eq(0) for one in (filled, ends, newest, oldest, self.full)]
         return m
