@@ -153,6 +153,7 @@ def test_several_engines_are_simulated_by_default(check, token, tmp_path):
     assert opened("faults", 3) == 1
 
 
+@pytest.mark.xdist_group("token: thousands of uses")
 @pytest.mark.clients
 def test_ten_thousand_signatures(check, token):
     """By 16 threads on 8 engines: none lost, none wrong, none twice."""
@@ -169,6 +170,7 @@ def test_uses_of_keys_of_every_kind(sanitized, token):
     token.run(program, module, "threads", 100, "all", environment=SOFTWARE)
 
 
+@pytest.mark.xdist_group("token: thousands of uses")
 @pytest.mark.clients
 def test_ten_thousand_uses_of_keys_of_every_kind(check, token):
     """None lost, none wrong, none twice; each signature verified, each secret compared."""
@@ -220,6 +222,7 @@ def test_a_device_that_errs_gives_no_wrong_secret(check, token, faulty, seed):
     assert min(right, wrong) > count // 20
 
 
+@pytest.mark.xdist_group("token: faults on curves")
 @pytest.mark.clients
 @pytest.mark.parametrize("kind", ["p256", "ed25519"])
 def test_a_device_that_errs_gives_no_wrong_signature_on_a_curve(check, token, faulty, kind):

@@ -32,12 +32,14 @@ def test_check(sanitized, token, library, test):
     token.run(program, module, *test.split(), environment=device)
 
 
+@pytest.mark.xdist_group("token, cluster: thousands of uses")
 def test_ten_thousand_signatures(check, token, library):
     """By 16 threads: none lost, none wrong, none twice."""
     device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}@{CORES}"}
     token.run(check, token.module, "threads", 10_000, environment=device, timeout=1800)
 
 
+@pytest.mark.xdist_group("token, cluster: thousands of uses")
 def test_ten_thousand_mixed_signatures(check, token):
     """The same with RSA, P-256 and Ed25519, on a cluster with curves."""
     device = {"COPRIME_TOKEN_DEVICE": f"sim:{build_library(curves='all')}@{CORES}"}

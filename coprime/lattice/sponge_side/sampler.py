@@ -69,9 +69,12 @@ class Sampler(wiring.Component):
         before = Signal(8)  # the byte before, where a number begins in it
         byte, number = Signal(8), Signal(CANDIDATE_BITS)
         is_uniform, is_2 = Signal(), Signal()
-        m.d.comb += [
+        # Known a cycle before there are bytes, as what is taken follows from it.
+        m.d.sync += [
             is_uniform.eq(self.destination == Destination.UNIFORM.value),
             is_2.eq(self.destination == Destination.BINOMIAL_2.value),
+        ]
+        m.d.comb += [
             byte.eq(
                 select_word(m, [held.data[k : k + 8] for k in range(0, 32, 8)], index, self.target)
             ),
