@@ -193,7 +193,10 @@ class CallAccelerator:
         return RunningCall(call, outputs, lengths, predicted)
 
     def finish(self, running: "RunningCall") -> CallResult:
-        """The second part of `call`: wait for its end, and read its outputs. Raises as `call`."""
+        """The second part of `call`: wait for its end, and read its outputs.
+
+        Raises as `call`: EngineError with FAULT, too, if a word of an output has changed since.
+        """
         found = {}
         for slot in [one for one in running.outputs if one.streamed]:
             found[slot.name] = self._receive(slot, running.lengths[slot.name])
