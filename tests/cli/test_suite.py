@@ -1,13 +1,24 @@
 """`sim:suite`: one device for keys of every kind."""
 
+from contextlib import nullcontext
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
+from coprime.bus.kinds import Bus
 from coprime.cli import hybrid, open_devices
 from coprime.cli.devices import parse_device
+from coprime.device.simulated import SimulatedDevice
 from coprime.ec.keys import CURVES
+from coprime.flow.parts import suite_verilog
+from coprime.operations.commands import Command
+from coprime.operations.lengths import Lengths
 from coprime.pqc import ml_kem
 from coprime.pqc.key_sets import ML_KEM
+from tests.calls.mock import INTERFACE
 from tests.cli.command import run, run_json
+from tests.device.test_cores import CHOICE
 
 DEVICE = "sim:suite,compact.max_bits=512,compact.curves=all,lattice.sets=ml-kem-768"
 X25519 = CURVES["X25519"]
@@ -89,6 +100,27 @@ def test_it_is_listed(capsys):
     assert (engines["name"], engines["default"]) == ("engines", "compact+lattice")
     assert "direct" not in engines["choices"]
     assert "compact+lattice" in run(capsys, "list", "suite")[1]
+
+
+def test_hardware_is_asked_for_its_cores(monkeypatch):
+    verilog = suite_verilog(CHOICE, bus=Bus.AXI4)
+    with SimulatedDevice(verilog, CHOICE.module_name) as device:
+        monkeypatch.setattr(open_devices, "_connection", lambda named: nullcontext(device))
+        named = parse_device("uio:/dev/uio0")
+        key = SimpleNamespace(n=None, lengths=Lengths(modulus=64))
+        with open_devices.open_device(named, key, Command.MODEXP) as accelerator:
+            assert accelerator.modexp(3, 5, 1009).value == 3**5 % 1009
+        with (
+            pytest.raises(ValueError, match="no engine of numbers that has the command"),
+            open_devices.open_device(named, X25519, X25519.command),
+        ):
+            pass
+        core = open_devices._calls_core(device, INTERFACE, "COPY")
+        assert core.number == 1
+        other = replace(INTERFACE, family_number=1)
+        assert "no engine of byte strings" in refusal(
+            open_devices._calls_core, device, other, "COPY"
+        )
 
 
 @pytest.mark.vectors
