@@ -10,7 +10,7 @@ JOBS ?= auto
 # How many parts the whole suite is run in.
 SHARDS ?= 12
 
-.PHONY: help setup demo test test-all test-shard durations bench figures figures-all boards bitstreams board-pages token docs docs-serve style lint format papers compiler registers diagrams errors lock clean
+.PHONY: help setup demo test test-all test-shard durations bench figures figures-all boards bitstreams board-pages token token-dist docs docs-serve style lint format papers compiler meson registers diagrams errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -22,9 +22,11 @@ help:
 	@echo "make papers     measure what the papers' figures are compared with, if it has changed"
 	@echo "make bench      measure the figures in docs/results.md that have no record"
 	@echo "make token      the PKCS #11 module for OpenSSL, OpenSSH and others, in build/token"
+	@echo "make token-dist its source distribution for packagers, built by Meson, in build/token-dist"
 	@echo "make docs       the documentation as a site, in build/site; make docs-serve shows it"
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
+	@echo "make meson      Meson and Ninja, with which tests build the token's source distribution"
 	@echo "make boards     place and route, and bitstreams, for Gowin, iCE40, Nexus and GateMate (500 MB)"
 	@echo "make bitstreams bitstreams of seven boards, each made twice and compared (one to two hours)"
 	@echo "make board-pages  the pages of the boards, from their records"
@@ -90,6 +92,9 @@ papers: $(READY)
 token: $(READY)
 	@$(BIN)/coprime token build -o build/token
 
+token-dist: $(READY)
+	@$(BIN)/python tools/token_distribution.py -o build/token-dist
+
 SPHINX := PYTHONWARNINGS=ignore $(BIN)/python tools/progress.py pages $(BIN)/python -m sphinx -W --keep-going --color
 
 docs: $(READY)
@@ -136,6 +141,7 @@ lock: $(READY)
 	@$(PIN) --upgrade --extra assess --extra dev --extra docs --extra litex --extra report --extra route --extra soc --extra sweep --output-file requirements.lock pyproject.toml
 	@$(PIN) --build-deps-for editable --constraint requirements.lock --output-file requirements-base.lock pyproject.toml
 	@echo "ziglang>=0.14" | $(PIN) --upgrade --output-file requirements-compiler.lock -
+	@printf "meson>=1.1\nninja>=1.11\n" | $(PIN) --upgrade --output-file requirements-meson.lock -
 	@$(PIN) --upgrade --extra boards --constraint requirements.lock --output-file requirements-boards.lock pyproject.toml
 
 # Half a gigabyte, and only for who places and routes for other families than ECP5.
@@ -145,6 +151,10 @@ boards: $(READY)
 # Large, and only for who has no other compiler for RISC-V.
 compiler: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-compiler.lock
+
+# Only for the test of what packagers build.
+meson: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-meson.lock
 
 clean:
 	rm -rf $(VENV) build

@@ -33,15 +33,18 @@ SIMULATION, LATTICE_SIMULATION = "libcoprime-simulated.so", "libcoprime-simulate
 
 _ROOT = Path(coprime.__file__).parent
 _SOURCES = _ROOT / "token" / "src"
+_DRIVERS = _ROOT / "drivers" / "src"
 _INCLUDES = (_SOURCES, _ROOT / "drivers" / "include", _ROOT / "bus")
-_NUMBERS = "coprime_lattice.h"
+EXPORTS = _SOURCES / "exports.map"
+NUMBERS = "coprime_lattice.h"
+"""The header that is generated."""
 _HEADERS = ("/usr/include/nss", "/usr/include/nspr")
-_FLAGS = (
+FLAGS = (
     *("-std=c11", "-O2", "-g", "-fPIC", "-fvisibility=hidden", "-fstack-protector-strong"),
     *("-D_FORTIFY_SOURCE=2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"),
 )
 _PROBE = "#include <pkcs11.h>\n#include <openssl/evp.h>\nint main(void) { return 0; }\n"
-_LINK = ("-shared", "-Wl,-Bsymbolic,-z,nodelete,-z,defs,-z,relro,-z,now")
+LINK = ("-shared", "-Wl,-Bsymbolic,-z,nodelete,-z,defs,-z,relro,-z,now")
 """Calls stay within the module whatever else the process loads, and the code stays where it is
 while a thread is in it."""
 
@@ -69,35 +72,43 @@ def build_module(options: Sequence[str] = ()) -> Path:
     """Build the module alone, with more options for the compiler; raises as `build_token`."""
     compiler = _compiler()
     headers = _headers()
-    sources = [*sorted(_SOURCES.glob("*.c")), *sorted((_ROOT / "drivers" / "src").glob("*.c"))]
-    exports = _SOURCES / "exports.map"
-    read = [*sources, *(path for folder in _INCLUDES for path in sorted(folder.glob("*.h")))]
+    sources = module_sources()
     command = [
-        *(compiler, *_FLAGS, *options, *headers, *(f"-I{folder}" for folder in _INCLUDES), "-I."),
-        *(*_LINK, f"-Wl,--version-script={exports}", *map(str, sources)),
+        *(compiler, *FLAGS, *options, *headers, *(f"-I{folder}" for folder in _INCLUDES), "-I."),
+        *(*LINK, f"-Wl,--version-script={EXPORTS}", *map(str, sources)),
         *("-o", MODULE, "-lcrypto", "-lpthread", "-ldl"),
     ]
 
-    numbers = _lattice_numbers()
+    numbers = lattice_numbers()
 
     def build(folder: Path) -> None:
         _check_headers(compiler, headers, folder)
-        (folder / _NUMBERS).write_text(numbers, "utf-8")
+        (folder / NUMBERS).write_text(numbers, "utf-8")
         run_tool("the C compiler", command, folder=folder)
 
     version = run_tool("the C compiler", [compiler, "--version"])
-    texts = [path.read_text("utf-8") for path in (*read, exports)]
+    texts = [path.read_text("utf-8") for path in (*sources, *module_headers(), EXPORTS)]
     return cached("token", (version, *command, numbers, *texts), build) / MODULE
+
+
+def module_sources() -> list[Path]:
+    """The C files of the module: its own, and the drivers."""
+    return [*sorted(_SOURCES.glob("*.c")), *sorted(_DRIVERS.glob("*.c"))]
+
+
+def module_headers() -> list[Path]:
+    """The headers that these include, without the one that is generated."""
+    return [path for folder in (*_INCLUDES, _DRIVERS) for path in sorted(folder.glob("*.h"))]
 
 
 def include_options(folder: Path) -> list[str]:
     """Options with which a program finds the module's headers; one is written into a folder."""
-    (folder / _NUMBERS).write_text(_lattice_numbers(), "utf-8")
+    (folder / NUMBERS).write_text(lattice_numbers(), "utf-8")
     return [*_headers(), *(f"-I{path}" for path in (*_INCLUDES, folder))]
 
 
-def _lattice_numbers() -> str:
-    """The header with the numbers of an engine's slots and calls."""
+def lattice_numbers() -> str:
+    """NUMBERS, the header with the numbers of an engine's slots and calls."""
     return call_header("coprime_lattice", choose_calls(*LATTICE_ENGINE).design.interface)
 
 

@@ -101,7 +101,8 @@ def examples():
             "index.md",
             "suites.md",
             "ml-dsa.md",
-        ):  # the last: test_certificates.py
+            "packaging.md",
+        ):  # the last two: test_certificates.py, test_meson.py
             _, *parts = re.split(r"^##? (.+)\n", page.read_text(), flags=re.MULTILINE)
             pairs = zip(parts[::2], parts[1::2], strict=True)
             named |= {name: commands_of(part) for name, part in pairs}

@@ -14,11 +14,16 @@
 
 static const char *const file_name = "/etc/coprime/token.conf";
 
+/* The device of a slot that names none, which a distribution may choose. */
+#ifndef COPRIME_DEFAULT_DEVICE
+#define COPRIME_DEFAULT_DEVICE "sim"
+#endif
+
 /* Add a slot; null or an empty string for what is not given. */
 static bool add(config_slot *add_slot, void *context, const char *folder, const char *device,
                 const char *keygen)
 {
-    struct slot slot = {folder, device && device[0] ? device : "sim", BY_KIND};
+    struct slot slot = {folder, device && device[0] ? device : COPRIME_DEFAULT_DEVICE, BY_KIND};
 
     if (keygen && strcmp(keygen, "software") == 0) {
         slot.keygen = IN_SOFTWARE;

@@ -32,9 +32,15 @@ struct simulated {
 /* Clock cycles after which an access, and a command, is given up; and of a cluster's threads' turn. */
 enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000, CLUSTER_TURN = 1000 };
 
-/* The libraries beside this module. */
-static const char *const library_name = "libcoprime-simulated.so";
-static const char *const lattice_name = "libcoprime-simulated-lattice.so";
+/* The module's own libraries, which a distribution may choose: beside this module, or with a `/` paths. */
+#ifndef COPRIME_SIMULATED
+#define COPRIME_SIMULATED "libcoprime-simulated.so"
+#endif
+#ifndef COPRIME_SIMULATED_LATTICE
+#define COPRIME_SIMULATED_LATTICE "libcoprime-simulated-lattice.so"
+#endif
+static const char *const library_name = COPRIME_SIMULATED;
+static const char *const lattice_name = COPRIME_SIMULATED_LATTICE;
 
 static bool own_library(const char *name, char path[PATH_MAX])
 {
@@ -42,6 +48,10 @@ static bool own_library(const char *name, char path[PATH_MAX])
     const char *slash;
     int length;
 
+    if (strchr(name, '/')) {
+        length = snprintf(path, PATH_MAX, "%s", name);
+        return length > 0 && length < PATH_MAX;
+    }
     if (!dladdr((const void *)&library_name, &here) || here.dli_fname == NULL) {
         return false;
     }
