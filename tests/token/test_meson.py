@@ -185,8 +185,9 @@ def test_a_packager_builds_tests_and_installs_it(module, token, tmp_path):
     settings = {"VERILATOR_ROOT": str(root), "MAKEFLAGS": header}
     options = ("--native-file", native, "-Dengines=enabled", "--buildtype=plain")
     builder.run("meson", "setup", "verilated", *options, **settings)
-    builder.run("ninja", "-C", "verilated", build.LATTICE_SIMULATION, **settings)
-    lattice = builder.folder / "verilated" / build.LATTICE_SIMULATION
-    device = {"COPRIME_TOKEN_DEVICE": f"sim:{lattice},software", "COPRIME_TOKEN_DEBUG": "1"}
+    builder.run("ninja", "-C", "verilated", build.SIMULATION, **settings)
+    engine = builder.folder / "verilated" / build.SIMULATION
+    device = {"COPRIME_TOKEN_DEVICE": f"sim:{engine}", "COPRIME_TOKEN_DEBUG": "1"}
     check = builder.folder / "plain" / "check"
-    assert f"sim:{lattice} is opened" in token.run(check, module, "lattices", 1, environment=device)
+    said = token.run(check, module, "threads", 9, "mixed", environment=device)
+    assert f"sim:{engine} is opened" in said
