@@ -20,7 +20,7 @@ from coprime.engine.contract import Command
 from coprime.engine.design import EngineDesign
 from coprime.flow.files import naming, write_file
 from coprime.parameters import Parameter
-from coprime.random.seeder import ENTROPY
+from coprime.random.seed_material import ENTROPY
 from coprime.runs.numbers import random_lengths
 
 from .arguments.assess import ALL

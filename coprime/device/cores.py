@@ -22,7 +22,7 @@ class Cores:
     may access the device.
 
         cores = Cores(device)
-        rsa = Accelerator(cores.numbers(Command.RSA_PRIVATE))
+        rsa = Accelerator(cores.numbers(command))
         ml_kem = CallAccelerator(cores.calls(interface), interface)
 
     Not for use from two threads at once.

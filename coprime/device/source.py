@@ -11,7 +11,8 @@ from coprime.random.generator import SourceState
 from coprime.random.kinds import RandomSource
 from coprime.random.programs import RESEED_LEAST, SEED_LEAST
 from coprime.random.raw_samples import SAMPLES
-from coprime.random.steps import SEED_WORDS, WORD_BYTES
+from coprime.random.seed_material import SEED_WORDS
+from coprime.random.steps import WORD_BYTES
 
 __all__ = ["AcceleratorSource", "Entropy"]
 

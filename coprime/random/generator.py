@@ -18,7 +18,7 @@ from .delivery import Delivery
 from .known_answer_test import KnownAnswerTest
 from .mechanism import COUNT_BITS, DrbgMechanism
 from .programs import RESEED_LEAST, SEED_LEAST, DrbgTask, known_answer
-from .steps import SEED_WORDS
+from .seed_material import SEED_WORDS
 
 INTERVAL = 1 << 16
 """Requests after which it needs a new seed: 8 MiB. The standard allows 2^48."""

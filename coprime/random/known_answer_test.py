@@ -11,7 +11,8 @@ from coprime.cells.tables import look_up
 
 from .mechanism import DrbgMechanism
 from .programs import RESEED_LEAST, SEED_LEAST, DrbgTask
-from .steps import REQUEST_BYTES, SEED_WORDS
+from .seed_material import SEED_WORDS
+from .steps import REQUEST_BYTES
 
 _TASKS = (
     (DrbgTask.TEST_SEED, 0, False),

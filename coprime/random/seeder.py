@@ -4,23 +4,14 @@ Source: NIST SP 800-90B (2018), sections 3.1.5.1 (Hash_df, which the generator p
 through, is a vetted conditioning component) and 4.3 (tests at start and always).
 """
 
-from fractions import Fraction
-
 from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.model.hash_drbg import STRENGTH_BITS
 from coprime.model.health import WINDOW
 
 from .health import HealthTests
-from .steps import SEED_WORDS
-
-_WORD_BITS = 32
-MATERIAL_BITS = SEED_WORDS * _WORD_BITS
-"""Raw samples in the material of a seed."""
-ENTROPY = Fraction(STRENGTH_BITS * 3 // 2, MATERIAL_BITS)
-"""Bits of min-entropy of a sample with which a seed has an entropy input and a nonce."""
+from .seed_material import ENTROPY, MATERIAL_BITS, SEED_WORDS, WORD_BITS
 
 START_SAMPLES = WINDOW + MATERIAL_BITS
 """Raw samples from a restart up to the first seed: the tests at start drop theirs."""
@@ -54,7 +45,7 @@ class NoiseSeeder(wiring.Component):
             {
                 **dict.fromkeys(inputs, In(1)),
                 **dict.fromkeys(("hold", "load", "seed", "fail"), Out(1)),
-                "word": Out(_WORD_BITS),
+                "word": Out(WORD_BITS),
             }
         )
 
@@ -62,7 +53,7 @@ class NoiseSeeder(wiring.Component):
         """Collect a word, load it; after the last one, seed."""
         m = Module()
         m.submodules.tests = tests = self.tests
-        bits, words = Signal(range(_WORD_BITS)), Signal(range(SEED_WORDS))
+        bits, words = Signal(range(WORD_BITS)), Signal(range(SEED_WORDS))
         last = words == SEED_WORDS - 1
         m.d.comb += [
             tests.valid.eq(self.valid),
@@ -74,7 +65,7 @@ class NoiseSeeder(wiring.Component):
                 m.next = "COLLECT"
             with m.State("COLLECT"), m.If(self.valid):
                 m.d.sync += [self.word.eq((self.word << 1) | self.sample), bits.eq(bits + 1)]
-                with m.If(bits == _WORD_BITS - 1):
+                with m.If(bits == WORD_BITS - 1):
                     m.next = "LOAD"
             with m.State("LOAD"):
                 m.d.comb += [self.hold.eq(1), self.load.eq(1)]

@@ -13,14 +13,14 @@ from amaranth.lib import data
 
 from coprime.model.hash_drbg import DIGEST_BYTES, SEED_BYTES
 
+from .seed_material import SEED_WORDS
+
 WORD_BYTES = 4
 NUMBER_WORDS = -(-SEED_BYTES // WORD_BYTES)
 DIGEST_WORDS = DIGEST_BYTES // WORD_BYTES
 BLOCKS = 4
 """Digests, of 32 bytes each, that a request generates."""
 REQUEST_BYTES = BLOCKS * DIGEST_BYTES
-SEED_WORDS = 48
-"""The most words of seed material."""
 DEPTH = 128
 """MemoryRegion of the memory."""
 

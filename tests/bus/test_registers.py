@@ -101,6 +101,7 @@ def test_windows():
         taken |= own
     assert [(window.name, window.access) for window in WINDOWS] == [
         ("PADDING_WINDOW", "W"),
+        ("RANDOM_SAMPLES", "R"),
         ("DATA_WINDOW", "RW"),
         ("INPUT_WINDOW", "W"),
         ("OUTPUT_WINDOW", "R"),

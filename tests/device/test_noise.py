@@ -25,7 +25,8 @@ from coprime.random.generator import SourceState
 from coprime.random.kinds import RandomSource
 from coprime.random.noise_generator import NoiseGenerator
 from coprime.random.raw_samples import SAMPLES
-from coprime.random.seeder import MATERIAL_BITS, START_SAMPLES, first_material
+from coprime.random.seed_material import MATERIAL_BITS
+from coprime.random.seeder import START_SAMPLES, first_material
 from coprime.rsa import keys
 from coprime.runs.calls import seed_by_noise
 from tests.calls.mock import INTERFACE, MockCalls

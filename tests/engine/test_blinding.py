@@ -441,7 +441,7 @@ def test_primes_that_leave_no_room():
 def test_where_no_random_bytes_are(tmp_path):
     with pytest.raises(ValueError, match="no source of random bytes"):
         choose("cluster", {"engine": "compact", "blinding": "all"})
-    with pytest.raises(ValueError, match="no source of random bytes"):
+    with pytest.raises(ValueError, match="has no random bytes for blinding"):
         build_board(choose("compact", {"blinding": "all"}), BOARDS["ulx3s-85f"], tmp_path)
 
 

@@ -22,7 +22,7 @@ from coprime.package.predicted import PredictedOnce
 from coprime.package.testbench.random_bytes import noise_samples
 from coprime.padding.scheme import Padding
 from coprime.random.kinds import RandomSource
-from coprime.random.seeder import ENTROPY
+from coprime.random.seed_material import ENTROPY
 from tests.calls.vault import INTERFACE, VAULT
 from tests.drivers.harness import CALLS, DRIVER, compile_c
 from tests.package import test_example as example

@@ -19,7 +19,7 @@ from coprime.model.health import (
 from coprime.random.generator import Generator, SourceState
 from coprime.random.health import HealthTests
 from coprime.random.noise_generator import NoiseGenerator
-from coprime.random.seeder import ENTROPY, MATERIAL_BITS
+from coprime.random.seed_material import ENTROPY, MATERIAL_BITS
 from tests.combinational import Bench
 from tests.random.noise import KINDS, failing, samples
 

@@ -3,7 +3,7 @@
 from coprime.assess.fault_kinds import FaultKind
 from coprime.catalog import CALL_FAMILIES
 from coprime.operations.commands import Command
-from coprime.random.seeder import ENTROPY
+from coprime.random.seed_material import ENTROPY
 
 from ..devices import add_noise_device
 from ..options import (
