@@ -39,6 +39,7 @@ def draws(campaign, kind, count, seed=1):
 # --- Runs -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.matrix
 def test_the_whole_operation_is_recorded(private):
     """From the write that starts it to the driver's last read; each cycle is in one access."""
     first = private._accesses[-1].end - private.cycles

@@ -41,6 +41,7 @@ def record(recorder, numbers, windows=(), cycles=None):
     return fixed, sums, parts
 
 
+@pytest.mark.matrix
 def test_sums_and_windows_are_those_of_the_devices_traces(recorder):
     total, cycles = recorder.reference.shape[1] - 1, len(recorder.reference)
     windows = [TraceWindow(total, 0, cycles), TraceWindow(3, 100, 140)]

@@ -189,6 +189,7 @@ def oaep_cases():
         yield masked(with_byte(label, 31, label[31] ^ 1) + bytes(9) + b"\1" + bytes(rest - 10))
 
 
+@pytest.mark.matrix
 def test_pkcs1_never_tells_that_a_padding_was_wrong(copying):
     copying.set(SCHEME=Scheme.PKCS1)
     seen = set()

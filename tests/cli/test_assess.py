@@ -36,6 +36,7 @@ def test_faults(capsys, tmp_path):
     assert (again["outcome"], again["value"]) == ("wrong", wrong["value"])
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("no_measurements")
 def test_faults_in_a_call(capsys):
     """The same of a call; the command of a wrong result repeats it."""

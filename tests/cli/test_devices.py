@@ -150,6 +150,7 @@ def test_hardware_is_asked_for_its_lengths(capsys, key_file, monkeypatch):
         assert isinstance(accelerator, Accelerator)
 
 
+@pytest.mark.matrix
 def test_a_cluster_in_an_accelerators_place():
     key = keys.generate(64, seed=5)
     with open_devices.open_device(parse_device("sim:cluster,cores=2,max_bits=64"), key) as cluster:

@@ -49,6 +49,7 @@ def decrypts(capsys, tmp_path, bits, family, *options):
     assert again.read_bytes() == MESSAGE
 
 
+@pytest.mark.matrix
 @pytest.mark.xdist_group("serial board")
 def test_a_message(capsys, tmp_path):
     decrypts(capsys, tmp_path, 512, "compact", "--baud", "3000000")

@@ -64,6 +64,7 @@ def padded(request):
 MESSAGES = [b"", b"m", bytes(range(SIZE - 66))]
 
 
+@pytest.mark.matrix
 def test_what_the_hardware_encrypts_cryptography_decrypts(padded):
     assert padded.paddings == frozenset(Padding)
     for message in (*MESSAGES[:2], b"\0" * (SIZE - 11)):

@@ -62,6 +62,7 @@ def run(program, threads, jobs, *more):
     return [int(word) for word in done.stdout.split()]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("engine", "threads"),
     [

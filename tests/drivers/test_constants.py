@@ -291,6 +291,7 @@ def test_octet_strings(tmp_path):
     harness.close()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "optimization", ["-O2", *(pytest.param(f"-O{k}", marks=pytest.mark.matrix) for k in "013s")]
 )

@@ -93,6 +93,7 @@ def decrypt(program, path, times, key=KEY, x=X, baud=BAUD):
     )
 
 
+@pytest.mark.matrix
 def test_decryptions_in_two_sessions(program, verilog):
     with DamagedBoard(verilog, 0, KINDS) as board, BoardTerminal(board) as terminal:
         for _ in range(2):

@@ -81,6 +81,7 @@ def sign_as_the_rfc(accelerator, key, hash_name, message, found):
     assert ecdsa.sign(accelerator, curve, d, digest(hash_name, message), nonces=nonces) == found
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("place", [0, pytest.param(13, marks=pytest.mark.matrix)])
 def test_some_signatures_of_the_rfc(weierstrass, place):
     sign_as_the_rfc(weierstrass, *rfc_vectors()[place])

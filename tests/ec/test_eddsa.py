@@ -48,6 +48,7 @@ def private_of(curve, seed):
     return random.Random(seed).randbytes(curve.size)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("curve", [ED25519, pytest.param(ED448, marks=pytest.mark.matrix)])
 def test_as_the_library(curve, edwards):
     private = private_of(curve, 1)

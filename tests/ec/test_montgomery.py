@@ -97,6 +97,7 @@ EXCHANGES = {
 """Sections 6.1 and 6.2: a, its public key, b, its public key, the secret."""
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("curve", "scalar", "u", "result"),
     [pytest.param(*one, marks=[pytest.mark.matrix] * (k % 2)) for k, one in enumerate(VECTORS)],

@@ -68,6 +68,7 @@ def test_the_proof_can_fail():
 # --- What leads to the sequencer ----------------------------------------------------------------
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "settings",
     [{}, {"blinding": "all", "max_bits": "128"}],

@@ -85,6 +85,7 @@ def messages(key, seed):
     return (0, 1, key.n - 1, key.p, random.Random(seed).randrange(key.n))
 
 
+@pytest.mark.matrix
 def test_results(bench):
     """As without blinding, for every kind of key, and a second time from the same loaded key."""
     most = bits_of(bench)

@@ -139,6 +139,7 @@ def test_leading_zeros_of_the_exponent(bench):
             assert run.value == pow(3, e, m)
 
 
+@pytest.mark.matrix
 def test_other_moduli_and_operands_are_refused(bench):
     m, accelerator = modulus(bench), bench.accelerator
     assert accelerator.modmul(3, 2, m).value == 6

@@ -74,6 +74,7 @@ def test_both_edges():
     assert cycles_to_interrupt(build_simulation(BOTH_EDGES, "counter")) == 1000
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("front_end", "node", "late"),
     [

@@ -225,6 +225,7 @@ def test_a_scalar_may_be_longer_than_the_modulus(bench):
     assert first < second < third < fourth
 
 
+@pytest.mark.matrix
 def test_refusals(bench):
     curve = ToyCurve(7)
     good = numbers_of(curve, 5, 9)

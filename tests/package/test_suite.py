@@ -62,6 +62,7 @@ def test_registers_are_those_of_all_engines(tmp_path, contents):
     assert found["CAPABILITIES"].reset_value >> 23 & 1
 
 
+@pytest.mark.matrix
 def test_verilator_has_no_warning(tmp_path):
     write_package(CHOICE, Target.GENERIC, tmp_path)
     lint(tmp_path, CHOICE.module_name)

@@ -276,6 +276,7 @@ def errors_of(text):
     return {Error[name] for name in re.findall(r"expect_\w+\(.*?\bERROR_(?!NONE)(\w+)", text)}
 
 
+@pytest.mark.matrix
 def test_every_error_is_provoked():
     texts = [text_of(family) for family in ("fdfm", "compact", "interleaved-csa", "compression")]
     texts.append(text_of(CLUSTER, engine="fdfm", cores="2"))

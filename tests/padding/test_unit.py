@@ -78,7 +78,7 @@ def simulate(unit, process):
     simulator.run()
 
 
-@pytest.mark.matrix(quick=3)
+@pytest.mark.matrix
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.matrix)])
 @pytest.mark.parametrize("task", Task)
 def test_each_task_is_its_model(task, every):

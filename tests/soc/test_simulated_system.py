@@ -98,6 +98,7 @@ def copy(memory, accelerator, kind, count):
     return words
 
 
+@pytest.mark.matrix
 def test_a_burst_into_the_memory(burst_system):
     place = 0x700
     program = copy(place, registers.IDENTIFICATION.address, CopyRegister.RECEIVE, 1)

@@ -156,6 +156,7 @@ def test_no_such_shard(suite):
     assert "a shard is K/N with K in 1..N, for example 3/12, not '4/3'" in text
 
 
+@pytest.mark.matrix
 def test_the_whole_suite_goes_on_where_it_was(suite):
     """It fails, runs only what failed, ends green, and begins anew; without a folder's name."""
     path = suite / "test_cases" / "test_others.py"
@@ -192,6 +193,7 @@ def test_the_whole_suite_goes_on_where_it_was(suite):
     assert {json.loads(line)["test"] for line in results.read_text().splitlines()} == names(suite)
 
 
+@pytest.mark.matrix
 def test_a_worker_that_ends_is_a_failure(suite):
     path = suite / "test_cases" / "test_others.py"
     path.write_text("import os\n" + path.read_text().replace("assert FAILS", "os._exit(3)"))

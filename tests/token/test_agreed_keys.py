@@ -70,7 +70,7 @@ class Side:
 
 
 CASES = [
-    pytest.param(name, *sizes, marks=[pytest.mark.clients] * (name != "P-256"))
+    pytest.param(name, *sizes, marks=pytest.mark.clients)
     for name, *sizes in zip(AGREEMENTS, (128, 192, 256, 128, 256), (1, 16, 33, 8, 20), strict=True)
 ]
 

@@ -361,6 +361,7 @@ def generations(token):
     return [Stored.read(token.folder / name) for name in ("token", "token.old")]
 
 
+@pytest.mark.matrix
 def test_what_is_removed_is_in_no_generation(token):
     """A destroyed object, an attribute that was changed, and both PINs; the previous generation is
     kept where something was only added."""

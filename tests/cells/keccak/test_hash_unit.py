@@ -68,6 +68,7 @@ def test_single_messages_take_the_stated_cycles(bench):
         assert job.finished - job.taken == wanted, (job.function.name, len(job.message))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     "pace",
     [Pace(), Pace(4, 0, 0), Pace(0, 6, 0), Pace(0, 0, 6), Pace(3, 4, 5), Pace(7, 7, 7)],
