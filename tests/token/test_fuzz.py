@@ -69,7 +69,8 @@ def test_no_input_does_harm(token, fuzzer, tmp_path, device):
     for number, seed in enumerate(seeds()):
         (tmp_path / "corpus" / str(number)).write_bytes(seed)
     seconds = 600 if device == "sim" else 60  # for one input: the engine is simulated
-    limits = (f"-max_total_time={SECONDS}", "-max_len=1024", f"-timeout={seconds}")
+    total = 3 * SECONDS if device == "sim" else SECONDS
+    limits = (f"-max_total_time={total}", "-max_len=1024", f"-timeout={seconds}")
     devices = {"none": "sim:/no/such/library.so", "software": "software"}
     devices["sim"] = f"sim:{token.module.with_name(build.SIMULATION)},software"
     environment = {"COPRIME_TOKEN_DEVICE": devices[device]}
@@ -80,7 +81,7 @@ def test_no_input_does_harm(token, fuzzer, tmp_path, device):
         *(*limits, "-print_final_stats=1", tmp_path / "corpus"),
         environment=environment,
         cwd=tmp_path,
-        timeout=SECONDS + 900,
+        timeout=total + 900,
     )
     print(said[-700:])
     assert "number_of_executed_units" in said
