@@ -103,7 +103,7 @@ class Rig(wiring.Component):
             side.wipe.eq(self.wipe),
             memory.address.eq(side.address),
             memory.arithmetic.use.eq(self.uses_port),
-            memory.host_reads.eq(self.reads),
+            memory.host_reads.eq(self.reads | self.loads),
             memory.host_address.eq(self.read_address),
             memory.loads.valid.eq(self.loads),
             memory.loads.payload.address.eq(self.load_address),
