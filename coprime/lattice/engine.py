@@ -70,7 +70,8 @@ later than both have ended, as a register shows faults |
     A fault is a word of a memory, or an instruction of an arithmetic side, with a wrong parity;
     comparisons that contradict each other, or are not complete; a memory that is cleared meanwhile;
     and REFUSE, which is a bit away from RUN, while a side works. With ML-KEM, also a call that
-    gives a key without a decision on its ciphertext. With ML-DSA, masks that were not the same when
+    gives a key without a decision on its ciphertext. With ML-DSA, a place that the sponge's bytes
+    go to and that has changed; masks that were not the same when
     they were sampled again, and a signature of the engine that is wrong, or needs more than 814
     iterations. The call ends with FAULT after everything was cleared. So does the next call after a
     word with a wrong parity that the host would have read, and did not get.
@@ -374,6 +375,7 @@ later than both have ended, as a register shows faults |
             idles & self._contradicts(routine),
             idles & (routine == LatticeRoutine.SIGN) & ~side.cancels,
             self._is_endless(m, begins),
+            self.sponge.wrong,
         ]
 
     def _invalid(self) -> Value:

@@ -45,7 +45,7 @@ def destination_layout(
 _LARGE_PORTS = {
     "copied": In(stream.Signature(BUS_WORD)),
     "start": In(1),
-    **dict.fromkeys(("compares", "differs", "wiping"), Out(1)),
+    **dict.fromkeys(("compares", "differs", "wiping", "wrong"), Out(1)),
     "word": In(WORD_BITS),
     "agrees": Out(1, init=1),
     "compared": Out(range(LARGEST_OUTPUT)),
@@ -91,6 +91,8 @@ class OutputRouter(wiring.Component):
     differs, agrees (1 bit each, out): since `start`, some compared word differed; all were equal
     compared (5 bits, out): words that were compared since
     wiping (1 bit, out): a sampler's memory is cleared, as it is after a reset
+    wrong (1 bit, out): an address or a destination has changed since the program gave it: bytes
+        that are written elsewhere leave a seed as it was before, and so a mask that is known
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class OutputRouter(wiring.Component):
         self.sampler = None if all(program.large_sets) else Sampler(target)
         """Of ML-KEM."""
         self.large_sampler = LargeSampler() if program.large else None
+        self.complement = Signal(address_bits)  # of `address`
         layout = destination_layout(self.widths, address_bits, resume)
         super().__init__(
             {
@@ -147,6 +150,7 @@ class OutputRouter(wiring.Component):
         with m.If(self.fails | self.wipe):
             m.d.sync += [active.eq(0), waiting.eq(0)]
         if self.large:
+            self._check(m, active, waiting, second)
             # What a mask is made of zeros is not 0.
             with m.If(self.wipe):
                 m.d.sync += first.destination.eq(Destination.BYTES.value)
@@ -172,15 +176,29 @@ class OutputRouter(wiring.Component):
                 m.d.sync += count.eq(0)
             address = Cat(count[:-1], first.base[0] | count[-1], first.base[1:])
             return address, Mux(is_drawn, count == DRAWN_WORDS - 1, words.last)
-        address = self.address
+        address, complement, base = self.address, self.complement, Signal.like(self.address)
+        m.d.comb += base.eq(Cat(Const(0, self.widths.group_bits), second.base))
         with m.If(moves):
-            m.d.sync += address.eq(address + 1)
+            m.d.sync += [address.eq(address + 1), complement.eq(complement - 1)]
         with m.If(~active & waiting):
-            m.d.sync += address.eq(Cat(Const(0, self.widths.group_bits), second.base))
+            m.d.sync += [address.eq(base), complement.eq(~base)]
         drawn_last = address[: DRAWN_WORDS.bit_length() - 1].all()
         is_copied = first.destination == Destination.COPIED.value
         last = Mux(is_copied, self.copied.payload.last, words.last)
         return address, Mux(is_drawn, drawn_last, last)
+
+    def _check(self, m: Module, active: Value, waiting: Value, second: Signal) -> None:
+        """The address beside its complement, and the parities of both destinations."""
+        given, first_parity, second_parity = self.next.payload, Signal(), Signal()
+        with m.If(self.next.valid & self.next.ready):
+            m.d.sync += second_parity.eq(Cat(given.base, given.destination).xor())
+        with m.If(~active & waiting):
+            m.d.sync += first_parity.eq(second.destination.xor())
+        m.d.comb += self.wrong.eq(
+            (waiting & (Cat(second.base, second.destination).xor() ^ second_parity))
+            | (active & (self.first.destination.xor() ^ first_parity))
+            | (active & (self.address != ~self.complement))
+        )
 
     def _sample(self, m: Module, active: Value) -> Value:
         """Words become polynomials; whether one has ended."""

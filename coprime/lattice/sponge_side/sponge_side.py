@@ -44,6 +44,7 @@ class SpongeSideSignature(wiring.Signature):
     rejected (1 bit, in): what a LOOP over REJECTED asks for
     computes (1 bit, out): of a hash unit
     differs, agrees, compared (out): of OutputRouter, since `start`
+    wrong (1 bit, out): of OutputRouter
     rejects (1 bit, out): of SpongeSequencer
     """
 
@@ -75,7 +76,7 @@ class SpongeSideSignature(wiring.Signature):
 _LARGE_PORTS = {
     "stream": In(stream.Signature(BUS_WORD)),
     "rejected": In(1),
-    **dict.fromkeys(("computes", "differs", "agrees", "rejects"), Out(1)),
+    **dict.fromkeys(("computes", "differs", "agrees", "rejects", "wrong"), Out(1)),
     "compared": Out(range(LARGEST_OUTPUT)),
 }
 
@@ -163,7 +164,7 @@ class SpongeSide(wiring.Component):
             absorber.message.ready.eq(self.hash_unit.message.ready | router.copied.ready),
             *same_named(sequencer, self, "rejected"),
             *same_named(router, self, "start", "word"),
-            *same_named(self, router, "differs", "agrees", "compared"),
+            *same_named(self, router, "differs", "agrees", "compared", "wrong"),
             *same_named(self, self.hash_unit, "computes"),
             *same_named(self, sequencer, "rejects"),
             self.address.eq(Mux(router.compares, router.address, absorber.address)),
