@@ -3,6 +3,7 @@
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
 from coprime.lattice.arithmetic.large_side import LargeSide
 from coprime.lattice.arithmetic.large_twin import LargeTwin
@@ -66,7 +67,7 @@ class Rig(wiring.Component):
             memory.loads.valid.eq(self.loads),
             memory.loads.payload.address.eq(self.address),
             memory.loads.payload.data.eq(self.load),
-            memory.host_reads.eq(1),
+            memory.host_reads.eq(~side.busy),
             memory.host_address.eq(self.address),
             self.word.eq(memory.word),
             self.wrong.eq(memory.wrong),
@@ -118,7 +119,7 @@ class LargeSideBench:
             vectors.append(pack(inputs | {"parameter_set": number}))
             wanted.append(outputs or {})
 
-        for _ in range(max(self.depth, self.program.regions * N, 1024) + 8):
+        for _ in range(max(1 << bits_for(self.depth - 1), self.program.regions * N, 1024) + 8):
             cycle()
         cycle({"wiping": 0})
         for address, data in loads.items():
