@@ -52,8 +52,8 @@ def run(options: argparse.Namespace) -> None:
     if options.random is None and takes_random(choice, paddings):
         _note(
             "the design takes random bytes, and a command that does waits until s_axis_random_*"
-            " gives some: --random seeded builds a generator in that software seeds, trng one that"
-            " seeds itself; --random stream says that you connect one"
+            " gives some: with --random seeded it has a generator that software seeds, with"
+            " --random trng one that noise seeds; --random stream says that you connect one"
         )
     if options.random is RandomSource.TRNG:
         _note(UNMEASURED)
