@@ -30,6 +30,7 @@ from coprime.random.seeder import START_SAMPLES, first_material
 from coprime.rsa import keys
 from coprime.runs.calls import seed_by_noise
 from tests.calls.mock import INTERFACE, MockCalls
+from tests.device.accesses import check_accesses
 from tests.drivers.harness import CALLS, DRIVER, HARNESS, Harness, compile_c
 
 NAME = "coprime_noisy"
@@ -196,13 +197,7 @@ def test_sets_of_samples_are_collected_one_after_the_other(device):
 
 
 def test_registers_are_readable_and_writable_as_the_map_says(device):
-    for register in NOISE_REGISTERS:
-        if not register.readable:
-            with pytest.raises(BusError):
-                device.read32(register.address)
-        if not register.writable:
-            with pytest.raises(BusError):
-                device.write32(register.address, 0)
+    check_accesses(device, NOISE_REGISTERS)
     with pytest.raises(BusError):
         device.write32(registers.RANDOM_SEED.address, 0)
 

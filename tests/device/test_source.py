@@ -24,6 +24,7 @@ from coprime.random.kinds import RandomSource
 from coprime.random.programs import known_answer
 from coprime.rsa import keys
 from tests.calls.mock import INTERFACE, MockCalls
+from tests.device.accesses import check_accesses
 from tests.drivers.harness import CALLS, DRIVER, HARNESS, Harness, compile_c
 
 MATERIAL = bytes(range(7, 55))
@@ -113,13 +114,7 @@ def test_there_are_no_registers_of_it_without_it():
 
 
 def test_registers_are_readable_and_writable_as_the_map_says(device):
-    for register in RANDOM_REGISTERS:
-        if not register.readable:
-            with pytest.raises(BusError):
-                device.read32(register.address)
-        if not register.writable:
-            with pytest.raises(BusError):
-                device.write32(register.address, 0)
+    check_accesses(device, RANDOM_REGISTERS)
     device.write32(registers.RANDOM_CONTROL.address, 0)  # no effect
 
 
