@@ -1,7 +1,7 @@
 """ML-DSA of others: keys of one side are those of the other one, and signatures go both ways.
 
-OpenSSL's in `cryptography`, dilithium-py (Python), filippo.io/mldsa (Go). The model in the
-hardware's steps meets many keys, and the simulated accelerator a few.
+OpenSSL's in `cryptography`, dilithium-py (Python), filippo.io/mldsa (Go), libcrux-ml-dsa (Rust).
+The model in the hardware's steps meets many keys, and the simulated accelerator a few.
 """
 
 import random
@@ -22,7 +22,7 @@ from coprime.pqc.keys import LatticePrivateKey
 from coprime.pqc.ml_dsa import Framing, InvalidSignatureError
 from coprime.pqc.ml_dsa_key_sets import ML_DSA
 from tests.pqc.references import ReferenceSignatures
-from tests.pqc.test_other_implementations import Program, built
+from tests.pqc.test_other_implementations import Program, built, cargo_program
 
 SEED = 204
 FOLDER = Path(__file__).parent
@@ -69,7 +69,7 @@ class DilithiumPy:
         return self.of(name).verify(pk, message, signature, ctx=context)
 
 
-class Go(Program):
+class OtherProgram(Program):
     def sign(self, name, seed, message, context):
         return self.ask("sign", name, seed, b"\0" + message, b"\0" + context)[0]
 
@@ -101,7 +101,15 @@ def go(tmp_path_factory):
     }
     command = ["go", "build", "-buildvcs=false", "-o", program, "."]
     built(command, FOLDER / "go_mldsa", {}, missing)
-    found = Go(program)
+    found = OtherProgram(program)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def rust(tmp_path_factory):
+    program = cargo_program("rust_mldsa", "other-ml-dsa", tmp_path_factory)
+    found = OtherProgram(program)
     yield found
     found.close()
 
@@ -172,3 +180,11 @@ def test_hashes_of_dilithium_py(name, dilithium_py, accelerator):
 def test_go(name, go, accelerator):
     compare(ReferenceSignatures(), go, name, FEWER)
     compare(accelerator, go, name, 5)
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.clients
+@pytest.mark.parametrize("name", ML_DSA)
+def test_libcrux(name, rust, accelerator):
+    compare(ReferenceSignatures(), rust, name, FEWER)
+    compare(accelerator, rust, name, 5)
