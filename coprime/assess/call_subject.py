@@ -130,7 +130,11 @@ class CallSubject:
     @property
     def command_line(self) -> str:
         """The command that assesses it, without options for its faults."""
-        command = f"{self.choice.command('assess faults')} --operation {self.operation}"
+        return self.command("assess faults")
+
+    def command(self, verb: str) -> str:
+        """A command of this verb on it."""
+        command = f"{self.choice.command(verb)} --operation {self.operation}"
         if len(self.interface.parameter_sets) > 1:
             command += f" --set {self.parameter_set}"
         return f"{command}{' --refused' if self.refused else ''} --seed {self.seed}"

@@ -163,7 +163,7 @@ def _shown(t: float) -> str:
 
 @dataclass(frozen=True)
 class Leakage:
-    """The outcome of a acquisition.
+    """The outcome of an acquisition.
 
     Parameters
     ----------
@@ -191,17 +191,11 @@ class Leakage:
 
     def record(self) -> dict[str, object]:
         """As JSON has it."""
-        own, subject = self.acquisition, self.acquisition.subject
+        own = self.acquisition
         return {
-            "family": subject.engine.family.name,
-            "parameters": dict(subject.engine.values),
-            "operation": subject.command.name,
-            "bits": subject.bits,
-            "operation_number": own.operation_number,
-            "test": own.test.value,
+            **own.source.settings,
             "model": own.model.value,
             "noise": own.noise,
-            "seed": subject.seed,
             "traces": self.traces,
             "fixed": self.fixed,
             "first_cycle": self.first_cycle,
@@ -217,7 +211,8 @@ class Leakage:
         """What was done and, of each order, the `most` largest findings, as text."""
         lines = [
             f"{self.traces:,} traces of {self.cycles:,} cycles, {self.fixed:,} of them with a fixed"
-            f" {self.acquisition.test.value}; {self.traces / self.seconds:,.0f} traces a second"
+            f" {self.acquisition.source.settings['test']}; {self.traces / self.seconds:,.0f} traces"
+            " a second"
         ]
         for profile in self.profiles:
             lines += ["", *profile.lines(most)]

@@ -27,7 +27,7 @@ from coprime.flow.tool_errors import ToolError
 from .many_traces import TraceWindow
 from .moments import Moments
 from .products import ProductMoments
-from .traces import MEMORY, Acquisition, TraceRecorder
+from .traces import MEMORY, Acquisition, DrawnTrace, TraceRecorder
 
 BLOCK = 500  # traces that a worker records at once
 _AT_ONCE = 16  # traces with noise that are added to the moments at once
@@ -227,9 +227,9 @@ def _record_many(
     recorder: TraceRecorder, sums: LeakageSums, numbers: range, keep: int
 ) -> _Recorded:
     drawn = [recorder.start(number) for number in numbers]
-    fixed = np.array([is_fixed for is_fixed, _, _ in drawn])
+    fixed = np.array([one.fixed for one, _ in drawn])
     parts = recorder.many.record(
-        [start for _, _, start in drawn],
+        [start for _, start in drawn],
         fixed,
         (sums.samples[0].sums, sums.samples[1].sums),
         recorder.cycles,
@@ -237,8 +237,7 @@ def _record_many(
     )
     for group, moments in zip((fixed, ~fixed), sums.samples, strict=True):
         moments.count += int(group.sum())
-    xs = [recorder.acquisition.input_of(operands) for _, operands, _ in drawn]
-    return fixed, [*parts], _bytes(xs, recorder)
+    return fixed, [*parts], _bytes([one for one, _ in drawn], recorder)
 
 
 def _record_with_noise(
@@ -247,19 +246,18 @@ def _record_with_noise(
     """One after the other: every sample gets a noise of its own."""
     own = recorder.acquisition
     first, end = recorder.cycles
-    noise = np.random.default_rng([own.subject.seed, numbers.start])
+    noise = np.random.default_rng([own.source.seed, numbers.start])
     windows = _windows(recorder, keep)
     parts: list[list[Samples]] = [[] for _ in windows]
     waiting: tuple[list[Samples], list[Samples]] = ([], [])
-    groups, xs = [], []
+    traces: list[DrawnTrace] = []
     for number in numbers:
-        is_fixed, operands, trace = recorder.trace(number)
+        drawn, trace = recorder.trace(number)
         seen = trace + noise.normal(0, own.noise, trace.shape)
-        groups.append(is_fixed)
-        xs.append(own.input_of(operands))
+        traces.append(drawn)
         for part, one in zip(parts, windows, strict=True):
             part.append(seen[one.first : one.end, one.column].copy())
-        of_group, moments = waiting[not is_fixed], sums.samples[not is_fixed]
+        of_group, moments = waiting[not drawn.fixed], sums.samples[not drawn.fixed]
         of_group.append(seen[first:end].ravel())
         if len(of_group) == _AT_ONCE:
             moments.add(np.stack(of_group))
@@ -267,13 +265,13 @@ def _record_with_noise(
     for of_group, moments in zip(waiting, sums.samples, strict=True):
         if of_group:
             moments.add(np.stack(of_group))
-    return np.array(groups), [np.stack(part) for part in parts], _bytes(xs, recorder)
+    fixed = np.array([one.fixed for one in traces])
+    return fixed, [np.stack(part) for part in parts], _bytes(traces, recorder)
 
 
-def _bytes(xs: Sequence[int], recorder: TraceRecorder) -> npt.NDArray[np.uint8]:
-    size = (recorder.acquisition.subject.bits + 7) // 8
-    found = b"".join(x.to_bytes(size, "big") for x in xs)
-    return np.frombuffer(found, np.uint8).reshape(-1, size)
+def _bytes(traces: Sequence[DrawnTrace], recorder: TraceRecorder) -> npt.NDArray[np.uint8]:
+    found = [recorder.acquisition.source.input_bytes(one.values) for one in traces]
+    return np.frombuffer(b"".join(found), np.uint8).reshape(len(found), -1)
 
 
 def _recorded(
@@ -305,22 +303,15 @@ def _recorded(
 
 def _settings(acquisition: Acquisition, keep: int) -> str:
     """All that traces follow from."""
-    subject = acquisition.subject
     own = {
-        "family": subject.engine.family.name,
-        "parameters": dict(subject.engine.values),
-        "operation": subject.command.name,
-        "bits": subject.bits,
-        "seed": subject.seed,
-        "operation_number": acquisition.operation_number,
-        "test": acquisition.test.value,
+        **acquisition.source.settings,
         "model": acquisition.model.value,
         "noise": acquisition.noise,
         "cycles": acquisition.cycles,
         "powers": acquisition.powers,
         "products": None if acquisition.products is None else str(acquisition.products),
         "keep": keep,
-        "verilog": hashlib.sha256(subject.verilog().encode()).hexdigest(),
+        "verilog": hashlib.sha256(acquisition.source.verilog().encode()).hexdigest(),
     }
     return json.dumps(own)
 

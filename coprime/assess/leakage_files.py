@@ -55,11 +55,11 @@ def write_leakage(leakage: Leakage, folder: Path) -> list[Path]:
 
 def _plot(leakage: Leakage, profile: Profile) -> dict[str, Any]:
     """The curve of the sum of all components, and below it a row of each component."""
-    own, subject = leakage.acquisition, leakage.acquisition.subject
-    settings = " ".join(f"{name}={value}" for name, value in subject.engine.values.items())
+    own = leakage.acquisition.source.settings
+    settings = " ".join(f"{name}={value}" for name, value in own["parameters"].items())
     title = (
-        f"{subject.engine.family.name} {settings}: {subject.command.name}, fixed against"
-        f" random {own.test.value}, {leakage.traces:,} traces, order {profile.order}"
+        f"{own['family']} {settings}: {own['operation']}, fixed against random {own['test']},"
+        f" {leakage.traces:,} traces, order {profile.order}"
     )
     total = leakage.components.index(TOTAL)
     order = sorted(

@@ -48,6 +48,7 @@ class ManyTraces:
     verilog, top : as given to it
     model : as given to it
     reference : its trace of a command
+    whole : whether that command, and all others, end with the trace; else they go on after it
     start : where that trace began
 
     Attributes
@@ -65,6 +66,7 @@ class ManyTraces:
         *,
         model: PowerModel,
         reference: npt.NDArray[np.uint16],
+        whole: bool,
         start: Start,
     ):
         names = {name: place for place, name in enumerate(device.components[:-1])}
@@ -72,7 +74,7 @@ class ManyTraces:
         library = build_bitsliced(show_registers(verilog, top), top, columns)
         self._library = load_bitsliced(library)
         self._weight = int(model is PowerModel.WEIGHT)
-        self._reference = np.ascontiguousarray(reference)
+        self._reference, self._whole = np.ascontiguousarray(reference), whole
         self._start = start
         layout = device.state_layout()
         nothing = 8 * len(start.state)  # a bit of 0 after the state, for words that do not exist
@@ -129,6 +131,7 @@ class ManyTraces:
                 handle,
                 *(
                     len(self._reference),
+                    int(self._whole),
                     self._reference.ctypes.data,
                     self._weight,
                     split,

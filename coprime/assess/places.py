@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from coprime.device.faulty import StateElement
 from coprime.engine.design import Design, EngineDesign
 from coprime.program.assembler import Program
 from coprime.program.operands import Context
@@ -28,54 +29,67 @@ class Place:
 
 @dataclass(frozen=True)
 class Places:
-    """The place in each cycle of a trace, of each lane."""
+    """The place in each cycle of a trace, of each part of the engine that has a program."""
 
     lanes: Sequence[tuple[str, Sequence[Place]]]
-    """For each lane the path of its instance, with the dot after it, and its places."""
+    """For each part the path of its instance, with the dot after it, and its places."""
 
     def of(self, component: str) -> Sequence[Place]:
-        """The places of a component's lane; of the first lane for what is in none."""
+        """The places of a component's part; of the first one for what is in none."""
         for path, places in self.lanes:
             if f"{component}.".startswith(path):
                 return places
         return self.lanes[0][1]
 
 
-def places_of(
+def places_of_program(
     design: Design, device: PowerDevice, run: Callable[[], object], first: int = 1
 ) -> Places:
-    """Run a command, and look at the program counters in every cycle, from the `first` one on.
+    """Run a command of an engine of numbers, and look at the program counters in every cycle, from
+    the `first` one on.
 
     That is 1 or more, and no later than the trace begins.
     """
-    counters = [one for one in device.registers.values() if one.name.endswith(_COUNTER)]
-    contexts = [
-        device.registers.get(one.name.removesuffix(_COUNTER) + _CONTEXT) for one in counters
-    ]
-    seen: dict[int, list[tuple[int, int]]] = {}
+    found = [one for one in device.registers.values() if one.name.endswith(_COUNTER)]
+    context_of = [device.registers.get(one.name.removesuffix(_COUNTER) + _CONTEXT) for one in found]
+    watched = [*found, *(one for one in context_of if one is not None)]
+    values = watch(device, watched, run, first)
+    counters, contexts = values[: len(found)], values[len(found) :]
+    if not found or not isinstance(design, EngineDesign):
+        return Places([("", [Place(0, _WHOLE)] * len(device.trace))])
+    of_lanes = iter(contexts)
+    lanes = []
+    for register, context, addresses, program in zip(
+        found, context_of, counters, design.programs, strict=True
+    ):
+        whole = [Context.WHOLE.value] * len(addresses)
+        moduli = whole if context is None else next(of_lanes)
+        path = register.name.removesuffix(f"sequencer.{_COUNTER}")
+        lanes.append((path, _named(program, list(zip(addresses, moduli, strict=True)))))
+    return Places(lanes)
+
+
+def watch(
+    device: PowerDevice,
+    registers: Sequence[StateElement],
+    run: Callable[[], object],
+    first: int = 1,
+) -> list[list[int]]:
+    """Run a command, and give the values of each register in the cycles of its trace.
+
+    `run` is called from the `first` cycle on, 1 or more, no later than the trace begins.
+    """
+    seen: dict[int, list[int]] = {}
 
     def look() -> int:
-        seen[device.cycles] = [
-            (device.peek(one), Context.WHOLE if context is None else device.peek(context))
-            for one, context in zip(counters, contexts, strict=True)
-        ]
+        seen[device.cycles] = [device.peek(one) for one in registers]
         return device.cycles + 1
 
     device.call_at(device.cycles + first, look)
     run()
     device.call_at(0, lambda: None)
     cycles = range(device.begins, device.begins + len(device.trace))
-    if not counters or not isinstance(design, EngineDesign):
-        return Places([("", [Place(0, _WHOLE)] * len(cycles))])
-    return Places(
-        [
-            (
-                counter.name.removesuffix(f"sequencer.{_COUNTER}"),
-                _named(program, [seen[cycle][lane] for cycle in cycles]),
-            )
-            for lane, (counter, program) in enumerate(zip(counters, design.programs, strict=True))
-        ]
-    )
+    return [[seen[cycle][k] for cycle in cycles] for k in range(len(registers))]
 
 
 def _named(program: Program, states: Sequence[tuple[int, int]]) -> list[Place]:

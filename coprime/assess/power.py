@@ -52,6 +52,8 @@ class PowerDevice(FaultyDevice):
     Parameters
     ----------
     verilog, top : as of FaultyDevice
+    model : what of a bit counts
+    most : cycles of a trace, at most; None: no limit
 
     Attributes
     ----------
@@ -68,8 +70,16 @@ class PowerDevice(FaultyDevice):
     trace: npt.NDArray[np.uint16]
     begins: int
 
-    def __init__(self, verilog: str, top: str, *, model: PowerModel = PowerModel.DISTANCE):
+    def __init__(
+        self,
+        verilog: str,
+        top: str,
+        *,
+        model: PowerModel = PowerModel.DISTANCE,
+        most: int | None = None,
+    ):
         super().__init__(verilog, top)
+        self._most = most
         found = list(self.registers.values())
         bits = sum(one.width * min(one.words, 2) for one in found)
         if bits >= 1 << 16:
@@ -140,7 +150,8 @@ class PowerDevice(FaultyDevice):
     def _record(self) -> None:
         self.begins = self.cycles
         parts = (self._component_of, len(self.components) - 1, self._weight)
-        cycles = self._library.coprime_record(self._open(), self.cycle_limit, *parts)
+        limit = min(self._most or self.cycle_limit, self.cycle_limit)
+        cycles = self._library.coprime_record(self._open(), limit, *parts)
         self.trace = np.empty((cycles, len(self.components)), np.uint16)
         self._library.coprime_samples(self._open(), self.trace.ctypes.data)
         if cycles == self.cycle_limit:

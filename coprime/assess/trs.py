@@ -31,13 +31,8 @@ def write_trs(leakage: Leakage, path: Path) -> None:
     exact = not leakage.acquisition.noise and int(kept.traces.max()) < 1 << 15
     coding = trsfile.SampleCoding.SHORT if exact else trsfile.SampleCoding.FLOAT
     header = trsfile.Header
-    subject = leakage.acquisition.subject
     headers = {
-        header.DESCRIPTION: (
-            f"{subject.choice.command('assess leakage')} --operation {subject.command.name}"
-            f" --bits {subject.bits} --seed {subject.seed}"
-            f" --test {leakage.acquisition.test.value}"
-        ),
+        header.DESCRIPTION: leakage.acquisition.source.command_line,
         header.LABEL_X: "clock cycles",
         header.LABEL_Y: "bits",
         header.SCALE_X: 1.0,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from coprime.cells.target import Target
 from coprime.engine.error_codes import Error
@@ -106,6 +106,9 @@ class OutputVerdict:
     reveals: bool
 
 
+RedrawInput = Callable[[str, Random, Values], Values]
+"""Of a parameter set's name, a seed, and inputs: another value of one of them, by its name, and of
+those that follow from it."""
 JudgeOutputs = Callable[[str, Values, Values, Sequence[tuple[Values, Values]]], OutputVerdict]
 
 
@@ -138,6 +141,8 @@ class Call:
     refusal : how it refuses inputs; None if it accepts all
     sets : names of the parameter sets that it has; empty if it has all. Slots of other calls have
         no bytes with them
+    redraws : what draws other values of an input alone, by its name; an input that must fit another
+        one comes after it
     judge : the verdict on other outputs than the reference's, for a parameter set's name, of
         inputs, outputs, and other inputs with their outputs; None: all are wrong, and reveal
         nothing by themselves
@@ -160,6 +165,7 @@ class Call:
     varies: str = ""
     refusal: InputRefusal | None = None
     sets: tuple[str, ...] = ()
+    redraws: Mapping[str, RedrawInput] = field(default_factory=dict)
     judge: JudgeOutputs | None = None
 
     @property
@@ -317,3 +323,13 @@ class CallDesign(Protocol):
         self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
     ) -> CallOutcome:
         """What a call does with these complete inputs; it draws its random bytes from `random`."""
+
+
+@runtime_checkable
+class NamesSteps(Protocol):
+    """A design whose hardware has programs, and shows what it executes."""
+
+    @property
+    def step_names(self) -> Mapping[str, Callable[[int], str]]:
+        """Ends of the names of registers, each PART.NAME, with what gives the step that the part
+        executes in words, from the register's value."""

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from coprime.assess import constant_time
 from coprime.assess.campaign import Campaign
@@ -32,6 +33,9 @@ from .options import (
 )
 from .output import check_file, check_folder, print_json, print_table
 from .progress import progress
+
+if TYPE_CHECKING:
+    from coprime.assess.traces import TraceSource
 
 _LISTED = 20  # wrong results that are printed
 _SHORTEST = 64  # max_bits of the engines whose sequencers are proved, unless it is set
@@ -137,9 +141,20 @@ def run_leakage(options: argparse.Namespace) -> int:
     Raises ValueError for options that exclude each other or are out of range.
     """
     # NumPy and Dask take a second to import: only who needs them waits for them.
+    from coprime.assess.number_traces import LeakageTest, NumberTraces
+
+    subject = _subject(options)
+    if isinstance(subject, ClusterSubject):
+        raise ValueError(f"the power of a {CLUSTER} cannot be assessed: name its engine's family")
+    test = LeakageTest(options.test)
+    return record_leakage(options, NumberTraces(subject, test, options.operation_number))
+
+
+def record_leakage(options: argparse.Namespace, source: "TraceSource") -> int:
+    """As `run_leakage`, of any source of traces. Raises ValueError as it does."""
     from coprime.assess.leakage import run_leakage
     from coprime.assess.power import PowerModel
-    from coprime.assess.traces import Acquisition, LeakageTest, ProductWindows
+    from coprime.assess.traces import Acquisition, ProductWindows
 
     workers = chosen_workers(options)
     if options.keep < 0:
@@ -157,18 +172,13 @@ def run_leakage(options: argparse.Namespace) -> int:
         component, *spans = options.products
         first, second = map(_span, spans)
         products = ProductWindows(component, first, second)
-    subject = _subject(options)
-    if isinstance(subject, ClusterSubject):
-        raise ValueError(f"the power of a {CLUSTER} cannot be assessed: name its engine's family")
     acquisition = Acquisition(
-        subject=subject,
-        test=LeakageTest(options.test),
+        source=source,
         model=PowerModel(options.model),
         noise=options.noise,
         cycles=None if options.cycles is None else _span(options.cycles),
         products=products,
         second_order=options.order != 1,
-        operation_number=options.operation_number,
     )
     with progress(f"recording {options.traces:,} traces", options.traces) as passed:
         found = run_leakage(

@@ -6,7 +6,7 @@ from coprime.assess.call_subject import CallSubject
 from coprime.assess.call_timing import prove_calls
 from coprime.catalog import choose_calls
 
-from .assess import check_faults, check_proof, print_proof, run_campaign
+from .assess import check_faults, check_proof, print_proof, record_leakage, run_campaign
 from .options import chosen_settings
 from .progress import progress
 
@@ -17,14 +17,29 @@ def run_faults(options: argparse.Namespace) -> int:
     Raises ValueError for options that exclude each other or are out of range.
     """
     check_faults(options)
+    return run_campaign(options, _subject(options))
+
+
+def run_leakage(options: argparse.Namespace) -> int:
+    """Record traces, test them, and print what leaks.
+
+    Raises ValueError for options that exclude each other or are out of range.
+    """
+    # NumPy and Dask take a second to import: only who needs them waits for them.
+    from coprime.assess.call_traces import CallTraces
+
+    subject = _subject(options)
+    tests = list(subject.call.redraws)
+    return record_leakage(options, CallTraces(subject, options.test or (tests or [""])[0]))
+
+
+def _subject(options: argparse.Namespace) -> CallSubject:
     choice = choose_calls(options.family, chosen_settings(options))
     interface = choice.design.interface
     operation = options.operation or interface.calls[0].name
     parameter_set = getattr(options, "set", None) or interface.parameter_sets[0]
     refused = getattr(options, "refused", False)
-    return run_campaign(
-        options, CallSubject(choice, operation, parameter_set, options.seed, refused)
-    )
+    return CallSubject(choice, operation, parameter_set, options.seed, refused)
 
 
 def run_constant_time(options: argparse.Namespace) -> int:

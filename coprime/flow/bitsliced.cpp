@@ -6,7 +6,7 @@
 // runs that agree.
 //
 // All inputs of the bus are idle; the runs begin after a command has been written, from states that
-// Simulation (simulation.cpp) has saved, and end together, with the interrupt.
+// Simulation (simulation.cpp) has saved, and end together, with the interrupt or before it.
 //
 // Run 0 is the reference: its samples are known, and compared. Of the others, sums of the powers of
 // the difference from it are added up; a run that is the same as run 0 adds nothing.
@@ -246,8 +246,9 @@ void bitsliced_load(Sliced* sliced, uint64_t run, const uint8_t* state, const ui
     sliced->show_random(run);
 }
 
-// Run until the interrupts, which must come after `cycles` cycles. Parameters:
+// Run for `cycles` cycles, before which no interrupt may come. Parameters:
 //
+// whole: whether all interrupts must come then
 // reference: of run 0, numbers of COLUMNS components and their sum for each cycle
 // split: how many runs, a multiple of 8, are the first group; run 0 may be in either
 // first, end: the cycles whose samples are added up, (COLUMNS + 1) for each cycle
@@ -257,15 +258,15 @@ void bitsliced_load(Sliced* sliced, uint64_t run, const uint8_t* state, const ui
 //     cycles, those of all runs
 //
 // Gives 0, or what is wrong (Outcome).
-int64_t bitsliced_run(Sliced* sliced, uint64_t cycles, const uint16_t* reference, int weight,
-                      uint64_t split, uint64_t first, uint64_t end, int powers, double* fixed, double* other,
+int64_t bitsliced_run(Sliced* sliced, uint64_t cycles, int whole, const uint16_t* reference,
+                      int weight, uint64_t split, uint64_t first, uint64_t end, int powers, double* fixed, double* other,
                       const Window* windows, uint64_t count, uint16_t* values) {
     Circuit& circuit = sliced->circuit;
     const uint64_t samples = (end - first) * (COLUMNS + 1);
     for (uint64_t cycle = 0;; ++cycle) {
         circuit.compute();
         const Slice ended = circuit.interrupt();
-        if (cycle == cycles) return any(~ended) ? OTHER_LENGTH : 0;
+        if (cycle == cycles) return whole && any(~ended) ? OTHER_LENGTH : 0;
         if (any(ended)) return OTHER_LENGTH;
         const Slice taken = circuit.random_taken();
         circuit.count(weight);

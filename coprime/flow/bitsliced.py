@@ -108,7 +108,8 @@ def load_bitsliced(library: BitslicedLibrary) -> ctypes.CDLL:
         "run": (
             ctypes.c_int64,
             [
-                *(handle, count, handle, ctypes.c_int, count, count, count, ctypes.c_int),
+                *(handle, count, ctypes.c_int, handle, ctypes.c_int),
+                *(count, count, count, ctypes.c_int),
                 *(handle, handle),
                 *(handle, count, handle),
             ],

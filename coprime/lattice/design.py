@@ -1,6 +1,6 @@
 """Everything that is known of a `lattice`: interface, hardware, cycles."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -63,6 +63,31 @@ class LatticeDesign:
         from .programs.lattice import lattice_programs
 
         return lattice_programs(self.ml_kem, self.ml_dsa, verify_only=self.verify_only)
+
+    @property
+    def step_names(self) -> Mapping[str, Callable[[int], str]]:
+        """As of NamesSteps: the instructions of both sides, which have words of their own."""
+        programs = self.programs
+        sponge = programs.sponge
+        addresses = (1 << sponge.counter_bits) - 1
+
+        def absorbed(state: int) -> str:
+            address = state & addresses
+            text = sponge.instructions[address] if address < len(sponge.instructions) else "END"
+            return f"{text} (sponge {address})"
+
+        def worked(instructions: Sequence[object], words: Sequence[int]) -> Callable[[int], str]:
+            known = dict(zip(words, map(str, instructions), strict=True))
+            return lambda word: known.get(word, "before the first instruction")
+
+        sides: dict[str, Callable[[int], str]] = {"sponge.sequencer.state": absorbed}
+        sides |= {
+            f"{'large_' if self.ml_kem and scheme is programs.ml_dsa else ''}arithmetic.sequencer"
+            ".field": worked(scheme.arithmetic.instructions, scheme.arithmetic.words)
+            for scheme in (programs.ml_kem, programs.ml_dsa)
+            if scheme is not None
+        }
+        return sides
 
     def hardware(self, target: Target = Target.GENERIC) -> "LatticeEngine":
         """Make the engine for a target."""

@@ -4,9 +4,16 @@ from collections.abc import Sequence
 from functools import cache
 from random import Random
 
-from coprime.calls.interface import Call, EngineInterface, InputRefusal, Slot, Values
+from coprime.calls.interface import (
+    Call,
+    EngineInterface,
+    InputRefusal,
+    RedrawInput,
+    Slot,
+    Values,
+)
 from coprime.model.lattice import ml_kem_standard as standard
-from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, SEED_BYTES, MlKemSet
+from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, POLYNOMIAL_BYTES, SEED_BYTES, MlKemSet
 
 KEY_PAIR_CODE, ENCAPSULATE_CODE, DECAPSULATE_CODE, CHECK_KEY_CODE = range(40, 44)
 BY_NAME = {one.name: one for one in ML_KEM_SETS}
@@ -67,6 +74,22 @@ def _decapsulate(parameter_set: str, values: Values) -> Values:
     return {"key": standard.decapsulate(BY_NAME[parameter_set], values["dk"], values["c"])}
 
 
+def _another(name: str) -> RedrawInput:
+    """Draws another seed."""
+    return lambda parameter_set, random, values: {name: random.randbytes(SEED_BYTES)}
+
+
+def _another_key(parameter_set: str, random: Random, values: Values) -> Values:
+    return _seeds("dk")(parameter_set, random)
+
+
+def _another_ciphertext(parameter_set: str, random: Random, values: Values) -> Values:
+    """For the same key."""
+    one = BY_NAME[parameter_set]
+    ek = values["dk"][POLYNOMIAL_BYTES * one.k :][: one.ek_bytes]
+    return {"c": standard.encapsulate(one, ek, random.randbytes(SEED_BYTES))[1]}
+
+
 def _altered(parameter_set: str, random: Random) -> Values:
     """dk and a ciphertext of which one bit is wrong."""
     values = _seeds("dk", "c")(parameter_set, random)
@@ -93,6 +116,7 @@ CALLS = (
         inputs=("d", "z"),
         outputs=("ek", "dk"),
         draw=_seeds("d", "z"),
+        redraws={"d": _another("d"), "z": _another("z")},
         reference=_key_pair,
         optional=frozenset({"d", "z"}),
         uses_up=frozenset({"d", "z"}),
@@ -102,6 +126,7 @@ CALLS = (
         inputs=("ek", "m"),
         outputs=("c", "key"),
         draw=_seeds("ek", "m"),
+        redraws={"m": _another("m")},
         reference=_encapsulate,
         optional=frozenset({"m"}),
         uses_up=frozenset({"m"}),
@@ -111,6 +136,7 @@ CALLS = (
         inputs=("dk", "c"),
         outputs=("key",),
         draw=_seeds("dk", "c"),
+        redraws={"dk": _another_key, "c": _another_ciphertext},
         reference=_decapsulate,
         refusal=InputRefusal(draw=_altered, refused=_refused, accepted=_accepted),
     ),

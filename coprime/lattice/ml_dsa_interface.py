@@ -10,6 +10,7 @@ from coprime.calls.interface import (
     EngineInterface,
     InputRefusal,
     OutputVerdict,
+    RedrawInput,
     Slot,
     Values,
 )
@@ -83,6 +84,16 @@ class _Draw:
         return {name: values[name] for name in self.names}
 
 
+def _another(name: str, size: int) -> RedrawInput:
+    """Draws other random bytes."""
+    return lambda parameter_set, random, values: {name: random.randbytes(size)}
+
+
+def _another_key(parameter_set: str, random: Random, values: Values) -> Values:
+    pair = model.key_pair(ML_DSA_BY_NAME[parameter_set], random.randbytes(SEED_BYTES))
+    return dict(zip(("pk", "sk"), pair, strict=True))
+
+
 def _altered(parameter_set: str, random: Random) -> Values:
     """A signature with a wrong bit, of which one byte in a hundred is in its hints."""
     values = _Draw("pk", "signature", "mu")(parameter_set, random)
@@ -136,6 +147,7 @@ CALLS = (
         inputs=("xi",),
         outputs=("pk", "sk"),
         draw=_Draw("xi"),
+        redraws={"xi": _another("xi", SEED_BYTES)},
         reference=_key_pair,
         optional=frozenset({"xi"}),
         uses_up=frozenset({"xi"}),
@@ -145,6 +157,11 @@ CALLS = (
         inputs=("sk", "rnd"),
         outputs=("signature",),
         draw=_Draw("sk", "rnd", "pk", "mu"),
+        redraws={
+            "sk": _another_key,
+            "rnd": _another("rnd", SEED_BYTES),
+            "mu": _another("mu", HASH_BYTES),
+        },
         draw_stream=_Draw("sk", "rnd", "pk", "message", iterations=2),
         varies="Cycles of ML_DSA_SIGN depend on how many iterations a signature takes: these are of"
         " one that takes a single one, while 4.25, 5.1 and 3.85 are expected (FIPS 204, table 1).",

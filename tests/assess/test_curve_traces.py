@@ -4,16 +4,17 @@ import pytest
 
 from coprime.assess.leakage import run_leakage
 from coprime.assess.number_subject import NumberSubject
-from coprime.assess.traces import Acquisition, LeakageTest
+from coprime.assess.number_traces import LeakageTest, NumberTraces
+from coprime.assess.traces import Acquisition
 from coprime.catalog import choose, settings_for
 from coprime.engine.contract import Command
 
 pytestmark = pytest.mark.xdist_group("leakage")
 
 
-def acquisition(command, test, **settings):
+def source(command, test, **settings):
     own = settings_for("compact", {"max_bits": "64", **settings}, command)
-    return Acquisition(NumberSubject(choose("compact", own), command, 64, seed=1), test)
+    return NumberTraces(NumberSubject(choose("compact", own), command, 64, seed=1), test)
 
 
 SIGN = {"d", "x", "y"}
@@ -37,12 +38,12 @@ CASES = [
 @pytest.mark.matrix(quick=4)
 @pytest.mark.parametrize(("command", "test", "in_both", "tested"), CASES)
 def test_what_varies_in_each_group(command, test, in_both, tested):
-    own = acquisition(command, test)
+    own = source(command, test)
     own.check()
     groups = {True: [], False: []}
     for number in range(40):
         one = own.draw(number)
-        groups[one.fixed].append(one.numbers)
+        groups[one.fixed].append(one.values)
     for fixed, drawn in groups.items():
         assert len(drawn) > 10
         varying = {name for name in drawn[0] if len({one[name] for one in drawn}) > 1}
@@ -61,7 +62,7 @@ def test_what_varies_in_each_group(command, test, in_both, tested):
 )
 def test_what_an_operation_does_not_have_is_refused(command, test, others):
     with pytest.raises(ValueError, match=f"is given no {test.value}: choose --test {others}"):
-        acquisition(command, test).check()
+        source(command, test).check()
 
 
 @pytest.mark.fuzz
@@ -76,10 +77,10 @@ def test_what_an_operation_does_not_have_is_refused(command, test, others):
 )
 def test_traces_of_curves_align_and_their_secrets_are_seen_in_single_steps(command, test, settings):
     """Whoever records them refuses traces of other lengths, and a control finds nothing."""
-    own = acquisition(command, test, **settings)
+    own = Acquisition(source(command, test, **settings))
     found = run_leakage(own, 60, orders=(1,), workers=1)
     assert found.cycles > 50_000
     assert found.profiles[0].findings[0].t > found.profiles[0].threshold
-    control = acquisition(command, LeakageTest.NOTHING, **settings)
+    control = Acquisition(source(command, LeakageTest.NOTHING, **settings))
     quiet = run_leakage(control, 300, orders=(1,), workers=1).profiles[0]
     assert quiet.above(quiet.threshold) <= 2

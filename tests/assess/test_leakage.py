@@ -10,8 +10,9 @@ import pytest
 from coprime.assess import leakage_campaign
 from coprime.assess.leakage import run_leakage
 from coprime.assess.number_subject import NumberSubject
+from coprime.assess.number_traces import LeakageTest, NumberTraces
 from coprime.assess.power import TOTAL
-from coprime.assess.traces import Acquisition, LeakageTest, TraceRecorder
+from coprime.assess.traces import Acquisition, TraceRecorder
 from coprime.catalog import choose
 from coprime.cli import main
 from coprime.device.base import DeviceError
@@ -30,17 +31,21 @@ pytestmark = pytest.mark.xdist_group("leakage")
 TRACES = 40
 
 
-def acquisition(test=LeakageTest.MESSAGE, command=Command.RSA_PRIVATE, **others):
+def source(test=LeakageTest.MESSAGE, command=Command.RSA_PRIVATE, operation_number=1):
     choice = choose("compact", {"max_bits": "64"})
-    return Acquisition(NumberSubject(choice, command, 64, seed=1), test, **others)
+    return NumberTraces(NumberSubject(choice, command, 64, seed=1), test, operation_number)
+
+
+def acquisition(test=LeakageTest.MESSAGE, command=Command.RSA_PRIVATE, **others):
+    return Acquisition(source(test, command), **others)
 
 
 def drawn(test, command=Command.RSA_PRIVATE):
     """What each trace's operands are, by group."""
     groups = {True: [], False: []}
     for number in range(60):
-        one = acquisition(test, command).draw(number)
-        groups[one.fixed].append(one.numbers)
+        one = source(test, command).draw(number)
+        groups[one.fixed].append(one.values)
     assert min(map(len, groups.values())) > 15
     return groups[True], groups[False]
 
@@ -81,15 +86,15 @@ def test_public_exponents_that_vary_have_one_length_and_weight():
 
 
 def test_operations_before_the_traced_one_have_random_inputs_and_the_same_key():
-    own = acquisition(LeakageTest.MESSAGE, operation_number=3)
+    own = source(LeakageTest.MESSAGE, operation_number=3)
     drawn = [own.draw(number) for number in range(40)]
     for one in drawn:
-        assert [{**each, "x": 0} for each in one.before] == [{**one.numbers, "x": 0}] * 2
+        assert [{**each, "x": 0} for each in one.before] == [{**one.values, "x": 0}] * 2
     fixed = [one for one in drawn if one.fixed]
-    assert len({one.numbers["x"] for one in fixed}) == 1
+    assert len({one.values["x"] for one in fixed}) == 1
     assert len({each["x"] for one in fixed for each in one.before}) == 2 * len(fixed)
-    alone = acquisition(LeakageTest.MESSAGE).draw(7)
-    assert alone.before == [] and own.draw(7).numbers == alone.numbers
+    alone = source(LeakageTest.MESSAGE).draw(7)
+    assert alone.before == [] and own.draw(7).values == alone.values
 
 
 def test_exponents_of_modexp_vary_in_one_length():
@@ -107,18 +112,18 @@ def recorder():
 
 
 def test_a_trace_follows_from_its_number(recorder):
-    fixed, numbers, trace = recorder.trace(5)
+    drawn, trace = recorder.trace(5)
     recorder.trace(6)
-    again, same, repeated = recorder.trace(5)
-    assert (fixed, numbers) == (again, same)
+    again, repeated = recorder.trace(5)
+    assert drawn == again
     assert (trace == repeated).all()
 
 
 def test_traces_of_a_fixed_message_are_all_the_same_without_blinding(recorder):
     numbers = random.Random(1).sample(range(1000), 20)
     seen = [recorder.trace(number) for number in numbers]
-    assert all((trace == recorder.reference).all() for fixed, _, trace in seen if fixed)
-    assert not any((trace == recorder.reference).all() for fixed, _, trace in seen if not fixed)
+    assert all((trace == recorder.reference).all() for one, trace in seen if one.fixed)
+    assert not any((trace == recorder.reference).all() for one, trace in seen if not one.fixed)
 
 
 def test_places_are_the_steps_of_the_program(recorder):
@@ -159,7 +164,7 @@ def test_noise_is_added_and_repeats(recorder):
         run_leakage(acquisition(noise=5.0), 20, orders=(1,), keep=20, workers=1) for _ in range(2)
     ]
     assert (noisy[0].profiles[0].t == noisy[1].profiles[0].t).all()
-    exact = np.stack([recorder.trace(number)[2][:, -1] for number in range(20)])
+    exact = np.stack([recorder.trace(number)[1][:, -1] for number in range(20)])
     added = noisy[0].kept.traces - exact
     assert added.std() == pytest.approx(5, rel=0.02) and abs(added.mean()) < 0.1
 
@@ -208,11 +213,12 @@ PLAIN = {
 FIRST = {"M > 0, and odd for Montgomery?"}
 
 
-def leaking_steps(traces, test=LeakageTest.MESSAGE, **others):
+def leaking_steps(traces, test=LeakageTest.MESSAGE, operation_number=1):
     """Of RSA_PRIVATE with blinding=all."""
     choice = choose("compact", {"max_bits": "128", "blinding": "all"})
     subject = NumberSubject(choice, Command.RSA_PRIVATE, 128, seed=1)
-    found = run_leakage(Acquisition(subject, test, **others), traces, orders=(1,), workers=1)
+    own = Acquisition(NumberTraces(subject, test, operation_number))
+    found = run_leakage(own, traces, orders=(1,), workers=1)
     (profile,) = found.profiles
     return {one.place.step for one in profile.findings if one.t > profile.threshold}
 

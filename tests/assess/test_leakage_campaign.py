@@ -14,7 +14,8 @@ from coprime.assess import leakage_campaign
 from coprime.assess.leakage import run_leakage
 from coprime.assess.leakage_campaign import record_traces
 from coprime.assess.number_subject import NumberSubject
-from coprime.assess.traces import Acquisition, LeakageTest, ProductWindows
+from coprime.assess.number_traces import LeakageTest, NumberTraces
+from coprime.assess.traces import Acquisition, ProductWindows
 from coprime.catalog import choose
 from coprime.cli import main
 from coprime.engine.contract import Command
@@ -27,7 +28,7 @@ PRODUCTS = ProductWindows("engine.lane.left", (1000, 1100), (1100, 1250))
 
 def acquisition(**others):
     subject = NumberSubject(choose("compact", {"max_bits": "64"}), Command.RSA_PRIVATE, 64, seed=1)
-    return Acquisition(subject, LeakageTest.NOTHING, products=PRODUCTS, **others)
+    return Acquisition(NumberTraces(subject, LeakageTest.NOTHING), products=PRODUCTS, **others)
 
 
 @pytest.fixture(autouse=True)

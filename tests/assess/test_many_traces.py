@@ -6,8 +6,9 @@ import pytest
 from coprime.assess.many_traces import TraceWindow
 from coprime.assess.moments import Moments
 from coprime.assess.number_subject import NumberSubject
+from coprime.assess.number_traces import LeakageTest, NumberTraces
 from coprime.assess.power import PowerModel
-from coprime.assess.traces import Acquisition, LeakageTest, TraceRecorder
+from coprime.assess.traces import Acquisition, TraceRecorder
 from coprime.catalog import choose
 from coprime.device.base import DeviceError
 from coprime.engine.contract import Command
@@ -20,7 +21,7 @@ TRACES = 12
 def recorder_of(model, settings, test=LeakageTest.MESSAGE, bits=64):
     choice = choose("compact", {"max_bits": str(bits), **settings})
     subject = NumberSubject(choice, Command.RSA_PRIVATE, bits, seed=1)
-    return TraceRecorder(Acquisition(subject, test, model=model))
+    return TraceRecorder(Acquisition(NumberTraces(subject, test), model=model))
 
 
 @pytest.fixture(scope="module", params=PowerModel)
@@ -35,8 +36,8 @@ def record(recorder, numbers, windows=(), cycles=None):
     samples = (end - first) * recorder.reference.shape[1]
     sums = np.zeros((4, samples)), np.zeros((4, samples))
     drawn = [recorder.start(number) for number in numbers]
-    fixed = np.array([one for one, _, _ in drawn])
-    starts = [start for _, _, start in drawn]
+    fixed = np.array([one.fixed for one, _ in drawn])
+    starts = [start for _, start in drawn]
     parts = recorder.many.record(starts, fixed, sums, (first, end), windows)
     return fixed, sums, parts
 
@@ -49,9 +50,9 @@ def test_sums_and_windows_are_those_of_the_devices_traces(recorder):
     reference = recorder.reference.ravel()
     expected = Moments(reference), Moments(reference)
     for number in range(TRACES):
-        is_fixed, _, trace = recorder.trace(number)
-        assert is_fixed == fixed[number]
-        expected[not is_fixed].add(trace.reshape(1, -1))
+        one, trace = recorder.trace(number)
+        assert one.fixed == fixed[number]
+        expected[not one.fixed].add(trace.reshape(1, -1))
         assert (parts[0][number] == trace[:, total]).all()
         assert (parts[1][number] == trace[100:140, 3]).all()
     for found, one in zip(sums, expected, strict=True):
@@ -88,17 +89,17 @@ def test_traces_of_another_length_are_refused(recorder, monkeypatch):
 def test_a_later_operation_of_the_same_key():
     """Its trace begins from what the operations before it have left."""
     subject = NumberSubject(choose("compact", {"max_bits": "64"}), Command.RSA_PRIVATE, 64, seed=1)
-    recorder = TraceRecorder(Acquisition(subject, operation_number=3))
+    recorder = TraceRecorder(Acquisition(NumberTraces(subject, operation_number=3)))
     try:
         total, cycles = recorder.reference.shape[1] - 1, len(recorder.reference)
         _, _, (many,) = record(recorder, range(4), [TraceWindow(total, 0, cycles)])
-        others = TraceRecorder(Acquisition(subject))
+        others = TraceRecorder(Acquisition(NumberTraces(subject)))
         try:
             for number in range(4):
-                _, operands, trace = recorder.trace(number)
+                drawn, trace = recorder.trace(number)
                 assert (many[number] == trace[:, total]).all()
-                _, same, first = others.trace(number)
-                assert same == operands and not (first == trace).all()
+                alone, first = others.trace(number)
+                assert alone.values == drawn.values and not (first == trace).all()
         finally:
             others.device.close()
     finally:
@@ -117,7 +118,7 @@ def test_random_bytes_and_addresses_that_differ_between_the_traces():
         windows = [TraceWindow(column, 0, cycles) for column in (total, left)]
         _, _, parts = record(recorder, range(8), windows)
         for number in range(8):
-            _, _, trace = recorder.trace(number)
+            _, trace = recorder.trace(number)
             assert (parts[0][number] == trace[:, total]).all()
             assert (parts[1][number] == trace[:, left]).all()
     finally:

@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import time
+from importlib import import_module
 
 import pytest
 from amaranth.back import rtlil
@@ -15,6 +16,7 @@ COMMANDS = [command for commands in WRONG.values() for command in commands]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    import_module("coprime.assess.leakage")  # NumPy and Dask: loading them is not work
     path = tmp_path_factory.mktemp("wrong")
     prepare(path)
     return path

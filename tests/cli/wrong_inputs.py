@@ -114,6 +114,9 @@ WRONG = {
         "assess faults shake --flips 0",
         "assess faults shake --bits 64",
         "assess leakage shake",
+        "assess leakage lattice --operation ML_KEM_DECAPSULATE --test d",
+        "assess leakage lattice -p schemes=ml-dsa --operation ML_DSA_SIGN",
+        "assess leakage lattice --operation-number 2",
     ],
     "Targets, buses, paddings, boards": [
         "build fdfm --target stratix -o x",

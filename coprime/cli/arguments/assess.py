@@ -68,11 +68,16 @@ def add_faults(parser: Parser) -> None:
 def _add_leakage_options(parser: Parser) -> None:
     add_design(parser)
     _add_operation(parser)
-    parser.number("--traces", "traces", 2000)
     text = "what is fixed in half of the traces and random in the others; nothing is a control"
     parser.choice("--test", _TESTS, f"{text} ({_TESTS[0]})", _TESTS[0])
     text = "trace the N-th operation after the key was loaded; those before it have other inputs"
     parser.number("--operation-number", text, 1)
+    add_traces(parser)
+
+
+def add_traces(parser: Parser) -> None:
+    """Add how many traces are recorded, how they are tested, and what is kept of them."""
+    parser.number("--traces", "traces", 2000)
     text = f"bits of registers that change, or that are 1 ({_MODELS[0]})"
     parser.choice("--model", _MODELS, text, _MODELS[0])
     parser.add_argument(

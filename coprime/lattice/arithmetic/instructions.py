@@ -106,6 +106,14 @@ class ArithmeticInstruction:
     over: LoopCount = LoopCount.COLUMNS
     label: int = 0
 
+    def __str__(self) -> str:
+        """In words, without places and labels."""
+        if isinstance(self.code, Code):
+            return self.code.name
+        width = f" {self.width.name}" if self.code in (StepType.PACK, StepType.UNPACK) else ""
+        sample = " with a sample" if self.sample else ""
+        return f"{self.code.name} {self.operand.name}{width}{sample}"
+
     def step(self, column: int, widths: Mapping[Width, int]) -> PolynomialStep:
         """The step in a column, with the widths of a parameter set."""
         kind = self.code

@@ -171,6 +171,12 @@ class LargeInstruction:
     over: LargeLoop = LargeLoop.COLUMNS
     label: int = 0
 
+    def __str__(self) -> str:
+        """In words, without operands, places and labels."""
+        if not isinstance(self.code, LargeKind):
+            return self.code.name
+        return f"{self.code.name}{' with a sample' if self.sample else ''}"
+
     @property
     def result(self) -> LargeOperand:
         """Where a step's result is written."""

@@ -204,6 +204,13 @@ class Instruction:
     over: Over | None = None
     label: int | None = None
 
+    def __str__(self) -> str:
+        """In words, without places and labels."""
+        if self.function is None:
+            return self.kind.name
+        into = " or ".join(dict.fromkeys(one.name for one in self.destinations))
+        return f"{self.kind.name} {self.function.name} for {into}"
+
 
 @dataclass
 class SpongeProgram:
