@@ -15,7 +15,7 @@ from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, MlKemSet
 
 from . import interface as ml_kem
 from . import ml_dsa_interface as ml_dsa
-from .family import ALL_SETS, BOTH, ML_DSA, ML_KEM
+from .family import ALL_SETS, BOTH, ML_DSA, ML_KEM, PAIRS
 from .programs.entries import RND, XI, D, LatticeRoutine, M, Z
 from .schemes import lattice_interface
 
@@ -233,8 +233,11 @@ def lattice(
 ) -> LatticeDesign:
     """The design of the family `lattice`. ValueError for parameter sets of another scheme, and for
     an engine of ML-KEM that only verifies."""
-    if schemes == BOTH and sets != ALL_SETS:
-        raise ValueError(f"sets must be {ALL_SETS} with schemes={BOTH}, not {sets!r}")
+    if schemes == BOTH and sets not in (ALL_SETS, *PAIRS):
+        raise ValueError(
+            f"sets must be {ALL_SETS}, or one of each scheme as in {PAIRS[0]}, with schemes={BOTH},"
+            f" not {sets!r}"
+        )
     if schemes == ML_KEM and verify_only == "1":
         raise ValueError(f"verify_only=1 needs schemes={ML_DSA}: ML-KEM has no signatures")
     return LatticeDesign(
@@ -247,12 +250,14 @@ def lattice(
     )
 
 
-def _chosen(of_scheme: tuple[_Set, ...], name: str, scheme: str) -> tuple[_Set, ...]:
-    """The sets of a name, or all."""
-    found = tuple(one for one in of_scheme if name in (ALL_SETS, one.name.lower()))
-    if not found:
-        known = ", ".join(one.name.lower() for one in of_scheme)
+def _chosen(of_scheme: tuple[_Set, ...], sets: str, schemes: str) -> tuple[_Set, ...]:
+    """The sets of a scheme that are named, or all."""
+    names = [one.name.lower() for one in of_scheme]
+    if schemes != BOTH and sets not in (ALL_SETS, *names):
         raise ValueError(
-            f"sets must be one of {ALL_SETS}, {known} with schemes={scheme}, not {name!r}"
+            f"sets must be one of {ALL_SETS}, {', '.join(names)} with schemes={schemes}, not"
+            f" {sets!r}"
         )
-    return found
+    if sets == ALL_SETS:
+        return of_scheme
+    return tuple(one for one in of_scheme if one.name.lower() in sets.split("+"))

@@ -7,7 +7,9 @@ from coprime.parameters import ChoiceParameter
 
 ALL_SETS = "all"
 ML_KEM, ML_DSA, BOTH = "ml-kem", "ml-dsa", "both"
-_SETS = tuple(one.name.lower() for one in (*ML_KEM_SETS, *ML_DSA_SETS))
+_KEM, _DSA = (tuple(one.name.lower() for one in sets) for sets in (ML_KEM_SETS, ML_DSA_SETS))
+PAIRS = tuple(f"{kem}+{dsa}" for kem in _KEM for dsa in _DSA)
+"""A parameter set of each scheme, for an engine of both."""
 
 LATTICE = CallFamily(
     name="lattice",
@@ -21,10 +23,10 @@ LATTICE = CallFamily(
         ChoiceParameter(
             *(
                 "sets",
-                (ALL_SETS, *_SETS),
+                (ALL_SETS, *_KEM, *_DSA, *PAIRS),
                 ALL_SETS,
             ),
-            "parameter sets that the engine has",
+            "parameter sets that the engine has: all of its schemes', or one of each",
         ),
         ChoiceParameter(
             *("secrets", ("stay", "readable"), "readable"),

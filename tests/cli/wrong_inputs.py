@@ -103,6 +103,7 @@ WRONG = {
         "run lattice ML_KEM_CHECK_KEY --ek xyz",
         "run lattice -p schemes=both ML_KEM_KEY_PAIR --set ML-DSA-44",
         "run lattice -p schemes=both -p sets=ml-kem-512 ML_KEM_KEY_PAIR",
+        "run lattice -p sets=ml-kem-512+ml-dsa-44 ML_KEM_KEY_PAIR",
         "run compact SHAKE256",
         "rsa sign --key key.pem --device sim:shake",
         "rsa sign --key key.pem --device sim:compact,random=seeded",
