@@ -10,7 +10,7 @@ JOBS ?= auto
 # How many parts the whole suite is run in.
 SHARDS ?= 12
 
-.PHONY: help setup demo test test-all test-shard durations bench figures figures-all boards bitstreams board-pages token token-dist docs docs-serve style lint format papers compiler meson registers diagrams errors lock clean
+.PHONY: help setup demo test test-all test-shard durations bench figures figures-all boards bitstreams board-pages token token-dist release docs docs-serve style lint format papers compiler meson registers diagrams errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench      measure the figures in docs/results.md that have no record"
 	@echo "make token      the PKCS #11 module for OpenSSL, OpenSSH and others, in build/token"
 	@echo "make token-dist its source distribution for packagers, built by Meson, in build/token-dist"
+	@echo "make release    what a release consists of, checked and in build/release; docs/releasing.md"
 	@echo "make docs       the documentation as a site, in build/site; make docs-serve shows it"
 	@echo "make setup      only .venv, with the command .venv/bin/coprime"
 	@echo "make compiler   a compiler for firmware on RISC-V, if the machine has none (400 MB)"
@@ -94,6 +95,9 @@ token: $(READY)
 
 token-dist: $(READY)
 	@$(BIN)/python tools/token_distribution.py -o build/token-dist
+
+release: $(READY)
+	@$(BIN)/python tools/release.py -o build/release
 
 SPHINX := PYTHONWARNINGS=ignore $(BIN)/python tools/progress.py pages $(BIN)/python -m sphinx -W --keep-going --color
 
