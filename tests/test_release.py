@@ -57,6 +57,7 @@ def copy(tmp_path):
     return made
 
 
+@pytest.mark.clients(quick=1)
 @pytest.mark.parametrize(
     ("path", "old", "new", "message"),
     [

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from coprime import __version__
@@ -34,21 +34,16 @@ def problems() -> Iterator[str]:
     if _SEMANTIC.fullmatch(__version__) is None:
         yield f"coprime.__version__ must be like 1.2.3, not {__version__}"
     if versions[0] == "Unreleased":
-        yield f"CHANGELOG.md begins with Unreleased: name the entry {_next(versions)}"
+        yield "CHANGELOG.md begins with Unreleased: give the entry its version"
     elif versions[0] != __version__:
         yield f"CHANGELOG.md begins with {versions[0]}, and coprime.__version__ is {__version__}"
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     if f"\nversion: {__version__}\n" not in citation:
         yield f"CITATION.cff has another version than {__version__}"
     if _git("status", "--porcelain"):
-        yield "there are changes that are not committed: commit them, so that the release can be made again"
+        yield "there are changes that are not committed: commit them first"
     if f"v{__version__}" in _git("tag").split():
         yield f"there is a tag v{__version__} already: choose the next version"
-
-
-def _next(versions: Sequence[str]) -> str:
-    """What an entry without a version may be called: the version after the last one."""
-    return __version__ if __version__ not in versions else f"with the version after {__version__}"
 
 
 def _git(*arguments: str) -> str:
