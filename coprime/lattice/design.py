@@ -252,10 +252,10 @@ def lattice(
 
 def _chosen(of_scheme: tuple[_Set, ...], sets: str, schemes: str) -> tuple[_Set, ...]:
     """The sets of a scheme that are named, or all."""
-    names = [one.name.lower() for one in of_scheme]
-    if schemes != BOTH and sets not in (ALL_SETS, *names):
+    known: list[str] = [one.name.lower() for one in of_scheme]
+    if schemes != BOTH and sets not in (ALL_SETS, *known):
         raise ValueError(
-            f"sets must be one of {ALL_SETS}, {', '.join(names)} with schemes={schemes}, not"
+            f"sets must be one of {ALL_SETS}, {', '.join(known)} with schemes={schemes}, not"
             f" {sets!r}"
         )
     if sets == ALL_SETS:
