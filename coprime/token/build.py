@@ -1,4 +1,4 @@
-"""Build the PKCS #11 module, and the simulated engines that it takes by default."""
+"""Build the PKCS #11 module, the simulated engines that it takes by default, and others."""
 
 import os
 import shlex
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import coprime
-from coprime.calls.family import CallChoice
-from coprime.catalog import choose_calls, family_named
-from coprime.engine.family import Choice
+from coprime.catalog import AnyDesign, ClusterChoice, SuiteChoice, choose_calls, family_named
 from coprime.flow.cache import cached
 from coprime.flow.files import write_file
-from coprime.flow.parts import accelerator_verilog
-from coprime.flow.simulation import build_simulation
+from coprime.flow.kept_verilog import kept_accelerator, kept_cluster, kept_suite
+from coprime.flow.parts import FRONT_END, NODE
+from coprime.flow.simulation import Chain, build_simulation
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import run_tool
 from coprime.package.call_header import call_header
@@ -56,16 +55,28 @@ def build_token(folder: Path) -> list[Path]:
     """
     built = {
         MODULE: build_module(),
-        SIMULATION: _build_simulation(family_named(ENGINE[0]).choose(ENGINE[1])),
-        LATTICE_SIMULATION: _build_simulation(choose_calls(*LATTICE_ENGINE)),
+        SIMULATION: build_device(family_named(ENGINE[0]).choose(ENGINE[1])),
+        LATTICE_SIMULATION: build_device(choose_calls(*LATTICE_ENGINE)),
     }
     for name, source in built.items():
         write_file(folder / name, source.read_bytes())
     return [folder / name for name in built]
 
 
-def _build_simulation(choice: Choice | CallChoice) -> Path:
-    return build_simulation(accelerator_verilog(choice), choice.module_name, wiped=True)
+def build_device(choice: AnyDesign) -> Path:
+    """Build the library of a simulated device, LIBRARY in the module's device `sim:LIBRARY`.
+
+    A cluster's is for any number of cores, `sim:LIBRARY@CORES`. Raises ToolError without a C++
+    compiler.
+    """
+    if isinstance(choice, ClusterChoice):
+        chain = Chain(FRONT_END, NODE, choice.cores)
+        return build_simulation(kept_cluster(choice), chain, wiped=True)
+    if isinstance(choice, SuiteChoice):
+        verilog = kept_suite(choice)
+    else:
+        verilog = kept_accelerator(choice)
+    return build_simulation(verilog, choice.module_name, wiped=True)
 
 
 def build_module(options: Sequence[str] = ()) -> Path:

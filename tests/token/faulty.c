@@ -1,6 +1,6 @@
 /* A simulated engine that errs: it stands between the module and the engine that FAULTY_ENGINE
    names. Once in about FAULTY_RATE accesses it does one of these: change a bit of what is read, or
-   written; leave a write out; say too early that a command has ended. Its random numbers start with
+   written; leave a write out; say too early that no interrupt will come. Its random numbers start with
    FAULTY_SEED, and go on when the engine is opened again: it is never unloaded. Without FAULTY_RATE
    it does none of these.
 
@@ -26,6 +26,9 @@
 
 struct simulation;
 
+/* Clock cycles after which a wait that errs is given up, and every other one. */
+enum { EARLY = 2000, LATE = 20000000 };
+
 static struct simulation *(*create)(uint64_t access_limit, uint64_t length);
 static void (*destroy)(struct simulation *simulation);
 static void (*forget)(struct simulation *simulation);
@@ -33,6 +36,7 @@ static int (*read32)(struct simulation *simulation, uint32_t address, uint32_t *
 static int (*write32)(struct simulation *simulation, uint32_t address, uint32_t value);
 static int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
 static uint64_t state, rate, stale_after, started;
+static uint64_t waited; /* clock cycles since the last access */
 static pid_t owner; /* the process whose simulation there is */
 static int stale, wrong_core = -1, core_of_result = -1;
 
@@ -110,6 +114,7 @@ int coprime_read32(struct simulation *simulation, uint32_t address, uint32_t *va
 {
     const int response = read32(simulation, address, value);
 
+    waited = 0;
     if (errs()) {
         *value ^= (uint32_t)1 << draw() % 32;
     }
@@ -148,6 +153,7 @@ static void trace(uint32_t address, uint32_t value)
 int coprime_write32(struct simulation *simulation, uint32_t address, uint32_t value)
 {
     trace(address, value);
+    waited = 0;
     if (errs()) {
         if (draw() % 2) {
             return 0;
@@ -163,10 +169,21 @@ int coprime_write32(struct simulation *simulation, uint32_t address, uint32_t va
     return write32(simulation, address, value);
 }
 
+/* A wait of many turns is one event: it errs, or does not, in its first turn. One that lasts for as long
+   as no command does is given up. */
 int coprime_wait_interrupt(struct simulation *simulation, uint64_t limit)
 {
+    static int ends_early;
+
     if (stale) {
         return 1;
     }
-    return wait_interrupt(simulation, errs() ? limit / 1000000 : limit > 20000000 ? 20000000 : limit);
+    if (waited == 0) {
+        ends_early = errs();
+    }
+    waited += limit;
+    if (wait_interrupt(simulation, limit)) {
+        return 1;
+    }
+    return rate && waited >= (ends_early ? EARLY : LATE) ? -1 : 0;
 }

@@ -3,8 +3,7 @@
 import pytest
 
 from coprime.catalog import choose
-from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
-from coprime.flow.simulation import Chain, build_simulation
+from coprime.token.build import build_device
 
 pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.clients]
 
@@ -13,8 +12,7 @@ SETTINGS = {"engine": "ring", "tile": "kara95", "max_bits": "1024", "cores": str
 
 
 def build_library(**settings):
-    choice = choose("cluster", {**SETTINGS, **settings})
-    return build_simulation(cluster_verilog(choice), Chain(FRONT_END, NODE, CORES), wiped=True)
+    return build_device(choose("cluster", {**SETTINGS, **settings}))
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +65,10 @@ def test_a_key_is_generated_on_a_core(token, library):
     }
     make = ("--login", "--pin", "123456", "--keypairgen", "--id", "01", "--key-type", "rsa:1024")
     assert "RSA 1024 bits" in token.tool(*make, environment=device)
+
+
+def test_a_cluster_without_the_number_of_its_cores(check, token, library):
+    device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}", "COPRIME_TOKEN_DEBUG": "1"}
+    said = token.run(check, token.module, "faults", 1, environment=device)
+    assert f"{library} is a cluster: write @ and the number of its cores after it" in said
+    assert said.startswith("0 1\n")

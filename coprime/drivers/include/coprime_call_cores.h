@@ -2,9 +2,10 @@
    driver of its own, struct coprime, for all functions that its engine has.
 
    What is done with a core does not affect another one: operands, slots, errors and interrupts are a
-   core's own. All share the bus, and the register that selects one of them, so that calls of two threads need
-   a lock around each function, or a part of a program that does them in turn. A call runs from
-   coprime_call_start to coprime_call_end, and other cores may be used meanwhile.
+   core's own. All share the bus, and the register that selects one of them. Threads may use different
+   cores at the same time, with the caller's lock: each access holds it, together with the choice of the
+   core. It is not held while an engine works: the registers of other cores answer meanwhile. A call runs
+   from coprime_call_start to coprime_call_end.
 
    The rules of coprime.h: no allocation, no global variable, no library. */
 #ifndef COPRIME_CALL_CORES_H
@@ -16,8 +17,9 @@
 extern "C" {
 #endif
 
-/* The accelerator. The caller sets the first six members, which are those of struct coprime. `wait`
-   returns for the interrupt of any core. */
+/* The accelerator. The caller sets the members up to `wake_all`, of which the first six are those of
+   struct coprime. `wait` returns for the interrupt of any core, and is called by one thread at a time,
+   while others access the registers. */
 struct coprime_call_cores {
     void *context;
     uint32_t (*read)(void *context, uint32_t address);
@@ -25,9 +27,18 @@ struct coprime_call_cores {
     int (*wait)(void *context);
     void (*write_block)(void *context, uint32_t address, const uint32_t *words, uint32_t count);
     void (*read_block)(void *context, uint32_t address, uint32_t *words, uint32_t count);
+    /* A lock of which no thread is the owner twice; and, where there is `wait`, a condition of it:
+       `sleep` releases the lock until `wake_all` is called. Null: one thread uses all cores. */
+    void (*lock)(void *context);
+    void (*unlock)(void *context);
+    void (*sleep)(void *context);
+    void (*wake_all)(void *context);
 
     uint32_t count;    /* How many cores there are; 1 of an accelerator without CORE_SELECT. */
-    uint32_t selected; /* Private to the driver: the core that is selected. */
+
+    /* Private to the driver. */
+    uint32_t selected; /* The core that is selected. */
+    bool waits;        /* A thread waits for the interrupt. */
 };
 
 /* One of them. It must stay where it is while its driver is used. */
@@ -36,7 +47,7 @@ struct coprime_call_core {
     uint32_t number;
 };
 
-/* Find the cores. Errors: COPRIME_ERROR_DEVICE, COPRIME_ERROR_IDENTIFICATION: as coprime_open. */
+/* Find the cores. No thread uses one meanwhile. Errors: COPRIME_ERROR_DEVICE, COPRIME_ERROR_IDENTIFICATION: as coprime_open. */
 int coprime_call_cores_open(struct coprime_call_cores *cores);
 
 /* Lead a driver to a core, number 0 to count - 1: set its first six members. coprime_open follows, and

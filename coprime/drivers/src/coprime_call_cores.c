@@ -1,12 +1,26 @@
 #include "coprime_call_cores.h"
 #include "coprime_engine.h"
 
-/* The accelerator of a core, which is selected. */
-static struct coprime_call_cores *select_core(void *context)
+static void lock(const struct coprime_call_cores *cores)
 {
-    const struct coprime_call_core *const core = context;
+    if (cores->lock) {
+        cores->lock(cores->context);
+    }
+}
+
+static void unlock(const struct coprime_call_cores *cores)
+{
+    if (cores->unlock) {
+        cores->unlock(cores->context);
+    }
+}
+
+/* Take the bus for an access of a core, which is then selected; `unlock` gives it back. */
+static struct coprime_call_cores *lock_for(const struct coprime_call_core *core)
+{
     struct coprime_call_cores *const cores = core->cores;
 
+    lock(cores);
     if (cores->count > 1 && cores->selected != core->number) {
         cores->write(cores->context, COPRIME_CORE_SELECT, core->number);
         cores->selected = core->number;
@@ -16,37 +30,61 @@ static struct coprime_call_cores *select_core(void *context)
 
 static uint32_t read_core(void *context, uint32_t address)
 {
-    struct coprime_call_cores *const cores = select_core(context);
+    struct coprime_call_cores *const cores = lock_for(context);
+    const uint32_t word = cores->read(cores->context, address);
 
-    return cores->read(cores->context, address);
+    unlock(cores);
+    return word;
 }
 
 static void write_core(void *context, uint32_t address, uint32_t value)
 {
-    struct coprime_call_cores *const cores = select_core(context);
+    struct coprime_call_cores *const cores = lock_for(context);
 
     cores->write(cores->context, address, value);
-}
-
-static int wait_core(void *context)
-{
-    const struct coprime_call_core *const core = context;
-
-    return core->cores->wait(core->cores->context);
+    unlock(cores);
 }
 
 static void write_block_core(void *context, uint32_t address, const uint32_t *words, uint32_t count)
 {
-    struct coprime_call_cores *const cores = select_core(context);
+    struct coprime_call_cores *const cores = lock_for(context);
 
     cores->write_block(cores->context, address, words, count);
+    unlock(cores);
 }
 
 static void read_block_core(void *context, uint32_t address, uint32_t *words, uint32_t count)
 {
-    struct coprime_call_cores *const cores = select_core(context);
+    struct coprime_call_cores *const cores = lock_for(context);
 
     cores->read_block(cores->context, address, words, count);
+    unlock(cores);
+}
+
+/* Wait until the command of a core may have ended. The first thread to come waits for the interrupt,
+   without the lock; the others sleep until it has come. Then each looks at its own core, and comes back
+   if that still works. None is missed: the interrupt stays until the thread of its core has seen it. */
+static int wait_core(void *context)
+{
+    const struct coprime_call_core *const core = context;
+    struct coprime_call_cores *const cores = core->cores;
+    int gives_up = 0;
+
+    lock(cores);
+    if (cores->waits) {
+        cores->sleep(cores->context);
+    } else {
+        cores->waits = true;
+        unlock(cores);
+        gives_up = cores->wait(cores->context);
+        lock(cores);
+        cores->waits = false;
+        if (cores->wake_all) {
+            cores->wake_all(cores->context);
+        }
+    }
+    unlock(cores);
+    return gives_up;
 }
 
 int coprime_call_cores_open(struct coprime_call_cores *cores)
@@ -62,6 +100,7 @@ int coprime_call_cores_open(struct coprime_call_cores *cores)
     }
     cores->count = 1;
     cores->selected = 0;
+    cores->waits = false;
     if (word & COPRIME_CAPABILITIES_CORES_MASK) {
         cores->count = cores->read(cores->context, COPRIME_CORES);
         cores->write(cores->context, COPRIME_CORE_SELECT, 0);
@@ -107,6 +146,11 @@ int coprime_call_core_find(struct coprime_call_core *core, struct coprime_call_c
 
 uint32_t coprime_call_cores_pending(const struct coprime_call_cores *cores)
 {
-    return cores->read(cores->context, cores->count > 1 ? COPRIME_PENDING :
-                                                          COPRIME_INTERRUPT_STATUS);
+    const uint32_t address = cores->count > 1 ? COPRIME_PENDING : COPRIME_INTERRUPT_STATUS;
+    uint32_t word;
+
+    lock(cores);
+    word = cores->read(cores->context, address);
+    unlock(cores);
+    return word;
 }

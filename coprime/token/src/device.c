@@ -74,7 +74,12 @@ static bool add(struct device *device, const char *name, size_t length)
         device->software = true;
         return true;
     }
-    return place_set(&device->places[device->count++], name, length);
+    if (!place_set(&device->places[device->count++], name, length)) {
+        debug_say("`%.*s` is no device: those of docs/token.md begin with sim, serial: or uio:",
+                  (int)length, name);
+        return false;
+    }
+    return true;
 }
 
 static bool add_names(struct device *device, const char *names)
@@ -323,6 +328,7 @@ static CK_RV take_any(struct device *device, uint64_t key, const struct device_j
         (void)pthread_cond_broadcast(&device->changed); /* it may have more engines than before */
     }
     (void)pthread_mutex_unlock(&device->lock);
+    *error = *error ? *error : place_seed(place);
     return CKR_OK;
 }
 
@@ -470,6 +476,9 @@ CK_RV device_run(struct device *device, const struct key *key, const struct devi
         rv = device_take(device, key->number, job, &cancel, &engine, &error);
         if (rv == CKR_MECHANISM_INVALID && device->software) {
             return run_here(key, job, context);
+        }
+        if (rv == CKR_MECHANISM_INVALID) {
+            debug_say("no engine of the device does this: add one that does, or `software`");
         }
         if (rv != CKR_OK) {
             break;

@@ -14,6 +14,7 @@ enum engine_sort { ANY_ENGINE, NUMBER_ENGINE, STRING_ENGINE };
 struct engine_kind {
     const char *name;
     bool is_simulated;
+    bool waits_by_accesses; /* its `wait` is not for threads that access it meanwhile */
     enum engine_sort sort; /* of the engine without a place; ANY_ENGINE: it is known once it is open */
     /* Set the caller's members of `driver`, and give what the other functions take; null if that
        fails. `place` is what follows the colon of the engine's name, or null. */
@@ -29,7 +30,7 @@ struct engine_kind {
 
 extern const struct engine_kind simulated_engine, simulated_lattice_engine, serial_engine, uio_engine;
 
-/* An engine: an accelerator, or a core of a cluster. While it is `taken`, it is the taker's. */
+/* An engine: an accelerator, or a core of one, or of a cluster. While it is `taken`, it is the taker's. */
 struct engine {
     struct place *place;
     struct coprime *driver;

@@ -53,6 +53,7 @@ static void serial_abandon(void *handle)
 
 const struct engine_kind serial_engine = {
     .name = "serial",
+    .waits_by_accesses = true,
     .open = serial_open,
     .close = serial_close,
     .abandon = serial_abandon,

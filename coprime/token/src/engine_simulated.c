@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug.h"
+
 struct simulation;
 
 /* A simulation, and the functions of its library. */
@@ -20,7 +22,6 @@ struct simulated {
     struct simulation *simulation;
     pthread_mutex_t lock; /* one thread at a time calls it */
     atomic_uint accesses; /* of threads that want it */
-    uint32_t turn; /* cycles that pass before another thread has its turn while one waits */
     struct simulation *(*create)(uint64_t access_limit, uint64_t length);
     void (*destroy)(struct simulation *simulation);
     void (*forget)(struct simulation *simulation); /* null in a library that wipes nothing */
@@ -29,8 +30,9 @@ struct simulated {
     int (*wait_interrupt)(struct simulation *simulation, uint64_t limit);
 };
 
-/* Clock cycles after which an access, and a command, is given up; and of a cluster's threads' turn. */
-enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000, CLUSTER_TURN = 1000 };
+/* Clock cycles after which an access, and a command, is given up; and those that pass before another
+   thread has its turn while one waits. */
+enum { ACCESS_LIMIT = 1000000, COMMAND_LIMIT = 2000000000, TURN = 1000 };
 
 /* The module's own libraries, which a distribution may choose: beside this module, or with a `/` paths. */
 #ifndef COPRIME_SIMULATED
@@ -94,19 +96,19 @@ static void simulated_write(void *context, uint32_t address, uint32_t value)
     end_access(simulated);
 }
 
-/* Threads that use other cores of a cluster have their accesses in between. */
+/* Threads that use other cores have their accesses in between. Below 0 the library has given up. */
 static int simulated_wait(void *context)
 {
     struct simulated *const simulated = context;
 
-    for (uint32_t cycles = 0; cycles < COMMAND_LIMIT; cycles += simulated->turn) {
+    for (uint32_t cycles = 0; cycles < COMMAND_LIMIT; cycles += TURN) {
         int comes;
 
         (void)pthread_mutex_lock(&simulated->lock);
-        comes = simulated->wait_interrupt(simulated->simulation, simulated->turn);
+        comes = simulated->wait_interrupt(simulated->simulation, TURN);
         (void)pthread_mutex_unlock(&simulated->lock);
         if (comes) {
-            return 0;
+            return comes < 0;
         }
         while (atomic_load(&simulated->accesses)) {
             (void)sched_yield();
@@ -140,6 +142,16 @@ static bool find(const struct simulated *simulated, const char *name, void *func
 
     memcpy(function, &found, sizeof found);
     return found != NULL;
+}
+
+static bool find_functions(struct simulated *simulated)
+{
+    (void)find(simulated, "coprime_forget", &simulated->forget);
+    return find(simulated, "coprime_create", &simulated->create) &&
+           find(simulated, "coprime_destroy", &simulated->destroy) &&
+           find(simulated, "coprime_read32", &simulated->read32) &&
+           find(simulated, "coprime_write32", &simulated->write32) &&
+           find(simulated, "coprime_wait_interrupt", &simulated->wait_interrupt);
 }
 
 static void simulated_close(void *handle)
@@ -185,15 +197,18 @@ static void *open_simulation(const char *place, const char *own, struct coprime 
     } else {
         named = own_library(own, path);
     }
-    simulated->turn = cores ? CLUSTER_TURN : COMMAND_LIMIT;
     simulated->library = named ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (simulated->library && find(simulated, "coprime_create", &simulated->create) &&
-        find(simulated, "coprime_destroy", &simulated->destroy) &&
-        find(simulated, "coprime_read32", &simulated->read32) &&
-        find(simulated, "coprime_write32", &simulated->write32) &&
-        find(simulated, "coprime_wait_interrupt", &simulated->wait_interrupt)) {
-        (void)find(simulated, "coprime_forget", &simulated->forget);
+    if (simulated->library == NULL) {
+        debug_say("no library of a simulated device: %s", named ? dlerror() : "its path is too long");
+    } else if (!find_functions(simulated)) {
+        debug_say("%s is no simulated device: `coprime token simulation` writes one", path);
+    } else {
         simulated->simulation = simulated->create(ACCESS_LIMIT, cores);
+        if (simulated->simulation == NULL && cores) {
+            debug_say("%s is no cluster that has room for so many cores as follow the @", path);
+        } else if (simulated->simulation == NULL) {
+            debug_say("%s is a cluster: write @ and the number of its cores after it", path);
+        }
     }
     if (simulated->simulation == NULL) {
         simulated_close(simulated);

@@ -20,7 +20,8 @@ bool place_set(struct place *place, const char *name, size_t length)
 {
     place->count = 1;
     (void)pthread_mutex_init(&place->lock, NULL);
-    (void)pthread_cond_init(&place->completed, NULL);
+    (void)pthread_cond_init(&place->interrupted, NULL);
+    (void)pthread_mutex_init(&place->seeding, NULL);
     for (unsigned i = 0; i < MAX_CORES; ++i) {
         place->engines[i].place = place;
     }
@@ -57,59 +58,108 @@ void place_free(struct place *place)
 {
     place_close(place);
     free(place->name);
-    (void)pthread_cond_destroy(&place->completed);
+    (void)pthread_mutex_destroy(&place->seeding);
+    (void)pthread_cond_destroy(&place->interrupted);
     (void)pthread_mutex_destroy(&place->lock);
 }
 
-/* What a cluster needs of its place. */
+/* The bus, as the drivers of several cores need it. */
 
-static uint32_t read_cluster(void *context, uint32_t address)
+static uint32_t read_bus(void *context, uint32_t address)
 {
     const struct place *const place = context;
 
-    return place->driver.read(place->driver.context, address);
+    return place->bus.read(place->bus.context, address);
 }
 
-static void write_cluster(void *context, uint32_t address, uint32_t value)
+static void write_bus(void *context, uint32_t address, uint32_t value)
 {
     const struct place *const place = context;
 
-    place->driver.write(place->driver.context, address, value);
+    place->bus.write(place->bus.context, address, value);
 }
 
-static int wait_for_cluster(void *context)
+static void write_block_to_bus(void *context, uint32_t address, const uint32_t *words, uint32_t count)
 {
     const struct place *const place = context;
 
-    return place->driver.wait(place->driver.context);
+    place->bus.write_block(place->bus.context, address, words, count);
 }
 
-static void lock_cluster(void *context)
+static void read_block_from_bus(void *context, uint32_t address, uint32_t *words, uint32_t count)
+{
+    const struct place *const place = context;
+
+    place->bus.read_block(place->bus.context, address, words, count);
+}
+
+static int wait_at_bus(void *context)
+{
+    const struct place *const place = context;
+
+    return place->bus.wait(place->bus.context);
+}
+
+static void lock_bus(void *context)
 {
     struct place *const place = context;
 
     (void)pthread_mutex_lock(&place->lock);
 }
 
-static void unlock_cluster(void *context)
+static void unlock_bus(void *context)
 {
     struct place *const place = context;
 
     (void)pthread_mutex_unlock(&place->lock);
 }
 
-static void sleep_in_cluster(void *context)
+static void sleep_at_bus(void *context)
 {
     struct place *const place = context;
 
-    (void)pthread_cond_wait(&place->completed, &place->lock);
+    (void)pthread_cond_wait(&place->interrupted, &place->lock);
 }
 
-static void wake_cluster(void *context)
+static void wake_all_at_bus(void *context)
 {
     struct place *const place = context;
 
-    (void)pthread_cond_broadcast(&place->completed);
+    (void)pthread_cond_broadcast(&place->interrupted);
+}
+
+/* Open an accelerator, and each of its cores. */
+static int open_accelerator(struct place *place)
+{
+    struct coprime_call_cores *const accelerator = &place->accelerator;
+    int error;
+
+    *accelerator = (struct coprime_call_cores){
+        .context = place,
+        .read = read_bus,
+        .write = write_bus,
+        .wait = place->bus.wait ? wait_at_bus : NULL,
+        .write_block = place->bus.write_block ? write_block_to_bus : NULL,
+        .read_block = place->bus.read_block ? read_block_from_bus : NULL,
+        .lock = lock_bus,
+        .unlock = unlock_bus,
+        .sleep = sleep_at_bus,
+        .wake_all = wake_all_at_bus,
+    };
+    error = coprime_call_cores_open(accelerator);
+    if (error) {
+        return error;
+    }
+    if (accelerator->count > 1 && place->kind->waits_by_accesses) {
+        accelerator->wait = NULL;
+    }
+    place->count = accelerator->count < MAX_CORES ? accelerator->count : MAX_CORES;
+    for (unsigned i = 0; i < place->count && !error; ++i) {
+        error = coprime_call_core_open(&place->cores[i], accelerator, i, &place->drivers[i]);
+        error = error ? error : coprime_open(&place->drivers[i]);
+        place->engines[i].driver = &place->drivers[i];
+    }
+    return error;
 }
 
 /* Open the cores of a cluster. */
@@ -128,38 +178,51 @@ static int open_cluster(struct place *place)
     memory = (struct coprime_memory){place->results, (uint32_t)words};
     place->cluster = (struct coprime_cluster){
         .context = place,
-        .read = read_cluster,
-        .write = write_cluster,
-        .wait = place->driver.wait ? wait_for_cluster : NULL,
-        .lock = lock_cluster,
-        .unlock = unlock_cluster,
-        .sleep = sleep_in_cluster,
-        .wake_all = wake_cluster,
-        .cores = place->cores,
+        .read = read_bus,
+        .write = write_bus,
+        .wait = place->bus.wait && !place->kind->waits_by_accesses ? wait_at_bus : NULL,
+        .lock = lock_bus,
+        .unlock = unlock_bus,
+        .sleep = sleep_at_bus,
+        .wake_all = wake_all_at_bus,
+        .cores = place->cluster_cores,
         .count = MAX_CORES,
     };
     error = coprime_cluster_open(&place->cluster, &memory);
     for (unsigned i = 0; i < place->cluster.count && !error; ++i) {
-        place->engines[i].driver = &place->cores[i].driver;
+        place->engines[i].driver = &place->cluster_cores[i].driver;
     }
-    place->count = error ? 1 : place->cluster.count;
+    place->count = place->cluster.count;
     return error;
 }
 
-/* Seed the random source of the accelerator from the operating system, if it wants to be. */
+/* Seed a random source from the operating system. */
 static int seed_source(struct coprime *driver)
 {
     uint8_t material[COPRIME_SEED_BYTES];
     int error;
 
-    if (!coprime_needs_seed(driver)) {
-        return 0;
-    }
     if (getentropy(material, sizeof material)) {
         return COPRIME_ERROR_RANDOM;
     }
     error = coprime_seed(driver, material, sizeof material);
     OPENSSL_cleanse(material, sizeof material);
+    return error;
+}
+
+/* Cores that draw random bytes have one source: after the first of them has seeded it, no other one
+   does. */
+int place_seed(struct place *place)
+{
+    int error = 0;
+
+    (void)pthread_mutex_lock(&place->seeding);
+    for (unsigned i = 0; i < place->count && i < place->accelerator.count && !error; ++i) {
+        if (coprime_needs_seed(&place->drivers[i])) {
+            error = seed_source(&place->drivers[i]);
+        }
+    }
+    (void)pthread_mutex_unlock(&place->seeding);
     return error;
 }
 
@@ -170,7 +233,7 @@ int place_begin_use(struct place *place)
     int error;
 
     if (place->handle == NULL) {
-        place->handle = place->kind->open(place->name, &place->driver);
+        place->handle = place->kind->open(place->name, &place->bus);
     }
     if (place->handle == NULL) {
         debug_say("%s:%s cannot be opened", place->kind->name, place->name ? place->name : "");
@@ -181,21 +244,22 @@ int place_begin_use(struct place *place)
         return COPRIME_ERROR_BUSY;
     }
     if (!fresh) {
-        return seed_source(&place->driver);
+        return 0;
     }
     debug_say("%s:%s is opened", place->kind->name, place->name ? place->name : "");
     place->count = 1;
-    place->engines[0].driver = &place->driver;
-    error = coprime_open(&place->driver);
+    place->engines[0].driver = &place->drivers[0];
+    error = open_accelerator(place);
     error = error == COPRIME_ERROR_IDENTIFICATION ? open_cluster(place) : error;
     place->known = error == 0;
-    return error ? error : seed_source(&place->driver);
+    place->count = error ? 1 : place->count;
+    return error;
 }
 
 void place_end_use(struct place *place)
 {
     if (place->handle && place->kind->lock) {
-        for (unsigned i = 0; i < place->count; ++i) {
+        for (unsigned i = 0; place->known && i < place->count; ++i) {
             (void)coprime_wipe(place->engines[i].driver);
             place->engines[i].loaded = 0;
         }
