@@ -65,7 +65,7 @@ def test_a_call_has_the_sets_of_its_scheme():
     with pytest.raises(ValueError, match=r"ML_KEM_KEY_PAIR has the parameter sets ML-KEM-512.*44"):
         own.check_set(own.call["ML_KEM_KEY_PAIR"], ML_DSA)
     with pytest.raises(
-        ValueError, match="sets must be all, or one of each scheme as in ml-kem-512.ml-dsa-44"
+        ValueError, match=r"sets must be all, or one of each scheme as in ml-kem-512.ml-dsa-44"
     ):
         _ = choose_calls("lattice", BOTH | {"sets": "ml-kem-512"}).design
 
