@@ -8,11 +8,14 @@ from functools import partial
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from coprime.device.calls import CallAccelerator
+from coprime.encodings import key_info
+from coprime.encodings.certificates import Signer
 from coprime.flow.files import create_file
 from coprime.pqc import keys, ml_dsa
 from coprime.pqc.key_sets import KeySet
 from coprime.pqc.ml_dsa_key_sets import ML_DSA
 
+from .certificates import write_certificate, write_cms, write_request
 from .key_files import check_new_files, check_output, load_key, new_passphrase
 from .open_devices import open_calls
 from .options import open_input, read_input
@@ -94,6 +97,34 @@ def run_verify(options: argparse.Namespace) -> int:
                 ml_dsa.verify(accelerator, key, message, signature, framing)
 
     return report_validity(options, _record(options, key.set, framing), check)
+
+
+def run_certificate(options: argparse.Namespace) -> None:
+    """Write a certificate that the key signs for itself."""
+    write_certificate(options, _signer(options))
+
+
+def run_request(options: argparse.Namespace) -> None:
+    """Write a request for a certificate of the key."""
+    write_request(options, _signer(options))
+
+
+def run_cms(options: argparse.Namespace) -> None:
+    """Sign the input as CMS. ValueError if the certificate is another key's, or none."""
+    write_cms(options, _signer(options), f"--key {options.key}")
+
+
+@contextmanager
+def _signer(options: argparse.Namespace) -> Iterator[Signer]:
+    """The key, which signs as long as the context lasts."""
+    check_output(options.output, key=options.key)
+    key = load_key(_parse_private, options)
+    with _open(options, ml_dsa.SIGN, key.set, []) as accelerator:
+        public = key_info.read_public(ml_dsa.public_key(accelerator, key).encode(Encoding.DER))
+        assert public is not None
+        yield Signer(
+            public, lambda message: ml_dsa.sign(accelerator, key, message, ml_dsa.Framing())
+        )
 
 
 def _framing(options: argparse.Namespace) -> ml_dsa.Framing:

@@ -8,22 +8,19 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cryptography import x509
-
-from coprime.encodings import certificates, key_info, pem
 from coprime.encodings.certificates import Signer
 from coprime.token import ml_dsa
 from coprime.token.build import build_token
 from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenError, TokenModule
 from coprime.token.token_files import DamagedError, read_file, repair, save
 
+from .certificates import write_certificate, write_cms, write_request
 from .key_files import ask, first_line
-from .options import FAILED, STANDARD, read_input
-from .output import check_file, check_folder, print_json, report_work, write_output
+from .options import FAILED, STANDARD
+from .output import check_file, check_folder, print_json, report_work
 from .progress import progress
 
 _TAKES = "building the module and its simulated engine: half a minute or more, the first time"
@@ -157,62 +154,17 @@ def run_keygen(options: argparse.Namespace) -> None:
 
 def run_certificate(options: argparse.Namespace) -> None:
     """Write a certificate that a key of the token signs for itself."""
-    subject, now = _subject(options), datetime.now(UTC)
-    end = now + timedelta(days=options.days)
-    with _signer(options) as signer:
-        made = certificates.self_signed(signer, subject, now, end, is_ca=options.ca)
-    _write(options, certificates.CERTIFICATE, made)
+    write_certificate(options, _signer(options))
 
 
 def run_request(options: argparse.Namespace) -> None:
     """Write a request for a certificate of a key of the token."""
-    subject = _subject(options)
-    with _signer(options) as signer:
-        made = certificates.request(signer, subject)
-    _write(options, certificates.REQUEST, made)
+    write_request(options, _signer(options))
 
 
 def run_cms(options: argparse.Namespace) -> None:
     """Sign a file as CMS. ValueError if the certificate is another key's, or none."""
-    certificate = _certificate(options.certificate)
-    message, now = read_input(options), datetime.now(UTC)
-    with _signer(options) as signer:
-        if key_info.read_public(certificate) != signer.public:
-            raise ValueError(
-                f"--certificate {options.certificate} is of another key than {options.label!r}"
-            )
-        made = certificates.signed_data(
-            signer, certificate, message, now, detached=options.detached
-        )
-    _write(options, certificates.CMS, made)
-
-
-def _subject(options: argparse.Namespace) -> x509.Name:
-    """The name in --subject. ValueError if it is none, or -o cannot be written."""
-    if options.output != STANDARD:
-        check_file("-o", Path(options.output))
-    try:
-        return x509.Name.from_rfc4514_string(options.subject)
-    except ValueError:
-        raise ValueError(
-            f"--subject {options.subject!r} is no name such as CN=device,O=company"
-        ) from None
-
-
-def _certificate(path: Path) -> bytes:
-    """The certificate in a file, in DER. ValueError if it holds none."""
-    data = path.read_bytes()
-    found = [one.content for one in pem.blocks(data) if one.label == certificates.CERTIFICATE]
-    der = found[0] if found else data
-    try:
-        x509.load_der_x509_certificate(der)
-    except ValueError:
-        raise ValueError(f"--certificate {path}: the file holds no certificate") from None
-    return der
-
-
-def _write(options: argparse.Namespace, label: str, der: bytes) -> None:
-    write_output(options.output, der if options.der else pem.write(label, der))
+    write_cms(options, _signer(options), repr(options.label))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import json
 from contextlib import nullcontext
 
 import pytest
+from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
 from coprime.cli import open_devices
@@ -129,3 +130,44 @@ def test_encrypted_keys(capsys, key):
     status, out, err = run(capsys, *words.split())
     assert (status, out) == (2, "")
     assert err == "coprime: --key new: the passphrase is wrong, or the encrypted key is corrupt\n"
+
+
+@pytest.mark.parametrize("form", ["seed", "expanded"])
+def test_a_certificate_a_request_and_cms(references, capsys, folder, form):
+    words = f"ml-dsa keygen --set ML-DSA-44 --form {form} -o key --public public"
+    assert run(capsys, *words.split()) == (0, "", "")
+    subject = ("--key", "key", "--subject", "CN=device,O=company")
+    words = ("ml-dsa", "certificate", *subject, "--days", "30", "-o", "cert.pem")
+    assert run(capsys, *words) == (0, "", "")
+    found = x509.load_pem_x509_certificate((folder / "cert.pem").read_bytes())
+    found.verify_directly_issued_by(found)
+    assert (found.not_valid_after_utc - found.not_valid_before_utc).days == 30
+    public = serialization.load_pem_public_key((folder / "public").read_bytes())
+    assert found.public_key() == public
+    assert run(capsys, "ml-dsa", "request", *subject, "--der", "-o", "csr.der") == (0, "", "")
+    asked = x509.load_der_x509_csr((folder / "csr.der").read_bytes())
+    assert asked.is_signature_valid and asked.public_key() == public
+    assert asked.subject == found.subject
+    cms = "ml-dsa cms --key key --certificate cert.pem --in message --der -o message.cms"
+    assert run(capsys, *cms.split()) == (0, "", "")
+    made = (folder / "message.cms").read_bytes()
+    assert MESSAGE in made and found.public_bytes(serialization.Encoding.DER) in made
+    assert run(capsys, *cms.split(), "--detached")[0] == 0
+    assert MESSAGE not in (folder / "message.cms").read_bytes()
+
+
+def test_certificates_that_are_refused(capsys, key):
+    def refuses(text, words):
+        assert run(capsys, *words.split()) == (2, "", f"coprime: {text}\n")
+        assert not (key / "new").exists()
+
+    text = "--subject 'x' is no name such as CN=device,O=company"
+    refuses(text, "ml-dsa request --key key --subject x -o new")
+    run(capsys, *"ml-dsa keygen --set ML-DSA-44 -o other --public other.pub".split())
+    run(capsys, *"ml-dsa certificate --key other --subject CN=x -o other.pem".split())
+    text = "--certificate other.pem is of another key than --key key"
+    refuses(text, "ml-dsa cms --key key --certificate other.pem --in message -o new")
+    text = "--certificate message: the file holds no certificate"
+    refuses(text, "ml-dsa cms --key key --certificate message --in message -o new")
+    done = run(capsys, *"ml-dsa certificate --key key --subject CN=x -o key".split())
+    assert done[0] == 2 and "key" in done[2]

@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
     ("page", "count", "pairs"),
     [
         ("ml-kem", 5, [("secret", "same_secret", 32)]),
-        ("ml-dsa", 7, []),
+        ("ml-dsa", 10, []),
         (
             *("key-exchange", 6),
             [

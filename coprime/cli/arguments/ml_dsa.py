@@ -15,6 +15,7 @@ from ..options import (
     add_verb,
     hexadecimal_bytes,
 )
+from .certificates import add_certificates
 
 DEFAULT_SET = "ML-DSA-65"
 FORMS = ("seed", "expanded", "both")
@@ -58,8 +59,13 @@ def add_options(parser: Parser) -> None:
     add_key(verify, "public key, PEM or DER", required=True)
     _add_message(verify)
     verify.path("--signature", required=True)
-    for verb in (keygen, public, sign, verify):
+    made = add_certificates(verbs)
+    for verb in made:
+        add_key(verb, "private key, PEM or DER", required=True)
+        add_passphrase(verb)
+    for verb in (keygen, public, sign, verify, *made):
         add_call_device(verb, DEFAULT_OF_SIGNATURES)
+    for verb in (keygen, public, sign, verify):
         add_json(verb)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from coprime.token.token_files import MODULE
 
-from ..options import Parser, add_folder, add_input, add_json, add_output, add_verb
+from ..options import Parser, add_folder, add_json, add_verb
+from .certificates import add_certificates
 
 _FOLDER = Path("build") / "token"
 _SETS = ("ML-DSA-44", "ML-DSA-65", "ML-DSA-87")
@@ -52,22 +53,7 @@ def _add_signing(verbs: "argparse._SubParsersAction[Parser]") -> list[Parser]:
         default=_SETS[1],
         help=f"parameter set (default: {_SETS[1]})",
     )
-    certificate = add_verb(
-        verbs, "certificate", "Write a certificate that a key of ML-DSA signs for itself."
-    )
-    certificate.number("--days", "how long it is valid", 365)
-    certificate.flag("--ca", "it may sign certificates, and not messages")
-    request = add_verb(verbs, "request", "Write a request for a certificate of a key of ML-DSA.")
-    cms = add_verb(verbs, "cms", "Sign a file as CMS with a key of ML-DSA.")
-    cms.path("--certificate", required=True, help="the key's, which goes with the signature")
-    cms.flag("--detached", "write the signature without the file's contents")
-    add_input(cms)
-    for verb in (certificate, request):
-        verb.add_argument("--subject", required=True, help="a name, such as CN=device,O=company")
-    for verb in (certificate, request, cms):
-        add_output(verb)
-        verb.flag("--der", "write DER, not PEM")
-    made = [keygen, certificate, request, cms]
+    made = [keygen, *add_certificates(verbs)]
     text = "file whose first line is the PIN of the user; it is asked for otherwise"
     for verb in made:
         verb.add_argument("--label", required=True, help="name of the key")
