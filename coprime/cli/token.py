@@ -1,5 +1,5 @@
-"""`coprime token`: build the PKCS #11 module, make a token ready, show, check and save it; make
-keys of ML-DSA in it, and certificates and signatures with them.
+"""`coprime token`: build the PKCS #11 module, and simulated devices for it; make a token ready,
+show, check and save it; make keys of ML-DSA in it, and certificates and signatures with them.
 """
 
 import argparse
@@ -13,15 +13,15 @@ from typing import Any
 
 from coprime.encodings.certificates import Signer
 from coprime.token import ml_dsa
-from coprime.token.build import build_token
+from coprime.token.build import build_device, build_token
 from coprime.token.module import ADVISED_PIN, MIN_PIN, NOT_RECOGNIZED, TokenError, TokenModule
 from coprime.token.token_files import DamagedError, read_file, repair, save
 
 from .certificates import write_certificate, write_cms, write_request
 from .key_files import ask, first_line
-from .options import FAILED, STANDARD
-from .output import check_file, check_folder, print_json, report_work
-from .progress import progress
+from .options import FAILED, STANDARD, chosen_of_all
+from .output import check_file, check_folder, print_json, report_work, write_output
+from .progress import announce, progress
 
 _TAKES = "building the module and its simulated engine: half a minute or more, the first time"
 """Measured: 24 s of processor time, of which the engine's simulation takes 20."""
@@ -36,6 +36,16 @@ def run_build(options: argparse.Namespace) -> None:
         made = build_token(options.output)
     for path in made:
         print(path)
+
+
+def run_simulation(options: argparse.Namespace) -> None:
+    """Write the library of a simulated device."""
+    check_file("-o", options.output)
+    choice = chosen_of_all(options)
+    announce(choice)
+    with progress("building the simulated device"):
+        library = build_device(choice)
+    write_output(str(options.output), library.read_bytes())
 
 
 def run_init(options: argparse.Namespace) -> int | None:

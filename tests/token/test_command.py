@@ -43,6 +43,20 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
     assert run(capsys, *init, *common) == (2, "", "coprime: the PIN is wrong\n")
 
 
+def test_a_simulated_device_is_written(capsys, module, tmp_path):
+    """Of a design that the module has, too, it is the same library."""
+    library = tmp_path / "lattice.so"
+    assert run(capsys, "token", "simulation", "lattice", "-o", library) == (0, "", "")
+    assert library.read_bytes() == module.with_name(build.LATTICE_SIMULATION).read_bytes()
+    wrong = ("token", "simulation", "suite", "-p", "curves=all", "-o", library)
+    assert run(capsys, *wrong) == (
+        2,
+        "",
+        "coprime: suite has no parameter 'curves': name the engine that it is for, such as"
+        " compact.curves\n",
+    )
+
+
 def test_keys_are_shown_with_what_they_may_do(capsys, token, monkeypatch, tmp_path):
     with running(token) as session:
         session.login()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coprime.token.token_files import MODULE
 
-from ..options import Parser, add_folder, add_json, add_verb
+from ..options import Parser, add_design, add_folder, add_json, add_random, add_verb
 from .certificates import add_certificates
 
 _FOLDER = Path("build") / "token"
@@ -17,6 +17,11 @@ def add_options(parser: Parser) -> None:
     verbs = parser.add_subparsers(title="verbs", required=True, metavar="VERB")
     build = add_verb(verbs, "build", "Compile the module and its simulated engine.")
     add_folder(build, f"folder for both ({_FOLDER})", default=_FOLDER)
+    text = "Write a simulated device, for the module's device sim:FILE."
+    simulation = add_verb(verbs, "simulation", text)
+    add_design(simulation, calls=True, suites=True)
+    add_random(simulation)
+    simulation.path("-o", "--output", required=True, help="the library")
     make = add_verb(verbs, "init", "Initialize a token, deleting all that was in it.")
     make.add_argument("--label", required=True, help="name of the token, 32 bytes at most")
     make.number("--slot", "number of the slot", 0)
