@@ -58,6 +58,10 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--seeds must be 1 or more, not {options.seeds}")
     if options.seeds > 1 and (options.stamp or not options.route):
         raise ValueError("--seeds is of place and route: add --route, and leave --stamp out")
+    if options.paths < 0:
+        raise ValueError(f"--paths must be 0 or more, not {options.paths}")
+    if options.paths and (options.stamp or not options.route):
+        raise ValueError("--paths is of place and route: add --route, and leave --stamp out")
     if options.target == UNIT_GATE:
         _estimate(options, chosen_engine(options, f"--target {UNIT_GATE}"))
         return
@@ -77,6 +81,7 @@ def run(options: argparse.Namespace) -> None:
     ]
     if area.fmax_mhz is not None:
         rows += [("clock", f"{area.fmax_mhz:.1f} MHz"), ("critical path", area.critical_path)]
+    rows += [(f"{one.ns:.2f} ns into", f"{one.component}: {one.end}") for one in area.late_paths]
     if area.stamped is not None:
         rows += [(f"{count} times", name) for name, count in area.stamped.rectangles.items()]
         rows += [
@@ -97,6 +102,7 @@ def area_of(options: argparse.Namespace) -> Area:
         stamp=options.stamp,
         device=options.device or "",
         seeds=options.seeds,
+        late_paths=options.paths,
         paddings=chosen_paddings(options),
         bus=Bus(options.bus),
     )

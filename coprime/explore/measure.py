@@ -1,7 +1,7 @@
 """Area and clock of a design: maps a part of it to a target, and places and routes it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from statistics import fmean
 
@@ -20,7 +20,7 @@ from coprime.flow.fit import check_resources
 from coprime.flow.mapping import MappedDesign, Resources, map_design, mapping_tools
 from coprime.flow.part_names import PARTS, SYSTEM, UNIT_GATE
 from coprime.flow.parts import measured_verilog, part_verilog
-from coprime.flow.routing import RoutedDesign, route_design
+from coprime.flow.routing import LatePath, RoutedDesign, route_design
 from coprime.flow.stamping.stamp import STAMPING, StampedDesign, stamp_design
 from coprime.flow.targets import device_named, flow_of
 from coprime.flow.tools import tool_version
@@ -47,14 +47,19 @@ class Area(Resources):
     critical_path: str | None
     tools: Mapping[str, str]
     stamped: StampedDesign | None = None  # how it was placed, if its node was stamped
+    late_paths: Sequence[LatePath] = ()  # the slowest paths into components, if asked for
 
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""
         first = ("family", "parameters", "part", "target", "device")
         ordered = {name: self.__dict__[name] for name in first} | self.__dict__
         ordered |= {"parameters": dict(self.parameters), "tools": dict(self.tools)}
-        stamped = ordered.pop("stamped")
-        return ordered | ({"stamped": stamped.record()} if stamped else {})
+        stamped, paths = ordered.pop("stamped"), ordered.pop("late_paths")
+        return (
+            ordered
+            | ({"stamped": stamped.record()} if stamped else {})
+            | ({"late_paths": [asdict(one) for one in paths]} if paths else {})
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,14 +164,19 @@ class PartToMap:
         verilog, top, repeated = self._source
         return map_design(self.target, verilog, top, device=device, repeated=repeated)
 
-    def route(self, device: str, seeds: Sequence[int] = (1,)) -> RoutedDesign:
-        """Place and route it on a device of the target, and keep the best seed.
+    def route(self, device: str, seeds: Sequence[int] = (1,), late_paths: int = 0) -> RoutedDesign:
+        """Place and route it on a device of the target, and keep the best seed, with the slowest
+        path into each of so many components.
 
         Raises ValueError for another device, ToolError if it does not fit.
         """
         verilog, top, repeated = self._source
         return route_design(
-            self.target, verilog, top, seeds=seeds, device=device, repeated=repeated
+            *(self.target, verilog, top),
+            seeds=seeds,
+            device=device,
+            repeated=repeated,
+            late_paths=late_paths,
         )
 
     def stamp(self, device: str, seeds: Sequence[int] = (1, 2, 3, 4)) -> StampedDesign:
@@ -188,12 +198,14 @@ def measure_area(
     stamp: bool = False,
     device: str = "",
     seeds: int = 1,
+    late_paths: int = 0,
     paddings: Collection[Padding] = (),
     bus: Bus = Bus.AXI4_LITE,
 ) -> Area:
     """Map a part of a design, as of `PartToMap`, and with `route` place and route it.
 
-    From each of the seeds 1 to `seeds` it is placed anew, and the clock is their mean. With `route`
+    From each of the seeds 1 to `seeds` it is placed anew, and the clock is their mean; the slowest
+    paths into `late_paths` components are those of the best one. With `route`
     and `stamp` a cluster's node is placed and routed by itself, and copied. `part` is None for an
     engine and for a cluster; `device` is one of the target's, "" its first. Raises ValueError for
     another part or device, for a target without mapping, for routing on one without devices, or for
@@ -224,7 +236,7 @@ def measure_area(
     routed: RoutedDesign | StampedDesign | None = None
     if route:  # first, as it is refused before it is mapped if the device is too small
         every = range(1, seeds + 1)
-        routed = source.stamp(device) if stamp else source.route(device, every)
+        routed = source.stamp(device) if stamp else source.route(device, every, late_paths)
     mapped = source.map(device)
     return Area(
         **mapped.resources,
@@ -237,6 +249,7 @@ def measure_area(
         critical_path=str(routed.critical_path) if routed else None,
         tools=routed.tools if routed else mapped.tools,
         stamped=routed if isinstance(routed, StampedDesign) else None,
+        late_paths=routed.late_paths if isinstance(routed, RoutedDesign) else (),
     )
 
 

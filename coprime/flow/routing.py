@@ -22,7 +22,7 @@ from .tool_errors import ToolCrashError, ToolError
 from .tools import run_tool, run_yosys, tool_version
 
 _CLOCKS = ("clk", "s_axi_aclk")
-_WRAPPER = "coprime_wrapper"
+_WRAPPER, _INSTANCE = "coprime_wrapper", "dut"
 _NO_PLACE = re.compile(r"(?:Unable|Failed) to .*?cell .* (?:of )?type '?(\w+)'?")
 _CRASH = "wasm trap"  # how nextpnr ends that fails in WebAssembly
 _STOPPED = "status -24"  # SIGXCPU
@@ -58,6 +58,15 @@ class CriticalPath:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LatePath:
+    """The slowest path of those that end in the registers and memories of one component."""
+
+    component: str  # path of instances, from the design's top on, or "ports"
+    end: str  # cell that it ends in
+    ns: float  # from the clock's edge to the cell, without its setup
+
+
+@dataclass(frozen=True, kw_only=True)
 class RoutedDesign:
     """A design, placed and routed."""
 
@@ -69,6 +78,7 @@ class RoutedDesign:
     utilisation: Mapping[str, int]
     """Count of each cell type that is used, the registers at the ports included."""
     tools: Mapping[str, str]  # version of each tool
+    late_paths: Sequence[LatePath] = ()  # of the best seed, the slowest first
 
 
 def route_design(
@@ -80,6 +90,7 @@ def route_design(
     target_mhz: float = 200.0,
     device: str = "",
     repeated: Sequence[str] = (),
+    late_paths: int = 0,
 ) -> RoutedDesign:
     """Map, place and route on a device.
 
@@ -96,6 +107,7 @@ def route_design(
     target_mhz (float): clock frequency that nextpnr works towards; above 0
     device (str): one of the target's; "" for its first one
     repeated (sequence of str): modules to map by themselves, as they have many instances
+    late_paths (int): of how many components the slowest path is wanted; 0 or more
 
     Raises ValueError for another device or a design without such a clock, ToolError if the design
     does not fit the device or a tool fails. Results are cached by content.
@@ -117,6 +129,8 @@ def route_design(
     for seed in seeds:
         options = (*place, *loop_options(verilog))
         options = (*options, "--freq", str(target_mhz), "--timing-allow-fail")
+        if late_paths:
+            options = (*options, "--detailed-timing-report")
         routed = nextpnr(
             flow, own, netlist, constraints if pins else "", (*options, "--seed", str(seed))
         )
@@ -135,6 +149,7 @@ def route_design(
             if count["used"]
         },
         tools={**mapping_tools(), flow.nextpnr_name: tool_version(flow.nextpnr)},
+        late_paths=latest(reports[best], late_paths),
     )
 
 
@@ -187,7 +202,7 @@ module {_WRAPPER}(input clk, input shift_in, output shift_out);
     captured <= outputs;
     folded <= captured ^ {{folded, 1'b0}};
   end
-  {top} dut({", ".join(connections)});
+  {top} {_INSTANCE}({", ".join(connections)});
 endmodule
 """
 
@@ -338,3 +353,27 @@ def critical_path(report: Mapping[str, Any]) -> CriticalPath:
         logic_ns=round(sum(step["delay"] for step in steps) - routing_ns, 3),
         routing_ns=round(routing_ns, 3),
     )
+
+
+def latest(report: Mapping[str, Any], count: int) -> list[LatePath]:
+    """The slowest path into each component in nextpnr's detailed report, those of `count`
+    components that end last."""
+    found: dict[str, LatePath] = {}
+    for net in report.get("detailed_net_timings", ()):
+        for end in net["endpoints"]:
+            # Others are pins, or begin at one.
+            if end["event"] == net["event"] and end["event"].startswith("posedge"):
+                path = LatePath(
+                    component=_component(end["cell"]),
+                    end=end["cell"],
+                    ns=round(max(end["delay"]), 2),
+                )
+                if path.component not in found or path.ns > found[path.component].ns:
+                    found[path.component] = path
+    return sorted(found.values(), key=lambda one: (-one.ns, one.component))[:count]
+
+
+def _component(cell: str) -> str:
+    """The instance that a cell is in; cells of the wrapper hold ports."""
+    first, *path = cell.split(".")
+    return "ports" if first != _INSTANCE else ".".join(path[:-1]) or "top"

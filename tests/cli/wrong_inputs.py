@@ -146,6 +146,8 @@ WRONG = {
         "synth fdfm --target xc7 --route",
         "synth fdfm --target ecp5 --device LFE5U-45F",
         "synth fdfm --target ecp5 --seeds 2",
+        "synth fdfm --target ecp5 --paths 10",
+        "synth fdfm --target ecp5 --route --paths -1",
         "synth fdfm --target ecp5 --route --seeds 0",
         "synth fdfm --target xc7 --part reduction",
         "synth fdfm --target unit-gate --route",

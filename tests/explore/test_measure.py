@@ -145,6 +145,14 @@ def test_synth_of_a_part(capsys):
     routed = json.loads(capsys.readouterr().out)
     assert routed["device"] == "LFE5U-45F-6 CABGA381"
     assert routed["fmax_mhz"] > 0
+    assert "late_paths" not in routed
+    words = ("--json", "--route", "--device", "LFE5U-45F", "--paths", "3")
+    assert main([*arguments, *words]) == 0
+    paths = json.loads(capsys.readouterr().out)["late_paths"]
+    assert len({one["component"] for one in paths}) == len(paths) == 3
+    period = 1000 / routed["fmax_mhz"]
+    assert period * 0.7 < paths[0]["ns"] <= period
+    assert paths[0]["ns"] >= paths[1]["ns"] >= paths[2]["ns"] > 0
     assert routed["lut"] == mapped["lut"]
 
 

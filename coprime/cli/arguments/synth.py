@@ -40,6 +40,8 @@ def add_options(parser: Parser) -> None:
     parser.flag("--stamp", text)
     parser.choice("--device", DEVICES, "device to place and route on (the smallest)")
     parser.number("--seeds", "placements, each from another seed; the clock is their mean", 1)
+    text = "list the components, so many, into which the slowest paths lead (with --route)"
+    parser.number("--paths", text, 0)
     text = "write a bitstream: the accelerator at a serial port, with a self-test"
     parser.choice("--board", RECORDS, text)
     text = "clock of the design on the board (0.8 of what it allows when it is routed)"
