@@ -1,6 +1,6 @@
 """The program of the arithmetic side modulo 8380417: instructions, loops, addresses of bytes."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -138,7 +138,7 @@ class LargeSequencer(wiring.Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, platform: object) -> Elaboratable:
         """FETCH, LATCH, EXECUTE, and RUN while a step is executed."""
         m = Module()
         m.submodules.pointers = pointers = self.pointers
@@ -181,21 +181,17 @@ class LargeSequencer(wiring.Component):
         with m.If(executes & code[LargeCode.VERDICT]):
             m.d.sync += self.rejected.eq(self.exceeds)
         with m.FSM():
-            with m.State("IDLE"), m.If(self.start & ~self.wipe):
+            with m.State("IDLE"), m.If(self.start):
                 m.d.comb += starts.eq(1)
                 m.d.sync += [row.eq(0), column.eq(0)]
                 m.next = "FETCH"
             with m.State("FETCH"):
                 m.d.comb += self.busy.eq(1)
                 m.next = "LATCH"
-                with m.If(self.wipe):
-                    m.next = "IDLE"
             with m.State("LATCH"):
                 m.d.comb += self.busy.eq(1)
                 m.d.sync += word.eq(self.instruction)
                 m.next = "EXECUTE"
-                with m.If(self.wipe):
-                    m.next = "IDLE"
             with m.State("EXECUTE"):
                 m.d.comb += [
                     self.busy.eq(1),
@@ -209,16 +205,15 @@ class LargeSequencer(wiring.Component):
                     m.next = "FETCH"
                 with m.If(self.start_step):
                     m.next = "RUN"
-                with m.If(self.done | self.wipe):
+                with m.If(self.done):
                     m.next = "IDLE"
             with m.State("RUN"):
                 m.d.comb += [self.busy.eq(1), self.fault.eq(word.xor())]
                 with m.If(self.step_done):
                     m.d.sync += word.eq(self.instruction)
                     m.next = "EXECUTE"
-                with m.If(self.wipe):
-                    m.next = "IDLE"
-        return m
+        # So that a state that a fault has made, and that is none of the states, ends with a wipe.
+        return ResetInserter(self.wipe)(m)
 
     def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
         """Count; whether the LOOP leads to its label."""

@@ -1,6 +1,6 @@
 """The arithmetic side's program: fetches instructions, counts loops, waits, starts steps."""
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -85,7 +85,7 @@ class ArithmeticSequencer(wiring.Component):
             }
         )
 
-    def elaborate(self, platform: object) -> Module:
+    def elaborate(self, platform: object) -> Elaboratable:
         """FETCH, LATCH, EXECUTE, and RUN while a step is executed."""
         m = Module()
         counter, word = Signal(LABEL_BITS), self.word
@@ -116,21 +116,17 @@ class ArithmeticSequencer(wiring.Component):
         refuses = code[Code.END] & field.other & (self.differs | ~self.agrees)
 
         with m.FSM():
-            with m.State("IDLE"), m.If(self.start & ~self.wipe):
+            with m.State("IDLE"), m.If(self.start):
                 m.d.comb += starts.eq(1)
                 m.d.sync += [row.eq(0), column.eq(0), self.refused.eq(0)]
                 m.next = "FETCH"
             with m.State("FETCH"):
                 m.d.comb += self.busy.eq(1)
                 m.next = "LATCH"
-                with m.If(self.wipe):
-                    m.next = "IDLE"
             with m.State("LATCH"):
                 m.d.comb += self.busy.eq(1)
                 m.d.sync += word.eq(self.instruction)
                 m.next = "EXECUTE"
-                with m.If(self.wipe):
-                    m.next = "IDLE"
             with m.State("EXECUTE"):
                 m.d.comb += self.busy.eq(1)
                 waits = Signal()
@@ -138,9 +134,7 @@ class ArithmeticSequencer(wiring.Component):
                     (samples & (self.full == 0)) | (code[Code.AWAIT] & ~self.available)
                 )
                 m.d.comb += fault.eq(word.xor() | (code[Code.DECIDE] & self._incomplete(field)))
-                with m.If(self.wipe):
-                    m.next = "IDLE"
-                with m.Elif(~waits):
+                with m.If(~waits & ~self.wipe):
                     m.d.comb += [
                         starts_step.eq(is_step),
                         self.post.eq(code[Code.POST]),
@@ -167,19 +161,14 @@ class ArithmeticSequencer(wiring.Component):
                         ]
             with m.State("RUN"):
                 m.d.comb += [self.busy.eq(1), fault.eq(word.xor())]
-                with m.If(self.wipe):
-                    m.next = "IDLE"
-                with m.Elif(self.step_done):
+                with m.If(self.step_done):
                     m.d.sync += word.eq(self.instruction)
                     m.next = "EXECUTE"
         self._seek(m, code[Code.SEEK])
-        with m.If(self.wipe):
-            m.d.sync += [self.start_step.eq(0), self.fault.eq(0)]
-        with m.If(self.forget | self.wipe):
+        with m.If(self.forget):
             m.d.sync += [self.genuine.eq(0), self.altered.eq(0)]
-        with m.If(self.wipe):
-            m.d.sync += self.refused.eq(0)
-        return m
+        # So that a state that a fault has made, and that is none of the states, ends with a wipe.
+        return ResetInserter(self.wipe)(m)
 
     def _decode(self, field: data.View) -> dict[Code, Value]:
         """Of which kind an instruction is: a bit of its own, or the bits of a number."""
