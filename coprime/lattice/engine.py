@@ -289,6 +289,7 @@ later than both have ended, as a register shows faults |
                 m.d.comb += self.error.eq(Error.OPERAND_MISSING)
             with m.Case(_Outcome.FAULTY):
                 m.d.comb += self.error.eq(Error.FAULT)
+        m.d.sync += ended.eq(idles & ~begins)
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
                 m.d.comb += [clears.eq(1), self.busy.eq(1), self.working.eq(1)]
@@ -297,7 +298,7 @@ later than both have ended, as a register shows faults |
                     m.next = "IDLE"
             with m.State("IDLE"):
                 m.d.comb += idle.eq(1)
-                m.d.sync += [faulty.eq(0), ended.eq(0)]
+                m.d.sync += faulty.eq(0)
                 with m.If(self.start):
                     m.d.sync += outcome.eq(_Outcome.WIPED)
                     with m.If(self.call == WIPE):
@@ -318,7 +319,7 @@ later than both have ended, as a register shows faults |
             if small:
                 with m.State("REFUSE"):
                     m.d.comb += [self.busy.eq(1), self.working.eq(1), refuses.eq(1)]
-                    with m.If(idles):
+                    with m.If(ended):
                         m.d.comb += self.done.eq(1)
                         m.next = "IDLE"
                     with m.Else():
@@ -326,7 +327,7 @@ later than both have ended, as a register shows faults |
                         m.d.sync += outcome.eq(_Outcome.FAULTY)
                         m.next = "CLEAR"
             with m.State("RUN"):
-                m.d.sync += [faulty.eq(Cat(*wrong).any()), ended.eq(idles & ~begins)]
+                m.d.sync += faulty.eq(Cat(*wrong).any())
                 streams = _is(routine, lambda one: one.streams) if large else Const(0)
                 m.d.comb += [
                     self.busy.eq(1),
