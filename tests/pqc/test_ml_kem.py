@@ -76,26 +76,6 @@ def test_an_exchange_on_the_simulated_engine(simulated, name):
         with_the_library(simulated, name)
 
 
-@pytest.mark.clients
-@pytest.mark.parametrize("name", ML_KEM)
-def test_secrets_agree_with_kyber_py(simulated, name):
-    """It was written by others, and has all sets and expanded keys."""
-    theirs = pytest.importorskip(
-        "kyber_py.ml_kem", reason="kyber-py is not installed: pip install kyber-py"
-    )
-    one = getattr(theirs, name.replace("-", "_"))
-    private, public = ml_kem.generate(simulated, ML_KEM[name], KeyForm.BOTH)
-    assert one.key_derive(private.seed) == (public.key, private.expanded)
-    secret, ciphertext = one.encaps(public.key)
-    for form in KeyForm:
-        assert ml_kem.decapsulate(simulated, private.in_form(form), ciphertext) == secret
-    sent = ml_kem.encapsulate(simulated, public)
-    assert one.decaps(private.expanded, sent.ciphertext) == sent.secret
-    wrong = bytes([sent.ciphertext[0] ^ 1]) + sent.ciphertext[1:]
-    rejected = one.decaps(private.expanded, wrong)
-    assert ml_kem.decapsulate(simulated, private, wrong) == rejected != sent.secret
-
-
 def test_one_message_one_ciphertext():
     accelerator, m = ReferenceCalls(), bytes(32)
     public = LatticePrivateKey(ML_KEM["ML-KEM-512"], bytes(64)).software_public()
