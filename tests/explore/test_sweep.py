@@ -269,7 +269,7 @@ def test_what_does_not_fit_keeps_its_area(tmp_path, monkeypatch):
     )
     (planned,) = parse_specification(text)
 
-    def refuse(target, verilog, top, *, seeds, device, repeated):
+    def refuse(target, verilog, top, *, device, **options):
         raise ToolError(f"the design does not fit {device}: it needs more")
 
     monkeypatch.setattr(mapping, "route_design", refuse)
