@@ -149,7 +149,7 @@ def route_design(
             if count["used"]
         },
         tools={**mapping_tools(), flow.nextpnr_name: tool_version(flow.nextpnr)},
-        late_paths=latest(reports[best], late_paths),
+        late_paths=late_paths_of(reports[best], late_paths),
     )
 
 
@@ -355,7 +355,7 @@ def critical_path(report: Mapping[str, Any]) -> CriticalPath:
     )
 
 
-def latest(report: Mapping[str, Any], count: int) -> list[LatePath]:
+def late_paths_of(report: Mapping[str, Any], count: int) -> list[LatePath]:
     """The slowest path into each component in nextpnr's detailed report, those of `count`
     components that end last."""
     found: dict[str, LatePath] = {}

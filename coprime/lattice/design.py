@@ -1,6 +1,6 @@
 """Everything that is known of a `lattice`: interface, hardware, cycles."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +20,8 @@ from .programs.entries import RND, XI, D, LatticeRoutine, M, Z
 from .schemes import lattice_interface
 
 if TYPE_CHECKING:
+    from .arithmetic.instructions import AssembledArithmetic
+    from .arithmetic.large_instructions import AssembledLarge
     from .engine import LatticeEngine
     from .programs.programs import EnginePrograms
     from .twin import RoutineTrace
@@ -66,28 +68,24 @@ class LatticeDesign:
 
     @property
     def step_names(self) -> Mapping[str, Callable[[int], str]]:
-        """As of NamesSteps: the instructions of both sides, which have words of their own."""
+        """As of NamesSteps: of the sponge side by the state that has its program counter, of an
+        arithmetic side by the word of the instruction."""
         programs = self.programs
         sponge = programs.sponge
-        addresses = (1 << sponge.counter_bits) - 1
+        counter_mask = (1 << sponge.counter_bits) - 1
 
-        def absorbed(state: int) -> str:
-            address = state & addresses
-            text = sponge.instructions[address] if address < len(sponge.instructions) else "END"
-            return f"{text} (sponge {address})"
+        def sponge_step(state: int) -> str:
+            counter = state & counter_mask
+            text = sponge.instructions[counter] if counter < len(sponge.instructions) else "END"
+            return f"{text} (sponge {counter})"
 
-        def worked(instructions: Sequence[object], words: Sequence[int]) -> Callable[[int], str]:
-            known = dict(zip(words, map(str, instructions), strict=True))
-            return lambda word: known.get(word, "before the first instruction")
-
-        sides: dict[str, Callable[[int], str]] = {"sponge.sequencer.state": absorbed}
-        sides |= {
-            f"{'large_' if self.ml_kem and scheme is programs.ml_dsa else ''}arithmetic.sequencer"
-            ".field": worked(scheme.arithmetic.instructions, scheme.arithmetic.words)
-            for scheme in (programs.ml_kem, programs.ml_dsa)
-            if scheme is not None
-        }
-        return sides
+        names: dict[str, Callable[[int], str]] = {"sponge.sequencer.state": sponge_step}
+        if programs.ml_kem is not None:
+            names["arithmetic.sequencer.field"] = _step_of(programs.ml_kem.arithmetic)
+        if programs.ml_dsa is not None:
+            side = "arithmetic" if programs.ml_kem is None else "large_arithmetic"
+            names[f"{side}.sequencer.field"] = _step_of(programs.ml_dsa.arithmetic)
+        return names
 
     def hardware(self, target: Target = Target.GENERIC) -> "LatticeEngine":
         """Make the engine for a target."""
@@ -107,6 +105,12 @@ class LatticeDesign:
         """What a call does with these complete inputs; it draws its random bytes from `random`."""
         self.interface.check_set(call, parameter_set)
         return _Prediction(self, self.interface.set_number(parameter_set), inputs, random).of(call)
+
+
+def _step_of(program: "AssembledArithmetic | AssembledLarge") -> Callable[[int], str]:
+    """What gives an instruction in words, from its word."""
+    known = dict(zip(program.words, map(str, program.instructions), strict=True))
+    return lambda word: known.get(word, "before the first instruction")
 
 
 class _Prediction:

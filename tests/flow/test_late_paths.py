@@ -1,6 +1,6 @@
 """The slowest path into each component, out of nextpnr's report."""
 
-from coprime.flow.routing import LatePath, latest
+from coprime.flow.routing import LatePath, late_paths_of
 
 CLOCK = "posedge clk"
 
@@ -26,15 +26,15 @@ REPORT = {
 
 
 def test_one_path_of_each_component_the_slowest_first():
-    assert latest(REPORT, 9) == [
+    assert late_paths_of(REPORT, 9) == [
         LatePath(component="lane", end="dut.lane.pc_FF", ns=8.25),
         LatePath(component="lane.adder", end="dut.lane.adder.carry_FF", ns=7.5),
         LatePath(component="ports", end="captured_FF_1", ns=4.0),
         LatePath(component="top", end="dut.start_FF", ns=1.0),
     ]
-    assert [one.component for one in latest(REPORT, 2)] == ["lane", "lane.adder"]
+    assert [one.component for one in late_paths_of(REPORT, 2)] == ["lane", "lane.adder"]
 
 
 def test_a_report_without_details():
-    assert latest({}, 5) == []
-    assert latest(REPORT, 0) == []
+    assert late_paths_of({}, 5) == []
+    assert late_paths_of(REPORT, 0) == []
