@@ -19,9 +19,12 @@ def main() -> int:
         return _run()
     signal.signal(signal.SIGINT, _leave)
     try:
-        return _run()
-    finally:  # the interpreter's own end can be interrupted, too
-        signal.signal(signal.SIGINT, _leave)
+        try:
+            return _run()
+        finally:  # the interpreter's own end can be interrupted, too
+            signal.signal(signal.SIGINT, _leave)
+    except KeyboardInterrupt:  # from the moment on in which _interrupt is the handler
+        return INTERRUPTED
 
 
 def _run() -> int:
@@ -30,10 +33,7 @@ def _run() -> int:
     if signal.getsignal(signal.SIGINT) is _leave:
         sys.unraisablehook = _interrupt_again
         signal.signal(signal.SIGINT, _interrupt)
-    try:
-        return run_command()
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return run_command()
 
 
 def _leave(*_: object) -> None:

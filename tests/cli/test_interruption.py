@@ -154,3 +154,17 @@ def test_an_interruption_that_a_command_does_not_catch(monkeypatch):
 
     monkeypatch.setattr("coprime.cli.main", interrupt)
     assert program.main() == 130
+
+
+@pytest.mark.usefixtures("handlers")
+def test_as_the_handler_is_set(monkeypatch):
+    """The first moment in which an interruption is an exception, before a command has begun."""
+    set_handler = signal.signal
+
+    def set_and_interrupt(number, handler):
+        set_handler(number, handler)
+        if handler is program._interrupt:
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(signal, "signal", set_and_interrupt)
+    assert program.main() == program.INTERRUPTED
