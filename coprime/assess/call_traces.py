@@ -140,11 +140,9 @@ class CallTraces:
         """What each side of the engine executes, by the registers that hold its instructions."""
         design = self.subject.design
         names = design.step_names if isinstance(design, NamesSteps) else {}
+        registers = device.registers.values()
         found = {
-            end: register
-            for end in names
-            for register in device.registers.values()
-            if register.name.endswith(f".{end}")
+            end: next(one for one in registers if one.name.endswith(f".{end}")) for end in names
         }
         values = watch(device, list(found.values()), run, first)
         lanes = []

@@ -84,7 +84,7 @@ class LatticeDesign:
             names["arithmetic.sequencer.field"] = _step_of(programs.ml_kem.arithmetic)
         if programs.ml_dsa is not None:
             side = "arithmetic" if programs.ml_kem is None else "large_arithmetic"
-            names[f"{side}.sequencer.field"] = _step_of(programs.ml_dsa.arithmetic)
+            names[f"{side}.sequencer.word"] = _step_of(programs.ml_dsa.arithmetic)
         return names
 
     def hardware(self, target: Target = Target.GENERIC) -> "LatticeEngine":
