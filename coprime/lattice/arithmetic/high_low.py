@@ -48,7 +48,7 @@ class HighLow(wiring.Component):
     low (signed 20 bits, out): r0, in [-gamma2, gamma2]
     """
 
-    LATENCY = 2 + DSP_LATENCY
+    LATENCY = 3 + DSP_LATENCY
 
     def __init__(self) -> None:
         super().__init__(
@@ -64,7 +64,7 @@ class HighLow(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """A sum, the product of the slice, and a difference."""
+        """A sum, the product of the slice, the quotient, and a difference."""
         m = Module()
         few = self.few_parts
         offsets = [Const(one.gamma2 - 1, RESIDUE_BITS) for one in _BY_PARTS]
@@ -79,13 +79,13 @@ class HighLow(wiring.Component):
             self.constant.eq(Mux(few, factors[1], factors[0])),
         ]
         r = self.r
-        for k in range(1 + DSP_LATENCY):
+        for k in range(2 + DSP_LATENCY):
             later = Signal(RESIDUE_BITS, name=f"r_{k}", reset_less=True)
             m.d.sync += later.eq(r)
             r = later
 
         quotient = Signal(HIGH_BITS)
-        m.d.comb += quotient.eq(Mux(few, self.product[after[1] :], self.product[after[0] :]))
+        m.d.sync += quotient.eq(Mux(few, self.product[after[1] :], self.product[after[0] :]))
         last = Mux(few, quotient[4], quotient == WIDE.parts // 2)
         multiples = [
             Q if 2 * k == one.parts else 2 * one.gamma2 * k

@@ -31,10 +31,11 @@ class HintDecoder(wiring.Component):
     step (1 bit, in): the next coefficient
     rest (1 bit, in): a byte after the last place
     bytes (in): bytes of the places, the next one there whenever `step` or `rest` is 1
-    hint (1 bit, out): of the coefficient, in the cycle of `step`
+    hint (1 bit, out): of the coefficient, a cycle after its `step`
     resting (1 bit, out): a byte of the omega ones is left
-    refuses (1 bit, out): a rule was broken since `begin`: a count that falls or is more than omega,
-        places of a row that do not rise, a byte after the last place that is not 0
+    refuses (1 bit, out): a rule was broken since `begin`, two cycles ago or before: a count that
+        falls or is more than omega, places of a row that do not rise, a byte after the last place
+        that is not 0
     """
 
     def __init__(self) -> None:
@@ -55,24 +56,27 @@ class HintDecoder(wiring.Component):
         m = Module()
         used, end, place = Signal(COUNT_BITS), Signal(COUNT_BITS), Signal(range(PLACES))
         omega = look_up(OMEGAS, self.parameter_set, COUNT_BITS)
-        byte, wrong = self.bytes.payload, Signal()
-        after = Signal(COUNT_BITS)
+        byte, has_hint, row_ended, wrong = self.bytes.payload, Signal(), Signal(), Signal()
         m.d.comb += [
-            self.hint.eq(self.step & ~self.refuses & (used != end) & (byte == place)),
+            has_hint.eq(self.step & ~self.refuses & (used != end) & (byte == place)),
             self.resting.eq(used != omega),
-            self.bytes.ready.eq(self.hint | (self.rest & self.resting)),
-            after.eq(used + self.bytes.ready),
+            self.bytes.ready.eq(has_hint | (self.rest & self.resting)),
             wrong.eq(
                 (self.row & ((self.count < used) | (self.count > omega)))
-                | (self.step & place.all() & (after != end))
+                | (row_ended & (used != end))
                 | (self.rest & self.resting & (byte != 0))
             ),
         ]
-        m.d.sync += [used.eq(after), self.refuses.eq(self.refuses | wrong)]
+        m.d.sync += [
+            self.hint.eq(has_hint),
+            row_ended.eq(self.step & place.all()),
+            used.eq(used + self.bytes.ready),
+            self.refuses.eq(self.refuses | wrong),
+        ]
         with m.If(self.row):
             m.d.sync += end.eq(self.count)
         with m.If(self.step):
             m.d.sync += place.eq(place + 1)
         with m.If(self.begin):
-            m.d.sync += [used.eq(0), end.eq(0), place.eq(0), self.refuses.eq(0)]
+            m.d.sync += [one.eq(0) for one in (used, end, place, row_ended, self.refuses)]
         return m

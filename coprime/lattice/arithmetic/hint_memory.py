@@ -29,12 +29,14 @@ class HintMemory(wiring.Component):
     parameter_set (2 bits, in): the number of a set, stable
     begin (1 bit, in): a signature: the first DEPTH bytes that follow are remembered
     bytes (in): a stream of bytes to decode
-    row, step, hint : of HintDecoder; row_number (3 bits, in): with `row`
+    step, hint : of HintDecoder; row (1 bit, in): it has the row's count two cycles later, and the
+        first `step` is in the third one or later; row_number (3 bits, in): a cycle before `row`
     found (in): a stream of hints to encode; 256 of them are a row
     rest, finish (1 bit, in): the bytes after the last hint are checked, or given: 1 as long as
         `waits` (1 bit, out) is, and a cycle more
     refuses (1 bit, out): a rule was broken, or there were too many hints
-    packs (1 bit, in), pack_address (8 bits, in), packed (8 bits, out): a byte, a cycle later
+    packs (1 bit, in): from a cycle before the first pack_address (8 bits, in); packed (8 bits,
+        out): a byte, a cycle after its address
     wipe (1 bit, in): clear the memory, in DEPTH cycles
     wiping (1 bit, out): this is under way, as it is after a reset
     """
@@ -56,37 +58,41 @@ class HintMemory(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """A byte is read in the cycle in which it is needed."""
+        """The byte of the next place waits in a register, and is read after the first ROW."""
         m = Module()
         m.submodules.decoder = decoder = HintDecoder()
         m.submodules.memory = memory = Memory(
             shape=8, depth=DEPTH, init=[], attrs={"ram_style": "distributed"}
         )
         read, write = memory.read_port(domain="comb"), memory.write_port()
-        used, loaded = Signal(range(DEPTH)), Signal(range(DEPTH + 1))
+        ahead, loaded = Signal(range(DEPTH)), Signal(range(DEPTH + 1))
+        byte, is_there, row, moves = Signal(8), Signal(), Signal(), Signal()
+        # What a decoder of instructions gives late in a cycle, or is known a cycle before.
+        packs, count_address = Signal(), Signal.like(ahead)
         wiping = Signal(init=1)
-        omega = look_up(OMEGAS, self.parameter_set, len(used))
+        omega = look_up(OMEGAS, self.parameter_set, len(ahead))
+        m.d.sync += [packs.eq(self.packs), count_address.eq(omega + self.row_number)]
         m.d.comb += [
-            read.addr.eq(
-                Mux(self.row, omega + self.row_number, Mux(self.packs, self.pack_address, used))
-            ),
+            read.addr.eq(Mux(self.row, count_address, Mux(packs, self.pack_address, ahead))),
             write.addr.eq(loaded),
             write.en.eq((self.bytes.valid & ~loaded[-1]) | wiping),
             write.data.eq(Mux(wiping, 0, self.bytes.payload)),
-            *same_named(decoder, self, "parameter_set", "begin", "row", "step", "rest"),
-            decoder.count.eq(read.data),
-            decoder.bytes.payload.eq(read.data),
+            *same_named(decoder, self, "parameter_set", "begin", "step", "rest"),
+            decoder.row.eq(row),
+            decoder.count.eq(self.packed),
+            decoder.bytes.payload.eq(byte),
             decoder.bytes.valid.eq(1),
             self.hint.eq(decoder.hint),
             self.waits.eq(self.rest & decoder.resting),
             self.refuses.eq(decoder.refuses),
             self.wiping.eq(wiping),
         ]
-        m.d.sync += self.packed.eq(read.data)
-        with m.If(decoder.bytes.ready):
-            m.d.sync += used.eq(used + 1)
+        m.d.comb += moves.eq(decoder.bytes.ready | (row & ~is_there))
+        m.d.sync += [self.packed.eq(read.data), row.eq(self.row)]
+        with m.If(moves):
+            m.d.sync += [byte.eq(read.data), is_there.eq(1), ahead.eq(ahead + 1)]
         with m.If(self.begin):
-            m.d.sync += used.eq(0)
+            m.d.sync += [is_there.eq(0), ahead.eq(0)]
         with m.If(write.en):
             m.d.sync += loaded.eq(loaded + 1)
         with m.If(wiping & loaded[:-1].all()):
@@ -94,7 +100,7 @@ class HintMemory(wiring.Component):
         with m.If(self.begin | self.wipe):
             m.d.sync += loaded.eq(0)
         with m.If(self.wipe):
-            m.d.sync += wiping.eq(1)
+            m.d.sync += [wiping.eq(1), byte.eq(0)]
         if not self.verify_only:
             m.submodules.encoder = encoder = HintEncoder()
             finishes = Signal()

@@ -17,6 +17,7 @@ from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, T1_BITS, Q
 from .high_low import (
     CONSTANT_BITS,
     FACTOR_BITS,
+    HIGH_BITS,
     NARROW,
     PRODUCT_BITS,
     RESIDUE_BITS,
@@ -58,13 +59,15 @@ SPLITS = 1 + HighLow.LATENCY
 """Cycles from a number to its parts."""
 SHORT_WAY = 3
 """Cycles from a number to what is packed of it without a product."""
+COMPARED = SPLITS + 2
+"""Cycles from a number to whether it has a hint."""
 
 
 class LargeBytes(wiring.Component):
     """Two ways: bytes to numbers, and numbers to bytes. One of them is used at a time.
 
     A number is unpacked in the cycle of `take`, and `unpacked` a cycle later. What is made of a
-    number that enters with `put` is packed SPLITS cycles later, with HIGH, or SHORT_WAY cycles.
+    number that enters with `put` is packed SPLITS + 1 cycles later, with HIGH, or SHORT_WAY cycles.
 
     Parameters
     ----------
@@ -82,7 +85,8 @@ class LargeBytes(wiring.Component):
     unpacked (signed 24 bits, out): most less its value; of t1 its value times 2^13
     r (signed 24 bits, in), put (1 bit, in): a number in [-q, q)
     factor, constant (out), product (in): as of HighLow
-    hint_step (1 bit, out), hint (1 bit, in): a high part, and whether it has a hint
+    hint_step (1 bit, out), hint (1 bit, in): a high part is there in the next cycle; whether it has
+        a hint, in that cycle
     compares (1 bit, in): each number that enters is followed, a cycle later, by another one, which
         is checked
     found (out): a stream of hints: whether the sum of both has another high part than the first
@@ -158,9 +162,10 @@ class LargeBytes(wiring.Component):
         taken = delayed(m, self.take & ~is_t1, 1, "taken")[1]
 
         # Out: a canonical number, then what is made of it.
-        r, put = Signal(RESIDUE_BITS), delayed(m, self.put, SPLITS, "put")
+        r, put = Signal(RESIDUE_BITS), delayed(m, self.put, COMPARED, "put")
         is_high, is_low = form == PackedForm.HIGH, form == PackedForm.LOW
-        high = hinted(split.high, split.low, self.hint, self.few_parts)
+        high = Signal(HIGH_BITS)
+        m.d.sync += high.eq(hinted(split.high, split.low, self.hint, self.few_parts))
         m.d.sync += r.eq(self.r + Mux(self.r < 0, Q, 0))
         m.d.comb += [
             split.few_parts.eq(self.few_parts),
@@ -168,7 +173,7 @@ class LargeBytes(wiring.Component):
             split.product.eq(self.product),
             self.factor.eq(split.factor),
             self.constant.eq(split.constant),
-            self.hint_step.eq(is_high & put[SPLITS]),
+            self.hint_step.eq(is_high & put[SPLITS - 1]),
             check.parameter_set.eq(self.parameter_set),
             check.clear.eq(self.clear),
             self.exceeds.eq(check.exceeds),
@@ -177,7 +182,7 @@ class LargeBytes(wiring.Component):
         if self.verify_only:
             m.d.comb += [
                 packer.number.eq(high),
-                packer.put.eq(put[SPLITS]),
+                packer.put.eq(put[SPLITS + 1]),
                 check.bound.eq(NormBound.MASKED),
                 check.x.eq(self.unpacked),
                 check.check.eq(checked),
@@ -189,7 +194,7 @@ class LargeBytes(wiring.Component):
         writes = ~is_low & (form != PackedForm.CHECK) & ~self.compares
         m.d.comb += [
             packer.number.eq(Mux(is_high, high, value)),
-            packer.put.eq(writes & Mux(is_high, put[SPLITS], put[SHORT_WAY])),
+            packer.put.eq(writes & Mux(is_high, put[SPLITS + 1], put[SHORT_WAY])),
         ]
         # Checks: of s, masks and y + c s1 on the way in or out, of low parts, of c t0.
         bounds = [BOUND_OF.get(one, NormBound.LOW).value for one in PackedForm]
@@ -217,14 +222,15 @@ class LargeBytes(wiring.Component):
         second = delayed(m, centred, SPLITS - SHORT_WAY, "second")[-1]
         bounds = [Const(one.gamma2, NUMBER) for one in (WIDE, NARROW)]
         gamma2 = Mux(self.few_parts, bounds[1], bounds[0])
-        total = Signal(NUMBER)
-        m.d.comb += [
+        total, has_high = Signal(NUMBER), Signal()
+        m.d.sync += [
             total.eq(split.low + second),
-            self.found.valid.eq(self.compares & put[SPLITS]),
+            has_high.eq(split.high != 0),
             self.found.payload.eq(
-                (total > gamma2) | (total < -gamma2) | ((total == -gamma2) & (split.high != 0))
+                (total > gamma2) | (total < -gamma2) | ((total == -gamma2) & has_high)
             ),
         ]
+        m.d.comb += self.found.valid.eq(self.compares & put[COMPARED])
 
     def _short_way(self, m: Module, r: Signal, most: Value) -> tuple[Signal, Signal]:
         """What is packed of a number without a product, and the number itself, centred."""

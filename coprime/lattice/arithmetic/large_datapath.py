@@ -1,20 +1,21 @@
 """Polynomials modulo 8380417 in a memory of their numbers, and butterflies on one slice.
 
 In every cycle one word is read and one is written. A butterfly's lower word is read in its first
-slot and the upper one in the second, and both enter the butterfly three cycles after the first.
+slot and the upper one in the second, and both enter the butterfly three cycles after the first; of
+SUM four, as one of them may be a part of what was read.
 Cycles after its first slot in which results are written:
 
 | | TRANSFORM | INVERSE | LAST | MULTIPLY | SUM | UNPACK |
 |---|--:|--:|--:|--:|--:|--:|
-| lower word | 13 | 5 | 13 | 13; 14 if subtracted | 5; 6 | 1 |
-| upper word | 14 | 14 | 15 | | | |
+| lower word | 14 | 6 | 14 | 14; 15 if subtracted | 7; 8 | 3 |
+| upper word | 15 | 15 | 16 | | | |
 
 No word is read in the cycle in which it is written: it is read again in the next layer, at least
 128 slots after its write.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.cells.parity_ram import ParityRam
@@ -37,7 +38,7 @@ from .shared_part import SharedPart
 from .slot_counter import delayed
 
 _ENTERS = 3
-"""Cycles from a butterfly's first slot to its start."""
+"""Cycles from a butterfly's first slot to its start; with SUM one more."""
 
 
 class LargeDatapath(wiring.Component):
@@ -116,7 +117,9 @@ class LargeDatapath(wiring.Component):
         m.submodules.bytes = bytes_ = LargeBytes(verify_only=self.verify_only)
         if self.shares_slice:
             connect(m, butterfly.slice, flipped(self.slice))
-        step = self.step
+        # A decoder of instructions gives a step late in a cycle: only slots begin with it.
+        step, started = Signal.like(self.step), Signal()
+        m.d.sync += [step.eq(self.step), started.eq(self.start)]
         is_ = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeKind}
         m.d.comb += [found.eq(step.kind == one) for one, found in is_.items()]
         multiplies, last, adds = (
@@ -128,6 +131,7 @@ class LargeDatapath(wiring.Component):
         word = slots.word
         m.d.comb += [
             slots.step.eq(step),
+            slots.next_kind.eq(self.step.kind),
             *same_named(slots, self, "start"),
             *same_named(self, slots, "busy", "done"),
         ]
@@ -135,31 +139,34 @@ class LargeDatapath(wiring.Component):
         # 0: addresses. Of MULTIPLY the lower word is P's, the upper one g's.
         region = Mux((multiplies | adds | hints) & slots.is_upper, step.other, step.region)
         m.d.comb += memory.a_address.eq(Cat(word, region))
-        begins = delayed(m, slots.valid & (slots.phase == 0), _ENTERS, "begins")
+        begins = delayed(m, slots.valid & (slots.phase == 0), _ENTERS + 1, "begins")
         first_layer = delayed(m, slots.first_layer, 1, "first_layer")
-        is_upper = delayed(m, slots.is_upper, 1, "is_upper")
+        is_upper = delayed(m, slots.is_upper, 2, "is_upper")
         words = delayed(m, word, 2, "word_at")
         m.d.comb += self.sample_address.eq(Mux(multiplies | adds, words[1], word))
 
-        # 2 and 3: words enter; 3: a butterfly starts.
-        entering = Signal(NUMBER)
+        # 2 and 3: words enter; 3: a butterfly starts; 4: a sum starts.
+        entering, before, sum_a = Signal(NUMBER), Signal(NUMBER), Signal(NUMBER)
         from_sample = step.sample & (packs | (is_[LargeKind.TRANSFORM] & first_layer[1]))
-        word_read = memory.a_data.as_signed()
         m.submodules.part = part = SharedPart()
         m.d.comb += [
-            part.number.eq(word_read),
-            part.part.eq(Mux(adds & (is_upper[1] ^ step.sample), step.part, Part.WHOLE)),
+            part.number.eq(entering),
+            part.part.eq(Mux(adds & (is_upper[2] ^ step.sample), step.part, Part.WHOLE)),
         ]
-        m.d.sync += entering.eq(Mux(from_sample, self.sample, part.found))
-        before = delayed(m, entering, 1, "entering")[1]
-        sample = delayed(m, self.sample, 1, "sample_at")[1]
+        m.d.sync += [
+            entering.eq(Mux(from_sample, self.sample, memory.a_data.as_signed())),
+            before.eq(part.found),
+            sum_a.eq(before),
+        ]
+        samples = delayed(m, self.sample, 2, "sample_at")
+        sample, sum_b = samples[1], Mux(step.sample, samples[2], before)
         uses_p = ~multiplies | step.add
         splits = packs | hints
         constant = Mux(multiplies, Mux(step.sample, sample, before), self.table_word)
         m.d.comb += [
-            butterfly.start.eq(begins[_ENTERS] & ~unpacks & ~splits),
-            butterfly.a.eq(Mux(uses_p, before, 0)),
-            butterfly.b.eq(Mux(splits, bytes_.factor, Mux(adds & step.sample, sample, entering))),
+            butterfly.start.eq(Mux(adds, begins[-1], begins[_ENTERS]) & ~unpacks & ~splits),
+            butterfly.a.eq(Mux(adds, sum_a, Mux(uses_p, before, 0))),
+            butterfly.b.eq(Mux(splits, bytes_.factor, Mux(adds, sum_b, entering))),
             butterfly.constant.eq(Mux(splits, bytes_.constant, constant)),
             bytes_.product.eq(butterfly.p),
             butterfly.kind.eq(
@@ -171,25 +178,27 @@ class LargeDatapath(wiring.Component):
             ),
         ]
 
-        self._sum_samples(m, slots, adds, is_[LargeKind.TRANSFORM])
+        self._sum_samples(m, slots, step, adds, is_[LargeKind.TRANSFORM])
 
         # Constants.
         m.d.comb += [
-            constants.start.eq(self.start),
+            constants.start.eq(started),
             constants.kind.eq(step.kind),
             constants.ends.eq(slots.valid & slots.block_ends & slots.is_upper),
             constants.second.eq(slots.phase == 2),
             self.table_address.eq(constants.address),
         ]
 
-        self._connect_results(m, word_read)
-        self._connect_bytes(m, entering, begins[2] & splits, unpacks, hints)
+        self._connect_results(m, step, entering)
+        self._connect_bytes(m, step, started, entering, begins[2] & splits, unpacks, hints)
         return m
 
-    def _sum_samples(self, m: Module, slots: LargeSlots, adds: Value, transforms: Value) -> None:
+    def _sum_samples(
+        self, m: Module, slots: LargeSlots, step: data.View, adds: Value, transforms: Value
+    ) -> None:
         """A checksum of samples that are read twice: by a transform, and by a sum."""
         m.submodules.checksum = checksum = SampleChecksum(self.target)
-        counts = self.step.sample & self.step.add & slots.valid
+        counts = step.sample & step.add & slots.valid
         at_transform = delayed(m, counts & transforms & slots.first_layer, 1, "first")
         at_sum = delayed(m, counts & adds & ~slots.is_upper, 2, "second")
         m.d.comb += [
@@ -200,7 +209,7 @@ class LargeDatapath(wiring.Component):
             self.cancels.eq(checksum.cancels),
         ]
 
-    def _connect_results(self, m: Module, word_read: Value) -> None:
+    def _connect_results(self, m: Module, step: data.View, entering: Value) -> None:
         """Words leave."""
         memory, slots, butterfly, results, bytes_ = (
             getattr(m.submodules, name)
@@ -210,8 +219,8 @@ class LargeDatapath(wiring.Component):
             *same_named(results, slots, "valid", "phase", "word"),
             *same_named(results, butterfly, "total", "reduced"),
             *same_named(results, bytes_, "unpacked"),
-            results.step.eq(self.step),
-            results.before.eq(word_read),
+            results.step.eq(step),
+            results.before.eq(entering),
             results.wipe.eq(self.wipe),
             self.wiping.eq(results.wiping),
             memory.b_write.eq(results.write),
@@ -221,23 +230,29 @@ class LargeDatapath(wiring.Component):
         ]
 
     def _connect_bytes(
-        self, m: Module, entering: Value, puts: Value, unpacks: Value, hints: Value
+        self,
+        m: Module,
+        step: data.View,
+        started: Value,
+        entering: Value,
+        puts: Value,
+        unpacks: Value,
+        hints: Value,
     ) -> None:
         """Numbers from and to bytes."""
         slots, bytes_ = m.submodules.slots, m.submodules.bytes
         m.d.comb += [
-            *same_named(
-                bytes_, self, "parameter_set", "start", "hint", "read_data", "clear", "wipe"
-            ),
+            *same_named(bytes_, self, "parameter_set", "hint", "read_data", "clear", "wipe"),
+            bytes_.start.eq(started),
             *same_named(self, bytes_, "hint_step", "use", "write"),
             self.found.valid.eq(bytes_.found.valid),
             self.found.payload.eq(bytes_.found.payload),
             *same_named(self, bytes_, "write_data", "exceeds"),
             self.byte.payload.eq(bytes_.number),
-            self.byte.valid.eq(bytes_.take & (self.step.width == ML_DSA_WIDTHS.index(HINT_BITS))),
+            self.byte.valid.eq(bytes_.take & (step.width == ML_DSA_WIDTHS.index(HINT_BITS))),
             bytes_.few_parts.eq(self.parameter_set != ML_DSA_SETS.index(WIDE)),
-            bytes_.width.eq(self.step.width),
-            bytes_.form.eq(self.step.form),
+            bytes_.width.eq(step.width),
+            bytes_.form.eq(step.form),
             bytes_.unpacks.eq(unpacks),
             bytes_.take.eq(slots.valid & unpacks & (slots.phase == 0)),
             bytes_.r.eq(entering),

@@ -21,7 +21,8 @@ _TWO_RESULTS = (LargeKind.TRANSFORM, LargeKind.INVERSE, LargeKind.LAST)
 
 
 class LargeResults(wiring.Component):
-    """Writes a word a cycle, as long after its slot as the table of `large_datapath` states.
+    """Writes a word a cycle, as long after its slot as the table of `large_datapath` states: out of
+    a register, since a block RAM wants its parity in the same cycle.
 
     Members
     -------
@@ -29,7 +30,7 @@ class LargeResults(wiring.Component):
     valid, phase, word : of LargeSlots
     total, reduced (signed 24 bits, in): of LargeButterfly
     unpacked (signed 24 bits, in): of LargeBytes
-    before (signed 24 bits, in): the word of the slot before
+    before (signed 24 bits, in): the word of the slot two cycles ago
     write (1 bit, out), address, data (out): of the memory
     wipe (1 bit, in): write zeros everywhere
     wiping (1 bit, out): this is under way, as after a reset
@@ -72,21 +73,23 @@ class LargeResults(wiring.Component):
             for phase in range(2)
         )
         late = Mux(subtracts, lower[14], lower[13])
-        early = Mux(subtracts, lower[6], lower[5])
-        first = Mux(unpacks, lower[1], Mux(inverse | adds, early, late))
+        of_sum = Mux(subtracts, lower[7], lower[6])
+        early = Mux(adds, of_sum, lower[5])
+        first = Mux(unpacks, lower[2], Mux(inverse | adds, early, late))
         second = Mux(last, upper[14], upper[13])
         is_second = second[-1] & is_one_of(*_TWO_RESULTS)
         # Of a pair the first number is there, and the second one is unpacked.
-        pair = (self.before + (self.unpacked << PAIR_SHIFT))[:_PAIR_BITS].as_signed()
+        unpacked = delayed(m, self.unpacked, 1, "unpacked")[1]
+        pair = (self.before + (unpacked << PAIR_SHIFT))[:_PAIR_BITS].as_signed()
         cleared = Signal.like(self.address)
         wiping = Signal(init=1)
         found, taken = Signal(NUMBER), Signal(NUMBER)
-        m.d.comb += [found.eq(Mux(step.add, pair, self.unpacked)), taken.eq(self.reduced)]
+        m.d.comb += [found.eq(Mux(step.add, pair, unpacked)), taken.eq(self.reduced)]
         takes_product = last | (inverse & is_second)
         words = [self.total, found, taken, Const(0, NUMBER_BITS)]
         choice = Cat(wiping | (unpacks & ~takes_product), wiping | takes_product)
-        m.d.comb += [
-            self.wiping.eq(wiping),
+        m.d.comb += self.wiping.eq(wiping)
+        m.d.sync += [
             self.write.eq((first[-1] & ~is_one_of(*_NO_RESULT)) | is_second | wiping),
             self.address.eq(
                 Mux(wiping, cleared, Cat(Mux(is_second, second[:-1], first[:-1]), step.into))

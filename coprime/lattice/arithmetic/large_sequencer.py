@@ -46,7 +46,8 @@ class PlacePointers(wiring.Component):
     -------
     parameter_set (in): stable
     place (4 bits, in): of the instruction
-    seek (1 bit, in): its address is that of the place's begin, from the next cycle on
+    seek (1 bit, in): its address is that of the place's begin, two cycles later; `place` is stable
+        till then
     use (1 bit, in): its address counts up
     address (out): the place's
     """
@@ -80,12 +81,16 @@ class PlacePointers(wiring.Component):
         ]
         low = bits_for(UNIT_WORDS - 1)
         by_set = Cat(self.place, self.parameter_set)
-        begin = place_table(m, rows, by_set, len(self.address) - low, self.target)
+        begin, seek = Signal(len(self.address) - low), Signal()
+        m.d.sync += [
+            begin.eq(place_table(m, rows, by_set, len(begin), self.target)),
+            seek.eq(self.seek),
+        ]
         m.d.comb += [
             read.addr.eq(self.place),
             write.addr.eq(self.place),
-            write.en.eq(self.seek | self.use),
-            write.data.eq(Mux(self.seek, Cat(Const(0, low), begin), read.data + 1)),
+            write.en.eq(seek | self.use),
+            write.data.eq(Mux(seek, Cat(Const(0, low), begin), read.data + 1)),
             self.address.eq(read.data),
         ]
         return m

@@ -30,7 +30,8 @@ class LargeSlots(wiring.Component):
 
     Members
     -------
-    step (in): stable from `start` to `done`
+    step (in): stable from the cycle after `start` to `done`
+    next_kind (in): with `start`: what the step's kind will be
     start (1 bit, in), busy, done (1 bit, out): of LargeDatapath
     valid (1 bit, out): a slot
     phase (2 bits, out): the slot's number in its word, or butterfly
@@ -45,6 +46,7 @@ class LargeSlots(wiring.Component):
         super().__init__(
             {
                 "step": In(large_step_layout(regions)),
+                "next_kind": In(LargeKind),
                 "start": In(1),
                 **dict.fromkeys(("busy", "done", "valid", "is_upper", "in_order"), Out(1)),
                 "phase": Out(2),
@@ -70,7 +72,7 @@ class LargeSlots(wiring.Component):
             self.is_upper.eq(number[0]),
             self.first_layer.eq(number[LAYERS:] == 0),
             self.phase.eq(Mux(every, 0, Mux(last, number[:2], number[0]))),
-            addresses.ascends.eq(kind == LargeKind.INVERSE),
+            addresses.ascends.eq(Mux(self.start, self.next_kind, kind) == LargeKind.INVERSE),
             addresses.begin.eq(self.start),
             addresses.butterfly.eq(Mux(last, number[2:], number[1:])),
             addresses.next_layer.eq(self.valid & number[:LAYERS].all() & ~last),
@@ -88,7 +90,7 @@ class LargeSlots(wiring.Component):
             with m.State("IDLE"), m.If(self.start):
                 m.d.sync += [number.eq(0), pause.eq(PREFETCH - 1)]
                 m.next = "SLOTS"
-                with m.If(kind == LargeKind.UNPACK):
+                with m.If(self.next_kind == LargeKind.UNPACK):
                     m.next = "FETCH"
             with m.State("FETCH"):
                 m.d.comb += self.busy.eq(1)

@@ -26,8 +26,8 @@ def interval(width: int) -> int:
 
 
 class NumberPacker(wiring.Component):
-    """Takes numbers, at most one in `interval` cycles; a word is written at most two cycles after
-    its last one.
+    """Takes numbers, at most one in `interval` cycles; a word is written at most three cycles
+    after its last one.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ class NumberPacker(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """The number is shifted to its place by three levels of multiplexers."""
+        """The number is shifted to its place by three levels of multiplexers: the last one joins it
+        to those before, a cycle after the others."""
         m = Module()
         bits = self.number_bits
         offset = Signal(WORD_BITS.bit_length())
@@ -71,24 +72,32 @@ class NumberPacker(wiring.Component):
         fine, middle = Signal(bits + 1), Signal(bits + 7)
         total = Signal(bits + WORD_BITS - 1)
         masked = Signal(bits)
+        moved, octets = Signal(bits + 7), Signal(2)  # what `middle` was, and its place in bytes
+        joins, completes = Signal(), Signal()
         m.d.comb += [
             position.eq(offset[:-1] + step),
             masked.eq(self.number & mask),
             fine.eq(Mux(offset[0], Cat(0, masked), masked)),
             middle.eq(fine << (offset[1:3] << 1)),
-            total.eq(begun | (middle << (offset[3:5] << 3))),
+            total.eq(begun | (moved << (octets << 3))),
             self.write.eq(full & self.turn),
         ]
         with m.If(self.write):
             m.d.sync += full.eq(0)
+        m.d.sync += [
+            moved.eq(middle),
+            octets.eq(offset[3:5]),
+            joins.eq(self.put),
+            completes.eq(position[-1]),
+        ]
         with m.If(self.put):
             m.d.sync += offset.eq(position[:-1])
-            with m.If(position[-1]):
-                m.d.sync += [full.eq(1), self.word.eq(total), begun.eq(total[WORD_BITS:])]
-            with m.Else():
-                m.d.sync += begun.eq(total)
+        with m.If(joins):
+            m.d.sync += begun.eq(total)
+        with m.If(joins & completes):
+            m.d.sync += [full.eq(1), self.word.eq(total), begun.eq(total[WORD_BITS:])]
         with m.If(self.start):
-            m.d.sync += [offset.eq(0), begun.eq(0), full.eq(0)]
+            m.d.sync += [offset.eq(0), joins.eq(0), begun.eq(0), full.eq(0)]
         with m.If(self.wipe):
-            m.d.sync += [begun.eq(0), self.word.eq(0)]
+            m.d.sync += [moved.eq(0), begun.eq(0), self.word.eq(0)]
         return m

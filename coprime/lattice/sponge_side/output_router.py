@@ -5,7 +5,6 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.keccak.sponge_padding import BUS_WORD
-from coprime.cells.luts import same
 from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import WORD_BITS, addressed_word
 from coprime.lattice.memory.sample_buffer import PAIR
@@ -88,8 +87,9 @@ class OutputRouter(wiring.Component):
     start (1 bit, in): nothing is compared yet
     compares (1 bit, out): a word is compared, and `address` read; before, its message is absorbed
     address (out), word (in): of the byte memory; the word a cycle after its address
-    differs, agrees (1 bit each, out): since `start`, some compared word differed; all were equal
-    compared (5 bits, out): words that were compared since
+    differs, agrees (1 bit each, out): since `start`, some compared word differed; all were equal;
+        there in the second cycle in which the router is idle
+    compared (5 bits, out): words that were compared since, at the same time
     wiping (1 bit, out): a sampler's memory is cleared, as it is after a reset
     wrong (1 bit, out): an address or a destination has changed since the program gave it: bytes
         that are written elsewhere leave a seed as it was before, and so a mask that is known
@@ -102,8 +102,8 @@ class OutputRouter(wiring.Component):
         resume: data.StructLayout,
         target: Target = Target.GENERIC,
     ):
-        self.target, self.widths, self.large = Target(target), program.format, program.large
-        self.sampler = None if all(program.large_sets) else Sampler(target)
+        self.widths, self.large = program.format, program.large
+        self.sampler = None if all(program.large_sets) else Sampler(Target(target))
         """Of ML-KEM."""
         self.large_sampler = LargeSampler() if program.large else None
         self.complement = Signal(address_bits)  # of `address`
@@ -302,14 +302,20 @@ class OutputRouter(wiring.Component):
             m.d.sync += [one.eq(0) for one in (drawn, gathered, is_second)]
 
     def _compare(self, m: Module, compares: Value) -> None:
-        """Two accumulators, complementary from the first comparison on."""
-        equal = Signal()
-        m.d.comb += equal.eq(same(m, self.words.payload.data, self.word, self.target))
-        with m.If(compares):
+        """Two accumulators, complementary from the first comparison on, two cycles after a word: a
+        block RAM gives it late in its cycle, so that pairs of its bits are compared first."""
+        hashed, pairs = self.words.payload.data, range(0, WORD_BITS, 2)
+        was_compared, equal = Signal(), Signal(len(pairs))
+        m.d.sync += [
+            was_compared.eq(compares),
+            equal.eq(Cat(hashed[k : k + 2] == self.word[k : k + 2] for k in pairs)),
+        ]
+        with m.If(was_compared):
             m.d.sync += [
-                self.differs.eq(self.differs | ~equal),
-                self.agrees.eq(self.agrees & equal),
+                self.differs.eq(self.differs | ~equal.all()),
+                self.agrees.eq(self.agrees & equal.all()),
                 self.compared.eq(self.compared + 1),
             ]
         with m.If(self.start | self.wipe):
             m.d.sync += [self.differs.eq(0), self.agrees.eq(1), self.compared.eq(0)]
+            m.d.sync += was_compared.eq(0)

@@ -331,6 +331,7 @@ class SpongeSideTwin:
 
     def _begin_comparison(self) -> None:
         self.differs, self.agrees, self.compared = False, True, 0
+        self._found: bool | None = None  # whether the word before was equal
 
     @property
     def wiping(self) -> bool:
@@ -411,7 +412,7 @@ class SpongeSideTwin:
             self._step(step, rejected)
             if command is not None:
                 self._repeats = 0
-        changes |= goes or wipe or tail_was_due != self._tail_due
+        changes |= goes or wipe or tail_was_due != self._tail_due or self._found is not None
         steady = routed.steady and hash_unit.steady and absorber.steady and not changes
         self._repeating &= wiping
         self._fetched = not (goes or routed.failed is not None)
@@ -426,10 +427,11 @@ class SpongeSideTwin:
         if routed.wrote is not None:
             address, written = routed.wrote
             self.memory[address] = written
-        if routed.equal is not None:
-            self.differs |= not routed.equal
-            self.agrees &= routed.equal
+        if self._found is not None:
+            self.differs |= not self._found
+            self.agrees &= self._found
             self.compared += 1
+        self._found = routed.equal
         self._clearing = max(0, self._clearing - 1)
         if wipe:
             self._forget()

@@ -73,9 +73,7 @@ class LargeBench:
                     self.written.append(word)
                 reads = use and not write
                 context.set(dut.read_data, self.words.pop(0) if reads else 0x5A5A5A5A)
-                if hinted and self.hints:
-                    self.hints.pop(0)
-                context.set(dut.hint, self.hints[0] if self.hints else 0)
+                context.set(dut.hint, self.hints.pop(0) if hinted and self.hints else 0)
                 # The block RAM does not say what is read where it is being written.
                 assert not (self.reads and ports[2] and ports[0] == ports[1])
                 context.set(dut.table_word, table[constant])

@@ -44,10 +44,9 @@ def decoded(number, encodings):
             async def cycle(data=data):
                 nonlocal position
                 context.set(dut.bytes.payload, data[min(position, len(data) - 1)])
-                hint = context.get(dut.hint)
                 position += context.get(dut.bytes.ready)
                 await context.tick()
-                return hint
+                return context.get(dut.hint)
 
             for row in range(p.k):
                 context.set(dut.row, 1)
@@ -63,6 +62,7 @@ def decoded(number, encodings):
                 await cycle()
                 resting += 1
             context.set(dut.rest, 0)
+            await cycle()
             found.append((hints, bool(context.get(dut.refuses)), resting))
 
     simulator.add_testbench(bench)

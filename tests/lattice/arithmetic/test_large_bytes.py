@@ -65,11 +65,10 @@ class Bench:
         if use and write:
             self.words.append(context.get(dut.write_data))
         found = self.words.pop(0) if use and not write else 0x5A5A5A5A
-        if context.get(dut.hint_step) and self.hints:
-            self.hints.pop(0)
+        hint = self.hints.pop(0) if context.get(dut.hint_step) and self.hints else 0
         await context.tick()
         context.set(dut.read_data, found)
-        context.set(dut.hint, self.hints[0] if self.hints else 0)
+        context.set(dut.hint, hint)
 
     async def begin(self, context, form, width, *, unpacks):
         dut = self.rig.dut
@@ -87,7 +86,6 @@ class Bench:
         dut = self.rig.dut
         self.words, self.hints = [], list(hints)
         await self.begin(context, form, width, unpacks=0)
-        context.set(dut.hint, self.hints[0] if self.hints else 0)
         for x in numbers:
             context.set(dut.r, x)
             context.set(dut.put, 1)

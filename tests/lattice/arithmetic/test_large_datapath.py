@@ -159,7 +159,6 @@ def test_a_row_of_a_verification():
         await bench.step(context, LargeStep(LargeKind.INVERSE, 2))
         await bench.step(context, LargeStep(LargeKind.LAST, 2))
         bench.hints = list(hints)
-        context.set(bench.dut.hint, hints[0])
         await bench.step(context, LargeStep(LargeKind.PACK, 2, form=PackedForm.HIGH, width=6))
         assert bench.written == as_words(ml_dsa.pack(w1, 6))
         assert canonical(bench.read(context, 2)) == w, "packing writes no polynomial"

@@ -61,7 +61,6 @@ def test_a_signature_is_verified(p, verify_only):
             await step(context, LargeStep(LargeKind.INVERSE, row_of))
             await step(context, LargeStep(LargeKind.LAST, row_of))
             bench.hints = list(hints[row])
-            context.set(bench.dut.hint, bench.hints[0])
             high = LargeStep(LargeKind.PACK, row_of, form=PackedForm.HIGH, width=p.w1_bits)
             await step(context, high)
         assert not context.get(bench.dut.exceeds)

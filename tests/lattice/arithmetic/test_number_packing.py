@@ -63,7 +63,7 @@ def test_numbers_become_words(width, phase):
                 context.set(dut.put, 0)
                 for _ in range(interval(width) - 1):
                     await tick()
-            for _ in range(2):
+            for _ in range(3):
                 await tick()
             assert words == as_words(pack(numbers, width))
 
