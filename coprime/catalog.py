@@ -139,7 +139,7 @@ SUITE_ENGINES = EnginesParameter(
         *(
             name
             for name, family in FAMILIES.items()
-            if all(one.name != MODULUS for one in family.parameters)
+            if all(parameter.name != MODULUS for parameter in family.parameters)
         ),
         *CALL_FAMILIES,
     ),
@@ -250,7 +250,9 @@ def choose_suite(
                 engines.append(family.choose(own))
                 continue
             held = (lengths or {}).get(core)
-            others = [one for one in FAMILIES.values() if not _has_fixed_modulus(one)]
+            others = [
+                candidate for candidate in FAMILIES.values() if not _has_fixed_modulus(candidate)
+            ]
             engine = family.choose(own, held, option=f"{option}{name}.", others=others)
             engine.design  # noqa: B018  # its parameters may not go together
             engines.append(engine)
@@ -288,7 +290,7 @@ def _suitable(name: str) -> Family | CallFamily:
 
 
 def _has_fixed_modulus(family: Family) -> bool:
-    return any(one.name == MODULUS for one in family.parameters)
+    return any(parameter.name == MODULUS for parameter in family.parameters)
 
 
 @contextmanager
@@ -315,7 +317,7 @@ def draws_random(choice: Choice | CallChoice) -> bool:
 def takes_random(choice: AnyDesign, paddings: Collection[Padding] = ()) -> bool:
     """Whether an accelerator with these paddings takes random bytes."""
     if isinstance(choice, SuiteChoice):
-        return any(takes_random(one, paddings) for one in choice.engines)
+        return any(takes_random(engine, paddings) for engine in choice.engines)
     return not isinstance(choice, ClusterChoice) and (bool(paddings) or draws_random(choice))
 
 
@@ -394,8 +396,8 @@ def settings_for(name: str, settings: Settings, command: "Command") -> dict[str,
     setting, value = command.operation.setting or (command.name.lower(), "1")
     others = dict(command.operation.settings)
     if _can_have(family, setting, others):
-        known = {one.name: one for one in family.settings}
-        needed = {setting: value, **{one: others[one] for one in others if one in known}}
+        known = {allowed.name: allowed for allowed in family.settings}
+        needed = {setting: value, **{key: others[key] for key in others if key in known}}
         for name, wanted in needed.items():
             parameter, given = known[name], settings.get(name, wanted)
             assert isinstance(parameter, Parameter | ChoiceParameter)
@@ -403,17 +405,21 @@ def settings_for(name: str, settings: Settings, command: "Command") -> dict[str,
                 raise ValueError(f"{command.name} needs {name}={wanted}, and {name} is {given}")
         return {**needed, **settings}
     if command.operation.setting is not None:
-        able = [one.name for one in FAMILIES.values() if _can_have(one, setting, others)]
+        able = [
+            candidate.name
+            for candidate in FAMILIES.values()
+            if _can_have(candidate, setting, others)
+        ]
         raise ValueError(f"{family.name} cannot have {command.name}; {', '.join(able)} can")
     return settings
 
 
 def _can_have(family: Family, setting: str, others: Mapping[str, str]) -> bool:
     """Whether it has this parameter, and each of the others, or for it no value but the default."""
-    known = {one.name for one in family.settings}
+    known = {parameter.name for parameter in family.settings}
     usual = CurveSettings()
-    missing = (one for one in others if one not in known)
-    return setting in known and all(getattr(usual, one) == others[one] for one in missing)
+    missing = (name for name in others if name not in known)
+    return setting in known and all(getattr(usual, name) == others[name] for name in missing)
 
 
 def family_named(name: str) -> Family:

@@ -21,7 +21,7 @@ class CoprimeError(Exception):
 
 def hint(name: str, known: Iterable[str], all_of_them: str = "there are") -> str:
     """What to write in place of an unknown name: the nearest one, in any case, or all."""
-    plain = {one.lower(): one for one in known}
+    plain = {choice.lower(): choice for choice in known}
     for near in difflib.get_close_matches(name.lower(), plain, n=1):
         return f"did you mean {plain[near]}?"
     return f"{all_of_them}: {', '.join(plain.values()) or 'none'}"

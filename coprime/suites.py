@@ -37,7 +37,7 @@ class SuiteChoice:
     @property
     def names(self) -> tuple[str, ...]:
         """A name for each: as `engine_names`."""
-        return engine_names([one.family.name for one in self.engines])
+        return engine_names([engine.family.name for engine in self.engines])
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ class SuiteChoice:
     @property
     def values(self) -> Mapping[str, int | str]:
         """Every parameter: ENGINES, and those of each engine, with its name."""
-        own = "+".join(one.family.name for one in self.engines)
+        own = "+".join(engine.family.name for engine in self.engines)
         return {
             ENGINES: own,
             **{

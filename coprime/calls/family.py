@@ -58,12 +58,18 @@ class CallFamily:
         self.check(settings)
         given = texts(settings)
         values = {
-            one.name: one.parse(given[one.name]) if one.name in given else one.default
-            for one in self.parameters
+            parameter.name: parameter.parse(given[parameter.name])
+            if parameter.name in given
+            else parameter.default
+            for parameter in self.parameters
         }
-        for one in self.parameters:
-            if isinstance(one, ChoiceParameter) and one.sparse and values[one.name] == one.default:
-                del values[one.name]
+        for parameter in self.parameters:
+            if (
+                isinstance(parameter, ChoiceParameter)
+                and parameter.sparse
+                and values[parameter.name] == parameter.default
+            ):
+                del values[parameter.name]
         cores = CORES.parse(given.get(CORES.name, str(CORES.default)))
         if cores != CORES.default:
             values[CORES.name] = cores

@@ -202,12 +202,12 @@ class EngineInterface:
     @cached_property
     def slot(self) -> Mapping[str, Slot]:
         """The slots by name."""
-        return {one.name: one for one in self.slots}
+        return {slot.name: slot for slot in self.slots}
 
     @cached_property
     def call(self) -> Mapping[str, Call]:
         """The calls by name."""
-        return {one.name: one for one in self.calls}
+        return {call.name: call for call in self.calls}
 
     def length(self, call: Call, name: str, parameter_set: str, values: Values) -> int:
         """Bytes of a call's output: of its slot, of the call, or as a slot in `values` says."""
@@ -216,7 +216,7 @@ class EngineInterface:
             return slot.length(self.parameter_sets.index(parameter_set))
         if name in call.sizes:
             return call.sizes[name]
-        number = next(one.name for one in self.slots if one.number_of == name)
+        number = next(candidate.name for candidate in self.slots if candidate.number_of == name)
         return int.from_bytes(values[number], "little")
 
     def named(self, name: str) -> Call:
@@ -242,7 +242,7 @@ class EngineInterface:
 
     def calls_of(self, parameter_set: str) -> list[Call]:
         """The calls that a parameter set has."""
-        return [one for one in self.calls if parameter_set in self.sets_of(one)]
+        return [call for call in self.calls if parameter_set in self.sets_of(call)]
 
     def check_set(self, call: Call, parameter_set: str) -> None:
         """ValueError, with all that it has, if a call has no such parameter set."""
@@ -290,12 +290,12 @@ class EngineInterface:
     @property
     def draws(self) -> bool:
         """Whether a call takes random bytes."""
-        return any(one.optional for one in self.calls)
+        return any(call.optional for call in self.calls)
 
     @property
     def slot_bits(self) -> int:
         """Width of a slot's number."""
-        return max(1, max(one.number for one in self.slots).bit_length())
+        return max(1, max(slot.number for slot in self.slots).bit_length())
 
     @property
     def set_bits(self) -> int:
@@ -305,7 +305,7 @@ class EngineInterface:
     @property
     def index_bits(self) -> int:
         """Width of the number of a word in a slot that is not streamed."""
-        longest = max(max(one.lengths) for one in self.slots)
+        longest = max(max(slot.lengths) for slot in self.slots)
         return max(1, (-(-longest // WORD_BYTES) - 1).bit_length())
 
 

@@ -54,7 +54,7 @@ class CallSignature(wiring.Signature):
     """The engine's ports as described above, seen from the engine."""
 
     def __init__(self, interface: EngineInterface):
-        numbers = max(one.number for one in interface.slots) + 1
+        numbers = max(slot.number for slot in interface.slots) + 1
         ports = {
             "load": In(stream.Signature(load_layout(interface))),
             "output": Out(stream.Signature(WORD)),

@@ -233,7 +233,7 @@ def run_entropy(options: argparse.Namespace) -> int:
     else:
         print_table([(name, f"{value:.6f}") for name, value in found.estimates.items()])
         print(f"at most {found.entropy:.6f} bits of min-entropy a sample. Not shown:")
-        print(*(f"- {one}" for one in found.missing), sep="\n")
+        print(*(f"- {missing}" for missing in found.missing), sep="\n")
     return 0
 
 
@@ -278,7 +278,9 @@ def _run_restarts(options: argparse.Namespace, data: bytes) -> int:
         return 0 if found.is_valid else FAILED
     for name, each in (("rows", found.rows), ("columns", found.columns)):
         if found.is_sane:
-            print_table([(f"{name}: {one}", f"{value:.6f}") for one, value in each.items()])
+            print_table(
+                [(f"{name}: {estimator}", f"{value:.6f}") for estimator, value in each.items()]
+            )
     verdict = "at most" if found.is_sane else "over"
     print(f"most of one value in a row or a column: {found.most}, {verdict} {found.cutoff}")
     if found.is_valid:
@@ -389,10 +391,10 @@ def run_schedule(options: argparse.Namespace) -> int:
     assert isinstance(design, EngineDesign), "families that have a theorem have lanes"
     lengths = kind.lengths(design)
     digits = list(lengths) if options.digits is None else options.digits
-    for one in digits:
-        if one not in lengths:
+    for digit in digits:
+        if digit not in lengths:
             limits = f"{lengths[0]}..{lengths[-1]}"
-            raise ValueError(f"--digits must be in {limits} with these -p, not {one}")
+            raise ValueError(f"--digits must be in {limits} with these -p, not {digit}")
     with progress(f"proving the schedule of {options.family}"):
         try:
             proof = prove_schedule(kind(design), digits)
@@ -439,7 +441,7 @@ def _subject(options: argparse.Namespace) -> NumberSubject:
     else:
         command = own.private[0] if own.private else own.powers[0]
     if command not in own.required:
-        known = ", ".join(one.name for one in sorted(own.required))
+        known = ", ".join(possible.name for possible in sorted(own.required))
         raise ValueError(f"{engine.family.name} has no {command.name}; it has {known}")
     bits = own.fixed_modulus.bit_length() if own.fixed_modulus else options.bits
     lengths = random_lengths(command, bits)

@@ -12,21 +12,30 @@ from .output import print_json
 def run(options: argparse.Namespace) -> None:
     """Print what the cache keeps."""
     folder, limit, kept = cache_folder(), cache_limit(), kept_in_cache()
-    total = sum(one.bytes for one in kept)
+    total = sum(entries.bytes for entries in kept)
     if options.json:
         kinds = [
-            one.__dict__
-            | {"oldest_use": _time(one.oldest_use), "newest_use": _time(one.newest_use)}
-            for one in kept
+            entries.__dict__
+            | {"oldest_use": _time(entries.oldest_use), "newest_use": _time(entries.newest_use)}
+            for entries in kept
         ]
         print_json({"folder": str(folder), "bytes": total, "limit": limit, "kinds": kinds})
         return
-    for one in kept:
+    for entries in kept:
         used = (
-            "" if one.newest_use is None else f"used {_day(one.oldest_use)}..{_day(one.newest_use)}"
+            ""
+            if entries.newest_use is None
+            else f"used {_day(entries.oldest_use)}..{_day(entries.newest_use)}"
         )
-        summary = KINDS[one.kind].summary if one.kind in KINDS else "of another version of Coprime"
-        print(f"{one.kind:<12} {one.entries:>6} {_size(one.bytes):>10}  {used:<28}  {summary}")
+        summary = (
+            KINDS[entries.kind].summary
+            if entries.kind in KINDS
+            else "of another version of Coprime"
+        )
+        print(
+            f"{entries.kind:<12} {entries.entries:>6} {_size(entries.bytes):>10}"
+            f"  {used:<28}  {summary}"
+        )
     most = "without a limit" if limit is None else f"of at most {_size(limit)}"
     print(f"{_size(total)} {most} in {folder}")
 
@@ -36,7 +45,7 @@ def run_clear(options: argparse.Namespace) -> None:
 
     Raises ValueError for a kind that there is not.
     """
-    there = [one.kind for one in kept_in_cache()]
+    there = [kept.kind for kept in kept_in_cache()]
     for kind in options.kinds:
         if kind not in KINDS and kind not in there:
             raise ValueError(f"the cache has no kind {kind!r}; there are: {', '.join(KINDS)}")

@@ -66,7 +66,7 @@ def _subject(options: argparse.Namespace) -> x509.Name:
 def _certificate(path: Path) -> bytes:
     """The certificate in a file, in DER. ValueError if it holds none."""
     data = path.read_bytes()
-    found = [one.content for one in pem.blocks(data) if one.label == certificates.CERTIFICATE]
+    found = [block.content for block in pem.blocks(data) if block.label == certificates.CERTIFICATE]
     der = found[0] if found else data
     try:
         x509.load_der_x509_certificate(der)

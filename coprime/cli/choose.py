@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> None:
             wanted[operation] = calls[operation] or [options.bits]
             continue
         its = curves[operation]
-        wanted[operation.name] = [one.p.bit_length() for one in its] or [options.bits]
+        wanted[operation.name] = [curve.p.bit_length() for curve in its] or [options.bits]
         if its:
             points = _on_curves(points, operation, its, able)
     best = choose(
@@ -97,12 +97,15 @@ def _calls(options: argparse.Namespace) -> dict[str, list[Size]]:
         if has_sets and not options.set:
             known = ", ".join(own.parameter_sets)
             raise ValueError(f"name the parameter set of {name}: --set, with one of {known}")
-        for one in options.set if has_sets else ():
-            own.set_number(one)
+        for parameter_set in options.set if has_sets else ():
+            own.set_number(parameter_set)
         streamed = own.has_stream(own.call[name])
         sizes[name] = list(options.set) if has_sets else [] if streamed else [0]
-    if options.set and not any(isinstance(one, str) for its in sizes.values() for one in its):
-        names = " or ".join(one if isinstance(one, str) else one.name for one in options.operation)
+    if options.set and not any(isinstance(size, str) for its in sizes.values() for size in its):
+        names = " or ".join(
+            operation if isinstance(operation, str) else operation.name
+            for operation in options.operation
+        )
         raise ValueError(f"{names} has no parameter sets: leave --set out")
     return sizes
 
@@ -127,13 +130,19 @@ def _curves(
     ]
     for name in names:
         if not any(name == curve.name for its in curves.values() for curve in its):
-            able = [one.name for one in Command if one.operation.computes and _has(one, name)]
+            able = [
+                command.name
+                for command in Command
+                if command.operation.computes and _has(command, name)
+            ]
             what = " or ".join([*(command.name for command in curves), *calls])
             raise ValueError(
                 f"{what} does not use the curve {name}; operations on it are {', '.join(able)}"
             )
     if of_bits and options.bits is None:
-        has_curve = all(one not in calls and curves_of(Command[one]) for one in of_bits)
+        has_curve = all(
+            operation not in calls and curves_of(Command[operation]) for operation in of_bits
+        )
         curve = " or --curve" if has_curve else ""
         raise ValueError(f"name the length of {' and '.join(of_bits)}: --bits{curve}")
     if options.bits is not None and not of_bits:

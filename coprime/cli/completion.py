@@ -80,13 +80,19 @@ def _words(name: str, words: Iterable[str], *, files: bool = False) -> Completio
 def _parameters() -> Completion:
     """The parameters of the family that the command line names, each with its equals sign."""
     cores = ["engine", *(parameter.name for parameter in CLUSTER_PARAMETERS)]
-    names = {family.name: [one.name for one in family.settings] for family in FAMILIES.values()}
-    names[CLUSTER] = [*cores, *dict.fromkeys(name for one in names.values() for name in one)]
+    names = {
+        family.name: [setting.name for setting in family.settings] for family in FAMILIES.values()
+    }
+    names[CLUSTER] = [
+        *cores,
+        *dict.fromkeys(name for settings in names.values() for name in settings),
+    ]
     names |= {
-        family.name: [one.name for one in family.settings] for family in CALL_FAMILIES.values()
+        family.name: [setting.name for setting in family.settings]
+        for family in CALL_FAMILIES.values()
     }
     names[SUITE] = [SUITE_ENGINES.name]
-    cases = {name: " ".join(f"{one}=" for one in own) for name, own in names.items()}
+    cases = {name: " ".join(f"{setting}=" for setting in own) for name, own in names.items()}
     function = "_coprime_parameters"
     bash = [
         'case "${COMP_WORDS[2]}" in',

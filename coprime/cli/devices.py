@@ -46,7 +46,7 @@ class Simulated:
     @property
     def name(self) -> str:
         """As --device has it."""
-        settings = [f",{one}={value}" for one, value in self.settings.items()]
+        settings = [f",{setting}={value}" for setting, value in self.settings.items()]
         return f"sim:{self.family}{''.join(settings)}"
 
     @property
@@ -196,11 +196,13 @@ def default_with(command: "Command") -> str:
 
 def calls_default_with(call: str) -> Simulated:
     """The default device of an engine of byte strings that has the call."""
-    defaults = (Simulated.parse(one.removeprefix("sim:"), calls=True) for one in _CALL_DEFAULTS)
+    defaults = (
+        Simulated.parse(default.removeprefix("sim:"), calls=True) for default in _CALL_DEFAULTS
+    )
     return next(
-        one
-        for one in defaults
-        if call in choose_calls(one.family, one.settings).design.interface.call
+        default
+        for default in defaults
+        if call in choose_calls(default.family, default.settings).design.interface.call
     )
 
 

@@ -25,7 +25,7 @@ from .options import open_input
 from .output import deliver, print_json
 from .validity import report_validity
 
-_SIGNING = [name for name, one in keys.CURVES.items() if not isinstance(one, MontgomeryCurve)]
+_SIGNING = [name for name, curve in keys.CURVES.items() if not isinstance(curve, MontgomeryCurve)]
 _OF_ECDSA, _OF_EDDSA = ("hash", "digest", "format", "low_s", "nonce"), ("prehash", "context")
 """Options of one kind of signatures."""
 

@@ -21,7 +21,7 @@ from .key_files import check_output
 from .open_devices import check_device, open_both, open_calls, open_device
 from .output import print_json, write_output
 
-GROUPS = {one.name.lower().replace("mlkem", "-mlkem"): one for one in hybrid.GROUPS.values()}
+GROUPS = {group.name.lower().replace("mlkem", "-mlkem"): group for group in hybrid.GROUPS.values()}
 """The group of each command."""
 
 
@@ -99,7 +99,7 @@ def _open(
     """
     group = GROUPS[options.command]
     curve = group.curve
-    check = partial(ml_kem.check_engine, one=group.set, secret=["key"] if secret else [])
+    check = partial(ml_kem.check_engine, key_set=group.set, secret=["key"] if secret else [])
     suite = isinstance(options.device, Simulated) and options.device.is_suite
     if options.device == options.curve_device or (suite and options.curve_device is None):
         with open_both(options.device, call, check, curve, curve.command) as both:

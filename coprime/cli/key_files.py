@@ -118,7 +118,9 @@ def load_key(
 def _check_standard_input(options: argparse.Namespace) -> None:
     """ValueError unless one option at most has standard input."""
     named = {"--key": "key", "--peer": "peer", "--in": "source"}
-    given = [one for one, name in named.items() if str(getattr(options, name, "")) == STANDARD]
+    given = [
+        option for option, name in named.items() if str(getattr(options, name, "")) == STANDARD
+    ]
     if len(given) > 1:
         raise ValueError(
             f"{given[0]} and {given[1]} are both standard input: name a file for one of them"

@@ -25,7 +25,7 @@ _NOT_INHERITED = {"name", "paper", "summary", "parameters"}
 
 def run(options: argparse.Namespace) -> None:
     """Print the families."""
-    records = [one for one in _records() if options.family in (None, one["name"])]
+    records = [record for record in _records() if options.family in (None, record["name"])]
     if options.json:
         print_json(records)
         return
@@ -106,10 +106,12 @@ def _call_records() -> list[dict[str, Any]]:
             "paper": family.paper,
             "summary": family.summary,
             "parameters": [_parameter(parameter) for parameter in family.settings],
-            "operations": [call.name for one in interfaces for call in one.calls],
-            "parameter_sets": [name for one in interfaces for name in one.parameter_sets if name],
-            "slots": [_slot(slot) for one in interfaces for slot in one.slots],
-            "constant_time": all(one.constant_time for one in interfaces),
+            "operations": [call.name for interface in interfaces for call in interface.calls],
+            "parameter_sets": [
+                name for interface in interfaces for name in interface.parameter_sets if name
+            ],
+            "slots": [_slot(slot) for interface in interfaces for slot in interface.slots],
+            "constant_time": all(interface.constant_time for interface in interfaces),
         }
         for family in CALL_FAMILIES.values()
         for interfaces in [family.interfaces]

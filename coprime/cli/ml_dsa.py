@@ -26,18 +26,18 @@ from .validity import report_validity
 def run_keygen(options: argparse.Namespace) -> None:
     """Make a key pair."""
     check_new_files(options.output, options.public)
-    one, form = ML_DSA[options.set], keys.KeyForm(options.form)
+    key_set, form = ML_DSA[options.set], keys.KeyForm(options.form)
     secret = new_passphrase(options)
     read = [] if form is keys.KeyForm.SEED else ["sk"]
-    with _open(options, ml_dsa.KEY_PAIR, one, read) as accelerator:
-        key, public = ml_dsa.generate(accelerator, one, form)
+    with _open(options, ml_dsa.KEY_PAIR, key_set, read) as accelerator:
+        key, public = ml_dsa.generate(accelerator, key_set, form)
     if options.public is not None:
         create_file(options.public, public.encode(_encoding(options)))
     create_file(options.output, key.encode(secret, _encoding(options)), secret=True)
     if options.json:
         print_json(
             {
-                "set": one.name,
+                "set": key_set.name,
                 "form": form.value,
                 "encrypted": secret is not None,
                 "output": str(options.output),
@@ -151,10 +151,12 @@ def _message(options: argparse.Namespace) -> "Iterator[ml_dsa.Message]":
     yield mu
 
 
-def _record(options: argparse.Namespace, one: KeySet, framing: ml_dsa.Framing) -> dict[str, object]:
+def _record(
+    options: argparse.Namespace, key_set: KeySet, framing: ml_dsa.Framing
+) -> dict[str, object]:
     """What --json says of a signature."""
     of = {"context": framing.context.hex(), "hash": framing.prehash}
-    return {"set": one.name, "mu": options.mu, **({} if options.mu else of)}
+    return {"set": key_set.name, "mu": options.mu, **({} if options.mu else of)}
 
 
 def _encoding(options: argparse.Namespace) -> Encoding:
@@ -166,10 +168,10 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> keys.LatticeP
 
 
 def _open(
-    options: argparse.Namespace, call: str, one: KeySet, read: Collection[str]
+    options: argparse.Namespace, call: str, key_set: KeySet, read: Collection[str]
 ) -> AbstractContextManager[CallAccelerator]:
     """The device of --device, whose engine has the call and the parameter set, and from which these
     secrets can be read.
     """
-    check = partial(ml_dsa.check_engine, one=one, secret=read)
+    check = partial(ml_dsa.check_engine, key_set=key_set, secret=read)
     return open_calls(options.device, call, check)

@@ -22,18 +22,18 @@ from .output import deliver, print_json, write_output
 def run_keygen(options: argparse.Namespace) -> None:
     """Make a key pair."""
     check_new_files(options.output, options.public)
-    one, form = ML_KEM[options.set], keys.KeyForm(options.form)
+    key_set, form = ML_KEM[options.set], keys.KeyForm(options.form)
     secret = new_passphrase(options)
     read = [] if form is keys.KeyForm.SEED else ["dk"]
-    with _open(options, ml_kem.KEY_PAIR, one, read) as accelerator:
-        key, public = ml_kem.generate(accelerator, one, form)
+    with _open(options, ml_kem.KEY_PAIR, key_set, read) as accelerator:
+        key, public = ml_kem.generate(accelerator, key_set, form)
     if options.public is not None:
         create_file(options.public, public.encode(_encoding(options)))
     create_file(options.output, key.encode(secret, _encoding(options)), secret=True)
     if options.json:
         print_json(
             {
-                "set": one.name,
+                "set": key_set.name,
                 "form": form.value,
                 "encrypted": secret is not None,
                 "output": str(options.output),
@@ -99,10 +99,10 @@ def _parse_private(data: bytes, passphrase: str | bytes | None) -> keys.LatticeP
 
 
 def _open(
-    options: argparse.Namespace, call: str, one: KeySet, read: Collection[str]
+    options: argparse.Namespace, call: str, key_set: KeySet, read: Collection[str]
 ) -> AbstractContextManager[CallAccelerator]:
     """The device of --device, whose engine has the call and the parameter set, and from which these
     secrets can be read.
     """
-    check = partial(ml_kem.check_engine, one=one, secret=read)
+    check = partial(ml_kem.check_engine, key_set=key_set, secret=read)
     return open_calls(options.device, call, check)

@@ -236,12 +236,18 @@ def _suite_for(
     ValueError if none has, or cannot hold the key.
     """
     choice = choose_suite(named.settings)
-    numbers = {k: one for k, one in enumerate(choice.engines) if isinstance(one, Choice)}
+    numbers = {k: engine for k, engine in enumerate(choice.engines) if isinstance(engine, Choice)}
     if not numbers:
         raise ValueError(f"{named.name} has no engine of numbers: add one, such as compact")
-    able = [k for k, one in numbers.items() if command in (None, *one.design.capabilities.commands)]
+    able = [
+        k
+        for k, engine in numbers.items()
+        if command in (None, *engine.design.capabilities.commands)
+    ]
     if not able:
-        every = [each for one in numbers.values() for each in one.design.capabilities.commands]
+        every = [
+            each for engine in numbers.values() for each in engine.design.capabilities.commands
+        ]
         _check_command(named.name, command, every)
     lengths = {able[0]: key.lengths}
     choice = choose_suite(named.settings, lengths, option=f"sim:{named.family},")
@@ -291,8 +297,8 @@ def _source_of(device: Device) -> AcceleratorSource:
     """The random source, which of several cores only those know that draw."""
     capabilities = device.read32(registers.CAPABILITIES.address)
     many = registers.CAPABILITIES["CORES"].of(capabilities)
-    every = [AcceleratorSource(one) for one in (Cores(device).cores if many else [device])]
-    return next((one for one in every if one.kind is RandomSource.TRNG), every[0])
+    every = [AcceleratorSource(core) for core in (Cores(device).cores if many else [device])]
+    return next((source for source in every if source.kind is RandomSource.TRNG), every[0])
 
 
 # --- Devices ------------------------------------------------------------------------------------

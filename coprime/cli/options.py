@@ -279,7 +279,7 @@ def add_bus(parser: Parser) -> None:
     """Add --bus, the bus of the accelerator or the cluster."""
     default = Bus.AXI4_LITE.value
     parser.choice(
-        "--bus", [one.value for one in Bus], f"bus of the accelerator ({default})", default
+        "--bus", [bus.value for bus in Bus], f"bus of the accelerator ({default})", default
     )
 
 
@@ -382,7 +382,7 @@ def families_for_one_modulus() -> list[str]:
     return [
         name
         for name, family in FAMILIES.items()
-        if any(one.name == MODULUS for one in family.parameters)
+        if any(parameter.name == MODULUS for parameter in family.parameters)
     ]
 
 

@@ -107,7 +107,7 @@ def print_table(rows: Sequence[tuple[str, object]]) -> None:
 def _text(value: object) -> str:
     """A value as a reader wants it: counts by their names, and names one after the other."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {one}" for name, one in value.items())
+        return ", ".join(f"{name} {item}" for name, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
     return str(value)

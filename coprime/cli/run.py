@@ -196,7 +196,7 @@ def _run_one(
 def _result_rows(done: Run) -> list[tuple[str, str]]:
     """The numbers of the result in hexadecimal digits."""
     first, *others = (f"{value:x}" for value in done.outputs.values())
-    return [("result", first), *(("", one) for one in others)]
+    return [("result", first), *(("", output) for output in others)]
 
 
 def _run_cluster(
@@ -314,7 +314,7 @@ def _numbers(
             modulus=fixed,
             checked=choice.core.design.capabilities.checked,
         )
-    needed = [one.name for one in command.operation.given]
+    needed = [number.name for number in command.operation.given]
     if not needed:
         raise ValueError(f"{command.name} takes --key and --input, or --bits")
     missing = [f"--{name}" for name in needed if raw[name] is None]

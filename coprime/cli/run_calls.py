@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     interface = choice.design.interface
     call = interface.named(options.operation)
     parameter_set = getattr(options, "set", None) or interface.sets_of(call)[0]
-    given = {one.name: getattr(options, place_of(one.name), None) for one in interface.slots}
+    given = {slot.name: getattr(options, place_of(slot.name), None) for slot in interface.slots}
     values = {name: value for name, value in given.items() if value is not None}
     values |= _drawn_streams(options, interface, values)
     for name in values:

@@ -99,25 +99,27 @@ def _calls(options: argparse.Namespace) -> int:
     return 0 if done.right else FAILED
 
 
-def _ml_kem(options: argparse.Namespace, choice: CallChoice, one: str) -> ml_kem.MlKemRun:
+def _ml_kem(options: argparse.Namespace, choice: CallChoice, parameter_set: str) -> ml_kem.MlKemRun:
     """A key pair and its use. ValueError as `check_ml_kem`, and with --alter."""
     if options.alter is not None:
         raise ValueError(f"--alter is for images: add --operation {SECURE_BOOT}")
-    ml_kem.check_ml_kem(choice, one)
+    ml_kem.check_ml_kem(choice, parameter_set)
     announce(choice)
     with progress("simulating") as passed:
         return ml_kem.run_ml_kem(
-            choice, one, seed=options.seed, bus=Bus(options.bus), progress=passed
+            choice, parameter_set, seed=options.seed, bus=Bus(options.bus), progress=passed
         )
 
 
-def _secure_boot(options: argparse.Namespace, choice: CallChoice, one: str) -> secure_boot.BootRun:
+def _secure_boot(
+    options: argparse.Namespace, choice: CallChoice, parameter_set: str
+) -> secure_boot.BootRun:
     """A start with an image. ValueError as `check_secure_boot`."""
-    secure_boot.check_secure_boot(choice, one)
+    secure_boot.check_secure_boot(choice, parameter_set)
     announce(choice)
     with progress("simulating") as passed:
         return secure_boot.run_secure_boot(
-            *(choice, one),
+            *(choice, parameter_set),
             altered=options.alter or secure_boot.ALTERED[0],
             seed=options.seed,
             bus=Bus(options.bus),

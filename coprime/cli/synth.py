@@ -81,7 +81,9 @@ def run(options: argparse.Namespace) -> None:
     ]
     if area.fmax_mhz is not None:
         rows += [("clock", f"{area.fmax_mhz:.1f} MHz"), ("critical path", area.critical_path)]
-    rows += [(f"{one.ns:.2f} ns into", f"{one.component}: {one.end}") for one in area.late_paths]
+    rows += [
+        (f"{path.ns:.2f} ns into", f"{path.component}: {path.end}") for path in area.late_paths
+    ]
     if area.stamped is not None:
         rows += [(f"{count} times", name) for name, count in area.stamped.rectangles.items()]
         rows += [

@@ -208,7 +208,7 @@ def _slot_of(module: TokenModule, slot: int, pin: bytes | None) -> dict[str, Any
     return {
         **state.__dict__,
         "mechanisms": module.mechanisms(slot),
-        "keys": [one.__dict__ for one in keys],
+        "keys": [key.__dict__ for key in keys],
     }
 
 

@@ -175,19 +175,19 @@ class CallAccelerator:
         self._check(call, values, parameter_set)
         outputs = self._readable(call, read)
         self._prepare(parameter_set, forget=forget)
-        given = [self.interface.slot[one] for one in call.takes if one in values]
-        for slot in [one for one in given if not one.streamed]:
+        given = [self.interface.slot[slot_name] for slot_name in call.takes if slot_name in values]
+        for slot in [slot for slot in given if not slot.streamed]:
             self._load(slot, values[slot.name])
         self._raise_errors()
         self.source.prepare()
         self._write(registers.INTERRUPT_STATUS, _DONE)
         self._write(registers.COMMAND, call.code)
-        for slot in [one for one in given if one.streamed]:
+        for slot in [slot for slot in given if slot.streamed]:
             self._send(slot, values[slot.name])
         lengths = {
-            one.name: self.interface.length(call, one.name, parameter_set, values)
-            for one in outputs
-            if one.streamed
+            output.name: self.interface.length(call, output.name, parameter_set, values)
+            for output in outputs
+            if output.streamed
         }
         predicted = self._predicted(call, parameter_set, values)
         return RunningCall(call, outputs, lengths, predicted)
@@ -198,10 +198,10 @@ class CallAccelerator:
         Raises as `call`: EngineError with FAULT, too, if a word of an output has changed since.
         """
         found = {}
-        for slot in [one for one in running.outputs if one.streamed]:
+        for slot in [output for output in running.outputs if output.streamed]:
             found[slot.name] = self._receive(slot, running.lengths[slot.name])
         self._wait()
-        for slot in [one for one in running.outputs if not one.streamed]:
+        for slot in [output for output in running.outputs if not output.streamed]:
             found[slot.name] = self._fetch(slot)
         try:
             self._raise_errors()
@@ -229,7 +229,7 @@ class CallAccelerator:
     def complete(self) -> frozenset[str]:
         """The names of the slots that the engine holds."""
         marks = self._read(registers.COMPLETE)
-        return frozenset(one.name for one in self.interface.slots if marks >> one.number & 1)
+        return frozenset(slot.name for slot in self.interface.slots if marks >> slot.number & 1)
 
     def wipe(self) -> None:
         """Clear all slots; a call that is busy is given up."""
@@ -264,7 +264,7 @@ class CallAccelerator:
                 f" {self.interface.family_number}"
             )
         codes = self._read(registers.COMMANDS) | self._read(registers.COMMANDS_HIGH) << 32
-        missing = [one.name for one in self.interface.calls if not codes >> one.code & 1]
+        missing = [call.name for call in self.interface.calls if not codes >> call.code & 1]
         if missing:
             raise IdentificationError(f"the accelerator has no {', '.join(missing)}")
 
@@ -281,13 +281,13 @@ class CallAccelerator:
     def _readable(self, call: Call, names: Collection[str] | None) -> list[Slot]:
         """The outputs to read; streams are read in any case."""
         slots = [self.interface.slot[name] for name in call.outputs]
-        able = [one for one in slots if one.readable or one.streamed]
+        able = [slot for slot in slots if slot.readable or slot.streamed]
         if names is None:
             return able
         for name in names:
-            if name not in [one.name for one in able]:
+            if name not in [slot.name for slot in able]:
                 raise ValueError(f"{call.name} gives no {name!r} to read")
-        return [one for one in able if one.streamed or one.name in names]
+        return [slot for slot in able if slot.streamed or slot.name in names]
 
     def _predicted(self, call: Call, parameter_set: str, values: Values) -> int | None:
         needed = {name for name in call.takes if name not in call.optional}

@@ -36,7 +36,7 @@ class PaddedAccelerator(Accelerator):
     ):
         super().__init__(device, timeout=timeout, predict=predict)
         found = registers.CAPABILITIES["PADDINGS"].of(self._read(registers.CAPABILITIES))
-        self.paddings = frozenset(one for k, one in enumerate(Padding) if found >> k & 1)
+        self.paddings = frozenset(padding for k, padding in enumerate(Padding) if found >> k & 1)
 
     def encrypt(
         self, message: bytes, scheme: Scheme = Scheme.OAEP, *, label: bytes | None = None

@@ -238,11 +238,11 @@ def recovered(curve: WeierstrassCurve, digest: bytes, signature: Signature, reco
         raise InvalidSignatureError
     y = root if root & 1 == recovery & 1 else -root % curve.p
     inverse, z = pow(r, -1, n), hashed(curve, digest)
-    one = multiple(x, y, s * inverse, **curve.numbers)
+    of_point = multiple(x, y, s * inverse, **curve.numbers)
     if not z:
-        return one
-    other = multiple(*curve.base, -z * inverse, **curve.numbers)
-    found = add(one, other, curve.a, curve.p)
+        return of_point
+    of_base = multiple(*curve.base, -z * inverse, **curve.numbers)
+    found = add(of_point, of_base, curve.a, curve.p)
     if found is None:
         raise InvalidSignatureError
     return found

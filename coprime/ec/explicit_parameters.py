@@ -22,9 +22,9 @@ def match(parameters: der.Element, curves: Iterable[WeierstrassCurve]) -> Weiers
     kind, prime = field.parts()
     if kind.name() != _PRIME_FIELD:
         return None
-    a, b = (int.from_bytes(one.octets()) for one in coefficients.parts()[:2])
+    a, b = (int.from_bytes(part.octets()) for part in coefficients.parts()[:2])
     numbers = {"a": a, "b": b, "p": prime.number(), "n": order.number()}
-    if [one.encoded for one in others] != [der.integer(_COFACTOR)]:
+    if [part.encoded for part in others] != [der.integer(_COFACTOR)]:
         return None
     for curve in curves:
         if curve.numbers == numbers:

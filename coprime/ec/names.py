@@ -26,17 +26,17 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
     "ed448": ("edwards448",),
 }
 """Those of SEC 2, OpenSSL, OpenSSH, RFC 7748 and RFC 8032, as `_plain` has them."""
-_CANONICAL = {other: name for name, others in _ALIASES.items() for other in others}
+_CANONICAL = {alias: name for name, others in _ALIASES.items() for alias in others}
 
 
 def find_curve(name: str, curves: Iterable[AnyNamed]) -> AnyNamed | None:
     """The curve that is called so, in any case, with a dash or without; None if none is."""
-    return {_plain(one.name): one for one in curves}.get(_plain(name))
+    return {_plain(curve.name): curve for curve in curves}.get(_plain(name))
 
 
 def hint_curve(name: str, curves: Iterable[Named]) -> str:
     """What to write in place of a name that is none."""
-    return hint(name, (one.name for one in curves))
+    return hint(name, (curve.name for curve in curves))
 
 
 def _plain(name: str) -> str:

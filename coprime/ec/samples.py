@@ -81,7 +81,7 @@ def curve_for(command: Command, name: str) -> AnyCurve:
 def curve_of_length(command: Command, bits: int) -> AnyCurve:
     """The first curve over a field of so many bits; ValueError if there is none."""
     short = SHORT_CURVES.get(command.operation.encoding.form, ())[:1]
-    lengths = {one.p.bit_length(): one for one in (*reversed(curves_of(command)), *short)}
+    lengths = {curve.p.bit_length(): curve for curve in (*reversed(curves_of(command)), *short)}
     if bits not in lengths:
         known = ", ".join(map(str, sorted(lengths)))
         raise ValueError(f"there is no curve over a field of {bits} bits, but of {known}")

@@ -119,7 +119,10 @@ class WeierstrassCurve:
             raise ValueError(
                 f"a point of {self.name} has {1 + 2 * self.size} bytes, of which the first is 4"
             )
-        x, y = (int.from_bytes(one) for one in (point[1 : 1 + self.size], point[1 + self.size :]))
+        x, y = (
+            int.from_bytes(coordinate)
+            for coordinate in (point[1 : 1 + self.size], point[1 + self.size :])
+        )
         return self.check_point((x, y))
 
     def decode_any_point(self, point: bytes) -> Point:
@@ -149,7 +152,9 @@ class WeierstrassCurve:
 
     def encode_point(self, point: Point) -> bytes:
         """A point as bytes, uncompressed (SEC 1, section 2.3.3)."""
-        return bytes([_UNCOMPRESSED]) + b"".join(one.to_bytes(self.size) for one in point)
+        return bytes([_UNCOMPRESSED]) + b"".join(
+            coordinate.to_bytes(self.size) for coordinate in point
+        )
 
 
 _UNCOMPRESSED = 4
@@ -157,7 +162,7 @@ _UNCOMPRESSED = 4
 
 
 def _curve(name: str, *numbers: str) -> WeierstrassCurve:
-    p, a, b, n, x, y = (int(one, 16) for one in numbers)
+    p, a, b, n, x, y = (int(number, 16) for number in numbers)
     return WeierstrassCurve(name, p, a, b, n, (x, y))
 
 
@@ -278,7 +283,7 @@ CURVES = (
     ),
 )
 """By growing length in each family."""
-CURVES_BY_NAME = {one.name: one for one in CURVES}
+CURVES_BY_NAME = {curve.name: curve for curve in CURVES}
 
 
 def curve_named(name: str) -> WeierstrassCurve:

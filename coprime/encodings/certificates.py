@@ -128,11 +128,11 @@ def _extensions(signer: Signer, *, is_ca: bool) -> Sequence[bytes]:
     ]
     return [
         der.sequence(
-            der.object_identifier(one.oid.dotted_string),
+            der.object_identifier(extension.oid.dotted_string),
             *((der.boolean(True),) if critical else ()),
-            der.octet_string(one.public_bytes()),
+            der.octet_string(extension.public_bytes()),
         )
-        for one, critical in found
+        for extension, critical in found
     ]
 
 

@@ -181,12 +181,12 @@ def _decrypt_pbes2(parameters: der.Element, data: bytes, secret: bytes) -> bytes
 def _derive_pbkdf2(parameters: list[der.Element], secret: bytes, size: int) -> bytes:
     salt, rounds, *others = parameters
     prf = "sha1"
-    for one in others:
-        if one.tag == der.INTEGER:
-            if one.number() != size:
+    for part in others:
+        if part.tag == der.INTEGER:
+            if part.number() != size:
                 raise ValueError("the key is not as long as its cipher needs it")
         else:
-            named = one.parts()[0].name()
+            named = part.parts()[0].name()
             if named not in _PRFS:
                 raise _unknown(named)
             prf = _PRFS[named]
@@ -196,7 +196,7 @@ def _derive_pbkdf2(parameters: list[der.Element], secret: bytes, size: int) -> b
 
 def _derive_scrypt(parameters: list[der.Element], secret: bytes, size: int) -> bytes:
     salt, *costs = parameters
-    n, r, p = (one.number() for one in costs[:3])
+    n, r, p = (cost.number() for cost in costs[:3])
     memory = 128 * n * r
     if memory > _MOST_MEMORY or memory * p > 16 * _MOST_MEMORY:
         raise KeyFileError(
@@ -229,7 +229,7 @@ def _derive_pkcs12(secret: bytes, salt: bytes, rounds: int, purpose: int, size: 
         found += a
         b = int.from_bytes((a * (v // u + 1))[:v]) + 1
         blocks = (i[start : start + v] for start in range(0, len(i), v))
-        i = b"".join(((int.from_bytes(one) + b) % (1 << 8 * v)).to_bytes(v) for one in blocks)
+        i = b"".join(((int.from_bytes(block) + b) % (1 << 8 * v)).to_bytes(v) for block in blocks)
     return found[:size]
 
 

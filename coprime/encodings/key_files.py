@@ -54,7 +54,7 @@ def read_public(data: bytes) -> PublicKeyInfo | None:
         return openssh.read_line(data)
     if not pem.is_pem(data):
         return key_info.read_public(data)
-    block = next((one for one in pem.blocks(data) if one.label in _PUBLIC), None)
+    block = next((candidate for candidate in pem.blocks(data) if candidate.label in _PUBLIC), None)
     return None if block is None else key_info.read_public(block.content)
 
 

@@ -119,7 +119,7 @@ class EcPrivateKey:
         version, key, *others = fields
         if version.number() != 1:
             raise ValueError("the version of an ECPrivateKey is 1")
-        tagged = {one.tag: one for one in others}
+        tagged = {part.tag: part for part in others}
         if not tagged.keys() <= {der.context(_CURVE), der.context(_PUBLIC_KEY)}:
             raise ValueError("an ECPrivateKey has fields that are not known")
         curve = tagged.get(der.context(_CURVE))
@@ -135,7 +135,7 @@ def read_private(data: bytes) -> PrivateKeyInfo | EncryptedKeyInfo | None:
     """A private key in DER: PKCS #8, encrypted or not, PKCS #1 or SEC 1; None for anything else."""
     try:
         fields = der.read(data).parts()
-        tags = [one.tag for one in fields]
+        tags = [part.tag for part in fields]
         if tags == [der.SEQUENCE, der.OCTET_STRING]:
             return EncryptedKeyInfo(fields[0], fields[1].octets())
         if tags[:3] == [der.INTEGER, der.SEQUENCE, der.OCTET_STRING]:
@@ -155,7 +155,7 @@ def _of_pkcs8(fields: list[der.Element]) -> PrivateKeyInfo:
     version, identifier, key, *others = fields
     if version.number() > 1:
         raise ValueError("the version of a private key is 0 or 1")
-    tagged = {one.tag: one for one in others}
+    tagged = {part.tag: part for part in others}
     attributes, public = der.context(0), der.implicit_context(_PUBLIC_KEY)
     if not tagged.keys() <= {attributes, public}:
         raise ValueError("a private key has fields that are not known")
@@ -176,7 +176,7 @@ def read_public(data: bytes) -> PublicKeyInfo | None:
     """
     try:
         fields = der.read(data).parts()
-        tags = [one.tag for one in fields]
+        tags = [part.tag for part in fields]
         if tags == [der.INTEGER, der.INTEGER]:
             return PublicKeyInfo(RSA, NULL, data)
         if tags == [der.SEQUENCE, der.SEQUENCE, der.BIT_STRING]:
@@ -196,6 +196,6 @@ def _of_certificate(fields: list[der.Element]) -> list[der.Element]:
     if fields and fields[0].tag == der.context(0):  # the version
         del fields[0]
     before, key = fields[: len(_BEFORE_KEY)], fields[len(_BEFORE_KEY) :]
-    if [one.tag for one in before] != _BEFORE_KEY or not key:
+    if [part.tag for part in before] != _BEFORE_KEY or not key:
         raise ValueError("it is no certificate")
     return key[0].parts()

@@ -26,7 +26,7 @@ def call_sheet(
         values={
             "interface": own,
             "has_sets": len(own.parameter_sets) > 1,
-            "has_streams": any(one.streamed for one in own.slots),
+            "has_streams": any(slot.streamed for slot in own.slots),
             "varies": [call.varies for call in own.calls if call.varies],
         },
         first=[
@@ -38,16 +38,16 @@ def call_sheet(
             "calls": calls,
             "slots": [
                 {
-                    "number": one.number,
-                    "slot": one.name,
+                    "number": slot.number,
+                    "slot": slot.name,
                     "bytes": "any"
-                    if one.streamed
-                    else ", ".join(map(str, filter(None, one.lengths))),
-                    "access": _access(design, one.name),
-                    "secret": one.secret,
-                    "meaning": one.summary,
+                    if slot.streamed
+                    else ", ".join(map(str, filter(None, slot.lengths))),
+                    "access": _access(design, slot.name),
+                    "secret": slot.secret,
+                    "meaning": slot.summary,
                 }
-                for one in own.slots
+                for slot in own.slots
             ],
         },
     )
@@ -94,9 +94,9 @@ def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
                     continue
                 given = [len(data) for data in values.values()]
                 taken = [
-                    own.length(call, one, name, values)
-                    for one in call.outputs
-                    if own.slot[one].readable or own.slot[one].streamed
+                    own.length(call, output, name, values)
+                    for output in call.outputs
+                    if own.slot[output].readable or own.slot[output].streamed
                 ]
                 yield {
                     "call": call.name,
@@ -130,7 +130,7 @@ def _headline(calls: list[dict[str, Cell]], mhz: float | None) -> Iterator[tuple
     """The longest call."""
     if not calls:
         return
-    longest = max(calls, key=lambda one: float(str(one["cycles"])))
+    longest = max(calls, key=lambda call: float(str(call["cycles"])))
     details = [str(longest["set"])] if longest["set"] else []
     if longest["message"] != _NO_STREAM:
         details.append(f"{longest['message']:,} bytes")

@@ -54,12 +54,18 @@ def sheet_of(own: Description) -> Sheet:
             " [README.md](../README.md)."
         ),
         sections=[
-            *(one for one in _sections(own) if not engines or one.key not in _OF_ENGINE),
             *(
-                replace(one, key=f"{name}_{one.key}", title=f"{name}: {one.title.lower()}")
+                section
+                for section in _sections(own)
+                if not engines or section.key not in _OF_ENGINE
+            ),
+            *(
+                replace(
+                    section, key=f"{name}_{section.key}", title=f"{name}: {section.title.lower()}"
+                )
                 for name, engine in engines
-                for one in _sections(engine)
-                if one.key in _OF_ENGINE
+                for section in _sections(engine)
+                if section.key in _OF_ENGINE
             ),
         ],
     )
@@ -99,13 +105,19 @@ def _sections(own: Description) -> list[Section]:
         "assessed": _assessed(own),
         "parameters": _parameters(own),
         "ports": [
-            (one.name, "output" if one.output else "input", one.width, BUS_PORTS[one.name])
-            for one in own.ports
+            (port.name, "output" if port.output else "input", port.width, BUS_PORTS[port.name])
+            for port in own.ports
         ],
         "timing": timing.rows(own),
         "registers": [
-            (_address(one), one.name, one.access, f"0x{own.register_reset(one):08X}", one.doc)
-            for one in own.registers
+            (
+                _address(register),
+                register.name,
+                register.access,
+                f"0x{own.register_reset(register):08X}",
+                register.doc,
+            )
+            for register in own.registers
         ],
         **parts.rows,
     }
@@ -142,7 +154,7 @@ def _clock(own: Description) -> tuple[float | None, str]:
 
 def _whole(own: Description) -> PartFigures | None:
     """The figures of the complete design: of the accelerator, or of the cluster."""
-    return next((one for one in own.figures.parts if one.part != "engine"), None)
+    return next((figures for figures in own.figures.parts if figures.part != "engine"), None)
 
 
 def _found(own: Description) -> Iterator[tuple[str, Cell, str]]:
@@ -187,7 +199,7 @@ _ROUTED = ("clock_mean_mhz", "clock_best_mhz", "seeds", "clock_found")
 
 def _area(own: Description) -> list[dict[str, Cell]]:
     """Area and clock, the accelerator's beside the engine's; what is not known is None."""
-    known = {one.part: one for one in own.figures.parts}
+    known = {figures.part: figures for figures in own.figures.parts}
     rows: list[dict[str, Cell]] = []
     for part in own.kind.parts if known else ():
         found = known.get(part)
@@ -211,8 +223,8 @@ def _assessed(own: Description) -> list[dict[str, Cell]]:
     """What was assessed of designs with these parameters; a row says so of what was not."""
     rows: list[dict[str, Cell]] = []
     for assessment in ("constant time", "faults", "power"):
-        found = [one for one in own.figures.assessed if one.assessment == assessment]
-        rows += [asdict(one) for one in found] or [
+        found = [assessed for assessed in own.figures.assessed if assessed.assessment == assessment]
+        rows += [asdict(assessed) for assessed in found] or [
             {"assessment": assessment, "what": "not assessed", "amount": "", "result": ""}
         ]
     return rows
@@ -225,8 +237,13 @@ def _parameters(own: Description) -> list[tuple[str, str, str, str]]:
         rows.append(("engine", own.core.family.name, "a family", "family of the cores"))
     of = own.choice.values
     rows += [
-        (one.name, str(of.get(one.name, one.default)), _span(one), one.summary)
-        for one in own.kind.parameters
+        (
+            parameter.name,
+            str(of.get(parameter.name, parameter.default)),
+            _span(parameter),
+            parameter.summary,
+        )
+        for parameter in own.kind.parameters
     ]
     rows.append(
         ("--target", own.target.value, _names(Target), "FPGA family whose cells are instantiated")
@@ -246,7 +263,7 @@ def _span(parameter: AnyParameter | EnginesParameter) -> str:
 
 
 def _names(kind: type[Target] | type[Bus]) -> str:
-    return ", ".join(one.value for one in kind)
+    return ", ".join(member.value for member in kind)
 
 
 def _address(register: Register) -> str:

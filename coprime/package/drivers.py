@@ -11,7 +11,7 @@ def files(own: Description) -> Mapping[str, str]:
     """The sources of the C driver that are for the design's kind."""
     found = _sources(resources.files("coprime").joinpath("drivers"), "drivers")
     others = own.kind.not_drivers
-    return {path: text for path, text in found.items() if not any(one in path for one in others)}
+    return {path: text for path, text in found.items() if not any(part in path for part in others)}
 
 
 def _sources(folder: Traversable, path: str) -> dict[str, str]:

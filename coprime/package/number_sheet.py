@@ -30,7 +30,7 @@ def number_sheet(own: Description, mhz: float | None, template: str) -> SheetPar
         first=list(_first(own)),
         headline=list(_headline(own, mhz)),
         rows={
-            "operations": [_times(own, one, mhz) for one in own.figures.operations],
+            "operations": [_times(own, figures, mhz) for figures in own.figures.operations],
             "software": software,
             "memory": layout.memory_map() if layout else [],
         },
@@ -48,14 +48,16 @@ def _first(own: Description) -> Iterator[tuple[str, Cell, str]]:
             yield "curves", ", ".join(curves), ""
     else:
         yield "modulus", f"{own.core.values['modulus']}, {caps.max_length} bits", ""
-    proved = any(one.assessment == "constant time" for one in own.figures.assessed)
+    proved = any(assessed.assessment == "constant time" for assessed in own.figures.assessed)
     found = "proved, see Assessments" if proved else "declared, not proved"
     yield "constant time", caps.constant_time, found if caps.constant_time else ""
     yield "results checked in hardware", caps.checked, ""
     if caps.blinded:
         names = ", ".join(command.name for command in caps.blinded)
-        points = caps.supported(lambda one: one.encoding.gives_point)
-        others = ", ".join(f"not {one.name}" for one in points if one not in caps.blinded)
+        points = caps.supported(lambda operation: operation.encoding.gives_point)
+        others = ", ".join(
+            f"not {command.name}" for command in points if command not in caps.blinded
+        )
         yield "scalars blinded", f"{names}: half the order's length in random bits", others
 
 
@@ -63,14 +65,14 @@ def _headline(own: Description, mhz: float | None) -> Iterator[tuple[str, Cell, 
     """The longest operation that the engine is for: private, or else a power."""
     caps = own.core.design.capabilities
     headline = (*caps.private, *caps.powers)[0]
-    longest = [one for one in own.figures.operations if one.operation == headline.name]
-    for one in longest[-1:]:
-        cycles = one.command_cycles or one.engine_cycles
+    longest = [figures for figures in own.figures.operations if figures.operation == headline.name]
+    for figures in longest[-1:]:
+        cycles = figures.command_cycles or figures.engine_cycles
         text = f"{cycles:,} cycles"
         if mhz is not None:
             text += f", {cycles / mhz / 1000:.4g} ms"
         found = _PREDICTED if mhz is None else f"{_PREDICTED}; at {mhz:.4g} MHz"
-        yield f"{one.operation}, {one.bits} bits", text, found
+        yield f"{figures.operation}, {figures.bits} bits", text, found
 
 
 def _curves(caps: Capabilities) -> list[str]:
@@ -84,16 +86,16 @@ def _curves(caps: Capabilities) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _cycles(one: OperationFigures) -> int:
-    return (one.command_cycles or one.engine_cycles) + (one.moving_cycles or 0)
+def _cycles(figures: OperationFigures) -> int:
+    return (figures.command_cycles or figures.engine_cycles) + (figures.moving_cycles or 0)
 
 
-def _times(own: Description, one: OperationFigures, mhz: float | None) -> dict[str, Cell]:
+def _times(own: Description, figures: OperationFigures, mhz: float | None) -> dict[str, Cell]:
     """Cycles and times of an operation."""
     return {
-        **asdict(one),
-        "milliseconds": _cycles(one) / mhz / 1000 if mhz else None,
-        "per_second": mhz * 1e6 / _cycles(one) * own.cores if mhz else None,
+        **asdict(figures),
+        "milliseconds": _cycles(figures) / mhz / 1000 if mhz else None,
+        "per_second": mhz * 1e6 / _cycles(figures) * own.cores if mhz else None,
         "found": _PREDICTED,
     }
 
@@ -103,21 +105,23 @@ def _software(own: Description, mhz: float | None) -> list[dict[str, Cell]]:
     caps, figures = own.core.design.capabilities, own.figures
     if not (caps.private and caps.public):
         return []
-    cycles = {(one.operation, one.bits): _cycles(one) for one in figures.operations}
+    cycles = {
+        (measured.operation, measured.bits): _cycles(measured) for measured in figures.operations
+    }
     names = {"private": caps.private[0].name, "public": caps.public[0].name}
     return [
         {
-            "bits": one.bits,
+            "bits": software.bits,
             **{
-                column: mhz * 1e6 / cycles[name, one.bits] * own.cores if mhz else None
+                column: mhz * 1e6 / cycles[name, software.bits] * own.cores if mhz else None
                 for column, name in names.items()
             },
-            "openssl_private": one.private_per_second,
-            "openssl_public": one.public_per_second,
+            "openssl_private": software.private_per_second,
+            "openssl_public": software.public_per_second,
             "found": figures.software_found,
         }
-        for one in figures.software
-        if (names["private"], one.bits) in cycles
+        for software in figures.software
+        if (names["private"], software.bits) in cycles
     ]
 
 

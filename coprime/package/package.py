@@ -74,7 +74,7 @@ def check_design(
     """
     if isinstance(choice, SuiteChoice):
         check_noise(choice.source, target)
-        if paddings and not any(isinstance(one, Choice) for one in choice.engines):
+        if paddings and not any(isinstance(engine, Choice) for engine in choice.engines):
             raise ValueError("no engine of the suite works on numbers: leave --padding out")
         return
     if isinstance(choice, ClusterChoice):

@@ -76,7 +76,7 @@ class Sheet:
     @property
     def markdown(self) -> str:
         """The page."""
-        parts = [f"# {self.title}", self.text, *(one.markdown for one in self.sections)]
+        parts = [f"# {self.title}", self.text, *(section.markdown for section in self.sections)]
         return "\n\n".join(parts) + "\n"
 
     @property

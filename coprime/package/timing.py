@@ -30,8 +30,8 @@ class Diagram:
 
 _SOURCE = resources.files("coprime.package") / FOLDER
 DIAGRAMS: Mapping[str, Diagram] = {
-    name: Diagram(one["title"], " ".join(one["text"].split()))
-    for name, one in tomllib.loads((_SOURCE / "diagrams.toml").read_text("utf-8")).items()
+    name: Diagram(diagram["title"], " ".join(diagram["text"].split()))
+    for name, diagram in tomllib.loads((_SOURCE / "diagrams.toml").read_text("utf-8")).items()
 }
 
 

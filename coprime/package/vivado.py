@@ -59,7 +59,7 @@ def _interfaces(own: Description) -> list[Mapping[str, object]]:
         ports = stream_ports(own, RANDOM)
         streams.append(_interface(RANDOM.rstrip("_"), "interface", "axis", ports))
     associated = {
-        "ASSOCIATED_BUSIF": ":".join(str(one["name"]) for one in streams),
+        "ASSOCIATED_BUSIF": ":".join(str(stream["name"]) for stream in streams),
         "ASSOCIATED_RESET": _RESET,
     }
     active, level = {"POLARITY": "ACTIVE_LOW"}, {"SENSITIVITY": "LEVEL_HIGH"}

@@ -166,7 +166,11 @@ def _product(family: str, bits: int, columns: tuple[str, ...], where: str, how: 
         return product(*own) / product(*other)
 
     return Computed(
-        of=tuple(_multiplier(column, one, bits) for one in (family, TWO_CSA) for column in columns),
+        of=tuple(
+            _multiplier(column, compared, bits)
+            for compared in (family, TWO_CSA)
+            for column in columns
+        ),
         value=ratio,
         where=f"LFE5U-85F: {where}",
         how=f"{how}, over the same of montgomery-2csa",

@@ -413,8 +413,11 @@ def _results(number: str, count: int, derived: Here, ours: Here, grown: Here) ->
     def row(test: int, figures: Sequence[str]) -> Row:
         return Row(
             f"{2 * test:,} bits (Test {test})",
-            {one.name: figure(text, one.unit) for one, text in zip(columns, figures, strict=True)},
-            {one.name: beside(test, one.name) for one in columns},
+            {
+                column.name: figure(text, column.unit)
+                for column, text in zip(columns, figures, strict=True)
+            },
+            {column.name: beside(test, column.name) for column in columns},
             x=2 * test,
         )
 
@@ -461,10 +464,10 @@ def _of_form(of: Callable[[Plan], int]) -> Callable[[str], tuple[Source, ...]]:
 
 
 def _of_tests(
-    one: Callable[[int, str, str], Source], tests: Sequence[int], unit: str
+    source_of: Callable[[int, str, str], Source], tests: Sequence[int], unit: str
 ) -> Callable[[str], tuple[Source, ...]]:
     """A figure of a curve's circuit for some tests, each in a column of its own."""
-    return lambda curve: tuple(one(test, curve, f"Test {test}, {unit}") for test in tests)
+    return lambda curve: tuple(source_of(test, curve, f"Test {test}, {unit}") for test in tests)
 
 
 def _on_words(part: str, operation: str) -> Callable[[int, str, str], Source]:

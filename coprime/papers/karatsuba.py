@@ -22,7 +22,7 @@ _PRINTED = read_publication("karatsuba")
 def _numbers(label: str) -> tuple[int, ...]:
     """Bits, and the bits of a word if a row's label names them."""
     found = re.search(r"([\d,]+) bits(?:, words of (\d+))?", label)
-    return tuple(int(one.replace(",", "")) for one in found.groups() if one) if found else ()
+    return tuple(int(group.replace(",", "")) for group in found.groups() if group) if found else ()
 
 
 def _by_size(number: str) -> Mapping[Size, Figures]:

@@ -72,7 +72,9 @@ class Measured:
 
     def fits(self, parameters: Mapping[str, int | str]) -> bool:
         """Whether a design of the family is such a one; what it leaves out has its default."""
-        known = {one.name: one.default for one in family_named(self.family).parameters}
+        known = {
+            parameter.name: parameter.default for parameter in family_named(self.family).parameters
+        }
         design = {**known, **parameters}
         return all(design.get(name) == value for name, value in self.parameters.items())
 
@@ -243,12 +245,12 @@ class Publication:
             for cells in table.cells
             for column in self.columns(number)
         ]
-        for one in self.reasons:
-            own = [figure for figure in figures if one.holds(*figure)]
-            named = {*one.tables, *one.rows, *one.columns}
+        for reason in self.reasons:
+            own = [figure for figure in figures if reason.holds(*figure)]
+            named = {*reason.tables, *reason.rows, *reason.columns}
             if unknown := named - {name for figure in own for name in figure}:
                 raise ValueError(
-                    f"{self.paper.name}: the reason {one.text!r} is of no figure with"
+                    f"{self.paper.name}: the reason {reason.text!r} is of no figure with"
                     f" {', '.join(sorted(unknown))}"
                 )
 
@@ -257,7 +259,7 @@ class Publication:
 
         The label is as printed. Of several reasons the first one counts.
         """
-        found = (one.text for one in self.reasons if one.holds(number, label, column))
+        found = (reason.text for reason in self.reasons if reason.holds(number, label, column))
         return next(found, "")
 
     def lines(self, number: str) -> Sequence[tuple[Any, ...]]:
@@ -298,8 +300,8 @@ class Publication:
                     label if isinstance(label, str) else table.row_label.format(label),
                     {
                         **{
-                            one.name: it
-                            for one, it in zip(columns, figures, strict=True)
+                            column.name: it
+                            for column, it in zip(columns, figures, strict=True)
                             if it is not None
                         },
                         **(computed(label) if computed else {}),
@@ -314,9 +316,9 @@ class Publication:
             replace(
                 row,
                 reasons={
-                    one.name: reason
-                    for one in columns
-                    if (reason := self.reason(number, label, one.name))
+                    column.name: reason
+                    for column in columns
+                    if (reason := self.reason(number, label, column.name))
                 },
             )
             for label, row in zip(labels, rows, strict=True)
@@ -343,9 +345,10 @@ class Publication:
     def columns(self, number: str) -> tuple[Column, ...]:
         """The columns of a table."""
         found = [
-            re.fullmatch(r"(.*?)(?: \[([^]]*)\])?", one) for one in self._tables[number].columns
+            re.fullmatch(r"(.*?)(?: \[([^]]*)\])?", column)
+            for column in self._tables[number].columns
         ]
-        return tuple(Column(name=one[1], unit=one[2] or "") for one in found if one)
+        return tuple(Column(name=match[1], unit=match[2] or "") for match in found if match)
 
 
 def read_publication(name: str) -> Publication:
@@ -397,7 +400,7 @@ def tables() -> tuple[Table, ...]:
     """Every table of every module of this package, by module name, in the module's order."""
     package = importlib.import_module(__package__)
     found: list[Table] = []
-    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda one: one.name):
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
         imported = importlib.import_module(f"{__package__}.{module.name}")
         found += getattr(imported, "TABLES", ())
     return tuple(found)

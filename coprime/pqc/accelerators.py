@@ -38,19 +38,19 @@ class Calls(Protocol):
         """Clear all slots."""
 
 
-def check_set(one: KeySet, sets: Mapping[str, KeySet]) -> None:
+def check_set(key_set: KeySet, sets: Mapping[str, KeySet]) -> None:
     """Raise ValueError unless a key's parameter set is one of a scheme's."""
-    if one.name not in sets:
+    if key_set.name not in sets:
         scheme = next(iter(sets)).rpartition("-")[0]
-        raise ValueError(f"a key of {one.name} is not one of {scheme}")
+        raise ValueError(f"a key of {key_set.name} is not one of {scheme}")
 
 
-def check_engine(interface: EngineInterface, one: KeySet, secret: Collection[str]) -> None:
+def check_engine(interface: EngineInterface, key_set: KeySet, secret: Collection[str]) -> None:
     """Raise ValueError unless an engine has the parameter set, and these secret slots can be
     read."""
-    if one.name not in interface.parameter_sets:
+    if key_set.name not in interface.parameter_sets:
         known = ", ".join(interface.parameter_sets)
-        raise ValueError(f"the engine has {known}, not {one.name}")
+        raise ValueError(f"the engine has {known}, not {key_set.name}")
     for name in secret:
         if not interface.slot[name].readable:
             raise ValueError(f"the engine keeps {name} inside: take one with secrets=readable")

@@ -84,8 +84,8 @@ X25519MLKEM768 = TlsGroup(
     "X25519MLKEM768", 0x11EC, X25519, ML_KEM["ML-KEM-768"], 32, lattice_first=True
 )
 GROUPS: Mapping[str, TlsGroup] = {
-    one.name: one
-    for one in (
+    group.name: group
+    for group in (
         X25519MLKEM768,
         TlsGroup("SecP256r1MLKEM768", 0x11EB, curve_named("P-256"), ML_KEM["ML-KEM-768"], 65),
         TlsGroup("SecP384r1MLKEM1024", 0x11ED, curve_named("P-384"), ML_KEM["ML-KEM-1024"], 97),
@@ -112,9 +112,9 @@ class HybridPrivateKey:
         curves.
         """
         blocks = [
-            pem.write(one.label, one.content)
-            for one in pem.blocks(data)
-            if one.label == "PRIVATE KEY"
+            pem.write(block.label, block.content)
+            for block in pem.blocks(data)
+            if block.label == "PRIVATE KEY"
         ]
         if len(blocks) != 2:
             if not blocks:

@@ -34,7 +34,9 @@ class KeyPairCall:
         """What is to be read of the key pair of a seed; the rest stays in the engine. ValueError as
         `check_engine`, and for another scheme's key."""
         check_set(key.set, self.sets)
-        check_engine(accelerator.interface, key.set, [one for one in read if one == self.private])
+        check_engine(
+            accelerator.interface, key.set, [name for name in read if name == self.private]
+        )
         assert key.seed is not None
         values = {
             name: key.seed[SEED_BYTES * k :][:SEED_BYTES] for k, name in enumerate(self.seeds)
@@ -43,18 +45,18 @@ class KeyPairCall:
         return called.outputs
 
     def generate(
-        self, accelerator: Calls, one: KeySet, form: KeyForm
+        self, accelerator: Calls, key_set: KeySet, form: KeyForm
     ) -> tuple[LatticePrivateKey, LatticePublicKey]:
         """A new key pair, whose private key consists of what the form has.
 
         ValueError as `check_engine`, and if the engine gives another private key than the seed's.
         """
-        key = LatticePrivateKey.generate(one)
+        key = LatticePrivateKey.generate(key_set)
         expanded = form is not KeyForm.SEED
         read = [self.public, self.private] if expanded else [self.public]
         with wiping(accelerator):
             found = self.expand(accelerator, key, read)
-        public = LatticePublicKey(one, found[self.public])
+        public = LatticePublicKey(key_set, found[self.public])
         if expanded:
             key = key.with_expanded(found[self.private]).in_form(form)
         return key, public

@@ -102,7 +102,7 @@ class MlKemKeySet:
 
 
 ML_KEM: Mapping[str, MlKemKeySet] = {
-    one.name: MlKemKeySet(one, f"{_ALGORITHMS}.{number}")
-    for number, one in enumerate(ML_KEM_SETS, 1)
+    parameter_set.name: MlKemKeySet(parameter_set, f"{_ALGORITHMS}.{number}")
+    for number, parameter_set in enumerate(ML_KEM_SETS, 1)
 }
 """The parameter sets of ML-KEM by name."""

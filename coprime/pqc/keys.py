@@ -102,9 +102,9 @@ class LatticePrivateKey:
             raise ValueError("the expanded private key is not that of the seed")
 
     @classmethod
-    def generate(cls, one: KeySet) -> Self:
+    def generate(cls, key_set: KeySet) -> Self:
         """A new key, whose seed is random bytes of the operating system."""
-        return cls(one, secrets.token_bytes(one.seed_bytes))
+        return cls(key_set, secrets.token_bytes(key_set.seed_bytes))
 
     def with_expanded(self, expanded: bytes) -> Self:
         """The same key with the expanded one, which is compared with the seed's."""
@@ -176,10 +176,12 @@ def parse_private(
         if key_files.read_public(data) is not None:
             raise KeyFileError("the file holds only a public key, and a private key is needed")
         raise key_files.no_key(data, "private")
-    one = _set_of(info, sets, "private")
-    found = SeededKey.read(info.key, seed_bytes=one.seed_bytes, expanded_bytes=one.private_bytes)
+    key_set = _set_of(info, sets, "private")
+    found = SeededKey.read(
+        info.key, seed_bytes=key_set.seed_bytes, expanded_bytes=key_set.private_bytes
+    )
     try:
-        key = LatticePrivateKey(one, found.seed, found.expanded)
+        key = LatticePrivateKey(key_set, found.seed, found.expanded)
     except ValueError as error:
         raise KeyFileError(f"the file holds no private key: {error}") from None
     if info.public is not None and info.public != key.software_public().key:
@@ -195,9 +197,9 @@ def parse_public(data: bytes, sets: Mapping[str, KeySet]) -> LatticePublicKey:
     """
     info = key_files.read_public(data)
     if info is not None:
-        one = _set_of(info, sets, "public")
+        key_set = _set_of(info, sets, "public")
         try:
-            return LatticePublicKey(one, info.key)
+            return LatticePublicKey(key_set, info.key)
         except ValueError as error:
             raise KeyFileError(f"the file holds no public key: {error}") from None
     if key_files.is_private(data):
@@ -211,7 +213,9 @@ def parse_public(data: bytes, sets: Mapping[str, KeySet]) -> LatticePublicKey:
 
 def _set_of(info: PrivateKeyInfo | PublicKeyInfo, sets: Mapping[str, KeySet], kind: str) -> KeySet:
     """The parameter set of a key. KeyFileError if it is none of these."""
-    found = next((one for one in sets.values() if one.identifier == info.algorithm), None)
+    found = next(
+        (key_set for key_set in sets.values() if key_set.identifier == info.algorithm), None
+    )
     if found is None:
         *names, last = sets
         known = f"{', '.join(names)} or {last}" if names else last

@@ -104,11 +104,11 @@ PURE = Framing()
 
 
 def generate(
-    accelerator: Calls, one: KeySet, form: KeyForm = KeyForm.SEED
+    accelerator: Calls, key_set: KeySet, form: KeyForm = KeyForm.SEED
 ) -> tuple[LatticePrivateKey, LatticePublicKey]:
     """A new key pair, whose private key consists of what the form has. ValueError as
     `KeyPairCall.generate`."""
-    return _KEY_PAIR.generate(accelerator, one, form)
+    return _KEY_PAIR.generate(accelerator, key_set, form)
 
 
 def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicKey:
@@ -185,12 +185,14 @@ def verify_representative(
         raise InvalidSignatureError from None
 
 
-def check_signature(one: KeySet, signature: bytes) -> None:
+def check_signature(key_set: KeySet, signature: bytes) -> None:
     """Raise ValueError unless a signature has the length of the parameter set."""
-    check_set(one, ML_DSA)
-    wanted = ML_DSA[one.name].parameters.signature_bytes
+    check_set(key_set, ML_DSA)
+    wanted = ML_DSA[key_set.name].parameters.signature_bytes
     if len(signature) != wanted:
-        raise ValueError(f"a signature of {one.name} has {wanted:,} bytes, not {len(signature):,}")
+        raise ValueError(
+            f"a signature of {key_set.name} has {wanted:,} bytes, not {len(signature):,}"
+        )
 
 
 def check_representative(mu: bytes) -> None:
@@ -199,13 +201,13 @@ def check_representative(mu: bytes) -> None:
         raise ValueError(f"mu has {HASH_BYTES} bytes, not {len(mu):,}")
 
 
-def check_engine(interface: EngineInterface, one: KeySet, secret: Collection[str]) -> None:
+def check_engine(interface: EngineInterface, key_set: KeySet, secret: Collection[str]) -> None:
     """Raise ValueError unless an engine has the parameter set, and these secret slots can be read.
 
     ValueError too for a parameter set that is not of ML-DSA.
     """
-    check_set(one, ML_DSA)
-    accelerators.check_engine(interface, one, secret)
+    check_set(key_set, ML_DSA)
+    accelerators.check_engine(interface, key_set, secret)
 
 
 def _digest(prehash: str, parts: Iterable[bytes]) -> bytes:

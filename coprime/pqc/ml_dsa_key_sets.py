@@ -49,7 +49,7 @@ class MlDsaKeySet:
 
 
 ML_DSA: Mapping[str, MlDsaKeySet] = {
-    one.name: MlDsaKeySet(one, f"{_ALGORITHMS}.{number}")
-    for number, one in enumerate(ML_DSA_SETS, 17)
+    parameter_set.name: MlDsaKeySet(parameter_set, f"{_ALGORITHMS}.{number}")
+    for number, parameter_set in enumerate(ML_DSA_SETS, 17)
 }
 """The parameter sets of ML-DSA by name."""

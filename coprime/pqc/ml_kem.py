@@ -33,11 +33,11 @@ class Encapsulation:
 
 
 def generate(
-    accelerator: Calls, one: KeySet, form: KeyForm = KeyForm.SEED
+    accelerator: Calls, key_set: KeySet, form: KeyForm = KeyForm.SEED
 ) -> tuple[LatticePrivateKey, LatticePublicKey]:
     """A new key pair, whose private key consists of what the form has. ValueError as
     `KeyPairCall.generate`."""
-    return _KEY_PAIR.generate(accelerator, one, form)
+    return _KEY_PAIR.generate(accelerator, key_set, form)
 
 
 def public_key(accelerator: Calls, private: LatticePrivateKey) -> LatticePublicKey:
@@ -86,24 +86,24 @@ def decapsulate(accelerator: Calls, private: LatticePrivateKey, ciphertext: byte
     return done.outputs["key"]
 
 
-def check_ciphertext(one: KeySet, ciphertext: bytes) -> None:
+def check_ciphertext(key_set: KeySet, ciphertext: bytes) -> None:
     """Raise ValueError unless the ciphertext has the length of the parameter set."""
-    wanted = _ml_kem(one).parameters.ciphertext_bytes
+    wanted = _ml_kem(key_set).parameters.ciphertext_bytes
     if len(ciphertext) != wanted:
         raise ValueError(
-            f"a ciphertext of {one.name} has {wanted:,} bytes, not {len(ciphertext):,}"
+            f"a ciphertext of {key_set.name} has {wanted:,} bytes, not {len(ciphertext):,}"
         )
 
 
-def check_engine(interface: EngineInterface, one: KeySet, secret: Collection[str]) -> None:
+def check_engine(interface: EngineInterface, key_set: KeySet, secret: Collection[str]) -> None:
     """Raise ValueError unless an engine has the parameter set, and these secret slots can be read.
 
     ValueError too for a parameter set that is not of ML-KEM.
     """
-    check_set(one, ML_KEM)
-    accelerators.check_engine(interface, one, secret)
+    check_set(key_set, ML_KEM)
+    accelerators.check_engine(interface, key_set, secret)
 
 
-def _ml_kem(one: KeySet) -> MlKemKeySet:
-    check_set(one, ML_KEM)
-    return ML_KEM[one.name]
+def _ml_kem(key_set: KeySet) -> MlKemKeySet:
+    check_set(key_set, ML_KEM)
+    return ML_KEM[key_set.name]

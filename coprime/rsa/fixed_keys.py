@@ -70,7 +70,11 @@ def key_of(modulus: int, e: int | None = None) -> FixedKey:
     order = math.lcm(*(p - 1 for p in primes))
     candidates = (EXPONENT, *(k for k in range(3, 1 << 10, 2) if is_prime(k, _ROUNDS)))
     if e is None:
-        usable = (one for one in candidates if one < modulus and not _defect(one, order))
+        usable = (
+            candidate
+            for candidate in candidates
+            if candidate < modulus and not _defect(candidate, order)
+        )
         e = next(usable, None)
         if e is None:
             raise ValueError("no public exponent below 1024 is of use for this modulus")

@@ -273,7 +273,7 @@ def _private_of(info: PrivateKeyInfo) -> RsaPrivateKey:
         raise KeyFileError("the file holds a private key that is not an RSA key")
     try:
         version, *fields = der.read(info.key).parts()
-        numbers = [one.unsigned() for one in fields[:8]]
+        numbers = [part.unsigned() for part in fields[:8]]
         if len(numbers) < 8 or version.number() > 1:
             raise ValueError("it has fewer than eight numbers")
     except ValueError as error:
@@ -296,7 +296,7 @@ def _public_of(info: PublicKeyInfo) -> RsaPublicKey:
     if info.algorithm not in (RSA, RSA_PSS):
         raise KeyFileError("the file holds a public key that is not an RSA key")
     try:
-        n, e = (one.unsigned() for one in der.read(info.key).parts())
+        n, e = (part.unsigned() for part in der.read(info.key).parts())
     except ValueError as error:
         raise KeyFileError(f"the file holds no RSA key: {error}") from error
     try:

@@ -72,7 +72,7 @@ def is_prime(
 
 def next_prime(least: int) -> int:
     """The first probable prime from `least` on, of public numbers."""
-    return next(one for one in itertools.count(least | 1, 2) if is_prime(one, 64))
+    return next(candidate for candidate in itertools.count(least | 1, 2) if is_prime(candidate, 64))
 
 
 def draw_until(fits: Callable[[int], bool], draw: Callable[[], int]) -> int:

@@ -130,7 +130,7 @@ def run_call(
         operation=call.name,
         parameter_set=parameter_set,
         outputs=result.outputs,
-        secret=frozenset(one.name for one in interface.slots if one.secret),
+        secret=frozenset(slot.name for slot in interface.slots if slot.secret),
         ok=all(data == wanted[name] for name, data in result.outputs.items()),
         cycles=result.cycles,
         predicted_cycles=outcome.cycles,
@@ -194,7 +194,7 @@ def run_calls(
             progress(1)
         seconds, cycles = time.perf_counter() - start, device.cycles - before
     wanted = [call.reference(parameter_set, inputs) for inputs in work]
-    predicted = sum(one.cycles for one in outcomes) // choice.cores
+    predicted = sum(outcome.cycles for outcome in outcomes) // choice.cores
     return CallsRun(
         family=choice.family.name,
         parameters=choice.values,

@@ -206,8 +206,8 @@ def run_cluster(
         seconds, cycles = time.perf_counter() - start, device.cycles - before
     results, operation = [request.result for request in requests], command.operation
     multipliers = design.capabilities.multipliers
-    predicted = -(-sum(one.cycles for one in predictions) // choice.cores)
-    products = sum(one.products for one in predictions)
+    predicted = -(-sum(prediction.cycles for prediction in predictions) // choice.cores)
+    products = sum(prediction.products for prediction in predictions)
     return ClusterRun(
         family=CLUSTER,
         parameters=choice.values,

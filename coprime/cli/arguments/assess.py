@@ -138,7 +138,9 @@ def _add_entropy_options(parser: Parser) -> None:
 def _add_operation(parser: Parser) -> None:
     """Add what is run: the operation, its length, and the seed of everything that is drawn."""
     text = "operation (RSA_PRIVATE where the family has it, otherwise MODEXP)"
-    parser.choice("--operation", [one.name for one in Command if one.operation.computes], text)
+    parser.choice(
+        "--operation", [command.name for command in Command if command.operation.computes], text
+    )
     parser.number("--bits", "length of the modulus", 64)
     parser.number("--seed", "seed of key, input and draws", 1)
 

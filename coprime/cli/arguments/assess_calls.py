@@ -22,7 +22,7 @@ def add_options(parser: Parser, family: str) -> None:
 
 def _add_faults_options(parser: Parser, family: str) -> None:
     _add_call(parser, family)
-    if any(one.refusal for each in CALL_FAMILIES[family].interfaces for one in each.calls):
+    if any(call.refusal for each in CALL_FAMILIES[family].interfaces for call in each.calls):
         text = "draw inputs that the call must refuse, such as an altered ciphertext"
         parser.flag("--refused", text)
     add_faults(parser)
@@ -40,7 +40,7 @@ def _add_call(parser: Parser, family: str) -> None:
     interfaces = CALL_FAMILIES[family].interfaces
     parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
     add_parameters(parser)
-    calls = {one.name: one for each in interfaces for one in each.calls}
+    calls = {call.name: call for each in interfaces for call in each.calls}
     sets = [name for each in interfaces for name in each.parameter_sets]
     parser.choice("--operation", calls, "call (the engine's first one)")
     if len(sets) > 1:

@@ -24,7 +24,7 @@ def add_options(parser: Parser) -> None:
     keygen.add_argument(
         "--set",
         type=str.upper,
-        choices=[one.name for one in ML_KEM_SETS],
+        choices=[parameter_set.name for parameter_set in ML_KEM_SETS],
         default=DEFAULT_SET,
         help=f"parameter set (default: {DEFAULT_SET})",
     )

@@ -31,7 +31,10 @@ def add_options(parser: Parser) -> None:
         "operation",
         metavar="OPERATION",
         choices=(
-            names := [*(one.name for one in Command if one.operation.computes), *ALONE.values()]
+            names := [
+                *(command.name for command in Command if command.operation.computes),
+                *ALONE.values(),
+            ]
         ),
         help=f"one of: {', '.join(names)}",
     )
@@ -67,8 +70,8 @@ def raw_inputs() -> dict[str, str]:
     """Options that give an input of an operation, with what it is of which; the modulus is last."""
     meanings: dict[str, dict[str, list[Command]]] = {}
     for command in Command:
-        for one in command.operation.given:
-            meanings.setdefault(one.name, {}).setdefault(one.meaning, []).append(command)
+        for number in command.operation.given:
+            meanings.setdefault(number.name, {}).setdefault(number.meaning, []).append(command)
     meanings[MODULUS_OPTION] = meanings.pop(MODULUS_OPTION)
     return {
         name: "; ".join(f"for {_names(each)}, the {meaning}" for meaning, each in by.items())
@@ -81,9 +84,9 @@ def _names(commands: Sequence[Command]) -> str:
     names: list[str] = []
     rest = list(commands)
     for form in ("weierstrass", "edwards"):
-        every = [one for one in Command if one.operation.setting == ("curves", form)]
+        every = [command for command in Command if command.operation.setting == ("curves", form)]
         if set(every) <= set(rest):
             names.append(f"curves={form}")
-            rest = [one for one in rest if one not in every]
-    names = [*(one.name for one in rest), *names]
+            rest = [command for command in rest if command not in every]
+    names = [*(command.name for command in rest), *names]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

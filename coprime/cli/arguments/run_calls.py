@@ -15,17 +15,17 @@ def add_options(parser: Parser, family: str) -> None:
     interfaces = CALL_FAMILIES[family].interfaces
     parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
     add_parameters(parser)
-    calls_by_name = {one.name: one for each in interfaces for one in each.calls}
-    slots = {one.name: one for each in interfaces for one in each.slots}
+    calls_by_name = {call.name: call for each in interfaces for call in each.calls}
+    slots = {slot.name: slot for each in interfaces for slot in each.slots}
     sets = [name for each in interfaces for name in each.parameter_sets]
     names = list(calls_by_name)
-    calls = "; ".join(f"{one.name}, {one.summary}" for one in calls_by_name.values())
+    calls = "; ".join(f"{call.name}, {call.summary}" for call in calls_by_name.values())
     parser.add_argument("operation", metavar="CALL", choices=names, help=f"one of: {calls}")
     if len(sets) > 1:
         text = f"parameter set: {', '.join(sets)} (default: the engine's first one)"
         parser.choice("--set", sets, text, None)
-    taken = {name for one in calls_by_name.values() for name in one.takes}
-    for slot in [one for one in slots.values() if one.name in taken]:
+    taken = {name for call in calls_by_name.values() for name in call.takes}
+    for slot in [slot for slot in slots.values() if slot.name in taken]:
         metavar = "N" if slot.number_of else "HEX|@FILE"
         parser.add_argument(
             option_of(slot.name),

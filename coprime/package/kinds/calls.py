@@ -74,7 +74,7 @@ class CallKind(Kind):
         """Those of slots, and of several cores; STATUS starts nothing."""
         status = replace(registers.STATUS.without("DECRYPT", "START", "RANDOM"), access="R")
         known = defined_call_registers(source=self.among.source, many=self.among.cores > 1)
-        return tuple(status if one is registers.STATUS else one for one in known)
+        return tuple(status if register is registers.STATUS else register for register in known)
 
     @property
     def values(self) -> Mapping[str, Mapping[str, int]]:
@@ -89,13 +89,13 @@ class CallKind(Kind):
     def codes(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
         """Calls, errors, slots, and parameter sets if there are several."""
         own = self.design.interface
-        errors = {one.name: one.value for one in Error}
+        errors = {error.name: error.value for error in Error}
         sets = {name: k for k, name in enumerate(own.parameter_sets) if name}
         return {
             ("COMMAND", "CODE"): call_codes(self.design),
             ("ERROR", "CODE"): errors,
             ("ERROR", "REFUSAL"): errors,
-            ("SLOT", "NUMBER"): {one.name: one.number for one in own.slots},
+            ("SLOT", "NUMBER"): {slot.name: slot.number for slot in own.slots},
             ("PARAMETER_SET", "NUMBER"): sets,
         }
 
@@ -120,7 +120,10 @@ class CallKind(Kind):
     def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
         """Calls with their cycles, and slots."""
         shown = own.figures.assessed
-        proved = any(one.assessment == "constant time" and one.result == PROVED for one in shown)
+        proved = any(
+            assessed.assessment == "constant time" and assessed.result == PROVED
+            for assessed in shown
+        )
         return call_sheet(self.design, mhz, proved=proved, cores=self.cores)
 
     def kept(self, register: Register, word: int) -> int | None:

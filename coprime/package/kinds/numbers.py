@@ -19,7 +19,7 @@ from ..number_sheet import number_sheet
 from ..testbench.number_bench import number_bench
 from ..testbench.number_example import number_example
 
-LENGTHS = tuple(f"{one.name}_LENGTH" for one in CLASSES)
+LENGTHS = tuple(f"{length_class.name}_LENGTH" for length_class in CLASSES)
 _LONGEST_SALT = 32
 
 
@@ -88,7 +88,7 @@ class NumberKind(Kind):
             ("KEY_OPERAND", "OPERAND"): Operand,
             ("PADDING", "SCHEME"): Scheme,
         }
-        return {place: {one.name: one.value for one in each} for place, each in codes.items()}
+        return {place: {code.name: code.value for code in each} for place, each in codes.items()}
 
     @property
     def parameters(self) -> Sequence[AnyParameter]:

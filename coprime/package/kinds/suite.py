@@ -44,9 +44,9 @@ class SuiteKind(Kind):
         self.suite, self.paddings = suite, paddings
         self.cores = len(suite.engines)
         among = Among(self.cores, source=suite.source.code)
-        self.kinds = tuple(self._kind(one, among) for one in suite.engines)
+        self.kinds = tuple(self._kind(engine, among) for engine in suite.engines)
         self.headers = (C_HEADER, _HEADER, *self._call_headers)
-        needless = set.intersection(*(set(one.not_drivers) for one in self.kinds))
+        needless = set.intersection(*(set(kind.not_drivers) for kind in self.kinds))
         self.not_drivers = tuple(sorted(needless - {"_call_cores"}))
 
     def _kind(self, engine: Choice | CallChoice, among: Among) -> NumberKind | CallKind:
@@ -70,10 +70,12 @@ class SuiteKind(Kind):
                     choice=kind.choice,
                     kind=kind,
                     paddings=self.paddings if isinstance(kind, NumberKind) else (),
-                    figures=one,
+                    figures=engine_figures,
                 ),
             )
-            for name, kind, one in zip(self.suite.names, self.kinds, figures, strict=True)
+            for name, kind, engine_figures in zip(
+                self.suite.names, self.kinds, figures, strict=True
+            )
         ]
 
     def selected(self, own: Description) -> Description:
@@ -108,7 +110,7 @@ class SuiteKind(Kind):
     def registers(self) -> tuple[Register, ...]:
         """Those of all engines; STATUS starts something where there is an engine of numbers."""
         found: dict[int, Register] = {}
-        for kind in sorted(self.kinds, key=lambda one: isinstance(one, CallKind)):
+        for kind in sorted(self.kinds, key=lambda kind: isinstance(kind, CallKind)):
             for register in kind.registers:
                 found.setdefault(register.address, register)
         return tuple(found[address] for address in sorted(found))
@@ -163,7 +165,7 @@ class SuiteKind(Kind):
 
     def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
         """The cores; what each engine has follows in sections of its own."""
-        every = [(name, one.kind.sheet_parts(one, mhz)) for name, one in self.engines(own)]
+        every = [(name, engine.kind.sheet_parts(engine, mhz)) for name, engine in self.engines(own)]
 
         def named(part: str) -> list[tuple[object, ...]]:
             rows = [(name, row) for name, parts in every for row in getattr(parts, part)]

@@ -44,12 +44,12 @@ def bit_flips(width: int, whole: int, front: int) -> list[BitFlip]:
     operands, engine = "front_end.operands.", "engine.lane."
     counts = [
         BitFlip(
-            f"{one.name}_LENGTH in digits is another than when it was written",
+            f"{length.name}_LENGTH in digits is another than when it was written",
             f"{operands}state__counts",
-            1 << one * width + one % width,
+            1 << length * width + length % width,
             cycles=late,
         )
-        for one in (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
+        for length in (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
     ]
     return [
         BitFlip(

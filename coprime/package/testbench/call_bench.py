@@ -19,7 +19,7 @@ _REFUSAL_CYCLES = 20_000  # about; of the checks of what is refused
 
 def call_codes(design: CallDesign) -> dict[str, int]:
     """The codes of an engine's calls, and of WIPE."""
-    return {"WIPE": WIPE, **{one.name: one.code for one in design.interface.calls}}
+    return {"WIPE": WIPE, **{call.name: call.code for call in design.interface.calls}}
 
 
 def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
@@ -59,7 +59,7 @@ def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
         quick_cycles=_expected_cycles(quick_engine.all_cycles),
         codes={
             "COMMAND": call_codes(design),
-            "ERROR": {one.name: one.value for one in Error},
+            "ERROR": {error.name: error.value for error in Error},
         },
         spare="INTERRUPT_ENABLE",
     )

@@ -65,12 +65,12 @@ class CallVector:
     @property
     def loads(self) -> list[Load]:
         """What is loaded before the call."""
-        return [one for one in self.given if not one[0].streamed]
+        return [pair for pair in self.given if not pair[0].streamed]
 
     @property
     def streams(self) -> list[Load]:
         """What is fed while it runs."""
-        return [one for one in self.given if one[0].streamed]
+        return [pair for pair in self.given if pair[0].streamed]
 
 
 class CallChecks:
@@ -99,14 +99,14 @@ class CallChecks:
     @property
     def unknown(self) -> list[int]:
         """Codes that are no commands: those that differ from one in a bit."""
-        known = {WIPE, *(one.code for one in self.interface.calls)}
-        near = {one ^ 1 << bit for one in known for bit in range(COMMAND_BITS)}
+        known = {WIPE, *(call.code for call in self.interface.calls)}
+        near = {code ^ 1 << bit for code in known for bit in range(COMMAND_BITS)}
         return sorted(near - known)
 
     @property
     def no_slots(self) -> list[int]:
         """Numbers of no slots."""
-        return sorted({*range(32)} - {one.number for one in self.interface.slots})
+        return sorted({*range(32)} - {slot.number for slot in self.interface.slots})
 
     @property
     def no_sets(self) -> list[int]:
@@ -116,21 +116,21 @@ class CallChecks:
     @property
     def loadable(self) -> list[Slot]:
         """Slots that are loaded before calls."""
-        return [one for one in self.interface.slots if one.name in self.interface.loadable]
+        return [slot for slot in self.interface.slots if slot.name in self.interface.loadable]
 
     @property
     def only_given(self) -> list[Slot]:
         """Slots that calls give, and that cannot be loaded."""
         return [
-            one
-            for one in self.interface.slots
-            if not one.streamed and one.name not in self.interface.loadable
+            slot
+            for slot in self.interface.slots
+            if not slot.streamed and slot.name not in self.interface.loadable
         ]
 
     @property
     def streamed(self) -> list[Slot]:
         """Slots of streams."""
-        return [one for one in self.interface.slots if one.streamed]
+        return [slot for slot in self.interface.slots if slot.streamed]
 
     def together(self, cores: Sequence[int]) -> list[tuple[int, CallVector]]:
         """A call for each of these cores to make at the same time: none that draws random bytes,
@@ -142,14 +142,14 @@ class CallChecks:
     def wrong_lengths(self, slot: Slot, number: int) -> list[int]:
         """Bytes that a slot does not have with a parameter set."""
         right = slot.length(number)
-        others = {one.length(number) for one in self.loadable}
-        near = {0, *(right + one for one in _REFUSED_LENGTHS), *others}
-        return sorted(one for one in near if one >= 0 and one != right)
+        others = {loadable.length(number) for loadable in self.loadable}
+        near = {0, *(right + difference for difference in _REFUSED_LENGTHS), *others}
+        return sorted(length for length in near if length >= 0 and length != right)
 
     def needed(self, call: Call) -> list[Slot]:
         """The slots without which a call is not started."""
         slots = [self.interface.slot[name] for name in call.inputs if name not in call.optional]
-        return [one for one in slots if not one.streamed]
+        return [slot for slot in slots if not slot.streamed]
 
     def vector(
         self,
@@ -161,17 +161,19 @@ class CallChecks:
     ) -> CallVector:
         """A call with these values of all of its inputs."""
         name = self.interface.parameter_sets[number]
-        random = b"".join(values[one] for one in drawn)
-        given = {one: data for one, data in values.items() if one not in drawn}
+        random = b"".join(values[input_name] for input_name in drawn)
+        given = {input_name: data for input_name, data in values.items() if input_name not in drawn}
         done = self.design.predict(call, name, given, random)
         slot = self.interface.slot
         right = call.reference(name, values) if done.error is Error.NONE else {}
         outputs = [
-            (slot[one], right[one])
-            for one in call.outputs
-            if one in right and (slot[one].readable or slot[one].streamed)
+            (slot[output], right[output])
+            for output in call.outputs
+            if output in right and (slot[output].readable or slot[output].streamed)
         ]
-        loads = [(slot[one], data) for one, data in given.items() if one not in kept]
+        loads = [
+            (slot[input_name], data) for input_name, data in given.items() if input_name not in kept
+        ]
         made = CallVector(
             call, name, number, loads, list(drawn), outputs, done.cycles, done.error, kept
         )
@@ -221,10 +223,10 @@ class CallChecks:
     def vectors(self) -> list[CallVector]:
         """Calls with values that are drawn, with every parameter set."""
         return [
-            one
+            vector
             for number, name in self.sets
             for call in self.interface.calls_of(name)
-            for one in self._of_call(call, number)
+            for vector in self._of_call(call, number)
         ]
 
     def _of_call(self, call: Call, number: int) -> Iterator[CallVector]:
@@ -282,13 +284,15 @@ class CallChecks:
     def complete(self, vector: CallVector) -> tuple[int, int]:
         """COMPLETE after a call without an error, and the bits of it that are known."""
         slot = self.interface.slot
-        held = {one.name for one, _ in vector.loads} | vector.kept
+        held = {loaded.name for loaded, _ in vector.loads} | vector.kept
         held |= {name for name in vector.call.outputs if not slot[name].streamed}
         held -= vector.call.uses_up
         # What the call before has left is known of slots of this one only.
         of_call = {*vector.call.takes, *vector.call.outputs} if vector.kept else {*slot}
         known = of_call - {*vector.drawn}
-        mask, bits = (sum(1 << slot[name].number for name in one) for one in (held & known, known))
+        mask, bits = (
+            sum(1 << slot[name].number for name in names) for names in (held & known, known)
+        )
         return mask, bits
 
     @property
@@ -299,7 +303,7 @@ class CallChecks:
             for call in self.interface.calls
             if (seed := self._streams_with(call)) is not None
         ]
-        return min(found, key=lambda one: one.cycles, default=None)
+        return min(found, key=lambda vector: vector.cycles, default=None)
 
     def _streams_with(self, call: Call) -> int | None:
         """The first seed with which a call takes a stream of several words."""

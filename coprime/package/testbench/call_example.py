@@ -25,7 +25,7 @@ def call_example(design: CallDesign) -> Example:
         used=_USED,
         cycles=checks.most_cycles,
         values={
-            "vectors": [one for one in vectors if one.error is Error.NONE],
+            "vectors": [vector for vector in vectors if vector.error is Error.NONE],
             "cycles_of": lambda vector: vector.cycles,
             "call_job": _job,
         },
@@ -48,7 +48,7 @@ def _job(vector: CallVector) -> str:
         f'    "set": {vector.number},\n'
         + listed("inputs", vector.loads)
         + listed("streams", vector.streams)
-        + listed("given", [one for one in outputs if one[0].streamed])
-        + listed("outputs", [one for one in outputs if not one[0].streamed])
+        + listed("given", [output for output in outputs if output[0].streamed])
+        + listed("outputs", [output for output in outputs if not output[0].streamed])
         + "}"
     )

@@ -27,9 +27,11 @@ def curve_vectors(design: Design) -> list[Vector]:
 
     Raises ValueError if there is no such curve of a form.
     """
-    forms = dict.fromkeys(one.operation.encoding.form for one in design.capabilities.on_curve)
+    forms = dict.fromkeys(
+        command.operation.encoding.form for command in design.capabilities.on_curve
+    )
     most = _MOST_BLINDED if design.capabilities.blinded else MOST_CYCLES // max(1, len(forms))
-    return [one for form in forms for one in _of_form(design, form, most)]
+    return [vector for form in forms for vector in _of_form(design, form, most)]
 
 
 def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
@@ -37,9 +39,9 @@ def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
     for curve in SHORT_CURVES[form]:
         # r needs an order that is longer than a few bits.
         left_out = own.lengthened if curve.n.bit_length() < _LEAST_BLINDED else ()
-        of_form = own.supported(lambda one: one.encoding.form == form)
-        commands = [one for one in of_form if one not in left_out]
-        found = [one for command in commands for one in _vectors(own, command, curve)]
+        of_form = own.supported(lambda operation: operation.encoding.form == form)
+        commands = [command for command in of_form if command not in left_out]
+        found = [vector for command in commands for vector in _vectors(own, command, curve)]
         if _cycles(design, found) <= most_cycles:
             return found
     raise ValueError(f"no curve is short enough for a testbench of {own.family}")
@@ -48,17 +50,17 @@ def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
 def _vectors(own: Capabilities, command: Command, curve: AnyCurve) -> Iterator[Vector]:
     numbers = curve_numbers(command, curve, random.Random(1))
     yield Vector.of(own, command, numbers)
-    for one, name, error in _WRONG:
-        if one is command:
+    for checked, name, error in _WRONG:
+        if checked is command:
             yield Vector.of(own, command, numbers | {name: numbers[name] ^ 1}, error)
 
 
 def _cycles(design: Design, vectors: list[Vector]) -> float:
     """Of all; infinite if one ends otherwise than it should."""
     total = 0
-    for one in vectors:
-        done = one.predicted(design)
-        if done.error is not one.error:
+    for vector in vectors:
+        done = vector.predicted(design)
+        if done.error is not vector.error:
             return float("inf")
         total += done.cycles
     return total

@@ -75,7 +75,7 @@ class EngineChecks:
         """What is predicted of a command: by default with the sample's operands and lengths."""
         given = self.numbers.loaded if operands is None else operands
         bits = self.numbers.lengths if lengths is None else lengths
-        values = {one: value for one, _, value in given}
+        values = {operand: value for operand, _, value in given}
         done = self.design.predict(command, {**values, Operand.X: x}, bits)
         self.most_cycles = max(self.most_cycles, done.cycles)
         self.all_cycles += done.cycles
@@ -106,7 +106,7 @@ class EngineChecks:
     @property
     def choices(self) -> list[tuple[int, Error]]:
         """Each number of an operand, with why it cannot be loaded while no length is set."""
-        return [(one, self._refusal(one)) for one in range(_CODES)]
+        return [(number, self._refusal(number)) for number in range(_CODES)]
 
     def _refusal(self, number: int) -> Error:
         if number not in self.engine.operands - {Operand.X}:
@@ -116,18 +116,18 @@ class EngineChecks:
     @property
     def unknown(self) -> list[int]:
         """Codes that are no commands of the engine: those that differ from one in a bit."""
-        near = {one ^ 1 << bit for one in self.engine.commands for bit in range(6)}
+        near = {command ^ 1 << bit for command in self.engine.commands for bit in range(6)}
         return sorted(near - {*self.engine.commands})
 
     @property
     def limits(self) -> list[tuple[Length, int, Operand]]:
         """Each operand that is loaded with a length, with the class and its longest length."""
         found: list[tuple[Length, int, Operand]] = []
-        for one in sorted(self.engine.operands - {Operand.X}):
-            if one.length is not Length.DIGIT:
-                of_prime = one.length in (Length.P, Length.Q)
+        for operand in sorted(self.engine.operands - {Operand.X}):
+            if operand.length is not Length.DIGIT:
+                of_prime = operand.length in (Length.P, Length.Q)
                 most = self.engine.max_prime_length if of_prime else self.engine.max_length
-                found.append((one.length, most, one))
+                found.append((operand.length, most, operand))
         return found
 
     def needed(self, command: Command) -> list[Operand]:
@@ -142,9 +142,9 @@ class EngineChecks:
     def closed(self) -> list[Register]:
         """Registers that cannot be written while a command runs."""
         return [
-            one
-            for one in self.own.registers
-            if one in (*NOT_WHILE_BUSY, *PADDING_REGISTERS) or one.name == "KEY_WINDOW"
+            register
+            for register in self.own.registers
+            if register in (*NOT_WHILE_BUSY, *PADDING_REGISTERS) or register.name == "KEY_WINDOW"
         ]
 
     @property
@@ -157,7 +157,7 @@ class EngineChecks:
     def vectors(self) -> list[Vector]:
         """Commands with other numbers than the sample's, and with lengths that it refuses."""
         parts = (self.patterns(), self.exponents(), self.other_keys(), self.unfit_lengths())
-        return [one for part in parts for one in part]
+        return [vector for part in parts for vector in part]
 
     def quick(self, others: Sequence[Vector]) -> list[Vector]:
         """An operation of each kind: a product, a short power, a private operation, and of the
@@ -166,16 +166,17 @@ class EngineChecks:
         found: list[Vector] = []
         if not own.bare:
             found.append(self._product(numbers.n, numbers.x, numbers.y))
-            found += [self._power(2, 3, one) for one in (numbers.power, numbers.public)]
+            found += [self._power(2, 3, exponent) for exponent in (numbers.power, numbers.public)]
         if numbers.key:
             found.append(numbers.private_vector(pow(numbers.x, numbers.e, numbers.n)))
         forms: dict[str, list[Vector]] = {}
-        for one in others:
-            if one.error is Error.NONE:
-                form = one.command.operation.encoding.form or one.command.name
-                forms.setdefault(form, []).append(one)
+        for vector in others:
+            if vector.error is Error.NONE:
+                form = vector.command.operation.encoding.form or vector.command.name
+                forms.setdefault(form, []).append(vector)
         return found + [
-            min(each, key=lambda one: one.predicted(self.design).cycles) for each in forms.values()
+            min(each, key=lambda vector: vector.predicted(self.design).cycles)
+            for each in forms.values()
         ]
 
     def _product(self, n: int, x: int, y: int) -> Vector:
@@ -254,7 +255,7 @@ class EngineChecks:
         ):
             long_e = (1 << min(half - more - 8, _LONGEST_E)) - 1
             for e in (3,) if k else (long_e, long_e >> 7, 65537):
-                p, q = (_prime_for(e, 3 << one - 2) for one in (p_bits, q_bits))
+                p, q = (_prime_for(e, 3 << length - 2) for length in (p_bits, q_bits))
                 key = keys.RsaPrivateKey.from_primes(p, q, e)
                 x = random.Random(k).randrange(key.q) * key.p if k else key.n - 3
                 vector = Vector.of(own, own.private[0], {"x": x, **key_numbers(key)})
@@ -273,7 +274,9 @@ class EngineChecks:
         """With a modulus, and with primes, of a digit less than the engine has."""
         own = self.engine
         least = own.digits(own.min_length)
-        bits = max((one for one in range(2, own.min_length) if own.digits(one) < least), default=0)
+        bits = max(
+            (length for length in range(2, own.min_length) if own.digits(length) < least), default=0
+        )
         if not bits or own.fixed_modulus is not None:
             return
         n = (1 << bits) - 1
@@ -283,8 +286,10 @@ class EngineChecks:
             operands, lengths = self.numbers.private_operands()
             for prime in (Length.P, Length.Q):
                 changed = [
-                    (one, bits, value & n) if one.length is prime else (one, length, value)
-                    for one, length, value in operands
+                    (operand, bits, value & n)
+                    if operand.length is prime
+                    else (operand, length, value)
+                    for operand, length, value in operands
                 ]
                 (command,) = own.private
                 yield self._refused(command, {**lengths, prime: bits}, changed, self.numbers.x)
@@ -295,8 +300,8 @@ class EngineChecks:
         (command,) = self.engine.private
         for bits in range(lengths[Length.EXPONENT], self.engine.max_length + 1):
             longer = [
-                (one, bits if one.length is Length.EXPONENT else length, value)
-                for one, length, value in operands
+                (operand, bits if operand.length is Length.EXPONENT else length, value)
+                for operand, length, value in operands
             ]
             changed = {**lengths, Length.EXPONENT: bits}
             vector = self._refused(command, changed, longer, self.numbers.x)
@@ -342,7 +347,7 @@ class EngineChecks:
 
     def classes_of(self, command: Command) -> list[Length]:
         """The lengths that a command reads."""
-        found = {one.length for one in self.engine.required[command]}
+        found = {operand.length for operand in self.engine.required[command]}
         return sorted(found - {Length.DIGIT})
 
     @staticmethod
@@ -350,7 +355,7 @@ class EngineChecks:
         operands: Sequence[tuple[Operand, int, int]], length: Length
     ) -> list[tuple[Operand, int, int]]:
         """Those of a length class."""
-        return [one for one in operands if one[0].length is length]
+        return [operand for operand in operands if operand[0].length is length]
 
     def wrong_keys(
         self, operands: Sequence[tuple[Operand, int, int]], lengths: Mapping[Length, int], x: int
@@ -361,8 +366,8 @@ class EngineChecks:
         for prime in (Operand.M, Operand.P, Operand.Q):
             for wrong in (0, 1):
                 changed = [
-                    (one, bits, (value ^ 1 if wrong else 0) if one is prime else value)
-                    for one, bits, value in operands
+                    (operand, bits, (value ^ 1 if wrong else 0) if operand is prime else value)
+                    for operand, bits, value in operands
                 ]
                 done = Vector(command, lengths, changed, x).predicted(self.design)
                 if done.error not in (Error.NONE, Error.FAULT):
@@ -373,8 +378,8 @@ class EngineChecks:
         changed: Sequence[tuple[Operand, int, int]], operands: Sequence[tuple[Operand, int, int]]
     ) -> str:
         """Which operand is wrong."""
-        (one,) = {*changed} - {*operands}
-        return f"{one[0].name} is {'even' if one[2] else '0'}"
+        (change,) = {*changed} - {*operands}
+        return f"{change[0].name} is {'even' if change[2] else '0'}"
 
 
 def _prime_for(e: int, least: int) -> int:

@@ -53,8 +53,8 @@ def number_bench(own: Description, kind: str) -> TestbenchParts:
     group = kind.removeprefix("lean_")
     tasks = filled(f"{group}.v.j2", **given)
     checks = filled(f"{kind}_checks.v.j2", **given)
-    for one in vectors if group == CLUSTER else ():
-        engine.outcome_of(one)
+    for vector in vectors if group == CLUSTER else ():
+        engine.outcome_of(vector)
     limit = _LIMIT + 2 * engine.most_cycles + 200 * longest + (SEED_CYCLES if own.trng else 0)
     quick = filled(f"{group}_quick.v.j2", **given | {"engine": quick_engine})
     padded = PaddedNumbers(own, numbers.own)
@@ -70,7 +70,7 @@ def number_bench(own: Description, kind: str) -> TestbenchParts:
         cycles=_expected_cycles(engine, 2),
         quick_cycles=_expected_cycles(quick_engine, 1),
         codes={
-            kind: {one.name: one.value for one in codes}
+            kind: {code.name: code.value for code in codes}
             for kind, codes in {"COMMAND": Command, "OPERAND": Operand, "ERROR": Error}.items()
         },
         spare=_SPARE,

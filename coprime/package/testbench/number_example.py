@@ -31,7 +31,7 @@ def number_example(own: Description, template: str) -> Example:
     cycles = engine.outcome_of(rsa).cycles
     if _has_p256(own):
         k = random.Random(256).randrange(1, _P256.n)
-        check, multiply = (_on_p256(own, one, k) for one in (_CHECK, _MULTIPLY))
+        check, multiply = (_on_p256(own, command, k) for command in (_CHECK, _MULTIPLY))
         multiply_cycles = engine.outcome_of(multiply).cycles
         values = {"check": check, "multiply": multiply, "k": k, "multiply_cycles": multiply_cycles}
         cycles = max(cycles, multiply_cycles)
@@ -69,13 +69,13 @@ def _has_p256(own: Description) -> bool:
 def _on_p256(own: Description, command: Command, k: int) -> Vector:
     x, y = _P256.base
     numbers = {"x": x, "y": y, "k": k, **_P256.numbers}
-    inputs = {one.name: numbers[one.name] for one in command.operation.inputs}
+    inputs = {number.name: numbers[number.name] for number in command.operation.inputs}
     return Vector.of(own.core.design.capabilities, command, inputs)
 
 
 def _job(own: Description, vector: Vector) -> str:
     """What the example's `run` takes, as Python has it."""
-    registers = {one.name for one in own.registers}
+    registers = {register.name for register in own.registers}
     lengths = ", ".join(
         f"({length.name}_LENGTH, {bits})"
         for length, bits in vector.lengths.items()

@@ -61,12 +61,12 @@ def suite_bench(own: Description) -> TestbenchParts:
     spare = "INTERRUPT_ENABLE" if isinstance(first.choice, CallChoice) else "MODULUS_LENGTH"
     given = {"own": own, "registers": RegisterChecks(first), "spare": spare, "cores": cores}
     codes: dict[str, dict[str, int]] = {}
-    for one in cores:
-        for kind, known in one.codes.items():
+    for core in cores:
+        for kind, known in core.codes.items():
             codes.setdefault(kind, {}).update(known)
-    most = max(one.engine.most_cycles for one in cores)
+    most = max(core.engine.most_cycles for core in cores)
     return TestbenchParts(
-        tasks=_tasks(own, [one.engine for one in cores]),
+        tasks=_tasks(own, [core.engine for core in cores]),
         checks=filled("suite_checks.v.j2", quick=False, **given),
         quick=filled("suite_checks.v.j2", quick=True, **given),
         longest=numbers.longest,
@@ -75,8 +75,8 @@ def suite_bench(own: Description) -> TestbenchParts:
         + 200 * numbers.longest
         + (_PADDED_LIMIT if own.paddings else 0)
         + (SEED_CYCLES if own.trng else 0),
-        cycles=_expected_cycles([one.engine for one in cores]),
-        quick_cycles=_expected_cycles([one.quick_engine for one in cores]),
+        cycles=_expected_cycles([core.engine for core in cores]),
+        quick_cycles=_expected_cycles([core.quick_engine for core in cores]),
         codes=codes,
         spare=spare,
     )
@@ -84,16 +84,16 @@ def suite_bench(own: Description) -> TestbenchParts:
 
 def _expected_cycles(engines: Sequence[EngineChecks | CallChecks]) -> int:
     """About how many cycles checks take, in thousands: accesses, too, and those of registers."""
-    cycles = sum(one.all_cycles + _REGISTER_CYCLES for one in engines)
+    cycles = sum(engine.all_cycles + _REGISTER_CYCLES for engine in engines)
     return max(1000, round(cycles, -3))
 
 
 def _tasks(own: Description, engines: Sequence[EngineChecks | CallChecks]) -> str:
     """The tasks of both kinds of engines, as far as there are some."""
     found = [filled("commands.v.j2")]
-    numbers = [one for one in engines if isinstance(one, EngineChecks)]
+    numbers = [engine for engine in engines if isinstance(engine, EngineChecks)]
     if numbers:
-        checked = next((one for one in numbers if one.residue_modulus), numbers[0])
+        checked = next((engine for engine in numbers if engine.residue_modulus), numbers[0])
         found.append(filled("accelerator.v.j2", shared=True, own=own, engine=checked))
     if len(numbers) < len(engines):
         window = registers.DATA_WINDOW.words
@@ -161,7 +161,7 @@ def _numbers(own: Description, given: dict[str, object]) -> CoreBench:
         begin=statements("begin"),
         end=statements("end"),
         codes={
-            kind: {one.name: one.value for one in codes}
+            kind: {code.name: code.value for code in codes}
             for kind, codes in {"COMMAND": Command, "OPERAND": Operand, "ERROR": Error}.items()
         },
     )
@@ -172,7 +172,7 @@ def _calls(design: CallDesign, own: Description, given: dict[str, object]) -> Co
     design = PredictedOnce(design)
     engine, quick_engine = (CallChecks(design, own.source) for _ in range(2))
     calls = [quick_engine.first(call) for call in design.interface.calls]
-    vector = next((one for _, one in quick_engine.together([0])), None)
+    vector = next((candidate for _, candidate in quick_engine.together([0])), None)
 
     def statements(part: str, vectors: Sequence[object] = ()) -> str:
         values = {"part": part, "vectors": vectors, "engine": engine, "vector": vector}
@@ -187,7 +187,7 @@ def _calls(design: CallDesign, own: Description, given: dict[str, object]) -> Co
         end=statements("end"),
         codes={
             "COMMAND": call_codes(design),
-            "ERROR": {one.name: one.value for one in Error},
+            "ERROR": {error.name: error.value for error in Error},
         },
     )
 
@@ -202,4 +202,4 @@ class _OfCore(RegisterChecks):
     @property
     def values(self) -> list[tuple[object, int]]:
         """Those that have the value that they have after a reset."""
-        return [one for one in self.after_reset if one[0] not in _NOT_OF_CORE]
+        return [pair for pair in self.after_reset if pair[0] not in _NOT_OF_CORE]

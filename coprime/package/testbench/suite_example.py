@@ -13,7 +13,7 @@ _SELECT = frozenset({"CORE_SELECT"})
 
 def suite_example(own: Description) -> Example:
     """The values of the example: of the first engine of each kind."""
-    cores = [one for _, one in own.kind.engines(own)]
+    cores = [engine for _, engine in own.kind.engines(own)]
     numbers = _first(cores, calls=False)
     calls = _first(cores, calls=True)
     found: list[Example] = []
@@ -28,13 +28,17 @@ def suite_example(own: Description) -> Example:
         values["call_core"] = f", core={calls}"
     return Example(
         template="call_example.py.j2" if numbers is None else "suite_example.py.j2",
-        values={"vectors": [], **values, **{k: v for one in found for k, v in one.values.items()}},
-        used=_SELECT.union(*(one.used for one in found)),
-        cycles=max(one.cycles for one in found),
+        values={
+            "vectors": [],
+            **values,
+            **{k: v for example in found for k, v in example.values.items()},
+        },
+        used=_SELECT.union(*(example.used for example in found)),
+        cycles=max(example.cycles for example in found),
     )
 
 
 def _first(cores: Sequence[Description], *, calls: bool) -> int | None:
     """The number of the first core of a kind; None if there is none."""
-    fitting = (k for k, one in enumerate(cores) if isinstance(one.choice, CallChoice) is calls)
+    fitting = (k for k, core in enumerate(cores) if isinstance(core.choice, CallChoice) is calls)
     return next(fitting, None)

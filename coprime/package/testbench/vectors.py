@@ -80,7 +80,9 @@ class Vector:
         bits = {**encoded.lengths, Length.DIGIT: own.digit_width}
         needed = own.required[command]
         loaded = [
-            (one, bits[one.length], v) for one, v in encoded.operands.items() if one in needed
+            (operand, bits[operand.length], v)
+            for operand, v in encoded.operands.items()
+            if operand in needed
         ]
         result = None
         if operation.result is not None and error is Error.NONE:
@@ -166,7 +168,7 @@ class SampleNumbers:
             return []
         known = {self.product, self.power, self.public}
         vectors = map(self._vector, sorted(self.own.required.keys() - known))
-        return [one for one in vectors if one is not None]
+        return [vector for vector in vectors if vector is not None]
 
     def _vector(self, command: Command) -> "Vector | None":
         """X and the first exponent are `x` and `e`."""
@@ -180,9 +182,9 @@ class SampleNumbers:
         """What belongs to the modulus: with bits and values."""
         found = Radix.of(self.own).modulus_operands(self.n, self.bits)
         return [
-            (one, self.length(one), value)
-            for one, value in found.items()
-            if one in self.own.operands
+            (operand, self.length(operand), value)
+            for operand, value in found.items()
+            if operand in self.own.operands
         ]
 
     def private_vector(self, x: int) -> "Vector":
