@@ -103,8 +103,8 @@ class Graph:
 
         copied = [(literal(a), literal(b)) for a, b in self.gates]
         nexts = [
-            one if register in unchanged else literal(one)
-            for register, one in enumerate(self.nexts, 1 + self.inputs)
+            next_value if register in unchanged else literal(next_value)
+            for register, next_value in enumerate(self.nexts, 1 + self.inputs)
         ]
         return replace(self, gates=[*self.gates, *copied], nexts=nexts)
 
@@ -117,14 +117,16 @@ class Graph:
         for _ in range(cycles + 1):
             new = []
             while todo:
-                one = todo.pop()
-                if one not in found:
-                    found.add(one)
-                    new.append(one)
-                    if one >= gate:
-                        todo |= {literal >> 1 for literal in self.gates[one - gate]}
-            todo = {self.nexts[one - first] >> 1 for one in new if first <= one < gate}
-        return {one for one in found if one < gate}
+                variable = todo.pop()
+                if variable not in found:
+                    found.add(variable)
+                    new.append(variable)
+                    if variable >= gate:
+                        todo |= {literal >> 1 for literal in self.gates[variable - gate]}
+            todo = {
+                self.nexts[register - first] >> 1 for register in new if first <= register < gate
+            }
+        return {leaf for leaf in found if leaf < gate}
 
     def merged(self, replaced: Mapping[int, int]) -> "Graph":
         """Give a graph in which everything reads other registers in the place of some.
@@ -137,9 +139,9 @@ class Graph:
 
         return replace(
             self,
-            nexts=[literal(one) for one in self.nexts],
+            nexts=[literal(next_value) for next_value in self.nexts],
             gates=[(literal(a), literal(b)) for a, b in self.gates],
-            outputs={name: literal(one) for name, one in self.outputs.items()},
+            outputs={name: literal(output) for name, output in self.outputs.items()},
         )
 
     def led_to(self, sources: Iterable[int], barriers: Collection[int]) -> dict[int, int]:
@@ -157,10 +159,10 @@ class Graph:
         found = dict.fromkeys(set(sources) - {0, *barriers}, 0)
         todo = deque(found)
         while todo:
-            one = todo.popleft()
-            for number in after.get(one, ()):
+            previous = todo.popleft()
+            for number in after.get(previous, ()):
                 if number not in found and number not in barriers:
-                    found[number] = one
+                    found[number] = previous
                     todo.append(number)
         return found
 
@@ -172,7 +174,7 @@ class Graph:
         """
         first, gate = 1 + self.inputs, 1 + self.inputs + len(self.nexts)
         inputs = [*range(first), *sorted(set(free.values()))]
-        kept = [one for one in range(first, gate) if one not in free]
+        kept = [register for register in range(first, gate) if register not in free]
         at = {old: new for new, old in enumerate([*inputs, *kept])}
         at |= {old: at[other] for old, other in free.items()}
         moved = len(inputs) + len(kept) - gate
@@ -183,10 +185,10 @@ class Graph:
 
         found = Graph(
             len(inputs) - 1,
-            [literal(self.nexts[one - first]) for one in kept],
+            [literal(self.nexts[register - first]) for register in kept],
             [(literal(a), literal(b)) for a, b in self.gates],
-            {name: literal(one) for name, one in self.outputs.items()},
-            {name: at[one] for name, one in self.names.items()},
+            {name: literal(output) for name, output in self.outputs.items()},
+            {name: at[number] for name, number in self.names.items()},
         )
         return found, at
 

@@ -190,13 +190,13 @@ class CallSubject:
 
     def _asked_for(self, outputs: Values) -> Values:
         slots = [self.interface.slot[name] for name in self.call.outputs]
-        return {one.name: outputs[one.name] for one in slots if one.readable or one.streamed}
+        return {slot.name: outputs[slot.name] for slot in slots if slot.readable or slot.streamed}
 
     @property
     def _hidden(self) -> list[Slot]:
         """Secret slots that cannot be read."""
         slots = self.interface.slots
-        return [one for one in slots if one.secret and not one.readable and not one.streamed]
+        return [slot for slot in slots if slot.secret and not slot.readable and not slot.streamed]
 
     @cached_property
     def _secrets(self) -> frozenset[bytes]:
@@ -297,8 +297,8 @@ class CallSubject:
         if refusal is None:
             return None, None
         every = (refusal.refused, refusal.accepted)
-        found = [self._asked_for(one(self.parameter_set, self.inputs)) for one in every]
-        return [one or None for one in found]
+        found = [self._asked_for(case(self.parameter_set, self.inputs)) for case in every]
+        return [asked or None for asked in found]
 
     def another_draw(self, number: int) -> Self:
         """The same with other random bytes."""

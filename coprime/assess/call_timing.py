@@ -135,7 +135,7 @@ class TwoCallCopies(wiring.Component):
     def _words(self, m: Module, which: str, engine: wiring.Component) -> None:
         """The streams of a copy."""
         interface = self.interface
-        numbers = {one.number for one in interface.slots if one.number_of}
+        numbers = {slot.number for slot in interface.slots if slot.number_of}
         is_length = look_up([int(k in numbers) for k in range(1 << len(self.slot))], self.slot, 1)
         load: stream.Interface = engine.load
         own = getattr(self, f"data_{which}")
@@ -221,14 +221,14 @@ def prove_graph(graph: Graph, folder: Path, seconds: int) -> TimingProof:
     reached = graph.led_to(_secrets(graph), _variables(graph, "cut_"))
     secret = {name for name, pair in bits.items() if not reached.keys().isdisjoint(pair)}
     premises = bool(_variables(graph, "cut_"))
-    seen = [one for one in sorted(_variables(graph, "seen_")) if one in reached]
+    seen = [variable for variable in sorted(_variables(graph, "seen_")) if variable in reached]
     if premises and seen:
         return TimingProof.of(bits, secret, cycle=None, way=_way(graph, reached, seen[0]))
     merged = graph.merged({b: a for name, (a, b) in bits.items() if name not in secret})
     registers = {*range(1 + graph.inputs, 1 + graph.inputs + len(graph.nexts))}
     for cycles in (*_NEAR, None) if premises else (None,):
         kept = registers if cycles is None else merged.read_by("wrong", cycles)
-        asked, _ = merged.freed({one: one for one in registers - kept})
+        asked, _ = merged.freed({register: register for register in registers - kept})
         asked.asserting_equal((), "comparable", "wrong").write(folder / "equal.aig")
         trace = counterexample(folder, seconds)
         if trace is None:
@@ -248,7 +248,7 @@ def _secrets(graph: Graph) -> set[int]:
 
 def _variables(graph: Graph, prefix: str) -> set[int]:
     """Of the outputs whose names begin like that."""
-    return {one >> 1 for name, one in graph.outputs.items() if name.startswith(prefix)}
+    return {output >> 1 for name, output in graph.outputs.items() if name.startswith(prefix)}
 
 
 def _way(graph: Graph, reached: Mapping[int, int], end: int) -> tuple[str, ...]:

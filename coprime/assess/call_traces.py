@@ -142,13 +142,14 @@ class CallTraces:
         names = design.step_names if isinstance(design, NamesSteps) else {}
         registers = device.registers.values()
         found = {
-            end: next(one for one in registers if one.name.endswith(f".{end}")) for end in names
+            end: next(candidate for candidate in registers if candidate.name.endswith(f".{end}"))
+            for end in names
         }
         values = watch(device, list(found.values()), run, first)
         lanes = []
         for (end, register), of_register in zip(found.items(), values, strict=True):
             path = register.name.removesuffix(end.partition(".")[2])
-            lanes.append((path, [Place(one, names[end](one)) for one in of_register]))
+            lanes.append((path, [Place(value, names[end](value)) for value in of_register]))
         return Places(lanes or [("", [Place(0, "call")] * len(device.trace))])
 
     @property

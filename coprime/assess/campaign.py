@@ -80,8 +80,8 @@ class Campaign(Closing):
 
     def close(self) -> None:
         """Close the simulated device, and those of other draws."""
-        for one in (self, *self._of_other_draws):
-            one.device.close()
+        for campaign in (self, *self._of_other_draws):
+            campaign.device.close()
 
     def run(self, fault: Fault) -> FaultRun:
         """Run the operation with a fault, one of `targets`."""
@@ -120,14 +120,16 @@ class Campaign(Closing):
 
         Cycles do not depend on what is drawn.
         """
-        found = [one.changed_result(fault) for one in self.other_draws()]
-        return [one for one in found if one is not None]
+        found = [campaign.changed_result(fault) for campaign in self.other_draws()]
+        return [result for result in found if result is not None]
 
     def other_draws(self) -> Sequence["Campaign"]:
         """The same operation with other random bytes."""
         if not self._of_other_draws:
             others = range(1, _DRAWS)
-            self._of_other_draws = [Campaign(self.subject.another_draw(one)) for one in others]
+            self._of_other_draws = [
+                Campaign(self.subject.another_draw(number)) for number in others
+            ]
         return self._of_other_draws
 
     def changed_result(self, fault: Fault) -> Any:
@@ -167,7 +169,7 @@ class Campaign(Closing):
     def _begin_of_command(self) -> int:
         """The cycle before the last write that starts a command."""
         call = ("write32", self.subject.start)
-        return max(one.begin for one in self._accesses if one.call[:2] == call)
+        return max(access.begin for access in self._accesses if access.call[:2] == call)
 
     def _observe(self, start: int, cycles: int) -> list[tuple[int, ...]]:
         """A list that will have, for each of these cycles, what some registers have in it."""

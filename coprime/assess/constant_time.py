@@ -105,7 +105,7 @@ class TimingProof:
         """The proof, from all bits and those that may differ; it does not hold with a cycle, or a
         way."""
         every, differing = (
-            {re.sub(r"\[\d+\]$", "", one) for one in some} for some in (bits, other)
+            {re.sub(r"\[\d+\]$", "", bit) for bit in some} for some in (bits, other)
         )
         same = tuple(sorted(every - differing))
         holds = cycle is None and not way
@@ -191,13 +191,13 @@ class TwoCopies(wiring.Component):
             return among(copy.command, self.capabilities.powers) if two else Const(0)
         conditional = []
         for lane in copy.lanes:
-            one: Value = lane.sequencer.step.conditional
+            is_conditional: Value = lane.sequencer.step.conditional
             if lane.multiplication.chains:
                 kept = Signal()
                 with m.If(lane.multiplier.accepts):
-                    m.d.sync += kept.eq(one)
-                one = kept
-            conditional.append(one)
+                    m.d.sync += kept.eq(is_conditional)
+                is_conditional = kept
+            conditional.append(is_conditional)
         return Cat(*conditional).any()
 
     def _observed(self, copy: wiring.Component) -> Iterator[Value]:
@@ -296,9 +296,11 @@ class RandomRuns:
         count = dict.fromkeys(Length, own.max_length)
         primes = min(own.max_prime_length, math.ceil(own.max_length / 2))
         count |= {Length.P: primes, Length.Q: primes}
-        classes = [one for one in Length if one is not Length.DIGIT]
-        lengths = sum(count[one] << own.length_bits * k for k, one in enumerate(classes))
-        counts = sum(own.digits(count[one]) << own.count_bits * k for k, one in enumerate(classes))
+        classes = [length for length in Length if length is not Length.DIGIT]
+        lengths = sum(count[length] << own.length_bits * k for k, length in enumerate(classes))
+        counts = sum(
+            own.digits(count[length]) << own.count_bits * k for k, length in enumerate(classes)
+        )
         public = {"lengths": lengths, "counts": counts, "random_valid": 1}
         for operand in own.operands:
             for k in range(own.max_digits):
@@ -341,7 +343,7 @@ class RandomRuns:
             self.wrong_in = self._cycles_of[wrong.bit_length() - 1]
         self.comparison.restart(self.comparison.ones ^ comparable)
         self._cycles_of = [
-            one + 1 if comparable >> k & 1 else 0 for k, one in enumerate(self._cycles_of)
+            cycles + 1 if comparable >> k & 1 else 0 for k, cycles in enumerate(self._cycles_of)
         ]
 
 
@@ -436,7 +438,7 @@ def graph_of(copies: wiring.Component, folder: Path, *, undefined: str = "anyseq
     """
     (folder / "two.v").write_text(to_verilog(copies, TOP), encoding="utf-8")
     begin = () if undefined == "anyseq" else (f"setundef -init -{undefined}",)
-    commands = [one.format(undefined) for one in _YOSYS[:-1]]
+    commands = [command.format(undefined) for command in _YOSYS[:-1]]
     run_yosys(["read_verilog two.v", *commands, *begin, _YOSYS[-1]], folder)
     return Graph.read(folder / "two.aag")
 

@@ -57,7 +57,7 @@ class Fault:
         names = ("cycle", "name", *_FIELDS[FaultKind(kind)])
         form = ",".join((kind, *map(str.upper, names)))
         numbers = [value for name, value in zip(names, values, strict=False) if name != "name"]
-        if len(values) != len(names) or not all(one.isdecimal() for one in numbers):
+        if len(values) != len(names) or not all(number.isdecimal() for number in numbers):
             raise ValueError(f"a fault of this kind is {form}, not {text!r}")
         given = {
             name: value if name == "name" else int(value)
@@ -225,6 +225,8 @@ class Targets:
         """All registers and memories with their bits; for True, those of words of two and more."""
         found = {}
         for wide in (False, True):
-            own = [one for _, one in sorted(self.registers.items()) if one.width > wide]
-            found[wide] = own, [one.width * one.words for one in own]
+            own = [
+                register for _, register in sorted(self.registers.items()) if register.width > wide
+            ]
+            found[wide] = own, [register.width * register.words for register in own]
         return found

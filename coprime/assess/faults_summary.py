@@ -144,7 +144,7 @@ class FaultSummary:
                 found[name] += count * holds
         return {
             "flips": sum(counted.values()),
-            **{one: found[one] for one in (*map(str, Outcome), *classes)},
+            **{label: found[label] for label in (*map(str, Outcome), *classes)},
         }
 
     def _of(self, kind: str) -> dict[tuple[Any, ...], int]:

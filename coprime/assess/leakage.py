@@ -66,7 +66,7 @@ class Profile:
             "largest": self.largest,
             "above": self.above(THRESHOLD),
             "above_corrected": self.above(self.threshold),
-            "findings": [one.record() for one in self.findings],
+            "findings": [finding.record() for finding in self.findings],
         }
 
     def lines(self, most: int) -> Iterator[str]:
@@ -78,12 +78,12 @@ class Profile:
         )
         if not self.findings:
             return
-        width = max(len(one.component) for one in self.findings[:most])
+        width = max(len(finding.component) for finding in self.findings[:most])
         yield f"{'|t|':>8}  {'cycle':>7}  {'samples':>7}  {'component':<{width}}  step"
-        for one in self.findings[:most]:
+        for finding in self.findings[:most]:
             yield (
-                f"{_shown(one.t):>8}  {one.cycle:7,}  {one.above:7,}  {one.component:<{width}}"
-                f"  {one.place}"
+                f"{_shown(finding.t):>8}  {finding.cycle:7,}  {finding.above:7,}"
+                f"  {finding.component:<{width}}  {finding.place}"
             )
         if len(self.findings) > most:
             yield f"and {len(self.findings) - most:,} more components and steps"
@@ -101,8 +101,8 @@ class ProductFinding:
     def record(self) -> dict[str, object]:
         """The fields as JSON has them."""
         return {
-            "steps": [str(one) for one in self.places],
-            "addresses": [one.address for one in self.places],
+            "steps": [str(place) for place in self.places],
+            "addresses": [place.address for place in self.places],
             "t": self.t,
             "cycles": list(self.cycles),
             "above_corrected": self.above,
@@ -135,7 +135,7 @@ class ProductProfile:
             "largest": float(size.max()),
             "above": int((size > THRESHOLD).sum()),
             "above_corrected": int((size > self.threshold).sum()),
-            "findings": [one.record() for one in self.findings],
+            "findings": [finding.record() for finding in self.findings],
         }
 
     def lines(self, most: int) -> Iterator[str]:
@@ -149,10 +149,10 @@ class ProductProfile:
         )
         if self.findings:
             yield f"{'|t|':>8}  {'cycles':>15}  {'pairs':>7}  steps"
-        for one in self.findings[:most]:
-            cycles = " * ".join(f"{cycle:,}" for cycle in one.cycles)
-            steps = "; ".join(map(str, one.places))
-            yield f"{_shown(one.t):>8}  {cycles:>15}  {one.above:7,}  {steps}"
+        for finding in self.findings[:most]:
+            cycles = " * ".join(f"{cycle:,}" for cycle in finding.cycles)
+            steps = "; ".join(map(str, finding.places))
+            yield f"{_shown(finding.t):>8}  {cycles:>15}  {finding.above:7,}  {steps}"
         if len(self.findings) > most:
             yield f"and {len(self.findings) - most:,} more pairs of steps"
 
@@ -257,7 +257,7 @@ def find_leaks(
                     above=above,
                 )
             )
-    findings.sort(key=lambda one: (-one.t, one.component, one.cycle))
+    findings.sort(key=lambda finding: (-finding.t, finding.component, finding.cycle))
     return Profile(order, t, profile.samples, findings)
 
 
@@ -267,7 +267,8 @@ def find_product_leaks(sums: LeakageSums, recorder: TraceRecorder) -> ProductPro
     assert products is not None and sums.products is not None
     t = product_t_values(*sums.products)
     varying = [
-        np.logical_or(*((one.singles[side][1] > 0) for one in sums.products)) for side in (0, 1)
+        np.logical_or(*((product.singles[side][1] > 0) for product in sums.products))
+        for side in (0, 1)
     ]
     profile = ProductProfile(products, t, int(varying[0].sum()) * int(varying[1].sum()), [])
     of_component = recorder.places.of(products.component)
@@ -287,7 +288,7 @@ def find_product_leaks(sums: LeakageSums, recorder: TraceRecorder) -> ProductPro
                 above=int((values > profile.threshold).sum()),
             )
         )
-    findings.sort(key=lambda one: (-one.t, one.cycles))
+    findings.sort(key=lambda finding: (-finding.t, finding.cycles))
     return replace(profile, findings=findings)
 
 

@@ -50,7 +50,7 @@ class KeptTraces:
     def of(cls, parts: Sequence["KeptTraces"]) -> "KeptTraces":
         """All of them, one after the other; at least one."""
         names = ("traces", "fixed", "inputs")
-        return cls(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass
@@ -70,34 +70,37 @@ class LeakageSums:
         samples = Moments(reference, powers=own.powers), Moments(reference, powers=own.powers)
         if own.products is None:
             return cls(samples, None)
-        windows = (recorder.reference[one.first : one.end, one.column] for one in _pair(recorder))
+        windows = (
+            recorder.reference[window.first : window.end, window.column]
+            for window in _pair(recorder)
+        )
         before, after = windows
         return cls(samples, (ProductMoments((before, after)), ProductMoments((before, after))))
 
     @property
     def traces(self) -> int:
         """How many there are."""
-        return sum(one.count for one in self.samples)
+        return sum(moments.count for moments in self.samples)
 
     def arrays(self) -> dict[str, Any]:
         """The numbers, without the traces that are kept, and without samples that never vary."""
         varying = np.flatnonzero(
-            np.logical_or(*((one.sums != 0).any(axis=0) for one in self.samples))
+            np.logical_or(*((moments.sums != 0).any(axis=0) for moments in self.samples))
         )
         found: dict[str, Any] = {"varying": varying, "seconds": self.seconds}
-        for name, one in zip(("fixed", "other"), self.samples, strict=True):
-            found |= {f"{name}_count": one.count, f"{name}_sums": one.sums[:, varying]}
+        for name, moments in zip(("fixed", "other"), self.samples, strict=True):
+            found |= {f"{name}_count": moments.count, f"{name}_sums": moments.sums[:, varying]}
         for name, pairs in zip(("fixed", "other"), self.products or (), strict=False):
-            found |= {f"{name}_{k}": one for k, one in enumerate(pairs.singles)}
+            found |= {f"{name}_{k}": sums for k, sums in enumerate(pairs.singles)}
             found[f"{name}_products"] = pairs.products
         return found
 
     def add(self, arrays: dict[str, Any]) -> None:
         """Add what `arrays` of another one has given."""
         self.seconds += float(arrays["seconds"])
-        for name, one in zip(("fixed", "other"), self.samples, strict=True):
-            one.count += int(arrays[f"{name}_count"])
-            one.sums[:, arrays["varying"]] += arrays[f"{name}_sums"]
+        for name, moments in zip(("fixed", "other"), self.samples, strict=True):
+            moments.count += int(arrays[f"{name}_count"])
+            moments.sums[:, arrays["varying"]] += arrays[f"{name}_sums"]
         for name, pairs in zip(("fixed", "other"), self.products or (), strict=False):
             pairs.count += int(arrays[f"{name}_count"])
             for k, sums in enumerate(pairs.singles):
@@ -227,7 +230,7 @@ def _record_many(
     recorder: TraceRecorder, sums: LeakageSums, numbers: range, keep: int
 ) -> _Recorded:
     drawn = [recorder.start(number) for number in numbers]
-    fixed = np.array([one.fixed for one, _ in drawn])
+    fixed = np.array([trace.fixed for trace, _ in drawn])
     parts = recorder.many.record(
         [start for _, start in drawn],
         fixed,
@@ -237,7 +240,7 @@ def _record_many(
     )
     for group, moments in zip((fixed, ~fixed), sums.samples, strict=True):
         moments.count += int(group.sum())
-    return fixed, [*parts], _bytes([one for one, _ in drawn], recorder)
+    return fixed, [*parts], _bytes([trace for trace, _ in drawn], recorder)
 
 
 def _record_with_noise(
@@ -255,8 +258,8 @@ def _record_with_noise(
         drawn, trace = recorder.trace(number)
         seen = trace + noise.normal(0, own.noise, trace.shape)
         traces.append(drawn)
-        for part, one in zip(parts, windows, strict=True):
-            part.append(seen[one.first : one.end, one.column].copy())
+        for part, window in zip(parts, windows, strict=True):
+            part.append(seen[window.first : window.end, window.column].copy())
         of_group, moments = waiting[not drawn.fixed], sums.samples[not drawn.fixed]
         of_group.append(seen[first:end].ravel())
         if len(of_group) == _AT_ONCE:
@@ -265,12 +268,12 @@ def _record_with_noise(
     for of_group, moments in zip(waiting, sums.samples, strict=True):
         if of_group:
             moments.add(np.stack(of_group))
-    fixed = np.array([one.fixed for one in traces])
+    fixed = np.array([recorded.fixed for recorded in traces])
     return fixed, [np.stack(part) for part in parts], _bytes(traces, recorder)
 
 
 def _bytes(traces: Sequence[DrawnTrace], recorder: TraceRecorder) -> npt.NDArray[np.uint8]:
-    found = [recorder.acquisition.source.input_bytes(one.values) for one in traces]
+    found = [recorder.acquisition.source.input_bytes(trace.values) for trace in traces]
     return np.frombuffer(b"".join(found), np.uint8).reshape(len(found), -1)
 
 

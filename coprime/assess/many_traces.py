@@ -121,11 +121,13 @@ class ManyTraces:
         try:
             for run in range(self._runs):
                 self._load(handle, run, at.get(run, self._start))
-            values = [np.empty((one.end - one.first, self._runs), np.uint16) for one in windows]
-            joined = np.concatenate([one.ravel() for one in values]) if values else np.empty(0)
+            values = [
+                np.empty((window.end - window.first, self._runs), np.uint16) for window in windows
+            ]
+            joined = np.concatenate([array.ravel() for array in values]) if values else np.empty(0)
             joined = np.ascontiguousarray(joined, np.uint16)
             parts = np.array(
-                [(one.column, one.first, one.end) for one in windows], np.uint32
+                [(window.column, window.first, window.end) for window in windows], np.uint32
             ).reshape(-1, 3)
             outcome = self._library.bitsliced_run(
                 handle,
@@ -138,7 +140,7 @@ class ManyTraces:
                     *cycles,
                     len(sums[0]),
                 ),
-                *(one.ctypes.data for one in sums),
+                *(array.ctypes.data for array in sums),
                 *(parts.ctypes.data, len(parts), joined.ctypes.data),
             )
         finally:
@@ -152,10 +154,10 @@ class ManyTraces:
             raise DeviceError("the bit-sliced simulation differs from the device")
         if outcome == _BYTES:
             raise DeviceError("an operation takes more random bytes than it was given")
-        bounds = np.cumsum([one.size for one in values])[:-1]
+        bounds = np.cumsum([array.size for array in values])[:-1]
         return [
-            part.reshape(one.shape).T[run_of]
-            for part, one in zip(np.split(joined, bounds), values, strict=False)
+            part.reshape(array.shape).T[run_of]
+            for part, array in zip(np.split(joined, bounds), values, strict=False)
         ]
 
     def _load(self, handle: int, run: int, start: Start) -> None:

@@ -27,7 +27,7 @@ def key_follows(signatures: Sequence[Signature], z: int, d: int, n: int) -> bool
     """
     if len({r for r, _ in signatures}) < len(signatures):
         return True
-    return any(one == d for one in keys_by_lattices(signatures, z, n))
+    return any(key == d for key in keys_by_lattices(signatures, z, n))
 
 
 def keys_by_lattices(
@@ -41,12 +41,12 @@ def keys_by_lattices(
     if len(signatures) < 2:
         return
     inverses = [pow(s, -1, n) for _, s in signatures]
-    a = [z * one % n for one in inverses]
-    t = [r * one % n for (r, _), one in zip(signatures, inverses, strict=True)]
+    a = [z * inverse % n for inverse in inverses]
+    t = [r * inverse % n for (r, _), inverse in zip(signatures, inverses, strict=True)]
     weight = 1 << known_bits
     for factor in (1, pow(weight, -1, n)):
         differences = [
-            [(one - each[0]) * factor % n * weight for one in each[1:]] for each in (t, a)
+            [(number - each[0]) * factor % n * weight for number in each[1:]] for each in (t, a)
         ]
         count = len(signatures) - 1
         basis = [[weight * n * (i == j) for j in range(count)] + [0, 0] for i in range(count)]

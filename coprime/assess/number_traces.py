@@ -111,7 +111,9 @@ class NumberTraces:
         """Raise ValueError unless the operation has what is tested, and traces align."""
         subject = self.subject
         if not subject.command.operation.has_secret_exponent:
-            *others, last = (one.name for one in Command if one.operation.has_secret_exponent)
+            *others, last = (
+                command.name for command in Command if command.operation.has_secret_exponent
+            )
             raise ValueError(
                 f"--operation must be {', '.join(others)} or {last}, which have a secret, not"
                 f" {subject.command.name}"
@@ -128,7 +130,9 @@ class NumberTraces:
             )
         if self.test.role and not self._tested:
             *tests, last = (
-                one.value for one in LeakageTest if not one.role or self._encoding.names(one.role)
+                test.value
+                for test in LeakageTest
+                if not test.role or self._encoding.names(test.role)
             )
             raise ValueError(
                 f"{subject.command.name} is given no {self.test.value}: choose --test"

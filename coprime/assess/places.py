@@ -50,9 +50,14 @@ def places_of_program(
 
     That is 1 or more, and no later than the trace begins.
     """
-    found = [one for one in device.registers.values() if one.name.endswith(_COUNTER)]
-    context_of = [device.registers.get(one.name.removesuffix(_COUNTER) + _CONTEXT) for one in found]
-    watched = [*found, *(one for one in context_of if one is not None)]
+    found = [counter for counter in device.registers.values() if counter.name.endswith(_COUNTER)]
+    context_of = [
+        device.registers.get(counter.name.removesuffix(_COUNTER) + _CONTEXT) for counter in found
+    ]
+    watched = [
+        *found,
+        *(known_context for known_context in context_of if known_context is not None),
+    ]
     values = watch(device, watched, run, first)
     counters, contexts = values[: len(found)], values[len(found) :]
     if not found or not isinstance(design, EngineDesign):
@@ -82,7 +87,7 @@ def watch(
     seen: dict[int, list[int]] = {}
 
     def look() -> int:
-        seen[device.cycles] = [device.peek(one) for one in registers]
+        seen[device.cycles] = [device.peek(register) for register in registers]
         return device.cycles + 1
 
     device.call_at(device.cycles + first, look)

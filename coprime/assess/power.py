@@ -81,20 +81,20 @@ class PowerDevice(FaultyDevice):
         super().__init__(verilog, top)
         self._most = most
         found = list(self.registers.values())
-        bits = sum(one.width * min(one.words, 2) for one in found)
+        bits = sum(register.width * min(register.words, 2) for register in found)
         if bits >= 1 << 16:
             self.close()
             raise ValueError(
                 f"the design has {bits} bits of registers and a trace can count 65535: choose a"
                 " smaller max_bits"
             )
-        names = sorted({component_of(one.name) for one in found})
+        names = sorted({component_of(register.name) for register in found})
         self.components = (*names, TOTAL)
         # A register that is a port of the top module is there twice, and counts once.
         size = self._library.coprime_registers(self._open())
         self._component_of = (ctypes.c_uint32 * size)(*[len(names)] * size)
-        for one in found:
-            self._component_of[one.index] = names.index(component_of(one.name))
+        for register in found:
+            self._component_of[register.index] = names.index(component_of(register.name))
         self._weight = int(model is PowerModel.WEIGHT)
         self._stops = False
         self._records = True
@@ -139,9 +139,9 @@ class PowerDevice(FaultyDevice):
         places, place = [], 8 * _PASSED
         for index in range(size):
             places.append(place)
-            one = self._register(index)
-            place += 8 * one.words * _word_bytes(one.width)
-        return {name: places[one.index] for name, one in self.registers.items()}
+            register = self._register(index)
+            place += 8 * register.words * _word_bytes(register.width)
+        return {name: places[register.index] for name, register in self.registers.items()}
 
     def word_bytes(self, name: str) -> int:
         """Bytes of a word of a register or memory in what `save` gives."""

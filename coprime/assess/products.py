@@ -29,7 +29,7 @@ class ProductMoments:
     products: Array = field(init=False)  # of a b, a^2 b, a b^2, a^2 b^2
 
     def __post_init__(self) -> None:
-        first, second = (one.size for one in self.references)
+        first, second = (reference.size for reference in self.references)
         self.singles = np.zeros((2, first)), np.zeros((2, second))
         self.products = np.zeros((4, first, second))
 
@@ -37,11 +37,11 @@ class ProductMoments:
         """Add traces: arrays of (traces, samples) of both windows."""
         self.count += len(first)
         a, b = (
-            one.astype(np.float64) - reference
-            for one, reference in zip((first, second), self.references, strict=True)
+            samples.astype(np.float64) - reference
+            for samples, reference in zip((first, second), self.references, strict=True)
         )
-        for sums, one in zip(self.singles, (a, b), strict=True):
-            sums += one.sum(axis=0), (one**2).sum(axis=0)
+        for sums, centred in zip(self.singles, (a, b), strict=True):
+            sums += centred.sum(axis=0), (centred**2).sum(axis=0)
         pairs = ((a, b), (a**2, b), (a, b**2), (a**2, b**2))
         self.products += [left.T @ right for left, right in pairs]
 
@@ -54,7 +54,7 @@ class ProductMoments:
 
     def of_centred(self) -> tuple[Array, Array]:
         """Mean and variance, as of a population, of the product of each pair, both centred."""
-        (a, a2), (b, b2) = (one / self.count for one in self.singles)
+        (a, a2), (b, b2) = (sums / self.count for sums in self.singles)
         a, a2 = a[:, None], a2[:, None]
         ab, a2b, ab2, a2b2 = self.products / self.count
         mean = ab - a * b

@@ -167,7 +167,7 @@ class Replay(_Through):
     def _go_on(self, access: Access) -> None:
         """Simulate from the last checkpoint before the fault on."""
         device = self._device
-        before = bisect_right(access.states, self._cycle, key=lambda one: one[0]) - 1
+        before = bisect_right(access.states, self._cycle, key=lambda state: state[0]) - 1
         cycle, state = access.states[before]
         device.restore(state)
         offset = self._offset = device.cycles - cycle
@@ -190,7 +190,7 @@ class Replay(_Through):
         """Wait for the interrupt, and compare with checkpoints, ever more rarely."""
         if recorded is not None:
             past = max(self._now, self._settled)
-            first = bisect_right(recorded.states, past, key=lambda one: one[0])
+            first = bisect_right(recorded.states, past, key=lambda state: state[0])
             for cycle, state in _rarer(recorded.states, first):
                 if self._device.wait(cycle - self._now):
                     return

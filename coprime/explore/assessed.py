@@ -87,9 +87,9 @@ def _t(value: float) -> str:
 
 def _power(record: Mapping[str, Any]) -> Assessed:
     orders = (
-        f"order {one['order']}: largest |t| {_t(one['largest'])}, threshold"
-        f" {one['corrected_threshold']:.1f}, {one['above_corrected']:,} samples above it"
-        for one in record["orders"]
+        f"order {order['order']}: largest |t| {_t(order['largest'])}, threshold"
+        f" {order['corrected_threshold']:.1f}, {order['above_corrected']:,} samples above it"
+        for order in record["orders"]
     )
     return Assessed(
         assessment="power",

@@ -118,7 +118,7 @@ class Chosen:
     @property
     def area(self) -> str:
         """What it occupies, in words."""
-        return "; ".join(_area(one) for one in (self.point, self.beside) if one is not None)
+        return "; ".join(_area(point) for point in (self.point, self.beside) if point is not None)
 
     def record(self) -> dict[str, Any]:
         """What it is, and its figures, as JSON has them. Raises as `constant_time`."""
@@ -130,7 +130,7 @@ class Chosen:
             **point.of_the_cluster,
             "stamped": point.stamped,
             "constant_time": self._own.constant_time,
-            "operations": [self._operation(one) for one in self.points],
+            "operations": [self._operation(measured) for measured in self.points],
             "area": _area_record(point),
             "other_area": self.beside and _area_record(self.beside),
             "command": point.command,
@@ -225,7 +225,9 @@ def choose(
     designs = _timed(here, each_size, where, budget, target)
     first, size = each_size[0]
     others = _measured(points, first, target, device)
-    beside = _slowest(one for one in others if (one.size, one.part) == (size, OTHER_PART[part]))
+    beside = _slowest(
+        point for point in others if (point.size, point.part) == (size, OTHER_PART[part])
+    )
 
     def chosen(design: tuple[Point, ...]) -> Chosen:
         alone = replace(
@@ -243,7 +245,7 @@ def choose(
 
     within = [design for design in designs if excess(design) <= 0]
     if not within:
-        nearest = chosen(min(designs, key=lambda one: (excess(one), _figures(one))))
+        nearest = chosen(min(designs, key=lambda design: (excess(design), _figures(design))))
         raise ValueError(
             f"no measured {where} is within {budget}; the nearest is {nearest.time}; {nearest.area}"
         )
@@ -269,7 +271,9 @@ def _timed(
             for (operation, size), found in zip(each_size, here, strict=True)
         )
         raise ValueError(f"no measured {where}: {each}, and all by none")
-    routed = _together([[one for one in found if one.milliseconds is not None] for found in here])
+    routed = _together(
+        [[point for point in found if point.milliseconds is not None] for found in here]
+    )
     if budget.max_ms is not None and not routed:
         remedy = "" if DEVICES[target] else "; name the clock of your design: --clock MHZ"
         raise ValueError(f"no {where} is placed and routed: no time is known{remedy}")
@@ -303,12 +307,15 @@ def _measured_at(
     where = f"{part} doing {operation} on {target}"
     if not own:
         measured = {point.part for point in alike}
-        there = [one for one in OTHER_PART if one in measured]
+        there = [other for other in OTHER_PART if other in measured]
         hint = f"only its {there[0]}: --part {there[0]}" if there else "sweep it first"
         raise ValueError(f"no {where} is measured; {hint}")
     here = [point for point in own if point.size == size]
     if not here:
-        sizes = ", ".join(str(one) for one in sorted({point.size for point in own}, key=_in_order))
+        sizes = ", ".join(
+            str(measured_size)
+            for measured_size in sorted({point.size for point in own}, key=_in_order)
+        )
         raise ValueError(f"no {where} is measured at {_in_words(size)}, only at {sizes}")
     return here
 
@@ -330,9 +337,9 @@ def _together(found: Sequence[Iterable[Point]]) -> list[tuple[Point, ...]]:
     """For each design that has points of all operations, the slowest of each."""
     slowest = [_slowest(points) for points in found]
     return [
-        tuple(one[design] for one in slowest)
+        tuple(by_design[design] for by_design in slowest)
         for design in slowest[0]
-        if all(design in one for one in slowest)
+        if all(design in by_design for by_design in slowest)
     ]
 
 
@@ -414,6 +421,6 @@ def _time_of_one(point: Point) -> float:
     return (time or 0) / max(point.cores, 1)
 
 
-def _beats(one: Sequence[Point], other: Sequence[Point]) -> bool:
-    pairs = list(zip(_figures(one), _figures(other), strict=True))
+def _beats(points: Sequence[Point], other: Sequence[Point]) -> bool:
+    pairs = list(zip(_figures(points), _figures(other), strict=True))
     return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

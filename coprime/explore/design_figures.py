@@ -92,9 +92,9 @@ def measured(
     enough.
     """
     parts = []
-    one = isinstance(choice, Choice) or (isinstance(choice, CallChoice) and choice.cores == 1)
+    single = isinstance(choice, Choice) or (isinstance(choice, CallChoice) and choice.cores == 1)
     whole = CLUSTER if isinstance(choice, ClusterChoice) else "accelerator"
-    for part in _PARTS if one else (whole,):
+    for part in _PARTS if single else (whole,):
         around = ((), Bus.AXI4_LITE) if part == "engine" else (tuple(paddings), bus)
         source = PartToMap(choice, part, target, *around)
         note(f"mapping the {part}")
@@ -118,10 +118,10 @@ def _engines(
     """The figures of each engine, without area and clock, which are those of the engine alone."""
     return [
         replace(
-            shipped(one, target, bus, paddings if isinstance(one, Choice) else ()),
+            shipped(engine, target, bus, paddings if isinstance(engine, Choice) else ()),
             parts=(),
         )
-        for one in choice.engines
+        for engine in choice.engines
     ]
 
 

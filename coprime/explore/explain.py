@@ -66,7 +66,11 @@ class Explanation:
         """All of it, in lines."""
         m = self.arithmetic.modulus
         lines = [f"m = {m:#x}, {m.bit_length()} bits, form {modulus_form(m).kind.value}"]
-        lines += [f"It is {one.name} ({one.origin})." for one in MODULI.values() if one.value == m]
+        lines += [
+            f"It is {modulus.name} ({modulus.origin})."
+            for modulus in MODULI.values()
+            if modulus.value == m
+        ]
         lines.append(self.search.explanation)
         if self.search.extra_bits < EXHAUSTIVE_BITS:
             lines.append(f"-p extra_bits= looks at longer ones, of up to {EXHAUSTIVE_BITS} more.")
@@ -74,9 +78,9 @@ class Explanation:
             lines.append(f"Chosen by -p factor: {self.factor} * m.")
         lines.append(f"{'c':>8}  {'bits':>5}  {'area':>12}  {'delay':>5}  c * m")
         lines += [
-            f"{one.factor:>8}  {one.value.bit_length():>5}  {one.estimate.area:>12,}"
-            f"  {one.estimate.delay:>5}  {one.text}"
-            for one in self.search.candidates
+            f"{candidate.factor:>8}  {candidate.value.bit_length():>5}"
+            f"  {candidate.estimate.area:>12,}  {candidate.estimate.delay:>5}  {candidate.text}"
+            for candidate in self.search.candidates
         ]
         return "\n".join([*lines, self.tree])
 
@@ -91,13 +95,13 @@ class Explanation:
             "explanation": self.search.explanation,
             "candidates": [
                 {
-                    "factor": one.factor,
-                    "multiple": f"{one.value:x}",
-                    "form": modulus_form(one.value).kind.value,
-                    "area": one.estimate.area,
-                    "delay": one.estimate.delay,
+                    "factor": candidate.factor,
+                    "multiple": f"{candidate.value:x}",
+                    "form": modulus_form(candidate.value).kind.value,
+                    "area": candidate.estimate.area,
+                    "delay": candidate.estimate.delay,
                 }
-                for one in self.search.candidates
+                for candidate in self.search.candidates
             ],
             "tree": None
             if plan is None
@@ -131,9 +135,9 @@ class BudgetExplanation:
             " RSA_PRIVATE, as predicted",
             f"{'cycles':>15}  {'DSP slices':>10}  parameters",
         ]
-        for one in self.candidates:
-            chosen = " ".join(f"{name}={one.values[name]}" for name in self.picks)
-            lines.append(f"{one.cycles:>15,}  {one.slices:>10}  {chosen}")
+        for candidate in self.candidates:
+            chosen = " ".join(f"{name}={candidate.values[name]}" for name in self.picks)
+            lines.append(f"{candidate.cycles:>15,}  {candidate.slices:>10}  {chosen}")
         return "\n".join(lines)
 
     def record(self) -> dict[str, object]:
@@ -141,8 +145,12 @@ class BudgetExplanation:
         return {
             "family": self.family.name,
             "candidates": [
-                {"parameters": dict(one.values), "dsp": one.slices, "predicted_cycles": one.cycles}
-                for one in self.candidates
+                {
+                    "parameters": dict(candidate.values),
+                    "dsp": candidate.slices,
+                    "predicted_cycles": candidate.cycles,
+                }
+                for candidate in self.candidates
             ],
         }
 

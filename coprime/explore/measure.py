@@ -58,7 +58,7 @@ class Area(Resources):
         return (
             ordered
             | ({"stamped": stamped.record()} if stamped else {})
-            | ({"late_paths": [asdict(one) for one in paths]} if paths else {})
+            | ({"late_paths": [asdict(path) for path in paths]} if paths else {})
         )
 
 

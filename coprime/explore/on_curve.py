@@ -31,25 +31,25 @@ def on_curve(points: Iterable[Point], command: Command, curve: AnyCurve) -> list
 
     Raises ValueError if all of them are.
     """
-    here = [one for one in points if (one.operation, one.status) == (command.name, "ok")]
+    here = [point for point in points if (point.operation, point.status) == (command.name, "ok")]
     cycles = _cycles(here, command, curve)
     found = [
         replace(
-            one,
+            point,
             bits=curve.p.bit_length(),
             seed=CURVE_SEED,
             cycles=None,
             predicted_cycles=count,
             utilization=None,
-            milliseconds=one.fmax_mhz and count / one.fmax_mhz / 1000,
+            milliseconds=point.fmax_mhz and count / point.fmax_mhz / 1000,
             area_time=None,
         )
-        for one in here
-        if (count := cycles[design_of(one)]) is not None
+        for point in here
+        if (count := cycles[design_of(point)]) is not None
     ]
     if here and not found:
         raise ValueError(f"no measured design that does {command.name} holds {curve.name}")
-    return list({one.identity: one for one in found}.values())
+    return list({point.identity: point for point in found}.values())
 
 
 def design_of(point: Point) -> Design:

@@ -39,7 +39,9 @@ def measure() -> SoftwareRun:
 def shipped() -> SoftwareRun:
     """What was measured when this version was made."""
     record = json.loads(Path(__file__).with_name("openssl.json").read_text("utf-8"))
-    return SoftwareRun([SoftwareFigures(**one) for one in record["figures"]], record["found"])
+    return SoftwareRun(
+        [SoftwareFigures(**figures) for figures in record["figures"]], record["found"]
+    )
 
 
 def _measured(bits: int) -> SoftwareFigures:

@@ -57,17 +57,19 @@ def draw_view(view: View, compared: Mapping[str, Sequence[Comparison]]) -> Seque
 def _points(panel: Panel, comparisons: Sequence[Comparison]) -> Iterator[Row]:
     """Published ones first, so that they have the same colour everywhere."""
     found = [
-        (one, at) for one in comparisons if (at := panel.at(one.row, one.quantity)) is not None
+        (comparison, at)
+        for comparison in comparisons
+        if (at := panel.at(comparison.row, comparison.quantity)) is not None
     ]
-    for one, at in found:
-        if isinstance(one.published, int | float):
+    for comparison, at in found:
+        if isinstance(comparison.published, int | float):
             name = _name(panel, _PUBLISHED)
-            yield _point(panel, one, at, name or _PUBLISHED, one.published)
-    for one, at in found:
-        for own in one.measurements:
+            yield _point(panel, comparison, at, name or _PUBLISHED, comparison.published)
+    for comparison, at in found:
+        for own in comparison.measurements:
             name = _name(panel, own.where)
             if own.value is not None and name is not None:
-                yield _point(panel, one, at, replace(own, where=name).label, own.value)
+                yield _point(panel, comparison, at, replace(own, where=name).label, own.value)
 
 
 def _name(panel: Panel, where: str) -> str | None:
@@ -75,12 +77,12 @@ def _name(panel: Panel, where: str) -> str | None:
     return where if panel.places is None else panel.places.get(where)
 
 
-def _point(panel: Panel, one: Comparison, at: Place, where: str, figure: float) -> Row:
+def _point(panel: Panel, comparison: Comparison, at: Place, where: str, figure: float) -> Row:
     x, plot = at
     return {
         "x": x,
-        "y": panel.value(figure, one.row),
+        "y": panel.value(figure, comparison.row),
         "where": where,
         "plot": plot,
-        "row": one.row,
+        "row": comparison.row,
     }

@@ -64,8 +64,8 @@ def _streams(point: Point) -> list[str]:
     call = own.call[point.operation]
     slots = [own.slot[name] for name in call.inputs]
     return [
-        *(f"--{one.name}-bytes {point.bits // 8}" for one in slots if one.streamed),
-        *(f"--{one.name.replace('_', '-')} {SHORT_OUTPUT}" for one in slots if one.number_of),
+        *(f"--{slot.name}-bytes {point.bits // 8}" for slot in slots if slot.streamed),
+        *(f"--{slot.name.replace('_', '-')} {SHORT_OUTPUT}" for slot in slots if slot.number_of),
     ]
 
 

@@ -145,15 +145,22 @@ def _write_papers(compared: Sequence[Compared], path: Path) -> Path:
     """
     lines: list[list[object]] = []
     for table, comparisons in compared:
-        for one in comparisons:
-            what = (table.paper.name, table.number, table.page, one.row, one.quantity, one.unit)
-            head: list[object] = [*what, one.published]
-            for own in one.measurements:
+        for comparison in comparisons:
+            what = (
+                table.paper.name,
+                table.number,
+                table.page,
+                comparison.row,
+                comparison.quantity,
+                comparison.unit,
+            )
+            head: list[object] = [*what, comparison.published]
+            for own in comparison.measurements:
                 lines.append([*head, own.value, own.ratio, "", *_told(own), ""])
-            for own in one.derived:
-                lines.append([*head, "", own.ratio, own.value, *_told(own), one.reason])
-            if not one.measurements and not one.derived:
-                lines.append([*head, *[""] * 7, one.reason])
+            for own in comparison.derived:
+                lines.append([*head, "", own.ratio, own.value, *_told(own), comparison.reason])
+            if not comparison.measurements and not comparison.derived:
+                lines.append([*head, *[""] * 7, comparison.reason])
     return _write_csv(path, _PAPER_COLUMNS, lines)
 
 
@@ -218,7 +225,7 @@ def _opening(rows: Sequence[Row]) -> dict[str, str]:
     for name, preferred in _PREFERRED.items():
         values = sorted({row[name] for row in own})
         if values:
-            start[name] = next(one for one in (*preferred, *values) if one in values)
+            start[name] = next(value for value in (*preferred, *values) if value in values)
             own = [row for row in own if row[name] == start[name]]
     return start
 
@@ -244,8 +251,8 @@ def _page(
     data = {
         "rows": rows,
         "targets": [
-            one.__dict__ | {"figures": [figure.__dict__ for figure in one.figures]}
-            for one in plotted
+            target.__dict__ | {"figures": [figure.__dict__ for figure in target.figures]}
+            for target in plotted
         ],
         "exponents": _EXPONENTS,
         "style": STYLE,
@@ -302,14 +309,14 @@ def _summary(points: Sequence[Point]) -> str:
 def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]], str | None]]:
     """Name, label, values with their texts, and the value at the start."""
     targets = sorted({row["target"] for row in rows})
-    words = {one.value: f"{one.value}: {flow.title}" for one, flow in FLOWS.items()}
+    words = {target.value: f"{target.value}: {flow.title}" for target, flow in FLOWS.items()}
     words["unit-gate"] = "unit gates"
     first = "ecp5" if "ecp5" in targets else next(iter(targets), None)
     sizes = sorted({row["bits"] for row in rows} - {0})
     start = _opening([row for row in rows if row["target"] == first])
     selects = [
-        ("target", "Target", [(one, words.get(one, one)) for one in targets], first),
-        ("bits", "Size", [("all", "all"), *((str(one), f"{one} bits") for one in sizes)], "all"),
+        ("target", "Target", [(target, words.get(target, target)) for target in targets], first),
+        ("bits", "Size", [("all", "all"), *((str(size), f"{size} bits") for size in sizes)], "all"),
     ]
     for name, label in (
         ("device", "Device"),
@@ -318,7 +325,7 @@ def _selects(rows: Sequence[Row]) -> list[tuple[str, str, list[tuple[str, str]],
         ("part", "Part"),
     ):
         values = sorted({row[name] for row in rows})
-        texts = [(one, _EXPONENTS.get(one, one)) for one in values]
+        texts = [(value, _EXPONENTS.get(value, value)) for value in values]
         selects.append((name, label, texts, start.get(name)))
     return selects
 
@@ -357,20 +364,24 @@ def _picture(drawing: Callable[..., Row]) -> Picture:
 
 
 def _chart(table: Table, comparisons: Sequence[Comparison], *, narrow: bool = False) -> Row:
-    own = [one for one in comparisons if one.quantity in table.drawn and one.x is not None]
+    own = [
+        comparison
+        for comparison in comparisons
+        if comparison.quantity in table.drawn and comparison.x is not None
+    ]
     several = len(table.drawn) > 1
     lines: dict[str, list[Row]] = {}
 
-    def add(one: Comparison, place: str, value: object) -> None:
-        where = f"{one.quantity}: {place}" if several else place
-        lines.setdefault(where, []).append({"where": where, "x": one.x, "y": value})
+    def add(comparison: Comparison, place: str, value: object) -> None:
+        where = f"{comparison.quantity}: {place}" if several else place
+        lines.setdefault(where, []).append({"where": where, "x": comparison.x, "y": value})
 
-    for one in own:
-        add(one, "Published", one.published)
-    for one in own:
-        for here in one.measurements:
+    for comparison in own:
+        add(comparison, "Published", comparison.published)
+    for comparison in own:
+        for here in comparison.measurements:
             if here.value is not None:
-                add(one, here.label, here.value)
+                add(comparison, here.label, here.value)
     unit = f" in {own[0].unit}" if own[0].unit else ""
     rows = [row for line in lines.values() for row in line]
     return chart(
@@ -393,7 +404,7 @@ def _paper(
         "paper": paper,
         "anchor": paper.name.lower(),
         "verdict": judge(paper, compared),
-        "panels": [(one, pictures[one.name]) for one in panels],
+        "panels": [(panel, pictures[panel.name]) for panel in panels],
         "tables": [_table(table, lines, pictures) for table, lines in compared],
     }
 
@@ -405,16 +416,16 @@ def _table(
 
     Each row and each quantity that something is compared with; the other rows as published.
     """
-    found = [one for one in lines if one.measurements or one.derived]
-    rows, quantities = ({one.row for one in found}, {one.quantity for one in found})
-    beside = [one for one in lines if one.row in rows and one.quantity in quantities]
-    derived = _places(itertools.chain(*(one.derived for one in beside)))
-    ours = _places(itertools.chain(*(one.measurements for one in beside)))
-    spans = Counter(one.row for one in beside)
+    found = [line for line in lines if line.measurements or line.derived]
+    rows, quantities = ({line.row for line in found}, {line.quantity for line in found})
+    beside = [line for line in lines if line.row in rows and line.quantity in quantities]
+    derived = _places(itertools.chain(*(line.derived for line in beside)))
+    ours = _places(itertools.chain(*(line.measurements for line in beside)))
+    spans = Counter(line.row for line in beside)
     compared: list[dict[str, Any]] = []
-    for one in beside:
-        first = not compared or compared[-1]["row"] != one.row
-        of = {own.where: own for own in one.derived}, {own.where: own for own in one.measurements}
+    for line in beside:
+        first = not compared or compared[-1]["row"] != line.row
+        of = {own.where: own for own in line.derived}, {own.where: own for own in line.measurements}
         cells = [
             (place, own.get(place.name))
             for places, own in zip((derived, ours), of, strict=True)
@@ -422,10 +433,10 @@ def _table(
         ]
         compared.append(
             {
-                "row": one.row,
-                "span": spans[one.row] if first else 0,
-                "quantity": f"{one.quantity} in {one.unit}" if one.unit else one.quantity,
-                "published": one.published,
+                "row": line.row,
+                "span": spans[line.row] if first else 0,
+                "quantity": f"{line.quantity} in {line.unit}" if line.unit else line.quantity,
+                "published": line.published,
                 "cells": cells,
             }
         )
@@ -440,10 +451,13 @@ def _table(
         "derived": derived,
         "ours": ours,
         "compared": compared,
-        "found": sum(any(own.value is not None for own in one.measurements) for one in lines),
-        "missing": any(own.value is None for one in lines for own in one.measurements),
+        "found": sum(any(own.value is not None for own in line.measurements) for line in lines),
+        "missing": any(own.value is None for line in lines for own in line.measurements),
         "figures": len(lines),
-        "columns": [f"{one.name} [{one.unit}]" if one.unit else one.name for one in table.columns],
+        "columns": [
+            f"{column.name} [{column.unit}]" if column.unit else column.name
+            for column in table.columns
+        ],
         "only_published": [
             (row.label, [row.published.get(column.name) for column in table.columns])
             for row in table.rows
@@ -451,7 +465,7 @@ def _table(
         ],
         "reasons": reasons(lines),
         "remarks": table.remarks,
-        "ways": [(one, own) for one in beside for own in (*one.derived, *one.measurements)],
+        "ways": [(line, own) for line in beside for own in (*line.derived, *line.measurements)],
     }
 
 

@@ -82,15 +82,17 @@ def compare(table: Table, points: Sequence[Point]) -> list[Comparison]:
 
 def _comparison(row: Row, column: Column, points: Sequence[Point]) -> Comparison:
     published, sources = row.published[column.name], row.here.get(column.name, ())
-    ours = [one for one in sources if not isinstance(one, Derived)]
+    ours = [source for source in sources if not isinstance(source, Derived)]
     return Comparison(
         row=row.label,
         x=row.x,
         quantity=column.name,
         unit=column.unit,
         published=published,
-        measurements=tuple(_counterpart(one, published, points) for one in ours),
-        derived=tuple(_derived(one, published) for one in sources if isinstance(one, Derived)),
+        measurements=tuple(_counterpart(source, published, points) for source in ours),
+        derived=tuple(
+            _derived(source, published) for source in sources if isinstance(source, Derived)
+        ),
         reason="" if ours else row.reasons.get(column.name, ""),
     )
 
@@ -111,10 +113,10 @@ def _counterpart(
     source: Measured | Computed, published: Figure, points: Sequence[Point]
 ) -> Counterpart:
     parts = source.of if isinstance(source, Computed) else (source,)
-    found = [(one, find_point(one, points)) for one in parts]
-    values = [_figure(one, point) for one, point in found]
-    ways = _each(_way(one, point) for one, point in found)
-    kinds = _each(kind for one, point in found for kind in _kinds(one, point))
+    found = [(part, find_point(part, points)) for part in parts]
+    values = [_figure(part, point) for part, point in found]
+    ways = _each(_way(part, point) for part, point in found)
+    kinds = _each(kind for part, point in found for kind in _kinds(part, point))
     if isinstance(source, Computed):
         value = None if None in values else source.value(*values)
         where, how = source.where, "; ".join([source.how, *ways])
@@ -122,7 +124,7 @@ def _counterpart(
     else:
         (value,), where, how = values, source.where or _where(source), "; ".join(ways)
     commands = _each(
-        command for one, point in found for command in commands_of(one, point or wanted(one))
+        command for part, point in found for command in commands_of(part, point or wanted(part))
     )
     return Counterpart(
         where=where,
@@ -132,7 +134,7 @@ def _counterpart(
         how=how,
         command="; ".join(commands),
         devices=tuple(
-            _each(point.device or "" for one, point in found if point and one.column in _ROUTED)
+            _each(point.device or "" for part, point in found if point and part.column in _ROUTED)
         ),
     )
 
@@ -151,14 +153,14 @@ def _ratio(value: float | None, published: Figure) -> float | None:
 def reasons(lines: Sequence[Comparison]) -> list[tuple[str, str]]:
     """Each reason why nothing of ours is compared with figures, and their columns and rows."""
     groups: dict[str, list[Comparison]] = {}
-    for one in lines:
-        if one.reason:
-            groups.setdefault(one.reason, []).append(one)
-    every = {one.row for one in lines}
+    for line in lines:
+        if line.reason:
+            groups.setdefault(line.reason, []).append(line)
+    every = {line.row for line in lines}
 
     def names(group: Sequence[Comparison]) -> str:
-        rows = list(dict.fromkeys(one.row for one in group))
-        quantities = "; ".join(dict.fromkeys(one.quantity for one in group))
+        rows = list(dict.fromkeys(comparison.row for comparison in group))
+        quantities = "; ".join(dict.fromkeys(comparison.quantity for comparison in group))
         return quantities if {*rows} == every else f"{quantities} (rows: {'; '.join(rows)})"
 
     return [(reason, names(group)) for reason, group in groups.items()]

@@ -74,7 +74,11 @@ SIMULATE_CYCLES = 50_000_000
 """An operation of more cycles is predicted and not simulated, unless the specification says so."""
 Value = TypeVar("Value")
 _ON_A_BUS = ("accelerator", CLUSTER, SYSTEM)  # parts with a bus
-_OF_A_CLUSTER = {one.name: one for one in CLUSTER_PARAMETERS if isinstance(one, Parameter)}
+_OF_A_CLUSTER = {
+    parameter.name: parameter
+    for parameter in CLUSTER_PARAMETERS
+    if isinstance(parameter, Parameter)
+}
 
 
 # --- Points -------------------------------------------------------------------------------------
@@ -265,7 +269,9 @@ def _listed(value: object) -> list[Any]:
 
 def _numbers(value: object) -> list[Any]:
     """A list of integers, in which each range becomes its numbers."""
-    each = (_Range(**one).numbers if isinstance(one, dict) else [one] for one in _listed(value))
+    each = (
+        _Range(**entry).numbers if isinstance(entry, dict) else [entry] for entry in _listed(value)
+    )
     return [number for numbers in each for number in numbers]
 
 
@@ -379,7 +385,7 @@ def _validated(kind: Any, value: object, key: str = "") -> Any:
         return TypeAdapter(kind, config=config).validate_python(value)
     except ValidationError as error:
         # An unknown key comes first, since it may be the reason that another is missing.
-        found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        found = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
     path = [key, *found["loc"]] if key else list(found["loc"])
     sentence = _sentence(found["type"], path, found["input"], found.get("ctx", {}))
     raise _WrongKey(sentence, str(path[0]) if path else "")
@@ -389,7 +395,7 @@ def _sentence(
     kind: str, path: Sequence[int | str], value: object, context: Mapping[str, Any]
 ) -> str:
     """One of pydantic's errors in our words: the key, what its value must be, and what it is."""
-    names = [one for one in path if isinstance(one, str)]
+    names = [part for part in path if isinstance(part, str)]
     key = names[-1] if names else ""
     model: type[_Table] = _Sweep
     table, name = "[[sweep]]", key
@@ -437,7 +443,7 @@ def _points(table: _Sweep) -> Iterator[PlannedPoint]:
     families: Sequence[Family | CallFamily] = (
         tuple(FAMILIES.values())
         if table.every
-        else [CALL_FAMILIES.get(one) or family_named(one) for one in table.families]
+        else [CALL_FAMILIES.get(name) or family_named(name) for name in table.families]
     )
     settings = _settings(families, table.parameters)
     for family, size in itertools.product(families, table.bits or [0]):
@@ -528,7 +534,9 @@ def _calls(choice: CallChoice, table: _Sweep, size: int) -> Iterator[tuple[str, 
     own = choice.design.interface
     names = table.operations or []
     calls = own.calls if names == [ALL] else [own.named(name) for name in names]
-    for call, name in ((one, name) for one in calls for name in table.sets or own.sets_of(one)):
+    for call, name in (
+        (asked, name) for asked in calls for name in table.sets or own.sets_of(asked)
+    ):
         own.check_set(call, name)
         if own.has_stream(call) != bool(size):
             raise ValueError(_about_length(call, takes_stream=own.has_stream(call)))

@@ -138,7 +138,7 @@ def sweep(
 
 
 def _size(task: Task) -> int:
-    return max((one for _, one in task.parameters if isinstance(one, int)), default=0)
+    return max((value for _, value in task.parameters if isinstance(value, int)), default=0)
 
 
 def _work(known: int, missing: Sequence[Task]) -> Work:
@@ -182,9 +182,9 @@ def _rows_of(
     """For each of the tasks an earlier point that has its measurement, if there is one."""
     known = {point.request: point for point in earlier if point.status == "ok"}
     found: dict[Task, Point] = {}
-    for one in planned:
-        if row := known.get(request_of(one)):
-            found |= {one.area: row, one.run: row}
+    for planned_point in planned:
+        if row := known.get(request_of(planned_point)):
+            found |= {planned_point.area: row, planned_point.run: row}
     return {task: found[task] for task in tasks if task in found}
 
 
@@ -198,7 +198,7 @@ def _merged(
 
     A point has the names of all specifications that ask for it.
     """
-    asked = {request_of(one) for one in planned}
+    asked = {request_of(planned_point) for planned_point in planned}
     tried_again = {request[:_PLACED] for request in asked}
     rows = {point.request: point for point in fresh}
     others: list[Point] = []
@@ -211,7 +211,7 @@ def _merged(
         elif point.status != "ok" and point.request[:_PLACED] in tried_again:
             pass
         elif name in names and point.request not in asked:
-            if rest := [one for one in names if one != name]:
+            if rest := [other for other in names if other != name]:
                 others.append(replace(point, specifications=" ".join(rest)))
         else:
             others.append(point)
@@ -249,7 +249,11 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
         area_time = columns["lut"] * milliseconds / max(cores, 1)
     elif "gate_area" in columns and cycles is not None:
         area_time = columns["gate_area"] * columns["gate_delay"] * cycles
-    reasons = list(dict.fromkeys(one.reason for one in (area, run) if one.reason is not None))
+    reasons = list(
+        dict.fromkeys(
+            measurement.reason for measurement in (area, run) if measurement.reason is not None
+        )
+    )
     target = Target.GENERIC if planned.area.target == "unit-gate" else Target(planned.area.target)
     return Point(
         family=task.family,
@@ -273,7 +277,7 @@ def _point(planned: PlannedPoint, area: Measurement, run: Measurement) -> Point:
         reason="; ".join(reasons) or None,
         tools={**area.tools, **run.tools},
         command=f"{build_command(planned.area.built, target, Bus(planned.area.bus), ())} -o DIR",
-        key="-".join(one.key for one in (area, run) if one.key),
+        key="-".join(measurement.key for measurement in (area, run) if measurement.key),
         **columns,
     )
 

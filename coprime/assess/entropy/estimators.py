@@ -206,7 +206,10 @@ def _predicted(right: int, positions: int, run: int) -> float:
     p = _upper(right / positions, positions) if right else 1 - 0.01 ** (1 / positions)
     p = max(p, 0.5)
     if p < 1 and _no_run(p, run, positions) > _CONFIDENCE:
-        p = max(p, _bisect(lambda one: _no_run(one, run, positions), _CONFIDENCE, p, 1.0))
+        p = max(
+            p,
+            _bisect(lambda probability: _no_run(probability, run, positions), _CONFIDENCE, p, 1.0),
+        )
     return -math.log2(p)
 
 

@@ -89,7 +89,7 @@ def assess_restarts(data: bytes, initial: float) -> RestartAssessment:
     table = bits.reshape(RESTARTS, RESTARTS)
     most, cutoff = max(_most(table), _most(table.T)), restart_cutoff(initial)
     orders = {"rows": bits, "columns": np.ascontiguousarray(table.T).reshape(-1)}
-    found = {name: estimates(one) if most <= cutoff else {} for name, one in orders.items()}
+    found = {name: estimates(order) if most <= cutoff else {} for name, order in orders.items()}
     return RestartAssessment(initial=initial, most=most, cutoff=cutoff, **found)
 
 

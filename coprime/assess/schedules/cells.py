@@ -67,7 +67,7 @@ def in_fields(
         for cell in divided:
             for k, pair in enumerate(pairwise(_output(cell))):
                 if pair in together:
-                    together |= {(one[k], one[k + 1]) for one in _inputs(cell)}
+                    together |= {(input_bits[k], input_bits[k + 1]) for input_bits in _inputs(cell)}
     for cell in divided:
         bits = _output(cell)
         ends = [k + 1 for k, pair in enumerate(pairwise(bits)) if pair not in together]

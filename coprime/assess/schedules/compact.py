@@ -89,7 +89,7 @@ class CompactBench(Bench):
 
     def __init__(self, rules: Rules, case: TheoremCase) -> None:
         self.rules, self.case, self.memory = rules, case, Memory()
-        self.descale, self.prepares = (one in case.options for one in ("descale", "prepare"))
+        self.descale, self.prepares = (option in case.options for option in ("descale", "prepare"))
         multiplication = CompactMultiplication()
         self.command, self.result = "start", "result"
         self.cycles = multiplication.cycles(case.inner, case.rounds, descale=self.descale)
@@ -125,7 +125,7 @@ class CompactBench(Bench):
         else:
             loaded["y"] = self.y
         for name, words in loaded.items():
-            self.memory.put(name, [Symbol.of(one) for one in words])
+            self.memory.put(name, [Symbol.of(word) for word in words])
 
     def inputs(self, cycle: int) -> dict[str, Word]:
         """Lengths, and what was asked for READ_LATENCY cycles ago."""
@@ -160,7 +160,7 @@ class CompactBench(Bench):
         found = memory.words(self.result, self.case.inner)
         if self.prepares:
             # c * M + 1, whose lowest digit is 0: that of c * M is -1, so that 1 is carried.
-            totals = [c * m[0], c * m[1] + ONE, *(c * one for one in m[2:]), ZERO]
+            totals = [c * m[0], c * m[1] + ONE, *(c * digit for digit in m[2:]), ZERO]
             compare("M'", found, digits_of(divisions, totals)[1:])
             return
         q, s = columns(divisions, self.x, self.y, self.scaled)

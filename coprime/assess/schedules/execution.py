@@ -17,7 +17,7 @@ class RegisterSet:
     """
 
     def __init__(self, words: Sequence[Word]) -> None:
-        self.words = [ANYTHING if isinstance(one, Symbol) else one for one in words]
+        self.words = [ANYTHING if isinstance(word, Symbol) else word for word in words]
 
     def join(self, words: Sequence[Word]) -> bool:
         """Whether they could hold these already; from now on they may."""

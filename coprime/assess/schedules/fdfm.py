@@ -93,7 +93,7 @@ class FdfmBench(Bench):
             (Role.MODULUS, self.m),
             (Role.INVERSE, [self.inverse]),
         ):
-            self.memory.put(role.name, [Symbol.of(one) for one in words])
+            self.memory.put(role.name, [Symbol.of(word) for word in words])
         if is_one:
             self.y = [ONE, *[ZERO] * (case.rounds - 1)]
 

@@ -304,20 +304,20 @@ class KaratsubaBench(Bench):
                 if any(step.y == name and step.descale for step in self.steps):
                     operand[-1] = ZERO
                 self.operands[stream + name] = operand
-                self.memory.put(stream + name, [_word(one) for one in operand])
+                self.memory.put(stream + name, [_word(digit) for digit in operand])
 
     def _is_busy(self, cycle: int) -> bool:
         """Whether a command is asked for or under way."""
-        return any(one.started < cycle < one.end for one in (self.preparation, *self.spans))
+        return any(span.started < cycle < span.end for span in (self.preparation, *self.spans))
 
     def _under_way(self, cycle: int) -> list[int]:
         """The products under way, the oldest one first."""
-        return [k for k, one in enumerate(self.spans) if one.accepted < cycle < one.end]
+        return [k for k, span in enumerate(self.spans) if span.accepted < cycle < span.end]
 
     def _asked(self, cycle: int) -> int | None:
         """The product that is asked for."""
-        for k, one in enumerate(self.spans):
-            if one.started < cycle <= one.accepted:
+        for k, span in enumerate(self.spans):
+            if span.started < cycle <= span.accepted:
                 return k
         return None
 
@@ -329,7 +329,7 @@ class KaratsubaBench(Bench):
         """A start; lengths and flags of what is asked for or under way; words asked for."""
         found: dict[str, Word] = {}
         asked, under_way = self._asked(cycle), self._under_way(cycle)
-        starts = any(one.started == cycle for one in self.spans)
+        starts = any(span.started == cycle for span in self.spans)
         for stream in self.streams:
             if starts:
                 found[f"{stream}start"] = 1
@@ -425,7 +425,7 @@ class KaratsubaBench(Bench):
             a_of_next = b_of_next = 0
             if self.multiplication.chains:
                 a_of_next, b_of_next = known(outputs, "a_of_next", "b_of_next")
-            of_a, of_b = (self._step(cycle, one) for one in (a_of_next, b_of_next))
+            of_a, of_b = (self._step(cycle, value) for value in (a_of_next, b_of_next))
             if role == Role.INVERSE:
                 asked[f"{stream}a_data"] = (f"{stream}c", 0)
             else:
@@ -465,9 +465,9 @@ class KaratsubaBench(Bench):
 
         So does `accepts` as a product becomes the one under way, and as the preparation ends.
         """
-        expected = {"done": any(cycle == one.end - 1 for one in (self.preparation, *self.spans))}
+        expected = {"done": any(cycle == span.end - 1 for span in (self.preparation, *self.spans))}
         if self.multiplication.chains:
-            accepted = any(cycle == one.accepted for one in self.spans)
+            accepted = any(cycle == span.accepted for span in self.spans)
             expected["accepts"] = accepted or cycle == self.preparation.end - 1
             expected["busy"] = self._is_busy(cycle)
         for stream in self.streams:
@@ -503,7 +503,10 @@ class KaratsubaBench(Bench):
         """c * M, whose lowest word is -1, with an inverse of 1."""
         words = Words(self.rules.divisions, self.width)
         products = [plain.inverse * m_j for m_j in plain.words]
-        lows, highs = [words.low(one) for one in products], [words.high(one) for one in products]
+        lows, highs = (
+            [words.low(product) for product in products],
+            [words.high(product) for product in products],
+        )
         scaled = words.added(lows[1:], highs[:-1], ZERO)
         return Modulus([Polynomial.of((1 << self.width) - 1), *scaled], ONE)
 

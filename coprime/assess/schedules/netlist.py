@@ -122,7 +122,7 @@ class _Reader:
 
     def __init__(self, module: Mapping[str, Any]) -> None:
         ports = module["ports"]
-        cells = [one for one in module["cells"].values() if one["type"] not in _IGNORED]
+        cells = [cell for cell in module["cells"].values() if cell["type"] not in _IGNORED]
         cells, bits = without_reset(cells, ports)
         self.inputs = {n: bits[n] for n in bits if ports[n]["direction"] == "input"}
         self.outputs = {n: bits[n] for n in bits if ports[n]["direction"] == "output"}
@@ -252,7 +252,7 @@ class _Reader:
         while stack:
             name = stack[-1]
             before = () if name in done else self._drivers(logic[name])
-            waits = [one for one in before if one in logic and one not in done]
+            waits = [driver for driver in before if driver in logic and driver not in done]
             if waits:
                 stack += waits
                 continue

@@ -86,7 +86,7 @@ class Polynomial:
             monomial = tuple(sorted(a + b, key=lambda unknown: unknown.number))
             terms[monomial] = terms.get(monomial, 0) + m * n
         ends = [a * b for a in self.bounds for b in other.bounds]
-        found = {monomial: one for monomial, one in terms.items() if one}
+        found = {monomial: coefficient for monomial, coefficient in terms.items() if coefficient}
         return Polynomial(found, (min(ends), max(ends)))
 
     def __eq__(self, other: object) -> bool:
@@ -122,9 +122,9 @@ class Polynomial:
     def replaced(self, monomial: Monomial, factor: int) -> "Polynomial":
         """With `factor` in place of a product of different unknowns, where all of them occur."""
         total = Polynomial({})
-        for one, coefficient in self.terms.items():
-            rest = list(one)
-            if all(unknown in one for unknown in monomial):
+        for unknowns, coefficient in self.terms.items():
+            rest = list(unknowns)
+            if all(unknown in unknowns for unknown in monomial):
                 for unknown in monomial:
                     rest.remove(unknown)
                 coefficient *= factor
@@ -147,7 +147,9 @@ class Polynomial:
     @cached_property
     def valuations(self) -> list[int]:
         """Of its coefficients, but for 0: by which powers of two they can be divided."""
-        found = {(one & -one).bit_length() - 1 for one in self.terms.values()}
+        found = {
+            (coefficient & -coefficient).bit_length() - 1 for coefficient in self.terms.values()
+        }
         return sorted(found - {0}, reverse=True)
 
     def within(self, least: int, most: int) -> bool:
@@ -161,7 +163,9 @@ class Polynomial:
 @lru_cache(maxsize=1 << 16)
 def _ends(monomial: Monomial) -> tuple[int, int]:
     """The least and the greatest value of a product of different unknowns."""
-    ends = [prod(ends) for ends in product(*((one.least, one.most) for one in monomial))]
+    ends = [
+        prod(ends) for ends in product(*((unknown.least, unknown.most) for unknown in monomial))
+    ]
     return min(ends), max(ends)
 
 

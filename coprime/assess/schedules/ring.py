@@ -181,9 +181,9 @@ class RingBench(Bench):
         self.flags = int(name != "products")
         self.operands = {"m": self._operand("m", case.inner), "c": self._operand("c", 1)}
         for step in self.steps:
-            for one, count in ((step.x, case.inner), (step.y, case.rounds)):
-                if one[0] in "xy" and one not in self.operands:
-                    self.operands[one] = self._operand(one, count)
+            for operand, count in ((step.x, case.inner), (step.y, case.rounds)):
+                if operand[0] in "xy" and operand not in self.operands:
+                    self.operands[operand] = self._operand(operand, count)
         # M' is at most M, and c * M has D words, so that M' has no more than either leaves.
         words = min(case.inner, self.count - multiplication.ahead)
         self.scaled = [*self._operand("M'", words), *[ZERO] * (self.count - words)]
@@ -199,7 +199,7 @@ class RingBench(Bench):
 
     def _operand(self, name: str, count: int) -> list[Polynomial]:
         words = [self.rules.operand(f"{name}_{k}", self.width) for k in range(count)]
-        self.memory.put(name, [Symbol.of(one) for one in words])
+        self.memory.put(name, [Symbol.of(word) for word in words])
         return words
 
     def inputs(self, cycle: int) -> dict[str, Word]:

@@ -55,7 +55,9 @@ class Symbol:
             if symbol.rule is None:
                 raise ProofError("a word that may be anything is used")
             missing = [
-                one for one in symbol.operands if isinstance(one, Symbol) and one._found is None
+                operand
+                for operand in symbol.operands
+                if isinstance(operand, Symbol) and operand._found is None
             ]
             if missing:
                 stack += missing
@@ -208,7 +210,9 @@ class Rules:
         if a is ANYTHING or b is ANYTHING:
             other = b if a is ANYTHING else a
             return made(_zero, other)
-        a, b = (self.signed(one, bits) if isinstance(one, int) else one for one in (a, b))
+        a, b = (
+            self.signed(factor, bits) if isinstance(factor, int) else factor for factor in (a, b)
+        )
         return made(lambda x, y: x * y, a, b)
 
     def neg(self, a: Word, bits: int) -> Word:
@@ -283,7 +287,7 @@ class Rules:
                 enable != 0 and (isinstance(written, Symbol) or written in address)
             ):
                 return ANYTHING
-            found = {one for k, one in enumerate(words) if k in address}
+            found = {held for k, held in enumerate(words) if k in address}
             return found.pop() if len(found) == 1 else ANYTHING
         if isinstance(address, Symbol) or address >= len(words):
             return ANYTHING

@@ -189,8 +189,8 @@ class _Prover:
         rules = Rules()
         bench = self.theorem.bench(rules, case)
         execution, followers = self._starts(rules, {})
-        for one in (execution, *followers):
-            one.step(bench.begins())
+        for started in (execution, *followers):
+            started.step(bench.begins())
         cycle = written = 0
         while True:
             inputs = bench.inputs(cycle)
@@ -200,7 +200,9 @@ class _Prover:
             names = bench.compared(cycle, (*self.theorem.addresses, "done"))
             expected = {name: outputs[name] for name in names}
             followers = [
-                one for one in followers if self._differs(one, inputs, expected, execution)
+                follower
+                for follower in followers
+                if self._differs(follower, inputs, expected, execution)
             ]
             if followers and (ended or bench.memory.written > written):
                 raise ProofError("a word of the command before may be written")
@@ -227,7 +229,7 @@ class _Prover:
 
     def _starts(self, rules: Rules, kept: Mapping[int, Word]) -> tuple[Execution, list[Execution]]:
         """Executions from `rest`, and from each of `after`, but for registers that are `kept`."""
-        found = [self._execution(one, rules) for one in (self.rest, *self.after.values())]
+        found = [self._execution(state, rules) for state in (self.rest, *self.after.values())]
         for execution in found:
             for k, word in kept.items():
                 execution.registers[k] = word
@@ -302,7 +304,7 @@ def prove(theorem: Theorem, digits: Sequence[int]) -> ScheduleProof:
     finally:
         gc.enable()
         gc.unfreeze()
-    free = sum(one is ANYTHING for one in prover.rest.words)
+    free = sum(word is ANYTHING for word in prover.rest.words)
     registers, seconds = len(prover.rest.words), process_time() - start
     return ScheduleProof(len(proved), sum(proved.values()), registers, free, seconds)
 
@@ -314,7 +316,7 @@ def _proved(theorem: Theorem, digits: Sequence[int]) -> tuple[_Prover, Mapping[T
     ends = sorted({min(digits), max(digits)})
     cases = [
         case
-        for count in (*ends, *(one for one in digits if one not in ends))
+        for count in (*ends, *(digit for digit in digits if digit not in ends))
         for case in theorem.cases(count)
     ]
     proved: dict[TheoremCase, int] = {}
@@ -375,5 +377,5 @@ def check_zero(
     """
     (pair,) = (inverses[0] * inverses[1]).terms
     found = divisions.residue(total, bits, kept).replaced(pair, -1)
-    if any(one % (1 << bits) for one in found.terms.values()):
+    if any(coefficient % (1 << bits) for coefficient in found.terms.values()):
         raise ProofError(f"{total} need not be 0 modulo 2^{bits}")
