@@ -44,7 +44,7 @@ class CallControl(wiring.Component):
 
     def __init__(self, interface: EngineInterface, *, sourced: bool):
         self.interface, self.sourced = interface, sourced
-        numbers = max(one.number for one in interface.slots) + 1
+        numbers = max(slot.number for slot in interface.slots) + 1
         inputs = ("start", "busy", "begins", "loaded", "held", "forget")
         super().__init__(
             {
@@ -121,10 +121,10 @@ class CallControl(wiring.Component):
         slot = self.interface.slot
         error = Signal(Error)
         with m.Switch(self.call):
-            for one in self.interface.calls:
-                needed = {slot[name] for name in one.inputs if name not in one.optional}
+            for call in self.interface.calls:
+                needed = {slot[name] for name in call.inputs if name not in call.optional}
                 mask = sum(1 << each.number for each in needed if not each.streamed)
-                with m.Case(one.code), m.If((~self.complete & mask).any()):
+                with m.Case(call.code), m.If((~self.complete & mask).any()):
                     m.d.comb += error.eq(Error.OPERAND_MISSING)
             with m.Case(WIPE):
                 pass

@@ -73,13 +73,14 @@ class CallFrontEnd(wiring.Component):
                 **({"source_failed": In(1)} if source else {}),
             }
         )
-        known = [one for one in CALL_REGISTERS if one is not _BY_ITSELF]
+        known = [register for register in CALL_REGISTERS if register is not _BY_ITSELF]
         self.write = WriteDecode(
-            [one for one in known if one.writable and one is not _NOT_WRITTEN],
+            [register for register in known if register.writable and register is not _NOT_WRITTEN],
             guards=[[registers.PARAMETER_SET], [registers.COMMAND]],
         )
         self.read = ReadMultiplexer(
-            [one for one in known if one.readable], call_identity(interface, source, many=many)
+            [register for register in known if register.readable],
+            call_identity(interface, source, many=many),
         )
         self.refusal = Refusal(max(Error.NOT_READY, Error.SLOT_LENGTH))
         self.status = CommandStatus(1, interface.units)

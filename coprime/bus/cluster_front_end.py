@@ -42,7 +42,7 @@ OF_A_CORE = (
     registers.KEY_DATA,
     *LENGTH_REGISTERS,
 )
-NOT_WHILE_OCCUPIED = tuple(one for one in OF_A_CORE if one is not registers.CANCEL)
+NOT_WHILE_OCCUPIED = tuple(register for register in OF_A_CORE if register is not registers.CANCEL)
 
 
 class ClusterFrontEnd(wiring.Component):
@@ -185,10 +185,10 @@ class ClusterFrontEnd(wiring.Component):
         ]
         if self.capabilities.checked:
             m.d.comb += values.residue.eq(completion.payload.residue)
-        for one in CLASSES:
-            length = self.records.state.lengths[one.field]
-            shown = Mux(self.records.state.over[one], LONGEST, length)
-            m.d.comb += values[f"{one.field}_length"].eq(shown)
+        for length_class in CLASSES:
+            length = self.records.state.lengths[length_class.field]
+            shown = Mux(self.records.state.over[length_class], LONGEST, length)
+            m.d.comb += values[f"{length_class.field}_length"].eq(shown)
 
     def _refuse(self, m: Module, selected: Signal, beyond: Signal) -> None:
         """Connect the refusals."""
@@ -211,7 +211,7 @@ class ClusterFrontEnd(wiring.Component):
         end_loading = Signal()
         m.submodules.loader = ResetInserter(end_loading)(loader)
         connect(m, loader.digits, control.digits)
-        writes_length = Cat(strobes[f"{one.field}_length"] for one in CLASSES)
+        writes_length = Cat(strobes[f"{length_class.field}_length"] for length_class in CLASSES)
         m.d.comb += [
             records.value.eq(port.write_data),
             records.of_prime.eq(

@@ -88,9 +88,9 @@ class CoreRecords(wiring.Component):
         m.submodules.check = check = WrittenLength(own)
         m.d.comb += same_named(check, self, "value", "of_prime", "enable")
         shown: dict[str, Value] = {"marks": state.complete, "occupied": self.occupied}
-        for one in CLASSES:
-            shown[f"length_{one.value}"] = state.lengths[one.field]
-            shown[f"count_{one.value}"] = state.counts[one.field]
+        for length_class in CLASSES:
+            shown[f"length_{length_class.value}"] = state.lengths[length_class.field]
+            shown[f"count_{length_class.value}"] = state.counts[length_class.field]
         writes = {}
         for name, memory in self.held.items():
             m.submodules[name] = memory
@@ -105,12 +105,15 @@ class CoreRecords(wiring.Component):
 
         mark = writes["marks"]
         too_long = (1 << self.length_bits) - 1
-        for one in CLASSES:
-            length, count = (writes[f"{n}_{one.value}"] for n in ("length", "count"))
-            gone = sum(1 << name for name in own.operands if name.length is one)
-            held = state.lengths[one.field]
-            m.d.comb += [state.absent[one].eq(held == 0), state.over[one].eq(held == too_long)]
-            with m.If(self.writes[one]):
+        for length_class in CLASSES:
+            length, count = (writes[f"{n}_{length_class.value}"] for n in ("length", "count"))
+            gone = sum(1 << name for name in own.operands if name.length is length_class)
+            held = state.lengths[length_class.field]
+            m.d.comb += [
+                state.absent[length_class].eq(held == 0),
+                state.over[length_class].eq(held == too_long),
+            ]
+            with m.If(self.writes[length_class]):
                 m.d.comb += [
                     length.en.eq(1),
                     length.data.eq(Mux(check.too_long, too_long, self.value)),
@@ -119,7 +122,7 @@ class CoreRecords(wiring.Component):
                     mark.en.eq(1),
                     mark.data.eq(state.complete & ~gone),
                 ]
-            with m.If(self.loaded & (self.loaded_class == one)):
+            with m.If(self.loaded & (self.loaded_class == length_class)):
                 m.d.comb += [count.en.eq(1), count.data.eq(self.loaded_digits)]
 
         operands = own.operand_count
@@ -128,7 +131,7 @@ class CoreRecords(wiring.Component):
         spent: Value = Const(1 << Operand.X, operands)
         if own.checked:
             for uses_up, spends in zip(self.uses_up, own.used_up, strict=True):
-                spent |= Mux(uses_up, sum(1 << one for one in spends), 0)
+                spent |= Mux(uses_up, sum(1 << operand for operand in spends), 0)
         for condition, marked in (
             (self.set_mark, state.complete | operand_mark),
             (self.clear_mark, state.complete & ~operand_mark),

@@ -128,24 +128,26 @@ class SharedCores(wiring.Component):
     def __init__(self, cores: Sequence[CoreModule], source: RandomSource = RandomSource.STREAM):
         check_ranges(cores=(len(cores), range(2, CORES.maximum + 1)))
         self.cores, self.source = tuple(cores), source
-        self.draws = any(one.draws for one in cores)
+        self.draws = any(core.draws for core in cores)
         super().__init__(core_ports(source, draws=self.draws))
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        every = [one.signature(self.source).create() for one in self.cores]
-        for place, (core, one) in enumerate(zip(self.cores, every, strict=True)):
-            m.submodules[f"core_{place}"] = Instance(core.name, **_wires(one))
-        m.d.comb += self.irq.eq(Cat(one.irq for one in every).any())
+        every = [core.signature(self.source).create() for core in self.cores]
+        for place, (core, interface) in enumerate(zip(self.cores, every, strict=True)):
+            m.submodules[f"core_{place}"] = Instance(core.name, **_wires(interface))
+        m.d.comb += self.irq.eq(Cat(interface.irq for interface in every).any())
         self._select(m, every)
-        drawing = [one for core, one in zip(self.cores, every, strict=True) if core.draws]
+        drawing = [
+            interface for core, interface in zip(self.cores, every, strict=True) if core.draws
+        ]
         if len(drawing) == 1:
             connect(m, flipped(self.random), drawing[0].random)
         elif drawing:
             _share_random(m, self.random, drawing)
         if drawing and self.source is not RandomSource.STREAM:
-            m.d.comb += [one.source_failed.eq(self.source_failed) for one in drawing]
+            m.d.comb += [interface.source_failed.eq(self.source_failed) for interface in drawing]
         return m
 
     def _select(self, m: Module, every: list[Any]) -> None:
@@ -157,23 +159,23 @@ class SharedCores(wiring.Component):
             own_write.eq(port.write_address == number(registers.CORE_SELECT)),
             own_read.eq(port.read_address.matches(*map(number, CORE_REGISTERS))),
         ]
-        for one in every:
+        for interface in every:
             m.d.comb += [
-                one.registers.write_address.eq(port.write_address),
-                one.registers.write_data.eq(port.write_data),
-                one.registers.read_address.eq(port.read_address),
+                interface.registers.write_address.eq(port.write_address),
+                interface.registers.write_data.eq(port.write_data),
+                interface.registers.read_address.eq(port.read_address),
             ]
         with m.Switch(selected):
-            for place, one in enumerate(every):
+            for place, interface in enumerate(every):
                 with m.Case(place):
                     m.d.comb += [
-                        one.registers.write.eq(port.write & ~own_write),
-                        one.registers.read.eq(port.read & ~own_read),
-                        port.write_ready.eq(one.registers.write_ready),
-                        port.write_error.eq(one.registers.write_error),
-                        port.read_ready.eq(one.registers.read_ready),
-                        port.read_data.eq(one.registers.read_data),
-                        port.read_error.eq(one.registers.read_error),
+                        interface.registers.write.eq(port.write & ~own_write),
+                        interface.registers.read.eq(port.read & ~own_read),
+                        port.write_ready.eq(interface.registers.write_ready),
+                        port.write_error.eq(interface.registers.write_error),
+                        port.read_ready.eq(interface.registers.read_ready),
+                        port.read_data.eq(interface.registers.read_data),
+                        port.read_error.eq(interface.registers.read_error),
                     ]
         with m.If(own_write):
             known = port.write_data < len(self.cores)
@@ -188,19 +190,22 @@ class SharedCores(wiring.Component):
                 with m.Case(number(registers.CORE_SELECT)):
                     m.d.comb += port.read_data.eq(selected)
                 with m.Default():
-                    m.d.comb += port.read_data.eq(Cat(one.pending for one in every))
+                    m.d.comb += port.read_data.eq(Cat(interface.pending for interface in every))
 
 
 def _share_random(m: Module, random: Any, every: Sequence[Any]) -> None:
     """Give each random byte to one of several cores."""
     turn = Signal(range(len(every)))
     wants = Signal()  # the core whose turn it is
-    for one in every:
-        m.d.comb += one.random.payload.eq(random.payload)
+    for interface in every:
+        m.d.comb += interface.random.payload.eq(random.payload)
     with m.Switch(turn):
-        for place, one in enumerate(every):
+        for place, interface in enumerate(every):
             with m.Case(place):
-                m.d.comb += [one.random.valid.eq(random.valid), wants.eq(one.random.ready)]
+                m.d.comb += [
+                    interface.random.valid.eq(random.valid),
+                    wants.eq(interface.random.ready),
+                ]
     m.d.comb += random.ready.eq(wants)
     with m.If(~wants | random.valid):
         m.d.sync += turn.eq(turn + 1)

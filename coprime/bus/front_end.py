@@ -62,7 +62,10 @@ def _guards(*, ends: bool) -> list[list[Register | Window]]:
     guarded = [*NOT_WHILE_BUSY, *PADDING_REGISTERS]
     if not ends:
         return [guarded]
-    return [[one for one in guarded if one is not registers.COMMAND], [registers.COMMAND]]
+    return [
+        [register for register in guarded if register is not registers.COMMAND],
+        [registers.COMMAND],
+    ]
 
 
 class FrontEnd(wiring.Component):
@@ -233,8 +236,10 @@ class FrontEnd(wiring.Component):
             values.interrupt_enable.eq(interrupt_enable),
             values.interrupt_status.eq(status.interrupt),
             *(
-                values[f"{one.field}_length"].eq(self.operands.state.lengths[one.field])
-                for one in CLASSES
+                values[f"{length_class.field}_length"].eq(
+                    self.operands.state.lengths[length_class.field]
+                )
+                for length_class in CLASSES
             ),
             *same_named(read.late, status, "cycles", "products"),
             read.late.word.eq(self.buffer.word),
@@ -309,7 +314,7 @@ class FrontEnd(wiring.Component):
         gearbox, engine = self.gearbox, self.engine
         clear_gearbox = Signal()
         m.submodules.gearbox = ResetInserter(clear_gearbox)(gearbox)
-        writes_length = Cat(strobes[f"{one.field}_length"] for one in CLASSES)
+        writes_length = Cat(strobes[f"{length_class.field}_length"] for length_class in CLASSES)
         of_prime = port.write_address.matches(*map(number, LENGTH_REGISTERS[Length.P :]))
         m.d.sync += [control.converted.eq(gearbox.done), control.excess.eq(gearbox.excess)]
         m.d.comb += [
@@ -339,12 +344,15 @@ class FrontEnd(wiring.Component):
             engine.digit.eq(gearbox.digits_out.payload),
             engine.index.eq(gearbox.digit_index),
             *same_named(engine, control, "operand"),
-            *(engine.lengths[one.field].eq(state.lengths[one.field]) for one in CLASSES),
+            *(
+                engine.lengths[length_class.field].eq(state.lengths[length_class.field])
+                for length_class in CLASSES
+            ),
             engine.counts.eq(state.counts),
             clear_gearbox.eq(control.start | strobes.key_operand),
         ]
-        for one in CLASSES:
-            with m.If(writes_length[one] & (choice.length_class == one)):
+        for length_class in CLASSES:
+            with m.If(writes_length[length_class] & (choice.length_class == length_class)):
                 m.d.comb += clear_gearbox.eq(1)
         if self.capabilities.aligned:
             m.d.comb += gearbox.aligned.eq(choice.aligned)
@@ -384,7 +392,9 @@ class FrontEnd(wiring.Component):
         own = self.capabilities
         # A command clears the marks of the operands that it uses up.
         spending = [
-            one for one in own.with_check if one.operation.used_up(own.operands) & own.required[one]
+            command
+            for command in own.with_check
+            if command.operation.used_up(own.operands) & own.required[command]
         ]
         usable = self.check.error == Error.NONE
         if spending:

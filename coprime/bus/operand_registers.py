@@ -130,16 +130,22 @@ class OperandRegisters(wiring.Component):
         with m.If(self.marks):
             number = self.operand[: bits_for(own.operand_count - 1)]
             m.d.sync += state.complete.bit_select(number, 1).eq(self.mark)
-        for one in CLASSES:
-            with m.If(self.writes[one]):
+        for length_class in CLASSES:
+            with m.If(self.writes[length_class]):
                 m.d.sync += [
-                    state.lengths[one.field].eq(length),
-                    state.absent[one].eq(check.zero),
-                    state.over[one].eq(check.too_long),
-                    *(state.complete[each].eq(0) for each in own.operands if each.length is one),
+                    state.lengths[length_class.field].eq(length),
+                    state.absent[length_class].eq(check.zero),
+                    state.over[length_class].eq(check.too_long),
+                    *(
+                        state.complete[each].eq(0)
+                        for each in own.operands
+                        if each.length is length_class
+                    ),
                 ]
-            with m.If(self.writes[one] | (self.loaded & (self.loaded_class == one))):
-                m.d.sync += state.counts[one.field].eq(count)
+            with m.If(
+                self.writes[length_class] | (self.loaded & (self.loaded_class == length_class))
+            ):
+                m.d.sync += state.counts[length_class.field].eq(count)
         if own.checked:
             for uses_up, operands in zip(self.uses_up, own.used_up, strict=True):
                 with m.If(uses_up):
@@ -198,10 +204,12 @@ class OperandChoice(wiring.Component):
         is_digit = length_class == Length.DIGIT
         place = length_class[:2]
         known, absent, over = Signal(), Signal(), Signal()
-        exponents = [one for one in self.loadable if one.is_exponent]
+        exponents = [operand for operand in self.loadable if operand.is_exponent]
         m.d.sync += [
             self.length_class.eq(length_class),
-            self.length.eq(Array(self.state.lengths[one.field] for one in CLASSES)[place]),
+            self.length.eq(
+                Array(self.state.lengths[known_class.field] for known_class in CLASSES)[place]
+            ),
             self.padded.eq(~is_digit),
             self.aligned.eq(~is_digit & ~self.operand.matches(*exponents)),
             known.eq(self.operand.matches(*self.loadable)),
@@ -261,28 +269,28 @@ class CommandCheck(wiring.Component):
                 classes = {operand.length for operand in operands} - {Length.DIGIT}
                 with m.Case(known):
                     m.d.comb += [
-                        required.eq(sum(1 << one for one in operands & self.marked)),
-                        uses.eq(sum(1 << one for one in classes)),
+                        required.eq(sum(1 << operand for operand in operands & self.marked)),
+                        uses.eq(sum(1 << length_class for length_class in classes)),
                         self.needs_x.eq(Operand.X in operands),
                     ]
         missing = (required & ~self.state.complete).any()
         m.d.sync += self.error.eq(Mux(missing, Error.OPERAND_MISSING, Error.NONE))
         if self.capabilities.bare:
             self._check_for_engine(m, uses, missing)
-        for one in reversed(CLASSES):
-            zero = Error.EXPONENT_LENGTH if one is Length.EXPONENT else Error.LENGTH_ZERO
-            with m.If(uses[one] & self.state.over[one]):
+        for length_class in reversed(CLASSES):
+            zero = Error.EXPONENT_LENGTH if length_class is Length.EXPONENT else Error.LENGTH_ZERO
+            with m.If(uses[length_class] & self.state.over[length_class]):
                 m.d.sync += self.error.eq(Error.LENGTH_OVER)
-            with m.If(uses[one] & self.state.absent[one]):
+            with m.If(uses[length_class] & self.state.absent[length_class]):
                 m.d.sync += self.error.eq(zero)
         return m
 
     def _check_for_engine(self, m: Module, uses: Value, missing: Value) -> None:
         """What a bare engine leaves to its host: the least lengths, and commands it has not."""
         own, counts = self.capabilities, self.state.counts
-        for one in CLASSES:
-            is_short = counts[one.field] < own.digits(own.min_length)
-            with m.If(uses[one] & is_short & ~missing):
+        for length_class in CLASSES:
+            is_short = counts[length_class.field] < own.digits(own.min_length)
+            with m.If(uses[length_class] & is_short & ~missing):
                 m.d.sync += self.error.eq(Error.LENGTH_ZERO)
         with m.If(~self.command.matches(*own.commands)):
             m.d.sync += self.error.eq(Error.UNSUPPORTED)

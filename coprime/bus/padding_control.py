@@ -101,8 +101,8 @@ class PaddingControl(wiring.Component):
         # The task of the command.
         pads = self.by_status & (scheme != Scheme.NONE) & (self.modulus_length > LONGEST_BYPASSED)
         built = [padding for padding in Padding if padding in self.paddings]
-        known = scheme.matches(*(one for padding in built for one in padding.schemes))
-        signs = scheme.matches(*(one for one in Scheme if one.signs))
+        known = scheme.matches(*(of_padding for padding in built for of_padding in padding.schemes))
+        signs = scheme.matches(*(choice for choice in Scheme if choice.signs))
         decodes = self.private ^ signs
         task = Signal(Task)
         unknown = Signal()
@@ -113,11 +113,11 @@ class PaddingControl(wiring.Component):
                 unknown.eq(pads & ~known),
             ]
             with m.Switch(Cat(decodes, scheme)):
-                for one in Scheme:
-                    if one is not Scheme.NONE:
+                for choice in Scheme:
+                    if choice is not Scheme.NONE:
                         for after in (0, 1):
-                            with m.Case(one << 1 | after):
-                                m.d.sync += task.eq(task_of(one, bool(after)))
+                            with m.Case(choice << 1 | after):
+                                m.d.sync += task.eq(task_of(choice, bool(after)))
 
         # The lengths that it allows.
         least, less = Signal(self.size.shape()), Signal(self.size.shape())

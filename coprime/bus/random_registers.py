@@ -44,7 +44,7 @@ def _take(
 ) -> Value:
     """Connect a source's own registers, and the others past them; whether a write is its own."""
     port, others = source.registers, source.others
-    numbers = [number(one) for one in own]
+    numbers = [number(register) for register in own]
     writes, reads = port.write_address.matches(*numbers), port.read_address.matches(*numbers)
     connect_sides(m, port, others)
     with m.If(writes):
@@ -74,8 +74,8 @@ class RandomRegisters(wiring.Component):
         super().__init__(_signature())
         self.generator = Generator()
         own = SEEDED_REGISTERS
-        self.write = WriteDecode([one for one in own if one.writable])
-        self.read = ReadMultiplexer([one for one in own if one.readable], {})
+        self.write = WriteDecode([register for register in own if register.writable])
+        self.read = ReadMultiplexer([register for register in own if register.readable], {})
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -124,8 +124,8 @@ class NoiseRegisters(wiring.Component):
     def __init__(self) -> None:
         super().__init__({**_signature(), "noise": Out(wiring.Signature(NOISE_PORTS))})
         self.generator = NoiseGenerator()
-        known = [one for one in NOISE_REGISTERS if one.readable]
-        self.write = WriteDecode([one for one in NOISE_REGISTERS if one.writable])
+        known = [register for register in NOISE_REGISTERS if register.readable]
+        self.write = WriteDecode([register for register in NOISE_REGISTERS if register.writable])
         self.read = ReadMultiplexer(known, {}, {"samples": [registers.RANDOM_SAMPLES]})
 
     def elaborate(self, platform: object) -> Elaboratable:

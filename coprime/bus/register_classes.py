@@ -47,7 +47,9 @@ class Register:
 
     def without(self, *names: str) -> Self:
         """The register without some of its fields."""
-        return replace(self, fields=tuple(one for one in self.fields if one.name not in names))
+        return replace(
+            self, fields=tuple(field for field in self.fields if field.name not in names)
+        )
 
     @property
     def readable(self) -> bool:

@@ -42,9 +42,9 @@ _OPTIONAL = (
     *(*PADDING_REGISTERS, *CHECKED_REGISTERS, *COMMAND_REGISTERS),
     *(*SLOT_REGISTERS, *RANDOM_REGISTERS, *CORE_REGISTERS),
 )
-PLAIN_REGISTERS = tuple(one for one in registers.REGISTERS if one not in _OPTIONAL)
+PLAIN_REGISTERS = tuple(register for register in registers.REGISTERS if register not in _OPTIONAL)
 """All other registers except the windows."""
-PLAIN_WINDOWS = tuple(one for one in registers.WINDOWS if one not in _OPTIONAL)
+PLAIN_WINDOWS = tuple(window for window in registers.WINDOWS if window not in _OPTIONAL)
 CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
 """The length classes that have a register, by their value."""
 
@@ -55,7 +55,7 @@ CLASSES = (Length.MODULUS, Length.EXPONENT, Length.P, Length.Q)
 def length_registers(known: Iterable[Register]) -> tuple[Register, ...]:
     """Return the length registers of CLASSES in a register map: MODULUS_LENGTH and so on."""
     by_name = {register.name: register for register in known}
-    return tuple(by_name[f"{one.name}_LENGTH"] for one in CLASSES)
+    return tuple(by_name[f"{length_class.name}_LENGTH"] for length_class in CLASSES)
 
 
 def number(register: Register) -> int | str:
@@ -132,7 +132,7 @@ def call_fields(
     interface: EngineInterface, source: int = 0, *, many: bool = False
 ) -> dict[Register, dict[str, int]]:
     """As `identity_fields`, of an engine of byte strings, which may be one of many."""
-    commands = sum(1 << code for code in (WIPE, *(one.code for one in interface.calls)))
+    commands = sum(1 << code for code in (WIPE, *(call.code for call in interface.calls)))
     return {
         registers.VERSION: _version(),
         registers.FAMILY: {"NUMBER": interface.family_number},
@@ -204,22 +204,22 @@ def defined_registers(
     """
     undefined = [
         *SLOT_REGISTERS,
-        *(one for one in RANDOM_REGISTERS if one not in _BY_SOURCE[source]),
+        *(register for register in RANDOM_REGISTERS if register not in _BY_SOURCE[source]),
         *(() if many else CORE_REGISTERS),
         *(() if padded else PADDING_REGISTERS),
         *(() if own.checked else CHECKED_REGISTERS),
         *(() if has_more_commands(own) else COMMAND_REGISTERS),
     ]
     every = (*registers.REGISTERS, *registers.WINDOWS)
-    return tuple(one for one in every if one not in undefined)
+    return tuple(register for register in every if register not in undefined)
 
 
 CALL_REGISTERS: tuple[Register | Window, ...] = tuple(
-    one
-    for one in (*registers.REGISTERS, *registers.WINDOWS)
-    if one in SLOT_REGISTERS
-    or one in COMMAND_REGISTERS
-    or one
+    register
+    for register in (*registers.REGISTERS, *registers.WINDOWS)
+    if register in SLOT_REGISTERS
+    or register in COMMAND_REGISTERS
+    or register
     in (
         *(registers.IDENTIFICATION, registers.VERSION, registers.FAMILY, registers.CAPABILITIES),
         *(registers.STATUS, registers.COMMAND, registers.ERROR),
@@ -237,7 +237,9 @@ def defined_call_registers(*, source: int, many: bool = False) -> tuple[Register
         *_BY_SOURCE[source],
         *(CORE_REGISTERS if many else ()),
     }
-    return tuple(one for one in (*registers.REGISTERS, *registers.WINDOWS) if one in known)
+    return tuple(
+        register for register in (*registers.REGISTERS, *registers.WINDOWS) if register in known
+    )
 
 
 def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:
@@ -247,7 +249,7 @@ def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:
         *(() if own.checked else [cluster_registers.RESIDUE]),
         *(() if has_more_commands(own) else COMMAND_REGISTERS),
     ]
-    return tuple(one for one in every if one not in undefined)
+    return tuple(register for register in every if register not in undefined)
 
 
 # --- Lengths ------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ class SlotFacts:
         self._loaded = {name for call in interface.calls for name in call.takes}
 
     def _table(self, number: Value, chosen: list[Slot]) -> Value:
-        numbers = {one.number for one in chosen}
+        numbers = {slot.number for slot in chosen}
         return look_up([int(k in numbers) for k in range(1 << len(number))], number, 1)
 
     def exists(self, number: Value) -> Value:
@@ -45,23 +45,23 @@ class SlotFacts:
 
     def streamed(self, number: Value) -> Value:
         """It is streamed."""
-        return self._table(number, [one for one in self.interface.slots if one.streamed])
+        return self._table(number, [slot for slot in self.interface.slots if slot.streamed])
 
     def loadable(self, number: Value) -> Value:
         """A command takes it."""
         return self._table(
-            number, [one for one in self.interface.slots if one.name in self._loaded]
+            number, [slot for slot in self.interface.slots if slot.name in self._loaded]
         )
 
     def readable(self, number: Value) -> Value:
         """It is not streamed, and can be read once it is complete."""
         return self._table(
-            number, [one for one in self.interface.slots if one.readable and not one.streamed]
+            number, [slot for slot in self.interface.slots if slot.readable and not slot.streamed]
         )
 
     def length(self, number: Value, parameter_set: Value, width: int) -> Value:
         """Its bytes; 0 if it is streamed."""
-        slots = {one.number: one for one in self.interface.slots if not one.streamed}
+        slots = {slot.number: slot for slot in self.interface.slots if not slot.streamed}
         sets = range(len(self.interface.parameter_sets))
         words = [
             slots[k].length(each) if k in slots else 0
@@ -103,8 +103,8 @@ class SlotAccess(wiring.Component):
     def __init__(self, interface: EngineInterface):
         self.interface = interface
         self.facts = SlotFacts(interface)
-        longest = max(max(one.lengths) for one in interface.slots)
-        streamed = any(one.streamed for one in interface.slots)
+        longest = max(max(slot.lengths) for slot in interface.slots)
+        streamed = any(slot.streamed for slot in interface.slots)
         self.length_bits = registers.SLOT_LENGTH["BYTES"].width if streamed else bits_for(longest)
         inputs = ("selects", "announces", "writes", "reads", "busy", "closed", "deselect", "clear")
         outputs = ("written", "given", "begins", "loaded", "held", "takes_word", "has_word")
@@ -115,7 +115,7 @@ class SlotAccess(wiring.Component):
                 **dict.fromkeys(("value", "data"), In(WORD_BITS)),
                 "word": Out(WORD_BITS),
                 "parameter_set": In(interface.set_bits),
-                "complete": In(max(one.number for one in interface.slots) + 1),
+                "complete": In(max(slot.number for slot in interface.slots) + 1),
                 "refused": Out(ERROR_BITS),
                 "left": Out(self.length_bits),
                 "slot": Out(interface.slot_bits),

@@ -240,7 +240,7 @@ class _Circuit:
 
     def _add_memory(self, parameters: Mapping[str, str], nets: Mapping[str, Any]) -> None:
         width, bits = int(parameters["WIDTH"], 2), int(parameters["ABITS"], 2)
-        offset = sum(one.width << one.address_bits for one in self._memories)
+        offset = sum(memory.width << memory.address_bits for memory in self._memories)
         index = len(self._memories)
         name = parameters["MEMID"].removeprefix("\\")
         self._memories.append(_Memory(name, width, bits, offset))
@@ -291,7 +291,7 @@ class _Circuit:
                 if not ready:
                     waiting.append((bit, True))
                     needed = self._functions[bit].inputs if read is None else read.address
-                    waiting += [(one, False) for one in needed]
+                    waiting += [(input_bit, False) for input_bit in needed]
                 elif read is None:
                     done.add(bit)
                     block.append(bit)
@@ -321,22 +321,22 @@ class _Circuit:
 
     def lines(self) -> Iterator[str]:
         """netlist.h."""
-        ordered = [one for one in self._ordered() if one]
+        ordered = [step for step in self._ordered() if step]
         self._keep_wires(ordered)
         planes = [*self._planes()]
         functions: list[str] = []
         calls: list[str] = []
-        for number, one in enumerate(ordered):
-            if isinstance(one, _Read):
-                calls += self._read(one)
+        for number, step in enumerate(ordered):
+            if isinstance(step, _Read):
+                calls += self._read(step)
             else:
                 calls.append(f"block_{number}();")
                 functions += [
                     f"__attribute__((noinline)) void block_{number}() {{",
-                    *self._block(one),
+                    *self._block(step),
                     "}",
                 ]
-        memory_bits = sum(one.width << one.address_bits for one in self._memories)
+        memory_bits = sum(memory.width << memory.address_bits for memory in self._memories)
         starts = [0]
         for width in (width for width, _ in planes):
             starts.append(starts[-1] + width)
@@ -346,7 +346,7 @@ class _Circuit:
         yield f"constexpr uint64_t WIRES = {len(self._wires)};"
         yield f"constexpr uint64_t PLANES = {starts[-1]};"
         yield f"constexpr uint64_t FIRST_PLANE[] = {{{', '.join(map(str, starts))}}};"
-        counted = sum(self._memories[one.memory].width for one in self._writes)
+        counted = sum(self._memories[write.memory].width for write in self._writes)
         yield "struct Circuit {"
         yield "Slice registers[2][REGISTERS]{};"
         yield "Slice memory[MEMORY_BITS + 1]{};"
@@ -379,14 +379,14 @@ class _Circuit:
     def _keep_wires(self, ordered: Sequence[list[Bit] | _Read]) -> None:
         """Find the nets that are used outside the block that computes them."""
         block_of: dict[Bit, int] = {}
-        for number, one in enumerate(ordered):
-            block_of |= dict.fromkeys(one.data if isinstance(one, _Read) else one, number)
+        for number, step in enumerate(ordered):
+            block_of |= dict.fromkeys(step.data if isinstance(step, _Read) else step, number)
         kept: dict[Bit, None] = {}
-        for number, one in enumerate(ordered):
-            if isinstance(one, _Read):
-                kept |= dict.fromkeys([*one.address, *one.data])
+        for number, step in enumerate(ordered):
+            if isinstance(step, _Read):
+                kept |= dict.fromkeys([*step.address, *step.data])
                 continue
-            for bit in one:
+            for bit in step:
                 inputs = self._functions[bit].inputs
                 kept |= dict.fromkeys(each for each in inputs if block_of.get(each) != number)
         takes = set(self._next.values())
@@ -471,7 +471,7 @@ class _Circuit:
 
 def _added(weighed: Sequence[Sequence[str]]) -> tuple[int, list[str]]:
     """Add bits of weights 1, 2, 4 and so on: how many bits the sum has, and the statements."""
-    columns = [list(one) for one in weighed]
+    columns = [list(column) for column in weighed]
     lines: list[str] = []
     width = k = 0
     while k < len(columns):

@@ -113,7 +113,7 @@ class Board:
         near = (found and found.mhz, ranges.at_least(own, mhz))
         raise ValueError(
             f"{self.name} cannot make a clock of {float(mhz):g} MHz from its {float(own):g} MHz;"
-            f" the nearest: {' and '.join(f'{float(one):.12g}' for one in near if one)}"
+            f" the nearest: {' and '.join(f'{float(clock):.12g}' for clock in near if clock)}"
         )
 
     def default_setting(self, fmax_mhz: float) -> ClockSetting | None:
@@ -166,7 +166,7 @@ def stampable(board: Board) -> str:
 
 def _device_name(board: Board) -> str:
     """Among those of the target; "" if it is none of them."""
-    return next((name for name, one in board.flow.devices.items() if one == board.device), "")
+    return next((name for name, device in board.flow.devices.items() if device == board.device), "")
 
 
 def check_mapped(verilog: str, top: str, board: Board, repeated: Sequence[str] = ()) -> str:

@@ -21,7 +21,11 @@ def _pin(content: Mapping[str, Any], platform: Any, io: Mapping[str, str]) -> Pi
     name, number, *part = content["from"].split()
     for resource in platform.resources:
         if (resource.name, resource.number) == (name, int(number)):
-            ios = next(one for one in resource.ios if not part or getattr(one, "name", "") in part)
+            ios = next(
+                subsignal
+                for subsignal in resource.ios
+                if not part or getattr(subsignal, "name", "") in part
+            )
             pins = ios.ios[0] if part else ios
             (site,) = pins.names
             return Pin(site, {**resource.attrs, **own}, label, pins.invert)
@@ -36,7 +40,7 @@ def _board(name: str, records: Mapping[str, Mapping[str, Any]]) -> Board:
         getattr(import_module(f"amaranth_boards.{module}"), platform_name) if module else None
     )
     device, io = content.pop("device"), content.pop("io", {})
-    pins = {port: _pin(one, platform, io) for port, one in content.pop("pins").items()}
+    pins = {port: _pin(pin, platform, io) for port, pin in content.pop("pins").items()}
     return Board(
         name=name,
         target=Target(content.pop("target")),

@@ -221,7 +221,7 @@ def kept_in_cache() -> list[KeptEntries]:
         )
         for kind, entries in kinds.items()
     ]
-    return sorted(kept, key=lambda one: (-one.bytes, one.kind))
+    return sorted(kept, key=lambda entries: (-entries.bytes, entries.kind))
 
 
 def clear_cache(kinds: Collection[str] | None = None) -> tuple[int, int]:

@@ -75,7 +75,7 @@ def _kept(
     They do so only in the catalogue: a family of somebody's own may be called the same. And only
     sources that are as this process has loaded them can be what the text is kept under.
     """
-    if not all(is_known(one.family) for one in engines) or sources_changed():
+    if not all(is_known(engine.family) for engine in engines) or sources_changed():
         return write()
     key = (
         *(sources(), sys.version, *(f"{name} {tool_version(name)}" for name in _PACKAGES)),

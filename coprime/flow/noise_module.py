@@ -20,7 +20,7 @@ A simulation defines {NOISE_MODEL}, and has a module of this name that models th
 def check_noise(source: RandomSource, target: Target) -> None:
     """Raise ValueError for a TRNG on a target whose noise source there is not."""
     if source is RandomSource.TRNG and target not in (Target.GENERIC, *NOISE_TARGETS):
-        known = ", ".join(one.value for one in NOISE_TARGETS)
+        known = ", ".join(supported.value for supported in NOISE_TARGETS)
         raise ValueError(
             f"--random trng: there are ring oscillators for {known}, and none for {target.value};"
             " take --random seeded, or --target generic with a noise source of your own"

@@ -306,7 +306,9 @@ def _leave_out(prefix: str, netlist: Path) -> None:
     design = json.loads(netlist.read_text("utf-8"))
     for module in design["modules"].values():
         for kind in ("cells", "netnames"):
-            kept = {name: one for name, one in module[kind].items() if not name.startswith(prefix)}
+            kept = {
+                name: item for name, item in module[kind].items() if not name.startswith(prefix)
+            }
             module[kind] = kept
     netlist.write_text(json.dumps(design), encoding="utf-8")
 
@@ -370,7 +372,7 @@ def late_paths_of(report: Mapping[str, Any], count: int) -> list[LatePath]:
                 )
                 if path.component not in found or path.ns > found[path.component].ns:
                     found[path.component] = path
-    return sorted(found.values(), key=lambda one: (-one.ns, one.component))[:count]
+    return sorted(found.values(), key=lambda path: (-path.ns, path.component))[:count]
 
 
 def _component(cell: str) -> str:

@@ -380,8 +380,8 @@ def _compile_runtime(folder: Path) -> None:
     with ThreadPoolExecutor() as pool:
         done = [pool.submit(_compile, folder, header)]
         done += [pool.submit(_compile, folder, _source(name)) for name in _SOURCES]
-    for one in done:
-        one.result()
+    for future in done:
+        future.result()
 
 
 def _tracer(tools: Sequence[str]) -> Path:

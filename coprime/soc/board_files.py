@@ -177,10 +177,10 @@ def _ml_kem_commands(choice: CallChoice, device: str) -> list[str]:
         return []
     if own.parameter_sets != usual.parameter_sets:
         return []
-    one = own.parameter_sets[len(own.parameter_sets) // 2]
+    parameter_set = own.parameter_sets[len(own.parameter_sets) // 2]
     option = f"--device {device}"
     return [
-        f"coprime ml-kem keygen --set {one} -o key.pem --public public.pem {option}",
+        f"coprime ml-kem keygen --set {parameter_set} -o key.pem --public public.pem {option}",
         f"coprime ml-kem encapsulate --key public.pem --secret sent.bin -o ciphertext.bin {option}",
         f"coprime ml-kem decapsulate --key key.pem --in ciphertext.bin -o received.bin {option}",
     ]

@@ -78,17 +78,19 @@ def known_calls(design: CallDesign) -> list[KnownCall]:
             continue
         outputs = call.reference(parameter_set, inputs)
         loaded = {name: inputs[name] for name in inputs if name not in kept}
-        one = KnownCall(call, loaded, frozenset(kept), {}, outcome.cycles)
-        found.append((one, {name: outputs[name] for name in call.outputs if _shows(own, name)}))
+        known_call = KnownCall(call, loaded, frozenset(kept), {}, outcome.cycles)
+        found.append(
+            (known_call, {name: outputs[name] for name in call.outputs if _shows(own, name)})
+        )
         given = {**kept, **loaded, **outputs}
         known |= {name: value for name, value in given.items() if not own.slot[name].streamed}
         known = {name: value for name, value in known.items() if name not in call.uses_up}
-    made = [one.call for one, _ in found]
+    made = [known_call.call for known_call, _ in found]
     last = [_taken_by_none(outputs, made[k + 1 :]) for k, (_, outputs) in enumerate(found)]
     chosen = last if any(last) else [outputs for _, outputs in found]
     return [
-        KnownCall(one.call, one.loaded, one.kept, outputs, one.cycles)
-        for (one, _), outputs in zip(found, chosen, strict=True)
+        KnownCall(known_call.call, known_call.loaded, known_call.kept, outputs, known_call.cycles)
+        for (known_call, _), outputs in zip(found, chosen, strict=True)
     ]
 
 
@@ -232,7 +234,7 @@ class CallSelfTest(wiring.Component):
         ).any() | (found.last != word.word.last)
         differs |= word.word.last & (found.bytes != word.word.bytes)
         m.d.comb += streamed.eq(
-            look_up([int(one.streamed) for one in self._by_number()], word.slot, 1)
+            look_up([int(slot.streamed) for slot in self._by_number()], word.slot, 1)
         )
         with m.Switch(word.step):
             with m.Case(SelfTestStep.LOAD):
@@ -257,12 +259,12 @@ class CallSelfTest(wiring.Component):
     def _by_number(self) -> list[Slot]:
         """The slots, with one in the place of each number that none has."""
         own = self.interface
-        numbers = {one.number: one for one in own.slots}
+        numbers = {slot.number: slot for slot in own.slots}
         return [numbers.get(k, own.slots[0]) for k in range(1 << own.slot_bits)]
 
     def _most_cycles(self) -> int:
         """After which the engine is late, roughly."""
-        calls = sum(one.cycles for one in self.calls)
+        calls = sum(known_call.cycles for known_call in self.calls)
         return _LATE * (calls + _WORD_CYCLES * len(list(self._words()))) + _CLEARING
 
     def _layout(self) -> data.StructLayout:
@@ -277,24 +279,26 @@ class CallSelfTest(wiring.Component):
 
     def _words(self) -> Iterator[dict[str, object]]:
         """A stored word for each step."""
-        for one in self.calls:
-            streams = [name for name in one.loaded if self.interface.slot[name].streamed]
-            for name in one.loaded:
+        for known_call in self.calls:
+            streams = [name for name in known_call.loaded if self.interface.slot[name].streamed]
+            for name in known_call.loaded:
                 if name not in streams:
-                    yield from self._each_word(SelfTestStep.LOAD, name, one.loaded[name])
-            yield {"step": SelfTestStep.START, "word": {"data": one.call.code}}
+                    yield from self._each_word(SelfTestStep.LOAD, name, known_call.loaded[name])
+            yield {"step": SelfTestStep.START, "word": {"data": known_call.call.code}}
             for name in streams:
-                yield from self._each_word(SelfTestStep.LOAD, name, one.loaded[name])
-            given = [name for name in one.compared if self.interface.slot[name].streamed]
-            yield from self._compared(one, given)
+                yield from self._each_word(SelfTestStep.LOAD, name, known_call.loaded[name])
+            given = [name for name in known_call.compared if self.interface.slot[name].streamed]
+            yield from self._compared(known_call, given)
             yield {"step": SelfTestStep.WAIT}
-            yield from self._compared(one, [name for name in one.compared if name not in given])
+            yield from self._compared(
+                known_call, [name for name in known_call.compared if name not in given]
+            )
         yield {"step": SelfTestStep.END}
 
-    def _compared(self, one: KnownCall, names: Sequence[str]) -> Iterator[dict[str, object]]:
+    def _compared(self, known_call: KnownCall, names: Sequence[str]) -> Iterator[dict[str, object]]:
         for name in names:
             yield {"step": SelfTestStep.SELECT, "slot": self.interface.slot[name].number}
-            yield from self._each_word(SelfTestStep.COMPARE, name, one.compared[name])
+            yield from self._each_word(SelfTestStep.COMPARE, name, known_call.compared[name])
 
     def _each_word(
         self, step: SelfTestStep, name: str, value: bytes

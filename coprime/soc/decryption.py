@@ -232,7 +232,7 @@ def run_system(
     toolchain = find_toolchain()
     macros = simulated_definitions(bus)
     commands = choice.design.capabilities.commands
-    if accelerator and any(one.operation.encoding.form for one in commands):
+    if accelerator and any(command.operation.encoding.form for command in commands):
         macros[CURVES] = 1
     program = build_firmware(toolchain, macros)
     words = job(key, ciphertext, accelerator=accelerator, software=software)
@@ -316,7 +316,7 @@ def job(
     key: RsaPrivateKey, ciphertext: int, *, accelerator: bool = True, software: bool = True
 ) -> list[int]:
     """Lay out `struct job` of the firmware: what to do, and the numbers."""
-    bits, e_bits, p_bits, q_bits = (one.bit_length() for one in (key.n, key.e, key.p, key.q))
+    bits, e_bits, p_bits, q_bits = (number.bit_length() for number in (key.n, key.e, key.p, key.q))
     actions = _ON_ACCELERATOR * accelerator | _IN_SOFTWARE * software
     words = [actions, bits, e_bits, p_bits, q_bits]
     for value, length in (

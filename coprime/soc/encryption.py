@@ -122,10 +122,13 @@ class EncryptionRun:
         name = "a decryption" if self.decrypts else "an encryption"
         return "\n".join(
             [
-                *(f"{name:<34}{'cycles':>13}", *(f"{one:<34}{count:>13,}" for one, count in rows)),
+                *(
+                    f"{name:<34}{'cycles':>13}",
+                    *(f"{part:<34}{count:>13,}" for part, count in rows),
+                ),
                 "",
                 *(f"{'once for a key':<34}{'cycles':>13}",),
-                *(f"{one:<34}{count:>13,}" for one, count in once),
+                *(f"{part:<34}{count:>13,}" for part, count in once),
             ]
         )
 
@@ -287,8 +290,8 @@ def job(key: SystemKey, given: bytes, *, decrypts: bool, padding: Padding | None
     p_bits = q_bits = 0
     if isinstance(key, keys.RsaPrivateKey):
         p_bits, q_bits = key.p.bit_length(), key.q.bit_length()
-        primes += [(one, p_bits) for one in (key.p, key.dp, key.qinv)]
-        primes += [(one, q_bits) for one in (key.q, key.dq)]
+        primes += [(number, p_bits) for number in (key.p, key.dp, key.qinv)]
+        primes += [(number, q_bits) for number in (key.q, key.dq)]
     secret = int.from_bytes(hashlib.sha256(key.d.to_bytes(key.size)).digest())
     words = [int(decrypts), scheme, bits, e_bits, p_bits, q_bits, len(given)]
     for value, length in (

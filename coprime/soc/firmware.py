@@ -122,7 +122,7 @@ def build_image(toolchain: Toolchain, definitions: Mapping[str, int], address: i
         *(f"-D{name}={value:#x}" for name, value in definitions.items()),
         *(f"-Wl,--defsym=__image={address:#x}", "-T", str(script), str(source), "-o", _NAME),
     ]
-    words = elf_image(_linked(toolchain, command, [one.read_text() for one in (source, script)]))
+    words = elf_image(_linked(toolchain, command, [path.read_text() for path in (source, script)]))
     return b"".join(word.to_bytes(4, "little") for word in words[address // 4 :])
 
 
@@ -151,7 +151,7 @@ def _files(program: str, has_curves: bool) -> tuple[list[Path], list[Path]]:
         *(("coprime_curves", "coprime_named_curves") if has_curves else ()),
         *_CALL_DRIVERS.get(program, ()),
     ]
-    others = {one for one in PROGRAMS if one != program}
+    others = {other for other in PROGRAMS if other != program}
     own = sorted(path for path in _SOURCES.glob("*.[cS]") if path.stem not in others)
     headers = [
         *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),

@@ -141,17 +141,17 @@ def run_ml_kem(
 
 
 def _expected(
-    choice: CallChoice, one: str, d: bytes, z: bytes, m: bytes
+    choice: CallChoice, parameter_set: str, d: bytes, z: bytes, m: bytes
 ) -> tuple[Values, Mapping[str, int]]:
     """What the references say, and the engine's cycles."""
     own, design = choice.design.interface, choice.design
     key_pair, encapsulate, decapsulate = (own.call[name] for name in _CALLS.values())
-    keys = key_pair.reference(one, {"d": d, "z": z})
-    sent = encapsulate.reference(one, {"ek": keys["ek"], "m": m})
+    keys = key_pair.reference(parameter_set, {"d": d, "z": z})
+    sent = encapsulate.reference(parameter_set, {"ek": keys["ek"], "m": m})
     altered = bytes([sent["c"][0] ^ 1]) + sent["c"][1:]
 
     def received(c: bytes) -> bytes:
-        return decapsulate.reference(one, {"dk": keys["dk"], "c": c})["key"]
+        return decapsulate.reference(parameter_set, {"dk": keys["dk"], "c": c})["key"]
 
     inputs = {
         "key pair": {"d": d, "z": z},
@@ -159,7 +159,7 @@ def _expected(
         "decapsulation": {"dk": keys["dk"], "c": sent["c"]},
     }
     predicted = {
-        name: design.predict(own.call[call], one, inputs[name]).cycles
+        name: design.predict(own.call[call], parameter_set, inputs[name]).cycles
         for name, call in _CALLS.items()
     }
     expected = {

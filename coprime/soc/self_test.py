@@ -80,10 +80,14 @@ def known_answers(design: Design, bits: int | None = None) -> list[KnownAnswer]:
     These are of 64 bits, or of 7 where the engine holds no more. Raises as `known_answer`.
     """
     multiples = {
-        one.operation.encoding.form: one
-        for one in design.capabilities.supported(lambda one: one.encoding.gives_point)
+        command.operation.encoding.form: command
+        for command in design.capabilities.supported(
+            lambda operation: operation.encoding.gives_point
+        )
     }
-    of_curves = [_answer(design, one, _point_numbers(design, one)) for one in multiples.values()]
+    of_curves = [
+        _answer(design, command, _point_numbers(design, command)) for command in multiples.values()
+    ]
     return [known_answer(design, bits), *of_curves]
 
 
@@ -163,22 +167,22 @@ class SelfTest(wiring.Component):
         address = Signal(range(len(words) + 1))
         checking = Signal()
         waited = Signal(range(RESULT_LATENCY))
-        cycles = Signal(range(max(one.cycles for one in answers) + 1))
+        cycles = Signal(range(max(answer.cycles for answer in answers) + 1))
         place, several = Signal(range(len(answers))), len(answers) > 1
 
         def of_answer(values: Sequence[int]) -> Value | int:
             return Array(map(Const, values))[place] if several else values[0]
 
-        for one in dict.fromkeys(length for answer in answers for length in answer.lengths):
-            lengths = [answer.lengths.get(one, 0) for answer in answers]
+        for length in dict.fromkeys(length for answer in answers for length in answer.lengths):
+            lengths = [answer.lengths.get(length, 0) for answer in answers]
             m.d.comb += [
-                engine.counts[one.field].eq(of_answer([own.digits(each) for each in lengths])),
-                engine.lengths[one.field].eq(of_answer(lengths)),
+                engine.counts[length.field].eq(of_answer([own.digits(each) for each in lengths])),
+                engine.lengths[length.field].eq(of_answer(lengths)),
             ]
         m.d.comb += [
             read.addr.eq(address),
             *same_named(engine, word, "operand", "index", "digit"),
-            engine.command.eq(of_answer([one.command for one in answers])),
+            engine.command.eq(of_answer([answer.command for answer in answers])),
         ]
         with m.FSM() as states:
             with m.State("IDLE"), m.If(self.start):
@@ -207,7 +211,7 @@ class SelfTest(wiring.Component):
                 with m.If(engine.done & (engine.error == Error.NONE)):
                     m.next = "FETCH"
                 with m.Elif(
-                    engine.done | (cycles == of_answer([one.cycles - 1 for one in answers]))
+                    engine.done | (cycles == of_answer([answer.cycles - 1 for answer in answers]))
                 ):
                     m.d.sync += self.failed.eq(1)
                     m.next = "IDLE"
@@ -296,7 +300,7 @@ class SelfTestingEngine(wiring.Component):
         m = Module()
         m.submodules.engine = engine = self._engine
         m.submodules.test = test = self.test
-        ports = (self.signature.flatten(one) for one in (engine, self, test.engine))
+        ports = (self.signature.flatten(part) for part in (engine, self, test.engine))
         for (_, member, port), (_, _, outer), (_, _, inner) in zip(*ports, strict=True):
             if member.flow is Out:
                 m.d.comb += [outer.eq(port), inner.eq(port)]

@@ -43,7 +43,7 @@ def with_ends_placed(
     groups = [*_alike(part, sources), *_alike(part, sinks)]
     tiles = list(_tiles(rectangle, fabric, taken))[: len(groups)]
     places: dict[str, str] = {}
-    for tile, group in zip(sorted(tiles, key=lambda one: one[::-1]), groups, strict=False):
+    for tile, group in zip(sorted(tiles, key=lambda tile: tile[::-1]), groups, strict=False):
         bels = [bel for bel, kind in fabric.bels(tile) if kind == _REGISTER]
         places |= zip(group, bels, strict=False)
     modules = dict(part.modules)
@@ -128,7 +128,7 @@ def _placed(modules: dict[str, Module], module: str, places: Mapping[str, str]) 
         elif name in places:
             placed = {"NEXTPNR_BEL": places[name], "BEL_STRENGTH": word(LOCKED)}
             cells[name] = {**cell, "attributes": cell["attributes"] | placed} | {
-                key: {_DATA.get(port, port): one for port, one in cell[key].items()}
+                key: {_DATA.get(port, port): value for port, value in cell[key].items()}
                 for key in ("connections", "port_directions")
             }
     return {**modules[module], "cells": cells}
@@ -149,7 +149,8 @@ def _tiles(
     column += off if column <= fabric.middle[0] else -off
     near = max(1, rectangle.width // _WIDE)
     for tile in sorted(
-        rectangle.places(), key=lambda one: (abs(one[0] - column) // near, abs(one[1] - row), one)
+        rectangle.places(),
+        key=lambda place: (abs(place[0] - column) // near, abs(place[1] - row), place),
     ):
         registers = [bel for bel, kind in fabric.bels(tile) if kind == _REGISTER]
         if registers and taken.isdisjoint(registers):

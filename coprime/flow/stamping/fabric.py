@@ -160,7 +160,11 @@ class Fabric:
 
     def _look(self, place: tuple[int, int]) -> frozenset[str]:
         types = self.tiles.get(place, frozenset())
-        return frozenset(one for one in types if one in _BELS or _INTERCONNECT.fullmatch(one))
+        return frozenset(
+            tile_type
+            for tile_type in types
+            if tile_type in _BELS or _INTERCONNECT.fullmatch(tile_type)
+        )
 
     @cached_property
     def period(self) -> int:
@@ -212,9 +216,9 @@ def _span_wires(tile: str) -> Mapping[str, tuple[int, int]]:
     text = (_database() / "tiledata" / tile / "bits.db").read_text("utf-8")
     found = (_SPAN_WIRE.fullmatch(line.split()[1]) for line in text.splitlines() if ".mux" in line)
     wires = {}
-    for one in found:
-        if one:
-            columns, rows = _TOWARDS.get(one[1], (0, 0))
-            length = int(one[2] or 0)
-            wires[one[3]] = columns * length, rows * length
+    for match in found:
+        if match:
+            columns, rows = _TOWARDS.get(match[1], (0, 0))
+            length = int(match[2] or 0)
+            wires[match[3]] = columns * length, rows * length
     return dict(sorted(wires.items()))

@@ -52,7 +52,7 @@ class PlannedArea:
     @property
     def most_shared(self) -> int:
         """Maximum number of rows that two of these share."""
-        return max(one.shared_rows for one in self.rectangles)
+        return max(rectangle.shared_rows for rectangle in self.rectangles)
 
 
 @dataclass(frozen=True)
@@ -96,18 +96,22 @@ def plan(fabric: Fabric, node: Need, front: Need, instances: int) -> Floorplan:
                 if instances in counts:
                     found.append(whole)
         if found:
-            longest = _LONGEST * min(one.longest_side for one in found)
+            longest = _LONGEST * min(candidate.longest_side for candidate in found)
             whole = min(
-                (one for one in found if one.longest_side <= longest),
-                key=lambda one: (one.percent, _effort(fabric, one), one.longest_side),
+                (candidate for candidate in found if candidate.longest_side <= longest),
+                key=lambda candidate: (
+                    candidate.percent,
+                    _effort(fabric, candidate),
+                    candidate.longest_side,
+                ),
             )
             places = _in_order(whole.front, _reduced(whole, instances))
             return Floorplan(whole.front, places, whole.percent)
     if not possible:
         raise ToolError("an instance and what is around the chain do not fit the device")
-    below = max((one for one in possible if one < instances), default=None)
-    above = min((one for one in possible if one > instances), default=None)
-    near = " or ".join(str(one) for one in (below, above) if one)
+    below = max((count for count in possible if count < instances), default=None)
+    above = min((count for count in possible if count > instances), default=None)
+    near = " or ".join(str(count) for count in (below, above) if count)
     raise ToolError(f"{instances} instances cannot be stamped on this device; {near} can")
 
 
@@ -352,8 +356,13 @@ def _effort(fabric: Fabric, whole: Floorplan) -> tuple[int, int]:
     """Number of rectangles to be placed and routed, and the maximum of instances in one."""
     shapes = {
         tuple(
-            (one.area.width, one.area.y % fabric.row_period, one.area.height, one.instances)
-            for one in place.rectangles
+            (
+                rectangle.area.width,
+                rectangle.area.y % fabric.row_period,
+                rectangle.area.height,
+                rectangle.instances,
+            )
+            for rectangle in place.rectangles
         )
         for place in whole.places
     }
@@ -367,20 +376,20 @@ def _counts(whole: Floorplan) -> set[int]:
     """Numbers of instances that subsets of the rectangles have."""
     sums = {0}
     for place in whole.places:
-        sums |= {one + place.instances for one in sums}
+        sums |= {total + place.instances for total in sums}
     return sums - {0}
 
 
 def _reduced(whole: Floorplan, instances: int) -> list[PlannedArea]:
     """The rectangles without the surplus ones; the farthest are removed first."""
-    places = sorted(whole.places, key=lambda one: -_distance(one.area, whole.front))
+    places = sorted(whole.places, key=lambda place: -_distance(place.area, whole.front))
     surplus = whole.instances - instances
     ways: dict[int, list[int]] = {0: []}
     for index, place in enumerate(places):
         for total, chosen in list(ways.items()):
             ways.setdefault(total + place.instances, [*chosen, index])
     gone = set(ways[surplus])
-    return [one for index, one in enumerate(places) if index not in gone]
+    return [place for index, place in enumerate(places) if index not in gone]
 
 
 def _in_order(front: Rectangle, places: Sequence[PlannedArea]) -> list[PlannedArea]:
@@ -391,7 +400,7 @@ def _in_order(front: Rectangle, places: Sequence[PlannedArea]) -> list[PlannedAr
     left, way = list(places), []
     here = front
     while left:
-        nearest = min(left, key=lambda one: _distance(here, one.area))
+        nearest = min(left, key=lambda place: _distance(here, place.area))
         left.remove(nearest)
         way.append(nearest)
         here = nearest.area

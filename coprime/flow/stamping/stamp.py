@@ -148,8 +148,8 @@ class _Stamping:
 
     def stamp(self, chain: NodeChain) -> StampedDesign:
         """Stamp a chain. Raises as `stamp_design`."""
-        front, one = front_end(chain), instances_in_a_ring(chain, 1)
-        need = {part.instances: need_of(self._packed(part.modules)) for part in (front, one)}
+        front, single = front_end(chain), instances_in_a_ring(chain, 1)
+        need = {part.instances: need_of(self._packed(part.modules)) for part in (front, single)}
         count = len(chain.instances)
         chosen = plan(self.fabric, need[1], need[0], count)
         blocks = self._blocks(chain, chosen.places)
@@ -173,7 +173,7 @@ class _Stamping:
         clock, path = min(
             (best.mhz, best.critical_path),
             *((block.mhz, block.critical_path) for block in blocks.values()),
-            key=lambda one: one[0],
+            key=lambda timing: timing[0],
         )
         names = {
             key: f"{block.part.instances} in {block.rectangle}" for key, block in blocks.items()
@@ -230,7 +230,7 @@ class _Stamping:
         clock, path = min(
             (clock_mhz(since), critical_path(since)),
             (front.mhz, front.critical_path),
-            key=lambda one: one[0],
+            key=lambda timing: timing[0],
         )
         return _Whole(composed, linked, routed, clock_mhz(since), clock, path)
 
@@ -295,17 +295,17 @@ class _Stamping:
         differently. Rectangles that share few rows are first: they are the fastest.
         """
         alike: dict[tuple[object, ...], list[PlannedArea]] = {}
-        for place in sorted(places, key=lambda one: one.most_shared):
-            for one in place.rectangles:  # those above first
-                alike.setdefault(self._look(one), []).append(one)
+        for place in sorted(places, key=lambda place: place.most_shared):
+            for rectangle in place.rectangles:  # those above first
+                alike.setdefault(self._look(rectangle), []).append(rectangle)
         middle = self.fabric.middle
         blocks: dict[tuple[object, ...], Block] = {}
-        for key, ones in alike.items():
+        for key, rectangles in alike.items():
             base = min(
-                ones,
-                key=lambda one: (
-                    max(abs(a - b) for a, b in zip(one.area.middle, middle, strict=True)),
-                    one.area,
+                rectangles,
+                key=lambda rectangle: (
+                    max(abs(a - b) for a, b in zip(rectangle.area.middle, middle, strict=True)),
+                    rectangle.area,
                 ),
             )
             above = None
@@ -319,7 +319,7 @@ class _Stamping:
                 part,
                 base.area,
                 enough_mhz=_ENOUGH * fastest,
-                copies=[one.area for one in ones],
+                copies=[rectangle.area for rectangle in rectangles],
                 above=above,
                 shared_rows=base.shared_rows,
             )

@@ -31,7 +31,7 @@ DEVICES: Mapping[str, FpgaDevice] = MappingProxyType(
 def flow_of(target: Target) -> Flow:
     """The tools of a target. ValueError for `generic`."""
     if target not in FLOWS:
-        names = ", ".join(one.value for one in FLOWS)
+        names = ", ".join(supported.value for supported in FLOWS)
         raise ValueError(f"target must be one of {names}: {target.value} Verilog has no area")
     return FLOWS[target]
 

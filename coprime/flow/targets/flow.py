@@ -82,7 +82,9 @@ class Flow:
         text = (_FOLDER / f"{target.value}.toml").read_text("utf-8")
         content: dict[str, Any] = tomllib.loads(text)
         units = Units(**content.pop("units"))
-        devices = {name: FpgaDevice(**one) for name, one in content.pop("devices", {}).items()}
+        devices = {
+            name: FpgaDevice(**device) for name, device in content.pop("devices", {}).items()
+        }
         return cls(target=target, units=units, devices=devices, **content)
 
     @property
@@ -100,7 +102,7 @@ class Flow:
         own = self.devices.get(device or self.default_device)
         before = () if self.lut_memory_bits else (_NO_LUT_MEMORY,)
         family = own.family if own else ""
-        return [*before, *(one.format(top=top, family=family) for one in self.commands)]
+        return [*before, *(command.format(top=top, family=family) for command in self.commands)]
 
     def resources(self, cells: Mapping[str, int]) -> dict[str, int | float]:
         """`lut`, `lutram`, `ff`, `carry`, `dsp`, `bram` of `coprime.flow.mapping.Resources`."""
@@ -127,7 +129,7 @@ class Flow:
 
     def pack(self, device: FpgaDevice) -> list[str]:
         """Arguments of the packer."""
-        return [one.format(chip=device.chip) for one in self.pack_arguments]
+        return [argument.format(chip=device.chip) for argument in self.pack_arguments]
 
     def constrain(
         self, pins: Mapping[str, tuple[str, Mapping[str, str]]], mhz: float | None
