@@ -197,7 +197,7 @@ class _Prediction:
             return
         from coprime.cells.keccak.twin import SpongeCycles
 
-        function = next(one for one in FUNCTIONS if one.name == "SHAKE256")
+        function = next(function for function in FUNCTIONS if function.name == "SHAKE256")
         cycles = SpongeCycles(self.design.slices)
         for length in (*hashed, len(tr) + len(message)):
             self.cycles += cycles.one_pass + function.blocks(length) * cycles.permutation
@@ -256,7 +256,7 @@ def lattice(
 
 def _chosen(of_scheme: tuple[_Set, ...], sets: str, schemes: str) -> tuple[_Set, ...]:
     """The sets of a scheme that are named, or all."""
-    known: list[str] = [one.name.lower() for one in of_scheme]
+    known: list[str] = [parameter_set.name.lower() for parameter_set in of_scheme]
     if schemes != BOTH and sets not in (ALL_SETS, *known):
         raise ValueError(
             f"sets must be one of {ALL_SETS}, {', '.join(known)} with schemes={schemes}, not"
@@ -264,4 +264,8 @@ def _chosen(of_scheme: tuple[_Set, ...], sets: str, schemes: str) -> tuple[_Set,
         )
     if sets == ALL_SETS:
         return of_scheme
-    return tuple(one for one in of_scheme if one.name.lower() in sets.split("+"))
+    return tuple(
+        parameter_set
+        for parameter_set in of_scheme
+        if parameter_set.name.lower() in sets.split("+")
+    )

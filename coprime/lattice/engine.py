@@ -138,7 +138,7 @@ later than both have ended, as a register shows faults |
         if self.ml_kem is None or self.programs.ml_kem is None or self.ml_dsa:
             return TimingPremises()
         rho = [self.programs.ml_kem.places[name] for name in ("ek_rho", "dk_rho")]
-        of_rho = {(one.addresses, one.words) for one in rho}
+        of_rho = {(place.addresses, place.words) for place in rho}
         sequencer, sampler = self.ml_kem.sequencer, self.sponge.router.sampler
         assert sampler
         is_public = self.programs.sponge.uniform_ranges <= of_rho
@@ -189,13 +189,13 @@ later than both have ended, as a register shows faults |
         to_sponge = Semaphore(MOST_POSTS) if large else Semaphore()
         m.submodules.to_sponge = to_sponge
         is_small = self._of_ml_kem
-        sides = [one for one in (small, large) if one]
+        sides = [side for side in (small, large) if side]
         m.d.comb += [
             sponge.available.eq(to_sponge.available),
             to_sponge.take.eq(sponge.take),
-            to_sponge.post.eq(Cat(one.post for one in sides).any()),
-            samples.release.eq(Cat(one.release for one in sides).any()),
-            self.multiplying.eq(Cat(one.multiplying for one in sides).any()),
+            to_sponge.post.eq(Cat(side.post for side in sides).any()),
+            samples.release.eq(Cat(side.release for side in sides).any()),
+            self.multiplying.eq(Cat(side.multiplying for side in sides).any()),
         ]
         if small:
             m.submodules.arithmetic = small
@@ -253,8 +253,10 @@ later than both have ended, as a register shows faults |
         # In the cycle before, all sides have ended, or there was a fault.
         outcome, idles, ended, faulty = Signal(_Outcome), Signal(), Signal(), Signal()
         routine = order.routine
-        sides = [one for one in (small, large) if one]
-        wiping = Cat(one.wiping for one in (self.memory, self.samples, sponge, large) if one).any()
+        sides = [side for side in (small, large) if side]
+        wiping = Cat(
+            part.wiping for part in (self.memory, self.samples, sponge, large) if part
+        ).any()
         m.d.comb += [
             sponge.entry.eq(_by_routine(sponge.program.entries, order.next)),
             sponge.start.eq(begins),
@@ -266,13 +268,13 @@ later than both have ended, as a register shows faults |
             order.start.eq(idle),
             order.begins.eq(begins),
             order.invalid.eq(self._invalid()),
-            idles.eq(~Cat(sponge.busy, *(one.busy for one in sides)).any()),
+            idles.eq(~Cat(sponge.busy, *(side.busy for side in sides)).any()),
         ]
         for bit, names in _SEEDS.items():
-            slots = [self.interface.slot[one] for one in names if one in self.interface.slot]
-            loaded = Cat(self.complete[one.number] for one in slots)
+            slots = [self.interface.slot[name] for name in names if name in self.interface.slot]
+            loaded = Cat(self.complete[slot.number] for slot in slots)
             m.d.comb += sponge.present[bit].eq(loaded.any())
-        wrong = [self.memory.wrong, wiping, *(one.fault for one in sides)]
+        wrong = [self.memory.wrong, wiping, *(side.fault for side in sides)]
         if small:
             wrong += self._control_ml_kem(m, small, begins, idles)
         if large:
@@ -281,7 +283,7 @@ later than both have ended, as a register shows faults |
                 m.d.comb += self.samples.begin.eq(begins)
         lacks = order.lacks
         if small and large:
-            lacks = lacks | (_is(order.next, lambda one: one.is_ml_kem) != self._of_ml_kem)
+            lacks = lacks | (_is(order.next, lambda member: member.is_ml_kem) != self._of_ml_kem)
         with m.Switch(outcome):
             with m.Case(_Outcome.CALLED):
                 m.d.comb += self.error.eq(order.error)
@@ -328,7 +330,7 @@ later than both have ended, as a register shows faults |
                         m.next = "CLEAR"
             with m.State("RUN"):
                 m.d.sync += faulty.eq(Cat(*wrong).any())
-                streams = _is(routine, lambda one: one.streams) if large else Const(0)
+                streams = _is(routine, lambda member: member.streams) if large else Const(0)
                 m.d.comb += [
                     self.busy.eq(1),
                     self.working.eq(
@@ -351,26 +353,26 @@ later than both have ended, as a register shows faults |
     ) -> list[Value]:
         """Start ML-KEM's side; faults of its own."""
         routine, following = self.order.routine, self.order.next
-        is_own = _is(following, lambda one: one.is_ml_kem) if self.ml_dsa else Const(1)
-        decides = _is(following, lambda one: one.decides)
+        is_own = _is(following, lambda member: member.is_ml_kem) if self.ml_dsa else Const(1)
+        decides = _is(following, lambda member: member.decides)
         m.d.comb += [
             side.entry.eq(_by_routine(side.program.entries, following)),
             side.start.eq(begins & is_own),
             # Also of a key that is cleared by a fault.
             side.forget.eq((begins & decides) | self.memory.wiping),
         ]
-        return [idles & _is(routine, lambda one: one.decides) & ~side.decided]
+        return [idles & _is(routine, lambda member: member.decides) & ~side.decided]
 
     def _control_ml_dsa(
         self, m: Module, side: LargeSide, begins: Value, idles: Value
     ) -> list[Value]:
         """Start ML-DSA's side; faults of its own."""
         routine, following = self.order.routine, self.order.next
-        works = _is(following, lambda one: not one.is_ml_kem and not one.hashes_only)
+        works = _is(following, lambda member: not member.is_ml_kem and not member.hashes_only)
         m.d.comb += [
             side.entry.eq(_by_routine(side.program.entries, following)),
             side.start.eq(begins & works),
-            self.host.streams.eq(self.busy & _is(routine, lambda one: one.streams)),
+            self.host.streams.eq(self.busy & _is(routine, lambda member: member.streams)),
         ]
         return [
             idles & self._contradicts(routine),
@@ -383,9 +385,13 @@ later than both have ended, as a register shows faults |
         """The routine has found that something is wrong."""
         found = []
         if self.ml_kem:
-            found.append(self.ml_kem.refused & _is(self.order.routine, lambda one: one.is_ml_kem))
+            found.append(
+                self.ml_kem.refused & _is(self.order.routine, lambda member: member.is_ml_kem)
+            )
         if self.ml_dsa:
-            works = _is(self.order.routine, lambda one: not one.is_ml_kem and not one.hashes_only)
+            works = _is(
+                self.order.routine, lambda member: not member.is_ml_kem and not member.hashes_only
+            )
             found += [self.sponge.differs, self.ml_dsa.exceeds & works]
         return Cat(found).any()
 
@@ -402,7 +408,7 @@ later than both have ended, as a register shows faults |
         """Comparisons contradict each other, or are not all there."""
         sponge = self.sponge
         words = [0] * self.programs.ml_kem_sets
-        words += [one.challenge_bytes // WORD_BYTES for one in self.sets]
+        words += [parameter_set.challenge_bytes // WORD_BYTES for parameter_set in self.sets]
         challenge = look_up(words, self.parameter_set, len(sponge.compared))
         # MATCH compares tr, CHECK_SK also a hash of t0: 16 words each.
         tr = HASH_BYTES // WORD_BYTES
@@ -412,22 +418,22 @@ later than both have ended, as a register shows faults |
             challenge,
             Mux(routine == LatticeRoutine.MATCH, tr, 2 * tr & count),
         )
-        compares = _is(routine, lambda one: one.compares)
+        compares = _is(routine, lambda member: member.compares)
         return compares & ((sponge.differs == sponge.agrees) | (sponge.compared != expected))
 
 
 def _is(routine: Value, holds: Callable[[LatticeRoutine], bool]) -> Value:
     """Whether something holds for a routine."""
-    return look_up(_rows(lambda one: int(holds(one))), Value.cast(routine), 1)
+    return look_up(_rows(lambda member: int(holds(member))), Value.cast(routine), 1)
 
 
 def _by_routine(entries: Mapping[str, int], routine: Value) -> Value:
     """Where a routine begins."""
-    rows = _rows(lambda one: entries.get(one.name, 0))
+    rows = _rows(lambda member: entries.get(member.name, 0))
     return look_up(rows, Value.cast(routine), max(1, bits_for(max(rows))))
 
 
 def _rows(value: Callable[[LatticeRoutine], int]) -> Sequence[int]:
     """A row for each routine's number."""
-    of_routine = {one.value: value(one) for one in LatticeRoutine}
+    of_routine = {routine.value: value(routine) for routine in LatticeRoutine}
     return [of_routine.get(number, 0) for number in range(max(of_routine) + 1)]

@@ -7,7 +7,10 @@ from coprime.parameters import ChoiceParameter
 
 ALL_SETS = "all"
 ML_KEM, ML_DSA, BOTH = "ml-kem", "ml-dsa", "both"
-_KEM, _DSA = (tuple(one.name.lower() for one in sets) for sets in (ML_KEM_SETS, ML_DSA_SETS))
+_KEM, _DSA = (
+    tuple(parameter_set.name.lower() for parameter_set in sets)
+    for sets in (ML_KEM_SETS, ML_DSA_SETS)
+)
 PAIRS = tuple(f"{kem}+{dsa}" for kem in _KEM for dsa in _DSA)
 """A parameter set of each scheme, for an engine of both."""
 

@@ -73,7 +73,7 @@ class HostPort(wiring.Component):
                 "read_slot": In(interface.slot_bits),
                 "read_restart": In(1),
                 "parameter_set": In(interface.set_bits),
-                "complete": In(max(one.number for one in interface.slots) + 1),
+                "complete": In(max(slot.number for slot in interface.slots) + 1),
                 **dict.fromkeys(("idle", "wrong", "clears"), In(1)),
                 "spoilt": Out(1),
                 **(dict.fromkeys(("decided", "altered"), In(1)) if self.has_key else {}),
@@ -92,7 +92,9 @@ class HostPort(wiring.Component):
         """Values by slot's number and parameter set, as `_choice` selects them."""
         slots = range(1 << self.interface.slot_bits)
         sets = range(len(self.interface.parameter_sets))
-        return [values.get((number, one), 0) for one in sets for number in slots]
+        return [
+            values.get((number, parameter_set), 0) for parameter_set in sets for number in slots
+        ]
 
     def _choice(self, slot: Value) -> Value:
         return Cat(slot, self.parameter_set)
@@ -102,14 +104,16 @@ class HostPort(wiring.Component):
         m = Module()
         slots = self.interface.slots
         bases, lengths, ends, sizes = {}, {}, {}, {}
-        for slot in [one for one in slots if not one.streamed]:
+        for slot in [slot for slot in slots if not slot.streamed]:
             place = self.places[slot.name]
-            for one in range(len(self.interface.parameter_sets)):
-                last = max(0, slot.length(one) - 1)
-                bases[slot.number, one] = place.addresses[one] // self.unit_words
-                lengths[slot.number, one] = -(last // WORD_BYTES // self.unit_words)
-                ends[slot.number, one] = last // WORD_BYTES % self.unit_words
-                sizes[slot.number, one] = last % WORD_BYTES + 1
+            for parameter_set in range(len(self.interface.parameter_sets)):
+                last = max(0, slot.length(parameter_set) - 1)
+                bases[slot.number, parameter_set] = (
+                    place.addresses[parameter_set] // self.unit_words
+                )
+                lengths[slot.number, parameter_set] = -(last // WORD_BYTES // self.unit_words)
+                ends[slot.number, parameter_set] = last // WORD_BYTES % self.unit_words
+                sizes[slot.number, parameter_set] = last % WORD_BYTES + 1
         low = bits_for(self.unit_words - 1)
         bits = self.address_bits - low
         loaded = self.load.payload

@@ -16,7 +16,7 @@ from coprime.model.lattice import ml_kem_standard as standard
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS, POLYNOMIAL_BYTES, SEED_BYTES, MlKemSet
 
 KEY_PAIR_CODE, ENCAPSULATE_CODE, DECAPSULATE_CODE, CHECK_KEY_CODE = range(40, 44)
-BY_NAME = {one.name: one for one in ML_KEM_SETS}
+BY_NAME = {parameter_set.name: parameter_set for parameter_set in ML_KEM_SETS}
 FAMILY, FAMILY_NUMBER = "lattice", 12
 PROGRAM_COUNTERS = ("sponge.sequencer.state", "arithmetic.sequencer.instruction_address")
 
@@ -24,7 +24,7 @@ PROGRAM_COUNTERS = ("sponge.sequencer.state", "arithmetic.sequencer.instruction_
 def _slots(sets: Sequence[MlKemSet], *, readable: bool) -> tuple[Slot, ...]:
     seed = (SEED_BYTES,)
     ek, dk, c = (
-        tuple(getattr(one, name) for one in sets)
+        tuple(getattr(parameter_set, name) for parameter_set in sets)
         for name in ("ek_bytes", "dk_bytes", "ciphertext_bytes")
     )
     return (
@@ -53,10 +53,15 @@ class _Draw:
         self.names = names
 
     def __call__(self, parameter_set: str, random: Random) -> Values:
-        one = BY_NAME[parameter_set]
+        parameters = BY_NAME[parameter_set]
         seeds = {name: random.randbytes(SEED_BYTES) for name in ("d", "z", "m")}
-        ek, dk = standard.key_pair(one, seeds["d"], seeds["z"])
-        values = {**seeds, "ek": ek, "dk": dk, "c": standard.encapsulate(one, ek, seeds["m"])[1]}
+        ek, dk = standard.key_pair(parameters, seeds["d"], seeds["z"])
+        values = {
+            **seeds,
+            "ek": ek,
+            "dk": dk,
+            "c": standard.encapsulate(parameters, ek, seeds["m"])[1],
+        }
         return {name: values[name] for name in self.names}
 
 
@@ -85,9 +90,9 @@ def _another_key(parameter_set: str, random: Random, values: Values) -> Values:
 
 def _another_ciphertext(parameter_set: str, random: Random, values: Values) -> Values:
     """For the same key."""
-    one = BY_NAME[parameter_set]
-    ek = values["dk"][POLYNOMIAL_BYTES * one.k :][: one.ek_bytes]
-    return {"c": standard.encapsulate(one, ek, random.randbytes(SEED_BYTES))[1]}
+    parameters = BY_NAME[parameter_set]
+    ek = values["dk"][POLYNOMIAL_BYTES * parameters.k :][: parameters.ek_bytes]
+    return {"c": standard.encapsulate(parameters, ek, random.randbytes(SEED_BYTES))[1]}
 
 
 def _altered(parameter_set: str, random: Random) -> Values:
@@ -163,6 +168,6 @@ def ml_kem_interface(sets: tuple[MlKemSet, ...], *, readable: bool) -> EngineInt
         family_number=FAMILY_NUMBER,
         slots=_slots(sets, readable=readable),
         calls=CALLS,
-        parameter_sets=tuple(one.name for one in sets),
+        parameter_sets=tuple(parameter_set.name for parameter_set in sets),
         program_counters=PROGRAM_COUNTERS,
     )

@@ -21,14 +21,14 @@ from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTE
 from .interface import FAMILY, FAMILY_NUMBER, PROGRAM_COUNTERS
 
 KEY_PAIR_CODE, SIGN_CODE, VERIFY_CODE, CHECK_KEY_CODE = range(44, 48)
-ML_DSA_BY_NAME = {one.name: one for one in ML_DSA_SETS}
+ML_DSA_BY_NAME = {parameter_set.name: parameter_set for parameter_set in ML_DSA_SETS}
 _DRAWN_MESSAGE = 61
 """Bytes of a message that is drawn, with its prefix."""
 
 
 def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tuple[Slot, ...]:
     pk, sk, signature = (
-        tuple(getattr(one, name) for one in sets)
+        tuple(getattr(parameter_set, name) for parameter_set in sets)
         for name in ("pk_bytes", "sk_bytes", "signature_bytes")
     )
     public = (
@@ -52,14 +52,14 @@ def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tu
 @cache
 def _signed(parameter_set: str, seed: bytes, message: bytes, iterations: int) -> Values:
     """A key pair, mu and a signature of so many iterations, so that simulations are short."""
-    one = ML_DSA_BY_NAME[parameter_set]
-    pk, sk = model.key_pair(one, seed)
+    parameters = ML_DSA_BY_NAME[parameter_set]
+    pk, sk = model.key_pair(parameters, seed)
     mu = model.representative_for(pk, message)
     rnd = seed
     while True:
         rnd = model.hashed(rnd, SEED_BYTES)
         try:
-            done = model.sign(one, sk, mu, rnd, iterations)
+            done = model.sign(parameters, sk, mu, rnd, iterations)
         except RuntimeError:
             continue
         if done.iterations == iterations:
@@ -111,8 +111,8 @@ def _sign(parameter_set: str, values: Values) -> Values:
     mu = values.get("mu")
     if mu is None:
         mu = model.representative(values["sk"][64:128], values["message"])
-    one = ML_DSA_BY_NAME[parameter_set]
-    return {"signature": model.sign(one, values["sk"], mu, values["rnd"]).signature}
+    parameters = ML_DSA_BY_NAME[parameter_set]
+    return {"signature": model.sign(parameters, values["sk"], mu, values["rnd"]).signature}
 
 
 def _judge(
@@ -120,17 +120,17 @@ def _judge(
 ) -> OutputVerdict:
     """Whether a signature is valid, and whether its mask y is weak, or in part that of others with
     another challenge; with the same one z - z' has no y."""
-    one, signature = ML_DSA_BY_NAME[parameter_set], found["signature"]
-    size = one.challenge_bytes
-    valid = model.verify(one, values["pk"], values["mu"], signature)
-    y = masks.mask_of(one, values["sk"], signature)
+    parameters, signature = ML_DSA_BY_NAME[parameter_set], found["signature"]
+    size = parameters.challenge_bytes
+    valid = model.verify(parameters, values["pk"], values["mu"], signature)
+    y = masks.mask_of(parameters, values["sk"], signature)
     known = (
-        masks.mask_of(one, own["sk"], made["signature"])
+        masks.mask_of(parameters, own["sk"], made["signature"])
         for own, made in others
         if made["signature"][:size] != signature[:size]
     )
     common = any(masks.have_in_common(y, other) for other in known)
-    return OutputVerdict(valid, masks.is_weak(one, y) or common)
+    return OutputVerdict(valid, masks.is_weak(parameters, y) or common)
 
 
 def _public_key(parameter_set: str, values: Values) -> Values:
@@ -201,13 +201,13 @@ def ml_dsa_interface(
 ) -> EngineInterface:
     """With these parameter sets; perhaps without private keys; sk can be read if `readable`;
     signatures are perhaps verified before they can be read."""
-    calls = [replace(one, checked=one.code == SIGN_CODE and check_signatures) for one in CALLS]
+    calls = [replace(call, checked=call.code == SIGN_CODE and check_signatures) for call in CALLS]
     return EngineInterface(
         family=FAMILY,
         family_number=FAMILY_NUMBER,
         slots=_slots(sets, verify_only=verify_only, readable=readable),
-        calls=tuple(one for one in calls if one.code == VERIFY_CODE or not verify_only),
-        parameter_sets=tuple(one.name for one in sets),
+        calls=tuple(call for call in calls if call.code == VERIFY_CODE or not verify_only),
+        parameter_sets=tuple(parameter_set.name for parameter_set in sets),
         # How often a signature is rejected, and half bytes of s1 and s2, depend on secrets.
         constant_time=verify_only,
         program_counters=PROGRAM_COUNTERS,

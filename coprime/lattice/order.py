@@ -49,15 +49,15 @@ if mu is not complete; SIGN; VERIFY |
 
     def __init__(self, interface: EngineInterface, *, check_signatures: bool):
         self.interface, self.check_signatures = interface, check_signatures
-        numbers = max(one.number for one in interface.slots) + 1
-        codes = [one.code for one in interface.calls]
+        numbers = max(slot.number for slot in interface.slots) + 1
+        codes = [call.code for call in interface.calls]
         self.has_ml_kem = ml_kem.KEY_PAIR_CODE in codes
         self.has_ml_dsa = ml_dsa.VERIFY_CODE in codes
         first = LatticeRoutine.KEY_PAIR if self.has_ml_dsa else LatticeRoutine.KEM_KEY_PAIR
         self.call_bits = next(
             bits
             for bits in range(1, COMMAND_BITS + 1)
-            if len({one % (1 << bits) for one in codes}) == len(codes)
+            if len({code % (1 << bits) for code in codes}) == len(codes)
         )
         """The lowest bits of a call, which differ from those of all others."""
         super().__init__(
@@ -83,8 +83,8 @@ if mu is not complete; SIGN; VERIFY |
             m.d.comb += self.error.eq(Error.INVALID_KEY)
         used, outputs = Signal.like(self.given), Signal.like(self.given)
         m.d.comb += [
-            used.eq(self._by_call(lambda one: one.uses_up)),
-            outputs.eq(self._by_call(lambda one: one.outputs)),
+            used.eq(self._by_call(lambda call: call.uses_up)),
+            outputs.eq(self._by_call(lambda call: call.outputs)),
         ]
         spoilt: Value = Const(0, len(self.given))
         if self.has_ml_dsa:
@@ -103,7 +103,7 @@ if mu is not complete; SIGN; VERIFY |
 
     def _by_call(self, names: Callable[[Call], Iterable[str]]) -> Value:
         """A bit for each slot that a call names."""
-        calls = {one.code % (1 << self.call_bits): one for one in self.interface.calls}
+        calls = {call.code % (1 << self.call_bits): call for call in self.interface.calls}
         rows = [
             self._bits(names(calls[number])) if number in calls else 0
             for number in range(1 << self.call_bits)
@@ -118,8 +118,8 @@ if mu is not complete; SIGN; VERIFY |
             LatticeRoutine.ENCAPSULATE,
             LatticeRoutine.DECAPSULATE,
         )
-        checks = [LatticeRoutine[f"CHECK_{one}"] for one in ("EK", "EK", "DK", "BOTH")]
-        numbers = [one.value for check in checks for one in (*makes, check)]
+        checks = [LatticeRoutine[f"CHECK_{name}"] for name in ("EK", "EK", "DK", "BOTH")]
+        numbers = [routine.value for check in checks for routine in (*makes, check)]
         call = self.call[:2]  # of one of the four, as their codes are 40 to 43
         following = Value.cast(self.next)
         m.d.comb += [
@@ -150,7 +150,7 @@ if mu is not complete; SIGN; VERIFY |
             (ml_dsa.SIGN_CODE, keys if self.check_signatures else self._message()),
             (ml_dsa.CHECK_KEY_CODE, keys),
         ):
-            if code in [one.code for one in self.interface.calls]:
+            if code in [call.code for call in self.interface.calls]:
                 with m.If(self.call[: self.call_bits] == code % (1 << self.call_bits)):
                     m.d.comb += [self.next.eq(routine), self.lacks.eq(0)]
 

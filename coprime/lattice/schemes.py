@@ -34,7 +34,7 @@ def lattice_interface(
     if not ml_kem:
         return signatures
     keys = ml_kem_interface(ml_kem, readable=readable)
-    more = max(one.number for one in keys.slots) + 1
+    more = max(slot.number for slot in keys.slots) + 1
     return replace(
         keys,
         slots=(
@@ -56,4 +56,4 @@ def _slots(own: EngineInterface, more: int, *, before: int, after: int) -> Itera
 
 
 def _calls(own: EngineInterface) -> Iterable[Call]:
-    return (replace(one, sets=own.parameter_sets) for one in own.calls)
+    return (replace(call, sets=own.parameter_sets) for call in own.calls)

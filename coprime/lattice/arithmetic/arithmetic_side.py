@@ -77,7 +77,7 @@ class ArithmeticSide(wiring.Component):
         m.submodules.datapath = datapath = self.datapath
         m.submodules.sequencer = sequencer = self.sequencer
         mask = (1 << TABLE_BITS) - 1
-        words = [one & mask for one in table_words()] + list(self.program.words)
+        words = [word & mask for word in table_words()] + list(self.program.words)
         depth = 2 * TABLE_WORDS
         m.submodules.words = memory = Memory(
             shape=TABLE_BITS,

@@ -125,7 +125,8 @@ class Datapath(wiring.Component):
         m.submodules.streams = streams = ByteStreams(self.target)
         step, flags = self.step, control.flags
         slots = [
-            data.View(SLOT, one) for one in delayed(m, control.slot.as_value(), STAGES - 1, "slot")
+            data.View(SLOT, slot)
+            for slot in delayed(m, control.slot.as_value(), STAGES - 1, "slot")
         ]
         m.d.comb += [
             *same_named(control, self, "step", "start", "wipe"),
@@ -298,7 +299,9 @@ class Datapath(wiring.Component):
         """What is added to products that are compressed or expanded, and their bits."""
         width = self.step.width
         left = Signal.like(exact)
-        is_split = look_up([one in WIDTHS and splits(one) for one in BYTE_WIDTHS], width, 1)
+        is_split = look_up(
+            [width_bits in WIDTHS and splits(width_bits) for width_bits in BYTE_WIDTHS], width, 1
+        )
         m.d.sync += left.eq(exact)
         with m.If(~(flags.pack & is_split)):
             m.d.sync += left.eq(0)
@@ -309,7 +312,7 @@ class Datapath(wiring.Component):
         shifts = (COMPRESSION_SHIFT, expansion_shift(WIDTHS[0]), PLAIN_SHIFT)
         high, low, plain = (slice_.p[shift:][:NUMBER_BITS] for shift in shifts)
         compresses = flags.pack & (width != _PLAIN)
-        is_small = [expansion_shift(one) == shifts[1] for one in WIDTHS]
+        is_small = [expansion_shift(width_bits) == shifts[1] for width_bits in WIDTHS]
         expands_small = flags.unpack & look_up(is_small, width, 1)
         m.d.comb += slice_.c.eq(Cat(offset, left, 0))
         m.d.sync += bits.eq(
@@ -321,7 +324,9 @@ class Datapath(wiring.Component):
 
     def _constants(self, m: Module, flags: data.View, slots: list[data.View]) -> None:
         """The address of the constant, which is in its register two cycles later."""
-        bases = look_up([BASES[one] for one in StepType], self.step.kind, len(self.table_address))
+        bases = look_up(
+            [BASES[step_type] for step_type in StepType], self.step.kind, len(self.table_address)
+        )
         numbered = Mux(flags.pack | flags.unpack, self.step.width, 0)
         address = Signal.like(self.table_address)
         with m.If(self.start):

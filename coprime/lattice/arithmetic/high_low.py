@@ -29,7 +29,7 @@ def _factor_bits(parameters: MlDsaSet) -> int:
 
 
 FACTOR_BITS = max(map(_factor_bits, _BY_PARTS))
-CONSTANT_BITS = max(division_of(one).factor.bit_length() for one in _BY_PARTS)
+CONSTANT_BITS = max(division_of(parameter_set).factor.bit_length() for parameter_set in _BY_PARTS)
 PRODUCT_BITS = FACTOR_BITS + CONSTANT_BITS
 
 
@@ -67,7 +67,7 @@ class HighLow(wiring.Component):
         """A sum, the product of the slice, the quotient, and a difference."""
         m = Module()
         few = self.few_parts
-        offsets = [Const(one.gamma2 - 1, RESIDUE_BITS) for one in _BY_PARTS]
+        offsets = [Const(parameter_set.gamma2 - 1, RESIDUE_BITS) for parameter_set in _BY_PARTS]
         x = Signal(RESIDUE_BITS + 1)
         m.d.sync += x.eq(self.r + Mux(few, offsets[1], offsets[0]))
         before, after, factors = zip(
@@ -88,8 +88,8 @@ class HighLow(wiring.Component):
         m.d.sync += quotient.eq(Mux(few, self.product[after[1] :], self.product[after[0] :]))
         last = Mux(few, quotient[4], quotient == WIDE.parts // 2)
         multiples = [
-            Q if 2 * k == one.parts else 2 * one.gamma2 * k
-            for one in _BY_PARTS
+            Q if 2 * k == parameter_set.parts else 2 * parameter_set.gamma2 * k
+            for parameter_set in _BY_PARTS
             for k in range(1 << HIGH_BITS)
         ]
         multiple = look_up(

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.tables import look_up
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
-OMEGAS = tuple(one.omega for one in ML_DSA_SETS)
+OMEGAS = tuple(parameter_set.omega for parameter_set in ML_DSA_SETS)
 COUNT_BITS = 8
 PLACES = 256
 
@@ -78,5 +78,5 @@ class HintDecoder(wiring.Component):
         with m.If(self.step):
             m.d.sync += place.eq(place + 1)
         with m.If(self.begin):
-            m.d.sync += [one.eq(0) for one in (used, end, place, row_ended, self.refuses)]
+            m.d.sync += [register.eq(0) for register in (used, end, place, row_ended, self.refuses)]
         return m

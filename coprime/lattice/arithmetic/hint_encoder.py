@@ -13,7 +13,7 @@ from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
 from .hint_decoder import COUNT_BITS, OMEGAS, PLACES
 
-ROWS = tuple(one.k for one in ML_DSA_SETS)
+ROWS = tuple(parameter_set.k for parameter_set in ML_DSA_SETS)
 MOST_ROWS = max(ROWS)
 
 

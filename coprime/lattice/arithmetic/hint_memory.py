@@ -14,7 +14,7 @@ from .hint_encoder import HintEncoder
 
 DEPTH = 128
 """Bytes: places, then counts, at most 80 + 4 or 75 + 8."""
-MOST_ROWS = max(one.k for one in ML_DSA_SETS)
+MOST_ROWS = max(parameter_set.k for parameter_set in ML_DSA_SETS)
 
 
 class HintMemory(wiring.Component):

@@ -277,7 +277,7 @@ class ArithmeticProgram:
             )
         return AssembledArithmetic(
             tuple(self.instructions),
-            tuple(one.word() for one in self.instructions),
+            tuple(instruction.word() for instruction in self.instructions),
             self.counts,
             self.widths,
             dict(self.entries),

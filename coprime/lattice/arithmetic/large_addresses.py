@@ -52,8 +52,8 @@ class LargeAddresses(wiring.Component):
             lower.append(kept | shifted)
             upper.append(kept | shifted | (was_below & ~is_below))
         m.d.comb += [
-            self.lower.eq(Cat(*(one[0] for one in lower))),
-            self.upper.eq(Cat(*(one[0] for one in upper))),
+            self.lower.eq(Cat(*(address_bit[0] for address_bit in lower))),
+            self.upper.eq(Cat(*(address_bit[0] for address_bit in upper))),
             self.block_ends.eq((butterfly | ~below).all()),
         ]
         return m

@@ -127,8 +127,8 @@ class LargeButterfly(wiring.Component):
         with m.If(sums):
             m.d.sync += [held_x.eq(x), held_y.eq(new_y)]
         if self.target is Target.XC7:
-            words = (_wide(one) for one in (held_y, reduction.reduced, self.b))
-            choices = ([one] * (NUMBER_BITS + 1) for one in (forward, subtracts))
+            words = (_wide(number) for number in (held_y, reduction.reduced, self.b))
+            choices = ([choice] * (NUMBER_BITS + 1) for choice in (forward, subtracts))
             m.d.sync += raw.eq(place_sum(m, _wide(x), _term, *words, *choices, carry=subtracts))
         else:
             y = Mux(subtracts, held_y, new_y)

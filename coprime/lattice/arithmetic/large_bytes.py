@@ -136,7 +136,7 @@ class LargeBytes(wiring.Component):
         m.submodules.check = check = NormCheck()
         form, turn, is_out = self.form, Signal(), Signal()
         m.d.sync += turn.eq(~turn)
-        most = look_up([MOST.get(one, 0) for one in _only(unpacked)], self.width, RESIDUE_BITS)
+        most = look_up([MOST.get(width, 0) for width in _only(unpacked)], self.width, RESIDUE_BITS)
         with m.If(self.start):
             m.d.sync += is_out.eq(~self.unpacks)
         m.d.comb += [
@@ -197,7 +197,7 @@ class LargeBytes(wiring.Component):
             packer.put.eq(writes & Mux(is_high, put[SPLITS + 1], put[SHORT_WAY])),
         ]
         # Checks: of s, masks and y + c s1 on the way in or out, of low parts, of c t0.
-        bounds = [BOUND_OF.get(one, NormBound.LOW).value for one in PackedForm]
+        bounds = [BOUND_OF.get(packed_form, NormBound.LOW).value for packed_form in PackedForm]
         with m.If((form == PackedForm.BELOW) & (self.width < SHORT_WIDTHS)):
             m.d.comb += check.bound.eq(NormBound.SHORT)
         with m.Else():
@@ -220,7 +220,7 @@ class LargeBytes(wiring.Component):
     def _compare(self, m: Module, split: HighLow, centred: Value, put: Sequence[Value]) -> None:
         """The centred second number waits for the low part of the first one."""
         second = delayed(m, centred, SPLITS - SHORT_WAY, "second")[-1]
-        bounds = [Const(one.gamma2, NUMBER) for one in (WIDE, NARROW)]
+        bounds = [Const(parameter_set.gamma2, NUMBER) for parameter_set in (WIDE, NARROW)]
         gamma2 = Mux(self.few_parts, bounds[1], bounds[0])
         total, has_high = Signal(NUMBER), Signal()
         m.d.sync += [
@@ -250,4 +250,4 @@ class LargeBytes(wiring.Component):
 
 def _only(widths: Sequence[int]) -> list[int]:
     """These widths in their places of ML_DSA_WIDTHS, and one of them in all others."""
-    return [one if one in widths else widths[0] for one in ML_DSA_WIDTHS]
+    return [width if width in widths else widths[0] for width in ML_DSA_WIDTHS]

@@ -120,13 +120,13 @@ class LargeDatapath(wiring.Component):
         # A decoder of instructions gives a step late in a cycle: only slots begin with it.
         step, started = Signal.like(self.step), Signal()
         m.d.sync += [step.eq(self.step), started.eq(self.start)]
-        is_ = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeKind}
-        m.d.comb += [found.eq(step.kind == one) for one, found in is_.items()]
+        is_ = {step_kind: Signal(name=f"is_{step_kind.name.lower()}") for step_kind in LargeKind}
+        m.d.comb += [found.eq(step.kind == step_kind) for step_kind, found in is_.items()]
         multiplies, last, adds = (
-            is_[one] for one in (LargeKind.MULTIPLY, LargeKind.LAST, LargeKind.SUM)
+            is_[step_kind] for step_kind in (LargeKind.MULTIPLY, LargeKind.LAST, LargeKind.SUM)
         )
         unpacks, packs, hints = (
-            is_[one] for one in (LargeKind.UNPACK, LargeKind.PACK, LargeKind.HINT)
+            is_[step_kind] for step_kind in (LargeKind.UNPACK, LargeKind.PACK, LargeKind.HINT)
         )
         word = slots.word
         m.d.comb += [

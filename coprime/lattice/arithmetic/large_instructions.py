@@ -406,7 +406,7 @@ class LargeProgram:
         return AssembledLarge(
             self.sets,
             tuple(self.instructions),
-            tuple(one.word() for one in self.instructions),
+            tuple(instruction.word() for instruction in self.instructions),
             dict(self.entries),
             tuple(place.addresses for place in self.places),
         )
@@ -438,12 +438,12 @@ class AssembledLarge:
     @property
     def regions(self) -> int:
         """Polynomials of the memory."""
-        most_rows = max(one.k for one in self.sets) - 1
-        most_columns = max(one.columns for one in self.sets) - 1
+        most_rows = max(parameter_set.k for parameter_set in self.sets) - 1
+        most_columns = max(parameter_set.columns for parameter_set in self.sets) - 1
         used = [0]
-        for one in self.instructions:
-            if isinstance(one.code, LargeKind):
-                operands = (one.operand, one.other, one.result)
+        for instruction in self.instructions:
+            if isinstance(instruction.code, LargeKind):
+                operands = (instruction.operand, instruction.other, instruction.result)
                 used += [x.region(most_rows, most_columns) for x in operands]
         return max(used) + 1
 

@@ -75,8 +75,8 @@ class PlacePointers(wiring.Component):
         read, write = pointers.read_port(domain="comb"), pointers.write_port()
         places = self.program.places
         rows = [
-            place[one] // UNIT_WORDS
-            for one in range(len(self.program.sets))
+            place[parameter_set] // UNIT_WORDS
+            for parameter_set in range(len(self.program.sets))
             for place in (*places, *((0,) * 4,) * ((1 << PLACE_BITS) - len(places)))
         ]
         low = bits_for(UNIT_WORDS - 1)
@@ -159,8 +159,8 @@ class LargeSequencer(wiring.Component):
         with m.If(goes_on | starts):
             choices = [(counter + 1)[:LABEL_BITS], label, self.entry, self.entry]
             m.d.sync += counter.eq(select_word(m, choices, Cat(jumps, starts), self.target))
-        code = {one: Signal(name=f"is_{one.name.lower()}") for one in LargeCode}
-        m.d.comb += [found.eq(field.code == one.value) for one, found in code.items()]
+        code = {kind: Signal(name=f"is_{kind.name.lower()}") for kind in LargeCode}
+        m.d.comb += [found.eq(field.code == kind.value) for kind, found in code.items()]
         is_step = field.code < LargeCode.END.value
         of_hints = (field.code == LargeKind.PACK.value) & (field.width == LargeWidth.HINT.value)
         samples, waits = is_step & field.sample & ~of_hints, Signal()
@@ -225,10 +225,10 @@ class LargeSequencer(wiring.Component):
         over = self.word[FIELDS["code"] + LABEL_BITS :][:2]
         is_row, is_verdict = over[0], over[1]
         sets = self.program.sets
-        counts = [one.columns - 1 for one in sets] + [0] * (
+        counts = [parameter_set.columns - 1 for parameter_set in sets] + [0] * (
             (1 << self.program.set_bits) - len(sets)
         )
-        counts += [one.k - 1 for one in sets]
+        counts += [parameter_set.k - 1 for parameter_set in sets]
         last = look_up(counts, Cat(self.parameter_set, is_row), _INDEX_BITS)
         more = Signal()
         m.d.comb += more.eq(Mux(is_row, row, column) != last)
@@ -243,8 +243,10 @@ class LargeSequencer(wiring.Component):
         step, program = self.step, self.program
         sets = range(len(program.sets))
         widths = [
-            program.width_number(LargeWidth(number), one) if number < len(LargeWidth) else 0
-            for one in sets
+            program.width_number(LargeWidth(number), parameter_set)
+            if number < len(LargeWidth)
+            else 0
+            for parameter_set in sets
             for number in range(1 << FIELDS["width"])
         ]
 

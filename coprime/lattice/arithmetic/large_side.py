@@ -92,7 +92,7 @@ class LargeSide(wiring.Component):
         if self.shares_slice:
             connect(m, datapath.slice, flipped(self.slice))
         mask = (1 << NUMBER_BITS) - 1
-        words = [one & mask for one in large_table()] + list(self.program.words)
+        words = [word & mask for word in large_table()] + list(self.program.words)
         m.submodules.words = memory = Memory(
             shape=WORD_BITS,
             depth=2 * TABLE_DEPTH,
@@ -101,7 +101,7 @@ class LargeSide(wiring.Component):
         )
         constants, instructions = memory.read_port(), memory.read_port()
         padding = Const(0, TABLE_DEPTH.bit_length() - 1 - LABEL_BITS)
-        numbers = [ML_DSA_SETS.index(one) for one in self.program.sets]
+        numbers = [ML_DSA_SETS.index(parameter_set) for parameter_set in self.program.sets]
         step = sequencer.step
         packs_hints = (step.kind == LargeKind.PACK) & (step.width == ML_DSA_WIDTHS.index(HINT_BITS))
         with m.If(packs_hints):

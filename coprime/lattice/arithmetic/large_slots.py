@@ -63,12 +63,12 @@ class LargeSlots(wiring.Component):
         bytewise = (kind == LargeKind.UNPACK) | (kind == LargeKind.PACK)
         last = kind == LargeKind.LAST
         number = Signal(range(max(SLOTS_OF.values())))
-        narrow = look_up([interval(one) == 1 for one in ML_DSA_WIDTHS], self.step.width, 1)
+        narrow = look_up([interval(width) == 1 for width in ML_DSA_WIDTHS], self.step.width, 1)
         every = bytewise & narrow  # a word in every slot
-        counts = [SLOTS_OF[one] - 1 for one in LargeKind]
+        counts = [SLOTS_OF[step_kind] - 1 for step_kind in LargeKind]
         final = Mux(every, N - 1, look_up(counts, kind, len(number)))
         m.d.comb += [
-            self.in_order.eq(look_up([one in _IN_ORDER for one in LargeKind], kind, 1)),
+            self.in_order.eq(look_up([step_kind in _IN_ORDER for step_kind in LargeKind], kind, 1)),
             self.is_upper.eq(number[0]),
             self.first_layer.eq(number[LAYERS:] == 0),
             self.phase.eq(Mux(every, 0, Mux(last, number[:2], number[0]))),

@@ -155,20 +155,21 @@ class LargeTwin:
         return self._instruction()
 
     def _instruction(self) -> ArithmeticEvents:
-        one = self.program.instructions[self._counter]
-        code = one.code
+        instruction = self.program.instructions[self._counter]
+        code = instruction.code
         if isinstance(code, LargeKind):
-            if not self._samples(one) or self.buffer.full:
-                self._left, self._state = self._step(one).cycles, _State.RUN
+            if not self._samples(instruction) or self.buffer.full:
+                self._left, self._state = self._step(instruction).cycles, _State.RUN
             return _NOTHING
         following = self._counter + 1
         match code:
             case LargeCode.VERDICT:
                 self.rejected = self.exceeds
             case LargeCode.SEEK:
-                self._addresses[one.place] = self.program.places[one.place][self._set]
+                addresses = self.program.places[instruction.place]
+                self._addresses[instruction.place] = addresses[self._set]
             case LargeCode.LOOP:
-                following = self._loop(one.over, one.label)
+                following = self._loop(instruction.over, instruction.label)
             case LargeCode.CLEAR:
                 self._outside, self._hints = False, _Hints(self._parameters)
             case LargeCode.ROW:
@@ -187,12 +188,14 @@ class LargeTwin:
         return ArithmeticEvents(code is LargeCode.END, posts)
 
     @staticmethod
-    def _samples(one: LargeInstruction) -> bool:
+    def _samples(instruction: LargeInstruction) -> bool:
         """It needs a sample of the buffer, and not the bytes of hints."""
-        return one.sample and not (one.code is LargeKind.PACK and one.width is LargeWidth.HINT)
+        return instruction.sample and not (
+            instruction.code is LargeKind.PACK and instruction.width is LargeWidth.HINT
+        )
 
-    def _step(self, one: LargeInstruction) -> LargeStep:
-        return one.step(self._row, self._column, self._parameters)
+    def _step(self, instruction: LargeInstruction) -> LargeStep:
+        return instruction.step(self._row, self._column, self._parameters)
 
     def _loop(self, over: LargeLoop, label: int) -> int:
         if over in (LargeLoop.REJECTED, LargeLoop.ALWAYS):
@@ -206,10 +209,10 @@ class LargeTwin:
             self._column = self._column + 1 if more else 0
         return label if more else self._counter + 1
 
-    def _execute(self, one: LargeInstruction) -> None:
+    def _execute(self, instruction: LargeInstruction) -> None:
         """All of a step's effects, in its last cycle."""
-        step = self._step(one)
-        samples = self._samples(one)
+        step = self._step(instruction)
+        samples = self._samples(instruction)
         sample = self.buffer.oldest if samples else []
         old = self.polynomials[step.region]
         other = self.polynomials[step.other]
@@ -230,16 +233,16 @@ class LargeTwin:
                 else:
                     old = total(old, _part(other, step.part))
             case LargeKind.UNPACK:
-                found = self._unpack(step, self._read(one.place, step.width))
+                found = self._unpack(step, self._read(instruction.place, step.width))
                 if step.add:
                     found = [x + (y << PAIR_SHIFT) for x, y in zip(old, found, strict=True)]
                 old = found
             case LargeKind.PACK:
-                self._pack(one, step, sample or old)
+                self._pack(instruction, step, sample or old)
             case LargeKind.HINT:
                 self._hint(old, other)
         self.polynomials[step.result] = old
-        if samples and not one.keep:
+        if samples and not instruction.keep:
             self.buffer.release()
 
     def _read(self, place: int, width: int) -> bytes:
@@ -277,11 +280,11 @@ class LargeTwin:
             row.append(int(abs(total) > p.gamma2 or (total == -p.gamma2 and high != 0)))
         self._hints.found.append(row)
 
-    def _pack(self, one: LargeInstruction, step: LargeStep, f: Poly) -> None:
+    def _pack(self, instruction: LargeInstruction, step: LargeStep, f: Poly) -> None:
         p, form = self._parameters, step.form
         numbers = [canonical(x) for x in f]
         if step.width == HINT_BITS:
-            self._write(one.place, 2 * self._hints.data)
+            self._write(instruction.place, 2 * self._hints.data)
             return
         if form is PackedForm.LOW:
             self._check(step, [rounding.decompose(p, x)[1] for x in numbers])
@@ -298,7 +301,9 @@ class LargeTwin:
         else:
             parts = [rounding.power2round(x) for x in numbers]
             values = [r1 if form is PackedForm.TOP else ml_dsa.HALF - r0 for r1, r0 in parts]
-        self._write(one.place, ml_dsa.pack([x & (1 << step.width) - 1 for x in values], step.width))
+        self._write(
+            instruction.place, ml_dsa.pack([x & (1 << step.width) - 1 for x in values], step.width)
+        )
 
     def _write(self, place: int, data: bytes) -> None:
         address = self._addresses[place]

@@ -13,7 +13,7 @@ from coprime.cells.tables import look_up
 from coprime.model.lattice.large_arithmetic import NUMBER_BITS
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
-_BOUND_BITS = max(one.gamma1 for one in ML_DSA_SETS).bit_length()
+_BOUND_BITS = max(parameter_set.gamma1 for parameter_set in ML_DSA_SETS).bit_length()
 
 
 class NormBound(enum.Enum):
@@ -26,10 +26,10 @@ class NormBound(enum.Enum):
 
 
 BOUNDS = {
-    NormBound.LOW: [one.gamma2 - one.beta for one in ML_DSA_SETS],
-    NormBound.MASKED: [one.gamma1 - one.beta for one in ML_DSA_SETS],
-    NormBound.CORRECTION: [one.gamma2 for one in ML_DSA_SETS],
-    NormBound.SHORT: [one.eta + 1 for one in ML_DSA_SETS],
+    NormBound.LOW: [parameter_set.gamma2 - parameter_set.beta for parameter_set in ML_DSA_SETS],
+    NormBound.MASKED: [parameter_set.gamma1 - parameter_set.beta for parameter_set in ML_DSA_SETS],
+    NormBound.CORRECTION: [parameter_set.gamma2 for parameter_set in ML_DSA_SETS],
+    NormBound.SHORT: [parameter_set.eta + 1 for parameter_set in ML_DSA_SETS],
 }
 """By parameter set."""
 

@@ -67,7 +67,7 @@ class NumberPacker(wiring.Component):
         begun = Signal(WORD_BITS)  # numbers of the word that is not complete
         full = Signal()
         step = look_up(self.widths, self.width, bits.bit_length())
-        mask = look_up([(1 << one) - 1 for one in self.widths], self.width, bits)
+        mask = look_up([(1 << width) - 1 for width in self.widths], self.width, bits)
         position = Signal(WORD_BITS.bit_length())
         fine, middle = Signal(bits + 1), Signal(bits + 7)
         total = Signal(bits + WORD_BITS - 1)

@@ -89,14 +89,14 @@ class NumberUnpacker(wiring.Component):
         with m.If(self.start):
             m.d.sync += [
                 left.eq(look_up(lengths, self.width, len(left))),
-                *(one.eq(0) for one in (held, promised, offset, arrives)),
+                *(register.eq(0) for register in (held, promised, offset, arrives)),
             ]
         with m.If(self.wipe):
             m.d.sync += [word.eq(0) for word in words]
 
         window = Cat(words[0], words[1])
         bits = self.number_bits
-        mask = look_up([(1 << one) - 1 for one in self.widths], self.width, bits)
+        mask = look_up([(1 << width) - 1 for width in self.widths], self.width, bits)
         coarse, middle, fine = (Signal(bits + more, name=f"level_{more}") for more in (7, 1, 0))
         m.d.comb += [
             coarse.eq((window >> (offset[3:5] << 3))[: len(coarse)]),

@@ -101,5 +101,5 @@ class SlotResults(wiring.Component):
             self.odd.eq(Mux(writes_other, other_odd.xor(), total_odd.xor())),
         ]
         with m.If(wiping | self.wipe):
-            m.d.sync += [one.eq(0) for one in (total, other, total_odd, other_odd)]
+            m.d.sync += [register.eq(0) for register in (total, other, total_odd, other_odd)]
         return m

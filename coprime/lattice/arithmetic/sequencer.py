@@ -173,12 +173,12 @@ class ArithmeticSequencer(wiring.Component):
     def _decode(self, field: data.View) -> dict[Code, Value]:
         """Of which kind an instruction is: a bit of its own, or the bits of a number."""
         code: dict[Code, Value] = {}
-        for one in Code:
-            if isinstance(one.value, str):
-                code[one] = field[one.value]
+        for kind in Code:
+            if isinstance(kind.value, str):
+                code[kind] = field[kind.value]
             else:
-                bits = [bit for k, bit in enumerate(field.code) if one.value >> k & 1]
-                code[one] = Cat(bits).all()
+                bits = [bit for k, bit in enumerate(field.code) if kind.value >> k & 1]
+                code[kind] = Cat(bits).all()
         return code
 
     def _seek(self, m: Module, is_seek: Value) -> None:
@@ -194,7 +194,7 @@ class ArithmeticSequencer(wiring.Component):
 
     def _incomplete(self, field: data.View) -> Value:
         """Whether the comparisons are not as many as DECIDE needs, or not complementary."""
-        numbers = self._by_set([N * (one + 1) for one in self.program.counts])
+        numbers = self._by_set([N * (count + 1) for count in self.program.counts])
         needed = Mux(field.other, numbers, 0)
         return (self.compared != needed) | self.contradicts
 
@@ -204,9 +204,9 @@ class ArithmeticSequencer(wiring.Component):
         sets = len(self.program.counts)
         rows = [
             address // SEED_WORDS
-            for one in range(sets)
+            for parameter_set in range(sets)
             for address in (
-                *(place[one] for place in self.program.places),
+                *(place[parameter_set] for place in self.program.places),
                 *(0,) * ((1 << PLACE_BITS) - len(self.program.places)),
             )
         ]
@@ -221,7 +221,7 @@ class ArithmeticSequencer(wiring.Component):
     def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
         """Count; whether the LOOP leads to its label."""
         over = self.word[_NEXT_BITS + LABEL_BITS]
-        last = self._by_set([one - 1 for one in self.program.counts])
+        last = self._by_set([count - 1 for count in self.program.counts])
         more = Signal()
         m.d.comb += more.eq(Mux(over == LoopCount.ROWS.value, row, column) != last)
         with m.If(loops & (over == LoopCount.ROWS.value)):
@@ -235,7 +235,9 @@ class ArithmeticSequencer(wiring.Component):
         program, step = self.program, self.step
         sets = range(len(program.counts))
         widths = {
-            width: self._by_set([program.width_number(width, one) for one in sets])
+            width: self._by_set(
+                [program.width_number(width, parameter_set) for parameter_set in sets]
+            )
             for width in (Width.U, Width.V)
         }
         constants = {

@@ -15,7 +15,7 @@ from .large_steps import PAIR_SHIFT, Part
 
 NUMBER = signed(NUMBER_BITS)
 _BITS = 2 * PAIR_SHIFT
-assert max(one.beta for one in ML_DSA_SETS) < 1 << PAIR_SHIFT - 1
+assert max(parameter_set.beta for parameter_set in ML_DSA_SETS) < 1 << PAIR_SHIFT - 1
 
 
 class SharedPart(wiring.Component):

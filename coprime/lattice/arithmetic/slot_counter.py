@@ -14,7 +14,7 @@ SLOT = data.StructLayout({"valid": 1, "phase": 2, "odd": 1, "first": 1, "block_e
 """What the pipeline knows of a slot: its number in its word, or butterfly (of PAIR: in a pair of
 words), whether the word is odd, whether the layer is the first one, and whether a constant is used
 for the last time."""
-FLAGS = data.StructLayout({one.name.lower(): 1 for one in StepType})
+FLAGS = data.StructLayout({step_type.name.lower(): 1 for step_type in StepType})
 """A step's kind, a bit for each."""
 
 
@@ -81,10 +81,10 @@ class SlotCounter(wiring.Component):
         phase, word, layer = Signal(2), Signal(LAYERS), Signal(range(LAYERS))
         fetches, begins, valid, word_ends, layer_ends, last = (Signal() for _ in range(6))
         butterflies, layers, ones = Signal(), Signal(), Signal()
-        final_phase = look_up([last_phase(one) for one in StepType], kind, 2)
-        final_layer = look_up([last_layer(one) for one in StepType], kind, 3)
+        final_phase = look_up([last_phase(step_type) for step_type in StepType], kind, 2)
+        final_layer = look_up([last_layer(step_type) for step_type in StepType], kind, 3)
         m.d.comb += [
-            *(flags[one.name.lower()].eq(kind == one.value) for one in StepType),
+            *(flags[step_type.name.lower()].eq(kind == step_type.value) for step_type in StepType),
             layers.eq(flags.transform | flags.inverse),
             butterflies.eq(layers | flags.last),
             fetches.eq(flags.unpack | (flags.multiply & ~self.step.sample)),

@@ -46,8 +46,8 @@ BASES = {
 def table_words() -> list[int]:
     """The whole table, signed."""
     words = [0] * TABLE_WORDS
-    factors = [compression_multiplier(one) for one in WIDTHS]
-    expansions = [expansion_factor(one) for one in WIDTHS]
+    factors = [compression_multiplier(width) for width in WIDTHS]
+    expansions = [expansion_factor(width) for width in WIDTHS]
     for base, part in (
         (BASES[StepType.TRANSFORM], forward_constants()),
         (INVERSE_BASE, inverse_constants()),

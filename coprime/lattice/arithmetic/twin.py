@@ -82,10 +82,10 @@ class ArithmeticTwin:
         return self._instruction(available)
 
     def _instruction(self, available: bool) -> ArithmeticEvents:
-        one = self.program.instructions[self._counter]
-        code = one.code
+        instruction = self.program.instructions[self._counter]
+        code = instruction.code
         if isinstance(code, StepType):
-            self._step = one.step(self._column, self.program.widths[self._set])
+            self._step = instruction.step(self._column, self.program.widths[self._set])
             if not self._step.sample or self.buffer.full:
                 self._left, self._state = 1 + self._step.cycles, _State.RUN
             return ArithmeticEvents()
@@ -95,16 +95,16 @@ class ArithmeticTwin:
                 if not available:
                     return ArithmeticEvents()
             case Code.SEEK:
-                self._address = self.program.places[one.place][self._set]
+                self._address = self.program.places[instruction.place][self._set]
             case Code.LOOP:
-                following = self._loop(one.over, one.label)
+                following = self._loop(instruction.over, instruction.label)
             case Code.COMPARE:
                 self.differs = False
             case Code.DECIDE:
                 self.genuine = not self.differs
             case Code.END:
                 self.busy = False
-                self.refused = one.other and self.differs
+                self.refused = instruction.other and self.differs
         self._counter, self._state = following, _State.FETCH
         return ArithmeticEvents(code is Code.END, code is Code.POST, code is Code.AWAIT)
 

@@ -28,7 +28,7 @@ def words_of(width: int) -> int:
     return width << _EIGHTH
 
 
-WIDTH_MASKS = [(1 << one) - 1 for one in BYTE_WIDTHS]
+WIDTH_MASKS = [(1 << width) - 1 for width in BYTE_WIDTHS]
 """The bits of a number, by the number of its width."""
 
 

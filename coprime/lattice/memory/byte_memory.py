@@ -132,7 +132,7 @@ class ByteMemory(wiring.Component):
             memory.b_address.eq(select_word(m, addresses, choice, self.target)),
             memory.b_write_data.eq(select_word(m, words, choice, self.target)),
             # Of each word before one is selected, which is three levels of logic earlier.
-            memory.b_write_parity.eq(Cat(one.xor() for one in words).bit_select(choice, 1)),
+            memory.b_write_parity.eq(Cat(word.xor() for word in words).bit_select(choice, 1)),
         ]
         with m.If(wiping):
             m.d.sync += [cleared.eq(cleared + 1), wiping.eq(~cleared.all())]

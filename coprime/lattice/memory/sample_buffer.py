@@ -124,5 +124,5 @@ class SampleBuffer(wiring.Component):
         with m.If(self.wipe):
             m.d.sync += [wiping.eq(1), begins.eq(3)]
         with m.If(self.wipe | begins.any() | (self.begin if self.holds_both else 0)):
-            m.d.sync += [one.eq(0) for one in (filled, ends, newest, oldest, self.full)]
+            m.d.sync += [register.eq(0) for register in (filled, ends, newest, oldest, self.full)]
         return m

@@ -54,5 +54,5 @@ class LatticeRoutine(enum.Enum):
         return self in (LatticeRoutine.ENCAPSULATE, LatticeRoutine.DECAPSULATE)
 
 
-ML_KEM_ROUTINES = tuple(one for one in LatticeRoutine if one.is_ml_kem)
-ML_DSA_ROUTINES = tuple(one for one in LatticeRoutine if not one.is_ml_kem)
+ML_KEM_ROUTINES = tuple(routine for routine in LatticeRoutine if routine.is_ml_kem)
+ML_DSA_ROUTINES = tuple(routine for routine in LatticeRoutine if not routine.is_ml_kem)

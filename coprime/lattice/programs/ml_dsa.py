@@ -63,9 +63,9 @@ class _SpongeText:
     def __init__(self, sets: tuple[MlDsaSet, ...], places: Mapping[str, BytePlace]):
         self.places, self.sets = places, sets
         self.program = SpongeProgram(
-            tuple(one.k for one in sets),
-            tuple(one.columns for one in sets),
-            tuple(one.k | one.columns << 8 for one in sets),
+            tuple(parameter_set.k for parameter_set in sets),
+            tuple(parameter_set.columns for parameter_set in sets),
+            tuple(parameter_set.k | parameter_set.columns << 8 for parameter_set in sets),
             large=True,
         )
 
@@ -79,20 +79,20 @@ class _SpongeText:
 
     def short(self) -> int:
         """A polynomial of s1 or s2."""
-        first = self.program.sample_short([one.eta for one in self.sets])
+        first = self.program.sample_short([parameter_set.eta for parameter_set in self.sets])
         self.program.absorb(self.places["sk_seed"])
         self.program.tail(Tail.NONCE)
         return first
 
     def masks(self) -> None:
         """y, by columns."""
-        first = self.program.sample_mask([one.z_bits for one in self.sets])
+        first = self.program.sample_mask([parameter_set.z_bits for parameter_set in self.sets])
         self.program.absorb(self.places["rho2"])
         self.program.tail(Tail.NONCE)
         self.program.loop(Over.COLUMNS, first)
 
     def ball(self) -> None:
-        self.program.sample_ball([one.tau for one in self.sets])
+        self.program.sample_ball([parameter_set.tau for parameter_set in self.sets])
         self.program.absorb(self.places["c"], last=True)
 
     def mu(self, tr: str) -> None:

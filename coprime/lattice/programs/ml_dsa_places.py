@@ -60,41 +60,43 @@ def ml_dsa_places(sets: Sequence[MlDsaSet], *, verify_only: bool) -> Mapping[str
     def each(words: int) -> list[int]:
         return [words] * len(sets)
 
-    w1_row = [_OF_WIDTH * one.w1_bits for one in sets]
+    w1_row = [_OF_WIDTH * parameter_set.w1_bits for parameter_set in sets]
     put("mu", HASH, HASH)
-    put("w1", [one.k * row for one, row in zip(sets, w1_row, strict=True)])
+    put("w1", [parameter_set.k * row for parameter_set, row in zip(sets, w1_row, strict=True)])
     within("w1_row", "w1", 0, w1_row)
     put("tr", HASH, HASH)
-    put("pk", [one.pk_bytes // _WORD_BYTES for one in sets])
+    put("pk", [parameter_set.pk_bytes // _WORD_BYTES for parameter_set in sets])
     within("rho", "pk", 0, each(SEED))
-    within("t1", "pk", SEED, [_OF_WIDTH * T1_BITS * one.k for one in sets])
+    within("t1", "pk", SEED, [_OF_WIDTH * T1_BITS * parameter_set.k for parameter_set in sets])
     if not verify_only:
         put("xi", SEED)
         put("rnd", SEED)
         put("rho2", HASH, HASH)
-        put("sk", [one.sk_bytes // _WORD_BYTES for one in sets], HEAD)
+        put("sk", [parameter_set.sk_bytes // _WORD_BYTES for parameter_set in sets], HEAD)
         within("sk_head", "sk", 0, each(HEAD))
         within("sk_rho", "sk", 0, each(SEED))
         within("sk_key", "sk", SEED, each(SEED))
         within("sk_seed", "sk", SEED, each(HASH))
         within("sk_tr", "sk", 2 * SEED, each(HASH))
         within("drawn_key", "sk", HEAD - SEED, each(SEED))
-        s1 = [_OF_WIDTH * one.s_bits * one.columns for one in sets]
-        s2 = [_OF_WIDTH * one.s_bits * one.k for one in sets]
+        s1 = [_OF_WIDTH * parameter_set.s_bits * parameter_set.columns for parameter_set in sets]
+        s2 = [_OF_WIDTH * parameter_set.s_bits * parameter_set.k for parameter_set in sets]
         within("s1", "sk", HEAD, s1)
-        within("s2", "sk", [HEAD + one for one in s1], s2)
-        t0 = [HEAD + one + other for one, other in zip(s1, s2, strict=True)]
-        within("t0", "sk", t0, [_OF_WIDTH * DROPPED_BITS * one.k for one in sets])
+        within("s2", "sk", [HEAD + length for length in s1], s2)
+        t0 = [HEAD + s1_length + s2_length for s1_length, s2_length in zip(s1, s2, strict=True)]
+        within(
+            "t0", "sk", t0, [_OF_WIDTH * DROPPED_BITS * parameter_set.k for parameter_set in sets]
+        )
 
     # c~ ends at one address with every set.
-    challenges = [one.challenge_bytes // _WORD_BYTES for one in sets]
+    challenges = [parameter_set.challenge_bytes // _WORD_BYTES for parameter_set in sets]
     z = -(-end // HASH) * HASH + HASH
-    vectors = [_OF_WIDTH * one.z_bits * one.columns for one in sets]
-    start = tuple(z - one for one in challenges)
+    vectors = [_OF_WIDTH * parameter_set.z_bits * parameter_set.columns for parameter_set in sets]
+    start = tuple(z - length for length in challenges)
     places["c"] = BytePlace(start, tuple(challenges))
     places["z"] = BytePlace((z,) * len(sets), tuple(vectors))
-    places["hints"] = BytePlace(tuple(z + one for one in vectors), tuple(each(HINTS_READ)))
-    lengths = [-(-one.signature_bytes // _WORD_BYTES) for one in sets]
+    places["hints"] = BytePlace(tuple(z + length for length in vectors), tuple(each(HINTS_READ)))
+    lengths = [-(-parameter_set.signature_bytes // _WORD_BYTES) for parameter_set in sets]
     places["signature"] = BytePlace(start, tuple(lengths))
     if not verify_only:
         places["made_t0"] = BytePlace((z,) * len(sets), places["t0"].words)

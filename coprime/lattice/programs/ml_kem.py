@@ -39,8 +39,10 @@ def ml_kem_programs(sets: tuple[MlKemSet, ...]) -> SchemePrograms[AssembledArith
 
 
 def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> SpongeProgram:
-    ks = tuple(one.k for one in sets)
-    eta1, eta2 = ([getattr(one, name) for one in sets] for name in ("eta1", "eta2"))
+    ks = tuple(parameter_set.k for parameter_set in sets)
+    eta1, eta2 = (
+        [getattr(parameter_set, name) for parameter_set in sets] for name in ("eta1", "eta2")
+    )
     program = SpongeProgram(ks, ks, ks)
 
     def noise(eta: Sequence[int], seed: str) -> int:
@@ -235,8 +237,13 @@ class _ArithmeticText:
 
 
 def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> AssembledArithmetic:
-    widths = [{Width.ONE: 1, Width.TWELVE: 12, Width.U: one.du, Width.V: one.dv} for one in sets]
-    text = _ArithmeticText(ArithmeticProgram(tuple(one.k for one in sets), tuple(widths)), places)
+    widths = [
+        {Width.ONE: 1, Width.TWELVE: 12, Width.U: parameter_set.du, Width.V: parameter_set.dv}
+        for parameter_set in sets
+    ]
+    text = _ArithmeticText(
+        ArithmeticProgram(tuple(parameter_set.k for parameter_set in sets), tuple(widths)), places
+    )
     text.key_pair()
     text.encapsulate()
     text.decapsulate()

@@ -30,9 +30,9 @@ def ml_kem_places(sets: Sequence[MlKemSet]) -> Mapping[str, BytePlace]:
     refusal : the key of implicit rejection; its address differs from that of `key` in one bit
     scratch : a hash to compare, in the place of `coins`
     """
-    vectors = [one.k * POLYNOMIAL_WORDS for one in sets]
+    vectors = [parameter_set.k * POLYNOMIAL_WORDS for parameter_set in sets]
     longest = max(vectors)
-    ciphertexts = [one.ciphertext_bytes // _WORD_BYTES for one in sets]
+    ciphertexts = [parameter_set.ciphertext_bytes // _WORD_BYTES for parameter_set in sets]
     fixed: dict[str, int] = {}
     # Four seeds at an address that is a multiple of their length, so that one bit selects a key.
     start = 0
@@ -59,26 +59,26 @@ def ml_kem_places(sets: Sequence[MlKemSet]) -> Mapping[str, BytePlace]:
     def before(name: str, vectors_before: int, words: Sequence[int]) -> BytePlace:
         """A place that begins so many vectors before a seed."""
         end = fixed[name]
-        return BytePlace(tuple(end - vectors_before * one for one in vectors), tuple(words))
+        return BytePlace(tuple(end - vectors_before * vector for vector in vectors), tuple(words))
 
     c = fixed["dk_z"] + SEED_WORDS
-    u = [SEED_WORDS * one.k * one.du for one in sets]
+    u = [SEED_WORDS * parameter_set.k * parameter_set.du for parameter_set in sets]
     places |= {
-        "ek": before("ek_rho", 1, [one + SEED_WORDS for one in vectors]),
+        "ek": before("ek_rho", 1, [vector + SEED_WORDS for vector in vectors]),
         "ek_t": before("ek_rho", 1, vectors),
-        "dk": before("dk_rho", 2, [2 * one + 3 * SEED_WORDS for one in vectors]),
+        "dk": before("dk_rho", 2, [2 * vector + 3 * SEED_WORDS for vector in vectors]),
         "dk_s": before("dk_rho", 2, vectors),
         "dk_t": before("dk_rho", 1, vectors),
-        "dk_ek": before("dk_rho", 1, [one + SEED_WORDS for one in vectors]),
+        "dk_ek": before("dk_rho", 1, [vector + SEED_WORDS for vector in vectors]),
         "c": BytePlace((c,) * count, tuple(ciphertexts)),
         "c_v": BytePlace(
-            tuple(c + one for one in u),
-            tuple(one - other for one, other in zip(ciphertexts, u, strict=True)),
+            tuple(c + length for length in u),
+            tuple(ciphertext - length for ciphertext, length in zip(ciphertexts, u, strict=True)),
         ),
         "key_and_coins": BytePlace((fixed["key"],) * count, (2 * SEED_WORDS,) * count),
         "rho_and_sigma": BytePlace((dk_rho,) * count, (2 * SEED_WORDS,) * count),
         "z_and_c": BytePlace(
-            (c - SEED_WORDS,) * count, tuple(SEED_WORDS + one for one in ciphertexts)
+            (c - SEED_WORDS,) * count, tuple(SEED_WORDS + ciphertext for ciphertext in ciphertexts)
         ),
     }
     return places

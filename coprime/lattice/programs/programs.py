@@ -50,12 +50,12 @@ class EnginePrograms:
     @cached_property
     def sponge(self) -> AssembledProgram:
         """Of the one sponge side."""
-        return assembled([one.text for one in (self.ml_kem, self.ml_dsa) if one])
+        return assembled([scheme.text for scheme in (self.ml_kem, self.ml_dsa) if scheme])
 
     @property
     def memory_words(self) -> int:
         """Words of the byte memory."""
-        return max(words_needed(one.places) for one in (self.ml_kem, self.ml_dsa) if one)
+        return max(words_needed(scheme.places) for scheme in (self.ml_kem, self.ml_dsa) if scheme)
 
     @property
     def ml_kem_sets(self) -> int:

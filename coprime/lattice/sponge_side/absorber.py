@@ -120,7 +120,9 @@ class Absorber(wiring.Component):
                     streaming.eq(~self.stream.payload.last),
                 ]
         with m.If(self.forget | self.wipe):
-            m.d.sync += [one.eq(0) for one in (message.valid, reading, fetched, streaming)]
+            m.d.sync += [
+                register.eq(0) for register in (message.valid, reading, fetched, streaming)
+            ]
         with m.If(self.wipe):
             m.d.sync += payload.data.eq(0)
         return m

@@ -17,7 +17,7 @@ from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
 from .coefficient_sampler import COEFFICIENT
 
-TAUS = tuple(one.tau for one in ML_DSA_SETS)
+TAUS = tuple(parameter_set.tau for parameter_set in ML_DSA_SETS)
 
 
 class BallState(enum.Enum):
@@ -158,6 +158,6 @@ class BallSampler(wiring.Component):
         with m.If(self.wipe):
             m.d.sync += [
                 state.eq(BallState.CLEAR),
-                *(one.eq(0) for one in (last, moved, signed, failed)),
+                *(register.eq(0) for register in (last, moved, signed, failed)),
             ]
         return m

@@ -136,7 +136,7 @@ class CoefficientSampler(wiring.Component):
                 m.d.sync += samples.payload.eq(candidate)
         with m.If(~self.enable):
             m.d.sync += [
-                *(one.eq(0) for one in (phase, is_upper, self.complete, samples.valid)),
+                *(register.eq(0) for register in (phase, is_upper, self.complete, samples.valid)),
             ]
         with m.If(self.wipe):
             m.d.sync += [before.eq(0), samples.payload.eq(0)]

@@ -125,7 +125,8 @@ LENGTHS: Mapping[Destination, PerSet] = {
     Destination.MASK_18: (8 * 18,) * REPEATS,
     Destination.MASK_20: (8 * 20,) * REPEATS,
     **{
-        Destination[f"BALL_{one.tau}"]: _blocks("SHAKE256", CHALLENGE_BLOCKS) for one in ML_DSA_SETS
+        Destination[f"BALL_{parameter_set.tau}"]: _blocks("SHAKE256", CHALLENGE_BLOCKS)
+        for parameter_set in ML_DSA_SETS
     },
 }
 """Words that a polynomial is squeezed from, by how often there were too few."""
@@ -208,7 +209,7 @@ class Instruction:
         """In words, without places and labels."""
         if self.function is None:
             return self.kind.name
-        into = " or ".join(dict.fromkeys(one.name for one in self.destinations))
+        into = " or ".join(dict.fromkeys(destination.name for destination in self.destinations))
         return f"{self.kind.name} {self.function.name} for {into}"
 
 
@@ -312,7 +313,7 @@ class SpongeProgram:
     def sample_binomial(self, eta: Sequence[int]) -> int:
         """Begin a message of SHAKE256 whose output becomes a polynomial of the centred binomial
         distribution with eta of 2 or 3, for each parameter set."""
-        return self._sample("SHAKE256", tuple(Destination[f"BINOMIAL_{one}"] for one in eta))
+        return self._sample("SHAKE256", tuple(Destination[f"BINOMIAL_{number}"] for number in eta))
 
     def absorb(self, place: BytePlace, *, last: bool = False) -> int:
         """A range of the byte memory; the message may end with it."""
@@ -398,7 +399,7 @@ class SpongeProgram:
 
 
 def _function(name: str) -> Function:
-    return next(one for one in FUNCTIONS if one.name == name)
+    return next(function for function in FUNCTIONS if function.name == name)
 
 
 def output_words(into: Destination, repeats: int, units: int, unit_words: int) -> int:
@@ -456,12 +457,12 @@ class AssembledProgram:
         """Addresses and words of all ranges that ML-KEM's uniform polynomials are sampled from; of
         a stream neither."""
         found, absorbs = set(), False
-        for one in self.instructions:
-            if one.kind in (InstructionKind.HASH, InstructionKind.COPY):
-                absorbs = Destination.UNIFORM in one.destinations
-            if absorbs and one.kind is InstructionKind.ABSORB:
-                found.add((one.addresses or (), one.words or ()))
-                found |= {((), ())} if one.streams else set()
+        for instruction in self.instructions:
+            if instruction.kind in (InstructionKind.HASH, InstructionKind.COPY):
+                absorbs = Destination.UNIFORM in instruction.destinations
+            if absorbs and instruction.kind is InstructionKind.ABSORB:
+                found.add((instruction.addresses or (), instruction.words or ()))
+                found |= {((), ())} if instruction.streams else set()
         return found
 
     @property
@@ -526,18 +527,18 @@ class _Rows:
         return tuple(row[k] for k in range(self.sets) for row in rows)
 
 
-def _range_of(one: Instruction, widths: Format) -> tuple[PerSet, PerSet]:
+def _range_of(instruction: Instruction, widths: Format) -> tuple[PerSet, PerSet]:
     """Address, and length less 1, in units."""
-    addresses, words = one.addresses or (), one.words or ()
+    addresses, words = instruction.addresses or (), instruction.words or ()
     unit = widths.unit_words
     for address, count in zip(addresses, words, strict=True):
         step = 2 * unit if count == 2 * unit and widths is SMALL else unit
         if address % step or count % unit or count <= 0:
             raise ValueError(_RANGE_RULES[widths] + f", not {count!r} words at {address!r}")
-        if one.kind is InstructionKind.DRAW and address % SEED_WORDS:
+        if instruction.kind is InstructionKind.DRAW and address % SEED_WORDS:
             raise ValueError(f"a seed must be drawn at a multiple of 8 words, not at {address!r}")
         longest = LARGEST_OUTPUT if widths is LARGE else 2 * unit
-        if one.destinations and count > longest:
+        if instruction.destinations and count > longest:
             raise ValueError(f"an output must have at most {longest} words, not {count!r}")
     bases = tuple(address // unit for address in addresses)
     return bases, tuple(count // unit - 1 for count in words)
@@ -549,24 +550,24 @@ _RANGE_RULES = {
 }
 
 
-def _function_field(one: Instruction) -> int:
+def _function_field(instruction: Instruction) -> int:
     """The field `function`."""
-    if one.function is not None:
-        return FUNCTIONS.index(one.function)
-    if one.tail is not None:
-        return 4 + one.tail.value
-    if one.over is not None:
-        return one.over.value
-    if one.kind is InstructionKind.DRAW:
-        return one.unless or 0
-    return one.streams + 2 * one.continues
+    if instruction.function is not None:
+        return FUNCTIONS.index(instruction.function)
+    if instruction.tail is not None:
+        return 4 + instruction.tail.value
+    if instruction.over is not None:
+        return instruction.over.value
+    if instruction.kind is InstructionKind.DRAW:
+        return instruction.unless or 0
+    return instruction.streams + 2 * instruction.continues
 
 
 def assembled(programs: Sequence[SpongeProgram]) -> AssembledProgram:
     """Programs of several schemes as one, its parameter sets in their order. ValueError where a
     rule above is broken."""
-    widths = LARGE if any(one.large for one in programs) else SMALL
-    bits = _counter_bits(widths, sum(len(one.instructions) for one in programs))
+    widths = LARGE if any(program.large for program in programs) else SMALL
+    bits = _counter_bits(widths, sum(len(program.instructions) for program in programs))
     parts: list[AssembledProgram] = []
     instructions: list[Instruction] = []
     sets = 0
@@ -574,12 +575,14 @@ def assembled(programs: Sequence[SpongeProgram]) -> AssembledProgram:
         _check(program)
         first = len(instructions)
         moved = [
-            one if one.label is None else replace(one, label=one.label + first)
-            for one in program.instructions
+            instruction
+            if instruction.label is None
+            else replace(instruction, label=instruction.label + first)
+            for instruction in program.instructions
         ]
         entries = {name: first + number for name, number in program.entries.items()}
         parts.append(replace(_part(program, moved, widths, bits), entries=entries))
-        instructions += [_after_sets(one, sets) for one in moved]
+        instructions += [_after_sets(instruction, sets) for instruction in moved]
         sets += program.sets
 
     def joined(column: Callable[[AssembledProgram], tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -587,29 +590,29 @@ def assembled(programs: Sequence[SpongeProgram]) -> AssembledProgram:
 
     return AssembledProgram(
         tuple(instructions),
-        joined(lambda one: one.words),
-        joined(lambda one: one.bases),
-        joined(lambda one: one.units),
-        joined(lambda one: one.destinations),
-        joined(lambda one: one.rows),
-        joined(lambda one: one.columns),
-        joined(lambda one: one.constant),
-        {name: number for one in parts for name, number in one.entries.items()},
-        joined(lambda one: one.large_sets),
+        joined(lambda part: part.words),
+        joined(lambda part: part.bases),
+        joined(lambda part: part.units),
+        joined(lambda part: part.destinations),
+        joined(lambda part: part.rows),
+        joined(lambda part: part.columns),
+        joined(lambda part: part.constant),
+        {name: number for part in parts for name, number in part.entries.items()},
+        joined(lambda part: part.large_sets),
     )
 
 
-def _after_sets(one: Instruction, sets: int) -> Instruction:
+def _after_sets(instruction: Instruction, sets: int) -> Instruction:
     """An instruction whose operands are after those of so many parameter sets of others."""
 
     def after(values: Any) -> Any:
         return values[:1] * sets + values if values else values
 
     return replace(
-        one,
-        destinations=after(one.destinations),
-        addresses=after(one.addresses),
-        words=after(one.words),
+        instruction,
+        destinations=after(instruction.destinations),
+        addresses=after(instruction.addresses),
+        words=after(instruction.words),
     )
 
 
@@ -620,25 +623,26 @@ def _part(
     ranges = _Rows("ranges", 1 << widths.range, program.sets)
     destinations = _Rows("destinations", 1 << widths.destinations, program.sets)
     words = []
-    for one in instructions:
+    for instruction in instructions:
         values = {
-            "kind": one.kind.value,
-            "settles": one.settles,
-            "last": one.last and one.tail is None,
-            "function": _function_field(one),
-            "destination": one.last_row,
+            "kind": instruction.kind.value,
+            "settles": instruction.settles,
+            "last": instruction.last and instruction.tail is None,
+            "function": _function_field(instruction),
+            "destination": instruction.last_row,
         }
-        found = one.destinations
-        if one.kind in (InstructionKind.DRAW, InstructionKind.COPY):  # the hardware adds the rest
+        found = instruction.destinations
+        # The hardware adds the rest.
+        if instruction.kind in (InstructionKind.DRAW, InstructionKind.COPY):
             found = (Destination.BYTES,) * program.sets
         if found:
             values["destination"] = destinations.place(tuple(into.value for into in found))
-        if one.addresses is not None:
-            values["range"] = ranges.place(*_range_of(one, widths))
+        if instruction.addresses is not None:
+            values["range"] = ranges.place(*_range_of(instruction, widths))
         word = start = 0
         for name, width in _fields(widths, bits).items():
-            if name == "range" and one.label is not None:
-                word |= one.label << start
+            if name == "range" and instruction.label is not None:
+                word |= instruction.label << start
             word |= int(values.get(name, 0)) << start
             start += width
         words.append(word)
@@ -660,14 +664,14 @@ def _check(program: SpongeProgram) -> None:
     """Each path from a polynomial that may be repeated to what settles has messages and loops
     only, and no stream; each path from a comparison has no further message."""
     messages = (InstructionKind.HASH, InstructionKind.ABSORB, InstructionKind.LOOP)
-    for number, one in _until_settled(program.instructions, RETRIED):
-        if one.kind not in messages or one.streams:
+    for number, instruction in _until_settled(program.instructions, RETRIED):
+        if instruction.kind not in messages or instruction.streams:
             raise ValueError(
-                f"instruction {number}, {one.kind.name}, must settle, as a uniform polynomial "
-                "before it may be repeated"
+                f"instruction {number}, {instruction.kind.name}, must settle, as a uniform "
+                "polynomial before it may be repeated"
             )
-    for number, one in _until_settled(program.instructions, {Destination.COMPARED}):
-        if one.kind is InstructionKind.HASH:
+    for number, instruction in _until_settled(program.instructions, {Destination.COMPARED}):
+        if instruction.kind is InstructionKind.HASH:
             raise ValueError(
                 f"instruction {number}, HASH, must come after one that settles, as the comparison "
                 "before it reads what it is compared with"
@@ -678,16 +682,18 @@ def _until_settled(
     code: Sequence[Instruction], destinations: Set[Destination]
 ) -> Iterator[tuple[int, Instruction]]:
     """Instructions on paths from messages for these destinations to what settles."""
-    pending = [k + 1 for k, one in enumerate(code) if destinations & set(one.destinations)]
+    pending = [
+        k + 1 for k, instruction in enumerate(code) if destinations & set(instruction.destinations)
+    ]
     seen: set[int] = set()
     while pending:
         number = pending.pop()
-        one = code[number]
-        if number in seen or one.settles:
+        instruction = code[number]
+        if number in seen or instruction.settles:
             continue
         seen.add(number)
-        yield number, one
-        if one.label is not None:
-            pending.append(one.label)
-        if one.over not in (Over.ALWAYS, Over.REWIND):
+        yield number, instruction
+        if instruction.label is not None:
+            pending.append(instruction.label)
+        if instruction.over not in (Over.ALWAYS, Over.REWIND):
             pending.append(number + 1)

@@ -12,7 +12,9 @@ from .instructions import Destination
 
 _WIDTHS = {Sample.MASK_18: 18, Sample.MASK_20: 20}
 _ETAS = {Sample.SHORT_2: 2, Sample.SHORT_4: 4}
-_TAUS = {Destination[f"BALL_{one.tau}"]: one.tau for one in ML_DSA_SETS}
+_TAUS = {
+    Destination[f"BALL_{parameter_set.tau}"]: parameter_set.tau for parameter_set in ML_DSA_SETS
+}
 _LAST = sampling.COEFFICIENTS - 1
 CLEARING = sampling.COEFFICIENTS
 """Cycles in which a challenge's memory is cleared."""

@@ -130,12 +130,19 @@ class OutputRouter(wiring.Component):
         first = self.first
         second = Signal.like(self.next.payload)
         active, waiting, ends, moves = Signal(), Signal(), Signal(), Signal()
-        known = [one for one in Destination if one.value < Destination.UNIFORM.value]
-        into = {one: Signal() for one in (known if self.large else known[:2])}
+        known = [
+            destination
+            for destination in Destination
+            if destination.value < Destination.UNIFORM.value
+        ]
+        into = {destination: Signal() for destination in (known if self.large else known[:2])}
         m.d.comb += [
             self.idle.eq(~active & ~waiting),
             self.next.ready.eq(~waiting),
-            *(found.eq(active & (first.destination == one.value)) for one, found in into.items()),
+            *(
+                found.eq(active & (first.destination == destination.value))
+                for destination, found in into.items()
+            ),
         ]
         ended = self._sample(m, active)
         address, last = self._address(m, into[Destination.DRAWN], active, waiting, second, moves)
@@ -205,7 +212,7 @@ class OutputRouter(wiring.Component):
         kind, samples = self.first.destination, self.samples
         fails, ends = [], []
         payload: Value = Const(0, len(samples.payload.as_value()))
-        samplers = [one for one in (self.sampler, self.large_sampler) if one]
+        samplers = [source for source in (self.sampler, self.large_sampler) if source]
         if self.sampler is not None:
             m.submodules.sampler = sampler = self.sampler
             is_own = kind[2] & ~kind[3] if self.large else kind[2]
@@ -236,16 +243,16 @@ class OutputRouter(wiring.Component):
             ]
             fails.append(active & large.ends & ~large.suffices)
             ends.append(active & large.ends)
-        for one in samplers:
+        for source in samplers:
             m.d.comb += [
-                one.words.payload.eq(self.words.payload),
-                one.words.valid.eq(self.words.valid),
-                one.at_last.eq(self.at_last),
-                one.wipe.eq(self.wipe),
-                one.samples.ready.eq(samples.ready),
+                source.words.payload.eq(self.words.payload),
+                source.words.valid.eq(self.words.valid),
+                source.at_last.eq(self.at_last),
+                source.wipe.eq(self.wipe),
+                source.samples.ready.eq(samples.ready),
             ]
         m.d.comb += [
-            samples.valid.eq(Cat(one.samples.valid for one in samplers).any()),
+            samples.valid.eq(Cat(source.samples.valid for source in samplers).any()),
             samples.payload.as_value().eq(payload),
             self.fails.eq(Cat(fails).any()),
             self.restart.eq(self.fails | self.wipe),
@@ -284,7 +291,9 @@ class OutputRouter(wiring.Component):
             moves.eq(offers & is_second),
             words.ready.eq(
                 (hashed & moves)
-                | Cat(one.words.ready for one in (self.sampler, self.large_sampler) if one).any()
+                | Cat(
+                    source.words.ready for source in (self.sampler, self.large_sampler) if source
+                ).any()
             ),
         ]
         with m.If(offers & (writes.ready | compares)):
@@ -299,7 +308,7 @@ class OutputRouter(wiring.Component):
                 gathered.eq(gathered + 1),
             ]
         with m.If(self.wipe):
-            m.d.sync += [one.eq(0) for one in (drawn, gathered, is_second)]
+            m.d.sync += [register.eq(0) for register in (drawn, gathered, is_second)]
 
     def _compare(self, m: Module, compares: Value) -> None:
         """Two accumulators, complementary from the first comparison on, two cycles after a word: a

@@ -122,7 +122,10 @@ class Sampler(wiring.Component):
             m.d.sync += complete.eq(1)
         with m.If(~self.enable):
             m.d.sync += [
-                *(one.eq(0) for one in (full, used_up, index, phase, even, odd_next, complete))
+                *(
+                    register.eq(0)
+                    for register in (full, used_up, index, phase, even, odd_next, complete)
+                )
             ]
 
         # Zeros move in after a reset, too.
@@ -132,8 +135,10 @@ class Sampler(wiring.Component):
         ]
         low, high = self._binomial(m, number[:6]), self._binomial(m, number[6:])
         m.d.comb += [
-            lane.eq(Cat(one, one[-1].replicate(LANE_BITS - len(one))))
-            for lane, one in zip((samples.payload.even, samples.payload.odd), pair, strict=True)
+            lane.eq(Cat(coefficient, coefficient[-1].replicate(LANE_BITS - len(coefficient))))
+            for lane, coefficient in zip(
+                (samples.payload.even, samples.payload.odd), pair, strict=True
+            )
         ]
         m.d.sync += [
             samples.valid.eq(full & ends_pair & ~completes),
@@ -143,7 +148,9 @@ class Sampler(wiring.Component):
         with m.If(~is_uniform & low[-1]):  # set, and so without a LUT for each bit
             m.d.sync += pair[0][3:].eq(-1)
         with m.If(self.wipe):  # zeros move into the pair
-            m.d.sync += [*(one.eq(0) for one in (held, full, before, even, samples.valid))]
+            m.d.sync += [
+                *(register.eq(0) for register in (held, full, before, even, samples.valid))
+            ]
         return m
 
     def _binomial(self, m: Module, bits: Value) -> Value:

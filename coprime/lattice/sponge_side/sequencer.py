@@ -107,7 +107,10 @@ class SpongeSequencer(wiring.Component):
             field.eq(self._table(m, program.words, state.counter, len(field.as_value()))),
             fetched.eq(~moves),
         ]
-        kind = {one: field.kind == one.value for one in InstructionKind}
+        kind = {
+            instruction_kind: field.kind == instruction_kind.value
+            for instruction_kind in InstructionKind
+        }
         executes = Signal()  # but for what its kind waits for
         completes = Signal()
         m.d.comb += executes.eq(self.busy & fetched & ~repeating & (self.settled | ~field.settles))
@@ -161,7 +164,7 @@ class SpongeSequencer(wiring.Component):
                 tail_due.eq(0),
             ]
         with m.If(self.done | self.wipe):
-            m.d.sync += [one.eq(0) for one in (self.busy, repeats, repeating, tail_due)]
+            m.d.sync += [register.eq(0) for register in (self.busy, repeats, repeating, tail_due)]
         with m.If(self.start):
             m.d.sync += [self.busy.eq(1), state.row.eq(0), state.column.eq(0), state.nonce.eq(0)]
         m.d.comb += moves.eq(completes | self.fails | self.start)
@@ -198,7 +201,7 @@ class SpongeSequencer(wiring.Component):
             self.ranges.payload.last.eq(field.last),
         ]
         if program.large:
-            last_row = state.row == self._by_set(tuple(one - 1 for one in program.rows))
+            last_row = state.row == self._by_set(tuple(count - 1 for count in program.rows))
             is_plain = ~field.function[2]
             m.d.comb += [
                 self.ranges.payload.last.eq(field.last & (last_row | ~field.destination[0])),
@@ -210,7 +213,7 @@ class SpongeSequencer(wiring.Component):
         """Of an output, in words: of a seed or two, or what makes a polynomial. A large program has
         more polynomials, and its outputs of bytes have up to eight units."""
         widths = self.program.format
-        known, bits = {one.value: one for one in Destination}, widths.destination
+        known, bits = {into.value: into for into in Destination}, widths.destination
         rows = [
             output_words(
                 known.get(row & (1 << bits) - 1, Destination.BYTES),
@@ -253,7 +256,7 @@ class SpongeSequencer(wiring.Component):
                 m.d.sync += state.nonce.eq(state.nonce - self._by_set(self.program.columns))
         for which, (counter, counts) in counters.items():
             with m.If(over == which.value):
-                more = counter != self._by_set(tuple(one - 1 for one in counts))
+                more = counter != self._by_set(tuple(count - 1 for count in counts))
                 m.d.comb += jumps.eq(more)
                 with m.If(loops):
                     m.d.sync += counter.eq(Mux(more, counter + 1, 0))
