@@ -96,7 +96,11 @@ class ClockRanges:
         middle = (low + high) / 2
         return max(
             (setting for setting in self.settings(input_mhz) if setting.mhz <= mhz),
-            key=lambda one: (one.mhz, one.comparison_mhz, -abs(one.oscillator_mhz - middle)),
+            key=lambda setting: (
+                setting.mhz,
+                setting.comparison_mhz,
+                -abs(setting.oscillator_mhz - middle),
+            ),
             default=None,
         )
 

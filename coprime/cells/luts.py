@@ -15,7 +15,7 @@ def place_lut(m: Module, function: Callable[..., bool], *inputs: Value) -> Signa
     """A `function` of up to 6 bits as a LUT of XC7."""
     rows = range(1 << len(inputs))
     ones = [function(*(row >> k & 1 for k in range(len(inputs)))) for row in rows]
-    table = sum(bool(one) << row for row, one in zip(rows, ones, strict=True))
+    table = sum(bool(bit) << row for row, bit in zip(rows, ones, strict=True))
     found = Signal(name="found")
     pins = {f"i_I{k}": bit for k, bit in enumerate(inputs)}
     init = Const(table, len(rows))

@@ -72,8 +72,8 @@ class LeanNode(ChainNode):
         setting = packet.address[:2]
         counts = Signal(PerLength(own.count_bits))
         m.d.comb += engine.counts.eq(counts)
-        for one, field in _COUNTS.items():
-            with m.If(writes & is_setting & (setting == one)):
+        for count_setting, field in _COUNTS.items():
+            with m.If(writes & is_setting & (setting == count_setting)):
                 m.d.sync += counts[field].eq(word)
         is_control = is_setting & (setting == Setting.CONTROL)
         m.d.sync += [

@@ -92,7 +92,7 @@ class BareLane(Lane):
         location = Signal(self.layout.number_bits, name="b_location")
         m.d.comb += location.eq(Mux(multiplies | write, sequencer.destination, sequencer.y))
         with m.If(~self.busy):
-            first = next(one for one, base in self.layout.bases.items() if base == 0)
+            first = next(reference for reference, base in self.layout.bases.items() if base == 0)
             m.d.comb += location.eq(self.number(first))
         return self._placed(m, location)
 

@@ -62,22 +62,22 @@ class SliceBudget:
         length of its longest modulus.
         """
         designs = list(self._designs(design, values, given))
-        within = [one for one in designs if self.slices(**one) <= limit]
+        within = [parameters for parameters in designs if self.slices(**parameters) <= limit]
         if not within:
-            least = min((self.slices(**one) for one in designs), default=None)
+            least = min((self.slices(**parameters) for parameters in designs), default=None)
             hint = "it takes other values" if least is None else f"the smallest has {least}"
             raise ValueError(f"no such design has {limit} DSP slices or less; {hint}")
         found = [
-            Candidate(one, self.slices(**one), cycles)
-            for one in within
-            if (cycles := _private_cycles(design, tuple(one.items()))) is not None
+            Candidate(parameters, self.slices(**parameters), cycles)
+            for parameters in within
+            if (cycles := _private_cycles(design, tuple(parameters.items()))) is not None
         ]
         if not found:
             raise ValueError(
                 "no such design takes primes of half the length of max_bits; set a larger max_bits,"
                 " or leave blinding out"
             )
-        return sorted(found, key=lambda one: (one.cycles, one.slices))
+        return sorted(found, key=lambda candidate: (candidate.cycles, candidate.slices))
 
     def _designs(
         self, design: "Callable[..., Design]", values: Values, given: Collection[str]

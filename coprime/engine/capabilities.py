@@ -125,12 +125,12 @@ class Capabilities:
     @property
     def wipes(self) -> tuple[Command, ...]:
         """The commands that compute nothing: they clear what the engine holds."""
-        return self.supported(lambda one: one.wipes)
+        return self.supported(lambda operation: operation.wipes)
 
     @property
     def private(self) -> tuple[Command, ...]:
         """The commands that the engine implements modulo the primes of a private key."""
-        return self.supported(lambda one: one.is_private)
+        return self.supported(lambda operation: operation.is_private)
 
     @property
     def started_by_status(self) -> tuple[Command, Command]:
@@ -141,12 +141,12 @@ class Capabilities:
     @property
     def with_check(self) -> tuple[Command, ...]:
         """The commands whose results the engine checks."""
-        return self.supported(lambda one: one.has_check) if self.checked else ()
+        return self.supported(lambda operation: operation.has_check) if self.checked else ()
 
     @property
     def public(self) -> tuple[Command, ...]:
         """The commands that take a public key."""
-        return self.supported(lambda one: one.key is Key.PUBLIC)
+        return self.supported(lambda operation: operation.key is Key.PUBLIC)
 
     @property
     def used_up(self) -> Mapping[tuple[Operand, ...], tuple[Command, ...]]:
@@ -163,32 +163,36 @@ class Capabilities:
     @property
     def powers(self) -> tuple[Command, ...]:
         """The commands that scan an exponent modulo the whole modulus."""
-        return self.supported(lambda one: one.is_power)
+        return self.supported(lambda operation: operation.is_power)
 
     @property
     def scalars(self) -> tuple[Command, ...]:
         """The commands whose exponent has as many bits as the modulus, or more."""
-        return self.supported(lambda one: any(each.is_scalar for each in one.exponents))
+        return self.supported(lambda operation: any(each.is_scalar for each in operation.exponents))
 
     @property
     def on_curve(self) -> tuple[Command, ...]:
         """The commands that work on short Weierstrass curves."""
-        return self.supported(lambda one: one.on_curve)
+        return self.supported(lambda operation: operation.on_curve)
 
     @property
     def blinded(self) -> tuple[Command, ...]:
         """The commands whose scalars are blinded."""
-        return self.supported(lambda one: one.blinds) if self.blinds_scalars else ()
+        return self.supported(lambda operation: operation.blinds) if self.blinds_scalars else ()
 
     @property
     def lengthened(self) -> tuple[Command, ...]:
         """The commands whose exponent is longer for that: these, and those with the same table."""
-        return self.supported(lambda one: one.blinds or one.has_comb) if self.blinded else ()
+        return (
+            self.supported(lambda operation: operation.blinds or operation.has_comb)
+            if self.blinded
+            else ()
+        )
 
     @property
     def products(self) -> tuple[Command, ...]:
         """The commands that only multiply."""
-        return self.supported(lambda one: one.is_product)
+        return self.supported(lambda operation: operation.is_product)
 
     @property
     def operands(self) -> frozenset[Operand]:

@@ -54,7 +54,9 @@ class ChainedPlaces:
     def __init__(self, multiplier: wiring.PureInterface, x: Signal, y: Signal, destination: Signal):
         self.multiplier = multiplier
         self.asked = {"x": x, "y": y, "destination": destination}
-        self.now = {name: Signal.like(one, name=f"{name}_now") for name, one in self.asked.items()}
+        self.now = {
+            name: Signal.like(location, name=f"{name}_now") for name, location in self.asked.items()
+        }
         self.written = Signal.like(destination, name="written_now")
         self.a, self.b = Signal.like(x, name="factor"), Signal.like(y, name="factor_or_result")
         """What port A and port B are asked for."""
@@ -63,7 +65,7 @@ class ChainedPlaces:
         """Keep the places of a product as it is accepted, and that of a result from digit 0 on."""
         multiplier, asked, now = self.multiplier, self.asked, self.now
         with m.If(multiplier.accepts):
-            m.d.sync += [now[name].eq(one) for name, one in asked.items()]
+            m.d.sync += [now[name].eq(location) for name, location in asked.items()]
         m.d.comb += [
             self.a.eq(Mux(multiplier.a_of_next, asked["x"], now["x"])),
             self.b.eq(asked["x"]),
@@ -261,8 +263,8 @@ class Lane(LaneOfUnits):
             with m.If(location[1:] == numbers[Core.ACCUMULATOR] >> 1):
                 m.d.comb += resolved[0].eq(location[0] ^ sequencer.parity)
         else:
-            for one, is_at in places.items():
-                names = (one, Mode.NEXT_BASE) if one is Core.SPARE else (one,)
+            for place, is_at in places.items():
+                names = (place, Mode.NEXT_BASE) if place is Core.SPARE else (place,)
                 with m.If(location.matches(*(numbers[name] for name in names))):
                     m.d.comb += resolved.eq(self.number(Core.ACCUMULATOR) | is_at)
         if sequencer.windows is not None:

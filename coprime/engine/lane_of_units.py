@@ -44,8 +44,8 @@ class LinearTask:
         self.kept = self.of_step
         if shares:
             self.kept = {
-                name: Signal(Value.cast(one).shape(), name=f"task_{name}")
-                for name, one in self.of_step.items()
+                name: Signal(Value.cast(value).shape(), name=f"task_{name}")
+                for name, value in self.of_step.items()
             }
 
     def __getattr__(self, name: str) -> Value:
@@ -54,7 +54,7 @@ class LinearTask:
     def keep(self, m: Module, under_way: Value) -> None:
         """Follow the step but while something is under way."""
         with m.If(~under_way):
-            m.d.sync += [self.kept[name].eq(one) for name, one in self.of_step.items()]
+            m.d.sync += [self.kept[name].eq(value) for name, value in self.of_step.items()]
 
 
 class LaneOfUnits(wiring.Component):

@@ -90,7 +90,7 @@ class Layout:
 
     def memory_map(self) -> list[tuple[str, ...]]:
         """What lies where: the words of each number."""
-        bases = sorted(self.bases.items(), key=lambda one: one[1])
+        bases = sorted(self.bases.items(), key=lambda item: item[1])
         ends = [*(base for _, base in bases[1:]), self.depth]
         return [
             (f"{base}" if location in _SINGLE else f"{base} to {end - 1}", location.name)
@@ -241,7 +241,7 @@ def _numbered(
 ) -> list[BlockPlace]:
     """The blocks that have a number if a location begins in a block."""
     found = []
-    of_table = {entry for one, (entry, _) in TABLE.items() if one in named}
+    of_table = {entry for operand, (entry, _) in TABLE.items() if operand in named}
     if location in named or location in of_table:
         found.append(start)
     if location in {both for high, both in HALF_OF.items() if high in named}:
@@ -335,7 +335,7 @@ class Banks:
         }
         found = conflicts(programs, multiplication, stay, results)
         named = every.union(*((step.destination, step.x, step.y) for step in steps))
-        named |= {Core.SCALED, Core.QUOTIENT, *(one for _, one in copied)}
+        named |= {Core.SCALED, Core.QUOTIENT, *(copy for _, copy in copied)}
         modes = {reference for reference in named if isinstance(reference, Mode)}
         placed = allocate(
             found,
@@ -357,9 +357,9 @@ class Banks:
     def _layout(self, placed: Allocation, named: Collection[Reference]) -> BankedLayout:
         """The numbers of what steps name, among them few entries of the table, and addresses."""
         numbers: dict[Reference, int] = {
-            one: self.blocks * place.bank + place.block
-            for one, place in placed.of.items()
-            if one in named
+            location: self.blocks * place.bank + place.block
+            for location, place in placed.of.items()
+            if location in named
         }
         numbers |= {
             high: numbers[both] + 1  # an even block, and the one after it
@@ -367,9 +367,9 @@ class Banks:
             if high in named
         }
         numbers |= {
-            one: self.blocks + (entry.entry or 0)
-            for one, (entry, _) in TABLE.items()
-            if one in named
+            operand: self.blocks + (entry.entry or 0)
+            for operand, (entry, _) in TABLE.items()
+            if operand in named
         }
         inverses = [inverse for inverse in _SINGLE if inverse in named]
         of_inverses: dict[Reference, int] = dict(
@@ -412,7 +412,7 @@ class Banks:
             return
         for place, content in placed.contents.items():
             # The upper piece of a number of two blocks is a digit shorter than a block.
-            is_free = all(isinstance(one, Operand) and part == 1 for one, part in content)
+            is_free = all(isinstance(location, Operand) and part == 1 for location, part in content)
             if place.bank == 0 and place.block % 2 and is_free:
                 yield place.block
 

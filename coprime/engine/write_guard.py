@@ -66,6 +66,6 @@ class WriteGuard(wiring.Component):
         read_only = {
             place.block
             for place, content in layout.places.contents.items()
-            if place.bank == 0 and all(isinstance(one, Operand) for one, _ in content)
+            if place.bank == 0 and all(isinstance(location, Operand) for location, _ in content)
         }
         return first | {block ^ 1 for block in first} - read_only

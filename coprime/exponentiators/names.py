@@ -30,7 +30,7 @@ class Exponentiator(Enum):
         )
 
 
-EXPONENTIATORS = tuple(one.value for one in Exponentiator)  # names of the algorithms
+EXPONENTIATORS = tuple(algorithm.value for algorithm in Exponentiator)  # names of the algorithms
 
 BLINDINGS = ("none", "all")
 """What random numbers hide in a private operation from measurements of power or radiation: nothing,

@@ -16,5 +16,5 @@ def enter(code: Builder, slot: Reference, factor: Reference, note: str = "") -> 
 def more(code: Builder, first: int, last: int) -> None:
     """T_first to T_last, each from the one before it and T_1."""
     for k in range(first, last + 1):
-        one, before = Entry.at(k), Entry.at(k - 1)
-        code.multiply(one, before, Entry.T_1, f"T_{k} = T_{k - 1} * T_1")
+        entry, before = Entry.at(k), Entry.at(k - 1)
+        code.multiply(entry, before, Entry.T_1, f"T_{k} = T_{k - 1} * T_1")

@@ -331,13 +331,13 @@ class WindowScanner(wiring.Component):
 
         takes, entry = Signal(range(window + 1)), Signal(window)
         kept_takes, kept_multiplies = Signal.like(takes), Signal()
-        for one, new, kept in zip(
+        for signal, new, kept in zip(
             (takes, self.multiplies, entry),
             self._decoded(ahead),
             (kept_takes, kept_multiplies, self.entry),
             strict=True,
         ):
-            m.d.comb += one.eq(Mux(self.begins, new, kept))
+            m.d.comb += signal.eq(Mux(self.begins, new, kept))
         m.d.comb += self.ends.eq(takes == 1)
         with m.If(self.step):
             m.d.sync += [

@@ -69,7 +69,9 @@ class FixedModulusDesign:
             max_length=bits,
             max_prime_length=0,
             required={
-                one: one.operation.operands for one in Command if one.operation.operands in _SHAPES
+                command: command.operation.operands
+                for command in Command
+                if command.operation.operands in _SHAPES
             },
             constant_time=self.exponentiation.constant_time,
             fixed_modulus=modulus,
@@ -131,7 +133,9 @@ class FixedModulusDesign:
         if operands[Operand.M] != m:
             return Error.MODULUS_FIXED
         factors = command.operation.operands - {Operand.M, Operand.E}
-        return Error.OPERAND_RANGE if any(operands[one] >= m for one in factors) else Error.NONE
+        return (
+            Error.OPERAND_RANGE if any(operands[factor] >= m for factor in factors) else Error.NONE
+        )
 
 
 def _design(

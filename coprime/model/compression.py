@@ -90,7 +90,9 @@ def residue_digits(
     if recoding is Recoding.FEWEST:
         candidates += [_non_adjacent(positive), _non_adjacent(negative)]
     # One of both residues is below 2^columns in magnitude, so there is something to choose from.
-    fitting = [one for one in candidates if all(column < columns for column, _ in one)]
+    fitting = [
+        candidate for candidate in candidates if all(column < columns for column, _ in candidate)
+    ]
     return min(fitting, key=len)
 
 

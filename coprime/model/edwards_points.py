@@ -84,7 +84,9 @@ def joint_columns(s: int, h: int, tooth: int) -> int:
     """
     found = 0
     for column in range(tooth):
-        of_s, of_h = ((3 * one >> column + 1 & 1) - (one >> column + 1 & 1) for one in (s, h))
+        of_s, of_h = (
+            (3 * scalar >> column + 1 & 1) - (scalar >> column + 1 & 1) for scalar in (s, h)
+        )
         is_added = (of_s, of_h) in _POINTS
         point = _POINTS[of_s, of_h] if is_added else 7 - _POINTS[-of_s, -of_h]
         bits = [point >> 2 & 1, point >> 1 & 1, point & 1, int(is_added)]
@@ -95,5 +97,5 @@ def joint_columns(s: int, h: int, tooth: int) -> int:
 def joint_multiple(s: int, h: int, public: Point, base: Point, curve: Sequence[int]) -> Point:
     """s * base - h * public; the curve is a, d and p."""
     a, d, p = curve
-    one, other = multiple(base, s, a, d, p), multiple(public, h, a, d, p)
-    return add(one, negative(other, p), a, d, p)
+    of_base, of_public = multiple(base, s, a, d, p), multiple(public, h, a, d, p)
+    return add(of_base, negative(of_public, p), a, d, p)

@@ -15,7 +15,7 @@ def reduced(basis: Sequence[Sequence[int]]) -> list[Vector]:
 
     For some ten vectors. Raises ValueError if they are not independent.
     """
-    b = [list(one) for one in basis]
+    b = [list(vector) for vector in basis]
     d = [1, *[0] * len(b)]
     """d[k]: of k vectors, the product of the squared lengths of their orthogonal parts."""
     factors = [[0] * len(b) for _ in b]
@@ -23,7 +23,7 @@ def reduced(basis: Sequence[Sequence[int]]) -> list[Vector]:
     def shorten(k: int, by: int) -> None:
         q = _nearest(factors[k][by], d[by + 1])
         if q:
-            b[k] = [one - q * other for one, other in zip(b[k], b[by], strict=True)]
+            b[k] = [own - q * other for own, other in zip(b[k], b[by], strict=True)]
             factors[k][by] -= q * d[by + 1]
             for i in range(by):
                 factors[k][i] -= q * factors[by][i]
@@ -66,7 +66,7 @@ def reduced(basis: Sequence[Sequence[int]]) -> list[Vector]:
 
 
 def _product(x: Vector, y: Vector) -> int:
-    return sum(one * other for one, other in zip(x, y, strict=True))
+    return sum(of_x * of_y for of_x, of_y in zip(x, y, strict=True))
 
 
 def _nearest(x: int, y: int) -> int:

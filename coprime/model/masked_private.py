@@ -95,6 +95,6 @@ class MaskedPrivate:
         """
         own, r = self.key, self.r + 1
         return all(
-            pow(r * self.masked_result, own.e, one) == pow(r, own.e, one) * self.claimed % one
-            for one in (own.p, own.q)
+            pow(r * self.masked_result, own.e, prime) == pow(r, own.e, prime) * self.claimed % prime
+            for prime in (own.p, own.q)
         )

@@ -129,7 +129,7 @@ def _moduli() -> tuple[NamedModulus, ...]:
         ("kyber", 13 * 2**8 + 1, "13 * 2^8 + 1", "FIPS 203, ML-KEM"),
         ("dilithium", 2**23 - 2**13 + 1, "2^23 - 2^13 + 1", "FIPS 204, ML-DSA"),
     )
-    pairs = (one for n in PUBLISHED_PAIRS for one in _vassoler(n))
+    pairs = (modulus for n in PUBLISHED_PAIRS for modulus in _vassoler(n))
     return (
         *(
             NamedModulus(name=name, value=value, expression=expression, origin=origin)
@@ -182,7 +182,7 @@ def modulus_named(name: str) -> NamedModulus:
             raise ValueError(f"no modulus is called {name!r}: n must be even, 2 or more, not {n}")
         return _vassoler(n)[1 if match[2] else 0]
     near = difflib.get_close_matches(name.lower(), MODULI, n=3)
-    names = [one for one in MODULI if not one.startswith("vassoler")]
+    names = [known for known in MODULI if not known.startswith("vassoler")]
     hint = f"did you mean {', '.join(near)}?" if near else f"there are: {', '.join(names)}"
     raise ValueError(f"no modulus is called {name!r}; {hint}")
 

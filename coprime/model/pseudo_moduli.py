@@ -293,7 +293,7 @@ class Search:
     @property
     def itself(self) -> PseudoModulus:
         """The modulus, c = 1."""
-        return next(one for one in self.candidates if one.factor == 1)
+        return next(candidate for candidate in self.candidates if candidate.factor == 1)
 
     @property
     def searched(self) -> str:
@@ -366,11 +366,11 @@ def search(modulus: int, extra_bits: int = 2, keep: int = 8) -> Search:
         factors |= _of_few_digits(modulus, extra_bits)
     candidates = sorted(
         (PseudoModulus(modulus, factor) for factor in factors | {1}),
-        key=lambda one: (one.cost, one.factor),
+        key=lambda candidate: (candidate.cost, candidate.factor),
     )
     kept = candidates[:keep]
-    if all(one.factor != 1 for one in kept):
-        kept += [one for one in candidates if one.factor == 1]
+    if all(candidate.factor != 1 for candidate in kept):
+        kept += [candidate for candidate in candidates if candidate.factor == 1]
     return Search(modulus, extra_bits, tuple(kept))
 
 

@@ -13,7 +13,7 @@ def square_root(square: int, p: int) -> int | None:
         return None
     e = ((p - 1) & (1 - p)).bit_length() - 1
     q = (p - 1) >> e
-    n = next(one for one in count(2) if pow(one, (p - 1) // 2, p) == p - 1)
+    n = next(n for n in count(2) if pow(n, (p - 1) // 2, p) == p - 1)
     y, x, b, r = pow(n, q, p), pow(square, (q + 1) // 2, p), pow(square, q, p), e
     while b > 1:
         m = next(m for m in range(r) if pow(b, 1 << m, p) == 1)

@@ -39,7 +39,7 @@ UNMEASURED = (
 
 def parse_source(text: str) -> RandomSource:
     """The source of a name. ValueError, which says which there are, for another one."""
-    names = [one.value for one in RandomSource]
+    names = [source.value for source in RandomSource]
     if text not in names:
         raise ValueError(f"there is no source of random bytes {text!r}; {hint(text, names)}")
     return RandomSource(text)

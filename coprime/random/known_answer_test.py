@@ -69,7 +69,7 @@ class KnownAnswerTest(wiring.Component):
         expected, compares, differs = Signal(8), Signal(), Signal()
         task, words, seeded = zip(*_TASKS, strict=True)
         m.d.comb += [
-            self.task.eq(Array(Const(one, DrbgTask) for one in task)[stage]),
+            self.task.eq(Array(Const(value, DrbgTask) for value in task)[stage]),
             self.material_words.eq(Array(words)[stage]),
             self.seeded.eq(Array(map(int, seeded))[stage]),
             self.count.eq(1 + (stage == len(_TASKS) - 1)),

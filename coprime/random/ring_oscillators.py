@@ -63,7 +63,7 @@ class RingOscillators(wiring.Component):
 
     def __init__(self, target: Target, period: int = 64, lengths: tuple[int, ...] = LENGTHS):
         if target not in _LUTS:
-            known = ", ".join(one.value for one in NOISE_TARGETS)
+            known = ", ".join(noise_target.value for noise_target in NOISE_TARGETS)
             raise ValueError(f"there are ring oscillators for {known}, not for {target.value}")
         check_ranges(period=(period, range(4, (1 << 16) + 1)))
         for length in lengths:

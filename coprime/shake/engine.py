@@ -51,7 +51,7 @@ class ShakeEngine(wiring.Component):
         m.submodules.unit = unit = self.unit
         function = Signal(range(len(FUNCTIONS)))
         length = Signal(LENGTH_BITS)
-        fixed = look_up([one.digest_bytes for one in FUNCTIONS], function, 7)
+        fixed = look_up([known.digest_bytes for known in FUNCTIONS], function, 7)
         command = unit.command.payload
         hashes, clears = Signal(), Signal()
         m.d.comb += [

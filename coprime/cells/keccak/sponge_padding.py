@@ -28,7 +28,7 @@ _SUFFIXES = sorted({function.suffix for function in FUNCTIONS})
 def rate_of(function: Value) -> Value:
     """The lanes of a function's rate, less 1; its number is its place in FUNCTIONS."""
     width = (LARGEST_RATE - 1).bit_length()
-    return look_up([one.rate_lanes - 1 for one in FUNCTIONS], function, width)
+    return look_up([known.rate_lanes - 1 for known in FUNCTIONS], function, width)
 
 
 class _Phase(enum.Enum):
@@ -99,7 +99,9 @@ class SpongePadding(wiring.Component):
             self.valid.eq(self.enable & (~takes_message | self.message.valid)),
         ]
         low, high = (Const(suffix, 8) for suffix in _SUFFIXES)
-        is_high = look_up([one.suffix == _SUFFIXES[1] for one in FUNCTIONS], self.function, 1)
+        is_high = look_up(
+            [function.suffix == _SUFFIXES[1] for function in FUNCTIONS], self.function, 1
+        )
         suffix = Mux(is_high, high, low)
         words = self._part(m, bus.data, part)
         found = []

@@ -81,5 +81,7 @@ class WholeOutputWords(wiring.Component):
         with m.If(self.load):
             m.d.sync += [active.eq(1), function.eq(self.function), left.eq(self.length)]
         with m.If(self.wipe):
-            m.d.sync += [one.eq(0) for one in (active, full, bus.data, bus.last, slot, half)]
+            m.d.sync += [
+                register.eq(0) for register in (active, full, bus.data, bus.last, slot, half)
+            ]
         return m

@@ -62,7 +62,7 @@ class LaneModel:
         self.together = False
         """Its multiplications take turns with those of the other lane."""
         self.values: dict[Reference, int] = {
-            Operand(one): value for one, value in self.operands.items()
+            Operand(operand): value for operand, value in self.operands.items()
         }
         if self.command.operation.on_curve:
             for high, both in HALF_OF.items():

@@ -229,11 +229,11 @@ class OverlapModel:
         self._pairs = {}
         if numbers is not None:
             pairs = (
-                (one, other)
-                for one, other in SWAPPED_BY_BIT.items()
-                if {one, other} <= numbers.keys()
+                (location, other)
+                for location, other in SWAPPED_BY_BIT.items()
+                if {location, other} <= numbers.keys()
             )
-            self._pairs = {numbers[one]: numbers[other] for one, other in pairs}
+            self._pairs = {numbers[location]: numbers[other] for location, other in pairs}
         self.bit = 0
         self._idle = 0
         """The first cycle in which no product is under way."""
@@ -312,10 +312,10 @@ class OverlapModel:
             elif new.follows and self._makes(new.follows, numbers, step):
                 made = new.writes_of_last
         written = {step.destination} if step.copy is None else {step.destination, step.copy}
-        self._sum = one = SumUnderWay(at + 1, digits, made, self._sum, written)
+        self._sum = under_way = SumUnderWay(at + 1, digits, made, self._sum, written)
         if digits > 1 and step.runs_on:
-            one.advance(new, digits=2)
-            self.lane.cycles = one.asked[1] + 3
+            under_way.advance(new, digits=2)
+            self.lane.cycles = under_way.asked[1] + 3
             return
         self.lane.cycles = self.sum_ends + 1
 
@@ -325,7 +325,7 @@ class OverlapModel:
         assert last.ends < product.turns
         if {product.step.x, product.step.y} & last.result:
             reads = sorted(product.wants)
-            assert all(one < read for one, read in zip(last.writes, reads, strict=False)), (
+            assert all(write < read for write, read in zip(last.writes, reads, strict=False)), (
                 product.step.note,
                 last.writes,
                 reads,

@@ -183,7 +183,7 @@ def unpack_private(parameters: MlDsaSet, sk: bytes) -> PrivateKey:
     rho, key, tr = sk[:32], sk[32:64], sk[64:128]
     end = len(sk) - 32 * DROPPED_BITS * parameters.k
     s = [unpack_below(eta, part, width) for part in _split(sk[128:end], 32 * width)]
-    if any(x < -eta for one in s for x in one):
+    if any(x < -eta for polynomial in s for x in polynomial):
         raise ValueError("a coefficient of s1 or s2 is not in [-eta, eta]")
     t0 = [unpack_below(HALF, part, DROPPED_BITS) for part in _split(sk[end:], 32 * DROPPED_BITS)]
     return PrivateKey(rho, key, tr, s[: parameters.columns], s[parameters.columns :], t0)
@@ -195,8 +195,8 @@ def unpack_private(parameters: MlDsaSet, sk: bytes) -> PrivateKey:
 def matrix_row(rho: bytes, row: int, vector: Sequence[Poly]) -> Poly:
     """A row of A times a transformed vector: a sum of products, times k^2."""
     total: Poly | None = None
-    for column, one in enumerate(vector):
-        total = multiply_add(total, uniform(rho, row, column), one)
+    for column, polynomial in enumerate(vector):
+        total = multiply_add(total, uniform(rho, row, column), polynomial)
     assert total
     return total
 
@@ -223,9 +223,9 @@ def key_pair(parameters: MlDsaSet, seed: bytes) -> tuple[bytes, bytes]:
     s1 = [short(p, secret, number) for number in range(p.columns)]
     s2 = [short(p, secret, p.columns + number) for number in range(p.k)]
     t1, t0 = _public_vector(rho, s1, s2)
-    pk = rho + b"".join(pack(one, T1_BITS) for one in t1)
-    short_ = b"".join(pack_below(p.eta, one, p.s_bits) for one in s1 + s2)
-    low = b"".join(pack_below(HALF, one, DROPPED_BITS) for one in t0)
+    pk = rho + b"".join(pack(polynomial, T1_BITS) for polynomial in t1)
+    short_ = b"".join(pack_below(p.eta, polynomial, p.s_bits) for polynomial in s1 + s2)
+    low = b"".join(pack_below(HALF, polynomial, DROPPED_BITS) for polynomial in t0)
     return pk, rho + key + hashed(pk, HASH_BYTES) + short_ + low
 
 
@@ -233,7 +233,7 @@ def _public_vector(
     rho: bytes, s1: Sequence[Poly], s2: Sequence[Poly]
 ) -> tuple[list[Poly], list[Poly]]:
     """t1 and t0 of t = A s1 + s2, row by row."""
-    vector = [large_arithmetic.transform(one) for one in s1]
+    vector = [large_arithmetic.transform(polynomial) for polynomial in s1]
     high, low = [], []
     for row, e in enumerate(s2):
         t = large_arithmetic.inverse(matrix_row(rho, row, vector))
@@ -257,7 +257,7 @@ def public_of(parameters: MlDsaSet, sk: bytes) -> bytes:
     """The public key of a private one. ValueError if its parts do not belong together."""
     parts = unpack_private(parameters, sk)
     t1, t0 = _public_vector(parts.rho, parts.s1, parts.s2)
-    public = parts.rho + b"".join(pack(one, T1_BITS) for one in t1)
+    public = parts.rho + b"".join(pack(polynomial, T1_BITS) for polynomial in t1)
     if t0 != parts.t0 or hashed(public, HASH_BYTES) != parts.tr:
         raise ValueError("the parts of the private key do not belong together")
     return public
@@ -293,7 +293,10 @@ def sign(
     """
     p, private = parameters, unpack_private(parameters, sk)
     assert len(mu) == HASH_BYTES and len(rnd) == SEED_BYTES
-    s1, s2 = ([arithmetic.transform(one) for one in part] for part in (private.s1, private.s2))
+    s1, s2 = (
+        [arithmetic.transform(polynomial) for polynomial in part]
+        for part in (private.s1, private.s2)
+    )
     seed = hashed(private.key + rnd + mu, HASH_BYTES)
     done = Signing()
     for kappa in range(0, most * p.columns, p.columns):
@@ -347,7 +350,7 @@ def sign(
         if bad or sum(map(sum, hints)) > p.omega:
             done.rejections.append("hint")
             continue
-        packed = b"".join(pack_below(p.gamma1, one, p.z_bits) for one in z)
+        packed = b"".join(pack_below(p.gamma1, polynomial, p.z_bits) for polynomial in z)
         done.signature = c_bytes + packed + pack_hints(p, hints)
         return done
     raise RuntimeError(f"no signature in {most} iterations")
@@ -366,9 +369,9 @@ def verify(parameters: MlDsaSet, pk: bytes, mu: bytes, signature: bytes) -> bool
     hints = unpack_hints(p, signature[end:])
     good = hints is not None
     z = [unpack_below(p.gamma1, part, p.z_bits) for part in _split(packed, 32 * p.z_bits)]
-    good &= not any(exceeds(one, p.gamma1 - p.beta) for one in z)
+    good &= not any(exceeds(polynomial, p.gamma1 - p.beta) for polynomial in z)
     c = large_arithmetic.transform(challenge(p, c_bytes))
-    vector = [large_arithmetic.transform(one) for one in z]
+    vector = [large_arithmetic.transform(polynomial) for polynomial in z]
     high = b""
     for row, part in enumerate(_split(pk[SEED_BYTES:], 32 * T1_BITS)):
         t1 = [x << DROPPED_BITS for x in unpack(part, T1_BITS)]

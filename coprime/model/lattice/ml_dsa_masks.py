@@ -35,16 +35,20 @@ def mask_of(parameters: MlDsaSet, sk: bytes, signature: bytes) -> list[Poly]:
 
 
 def _windows(y: Iterable[Poly]) -> list[tuple[int, ...]]:
-    return [tuple(one[k : k + WINDOW]) for one in y for k in range(len(one) - WINDOW + 1)]
+    return [
+        tuple(polynomial[k : k + WINDOW])
+        for polynomial in y
+        for k in range(len(polynomial) - WINDOW + 1)
+    ]
 
 
 def is_weak(parameters: MlDsaSet, y: list[Poly]) -> bool:
     """Whether all coefficients of a polynomial are below half of what they may be, or a bit is the
     same in all of them, as numbers or as they are sampled, or a part of y is at two places."""
-    for one in y:
-        if max(map(abs, one)) < parameters.gamma1 // 2:
+    for polynomial in y:
+        if max(map(abs, polynomial)) < parameters.gamma1 // 2:
             return True
-        for numbers in (one, [parameters.gamma1 - x for x in one]):
+        for numbers in (polynomial, [parameters.gamma1 - x for x in polynomial]):
             for bit in range(parameters.z_bits):
                 if len({number >> bit & 1 for number in numbers}) == 1:
                     return True

@@ -21,7 +21,7 @@ def uniform(data: bytes) -> list[int]:
         int.from_bytes(data[k : k + 3], "little") & (1 << CANDIDATE_BITS) - 1
         for k in range(0, len(data) - 2, 3)
     ]
-    return [one for one in candidates if one < Q][:COEFFICIENTS]
+    return [candidate for candidate in candidates if candidate < Q][:COEFFICIENTS]
 
 
 def short(data: bytes, eta: int) -> list[int]:
@@ -49,7 +49,7 @@ def challenge(data: bytes, tau: int) -> list[int] | None:
     places = iter(data[SIGN_BYTES:])
     c = [0] * COEFFICIENTS
     for i in range(COEFFICIENTS - tau, COEFFICIENTS):
-        j = next((one for one in places if one <= i), None)
+        j = next((place for place in places if place <= i), None)
         if j is None:
             return None
         c[i], c[j] = c[j], 1 - 2 * (signs & 1)

@@ -20,7 +20,7 @@ def candidates(data: bytes) -> list[int]:
 
 def uniform(data: bytes) -> list[int]:
     """The candidates below q, up to 256 of them; fewer if there are not enough bytes."""
-    return [one for one in candidates(data) if one < Q][:COEFFICIENTS]
+    return [candidate for candidate in candidates(data) if candidate < Q][:COEFFICIENTS]
 
 
 def binomial(data: bytes, eta: int) -> list[int]:
@@ -28,4 +28,4 @@ def binomial(data: bytes, eta: int) -> list[int]:
     bits = int.from_bytes(data, "little")
     ones = (1 << eta) - 1
     fields = [bits >> 2 * eta * k for k in range(COEFFICIENTS)]
-    return [(one & ones).bit_count() - (one >> eta & ones).bit_count() for one in fields]
+    return [(field & ones).bit_count() - (field >> eta & ones).bit_count() for field in fields]

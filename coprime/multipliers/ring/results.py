@@ -120,7 +120,7 @@ class Results(wiring.Component):
             sums.clear.eq(phase.clears),
             sums.wipe.eq(phase.wipes),
             self.word.eq(sums.word),
-            *(total.eq(one) for total, one in zip(sums.sums, self.tiles, strict=True)),
+            *(total.eq(tile) for total, tile in zip(sums.sums, self.tiles, strict=True)),
         ]
         if self.multiplication.tiles == 2:
             m.d.comb += [self.keep.eq(coming.waits), self.clear.eq(coming.is_missing)]

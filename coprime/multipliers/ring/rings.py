@@ -97,7 +97,7 @@ class Rings(wiring.Component):
         """With two rings, places are registered, and words are read a cycle later."""
         asked = {name: getattr(self, name) for name in ("i", "j", "ring", "enters_i", "enters_j")}
         if self.count > 1:
-            asked = {name: past_value(m, name, one, 1) for name, one in asked.items()}
+            asked = {name: past_value(m, name, value, 1) for name, value in asked.items()}
         found: dict[str, list[Value]] = {"at_i": [], "at_j": []}
         for k, write in enumerate(self.writes):
             m.submodules[f"ring_{k}"] = memory = small_memory(self.width, self.depth)

@@ -277,11 +277,11 @@ class RingColumnSums(wiring.Component):
             name: history(m, name, getattr(self, name), late, reset=True)
             for name in ("next_of_old", "clear", "wipe")
         }
-        for k, one in enumerate(parts):
-            m.submodules[f"part_{k}"] = one
-            m.d.comb += one.slot.eq(slots[k])
-            m.d.comb += [getattr(one, name).eq(tap[k]) for name, tap in taps.items()]
-            for entering, total_of_tile in zip(one.sums, self.sums, strict=True):
+        for k, submodule in enumerate(parts):
+            m.submodules[f"part_{k}"] = submodule
+            m.d.comb += submodule.slot.eq(slots[k])
+            m.d.comb += [getattr(submodule, name).eq(tap[k]) for name, tap in taps.items()]
+            for entering, total_of_tile in zip(submodule.sums, self.sums, strict=True):
                 m.d.comb += entering.eq(total_of_tile[k * self.width :])
         for name in CARRIES:
             m.d.comb += getattr(parts[0].carries_in, name).eq(name in SUBTRACTS)
