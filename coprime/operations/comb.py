@@ -226,7 +226,7 @@ def randomized(machine: Machine, base: Routine, form: CurveForm) -> Routine:
     code = RoutineBuilder(
         form.randomized,
         _P,
-        takes={one: bound for one, bound in base.takes.items() if one is not _ACC},
+        takes={location: bound for location, bound in base.takes.items() if location is not _ACC},
         gives=base.gives,
         clobbers=(*base.clobbers, DRAWN_DIGITS, *blinded),
     )
@@ -261,7 +261,7 @@ def _jacobian() -> dict[str, NumberPlace]:
         "Y1": NumberPlace(y_1),
         "Z1": NumberPlace(z_1, Comb.Z_1_COPY),
     }
-    return {name: replace(one, below=_BELOW[name]) for name, one in places.items()}
+    return {name: replace(place, below=_BELOW[name]) for name, place in places.items()}
 
 
 def _of_y() -> dict[str, NumberPlace]:
@@ -270,7 +270,7 @@ def _of_y() -> dict[str, NumberPlace]:
 
 
 def _results(places: Mapping[str, NumberPlace]) -> dict[str, NumberPlace]:
-    return {name.replace("1", "3"): one for name, one in places.items()}
+    return {name.replace("1", "3"): place for name, place in places.items()}
 
 
 def _double_and_add(code: Builder, machine: Machine) -> None:
@@ -362,8 +362,8 @@ def multiply_base_twice(code: Builder, machine: Machine, form: CurveForm = WEIER
         code.call(form.randomized)
     else:
         multiply_base(code, Banked.ONE_FORM, form)
-    for to, one in zip(FIRST, SUM[::2], strict=True):
-        code.move(to, one)
+    for to, coordinate in zip(FIRST, SUM[::2], strict=True):
+        code.move(to, coordinate)
     if machine.randomizes:
         code.call(form.randomized)  # the move calls it: a step less
     else:

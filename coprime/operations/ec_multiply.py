@@ -56,8 +56,8 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     p.move(_ACC, z_1)
     code.call(WEIERSTRASS.affine)
     claim(p, x_1, y_1)
-    for one in point:
-        p.move(_ACC, one)
+    for coordinate in point:
+        p.move(_ACC, coordinate)
     code.next_modulus()
     _compare_scanned(code, machine)
     q.check_zero(_ACC, "was k scanned?")

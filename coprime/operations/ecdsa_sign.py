@@ -211,8 +211,8 @@ def _check_r(code: Builder) -> None:
     """Is r the coordinate x of k G modulo n, as that was made first?"""
     code.check_positive(_R, "modulo p")
     code.call(ENTER)
-    for to, one in zip(SUM[::2], FIRST, strict=True):
-        code.move(to, one)
+    for to, coordinate in zip(SUM[::2], FIRST, strict=True):
+        code.move(to, coordinate)
     code.call(IS_R)
     code.check_zero(_ACC, "is r of k G?")
 

@@ -74,8 +74,8 @@ def _find_factors(code: Builder) -> None:
 def _add_multiples(code: Builder) -> None:
     """X_1 : Y_1 : Z_1 = u_1 G + u_2 * the public key, which is not the point at infinity."""
     multiply_base(code, Banked.ONE_FORM)
-    for to, one in zip(_KEPT, SUM, strict=True):
-        code.move(to, one)
+    for to, coordinate in zip(_KEPT, SUM, strict=True):
+        code.move(to, coordinate)
     code.whole.zero(Operand.E)
     code.q.add(Operand.E, _U_2, Operand.Q, "u_2 + n")
     enter_point(code, Operand.POINT, UpperHalf.POINT_HIGH)

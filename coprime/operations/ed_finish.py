@@ -23,8 +23,8 @@ def on_two_banks(machine: Machine) -> list[list[Step]]:
     p, q, whole = code.p, code.q, code.whole
     p.check_modulus()
     q.check_modulus()
-    for one in (Operand.X, UpperHalf.X_HIGH, Operand.SECRET):
-        q.check_below(one, one)
+    for number in (Operand.X, UpperHalf.X_HIGH, Operand.SECRET):
+        q.check_below(number, number)
     code.call(ENTER)
     to_form(q, _ACC, Operand.SECRET, "a")
     q.move(_HASH, UpperHalf.X_HIGH)

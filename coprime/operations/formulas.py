@@ -180,7 +180,7 @@ class _Compiler:
                 for product in products
             }
             # The one whose two ways differ most comes next.
-            chosen = max(products, key=lambda one: abs(costs[one][0] - costs[one][1]))
+            chosen = max(products, key=lambda product: abs(costs[product][0] - costs[product][1]))
             chosen.turned = costs[chosen][1] < costs[chosen][0]
             if chosen.x is not chosen.y:
                 multiplicand, multiplier = chosen.factors
@@ -189,43 +189,43 @@ class _Compiler:
             products.remove(chosen)
 
     @staticmethod
-    def _cost(one: _Assignment, turned: bool) -> int:
+    def _cost(product: _Assignment, turned: bool) -> int:
         """Places more that a product takes."""
-        if one.x is one.y:
+        if product.x is product.y:
             return 0
-        factors = (one.y, one.x) if turned else (one.x, one.y)
+        factors = (product.y, product.x) if turned else (product.x, product.y)
         cost = 0
         for bank, factor in enumerate(factors):
             if factor.place is not None:
                 cost += 100 * (factor.place.side(bank) is None)
             elif bank not in factor.sides:
                 cost += 2 if factor.sides else 1
-        multiplier, result = factors[1].place, one.result.place
+        multiplier, result = factors[1].place, product.result.place
         if multiplier and result and multiplier.right and multiplier.right is result.right:
             cost += 100  # a product is not written over its multiplier
         return cost
 
     def _find_last_uses(self) -> None:
-        for k, one in enumerate(self.assignments):
-            for number in (one.x, one.y):
+        for k, assignment in enumerate(self.assignments):
+            for number in (assignment.x, assignment.y):
                 number.last_use = k
 
     def steps(self) -> list[Step]:
         """One for each assignment."""
         free = [{place.side(bank) for place in self.temporaries} for bank in (_LEFT, _RIGHT)]
         code = Builder(self.context)
-        for k, one in enumerate(self.assignments):
-            ended = [number for number in (one.x, one.y) if number.last_use == k]
+        for k, assignment in enumerate(self.assignments):
+            ended = [number for number in (assignment.x, assignment.y) if number.last_use == k]
             # A product may be written over its multiplicand, and not over its multiplier.
-            is_product = one.sign == _PRODUCT and one.x is not one.y
-            kept = [number for number in ended if is_product and number is one.factors[1]]
+            is_product = assignment.sign == _PRODUCT and assignment.x is not assignment.y
+            kept = [number for number in ended if is_product and number is assignment.factors[1]]
             for number in ended:
                 if number not in kept:
                     self._release(number, free)
-            if one.result.place is None:
-                one.result.place = self._temporary(one.result, free)
-            self._check_kept(one, k)
-            self._write(one, code)
+            if assignment.result.place is None:
+                assignment.result.place = self._temporary(assignment.result, free)
+            self._check_kept(assignment, k)
+            self._write(assignment, code)
             for number in kept:
                 self._release(number, free)
         return code.steps
@@ -264,18 +264,20 @@ class _Compiler:
             chosen.left if _LEFT in sides else None, chosen.right if _RIGHT in sides else None
         )
 
-    def _check_kept(self, one: _Assignment, k: int) -> None:
+    def _check_kept(self, assignment: _Assignment, k: int) -> None:
         """A result's own place may hold an input; what is read later must not be written over."""
-        written = self._locations(one.result)
+        written = self._locations(assignment.result)
         later = {number for each in self.assignments[k + 1 :] for number in (each.x, each.y)}
-        made = {each.result for each in self.assignments[k + 1 :]} | {one.result}
+        made = {each.result for each in self.assignments[k + 1 :]} | {assignment.result}
         for number in later - made:
             if number.place is not None and not written.isdisjoint(self._locations(number)):
-                raise ValueError(f"{one.text} is written over {number.name}, which is read later")
-        if one.sign == _PRODUCT and one.x is not one.y:
-            factor = one.factors[1].place
+                raise ValueError(
+                    f"{assignment.text} is written over {number.name}, which is read later"
+                )
+        if assignment.sign == _PRODUCT and assignment.x is not assignment.y:
+            factor = assignment.factors[1].place
             if factor is not None and factor.right in written:
-                raise ValueError(f"{one.text} is written over its multiplier")
+                raise ValueError(f"{assignment.text} is written over its multiplier")
 
     @staticmethod
     def _locations(number: _Number) -> set[Location]:
@@ -284,30 +286,34 @@ class _Compiler:
             location for location in (number.place.left, number.place.right) if location is not None
         }
 
-    def _write(self, one: _Assignment, code: Builder) -> None:
-        place = one.result.place
-        assert place is not None and one.x.place is not None and one.y.place is not None
-        x, y = one.x.place.any, one.y.place.any
-        if one.sign == _PRODUCT:
-            one.result.below = _rounded(1 + one.x.below * one.y.below / (1 << self.headroom))
-            left, right = one.factors
+    def _write(self, assignment: _Assignment, code: Builder) -> None:
+        place = assignment.result.place
+        assert (
+            place is not None and assignment.x.place is not None and assignment.y.place is not None
+        )
+        x, y = assignment.x.place.any, assignment.y.place.any
+        if assignment.sign == _PRODUCT:
+            assignment.result.below = _rounded(
+                1 + assignment.x.below * assignment.y.below / (1 << self.headroom)
+            )
+            left, right = assignment.factors
             assert left.place is not None and right.place is not None
             multiplicand = left.place.left
-            multiplier = multiplicand if one.x is one.y else right.place.right
+            multiplier = multiplicand if assignment.x is assignment.y else right.place.right
             if multiplicand is None or multiplier is None:
-                raise ValueError(f"the factors of {one.text} do not lie apart")
-            code.multiply(place.any, multiplicand, multiplier, one.text)
+                raise ValueError(f"the factors of {assignment.text} do not lie apart")
+            code.multiply(place.any, multiplicand, multiplier, assignment.text)
             x, y = multiplicand, multiplier
-        elif one.sign == _SUM:
-            one.result.below = one.x.below + one.y.below
-            code.add(place.any, x, y, one.text)
+        elif assignment.sign == _SUM:
+            assignment.result.below = assignment.x.below + assignment.y.below
+            code.add(place.any, x, y, assignment.text)
         else:
             powers = (1 << k for k in itertools.count())
-            times = next(power for power in powers if power >= one.y.below)
+            times = next(power for power in powers if power >= assignment.y.below)
             if times > MOST_TIMES_MODULUS:
-                raise ValueError(f"{one.text} would add {times} times the modulus")
-            one.result.below = one.x.below + times
-            code.subtract(place.any, x, y, one.text, times_modulus=times)
+                raise ValueError(f"{assignment.text} would add {times} times the modulus")
+            assignment.result.below = assignment.x.below + times
+            code.subtract(place.any, x, y, assignment.text, times_modulus=times)
         copy = place.right if place.left is not None else None
         swaps = any(each in SWAPPED_BY_BIT for each in (x, y, place.any, copy))
         code.amend(copy=copy, by_bit=self.by_bit and swaps)

@@ -173,7 +173,7 @@ class Encoded:
     def among(self, operands: Collection[Operand]) -> dict[Operand, int]:
         """Those of these that it has."""
         every = {**self.operands, Operand.X: self.x}
-        return {one: value for one, value in every.items() if one in operands}
+        return {operand: value for operand, value in every.items() if operand in operands}
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Encoding(ABC):
 
     def check_names(self, numbers: Numbers) -> None:
         """Raise ValueError unless these are all inputs."""
-        names = [one.name for one in self.operation.inputs]
+        names = [given.name for given in self.operation.inputs]
         if numbers.keys() != {*names}:
             raise ValueError(
                 f"{self.operation.name} takes {', '.join(names)}, not {', '.join(numbers)}"
@@ -448,7 +448,7 @@ class Operation:
         if len(values) != len(self.outputs):
             names = ", ".join(output.name for output in self.outputs)
             raise ValueError(f"{self.name} gives {names}, and its record makes {len(values)}")
-        return {one.name: value for one, value in zip(self.outputs, values, strict=True)}
+        return {output.name: value for output, value in zip(self.outputs, values, strict=True)}
 
     def expected(self, numbers: Mapping[str, int], half_bits: int) -> int:
         """Python's result of the inputs, as it is read."""
@@ -543,7 +543,7 @@ class Operation:
 def among(command: Any, commands: Iterable[int]) -> Any:
     """Whether a command, a signal or an integer, is one of these: 1 bit, or 0 or 1."""
     found: Any = 0
-    for place, one in enumerate(sorted(commands)):
-        is_one = command == one
+    for place, candidate in enumerate(sorted(commands)):
+        is_one = command == candidate
         found = found | is_one if place else is_one
     return int(found) if isinstance(found, bool) else found

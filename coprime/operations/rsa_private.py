@@ -37,8 +37,8 @@ def rsa_private(machine: Machine) -> list[list[Step]]:
     code.check_below(Operand.X)
     for context in contexts:
         check_normalized(context, machine.multiplication)
-    for one in (code.p, code.q):
-        machine.exponentiation.check(one)
+    for prime in (code.p, code.q):
+        machine.exponentiation.check(prime)
     if machine.lanes == 1:
         share(code.q, machine, Core.PART)
         share(code.p, machine, Core.BASE)

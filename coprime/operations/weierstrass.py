@@ -540,13 +540,13 @@ def _ladder(code: Builder, machine: Machine) -> None:
 def _below(places: dict[str, NumberPlace], **below: int) -> dict[str, NumberPlace]:
     """The places, of numbers that are below these multiples of c * P; else a product's."""
     product = Fraction(5, 4)
-    return {name: replace(one, below=below.get(name, product)) for name, one in places.items()}
+    return {name: replace(place, below=below.get(name, product)) for name, place in places.items()}
 
 
 def add_point(code: Builder, point: Sequence[Scratch], **fields: Any) -> None:
     """Add a point in homogeneous coordinates to the sum; also the sum itself."""
-    for to, one in zip(ADDED, point, strict=True):
-        code.move(to, one, **fields)
+    for to, coordinate in zip(ADDED, point, strict=True):
+        code.move(to, coordinate, **fields)
     code.call(ADD_COMPLETE)
 
 

@@ -265,7 +265,7 @@ class Program:
             Two steps have one label where it is visible, or no step has a target's label; commands
             have different moduli; or routines call each other in a circle, or have loops in loops.
         """
-        own_lists = [_Listing(one, tuple(steps)) for one, steps in operations.items()]
+        own_lists = [_Listing(commands, tuple(steps)) for commands, steps in operations.items()]
         own_lists = _merged(own_lists) if merges else own_lists
         shared = reached((listing.steps for listing in own_lists), routines)
         listings = [
@@ -289,8 +289,8 @@ class Program:
         ]
         entries = {
             command: start
-            for one, start in zip(own_lists, starts, strict=False)
-            for command in one.commands
+            for listing, start in zip(own_lists, starts, strict=False)
+            for command in listing.commands
         }
         steps = tuple(step for listing in listings for step in listing)
         windows = any(step.y is Mode.WINDOW for step in steps)
@@ -343,15 +343,17 @@ def _merged(listings: Sequence[_Listing], place: int = 0) -> list[_Listing]:
     return found
 
 
-def _branching(one: _Listing, other: _Listing, place: int) -> _Listing:
+def _branching(listing: _Listing, other: _Listing, place: int) -> _Listing:
     """The steps up to a place, from where one list or the other follows."""
-    branch, other_first = one.steps[place], other.steps[place + 1]
+    branch, other_first = listing.steps[place], other.steps[place + 1]
     label = other_first.label or f"{other_first.note} ({place})"
-    branch = replace(branch, next=Next.IF_COMMAND, commands=frozenset(one.commands), target=label)
+    branch = replace(
+        branch, next=Next.IF_COMMAND, commands=frozenset(listing.commands), target=label
+    )
     other_steps = (replace(other_first, label=label), *other.steps[place + 2 :])
     return _Listing(
-        (*one.commands, *other.commands),
-        (*one.steps[:place], branch, *one.steps[place + 1 :], *other_steps),
+        (*listing.commands, *other.commands),
+        (*listing.steps[:place], branch, *listing.steps[place + 1 :], *other_steps),
     )
 
 

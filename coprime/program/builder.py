@@ -169,8 +169,8 @@ class Builder:
 
     def zero(self, destination: Reference, of: Reference | None = None) -> None:
         """destination = 0: the difference of what it is, or of another number, and itself."""
-        one = destination if of is None else of
-        self.subtract(destination, one, one, f"{destination.name} = 0")
+        number = destination if of is None else of
+        self.subtract(destination, number, number, f"{destination.name} = 0")
 
     def draw(self, destination: Reference, x: Reference, note: str = "digits are drawn") -> None:
         """destination = random digits; x lies in the other bank."""

@@ -56,9 +56,9 @@ def reached(operations: Iterable[Sequence[Step]], routines: Sequence[Routine]) -
     open_ends: list[Sequence[Step]] = list(operations)
     while open_ends:
         targets = {step.target for step in open_ends.pop()}
-        for place, one in enumerate(routines):
-            ones = [one, *routines[place + 1 : place + 2]] if one.goes_on else [one]
-            if one.labels & targets or one.name in found:
+        for place, routine in enumerate(routines):
+            ones = [routine, *routines[place + 1 : place + 2]] if routine.goes_on else [routine]
+            if routine.labels & targets or routine.name in found:
                 fresh = [each for each in ones if each.name not in found]
                 found |= {each.name for each in fresh}
                 open_ends += [each.steps for each in fresh]

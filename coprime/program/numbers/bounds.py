@@ -85,7 +85,7 @@ class _Check:
         # In the order of their addresses, so that what follows a loop waits for its last bounds.
         changed, rounds = {first}, dict.fromkeys(self.path.successors, 0)
         while changed:
-            state = min(changed, key=lambda one: (len(one.returns) == 0, one.address))
+            state = min(changed, key=lambda state: (len(state.returns) == 0, state.address))
             changed.remove(state)
             numbers = before[state]
             if not state.address:
@@ -339,24 +339,24 @@ def _restored(difference: Bound | None) -> Bound | None:
     return Bound(max(difference.plain, Fraction(1)), difference.scaled)
 
 
-def _either(one: _Number, other: _Number) -> _Number:
-    if one is other:
-        return one
-    if one.context is not other.context or one.bound is None or other.bound is None:
+def _either(number: _Number, other: _Number) -> _Number:
+    if number is other:
+        return number
+    if number.context is not other.context or number.bound is None or other.bound is None:
         return _Number(other.context, None)
-    bound = one.bound.either(other.bound)
-    return one if bound is one.bound else _Number(other.context, bound)
+    bound = number.bound.either(other.bound)
+    return number if bound is number.bound else _Number(other.context, bound)
 
 
 def _join(some: _Numbers, others: _Numbers) -> dict[Location, _Number]:
     """What is known of numbers that a step has from either of two ways."""
     found = dict(some)
     for name, other in others.items():
-        one = some.get(name)
-        if one is not other:
-            found[name] = _either(one or _of_host(name), other)
+        number = some.get(name)
+        if number is not other:
+            found[name] = _either(number or _of_host(name), other)
     if len(found) != len(others):
-        for name, one in some.items():
+        for name, number in some.items():
             if name not in others:
-                found[name] = _either(one, _of_host(name))
+                found[name] = _either(number, _of_host(name))
     return found

@@ -40,8 +40,8 @@ def check_routines(program: Program, multiplication: Multiplication) -> None:
         for state in path.successors:
             if state.address:
                 found = accesses.accesses(path.step(state), state)
-                reads[state] = _names(one for one, _ in found.reads)
-                writes[state] = _names(one for one, _ in found.writes)
+                reads[state] = _names(location for location, _ in found.reads)
+                writes[state] = _names(location for location, _ in found.writes)
         for state in path.successors:
             routine = program.routines.get(state.address)
             if routine is not None:

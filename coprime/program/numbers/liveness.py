@@ -228,8 +228,8 @@ class Conflicts:
 
     def separate(self, ones: Iterable[Piece], others: Collection[Piece]) -> None:
         """Keep each of some apart from each of others."""
-        for one in ones:
-            self.apart |= {frozenset({one, other}) for other in others if other[0] != one[0]}
+        for piece in ones:
+            self.apart |= {frozenset({piece, other}) for other in others if other[0] != piece[0]}
 
 
 def conflicts(
@@ -334,5 +334,5 @@ def _add_waits(found: Conflicts, machine: StepAccesses, path: Path) -> None:
         if state.address in in_loops and path.step(state).kind in BESIDE_PRODUCTS:
             written = machine.accesses(path.step(state), state).writes
             pairs = (frozenset({piece, other}) for piece in written for other in read)
-            found.waits |= {pair for pair in pairs if len({one for one, _ in pair}) == 2}
+            found.waits |= {pair for pair in pairs if len({location for location, _ in pair}) == 2}
     found.waits -= found.apart

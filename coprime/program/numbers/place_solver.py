@@ -14,7 +14,7 @@ from .liveness import Conflicts, Piece
 _LEFT = 0
 _TRIES = 2000
 """Conflicts that the solver may find until it gives up to keep a pair apart."""
-_OF_Q = {one: other for one, other in OF_Q.items() if not isinstance(one, Mode)}
+_OF_Q = {location: other for location, other in OF_Q.items() if not isinstance(location, Mode)}
 
 
 class PlaceSolver:
@@ -39,34 +39,36 @@ class PlaceSolver:
         self._solver = Glucose4()
         self._fresh = itertools.count(1)
         self._variables = {
-            (one, place): next(self._fresh) for one, places in domains.items() for place in places
+            (location, place): next(self._fresh)
+            for location, places in domains.items()
+            for place in places
         }
         self._parts: dict[Location, list[int]] = {}
-        for one, part in sorted(conflicts.used, key=lambda piece: (piece[0].name, piece[1])):
-            self._parts.setdefault(one, []).append(part)
-        for one, places in domains.items():
-            self._exactly_one([self._variables[one, place] for place in places])
-        for one, other in itertools.combinations(domains, 2):
-            self._keep_apart(one, other)
-        for one, other in SWAPPED_BY_BIT.items():
-            self._keep_at(one, other, lambda place: BlockPlace(place.bank, place.block ^ 2))
-        for one, other in _OF_Q.items():
-            self._keep_at(one, other, lambda place: BlockPlace(place.bank, place.block + 1))
+        for location, part in sorted(conflicts.used, key=lambda piece: (piece[0].name, piece[1])):
+            self._parts.setdefault(location, []).append(part)
+        for location, places in domains.items():
+            self._exactly_one([self._variables[location, place] for place in places])
+        for location, other in itertools.combinations(domains, 2):
+            self._keep_apart(location, other)
+        for location, other in SWAPPED_BY_BIT.items():
+            self._keep_at(location, other, lambda place: BlockPlace(place.bank, place.block ^ 2))
+        for location, other in _OF_Q.items():
+            self._keep_at(location, other, lambda place: BlockPlace(place.bank, place.block + 1))
 
     def keep_locked(self, locked: Collection[Location]) -> None:
         """Nothing else has a block of these in the left bank."""
-        for one, other in itertools.combinations(self.domains, 2):
-            if one in locked or other in locked:
-                for place, beside, _ in self._meetings(one, other):
+        for location, other in itertools.combinations(self.domains, 2):
+            if location in locked or other in locked:
+                for place, beside, _ in self._meetings(location, other):
                     if place.bank == _LEFT:
-                        self._exclude(one, place, other, beside)
+                        self._exclude(location, place, other, beside)
 
     def keep_together(self, pairs: Collection[tuple[Location, Location]]) -> None:
         """Both of a pair have the same block, of different banks."""
-        for one, other in pairs:
-            for place in self.domains.get(one, ()):
+        for location, other in pairs:
+            for place in self.domains.get(location, ()):
                 beside = [each for each in self.domains[other] if each.block == place.block]
-                self._imply(one, place, other, beside)
+                self._imply(location, place, other, beside)
 
     def leave(
         self,
@@ -78,9 +80,9 @@ class PlaceSolver:
         left = [{place: next(self._fresh) for place in among} for _ in range(count)]
         for variables in left:
             self._solver.add_clause(list(variables.values()))
-        for one, other in itertools.combinations(left, 2):
+        for choices, other in itertools.combinations(left, 2):
             for place in among:
-                self._solver.add_clause([-one[place], -other[place]])
+                self._solver.add_clause([-choices[place], -other[place]])
         for (location, start), variable in self._variables.items():
             for place in numbered(location, start):
                 for variables in left:
@@ -102,7 +104,9 @@ class PlaceSolver:
             if self._solver.solve_limited(assumptions=[*apart, kept]):
                 model, apart = self._solver.get_model(), [*apart, kept]
         true = set(model)
-        of = {one: place for (one, place), known in self._variables.items() if known in true}
+        of = {
+            location: place for (location, place), known in self._variables.items() if known in true
+        }
         return Allocation(of, self.conflicts)
 
     def _sorted_waits(self) -> list[frozenset[Piece]]:
@@ -112,58 +116,60 @@ class PlaceSolver:
     def _kept_apart(self, pair: frozenset[Piece]) -> int:
         """A variable that says that two pieces have no common place."""
         found = next(self._fresh)
-        (one, _), (other, _) = sorted(pair, key=by_name)
-        if one in self.domains and other in self.domains:
-            for place, beside, pieces in self._meetings(one, other):
+        (location, _), (other, _) = sorted(pair, key=by_name)
+        if location in self.domains and other in self.domains:
+            for place, beside, pieces in self._meetings(location, other):
                 if pieces == pair:
-                    first, others = self._variables[one, place], self._variables[other, beside]
+                    first, others = self._variables[location, place], self._variables[other, beside]
                     self._solver.add_clause([-found, -first, -others])
         return found
 
     def _exactly_one(self, variables: Sequence[int]) -> None:
         self._solver.add_clause(list(variables))
-        for one, other in itertools.combinations(variables, 2):
-            self._solver.add_clause([-one, -other])
+        for variable, other in itertools.combinations(variables, 2):
+            self._solver.add_clause([-variable, -other])
 
     def _meetings(
-        self, one: Location, other: Location
+        self, location: Location, other: Location
     ) -> list[tuple[BlockPlace, BlockPlace, frozenset[tuple[Location, int]]]]:
         """Places of two numbers in which pieces of theirs have one block, and these pieces."""
         found = []
         for part, other_part in itertools.product(
-            self._parts.get(one, ()), self._parts.get(other, ())
+            self._parts.get(location, ()), self._parts.get(other, ())
         ):
             there: dict[BlockPlace, list[BlockPlace]] = {}
             for place in self.domains[other]:
                 there.setdefault(place.of_part(other_part), []).append(place)
-            pieces = frozenset({(one, part), (other, other_part)})
-            for place in self.domains[one]:
+            pieces = frozenset({(location, part), (other, other_part)})
+            for place in self.domains[location]:
                 found += [(place, beside, pieces) for beside in there.get(place.of_part(part), ())]
         return found
 
-    def _keep_apart(self, one: Location, other: Location) -> None:
+    def _keep_apart(self, location: Location, other: Location) -> None:
         """Pieces that are needed at once; those that may share a place only if both begin there."""
-        for place, beside, pieces in self._meetings(one, other):
+        for place, beside, pieces in self._meetings(location, other):
             apart = pieces in self.conflicts.apart
             if apart or (pieces in self.conflicts.together and place != beside):
-                self._exclude(one, place, other, beside)
+                self._exclude(location, place, other, beside)
 
     def _keep_at(
-        self, one: Location, other: Location, where: Callable[[BlockPlace], BlockPlace]
+        self, location: Location, other: Location, where: Callable[[BlockPlace], BlockPlace]
     ) -> None:
-        if one in self.domains and other in self.domains:
-            for place in self.domains[one]:
+        if location in self.domains and other in self.domains:
+            for place in self.domains[location]:
                 beside = [where(place)] if where(place) in self.domains[other] else []
-                self._imply(one, place, other, beside)
+                self._imply(location, place, other, beside)
 
     def _exclude(
-        self, one: Location, place: BlockPlace, other: Location, beside: BlockPlace
+        self, location: Location, place: BlockPlace, other: Location, beside: BlockPlace
     ) -> None:
-        self._solver.add_clause([-self._variables[one, place], -self._variables[other, beside]])
+        self._solver.add_clause(
+            [-self._variables[location, place], -self._variables[other, beside]]
+        )
 
     def _imply(
-        self, one: Location, place: BlockPlace, other: Location, beside: Sequence[BlockPlace]
+        self, location: Location, place: BlockPlace, other: Location, beside: Sequence[BlockPlace]
     ) -> None:
         """Where the one is there, the other one is in one of those places."""
         variables = [self._variables[other, each] for each in beside]
-        self._solver.add_clause([-self._variables[one, place], *variables])
+        self._solver.add_clause([-self._variables[location, place], *variables])

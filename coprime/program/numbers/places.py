@@ -98,19 +98,19 @@ class _Search:
                     return False
         return (
             all(
-                self.of[one].block == self.of[other].block
-                for one, other in self.same_block
-                if location in (one, other) and one in self.of and other in self.of
+                self.of[number].block == self.of[other].block
+                for number, other in self.same_block
+                if location in (number, other) and number in self.of and other in self.of
             )
             and all(
-                self.of[one] == replace(self.of[other], block=self.of[other].block ^ 2)
-                for one, other in SWAPPED_BY_BIT.items()
-                if location is one and other in self.of
+                self.of[number] == replace(self.of[other], block=self.of[other].block ^ 2)
+                for number, other in SWAPPED_BY_BIT.items()
+                if location is number and other in self.of
             )
             and all(
-                self.of[other] == replace(self.of[one], block=self.of[one].block + 1)
-                for one, other in OF_Q.items()
-                if location in (one, other) and one in self.of and other in self.of
+                self.of[other] == replace(self.of[number], block=self.of[number].block + 1)
+                for number, other in OF_Q.items()
+                if location in (number, other) and number in self.of and other in self.of
             )
         )
 
@@ -144,9 +144,11 @@ class _Search:
         self.tries += 1
         if self.tries > _TRIES:
             return False
-        possible = {one: self._possible(one, places) for one, places in waiting.items()}
-        location = min(waiting, key=lambda one: (one not in self.paired, len(possible[one])))
-        others = {one: places for one, places in possible.items() if one is not location}
+        possible = {number: self._possible(number, places) for number, places in waiting.items()}
+        location = min(
+            waiting, key=lambda number: (number not in self.paired, len(possible[number]))
+        )
+        others = {number: places for number, places in possible.items() if number is not location}
         if not all(others.values()):
             return False
         choices = possible[location]
@@ -168,7 +170,7 @@ def banks_of(
 
     Raises ValueError if a number would have to be in both.
     """
-    needs: dict[Reference, set[int]] = {one: {bank} for one, bank in _ALWAYS.items()}
+    needs: dict[Reference, set[int]] = {location: {bank} for location, bank in _ALWAYS.items()}
     programs = list(programs)
     either = any(program.sums for program in programs)  # such a linear unit reads y in either bank
     steps = [step for program in programs for step in program.steps]
@@ -185,15 +187,17 @@ def banks_of(
             needed += [(step.destination, _LEFT), (step.copy, _RIGHT)]
         if step.descale or step.kind is StepKind.PREPARE:
             needed.append((step.destination, _LEFT))
-        for one, bank in needed:
-            whole = one if isinstance(one, Mode) else HALF_OF.get(one, one)
-            for name in {whole, OF_Q.get(one, one)}:
+        for reference, bank in needed:
+            whole = reference if isinstance(reference, Mode) else HALF_OF.get(reference, reference)
+            for name in {whole, OF_Q.get(reference, reference)}:
                 needs.setdefault(name, set()).add(bank)
     found: dict[Location, Collection[int]] = {}
     for location in {location for location, _ in conflicts.used}:
         is_entry = isinstance(location, Scratch) and location.entry is not None
         found[location] = {_RIGHT} if is_entry else needs.get(location) or {_LEFT, _RIGHT}
-    both = [one.name for one, banks in found.items() if {_LEFT, _RIGHT} == needs.get(one)]
+    both = [
+        location.name for location, banks in found.items() if {_LEFT, _RIGHT} == needs.get(location)
+    ]
     if both:
         raise ValueError(f"{both[0]} is a multiplicand and a multiplier, which lie apart")
     return {location: found[location] for location in sorted(found, key=_order)}
@@ -258,10 +262,10 @@ def allocate(
     possible = {location: tuple(choices(location)) for location in waiting}
     if not conflicts.waits and 2 * len(pairs) <= blocks:
         of = dict(fixed)
-        for number, one in enumerate(pairs):
-            of[one] = BlockPlace(_LEFT, 2 * number)
-            if one in OF_Q:
-                of[OF_Q[one]] = BlockPlace(_LEFT, 2 * number + 1)
+        for number, location in enumerate(pairs):
+            of[location] = BlockPlace(_LEFT, 2 * number)
+            if location in OF_Q:
+                of[OF_Q[location]] = BlockPlace(_LEFT, 2 * number + 1)
         search = _Search(conflicts, same_block, operands, of)
         if search.place(possible):
             places = Allocation(dict(search.of), conflicts)
@@ -269,7 +273,7 @@ def allocate(
                 places.check()
                 return places
     domains: dict[Location, tuple[BlockPlace, ...]] = {
-        one: (place,) for one, place in fixed.items()
+        location: (place,) for location, place in fixed.items()
     }
     domains |= {location: tuple(choices(location)) for location in banks if location not in fixed}
     solver = PlaceSolver(conflicts, domains, blocks)
