@@ -7,7 +7,7 @@ from amaranth.lib.wiring import Out
 
 from coprime.bus.axi4 import AXI4
 from coprime.bus.axi4_lite import flat_ports
-from coprime.bus.axi_accelerator import AxiAccelerator
+from coprime.bus.axi_accelerator import AxiAccelerator, bus_signature
 from coprime.bus.axi_cluster import ChainEnds
 from coprime.bus.kinds import Bus
 from coprime.cluster.node import Node
@@ -19,7 +19,7 @@ class Ring(wiring.Component):
     def __init__(self, engines):
         self.nodes = [Node(engine, len(engines)) for engine in engines]
         self.ends = ChainEnds(engines[0].capabilities, len(engines), Bus.AXI4)
-        super().__init__({**flat_ports(Bus.AXI4.signature), "irq": Out(1)})
+        super().__init__({**flat_ports(bus_signature(Bus.AXI4)), "irq": Out(1)})
 
     def elaborate(self, platform):
         m = Module()
