@@ -270,10 +270,7 @@ later than both have ended, as a register shows faults |
             order.invalid.eq(self._invalid()),
             idles.eq(~Cat(sponge.busy, *(side.busy for side in sides)).any()),
         ]
-        for bit, names in _SEEDS.items():
-            slots = [self.interface.slot[name] for name in names if name in self.interface.slot]
-            loaded = Cat(self.complete[slot.number] for slot in slots)
-            m.d.comb += sponge.present[bit].eq(loaded.any())
+        self._tell_seeds(m)
         wrong = [self.memory.wrong, wiping, *(side.fault for side in sides)]
         if small:
             wrong += self._control_ml_kem(m, small, begins, idles)
@@ -284,13 +281,7 @@ later than both have ended, as a register shows faults |
         lacks = order.lacks
         if small and large:
             lacks = lacks | (_is(order.next, lambda member: member.is_ml_kem) != self._of_ml_kem)
-        with m.Switch(outcome):
-            with m.Case(_Outcome.CALLED):
-                m.d.comb += self.error.eq(order.error)
-            with m.Case(_Outcome.LACKING):
-                m.d.comb += self.error.eq(Error.OPERAND_MISSING)
-            with m.Case(_Outcome.FAULTY):
-                m.d.comb += self.error.eq(Error.FAULT)
+        self._tell_error(m, outcome)
         m.d.sync += ended.eq(idles & ~begins)
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
@@ -347,6 +338,23 @@ later than both have ended, as a register shows faults |
                     m.d.comb += self.done.eq(1)
                     m.next = "IDLE"
         m.d.comb += self.given.eq(Mux(clears, 0, Mux(refuses, self.complete, order.given)))
+
+    def _tell_seeds(self, m: Module) -> None:
+        """Seeds that are loaded are not drawn."""
+        for bit, names in _SEEDS.items():
+            slots = [self.interface.slot[name] for name in names if name in self.interface.slot]
+            loaded = Cat(self.complete[slot.number] for slot in slots)
+            m.d.comb += self.sponge.present[bit].eq(loaded.any())
+
+    def _tell_error(self, m: Module, outcome: Signal) -> None:
+        """What the last call has come to; 0 of one that has wiped."""
+        with m.Switch(outcome):
+            with m.Case(_Outcome.CALLED):
+                m.d.comb += self.error.eq(self.order.error)
+            with m.Case(_Outcome.LACKING):
+                m.d.comb += self.error.eq(Error.OPERAND_MISSING)
+            with m.Case(_Outcome.FAULTY):
+                m.d.comb += self.error.eq(Error.FAULT)
 
     def _control_ml_kem(
         self, m: Module, side: ArithmeticSide, begins: Value, idles: Value
