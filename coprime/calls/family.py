@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from coprime.cells.target import Target
-from coprime.engine.family import Settings, command_line, module_name, parse_known, texts
-from coprime.parameters import AnyParameter, ChoiceParameter, Parameter
+from coprime.engine.family import (
+    Settings,
+    command_line,
+    module_name,
+    parse_known,
+    texts,
+    values_of,
+)
+from coprime.parameters import AnyParameter, Parameter
 from coprime.random.kinds import RandomSource
 
 from .interface import CallDesign, EngineInterface
@@ -57,19 +64,7 @@ class CallFamily:
         """Give every parameter a value: that in `settings`, else its default. Raises as `check`."""
         self.check(settings)
         given = texts(settings)
-        values = {
-            parameter.name: parameter.parse(given[parameter.name])
-            if parameter.name in given
-            else parameter.default
-            for parameter in self.parameters
-        }
-        for parameter in self.parameters:
-            if (
-                isinstance(parameter, ChoiceParameter)
-                and parameter.sparse
-                and values[parameter.name] == parameter.default
-            ):
-                del values[parameter.name]
+        values = values_of(self.parameters, given)
         cores = CORES.parse(given.get(CORES.name, str(CORES.default)))
         if cores != CORES.default:
             values[CORES.name] = cores

@@ -55,6 +55,21 @@ def parse_known(
         known[name].parse(value)
 
 
+def values_of(parameters: Iterable[AnyParameter], given: Mapping[str, str]) -> dict[str, int | str]:
+    """The value of each parameter: what is given, else its default, which a sparse one lacks.
+
+    ValueError for a text that is no value of its parameter.
+    """
+    values: dict[str, int | str] = {}
+    for parameter in parameters:
+        text = given.get(parameter.name)
+        value = parameter.default if text is None else parameter.parse(text)
+        is_sparse = isinstance(parameter, ChoiceParameter) and parameter.sparse
+        if not is_sparse or value != parameter.default:
+            values[parameter.name] = value
+    return values
+
+
 # --- Parameters of several families ---------------------------------------------------------------
 
 
@@ -171,24 +186,12 @@ class Family:
         """
         settings = texts(settings)
         self.check(settings)
-        values = {
-            parameter.name: parameter.parse(settings[parameter.name])
-            if parameter.name in settings
-            else parameter.default
-            for parameter in self.parameters
-        }
+        values = values_of(self.parameters, settings)
         operations: dict[str, int | str] = {
             operation.name: 1
             for operation in self.operations
             if operation.name in settings and operation.parse(settings[operation.name])
         }
-        for parameter in self.parameters:
-            if (
-                isinstance(parameter, ChoiceParameter)
-                and parameter.sparse
-                and values[parameter.name] == parameter.default
-            ):
-                del values[parameter.name]
 
         def of_size(bits: int | str | None) -> Choice:
             sized = values if bits is None else {**values, MAX_BITS: bits}
