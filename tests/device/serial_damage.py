@@ -12,6 +12,10 @@ KINDS = (
 )
 
 
+BREAK_BITS = 17
+"""A stop bit of 0, and 16 bits of 0 after it: a break to the bridge's receiver."""
+
+
 class Direction(enum.Enum):
     REQUEST = 0
     ANSWER = 1
@@ -48,6 +52,13 @@ def damage(rng, kind, place, frames):
     return [*before, *BREAK, here, *after]
 
 
+def holds_break(frames):
+    """Whether the wire is 0 for so long that it may be a break: two disturbed stop bits suffice,
+    before and after a byte of zeros."""
+    levels = "".join(f"{frame:010b}"[::-1] for frame in frames)
+    return "0" * BREAK_BITS in levels
+
+
 class DamagedPort(SimulatedPort):
     """A simulated board's port that damages one request, or its answer, when it is told to.
 
@@ -60,9 +71,11 @@ class DamagedPort(SimulatedPort):
         self.rng = rng
         self.left = None
         self.damaged = 0  # frames
+        self.broke = False  # the last one has become a break
 
     def arm(self, after, direction, kind, place):
         self.left, self.direction, self.kind, self.place = after, direction, kind, place
+        self.broke = False
 
     def disarm(self):
         self.left = None
@@ -101,7 +114,9 @@ class DamagedPort(SimulatedPort):
             self.board.run(self._cycles(place))
             self.board.power_up()
             return frames[place:]
-        return damage(self.rng, self.kind, place, frames)
+        damaged = damage(self.rng, self.kind, place, frames)
+        self.broke = self.direction is Direction.REQUEST and holds_break(damaged)
+        return damaged
 
     def _cycles(self, count):
         return max(1, 10 * count * self.board.clock // self.board.baud)

@@ -220,6 +220,8 @@ class Campaign:
             outcome = "recovered"
         except LinkError:
             outcome = "error"
+            if self.port.broke:
+                kind = "break"
         self.port.disarm()
         assert self.port.damaged == damaged + 1, "no frame was damaged"
         assert self.command(), "the next command was wrong"
