@@ -49,9 +49,10 @@ $(BASE): requirements-base.lock pyproject.toml
 	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(READY): $(BASE) requirements.lock
+$(READY): $(BASE) requirements.lock packages/coprime-evidence/pyproject.toml
 	@echo "Adding what tests, pages and optional parts need (once, about half a minute) ..."
 	@$(INSTALL) requirements.lock
+	@PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable packages/coprime-evidence
 	@touch $@
 
 demo: $(BASE)
@@ -142,7 +143,7 @@ PIN := $(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extra
   --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header
 
 lock: $(READY)
-	@$(PIN) --upgrade --extra assess --extra dev --extra docs --extra litex --extra report --extra route --extra soc --extra sweep --output-file requirements.lock pyproject.toml
+	@$(PIN) --upgrade --extra dev --extra docs --extra litex --extra route --extra soc --output-file requirements.lock pyproject.toml packages/coprime-evidence/requirements.in
 	@$(PIN) --build-deps-for editable --constraint requirements.lock --output-file requirements-base.lock pyproject.toml
 	@echo "ziglang>=0.14" | $(PIN) --upgrade --output-file requirements-compiler.lock -
 	@printf "meson>=1.1\nninja>=1.11\n" | $(PIN) --upgrade --output-file requirements-meson.lock -

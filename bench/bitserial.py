@@ -3,10 +3,11 @@
 import random
 import sys
 
+from coprime_evidence.papers import bitserial as paper
+
 from coprime.catalog import Choice, family_named
 from coprime.device.accelerator import Accelerator
 from coprime.device.simulated import open_simulation
-from coprime.papers import bitserial as paper
 from coprime.rsa import keys
 
 from .page import table, thousands

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from coprime_evidence.papers.published import Table, tables
+from coprime_evidence.report.side_by_side import DERIVED, Comparison, Counterpart, compare, reasons
+
 from coprime.explore.shipped import measured_points
-from coprime.explore.side_by_side import DERIVED, Comparison, Counterpart, compare, reasons
-from coprime.papers.published import Table, tables
 
 from .page import table, thousands
 

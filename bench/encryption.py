@@ -4,9 +4,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coprime_evidence.papers.compression import CM, CM_PSEUDO, MM, printed
+
 from coprime.catalog import Choice, choose
 from coprime.model.moduli import vassoler_pair
-from coprime.papers.compression import CM, CM_PSEUDO, MM, printed
 from coprime.rsa.fixed_keys import key_of
 from coprime.soc.encryption import (
     EncryptionRun,

@@ -3,11 +3,12 @@
 import platform
 import time
 
+from coprime_evidence.papers import fdfm as paper
+
 from coprime.catalog import family_named
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import open_simulation
 from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
-from coprime.papers import fdfm as paper
 from coprime.rsa import keys
 
 from .page import table, thousands

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import product
 
+from coprime_evidence.papers import karatsuba as paper
+
 from coprime.catalog import Choice, family_named
 from coprime.cells.facts import WIDTHS
 from coprime.cells.target import Target
 from coprime.device.accelerator import Accelerator, Result
 from coprime.device.simulated import open_simulation
 from coprime.explore.measure import Area, measure_area
-from coprime.papers import karatsuba as paper
 from coprime.rsa import keys
 from coprime.runs.single_multiplication import predict_multiplication, simulate_multiplication
 

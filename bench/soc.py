@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from coprime_evidence.papers.karatsuba import SOFTWARE, SYSTEM_MEGAHERTZ, SYSTEM_WORDS, SYSTEMS
+
 from coprime.bus.kinds import Bus
 from coprime.catalog import choose
 from coprime.engine.contract import Command
 from coprime.explore.system import measure_exponentiation
-from coprime.papers.karatsuba import SOFTWARE, SYSTEM_MEGAHERTZ, SYSTEM_WORDS, SYSTEMS
 from coprime.rsa import keys
 from coprime.runs.numbers import random_numbers
 from coprime.soc.decryption import MESSAGE, SystemRun, encrypt, run_system

@@ -169,7 +169,8 @@ def write_display(translator: HTML5Translator, node: nodes.math_block) -> None:
 def add_report(app: Sphinx, error: Exception | None) -> None:
     """Put the report of the measurements that ship with Coprime beside the pages."""
     if error is None and app.builder.name == "html":
-        from coprime.explore.report import write_report
+        from coprime_evidence.report.report import write_report
+
         from coprime.explore.shipped import measured_points
 
         def progress(what: str, share: float) -> None:

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from coprime.explore import worker
 from coprime.flow.cache import cache_folder
+from coprime.flow.sources import sources
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import find_compiler
 from tests.benches import Bench, open_bench
@@ -79,7 +79,7 @@ def no_measurements(tmp_path, monkeypatch):
         (fresh / kind).symlink_to(built / kind)
     monkeypatch.setenv("COPRIME_CACHE", str(fresh))
     # Workers start anew in each test; the sources may have been edited since the last one.
-    worker.sources.cache_clear()
+    sources.cache_clear()
 
 
 def pytest_terminal_summary(terminalreporter):

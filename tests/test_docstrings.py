@@ -6,15 +6,18 @@ import inspect
 from pathlib import Path
 
 import coprime
+import coprime_evidence
 
 ROOT = Path(coprime.__file__).parent
+ROOTS = (ROOT, Path(coprime_evidence.__file__).parent)
 
 
 def bases():
     """Base classes of our own errors, by name."""
     return {
         node.name: [base.id for base in node.bases if isinstance(base, ast.Name)]
-        for path in ROOT.rglob("*.py")
+        for root in ROOTS
+        for path in root.rglob("*.py")
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.ClassDef)
     }
@@ -77,8 +80,9 @@ def unnamed(tree, own):
 def test_docstrings_name_what_is_raised():
     own = bases()
     missing = [
-        f"{path.relative_to(ROOT)}: {line}"
-        for path in sorted(ROOT.rglob("*.py"))
+        f"{path.relative_to(root.parent)}: {line}"
+        for root in ROOTS
+        for path in sorted(root.rglob("*.py"))
         for line in unnamed(ast.parse(path.read_text("utf-8")), own)
     ]
     assert not missing, "errors that no docstring names:\n" + "\n".join(missing)

@@ -1,4 +1,7 @@
-"""Imports point down: a folder imports only from the folders below it."""
+"""Imports point down: a folder imports only from the folders below it.
+
+So they do between distributions: coprime imports nothing of coprime_evidence.
+"""
 
 import ast
 from pathlib import Path
@@ -6,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import coprime
+import coprime_evidence
 from coprime.catalog import CALL_FAMILIES
 
 ROOT = Path(coprime.__file__).parent
+EVIDENCE = Path(coprime_evidence.__file__).parent
 LAYERS = [
     "cli",
-    "assess",
     "explore",
-    "papers",
     "runs",
     "soc",
     "token",
@@ -43,21 +46,34 @@ LAYERS = [
     "encodings",
     "errors",
 ]
+LAYERS_OF_EVIDENCE = ["cli", "assess", "report", "papers", "sweeps", "sources", "__init__"]
 MODULES = sorted(ROOT.rglob("*.py"))
+MODULES_OF_EVIDENCE = sorted(EVIDENCE.rglob("*.py"))
+
+
+def root_of(path):
+    """The folder of the package that has a file."""
+    return ROOT if path.is_relative_to(ROOT) else EVIDENCE
+
+
+def package_of(path):
+    """The package that has a file, and those that this one is in."""
+    root = root_of(path)
+    return [root.name, *path.relative_to(root).parts[:-1]]
 
 
 def imported(path):
     """Names of the modules of ours that a file imports."""
-    package = ["coprime", *path.relative_to(ROOT).parts[:-1]]
+    package = package_of(path)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.startswith("coprime."))
+            yield from (alias.name for alias in node.names if alias.name.startswith(("coprime.", "coprime_evidence")))
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             name = ".".join([*base, *([node.module] if node.module else [])])
             if name == "coprime":
                 yield from (f"coprime.{alias.name}" for alias in node.names)
-            elif name.startswith("coprime."):
+            elif name.startswith(("coprime.", "coprime_evidence")):
                 yield name
 
 
@@ -65,7 +81,11 @@ def layer(name):
     return name.split(".")[1]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def shown(path):
+    return str(path.relative_to(root_of(path).parent))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=shown)
 def test_imports_point_down(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
     if parts[0] in ("__init__", "__main__"):
@@ -74,7 +94,17 @@ def test_imports_point_down(path):
     for name in imported(path):
         if layer(name) == "__version__":
             continue
+        assert name.startswith("coprime."), f"{path} imports {name} of another distribution"
         assert LAYERS.index(layer(name)) >= own, f"{path} imports {name} from above"
+
+
+@pytest.mark.parametrize("path", MODULES_OF_EVIDENCE, ids=shown)
+def test_imports_of_evidence_point_down(path):
+    own = LAYERS_OF_EVIDENCE.index(path.relative_to(EVIDENCE).with_suffix("").parts[0])
+    for name in imported(path):
+        if name.startswith("coprime_evidence."):
+            below = LAYERS_OF_EVIDENCE.index(layer(name))
+            assert below >= own, f"{path} imports {name} from above"
 
 
 def test_model_imports_nothing_of_ours():
@@ -90,18 +120,19 @@ def test_a_program_needs_nothing_that_is_of_its_numbers():
 
 
 def test_every_folder_is_a_layer():
-    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
-    assert folders <= set(LAYERS)
+    for root, layers in ((ROOT, LAYERS), (EVIDENCE, LAYERS_OF_EVIDENCE)):
+        folders = {path.name for path in root.iterdir() if (path / "__init__.py").exists()}
+        assert folders <= set(layers)
 
 
 def module_name(path):
-    parts = path.relative_to(ROOT.parent).with_suffix("").parts
+    parts = path.relative_to(root_of(path).parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def imported_modules(path, known):
     """Modules of ours that a file imports: anywhere in it, for types only, too."""
-    package = ["coprime", *path.relative_to(ROOT).parts[:-1]]
+    package = package_of(path)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)
@@ -118,10 +149,10 @@ def imported_modules(path, known):
 
 def test_there_is_no_circle_of_imports():
     """Not even one of imports for types only: what is left after taking away those without any."""
-    known = {module_name(path) for path in MODULES}
+    files = MODULES + MODULES_OF_EVIDENCE
+    known = {module_name(path) for path in files}
     left = {
-        module_name(path): {*imported_modules(path, known)} - {module_name(path)}
-        for path in MODULES
+        module_name(path): {*imported_modules(path, known)} - {module_name(path)} for path in files
     }
     assert left["coprime.catalog"]
     while free := {name for name, needed in left.items() if not needed}:

@@ -50,6 +50,9 @@ def copy(tmp_path):
         (made / name).write_bytes((ROOT / name).read_bytes())
     git(made, "add", "-A")
     replace(made / "coprime" / "__init__.py", f'"{__version__}"', '"9.8.7"')
+    evidence = made / "packages" / "coprime-evidence"
+    replace(evidence / "src/coprime_evidence/__init__.py", f'"{__version__}"', '"9.8.7"')
+    replace(evidence / "coprime.in", f"=={__version__}", "==9.8.7")
     replace(made / "CITATION.cff", f"version: {__version__}", "version: 9.8.7")
     text = (made / "CHANGELOG.md").read_text("utf-8")
     (made / "CHANGELOG.md").write_text(re.sub(r"^## .*$", "## 9.8.7", text, count=1, flags=re.M))
@@ -65,6 +68,7 @@ def copy(tmp_path):
         ("CHANGELOG.md", "## 9.8.7", "## 9.8.6", "CHANGELOG.md begins with 9.8.6, and"),
         ("CITATION.cff", "9.8.7", "9.8.6", "CITATION.cff has another version than 9.8.7"),
         ("coprime/__init__.py", '"9.8.7"', '"9.8"', "must be like 1.2.3, not 9.8"),
+        ("packages/coprime-evidence/coprime.in", "9.8.7", "9.8.6", "coprime.in has another version"),
     ],
 )
 def test_what_is_not_ready_is_refused(copy, path, old, new, message):
@@ -101,7 +105,8 @@ def test_a_release(copy, tmp_path):
         "coprime-token-9.8.7.tar.gz",
     }
     assert coprime | {"SHA256SUMS"} < made.keys()
-    assert sum(name.startswith("readable_verilog-") for name in made) == 2
+    for name in ("readable_verilog-", "coprime_evidence-9.8.7"):
+        assert sum(path.startswith(name) for path in made) == 2
     for line in made["SHA256SUMS"].read_text().splitlines():
         digest, name = line.split()
         assert hashlib.sha256(made.pop(name).read_bytes()).hexdigest() == digest

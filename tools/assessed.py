@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from coprime.assess.faults_summary import CONFIDENCE, upper_bound
+from coprime_evidence.assess.faults_summary import CONFIDENCE, upper_bound
+
 from coprime.explore.assessed import SHIPPED, SIZES
 
 Record = dict[str, Any]

@@ -7,13 +7,14 @@ After a change of the programs of operations on curves, or of the specifications
 import json
 from collections.abc import Iterator
 
+from coprime_evidence.sweeps.specification import read_specification
+
 from coprime.ec.samples import AnyCurve, curve_of_length, curves_of
 from coprime.engine.contract import Command
 from coprime.explore.curve_prediction import predicted_cycles
 from coprime.explore.on_curve import SHIPPED_CYCLES
 from coprime.explore.points import Design
 from coprime.explore.shipped import TO_CHOOSE
-from coprime.explore.specification import read_specification
 from coprime.flow.files import write_file
 
 

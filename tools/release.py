@@ -2,8 +2,8 @@
 
 python tools/release.py -o build/release
 
-Makes source distributions and wheels of Coprime and readable-verilog, the source distribution of
-the PKCS #11 module, and SHA256SUMS. Checks that the version is the same in all places and has an
+Makes source distributions and wheels of Coprime, coprime-evidence and readable-verilog, the source
+distribution of the PKCS #11 module, and SHA256SUMS. Checks that the version is the same in all places and has an
 entry in CHANGELOG.md, and that the commit has no changes. With `--trial` a version that is not
 ready is reported, and all is made nevertheless.
 """
@@ -22,7 +22,9 @@ from coprime import __version__
 from coprime.flow.files import write_file
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON_PROJECTS = (Path(), Path("packages/readable-verilog"))
+PYTHON_PROJECTS = (
+    *(Path(), Path("packages/readable-verilog"), Path("packages/coprime-evidence")),
+)
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+")
 _SUMS = "SHA256SUMS"
 
@@ -40,6 +42,10 @@ def problems() -> Iterator[str]:
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     if f"\nversion: {__version__}\n" not in citation:
         yield f"CITATION.cff has another version than {__version__}"
+    evidence = ROOT / "packages" / "coprime-evidence"
+    for path in (evidence / "src" / "coprime_evidence" / "__init__.py", evidence / "coprime.in"):
+        if __version__ not in path.read_text("utf-8"):
+            yield f"{path.relative_to(ROOT)} has another version than {__version__}"
     if _git("status", "--porcelain"):
         yield "there are changes that are not committed: commit them first"
     if f"v{__version__}" in _git("tag").split():

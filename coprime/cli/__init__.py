@@ -6,7 +6,8 @@ to a parser. The one next to this file has what it does, and is imported when it
 So help, completion and wrong arguments load no more than the options.
 
 A command in BY_FAMILY has two more files for engines of byte strings, whose inputs are other ones.
-Those in SHARED have the same files, and `options.command` says which of them it is.
+Those in SHARED have the same files, and `options.command` says which of them it is. Other
+distributions add commands of the same kind: commands.py.
 Options of several commands are in options.py, and `--device` in devices.py; printing is in
 output.py, progress in progress.py, keys and passphrases in key_files.py. A new command is its two
 files and a line in COMMANDS.
@@ -16,16 +17,15 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib import import_module
-from types import ModuleType
 
 from coprime import __version__
 from coprime.catalog import CALL_FAMILIES, FAMILIES
 from coprime.errors import CoprimeError
 from coprime.flow.files import naming
 from coprime.flow.long_work import reporting
-from coprime.flow.tool_errors import is_optional, not_installed
+from coprime.flow.tool_errors import ToolError, is_optional, not_installed
 
+from .commands import ELSEWHERE, entries
 from .options import BAD_INPUT, FAILED, Parser, check_design
 from .output import STANDARD_OUTPUT, report_work
 
@@ -37,8 +37,6 @@ COMMANDS: Mapping[str, str] = {
     "run": "Simulate one operation and compare it with Python's integers.",
     "synth": "Map a design to a device and count what it uses.",
     "program": "Load the bitstream that `synth --board` has written onto a board.",
-    "sweep": "Measure many points of the design space.",
-    "report": "Write the report of what was measured.",
     "choose": "Find the best measured design under a budget.",
     "rsa": "Keys, encryption and signatures on any device.",
     "ec": "Keys, shared secrets and signatures of elliptic curves on any device.",
@@ -47,7 +45,6 @@ COMMANDS: Mapping[str, str] = {
     "x25519-mlkem768": "Shares and secrets of TLS 1.3's hybrid key exchange on any two devices.",
     "secp256r1-mlkem768": "The same with P-256 in place of X25519.",
     "secp384r1-mlkem1024": "The same with P-384 and ML-KEM-1024.",
-    "assess": "Assess a design against faults and power analysis, in simulation.",
     "soc": "Simulate a RISC-V system that encrypts, decrypts or exponentiates on an accelerator.",
     "simulate-board": "Simulate a board at a serial port, for --device serial:.",
     "token": "Build the PKCS #11 module; make a token ready, check it, repair it, save it.",
@@ -55,14 +52,14 @@ COMMANDS: Mapping[str, str] = {
     "completion": "Print a script that completes this command line in a shell.",
     "demo": "Decrypt and sign with a real key on a generated compact accelerator.",
 }
-"""Every command, with the line that `--help` prints for it."""
-BY_FAMILY: Mapping[str, str] = {"run": "run_calls", "assess": "assess_calls"}
-"""Commands that have other options for each family of engines of byte strings, with the names of
-the files of these."""
+"""Our own commands, with the line that `--help` prints for each."""
+BY_FAMILY: Mapping[str, str] = {"run": "run_calls"}
+"""Those that have other options for each family of engines of byte strings, with the names of the
+files of these."""
 SHARED: Mapping[str, str] = dict.fromkeys(
     ("x25519-mlkem768", "secp256r1-mlkem768", "secp384r1-mlkem1024"), "hybrid"
 )
-"""Commands that share their files, with the name of these."""
+"""Those that share their files, with the name of these."""
 _BAD_FILE = (
     *(FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError),
 )
@@ -73,11 +70,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 0, 1 for failure, 2 for bad input."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        options = parser([name for name in COMMANDS if name in words], words).parse_args(words)
+        _check_installed(words)
+        options = parser([name for name in entries() if name in words], words).parse_args(words)
         if options.check is not None:
             options.check(options)
         with reporting(report_work):
-            status = int(_function(options.command, options.verb)(options) or 0)
+            status = int(_function(options)(options) or 0)
         with naming(STANDARD_OUTPUT):
             sys.stdout.flush()
         return status
@@ -96,6 +94,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(not_installed(error.name), FAILED)
     except KeyboardInterrupt:
         return 130
+
+
+def _check_installed(words: Sequence[str]) -> None:
+    """Raise ToolError for a command of a distribution that is not installed."""
+    name = words[0] if words else ""
+    if name in ELSEWHERE and name not in entries():
+        which = ELSEWHERE[name]
+        raise ToolError(
+            f"`coprime {name}` is a part of {which}, which is not installed: pip install {which}"
+        )
 
 
 def _complain(error: Exception, status: int) -> int:
@@ -120,9 +128,9 @@ def _unnamed() -> str:
 
 
 def parser(
-    commands: Collection[str] = tuple(COMMANDS), words: Sequence[str] = ()
+    commands: Collection[str] | None = None, words: Sequence[str] = ()
 ) -> argparse.ArgumentParser:
-    """The parser of the whole command line, with the options of all commands, or of some.
+    """The parser of the whole command line, with the options of all commands, or of those named.
 
     The first family in `words` determines the options of commands in BY_FAMILY.
     """
@@ -131,25 +139,24 @@ def parser(
     )
     made.add_argument("--version", action="version", version=f"coprime {__version__}")
     verbs = made.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, summary in COMMANDS.items():
-        added = verbs.add_parser(name, help=summary, description=summary)
-        added.set_defaults(command=name, verb=None, check=None)
-        family = next((word for word in words if word in CALL_FAMILIES or word in FAMILIES), "")
-        if name in commands and name in BY_FAMILY and family in CALL_FAMILIES:
-            added.set_defaults(command=BY_FAMILY[name], check=check_design)
-            _module(BY_FAMILY[name], ".arguments").add_options(added, family)
-        elif name in commands:
-            _module(name, ".arguments").add_options(added)
+    family = next((word for word in words if word in CALL_FAMILIES or word in FAMILIES), "")
+    for name, entry in entries().items():
+        added = verbs.add_parser(name, help=entry.summary, description=entry.summary)
+        added.set_defaults(command=name, verb=None, check=None, byte_strings=False)
+        if commands is not None and name not in commands:
+            continue
+        if entry.for_byte_strings and family in CALL_FAMILIES:
+            added.set_defaults(byte_strings=True, check=check_design)
+            entry.arguments(byte_strings=True).add_options(added, family)
+        else:
+            entry.arguments().add_options(added)
     return made
 
 
-def _function(command: str, verb: str | None) -> Callable[[argparse.Namespace], int | None]:
+def _function(options: argparse.Namespace) -> Callable[[argparse.Namespace], int | None]:
     """What does it."""
+    verb: str | None = options.verb
     name = "run" if verb is None else f"run_{verb.replace('-', '_')}"
-    found: Callable[[argparse.Namespace], int | None] = getattr(_module(command), name)
+    module = entries()[options.command].module(byte_strings=options.byte_strings)
+    found: Callable[[argparse.Namespace], int | None] = getattr(module, name)
     return found
-
-
-def _module(command: str, folder: str = "") -> ModuleType:
-    name = SHARED.get(command, command).replace("-", "_")
-    return import_module(f"{folder}.{name}", __name__)

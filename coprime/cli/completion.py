@@ -18,7 +18,7 @@ from coprime.catalog import (
     SUITE_ENGINES,
 )
 from coprime.cli import parser
-from coprime.explore.specification_names import SPECIFICATIONS
+from coprime.cli.commands import named_files
 from coprime.flow.cache_kinds import KINDS
 from coprime.padding.scheme import Padding
 
@@ -60,7 +60,9 @@ def _values() -> dict[str, Completion]:
         "DEVICE": _words("devices", [*devices, "serial:/dev/ttyUSB0", "uio:/dev/uio0"]),
         "KIND": _words("kinds", KINDS),
         "LIST": _words("paddings", [padding.value for padding in Padding]),
-        "SPEC.toml": _words("specifications", SPECIFICATIONS, files=True),
+    } | {
+        metavar: _words(metavar.partition(".")[0].lower(), names, files=True)
+        for metavar, names in named_files().items()
     }
 
 

@@ -15,10 +15,10 @@ _BEGAN = time.time()
 
 
 @cache
-def sources() -> str:
-    """Hash of all files of the package: their names and contents."""
+def sources(*more: str) -> str:
+    """Hash of all files of the package, and of more packages: their names and contents."""
     digest = hashlib.sha256()
-    for path in _files():
+    for path in _files(*more):
         content = path.read_bytes()
         name = path.relative_to(_ROOT).as_posix() if path.is_relative_to(_ROOT) else path.name
         digest.update(f"{name}\0{len(content)}\0".encode())
@@ -32,10 +32,13 @@ def sources_changed() -> bool:
     return any(path.stat().st_mtime >= _BEGAN for path in _files())
 
 
-def _files() -> Iterator[Path]:
-    """Those of Coprime, and of what writes its Verilog."""
-    writer = find_spec("readable_verilog")
-    assert writer and writer.origin
-    for path in sorted([*_ROOT.rglob("*"), *Path(writer.origin).parent.rglob("*")]):
+def _files(*more: str) -> Iterator[Path]:
+    """Those of Coprime, of what writes its Verilog, and of more packages."""
+    roots = [_ROOT]
+    for package in ("readable_verilog", *more):
+        spec = find_spec(package)
+        assert spec and spec.origin
+        roots.append(Path(spec.origin).parent)
+    for path in sorted(path for root in roots for path in root.rglob("*")):
         if path.is_file() and path.parent.name != _COMPILED and path != _RESULTS:
             yield path

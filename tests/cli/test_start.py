@@ -3,11 +3,11 @@
 import json
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
-from coprime.cli import COMMANDS, SHARED, parser
+from coprime.cli import parser
+from coprime.cli.commands import entries
 
 HEAVY = (
     *("amaranth", "amaranth_boards", "cryptography", "dask", "distributed", "jinja2", "numpy"),
@@ -33,7 +33,7 @@ print(json.dumps(found))
 
 def leaves():
     """Each command with each of its verbs, as words."""
-    for name in COMMANDS:
+    for name in entries():
         (commands,) = parser([name])._subparsers._group_actions
         verbs = commands.choices[name]._subparsers
         yield [name]
@@ -120,7 +120,7 @@ def test_a_command_that_does_something_imports_what_it_needs():
 @pytest.mark.parametrize("words", [*leaves()], ids=" ".join)
 def test_each_command_and_verb_has_its_function(words):
     """The parser knows it by name only, and `main` looks it up."""
-    module = import_module("coprime.cli." + SHARED.get(words[0], words[0]).replace("-", "_"))
+    module = entries()[words[0]].module()
     verbs = [verb for name, *verb in leaves() if name == words[0] and verb]
     if words[1:]:
         assert callable(getattr(module, "run_" + words[1].replace("-", "_")))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.command import run
-from tests.explore.test_sweep import FAILED, SMALL
+from tests.evidence.sweeps.test_sweep import FAILED, SMALL
 
 ONE = SMALL.replace('["bits", 96]', "96").replace('["ecp5", "unit-gate"]', '"ecp5"')
 """One design on one target."""

@@ -16,7 +16,7 @@ COMMANDS = [command for commands in WRONG.values() for command in commands]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    import_module("coprime.assess.leakage")  # NumPy and Dask: loading them is not work
+    import_module("coprime_evidence.assess.leakage")  # NumPy and Dask: loading them is not work
     path = tmp_path_factory.mktemp("wrong")
     prepare(path)
     return path

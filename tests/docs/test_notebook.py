@@ -4,11 +4,11 @@ import json
 import re
 
 import pytest
+from coprime_evidence.papers.published import tables
+from coprime_evidence.report.report import write_report
 
 from bench.page import DOCS
-from coprime.explore.report import write_report
-from coprime.papers.published import tables
-from tests.explore.samples import points_beside, sample_points
+from tests.evidence.report.samples import points_beside, sample_points
 
 pytestmark = pytest.mark.xdist_group("reports")
 

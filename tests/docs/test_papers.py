@@ -4,15 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
+from coprime_evidence.papers.published import tables
 
 from coprime.catalog import FAMILIES
-from coprime.cli import COMMANDS
-from coprime.papers.published import tables
+from coprime.cli.commands import entries
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "coprime"
+EVIDENCE = ROOT / "packages" / "coprime-evidence" / "src"
+FILES = [*(ROOT / "coprime").rglob("*"), *EVIDENCE.rglob("*")]
 PAGES = ("fdfm", "bitserial", "compression", "karatsuba")
-SOURCES = "\n".join(path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py")))
+SOURCES = "\n".join(path.read_text("utf-8") for path in sorted(FILES) if path.suffix == ".py")
 PARAMETERS = {one.name for family in FAMILIES.values() for one in family.parameters}
 
 
@@ -61,12 +62,9 @@ def test_what_a_row_names_exists(page):
 
 def exists(code):
     if code.endswith((".py", "/", ".c")):
-        return any(
-            path.as_posix().endswith(f"/{code.rstrip('/')}")
-            for path in PACKAGE.rglob("*.[cp]*" if not code.endswith("/") else "*")
-        )
+        return any(path.as_posix().endswith(f"/{code.rstrip('/')}") for path in FILES)
     if words := re.match(r"coprime (\S+)", code):
-        return words[1] in COMMANDS
+        return words[1] in entries()
     if code in FAMILIES or code.startswith(("--", "...", "x * y")):
         return True
     if settings := re.fullmatch(r"(?:-p )?([a-z0-9_]+)=\S+", code):

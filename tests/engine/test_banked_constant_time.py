@@ -1,6 +1,6 @@
 """No secret changes how long compact and ring work: proved for engines of 64 bits, and run.
 
-What is proved, and how: `coprime.assess.sequencer_proof`.
+What is proved, and how: `coprime_evidence.assess.sequencer_proof`.
 """
 
 import math
@@ -8,9 +8,13 @@ import random
 from dataclasses import dataclass, replace
 
 import pytest
+from coprime_evidence.assess import sequencer_proof
+from coprime_evidence.assess.sequencer_proof import (
+    SAME_INPUTS,
+    SAME_INPUTS_OF_CURVES,
+    SECRET_INPUTS,
+)
 
-from coprime.assess import sequencer_proof
-from coprime.assess.sequencer_proof import SAME_INPUTS, SAME_INPUTS_OF_CURVES, SECRET_INPUTS
 from coprime.catalog import choose
 from coprime.engine.contract import Length, Operand
 from coprime.engine.curve_settings import KINDS

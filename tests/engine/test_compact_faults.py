@@ -3,12 +3,12 @@
 from collections import Counter
 
 import pytest
+from coprime_evidence.assess.campaign import Campaign
+from coprime_evidence.assess.fault_kinds import FaultKind
+from coprime_evidence.assess.faults import Fault
+from coprime_evidence.assess.number_subject import NumberSubject
+from coprime_evidence.assess.subject import Outcome
 
-from coprime.assess.campaign import Campaign
-from coprime.assess.fault_kinds import FaultKind
-from coprime.assess.faults import Fault
-from coprime.assess.number_subject import NumberSubject
-from coprime.assess.subject import Outcome
 from coprime.bus.gearbox import LENGTH_BITS
 from coprime.catalog import choose
 from coprime.device.accelerator import Accelerator

@@ -8,12 +8,12 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from coprime_evidence.assess.campaign import Campaign
+from coprime_evidence.assess.fault_kinds import FaultKind
+from coprime_evidence.assess.faults import Fault
+from coprime_evidence.assess.number_subject import NumberSubject
+from coprime_evidence.assess.subject import Outcome
 
-from coprime.assess.campaign import Campaign
-from coprime.assess.fault_kinds import FaultKind
-from coprime.assess.faults import Fault
-from coprime.assess.number_subject import NumberSubject
-from coprime.assess.subject import Outcome
 from coprime.catalog import choose
 from coprime.engine.contract import Command, Error
 from coprime.operations.encodings.rsa_key import key_numbers

@@ -5,13 +5,13 @@ import math
 import random
 
 import pytest
+from coprime_evidence.papers import fdfm as paper
 
 from coprime.bus import registers
 from coprime.engine.contract import Command, Error, Length, Operand
 from coprime.engine.fdfm import fdfm as fdfm_design
 from coprime.model.fdfm import crt_decryption
 from coprime.operations.encodings.rsa_key import WorstCaseNumbers, key_numbers, private_power
-from coprime.papers import fdfm as paper
 from coprime.rsa.keys import generate
 from tests.benches import open_bench
 

@@ -1,11 +1,11 @@
 """What fdfm becomes on a device: its area, and the mapped netlist at work."""
 
 import pytest
+from coprime_evidence.papers import fdfm as paper
 
 from coprime.catalog import family_named
 from coprime.cells.target import Target
 from coprime.explore.measure import measure_area
-from coprime.papers import fdfm as paper
 from tests.engine.mapped import check_netlist
 
 OTHERS = [(Target.GOWIN, 1), (Target.ICE40, 1), (Target.NEXUS, 1), (Target.GATEMATE, 0)]

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from coprime_evidence.assess import moments
 
-from coprime.assess import moments
 from coprime.catalog import CALL_FAMILIES, choose, choose_calls
 from coprime.explore import assessed
 from tools import assessed as tool

@@ -5,6 +5,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
+from coprime_evidence.papers import fdfm as paper
 
 from coprime.cells.block_ram import BlockRam
 from coprime.model.fdfm import RADIX_BITS, montgomery, to_digits
@@ -12,7 +13,6 @@ from coprime.multipliers.contract import Role
 from coprime.multipliers.fdfm import FdfmMultiplier
 from coprime.multipliers.fdfm_multiplication import FdfmMultiplication
 from coprime.multipliers.multiplication import READ_LATENCY
-from coprime.papers import fdfm as paper
 
 COUNT_BITS = 8
 RESULT = 4

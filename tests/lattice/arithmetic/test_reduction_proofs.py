@@ -6,8 +6,8 @@ The reference is Python's `%`.
 
 import numpy as np
 import pytest
+from coprime_evidence.assess.aiger import Graph
 
-from coprime.assess.aiger import Graph
 from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
 from coprime.lattice.arithmetic import reduction

@@ -1,0 +1,52 @@
+"""`coprime assess` for engines of byte strings."""
+
+import argparse
+
+from coprime.catalog import choose_calls
+from coprime.cli.options import chosen_settings
+from coprime.cli.progress import progress
+from coprime_evidence.assess.call_subject import CallSubject
+from coprime_evidence.assess.call_timing import prove_calls
+
+from .assess import check_faults, check_proof, print_proof, record_leakage, run_campaign
+
+
+def run_faults(options: argparse.Namespace) -> int:
+    """Run a campaign; 1 if a wrong result came out of a call that checks its outputs.
+
+    Raises ValueError for options that exclude each other or are out of range.
+    """
+    check_faults(options)
+    return run_campaign(options, _subject(options))
+
+
+def run_leakage(options: argparse.Namespace) -> int:
+    """Record traces, test them, and print what leaks.
+
+    Raises ValueError for options that exclude each other or are out of range.
+    """
+    # NumPy and Dask take a second to import: only who needs them waits for them.
+    from coprime_evidence.assess.call_traces import CallTraces
+
+    subject = _subject(options)
+    tests = list(subject.call.redraws)
+    return record_leakage(options, CallTraces(subject, options.test or (tests or [""])[0]))
+
+
+def _subject(options: argparse.Namespace) -> CallSubject:
+    choice = choose_calls(options.family, chosen_settings(options))
+    interface = choice.design.interface
+    operation = options.operation or interface.calls[0].name
+    parameter_set = getattr(options, "set", None) or interface.parameter_sets[0]
+    refused = getattr(options, "refused", False)
+    return CallSubject(choice, operation, parameter_set, options.seed, refused)
+
+
+def run_constant_time(options: argparse.Namespace) -> int:
+    """Prove it, or fail with 1. Raises ValueError for a limit below one second."""
+    check_proof(options)
+    choice = choose_calls(options.family, chosen_settings(options))
+    with progress(f"proving {options.family}"):
+        proof = prove_calls(choice.design, seconds=options.seconds)
+    declared = choice.design.interface.constant_time
+    return print_proof(options, choice.values, declared=declared, proof=proof)
