@@ -2,11 +2,11 @@
 
     python -m bench.ml_dsa_signatures [SIGNATURES [NAME ...]]
 
-The cycles of a signature depend on how often r0, z and the hints reject an iteration. The first
-table's costs are measured in simulation, without the verification that follows by default: of a
-signature without a rejected iteration, and of one more iteration that each of them rejects. Then as
-many messages (10,000) as SIGNATURES says are signed by the standard's algorithm with one key, for
-many messages at once, and their rejections counted; the mean follows from both. `expected` follows
+The cycles of a signature depend on how often r0, z and the hints reject an iteration. What a
+signature costs without a rejected iteration, and what an iteration costs that each of them rejects,
+is measured in simulation, without the verification that follows by default. Then as many messages
+(10,000) as SIGNATURES says are signed by the standard's algorithm with one key, for many messages
+at once, and their rejections counted; the mean follows from both. `expected` follows
 from the probabilities of a rejection in its place. Some signatures of several iterations are
 simulated as well, and `off` is the most that one of them took more or less than these costs say.
 """
