@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import coprime_evidence
 import pytest
 
 import coprime
-import coprime_evidence
 
 ROOT = Path(coprime.__file__).parent
 

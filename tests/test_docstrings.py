@@ -5,8 +5,9 @@ import builtins
 import inspect
 from pathlib import Path
 
-import coprime
 import coprime_evidence
+
+import coprime
 
 ROOT = Path(coprime.__file__).parent
 ROOTS = (ROOT, Path(coprime_evidence.__file__).parent)

@@ -6,10 +6,10 @@ So they do between distributions: coprime imports nothing of coprime_evidence.
 import ast
 from pathlib import Path
 
+import coprime_evidence
 import pytest
 
 import coprime
-import coprime_evidence
 from coprime.catalog import CALL_FAMILIES
 
 ROOT = Path(coprime.__file__).parent
@@ -67,7 +67,11 @@ def imported(path):
     package = package_of(path)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.startswith(("coprime.", "coprime_evidence")))
+            yield from (
+                alias.name
+                for alias in node.names
+                if alias.name.startswith(("coprime.", "coprime_evidence"))
+            )
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             name = ".".join([*base, *([node.module] if node.module else [])])

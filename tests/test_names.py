@@ -4,8 +4,9 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-import coprime
 import coprime_evidence
+
+import coprime
 
 ROOT = Path(coprime.__file__).parent
 ROOTS = (ROOT, Path(coprime_evidence.__file__).parent)

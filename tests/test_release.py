@@ -68,7 +68,12 @@ def copy(tmp_path):
         ("CHANGELOG.md", "## 9.8.7", "## 9.8.6", "CHANGELOG.md begins with 9.8.6, and"),
         ("CITATION.cff", "9.8.7", "9.8.6", "CITATION.cff has another version than 9.8.7"),
         ("coprime/__init__.py", '"9.8.7"', '"9.8"', "must be like 1.2.3, not 9.8"),
-        ("packages/coprime-evidence/coprime.in", "9.8.7", "9.8.6", "coprime.in has another version"),
+        (
+            "packages/coprime-evidence/coprime.in",
+            "9.8.7",
+            "9.8.6",
+            "coprime.in has another version",
+        ),
     ],
 )
 def test_what_is_not_ready_is_refused(copy, path, old, new, message):

@@ -22,9 +22,7 @@ from coprime import __version__
 from coprime.flow.files import write_file
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON_PROJECTS = (
-    *(Path(), Path("packages/readable-verilog"), Path("packages/coprime-evidence")),
-)
+PYTHON_PROJECTS = (*(Path(), Path("packages/readable-verilog"), Path("packages/coprime-evidence")),)
 _SEMANTIC = re.compile(r"\d+\.\d+\.\d+")
 _SUMS = "SHA256SUMS"
 

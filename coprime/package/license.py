@@ -52,7 +52,9 @@ def _marked(path: str, text: str) -> str:
 
 
 def _license_text() -> str:
-    text = importlib.metadata.distribution("coprime").read_text("licenses/LICENSE")
-    if text is None:
-        raise FileNotFoundError("the installed package coprime lacks its LICENSE")
-    return text
+    # `pip install .` leaves a folder in the checkout that looks like an installation.
+    for installed in importlib.metadata.distributions(name="coprime"):
+        text = installed.read_text("licenses/LICENSE")
+        if text is not None:
+            return text
+    raise FileNotFoundError("the installed package coprime lacks its LICENSE")

@@ -4,6 +4,7 @@ import importlib
 import sys
 
 import pytest
+from coprime_evidence import papers
 from coprime_evidence.papers.published import (
     Column,
     Computed,
@@ -16,7 +17,6 @@ from coprime_evidence.papers.published import (
     tables,
 )
 
-from coprime import papers
 from coprime.bus.kinds import Bus
 from coprime.catalog import CLUSTER, FAMILIES
 from coprime.engine.contract import Command

@@ -4,10 +4,9 @@ from functools import cache
 from importlib import resources
 
 import pytest
+from coprime_evidence import papers
 from coprime_evidence.papers.published import read_publication, tables
 from coprime_evidence.report.side_by_side import compare
-
-from coprime import papers
 
 pytestmark = pytest.mark.xdist_group("papers' reasons")
 NAMES = sorted(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from coprime_evidence.papers.published import Computed, Derived, tables
+from coprime_evidence.sweeps import specification
 from coprime_evidence.sweeps.specification import parse_specification, read_specification
 from coprime_evidence.sweeps.specification_names import SPECIFICATIONS
 
 from coprime.catalog import CALL_FAMILIES, FAMILIES, MODULUS
-from coprime.explore import shipped
 from coprime.flow.part_names import PARTS
 from coprime.flow.targets import DEVICES
 
@@ -339,7 +339,7 @@ def test_engines_of_byte_strings_have_parameter_sets():
 
 @pytest.mark.parametrize("name", SPECIFICATIONS)
 def test_the_page_counts_their_points(name):
-    page = Path(__file__).parents[2].joinpath("docs", "sweeps.md").read_text("utf-8")
+    page = Path(__file__).parents[3].joinpath("docs", "sweeps.md").read_text("utf-8")
     (printed,) = re.findall(rf"^\| `{name}` \| ([\d,]+) \|", page, re.MULTILINE)
     assert int(printed.replace(",", "")) == len(read_specification(name))
 
@@ -432,7 +432,7 @@ def test_papers_asks_for_what_a_figure_uses():
     """Each design of papers.toml; compression.toml has parts that no figure is compared with."""
     (name, _) = SPECIFICATIONS["papers"]
     points = parse_specification(
-        Path(shipped.__file__).with_name(f"{name}.toml").read_text("utf-8")
+        Path(specification.__file__).with_name(f"{name}.toml").read_text("utf-8")
     )
     sources = [
         one

@@ -6,6 +6,7 @@ import os
 import signal
 
 import pytest
+from coprime_evidence.sources import sources
 from coprime_evidence.sweeps import sweep as sweeping
 from coprime_evidence.sweeps import worker
 from coprime_evidence.sweeps.specification import parse_specification
@@ -20,7 +21,6 @@ from coprime.explore.points import read_points, write_points
 from coprime.flow.cache import cache_folder
 from coprime.flow.mapping import MappedDesign
 from coprime.flow.parts import FRONT_END, NODE, cluster_verilog
-from coprime.flow.sources import sources
 from coprime.flow.targets import DEVICES
 from coprime.flow.tool_errors import ToolError
 from coprime.runs.single_multiplication import MultiplicationRun

@@ -1,0 +1,450 @@
+"""A netlist that moves numbers modulo q, executed cycle by cycle for all of them at once.
+
+Yosys flattens the exported Verilog, but for the modules that are examined alone: the `Stage`s. A
+bit is known (0 or 1), a bit of a `Number`, or may be anything (None). What moves bits is executed
+exactly: registers, memories, multiplexers with a known condition. So are $add, $sub and $mul of
+numbers, if their results fit. A number has an interval, and is congruent to a polynomial in the
+symbols that the memory began with. Any other bit may be anything, and no number is made of it: an
+execution with a result proves that neither control nor addresses depend on numbers.
+"""
+
+import json
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from amaranth.lib import wiring
+
+from coprime.flow.tools import run_yosys
+from coprime.flow.verilog import to_verilog
+
+from .symbols import ProofError
+
+Form = Mapping[tuple[int, ...], int]
+"""A polynomial modulo q: of each monomial, the numbers of its symbols, the coefficient."""
+_TOP = "coprime_top"
+_IGNORED = ("$scopeinfo",)
+_ARITHMETIC = ("$add", "$sub", "$mul")
+_COMPARING = {
+    "$eq": lambda a, b: a == b,
+    "$ne": lambda a, b: a != b,
+    "$lt": lambda a, b: a < b,
+    "$le": lambda a, b: a <= b,
+    "$gt": lambda a, b: a > b,
+    "$ge": lambda a, b: a >= b,
+}
+
+
+class Number:
+    """A number that is not known, in an interval.
+
+    Parameters
+    ----------
+    low, high : the interval, both ends included
+    form : what it is congruent to
+
+    Attributes
+    ----------
+    width : bits that it needs in two's complement
+    """
+
+    __slots__ = ("form", "high", "low", "width")
+
+    def __init__(self, low: int, high: int, form: Form) -> None:
+        self.low, self.high, self.form = low, high, form
+        self.width = 1 + max(low, high, -1 - low, -1 - high).bit_length()
+
+    def bits(self, width: int) -> tuple["Bit", ...]:
+        """A word that holds it; ProofError if it does not fit."""
+        if self.width > width:
+            raise ProofError(f"a number in [{self.low}, {self.high}] does not fit {width} bits")
+        last = self.width - 1
+        sign: Bit = 0 if self.low >= 0 else (self, last)
+        return tuple((self, k) if k < last else sign for k in range(width))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A bit that is `one` if a bit of a number is 1, else `zero`."""
+
+    number: Number
+    place: int
+    zero: int
+    one: int
+
+
+Bit = int | tuple[Number, int] | Chosen | None
+Bits = tuple[Bit, ...]
+Value = int | Number
+
+
+class Stage(ABC):
+    """A module that is examined alone, and what it does with numbers: a pipeline.
+
+    Attributes
+    ----------
+    module : its name in the exported Verilog, below the top module
+    outputs : its outputs
+    """
+
+    module: str
+    outputs: tuple[str, ...]
+
+    @abstractmethod
+    def step(self, inputs: Mapping[str, Bits]) -> None:
+        """A clock edge, with the inputs of the cycle before it."""
+
+    @abstractmethod
+    def words(self) -> Mapping[str, Bits]:
+        """The outputs in a cycle."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """From now on registers may hold anything."""
+
+
+def value_of(bits: Bits, *, signed: bool = True) -> Value | None:
+    """The number or the constant that a word holds; None if it is neither."""
+    if all(isinstance(bit, int) for bit in bits):
+        total = sum(bit << k for k, bit in enumerate(bits) if isinstance(bit, int))
+        return total - (1 << len(bits)) if signed and bits[-1] == 1 else total
+    first = bits[0]
+    if not isinstance(first, tuple) or first[1] != 0:
+        return None
+    number = first[0]
+    if number.width > len(bits) + (number.low >= 0 and not signed):
+        return None
+    if number.low < 0 and not signed:
+        return None
+    return number if bits == number.bits(max(len(bits), number.width))[: len(bits)] else None
+
+
+class MovedNumbers:
+    """A component at work.
+
+    Parameters
+    ----------
+    component : with the modules of all stages
+    stages : its modules that are examined alone
+    modulus : q
+
+    Attributes
+    ----------
+    registers : the word of each register that is not in a stage
+    memory : the words of its memory
+    """
+
+    def __init__(self, component: wiring.Component, stages: Sequence[Stage], modulus: int) -> None:
+        self.modulus = modulus
+        self.stages = {f"{_TOP}_{stage.module}": stage for stage in stages}
+        module = self._read(component)
+        ports = module["ports"]
+        self.inputs = {n: p["bits"] for n, p in ports.items() if p["direction"] == "input"}
+        self.outputs = {n: p["bits"] for n, p in ports.items() if p["direction"] == "output"}
+        cells = [cell for cell in module["cells"].values() if cell["type"] not in _IGNORED]
+        self.kept = [cell for cell in cells if cell["type"] == "$dff"]
+        self.staged = [cell for cell in cells if cell["type"] in self.stages]
+        (self.stored,) = (cell for cell in cells if cell["type"] == "$mem_v2")
+        others = ("$dff", "$mem_v2", *self.stages)
+        self.logic = self._in_order([cell for cell in cells if cell["type"] not in others])
+        self.bits: dict[Any, Bit] = {"0": 0, "1": 1, "x": None}
+        # Of each cell what it was calculated from last: most do not change in most cycles.
+        self.wires = [itemgetter("x", *_taken(cell)) for cell in self.logic]
+        self.last: list[tuple[Bit, ...]] = [()] * len(self.logic)
+        first = _first_values(module)
+        self.registers: list[Bits] = [
+            tuple(first.get(bit) for bit in cell["connections"]["Q"]) for cell in self.kept
+        ]
+        size, width = (int(self.stored["parameters"][key], 2) for key in ("SIZE", "WIDTH"))
+        self.memory: list[Bits] = [(None,) * width for _ in range(size)]
+
+    def step(self, inputs: Mapping[str, Bits]) -> dict[str, Bits]:
+        """Execute a cycle with these inputs, others may be anything; its outputs."""
+        bits = self.bits
+        for name, wires in self.inputs.items():
+            self._drive(wires, inputs.get(name, (None,) * len(wires)))
+        for cell, word in zip(self.kept, self.registers, strict=True):
+            self._drive(cell["connections"]["Q"], word)
+        for cell in self.staged:
+            for name, word in self.stages[cell["type"]].words().items():
+                self._drive(cell["connections"][name], word)
+        for k, (cell, wires) in enumerate(zip(self.logic, self.wires, strict=True)):
+            found = wires(bits)
+            if found != self.last[k] or cell["type"] == "read":
+                self.last[k] = found
+                self._execute(cell)
+        outputs = {name: tuple(bits[bit] for bit in found) for name, found in self.outputs.items()}
+        self.registers = [self._word(cell, "D") for cell in self.kept]
+        for cell in self.staged:
+            stage = self.stages[cell["type"]]
+            names = [name for name in cell["connections"] if name not in stage.outputs]
+            stage.step({name: self._word(cell, name) for name in names})
+        self._write()
+        return outputs
+
+    def _read(self, component: wiring.Component) -> Any:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            (folder / "top.v").write_text(to_verilog(component, _TOP), encoding="utf-8")
+            recipe = [
+                "read_verilog top.v",
+                f"hierarchy -check -top {_TOP}",
+                f"setattr -mod -set keep_hierarchy 1 {' '.join(self.stages)}",
+                *("proc -norom", "flatten", "opt_clean", "memory_collect", "check -assert"),
+                "write_json top.json",
+            ]
+            run_yosys(recipe, folder)
+            return json.loads((folder / "top.json").read_text(encoding="utf-8"))["modules"][_TOP]
+
+    def _in_order(self, cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Cells after those that drive them; the memory's port for reading is one."""
+        ports = self.stored["connections"]
+        reading = {
+            "type": "read",
+            "connections": {"A": ports["RD_ADDR"], "Y": ports["RD_DATA"]},
+            "parameters": {},
+        }
+        waiting = [*cells, reading]
+        known = {"0", "1", "x", *(bit for wires in self.inputs.values() for bit in wires)}
+        known |= {bit for cell in self.kept for bit in cell["connections"]["Q"]}
+        for cell in self.staged:
+            for name in self.stages[cell["type"]].outputs:
+                known |= {*cell["connections"][name]}
+        ordered = []
+        while waiting:
+            ready = [cell for cell in waiting if known.issuperset(_taken(cell))]
+            if not ready:
+                raise NotImplementedError("a circle of cells")
+            for cell in ready:
+                known |= {*cell["connections"]["Y"]}
+            ordered += ready
+            waiting = [cell for cell in waiting if cell not in ready]
+        return ordered
+
+    def _drive(self, wires: Sequence[Any], word: Bits) -> None:
+        self.bits.update(zip(wires, word, strict=True))
+
+    def _word(self, cell: Mapping[str, Any], port: str) -> Bits:
+        bits = self.bits
+        return tuple(bits[bit] for bit in cell["connections"][port])
+
+    def _write(self) -> None:
+        enable, address, word = (
+            self._word(self.stored, port) for port in ("WR_EN", "WR_ADDR", "WR_DATA")
+        )
+        if set(enable) == {0}:
+            return
+        place = value_of(address, signed=False)
+        if not isinstance(place, int):
+            self.memory = [(None,) * len(word)] * len(self.memory)
+        else:
+            self.memory[place] = word if set(enable) == {1} else (None,) * len(word)
+
+    # --- Cells -----------------------------------------------------------------------------------
+
+    def _execute(self, cell: Mapping[str, Any]) -> None:
+        kind = cell["type"]
+        width = len(cell["connections"]["Y"])
+        if kind == "read":
+            place = value_of(self._word(cell, "A"), signed=False)
+            word = self.memory[place] if isinstance(place, int) else (None,) * width
+        elif kind in ("$mux", "$pmux"):
+            word = self._selected(cell, width)
+        elif kind in _ARITHMETIC:
+            word = self._calculated(cell, width)
+        else:
+            word = _logic(kind, self._operands(cell), width)
+        self._drive(cell["connections"]["Y"], word)
+
+    def _operands(self, cell: Mapping[str, Any]) -> list[tuple[Bits, bool]]:
+        """The operands, and whether they are signed."""
+        parameters = cell["parameters"]
+        return [
+            (self._word(cell, port), bool(int(parameters[f"{port}_SIGNED"], 2)))
+            for port in ("A", "B")
+            if port in cell["connections"]
+        ]
+
+    def _selected(self, cell: Mapping[str, Any], width: int) -> Bits:
+        zero, rows, select = (self._word(cell, port) for port in ("A", "B", "S"))
+        words = [zero, *(rows[k : k + width] for k in range(0, len(rows), width))]
+        if all(isinstance(bit, int) for bit in select):
+            chosen = [k for k, bit in enumerate(select) if bit]
+            return words[chosen[0] + 1 if chosen else 0] if len(chosen) < 2 else (None,) * width
+        condition = select[0]
+        if len(select) == 1 and isinstance(condition, tuple):
+            return _chosen(*condition, *words)
+        return tuple(
+            found[0] if all(bit == found[0] for bit in found) else None
+            for found in zip(*words, strict=True)
+        )
+
+    def _calculated(self, cell: Mapping[str, Any], width: int) -> Bits:
+        operands = self._operands(cell)
+        signed = all(is_signed for _, is_signed in operands)
+        kind = cell["type"]
+        values = [value_of(bits, signed=signed) for bits, _ in operands]
+        if kind == "$add" and None in values:
+            return self._corrected([bits for bits, _ in operands], values, width)
+        a, b = values
+        if a is None or b is None:
+            return (None,) * width
+        if isinstance(a, int) and isinstance(b, int):
+            total = {"$add": a + b, "$sub": a - b, "$mul": a * b}[kind]
+            return tuple(total >> k & 1 for k in range(width))
+        found = self._made(kind, a, b)
+        return found.bits(width) if found.width <= width else (None,) * width
+
+    def _made(self, kind: str, a: Value, b: Value) -> Number:
+        ends = [(v, v) if isinstance(v, int) else (v.low, v.high) for v in (a, b)]
+        first, second = (form_of(value, self.modulus) for value in (a, b))
+        if kind == "$mul":
+            products = [x * y for x in ends[0] for y in ends[1]]
+            return Number(min(products), max(products), multiplied(first, second, self.modulus))
+        sign = 1 if kind == "$add" else -1
+        low, high = ends[1] if sign == 1 else (-ends[1][1], -ends[1][0])
+        form = added(first, second, sign, self.modulus)
+        return Number(ends[0][0] + low, ends[0][1] + high, form)
+
+    def _corrected(self, words: Sequence[Bits], values: Sequence[Value | None], width: int) -> Bits:
+        """A number, and a constant that its sign chooses."""
+        for value, bits in ((values[0], words[1]), (values[1], words[0])):
+            if not isinstance(value, Number):
+                continue
+            pair = _chosen_by_sign(bits, value)
+            if pair is None or (pair[0] - pair[1]) % self.modulus:
+                continue
+            zero, one = pair
+            ends = [value.low + one, one - 1, zero, value.high + zero]
+            form = added(value.form, {(): zero % self.modulus}, 1, self.modulus)
+            found = Number(min(ends), max(ends), form)
+            if found.width <= width:
+                return found.bits(width)
+        return (None,) * width
+
+
+def form_of(value: Value, modulus: int) -> Form:
+    """What a number is congruent to, or a constant."""
+    return {(): value % modulus} if isinstance(value, int) else value.form
+
+
+def added(a: Form, b: Form, factor: int, modulus: int) -> Form:
+    """a + factor b."""
+    found = dict(a)
+    for monomial, coefficient in b.items():
+        total = (found.get(monomial, 0) + factor * coefficient) % modulus
+        if total:
+            found[monomial] = total
+        else:
+            found.pop(monomial, None)
+    return found
+
+
+def multiplied(a: Form, b: Form, modulus: int) -> Form:
+    """a b."""
+    found: dict[tuple[int, ...], int] = {}
+    for first, x in a.items():
+        for second, y in b.items():
+            monomial = tuple(sorted(first + second))
+            found[monomial] = (found.get(monomial, 0) + x * y) % modulus
+    return {monomial: x for monomial, x in found.items() if x}
+
+
+def _taken(cell: Mapping[str, Any]) -> list[Any]:
+    """The bits that a cell is calculated from."""
+    ports = cell["connections"].items()
+    return [bit for port, wires in ports if port != "Y" for bit in wires]
+
+
+def _first_values(module: Mapping[str, Any]) -> dict[Any, int]:
+    """Of each bit that has one, what it holds first."""
+    found = {}
+    for net in module["netnames"].values():
+        for bit, digit in zip(net["bits"], net["attributes"].get("init", "")[::-1], strict=False):
+            if digit in "01":
+                found[bit] = int(digit)
+    return found
+
+
+def _chosen_by_sign(bits: Bits, number: Number) -> tuple[int, int] | None:
+    """The constants that a word is, if the number is not negative, and if it is."""
+    zero = one = 0
+    for k, bit in enumerate(bits):
+        if isinstance(bit, Chosen) and bit.number is number and bit.place == number.width - 1:
+            zero, one = zero | bit.zero << k, one | bit.one << k
+        elif bit == (number, number.width - 1):
+            one |= 1 << k
+        elif isinstance(bit, int):
+            zero, one = zero | bit << k, one | bit << k
+        else:
+            return None
+    half = 1 << len(bits) - 1
+    return (zero ^ half) - half, (one ^ half) - half
+
+
+def _chosen(number: Number, place: int, zero: Bits, one: Bits) -> Bits:
+    """Words of which a bit of a number chooses one."""
+    return tuple(
+        Chosen(number, place, a, b)
+        if isinstance(a, int) and isinstance(b, int) and a != b
+        else a
+        if a == b
+        else None
+        for a, b in zip(zero, one, strict=True)
+    )
+
+
+def _logic(kind: str, operands: Sequence[tuple[Bits, bool]], width: int) -> Bits:
+    """Cells that are exact on known bits only; a known bit of $and and $or may be enough."""
+    words = [bits for bits, _ in operands]
+    if kind in ("$and", "$or", "$xor", "$not"):
+        extended = [_extended(bits, width, signed) for bits, signed in operands]
+        if kind == "$not":
+            return tuple(1 - a if isinstance(a, int) else None for a in extended[0])
+        return tuple(_bitwise(kind, a, b) for a, b in zip(*extended, strict=True))
+    if kind in ("$reduce_and", "$reduce_or", "$reduce_bool", "$logic_not", "$reduce_xor"):
+        found = _reduced(kind, words[0])
+        return (found, *(0,) * (width - 1))
+    a, b = (value_of(bits, signed=signed) for bits, signed in operands)
+    place = words[1][0]
+    if kind == "$shr" and isinstance(a, int) and len(words[1]) == 1 and isinstance(place, tuple):
+        a &= (1 << len(words[0])) - 1  # a table with a row for each sign
+        return _chosen(*place, *(tuple(a >> s + k & 1 for k in range(width)) for s in range(2)))
+    if not isinstance(b, int) or not isinstance(a, int):
+        return (None,) * width
+    if kind in _COMPARING:
+        return (int(_COMPARING[kind](a, b)), *(0,) * (width - 1))
+    if kind in ("$shl", "$shr"):
+        a &= (1 << len(words[0])) - 1
+        total = a << b if kind == "$shl" else a >> b
+        return tuple(total >> k & 1 for k in range(width))
+    raise NotImplementedError(f"no rule for a cell of the kind {kind}")
+
+
+def _extended(bits: Bits, width: int, signed: bool) -> Bits:
+    return (*bits, *((bits[-1] if signed else 0,) * (width - len(bits))))[:width]
+
+
+def _bitwise(kind: str, a: Bit, b: Bit) -> Bit:
+    if isinstance(b, int):
+        a, b = b, a
+    if isinstance(a, int) and isinstance(b, int):
+        return {"$and": a & b, "$or": a | b, "$xor": a ^ b}[kind]
+    if not isinstance(a, int) or kind == "$xor":
+        return b if a == 0 and isinstance(a, int) else None
+    absorbing = 0 if kind == "$and" else 1
+    return absorbing if a == absorbing else b
+
+
+def _reduced(kind: str, bits: Bits) -> Bit:
+    known = [bit for bit in bits if isinstance(bit, int)]
+    if kind == "$reduce_and":
+        return 0 if 0 in known else 1 if len(known) == len(bits) else None
+    if kind == "$reduce_xor":
+        return sum(known) % 2 if len(known) == len(bits) else None
+    found: Bit = 1 if 1 in known else 0 if len(known) == len(bits) else None
+    return (1 - found if isinstance(found, int) else None) if kind == "$logic_not" else found
