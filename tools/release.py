@@ -3,9 +3,9 @@
 python tools/release.py -o build/release
 
 Makes source distributions and wheels of Coprime, coprime-evidence and readable-verilog, the source
-distribution of the PKCS #11 module, and SHA256SUMS. Checks that the version is the same in all places and has an
-entry in CHANGELOG.md, and that the commit has no changes. With `--trial` a version that is not
-ready is reported, and all is made nevertheless.
+distribution of the PKCS #11 module, and SHA256SUMS. Checks that the version is the same in all
+places and has an entry in CHANGELOG.md, and that the commit has no changes. With `--trial` a
+version that is not ready is reported, and all is made nevertheless.
 """
 
 import argparse

@@ -19,11 +19,11 @@ from coprime.device.base import DeviceError
 from coprime.engine import design
 from coprime.engine.contract import Command
 from coprime.flow import parts
-from coprime.operations import masked_primes, rsa_private
+from coprime.operations import rsa_private
 from coprime.operations.banked import Banked
 from coprime.operations.masked_private import Masking, masked_private
+from coprime.program.builder import Builder
 from coprime.program.operands import Operand
-from coprime.program.steps import StepKind
 from tests.program.steps import move
 
 pytestmark = pytest.mark.xdist_group("leakage")
@@ -288,13 +288,13 @@ def test_masked_primes_do_not_show_in_products():
 def test_a_plain_prime_in_products_is_found(monkeypatch, programs_anew):
     """M' without its mask: all else has one, and the result is right."""
 
-    masked = masked_primes._masked
+    add = Builder.add
 
-    def plain(*of_prime):
-        return [
-            replace(one, kind=StepKind.MOVE, fits="") if one.note == "M' + t P" else one
-            for one in masked(*of_prime)
-        ]
+    def plain(code, destination, x, y, note, **fields):
+        if note == "M' + t P":
+            code.move(destination, x, note)
+        else:
+            add(code, destination, x, y, note, **fields)
 
-    monkeypatch.setattr(masked_primes, "_masked", plain)
+    monkeypatch.setattr(Builder, "add", plain)
     assert leaking_steps(400, LeakageTest.KEY) >= {"r' S", "-r'^E X", "-S_q modulo P"}

@@ -3,10 +3,14 @@
 import argparse
 
 from coprime.catalog import choose_calls
-from coprime.cli.options import chosen_settings
+from coprime.cli.options import FAILED, chosen_settings
+from coprime.cli.output import print_json
 from coprime.cli.progress import progress
 from coprime_evidence.assess.call_subject import CallSubject
 from coprime_evidence.assess.call_timing import prove_calls
+from coprime_evidence.assess.schedules import THEOREMS
+from coprime_evidence.assess.schedules.lattice import FAMILY, SCHEME, STATEMENT, prove
+from coprime_evidence.assess.schedules.symbols import ProofError
 
 from .assess import check_faults, check_proof, print_proof, record_leakage, run_campaign
 
@@ -50,3 +54,35 @@ def run_constant_time(options: argparse.Namespace) -> int:
         proof = prove_calls(choice.design, seconds=options.seconds)
     declared = choice.design.interface.constant_time
     return print_proof(options, choice.values, declared=declared, proof=proof)
+
+
+def run_schedule(options: argparse.Namespace) -> int:
+    """Prove it, or fail with 1. Raises ValueError for a design without a theorem."""
+    choice = choose_calls(options.family, chosen_settings(options))
+    if options.family != FAMILY or choice.values.get("schemes", SCHEME) != SCHEME:
+        known = f"{', '.join(THEOREMS)}, {FAMILY} -p schemes={SCHEME}"
+        raise ValueError(f"this design has no theorem of its schedule; there are: {known}")
+    with progress(f"proving the schedule of {options.family}"):
+        try:
+            proof = prove()
+        except ProofError as error:
+            print(f"not proved, {error}")
+            return FAILED
+    if options.json:
+        print_json(
+            {
+                "family": options.family,
+                "parameters": dict(choice.values),
+                "cases": proof.cases,
+                "cycles": proof.cycles,
+                "registers": proof.registers,
+                "free": proof.free,
+                "seconds": round(proof.seconds, 1),
+            }
+        )
+    else:
+        print(
+            f"proved: {options.family} computes {STATEMENT}\n"
+            f"{proof.cases} cases, {proof.cycles:,} cycles, {proof.seconds:.0f} s of a processor"
+        )
+    return 0

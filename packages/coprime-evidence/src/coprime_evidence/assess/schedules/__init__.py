@@ -6,6 +6,8 @@
 - `execution`: registers, and memory
 - `theorem`: what is proved, case by case
 - a file for each family: its recurrence, and its memory
+- `lattice`: transforms and products modulo q; `moved_numbers`: the netlist that moves numbers;
+  `lattice_stages`: its modules that are examined for every operand
 """
 
 from collections.abc import Mapping

@@ -51,6 +51,7 @@ from .moved_numbers import (
 from .symbols import ProofError
 from .theorem import ScheduleProof
 
+FAMILY, SCHEME = "lattice", "ml-kem"
 STATEMENT = "the transforms of FIPS 203, their inverses, products and sums, modulo 3329"
 _SETTLES = 2
 """Cycles after `done` in which the last results are written."""
@@ -264,7 +265,7 @@ def cases() -> Iterator[Case]:
 # --- The proof ----------------------------------------------------------------------------------
 
 
-class _Prover:
+class Prover:
     """Proves cases from the state `rest`.
 
     Attributes
@@ -372,7 +373,7 @@ def prove() -> ScheduleProof:
     start = process_time()
     check_reduction()
     check_sums()
-    prover = _Prover()
+    prover = Prover()
     prover.close()
     cycles = count = 0
     for case in cases():

@@ -1,7 +1,7 @@
 """Options of `coprime assess` for an engine of byte strings."""
 
 from coprime.catalog import CALL_FAMILIES
-from coprime.cli.options import Parser, add_parameters, add_verb
+from coprime.cli.options import Parser, add_json, add_parameters, add_verb
 
 from .assess import add_faults, add_proof, add_traces
 
@@ -15,9 +15,12 @@ def add_options(parser: Parser, family: str) -> None:
     _add_leakage_options(add_verb(verbs, "leakage", text), family)
     text = "Prove that no secret changes how long calls take, or show that one may."
     proof = add_verb(verbs, "constant-time", text)
-    proof.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
-    add_parameters(proof)
+    _add_family(proof, family)
     add_proof(proof)
+    text = "Prove that the schedule of transforms and products is right for all polynomials."
+    schedule = add_verb(verbs, "schedule", text)
+    _add_family(schedule, family)
+    add_json(schedule)
 
 
 def _add_faults_options(parser: Parser, family: str) -> None:
@@ -35,11 +38,16 @@ def _add_leakage_options(parser: Parser, family: str) -> None:
     add_traces(parser)
 
 
+def _add_family(parser: Parser, family: str) -> None:
+    """Add the family, which is known already, and its parameters."""
+    parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
+    add_parameters(parser)
+
+
 def _add_call(parser: Parser, family: str) -> None:
     """Add what is run: the call, its parameter set, and the seed of everything that is drawn."""
     interfaces = CALL_FAMILIES[family].interfaces
-    parser.add_argument("family", metavar="FAMILY", choices=[family], help="the family")
-    add_parameters(parser)
+    _add_family(parser, family)
     calls = {call.name: call for each in interfaces for call in each.calls}
     sets = [name for each in interfaces for name in each.parameter_sets]
     parser.choice("--operation", calls, "call (the engine's first one)")
