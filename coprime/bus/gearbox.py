@@ -129,6 +129,18 @@ class _PlaceCount(NamedTuple):
     length: Value
 
 
+class _Transfer(NamedTuple):
+    """What a conversion does, and how full the registers of the ring are."""
+
+    to_words: Signal
+    padded: Signal
+    aligned: Signal  # and the bits below the number have not been shifted yet
+    empty: Signal  # the source register
+    full: Signal  # the destination register
+    takes: Signal  # the source register is filled in this cycle
+    excess: Signal
+
+
 class Gearbox(wiring.Component):
     """Turn a number of `length` bits from 32-bit words into W-bit digits, or back.
 
@@ -218,7 +230,7 @@ class Gearbox(wiring.Component):
         m.submodules.ring = ring = GearboxRing(self.digit_width, self.unit)
 
         to_words, padded = Signal(), Signal()
-        aligned = Signal()  # and the bits below the number have not been shifted yet
+        aligned = Signal()
         # Minus the number of remaining bits; below 0 while there are any. Before that, for an
         # aligned number: the number of bits below it, minus 1.
         place = Signal(signed(self.place_bits))
@@ -226,10 +238,10 @@ class Gearbox(wiring.Component):
         place_next = Signal.like(place)
         minus_length = ~Cat(self.length, 0).as_signed()
         count = _PlaceCount(place, place_next, step, minus_length)
-        empty, full = Signal(), Signal()  # the source register, and the destination register
+        empty, full = Signal(), Signal()
         excess = Signal()
         begins, takes = Signal(), Signal()
-        last = Mux(to_words, ring.word_last, ring.digit_last)
+        transfer = _Transfer(to_words, padded, aligned, empty, full, takes, excess)
 
         m.d.comb += [
             place_next.eq(place + step),
@@ -279,35 +291,14 @@ class Gearbox(wiring.Component):
                     with m.If(aligned):
                         m.next = "ALIGN"
             if self.alignable:
-                self._align(m, ring, aligned, to_words, count)
-            with m.State("MOVE"):
-                with m.If(empty & place[-1]):
-                    with m.If(to_words):
-                        m.next = "AWAIT"
-                    with m.Else():
-                        m.d.comb += self.words_in.ready.eq(1)
-                        with m.If(self.words_in.valid):
-                            m.d.comb += [takes.eq(1), ring.load_word.eq(1)]
-                            m.d.sync += empty.eq(0)
-                with m.Else():
-                    m.d.comb += ring.move.eq(1)
-                    m.d.sync += [
-                        place.eq(place_next),
-                        empty.eq(empty | Mux(to_words, ring.digit_last, ring.word_last)),
-                        full.eq(last),
-                        excess.eq(excess | ring.excess),
-                    ]
-                    ended = Mux(padded, place_next >= self.headroom, place_next >= 0)
-                    with m.If(ended & last):
-                        m.next = "END"
+                self._align(m, ring, count, transfer)
+            self._move(m, ring, count, transfer)
             with m.State("END"):
                 m.d.comb += self.done.eq(1)
                 m.next = "IDLE"
         return m
 
-    def _align(
-        self, m: Module, ring: GearboxRing, aligned: Signal, to_words: Signal, count: "_PlaceCount"
-    ) -> None:
+    def _align(self, m: Module, ring: GearboxRing, count: _PlaceCount, transfer: _Transfer) -> None:
         """The states that find the bits below an aligned number, and shift by so many."""
         with m.State("DIVIDE"):
             m.d.comb += count.step.eq(self.digit_width)
@@ -315,18 +306,44 @@ class Gearbox(wiring.Component):
                 m.d.sync += count.place.eq(count.following)
             with m.Else():
                 m.next = "ALIGN"
-                with m.If(to_words):
+                with m.If(transfer.to_words):
                     m.next = "AWAIT"
         with m.State("ALIGN"):
             # Zeros enter the digit, or its lowest bits leave it. The word, whose units are
             # not counted yet, is 0, or its bits have left it when it is full.
             m.d.comb += [count.step.eq(-1), ring.aligning.eq(1)]
             with m.If(count.place[-1]):
-                m.d.sync += [count.place.eq(count.length), aligned.eq(0)]
+                m.d.sync += [count.place.eq(count.length), transfer.aligned.eq(0)]
                 m.next = "PREPARE"
             with m.Else():
                 m.d.comb += ring.move.eq(1)
                 m.d.sync += count.place.eq(count.following)
+
+    def _move(self, m: Module, ring: GearboxRing, count: _PlaceCount, transfer: _Transfer) -> None:
+        """The state that shifts the ring, takes words, and sends what is full to its stream."""
+        to_words, empty, excess = transfer.to_words, transfer.empty, transfer.excess
+        last = Mux(to_words, ring.word_last, ring.digit_last)
+        with m.State("MOVE"):
+            with m.If(empty & count.place[-1]):
+                with m.If(to_words):
+                    m.next = "AWAIT"
+                with m.Else():
+                    m.d.comb += self.words_in.ready.eq(1)
+                    with m.If(self.words_in.valid):
+                        m.d.comb += [transfer.takes.eq(1), ring.load_word.eq(1)]
+                        m.d.sync += empty.eq(0)
+            with m.Else():
+                m.d.comb += ring.move.eq(1)
+                m.d.sync += [
+                    count.place.eq(count.following),
+                    empty.eq(empty | Mux(to_words, ring.digit_last, ring.word_last)),
+                    transfer.full.eq(last),
+                    excess.eq(excess | ring.excess),
+                ]
+                following = count.following
+                ended = Mux(transfer.padded, following >= self.headroom, following >= 0)
+                with m.If(ended & last):
+                    m.next = "END"
 
     def _count(self, m: Module, begins: Value, to_words: Value, takes: Value) -> None:
         """Number the words and the digits, both input and output."""
