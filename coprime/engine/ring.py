@@ -64,6 +64,25 @@ def _banks(
     return banks
 
 
+def _check_together(
+    window: int, multipliers: int, settings: CurveSettings, *, blinded: bool
+) -> None:
+    """Refuse a window that is out of range, and parameters that do not go together (ValueError)."""
+    if window not in (0, 4, 5):
+        raise ValueError(f"window must be 0, 4 or 5, not {window}")
+    if blinded and window:
+        raise ValueError("with blinding=all windows have 3 bits: leave window out")
+    if settings.any and (multipliers == 2 or window):
+        raise ValueError("with curves there are one multiplier, and windows of 4 bits")
+
+
+def _exponentiation(banks: Banks, settings: CurveSettings, *, blinded: bool) -> Exponentiation:
+    """Fixed windows, modulo a prime and modulo the whole modulus."""
+    window = BLINDED_WINDOW if blinded else WINDOW if settings.any else banks.entry_bits
+    whole_window = WHOLE_WINDOW_OF_X if settings.kinds == ("montgomery",) else WHOLE_WINDOW
+    return Exponentiation("fixed-window", window, whole_window, blinded)
+
+
 def ring(
     max_bits: int = 1024,
     tile: str = "bal50",
@@ -107,12 +126,7 @@ def ring(
     possible = _multiplications(tile, tiles, delay, settings.slack)
     most = min(8192, *(each.most_bits(cell.most_products()) for each in possible))
     check_ranges(max_bits=(max_bits, range(64, most + 1)), multipliers=(multipliers, range(1, 3)))
-    if window not in (0, 4, 5):
-        raise ValueError(f"window must be 0, 4 or 5, not {window}")
-    if blinded and window:
-        raise ValueError("with blinding=all windows have 3 bits: leave window out")
-    if settings.any and (multipliers == 2 or window):
-        raise ValueError("with curves there are one multiplier, and windows of 4 bits")
+    _check_together(window, multipliers, settings, blinded=blinded)
     multiplication = min(possible, key=lambda each: each.period_of(max_bits + 1 >> 1))
     banks = _banks(multiplication, max_bits, window, settings, blinded=blinded)
     banks, longest, half_bits = settings.lengthened(banks, multiplication, max_bits)
@@ -133,9 +147,6 @@ def ring(
         half_bits=half_bits,
         blinds_scalars=settings.hardened,
     )
-    window = BLINDED_WINDOW if blinded else WINDOW if settings.any else banks.entry_bits
-    whole_window = WHOLE_WINDOW_OF_X if settings.kinds == ("montgomery",) else WHOLE_WINDOW
-    exponentiation = Exponentiation("fixed-window", window, whole_window, blinded)
 
     def make(target: Target) -> "RingMultiplier":
         from coprime.cells.tiles import TILES
@@ -148,5 +159,6 @@ def ring(
         sizes = (whole, capabilities.count_bits)
         return RingMultiplier(cells, *sizes, target, *delay_and_slack, beside_sums=settings.any)
 
+    exponentiation = _exponentiation(banks, settings, blinded=blinded)
     design = EngineDesign(capabilities, banks, multiplication, make, exponentiation)
     return settings.added_to(design)
