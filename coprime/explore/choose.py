@@ -229,28 +229,34 @@ def choose(
         point for point in others if (point.size, point.part) == (size, OTHER_PART[part])
     )
 
-    def chosen(design: tuple[Point, ...]) -> Chosen:
-        alone = replace(
-            design[0],
-            cores=0,
-            link_registers=0,
-            node=NODES[0],
-            stamped=False,
-            bus=Bus.AXI4_LITE.value,
-        )
-        return Chosen(design, beside.get(_design(alone)))
-
     def excess(design: tuple[Point, ...]) -> float:
         return max(budget.excess(point) for point in design)
 
     within = [design for design in designs if excess(design) <= 0]
     if not within:
-        nearest = chosen(min(designs, key=lambda design: (excess(design), _figures(design))))
+        closest = min(designs, key=lambda design: (excess(design), _figures(design)))
+        nearest = _with_other_part(closest, beside)
         raise ValueError(
             f"no measured {where} is within {budget}; the nearest is {nearest.time}; {nearest.area}"
         )
     best = [design for design in within if not any(_beats(other, design) for other in within)]
-    return [chosen(design) for design in sorted(best, key=_figures)]
+    return [_with_other_part(design, beside) for design in sorted(best, key=_figures)]
+
+
+def _with_other_part(design: tuple[Point, ...], others: Mapping[object, Point]) -> Chosen:
+    """A design with the figures of its other part, from those of all designs.
+
+    That part was measured without a chain, on AXI4-Lite.
+    """
+    alone = replace(
+        design[0],
+        cores=0,
+        link_registers=0,
+        node=NODES[0],
+        stamped=False,
+        bus=Bus.AXI4_LITE.value,
+    )
+    return Chosen(design, others.get(_design(alone)))
 
 
 def _timed(
