@@ -203,6 +203,36 @@ def banks_of(
     return {location: found[location] for location in sorted(found, key=_order)}
 
 
+def _search_places(
+    conflicts: Conflicts,
+    banks: Mapping[Location, Collection[int]],
+    blocks: int,
+    *,
+    same_block: Collection[tuple[Location, Location]],
+    operands: frozenset[Location],
+    fixed: Mapping[Location, BlockPlace],
+    possible: Mapping[Location, Sequence[BlockPlace]],
+) -> Allocation | None:
+    """Places found by backtracking; None if there are none, or sums wait for products in some.
+
+    What a command only reads lies left in blocks of its own, in any order: in the first ones.
+    """
+    locked = [
+        location for location in banks if location in operands and set(banks[location]) == {_LEFT}
+    ]
+    pairs = [location for location in locked if location not in OF_Q.values()]
+    if conflicts.waits or 2 * len(pairs) > blocks:
+        return None
+    of = dict(fixed)
+    for number, location in enumerate(pairs):
+        of[location] = BlockPlace(_LEFT, 2 * number)
+        if location in OF_Q:
+            of[OF_Q[location]] = BlockPlace(_LEFT, 2 * number + 1)
+    search = _Search(conflicts, same_block, operands, of)
+    waiting = {location: possible[location] for location in possible if location not in locked}
+    return Allocation(dict(search.of), conflicts) if search.place(waiting) else None
+
+
 def allocate(
     conflicts: Conflicts,
     banks: Mapping[Location, Collection[int]],
@@ -233,55 +263,39 @@ def allocate(
     What stands for P's operands where CURRENT is Q is in the block after them, which is odd.
     Raises ValueError if they do not fit.
     """
-    table = [
-        location
+    fixed: dict[Location, BlockPlace] = {
+        location: BlockPlace(_RIGHT, location.entry)
         for location in banks
         if isinstance(location, Scratch) and location.entry is not None
-    ]
-    fixed: dict[Location, BlockPlace] = {
-        entry: BlockPlace(_RIGHT, entry.entry or 0) for entry in table
     }
     whole = {location for location, part in conflicts.used if part == 1} - SHORT
-    follows = set(OF_Q.values())
 
     def choices(location: Location) -> Iterator[BlockPlace]:
         step = 2 if location in whole or location in OF_Q else 1
         for bank in sorted(banks[location]):
             yield from (BlockPlace(bank, block) for block in range(0, blocks, step))
 
-    # What a command only reads lies left in blocks of its own, in any order: the search puts it
-    # into the first ones.
+    possible = {location: tuple(choices(location)) for location in banks if location not in fixed}
     operands = frozenset(location for location in banks if isinstance(location, Operand)) - set(
         used_up
     )
-    locked = [
-        location for location in banks if location in operands and set(banks[location]) == {_LEFT}
-    ]
-    pairs = [location for location in locked if location not in follows]
-    waiting = [location for location in banks if location not in {*fixed, *locked}]
-    possible = {location: tuple(choices(location)) for location in waiting}
-    if not conflicts.waits and 2 * len(pairs) <= blocks:
-        of = dict(fixed)
-        for number, location in enumerate(pairs):
-            of[location] = BlockPlace(_LEFT, 2 * number)
-            if location in OF_Q:
-                of[OF_Q[location]] = BlockPlace(_LEFT, 2 * number + 1)
-        search = _Search(conflicts, same_block, operands, of)
-        if search.place(possible):
-            places = Allocation(dict(search.of), conflicts)
-            if accepts(places):
-                places.check()
-                return places
-    domains: dict[Location, tuple[BlockPlace, ...]] = {
-        location: (place,) for location, place in fixed.items()
-    }
-    domains |= {location: tuple(choices(location)) for location in banks if location not in fixed}
-    solver = PlaceSolver(conflicts, domains, blocks)
-    solver.keep_locked(operands)
-    solver.keep_together(same_block)
-    solver.leave(*unnumbered, numbered)
-    found = solver.solve()
+    found = _search_places(
+        *(conflicts, banks, blocks),
+        same_block=same_block,
+        operands=operands,
+        fixed=fixed,
+        possible=possible,
+    )
     if found is None or not accepts(found):
-        raise ValueError(f"the numbers of the program do not fit into two banks of {blocks} blocks")
+        domains = {location: (place,) for location, place in fixed.items()} | possible
+        solver = PlaceSolver(conflicts, domains, blocks)
+        solver.keep_locked(operands)
+        solver.keep_together(same_block)
+        solver.leave(*unnumbered, numbered)
+        found = solver.solve()
+        if found is None or not accepts(found):
+            raise ValueError(
+                f"the numbers of the program do not fit into two banks of {blocks} blocks"
+            )
     found.check()
     return found
