@@ -5,6 +5,7 @@ Source: NIST SP 800-90A Rev. 1 (2015), sections 9 (functions), 11.3 (tests of he
 """
 
 import enum
+from typing import NamedTuple
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
@@ -32,6 +33,15 @@ class SourceState(enum.IntEnum):
     UNSEEDED = 1  # waits for seed material: the first, or after INTERVAL requests
     READY = 2
     FAILED = 3  # a test has failed; it gives no byte until it is restarted
+
+
+class _Status(NamedTuple):
+    """What decides which task may begin."""
+
+    seeded: Signal
+    loaded: Signal  # words of seed material
+    wrong: Signal  # a test has failed
+    again: Signal  # a restart is wanted
 
 
 class Generator(wiring.Component):
@@ -91,9 +101,8 @@ class Generator(wiring.Component):
         m.submodules.test = test = KnownAnswerTest(self.answer)
         m.submodules.delivery = delivery = Delivery()
         seeded, loaded = Signal(), Signal(range(SEED_WORDS + 1))
-        wrong, again = Signal(), Signal()  # a test has failed; a restart is wanted
-        spent = self.requests == self.interval
-        least = Mux(seeded, RESEED_LEAST, SEED_LEAST)
+        wrong, again = Signal(), Signal()
+        status = _Status(seeded, loaded, wrong, again)
         connect(m, flipped(self.random), delivery.random)
         m.d.comb += [
             self.ages.eq(self.requests >= self.interval // 2),
@@ -134,31 +143,7 @@ class Generator(wiring.Component):
                 with m.If(again):
                     m.d.sync += wrong.eq(self.fail)
                     m.next = "TEST"
-            with m.State("IDLE"):
-                usable = ~(wrong | again)
-                unseeded = ~seeded | (spent & delivery.empty)
-                m.d.comb += [
-                    self.state.eq(Mux(unseeded, SourceState.UNSEEDED, SourceState.READY)),
-                    delivery.enable.eq(usable & ~self.hold),
-                    self.ready.eq(usable & self.hold),
-                    drbg.load.eq(self.load & self.ready & (loaded != SEED_WORDS)),
-                ]
-                with m.If(drbg.load):
-                    m.d.sync += loaded.eq(loaded + 1)
-                with m.If(again):
-                    m.d.sync += wrong.eq(self.fail)
-                    m.next = "TEST"
-                with m.Elif(wrong):
-                    m.next = "FORGET"
-                with m.Elif(self.seed & self.ready):
-                    with m.If(loaded < least):
-                        m.d.sync += loaded.eq(0)
-                    with m.Else():
-                        m.d.comb += [drbg.task.eq(DrbgTask.SEED), drbg.start.eq(1)]
-                        m.next = "SEED"
-                with m.Elif(delivery.wanted & ~(unseeded | self.hold)):
-                    m.d.comb += [drbg.task.eq(DrbgTask.GENERATE), drbg.start.eq(1)]
-                    m.next = "GENERATE"
+            self._await_work(m, drbg, delivery, status)
             with m.State("SEED"):
                 m.d.comb += delivery.drop.eq(1)
                 with m.If(drbg.done):
@@ -173,6 +158,39 @@ class Generator(wiring.Component):
         with m.If(wrong):
             m.d.comb += self.state.eq(SourceState.FAILED)
         return m
+
+    def _await_work(
+        self, m: Module, drbg: DrbgMechanism, delivery: Delivery, status: _Status
+    ) -> None:
+        """The state in which words of a seed are loaded, and a task of the mechanism begins."""
+        seeded, loaded, wrong, again = status
+        spent = self.requests == self.interval
+        least = Mux(seeded, RESEED_LEAST, SEED_LEAST)
+        with m.State("IDLE"):
+            usable = ~(wrong | again)
+            unseeded = ~seeded | (spent & delivery.empty)
+            m.d.comb += [
+                self.state.eq(Mux(unseeded, SourceState.UNSEEDED, SourceState.READY)),
+                delivery.enable.eq(usable & ~self.hold),
+                self.ready.eq(usable & self.hold),
+                drbg.load.eq(self.load & self.ready & (loaded != SEED_WORDS)),
+            ]
+            with m.If(drbg.load):
+                m.d.sync += loaded.eq(loaded + 1)
+            with m.If(again):
+                m.d.sync += wrong.eq(self.fail)
+                m.next = "TEST"
+            with m.Elif(wrong):
+                m.next = "FORGET"
+            with m.Elif(self.seed & self.ready):
+                with m.If(loaded < least):
+                    m.d.sync += loaded.eq(0)
+                with m.Else():
+                    m.d.comb += [drbg.task.eq(DrbgTask.SEED), drbg.start.eq(1)]
+                    m.next = "SEED"
+            with m.Elif(delivery.wanted & ~(unseeded | self.hold)):
+                m.d.comb += [drbg.task.eq(DrbgTask.GENERATE), drbg.start.eq(1)]
+                m.next = "GENERATE"
 
     @staticmethod
     def _test(m: Module, drbg: DrbgMechanism, test: KnownAnswerTest) -> None:
