@@ -128,30 +128,33 @@ class Sampler(wiring.Component):
                 )
             ]
 
-        # Zeros move in after a reset, too.
-        pair = [
-            Signal(CANDIDATE_BITS + 1, name=name, reset_less=True)
-            for name in ("even_out", "odd_out")
-        ]
-        low, high = self._binomial(m, number[:6]), self._binomial(m, number[6:])
-        m.d.comb += [
-            lane.eq(Cat(coefficient, coefficient[-1].replicate(LANE_BITS - len(coefficient))))
-            for lane, coefficient in zip(
-                (samples.payload.even, samples.payload.odd), pair, strict=True
-            )
-        ]
-        m.d.sync += [
-            samples.valid.eq(full & ends_pair & ~completes),
-            pair[0].eq(Cat(Mux(is_uniform, even[:3], low), even[3:])),
-            pair[1].eq(Mux(is_uniform, number, high.as_signed())),
-        ]
-        with m.If(~is_uniform & low[-1]):  # set, and so without a LUT for each bit
-            m.d.sync += pair[0][3:].eq(-1)
+        m.d.sync += samples.valid.eq(full & ends_pair & ~completes)
+        self._form_pair(m, is_uniform, even, number)
         with m.If(self.wipe):  # zeros move into the pair
             m.d.sync += [
                 *(register.eq(0) for register in (held, full, before, even, samples.valid))
             ]
         return m
+
+    def _form_pair(self, m: Module, is_uniform: Value, even: Value, number: Value) -> None:
+        """The register of the pair: two candidates, or both halves of a number as coefficients of
+        the binomial distribution. Zeros move in after a reset, too."""
+        pair = [
+            Signal(CANDIDATE_BITS + 1, name=name, reset_less=True)
+            for name in ("even_out", "odd_out")
+        ]
+        low, high = self._binomial(m, number[:6]), self._binomial(m, number[6:])
+        payload = self.samples.payload
+        m.d.comb += [
+            lane.eq(Cat(coefficient, coefficient[-1].replicate(LANE_BITS - len(coefficient))))
+            for lane, coefficient in zip((payload.even, payload.odd), pair, strict=True)
+        ]
+        m.d.sync += [
+            pair[0].eq(Cat(Mux(is_uniform, even[:3], low), even[3:])),
+            pair[1].eq(Mux(is_uniform, number, high.as_signed())),
+        ]
+        with m.If(~is_uniform & low[-1]):  # set, and so without a LUT for each bit
+            m.d.sync += pair[0][3:].eq(-1)
 
     def _binomial(self, m: Module, bits: Value) -> Value:
         table = Module()
