@@ -8,7 +8,7 @@ import enum
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.memory import Memory
+from amaranth.lib.memory import Memory, WritePort
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.tables import look_up
@@ -145,19 +145,26 @@ class BallSampler(wiring.Component):
                 ]
             with m.Case(BallState.DONE), m.If(~self.enable):
                 m.d.sync += [state.eq(BallState.SIGNS), failed.eq(0), signed.eq(0)]
-            with m.Default():  # places in order: OUTPUT, FORGET and CLEAR
-                m.d.comb += [
-                    samples.valid.eq(state == BallState.OUTPUT),
-                    passes.eq(~samples.valid | samples.ready),
-                    write.en.eq(passes),
-                ]
-                with m.If(passes):
-                    m.d.sync += last.eq(last + 1)
-                with m.If(passes & last.all()):
-                    m.d.sync += state.eq(Mux(self.wiping, BallState.SIGNS, BallState.DONE))
+            with m.Default():
+                self._clear_in_order(m, write, state, last, passes)
         with m.If(self.wipe):
             m.d.sync += [
                 state.eq(BallState.CLEAR),
                 *(register.eq(0) for register in (last, moved, signed, failed)),
             ]
         return m
+
+    def _clear_in_order(
+        self, m: Module, write: WritePort, state: Signal, last: Signal, passes: Signal
+    ) -> None:
+        """A zero to each place, in order: OUTPUT, once its number is taken, FORGET and CLEAR."""
+        samples = self.samples
+        m.d.comb += [
+            samples.valid.eq(state == BallState.OUTPUT),
+            passes.eq(~samples.valid | samples.ready),
+            write.en.eq(passes),
+        ]
+        with m.If(passes):
+            m.d.sync += last.eq(last + 1)
+        with m.If(passes & last.all()):
+            m.d.sync += state.eq(Mux(self.wiping, BallState.SIGNS, BallState.DONE))
