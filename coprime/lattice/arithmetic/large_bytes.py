@@ -153,13 +153,7 @@ class LargeBytes(wiring.Component):
             self.write_data.eq(packer.word),
         ]
 
-        # In.
-        is_t1 = self.width == ML_DSA_WIDTHS.index(T1_BITS)
-        with m.If(is_t1):
-            m.d.sync += self.unpacked.eq(unpacker.number << DROPPED_BITS)
-        with m.Else():
-            m.d.sync += self.unpacked.eq(most - unpacker.number)
-        taken = delayed(m, self.take & ~is_t1, 1, "taken")[1]
+        taken = self._enter(m, unpacker.number, most)
 
         # Out: a canonical number, then what is made of it.
         r, put = Signal(RESIDUE_BITS), delayed(m, self.put, COMPARED, "put")
@@ -196,13 +190,7 @@ class LargeBytes(wiring.Component):
             packer.number.eq(Mux(is_high, high, value)),
             packer.put.eq(writes & Mux(is_high, put[SPLITS + 1], put[SHORT_WAY])),
         ]
-        # Checks: of s, masks and y + c s1 on the way in or out, of low parts, of c t0.
-        bounds = [BOUND_OF.get(packed_form, NormBound.LOW).value for packed_form in PackedForm]
-        with m.If((form == PackedForm.BELOW) & (self.width < SHORT_WIDTHS)):
-            m.d.comb += check.bound.eq(NormBound.SHORT)
-        with m.Else():
-            m.d.comb += check.bound.eq(look_up(bounds, form, 2))
-        checks_short = (form == PackedForm.BELOW) | (form == PackedForm.CHECK)
+        self._set_bound(m, check)
         with m.If(~is_out):
             m.d.comb += [check.x.eq(self.unpacked), check.check.eq(checked)]
         with m.Elif(self.compares):
@@ -214,8 +202,26 @@ class LargeBytes(wiring.Component):
         with m.Elif(is_low):
             m.d.comb += [check.x.eq(split.low), check.check.eq(put[SPLITS])]
         with m.Else():
+            checks_short = (form == PackedForm.BELOW) | (form == PackedForm.CHECK)
             m.d.comb += [check.x.eq(centred), check.check.eq(checks_short & put[SHORT_WAY - 1])]
         return m
+
+    def _enter(self, m: Module, number: Value, most: Value) -> Value:
+        """Register a number that was unpacked, and whether it is one that may be checked."""
+        is_t1 = self.width == ML_DSA_WIDTHS.index(T1_BITS)
+        with m.If(is_t1):
+            m.d.sync += self.unpacked.eq(number << DROPPED_BITS)
+        with m.Else():
+            m.d.sync += self.unpacked.eq(most - number)
+        return delayed(m, self.take & ~is_t1, 1, "taken")[1]
+
+    def _set_bound(self, m: Module, check: NormCheck) -> None:
+        """The bound of s, of masks and y + c s1 on the way in or out, of low parts, of c t0."""
+        bounds = [BOUND_OF.get(packed_form, NormBound.LOW).value for packed_form in PackedForm]
+        with m.If((self.form == PackedForm.BELOW) & (self.width < SHORT_WIDTHS)):
+            m.d.comb += check.bound.eq(NormBound.SHORT)
+        with m.Else():
+            m.d.comb += check.bound.eq(look_up(bounds, self.form, 2))
 
     def _compare(self, m: Module, split: HighLow, centred: Value, put: Sequence[Value]) -> None:
         """The centred second number waits for the low part of the first one."""
