@@ -111,7 +111,7 @@ class LargeDatapath(wiring.Component):
         m = Module()
         m.submodules.memory = memory = self.memory
         m.submodules.slots = slots = LargeSlots(self.regions)
-        m.submodules.constants = constants = LargeConstants()
+        m.submodules.constants = LargeConstants()
         m.submodules.butterfly = butterfly = self.butterfly
         m.submodules.results = LargeResults(self.regions, self.target)
         m.submodules.bytes = bytes_ = LargeBytes(verify_only=self.verify_only)
@@ -180,15 +180,7 @@ class LargeDatapath(wiring.Component):
 
         self._sum_samples(m, slots, step, adds, is_[LargeKind.TRANSFORM])
 
-        # Constants.
-        m.d.comb += [
-            constants.start.eq(started),
-            constants.kind.eq(step.kind),
-            constants.ends.eq(slots.valid & slots.block_ends & slots.is_upper),
-            constants.second.eq(slots.phase == 2),
-            self.table_address.eq(constants.address),
-        ]
-
+        self._connect_constants(m, step, started)
         self._connect_results(m, step, entering)
         self._connect_bytes(m, step, started, entering, begins[2] & splits, unpacks, hints)
         return m
@@ -209,12 +201,21 @@ class LargeDatapath(wiring.Component):
             self.cancels.eq(checksum.cancels),
         ]
 
+    def _connect_constants(self, m: Module, step: data.View, started: Value) -> None:
+        """The table's address, which changes where a block of slots ends."""
+        slots, constants = m.submodules.slots, m.submodules.constants
+        m.d.comb += [
+            constants.start.eq(started),
+            constants.kind.eq(step.kind),
+            constants.ends.eq(slots.valid & slots.block_ends & slots.is_upper),
+            constants.second.eq(slots.phase == 2),
+            self.table_address.eq(constants.address),
+        ]
+
     def _connect_results(self, m: Module, step: data.View, entering: Value) -> None:
         """Words leave."""
-        memory, slots, butterfly, results, bytes_ = (
-            getattr(m.submodules, name)
-            for name in ("memory", "slots", "butterfly", "results", "bytes")
-        )
+        memory, butterfly = self.memory, self.butterfly
+        slots, results, bytes_ = m.submodules.slots, m.submodules.results, m.submodules.bytes
         m.d.comb += [
             *same_named(results, slots, "valid", "phase", "word"),
             *same_named(results, butterfly, "total", "reduced"),
