@@ -17,7 +17,7 @@ Of the two lanes of a word the second one is a cycle later (MULTIPLY: two cycles
 of sums and those of differences are written in different cycles.
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -184,18 +184,26 @@ class Datapath(wiring.Component):
             memory.b_address.eq(results.address),
             memory.b_write_data.eq(Cat(results.word, results.odd)),
             *same_named(results, self, "wipe", "wiping", "wipe_address"),
+            operands.wipe.eq(self.wiping),
+        ]
+        self._connect_streams(m, streams, slots, bits)
+        return m
+
+    def _connect_streams(
+        self, m: Module, streams: ByteStreams, slots: list[data.View], bits: Value
+    ) -> None:
+        """Bytes: numbers are unpacked, and the bits of products packed or compared."""
+        m.d.comb += [
             streams.slot.eq(slots[0]),
             streams.next_slot.eq(slots[1]),
             streams.packed_slot.eq(slots[10]),
-            *same_named(streams, step, "sample", "compare", "width"),
+            *same_named(streams, self.step, "sample", "compare", "width"),
             *same_named(streams, self, "start", "clear", "read_data"),
             *same_named(self, streams, "use", "write", "write_data"),
             *same_named(self, streams, "differs", "agrees", "compared"),
-            operands.wipe.eq(self.wiping),
             streams.packed.eq(bits),
             streams.wipe.eq(self.wiping),
         ]
-        return m
 
     def _multiply(
         self,
