@@ -91,7 +91,6 @@ class ArithmeticSequencer(wiring.Component):
         counter, word = Signal(LABEL_BITS), self.word
         row, column = Signal(2), Signal(2)
         field = Signal(FIELD)
-        label = word[_NEXT_BITS:][:LABEL_BITS]
         goes_on, jumps, starts = Signal(), Signal(), Signal()
         m.d.comb += [
             field.eq(word),
@@ -100,11 +99,7 @@ class ArithmeticSequencer(wiring.Component):
             self.contradicts.eq(self.differs == self.agrees),
         ]
         with m.If(goes_on | starts):
-            choices = [counter, label, self.entry, self.entry]
-            next_one = ~(jumps | starts)
-            m.d.sync += counter.eq(
-                select_and_count(m, choices, Cat(jumps, starts), next_one, self.target)
-            )
+            m.d.sync += counter.eq(self._next_address(m, counter, jumps, starts))
         code = self._decode(field)
         is_step = ~field.code[-1]
         samples = is_step & field.sample
@@ -169,6 +164,13 @@ class ArithmeticSequencer(wiring.Component):
             m.d.sync += [self.genuine.eq(0), self.altered.eq(0)]
         # So that a state that a fault has made, and that is none of the states, ends with a wipe.
         return ResetInserter(self.wipe)(m)
+
+    def _next_address(self, m: Module, counter: Value, jumps: Value, starts: Value) -> Value:
+        """That of the entry, of the label of a LOOP, or of the instruction that follows."""
+        label = self.word[_NEXT_BITS:][:LABEL_BITS]
+        choices = [counter, label, self.entry, self.entry]
+        follows = ~(jumps | starts)
+        return select_and_count(m, choices, Cat(jumps, starts), follows, self.target)
 
     def _decode(self, field: data.View) -> dict[Code, Value]:
         """Of which kind an instruction is: a bit of its own, or the bits of a number."""
