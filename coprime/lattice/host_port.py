@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import gcd
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import stream, wiring
@@ -16,6 +17,18 @@ from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import addressed_word
 from coprime.lattice.memory.places import SEED_WORDS, BytePlace
+
+_BySlot = dict[tuple[int, int], int]
+"""Of a slot's number and a parameter set."""
+
+
+class _SlotPlaces(NamedTuple):
+    """Places and lengths of slots in units of `HostPort.unit_words`."""
+
+    bases: _BySlot  # first unit
+    last_units: _BySlot  # the last unit, counted from the first one
+    last_words: _BySlot  # the last word in that unit
+    last_bytes: _BySlot  # bytes of that word
 
 
 class HostPort(wiring.Component):
@@ -88,6 +101,21 @@ class HostPort(wiring.Component):
             }
         )
 
+    def _slot_places(self) -> _SlotPlaces:
+        """Where each slot is that is stored, and where its last byte is."""
+        found = _SlotPlaces({}, {}, {}, {})
+        for slot in [slot for slot in self.interface.slots if not slot.streamed]:
+            place = self.places[slot.name]
+            for parameter_set in range(len(self.interface.parameter_sets)):
+                number = slot.number, parameter_set
+                last = max(0, slot.length(parameter_set) - 1)
+                last_word = last // WORD_BYTES
+                found.bases[number] = place.addresses[parameter_set] // self.unit_words
+                found.last_units[number] = last_word // self.unit_words
+                found.last_words[number] = last_word % self.unit_words
+                found.last_bytes[number] = last % WORD_BYTES + 1
+        return found
+
     def _table(self, values: Mapping[tuple[int, int], int]) -> list[int]:
         """Values by slot's number and parameter set, as `_choice` selects them."""
         slots = range(1 << self.interface.slot_bits)
@@ -102,35 +130,24 @@ class HostPort(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Add the place to the word's number."""
         m = Module()
-        slots = self.interface.slots
-        bases, lengths, ends, sizes = {}, {}, {}, {}
-        for slot in [slot for slot in slots if not slot.streamed]:
-            place = self.places[slot.name]
-            for parameter_set in range(len(self.interface.parameter_sets)):
-                last = max(0, slot.length(parameter_set) - 1)
-                bases[slot.number, parameter_set] = (
-                    place.addresses[parameter_set] // self.unit_words
-                )
-                lengths[slot.number, parameter_set] = -(last // WORD_BYTES // self.unit_words)
-                ends[slot.number, parameter_set] = last // WORD_BYTES % self.unit_words
-                sizes[slot.number, parameter_set] = last % WORD_BYTES + 1
+        places = self._slot_places()
         low = bits_for(self.unit_words - 1)
         bits = self.address_bits - low
         loaded = self.load.payload
         index, ended = Signal(self.interface.index_bits), Signal()
         fetched, checks, checked = Signal(), Signal(), Signal()  # the word, and its parity
         last, allowed, taken = Signal(), Signal(), Signal()
-        readable = sum(slot.readable << slot.number for slot in slots)
+        readable = sum(slot.readable << slot.number for slot in self.interface.slots)
         read = self._choice(self.read_slot)
-        # Less the number of the slot's last unit.
-        past = add_table(m, Cat(index[low:], 0), self._table(lengths), read, self.target)
+        less = {number: -unit for number, unit in places.last_units.items()}
+        past = add_table(m, Cat(index[low:], 0), self._table(less), read, self.target)
         at_last, before_last = ~past.any(), past[-1]
         # One address serves both: a word is not read in the cycles in which another one is loaded.
         loads, slot, number = Signal(), Signal.like(loaded.slot), Signal.like(loaded.index)
         seed = Cat(number[low:], Const(0, bits))[:bits]
-        seed = add_table(m, seed, self._table(bases), self._choice(slot), self.target)
+        seed = add_table(m, seed, self._table(places.bases), self._choice(slot), self.target)
         address = Cat(number[:low], seed)
-        is_whole = set(ends.values()) == {self.unit_words - 1}
+        is_whole = set(places.last_words.values()) == {self.unit_words - 1}
         m.d.comb += [
             loads.eq(self.load.valid),
             Cat(number, slot).eq(
@@ -147,7 +164,7 @@ class HostPort(wiring.Component):
                 & (
                     index[:low].all()
                     if is_whole
-                    else index[:low] == look_up(self._table(ends), read, low)
+                    else index[:low] == look_up(self._table(places.last_words), read, low)
                 )
             ),
             allowed.eq(
@@ -159,8 +176,8 @@ class HostPort(wiring.Component):
             self.output.payload.data.eq(self.word),
             self.output.payload.bytes.eq(
                 WORD_BYTES
-                if set(sizes.values()) == {WORD_BYTES}
-                else look_up(self._table(sizes), read, bits_for(WORD_BYTES))
+                if set(places.last_bytes.values()) == {WORD_BYTES}
+                else look_up(self._table(places.last_bytes), read, bits_for(WORD_BYTES))
             ),
             self.output.payload.last.eq(last),
             taken.eq(self.output.valid & self.output.ready),
