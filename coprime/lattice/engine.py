@@ -5,6 +5,7 @@ Source: FIPS 203, FIPS 204. Cycles: `LatticeDesign.predict`.
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
@@ -50,6 +51,16 @@ class _Outcome(enum.Enum):
     LACKING = 1
     FAULTY = 2
     CALLED = 3  # the order of routines
+
+
+class _Control(NamedTuple):
+    """What the states of the control share."""
+
+    begins: Signal  # a routine begins
+    wipes: Signal  # all memories begin to be cleared
+    outcome: Signal
+    ended: Signal  # in the cycle before, all sides had ended
+    faulty: Signal  # in the cycle before, there was a fault
 
 
 class LatticeEngine(wiring.Component):
@@ -250,9 +261,8 @@ later than both have ended, as a register shows faults |
         sponge, small, large = self.sponge, self.ml_kem, self.ml_dsa
         m.submodules.order = order = self.order
         begins, wipes, idle, clears, refuses = (Signal() for _ in range(5))
-        # In the cycle before, all sides have ended, or there was a fault.
         outcome, idles, ended, faulty = Signal(_Outcome), Signal(), Signal(), Signal()
-        routine = order.routine
+        control = _Control(begins, wipes, outcome, ended, faulty)
         sides = [side for side in (small, large) if side]
         wiping = Cat(
             part.wiping for part in (self.memory, self.samples, sponge, large) if part
@@ -293,22 +303,7 @@ later than both have ended, as a register shows faults |
                 m.d.comb += idle.eq(1)
                 m.d.sync += faulty.eq(0)
                 with m.If(self.start):
-                    m.d.sync += outcome.eq(_Outcome.WIPED)
-                    with m.If(self.call == WIPE):
-                        m.d.comb += wipes.eq(1)
-                        m.next = "CLEAR"
-                    with m.Elif(self.host.spoilt):
-                        m.d.comb += wipes.eq(1)
-                        m.d.sync += outcome.eq(_Outcome.FAULTY)
-                        m.next = "CLEAR"
-                    if small:
-                        with m.Elif(lacks):
-                            m.d.sync += outcome.eq(_Outcome.LACKING)
-                            m.next = "REFUSE"
-                    with m.Else():
-                        m.d.comb += begins.eq(1)
-                        m.d.sync += outcome.eq(_Outcome.CALLED)
-                        m.next = "RUN"
+                    self._start(m, control, lacks)
             if small:
                 with m.State("REFUSE"):
                     m.d.comb += [self.busy.eq(1), self.working.eq(1), refuses.eq(1)]
@@ -321,23 +316,45 @@ later than both have ended, as a register shows faults |
                         m.next = "CLEAR"
             with m.State("RUN"):
                 m.d.sync += faulty.eq(Cat(*wrong).any())
-                streams = _is(routine, lambda member: member.streams) if large else Const(0)
-                m.d.comb += [
-                    self.busy.eq(1),
-                    self.working.eq(
-                        Mux(streams, sponge.computes, ~sponge.waits) if large else ~sponge.waits
-                    ),
-                ]
-                with m.If(faulty | (ended & order.fails)):
-                    m.d.comb += wipes.eq(1)
-                    m.d.sync += outcome.eq(_Outcome.FAULTY)
-                    m.next = "CLEAR"
-                with m.Elif(ended & order.follows):
-                    m.d.comb += begins.eq(1)
-                with m.Elif(ended):
-                    m.d.comb += self.done.eq(1)
-                    m.next = "IDLE"
+                self._run(m, control)
         m.d.comb += self.given.eq(Mux(clears, 0, Mux(refuses, self.complete, order.given)))
+
+    def _start(self, m: Module, control: _Control, lacks: Value) -> None:
+        """What follows the start of a call."""
+        m.d.sync += control.outcome.eq(_Outcome.WIPED)
+        with m.If(self.call == WIPE):
+            m.d.comb += control.wipes.eq(1)
+            m.next = "CLEAR"
+        with m.Elif(self.host.spoilt):
+            m.d.comb += control.wipes.eq(1)
+            m.d.sync += control.outcome.eq(_Outcome.FAULTY)
+            m.next = "CLEAR"
+        if self.ml_kem:
+            with m.Elif(lacks):
+                m.d.sync += control.outcome.eq(_Outcome.LACKING)
+                m.next = "REFUSE"
+        with m.Else():
+            m.d.comb += control.begins.eq(1)
+            m.d.sync += control.outcome.eq(_Outcome.CALLED)
+            m.next = "RUN"
+
+    def _run(self, m: Module, control: _Control) -> None:
+        """Routine by routine, until the last one has ended or there is a fault."""
+        sponge, order, ended = self.sponge, self.order, control.ended
+        works: Value = ~sponge.waits
+        if self.ml_dsa:
+            streams = _is(order.routine, lambda member: member.streams)
+            works = Mux(streams, sponge.computes, works)
+        m.d.comb += [self.busy.eq(1), self.working.eq(works)]
+        with m.If(control.faulty | (ended & order.fails)):
+            m.d.comb += control.wipes.eq(1)
+            m.d.sync += control.outcome.eq(_Outcome.FAULTY)
+            m.next = "CLEAR"
+        with m.Elif(ended & order.follows):
+            m.d.comb += control.begins.eq(1)
+        with m.Elif(ended):
+            m.d.comb += self.done.eq(1)
+            m.next = "IDLE"
 
     def _tell_seeds(self, m: Module) -> None:
         """Seeds that are loaded are not drawn."""
