@@ -8,6 +8,7 @@ The accelerator is the very module that `coprime build` writes.
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, ResetSignal, Signal
 from amaranth.lib import wiring
@@ -39,6 +40,19 @@ INTERRUPT = 3  # number of the accelerator's interrupt; 0 to 2 are the processor
 
 _VECTOR = 0x10
 _PAGE = WINDOW_BITS
+
+
+class _Accesses(NamedTuple):
+    """The processor's accesses to its memory, and reads that it announces a cycle earlier."""
+
+    valid: Signal
+    ready: Signal
+    address: Signal
+    data: Signal
+    answer: Signal
+    strobes: Signal
+    ahead: Signal
+    ahead_address: Signal
 
 
 class System(wiring.Component):
@@ -107,39 +121,8 @@ class System(wiring.Component):
         ahead, ahead_address = Signal(), Signal(32)
         irq, running = Signal(), Signal()
         m.d.comb += running.eq(self.run & ~ResetSignal())
-        m.submodules.processor = Instance(
-            "picorv32",
-            p_ENABLE_COUNTERS=Const(1, 1),
-            p_ENABLE_COUNTERS64=Const(1, 1),
-            p_BARREL_SHIFTER=Const(1, 1),
-            # The fastest multiplier that it has, so that software is compared at its best.
-            p_ENABLE_FAST_MUL=Const(1, 1),
-            p_ENABLE_DIV=Const(1, 1),
-            p_ENABLE_IRQ=Const(1, 1),
-            p_ENABLE_IRQ_TIMER=Const(0, 1),
-            p_REGS_INIT_ZERO=Const(1, 1),
-            p_MASKED_IRQ=Const(~(1 << INTERRUPT), 32),
-            p_LATCHED_IRQ=Const(0, 32),  # the accelerator holds its request until it is cleared
-            p_PROGADDR_RESET=Const(0, 32),
-            p_PROGADDR_IRQ=Const(_VECTOR, 32),
-            p_STACKADDR=Const(self.ram_bytes, 32),
-            i_clk=ClockSignal(),
-            i_resetn=running,
-            o_trap=self.trap,
-            o_mem_valid=valid,
-            i_mem_ready=ready,
-            o_mem_addr=address,
-            o_mem_wdata=data,
-            o_mem_wstrb=strobes,
-            i_mem_rdata=answer,
-            o_mem_la_read=ahead,
-            o_mem_la_addr=ahead_address,
-            i_irq=Cat(Const(0, INTERRUPT), irq, Const(0, 31 - INTERRUPT)),
-            i_pcpi_wr=Const(0, 1),
-            i_pcpi_rd=Const(0, 32),
-            i_pcpi_wait=Const(0, 1),
-            i_pcpi_ready=Const(0, 1),
-        )
+        accesses = _Accesses(valid, ready, address, data, answer, strobes, ahead, ahead_address)
+        m.submodules.processor = self._processor(accesses, running, irq)
 
         m.submodules.bridge = bridge = self._bridge()
         page = len(bridge.address)
@@ -194,6 +177,42 @@ class System(wiring.Component):
         with m.If(~self.run):
             m.d.sync += self.fault.eq(0)
         return m
+
+    def _processor(self, accesses: _Accesses, running: Signal, irq: Signal) -> Instance:
+        """A PicoRV32; `running` releases it from reset."""
+        return Instance(
+            "picorv32",
+            p_ENABLE_COUNTERS=Const(1, 1),
+            p_ENABLE_COUNTERS64=Const(1, 1),
+            p_BARREL_SHIFTER=Const(1, 1),
+            # The fastest multiplier that it has, so that software is compared at its best.
+            p_ENABLE_FAST_MUL=Const(1, 1),
+            p_ENABLE_DIV=Const(1, 1),
+            p_ENABLE_IRQ=Const(1, 1),
+            p_ENABLE_IRQ_TIMER=Const(0, 1),
+            p_REGS_INIT_ZERO=Const(1, 1),
+            p_MASKED_IRQ=Const(~(1 << INTERRUPT), 32),
+            p_LATCHED_IRQ=Const(0, 32),  # the accelerator holds its request until it is cleared
+            p_PROGADDR_RESET=Const(0, 32),
+            p_PROGADDR_IRQ=Const(_VECTOR, 32),
+            p_STACKADDR=Const(self.ram_bytes, 32),
+            i_clk=ClockSignal(),
+            i_resetn=running,
+            o_trap=self.trap,
+            o_mem_valid=accesses.valid,
+            i_mem_ready=accesses.ready,
+            o_mem_addr=accesses.address,
+            o_mem_wdata=accesses.data,
+            o_mem_wstrb=accesses.strobes,
+            i_mem_rdata=accesses.answer,
+            o_mem_la_read=accesses.ahead,
+            o_mem_la_addr=accesses.ahead_address,
+            i_irq=Cat(Const(0, INTERRUPT), irq, Const(0, 31 - INTERRUPT)),
+            i_pcpi_wr=Const(0, 1),
+            i_pcpi_rd=Const(0, 32),
+            i_pcpi_wait=Const(0, 1),
+            i_pcpi_ready=Const(0, 1),
+        )
 
     def _bridge(self) -> AXI4LiteMaster | BurstBridge:
         if self.bus is Bus.AXI4:
