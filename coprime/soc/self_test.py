@@ -152,19 +152,10 @@ class SelfTest(wiring.Component):
         """Connect engine and memory by a state machine that does one thing in each state."""
         m = Module()
         own, answers, engine = self.design.capabilities, self.answers, self.engine
-        words = self._words()
-        layout = data.StructLayout(
-            {
-                "digit": own.digit_width,
-                "index": own.count_bits,
-                "operand": own.operand_bits,
-                "last": 1,
-            }
-        )
-        m.submodules.stored = stored = Memory(shape=layout, depth=len(words), init=words)
+        m.submodules.stored = stored = self._memory()
         read = stored.read_port()
         word = read.data
-        address = Signal(range(len(words) + 1))
+        address = Signal(range(stored.depth + 1))
         checking = Signal()
         waited = Signal(range(RESULT_LATENCY))
         cycles = Signal(range(max(answer.cycles for answer in answers) + 1))
@@ -234,6 +225,19 @@ class SelfTest(wiring.Component):
                             m.d.sync += [place.eq(place + 1), checking.eq(0), cycles.eq(0)]
         m.d.comb += self.running.eq(~states.ongoing("IDLE"))
         return m
+
+    def _memory(self) -> Memory:
+        """A memory of all digits, with the number and the operand of each."""
+        own, words = self.design.capabilities, self._words()
+        layout = data.StructLayout(
+            {
+                "digit": own.digit_width,
+                "index": own.count_bits,
+                "operand": own.operand_bits,
+                "last": 1,
+            }
+        )
+        return Memory(shape=layout, depth=len(words), init=words)
 
     def _words(self) -> list[dict[str, int]]:
         """List the digits of each operation's operands, and then those of its result."""
