@@ -1,6 +1,6 @@
 """An AXI4 master that makes bursts, with a simple handshake."""
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -79,18 +79,27 @@ class AXI4Master(wiring.Component):
                     m.d.sync += left.eq(self.beats - 1)
             with m.If(self.answers.valid):
                 m.d.sync += failed.eq(self.refused)
-        for wanted, prefix in ((write, "aw"), (read, "ar")):
-            taken = Signal()
-            valid, ready = getattr(axi, f"{prefix}valid"), getattr(axi, f"{prefix}ready")
-            m.d.comb += [
-                getattr(axi, f"{prefix}addr").eq(self.address),
-                getattr(axi, f"{prefix}len").eq(self.beats),
-                getattr(axi, f"{prefix}size").eq(WORD),
-                getattr(axi, f"{prefix}burst").eq(Burst.INCR),
-                valid.eq(wanted & ~taken),
-            ]
-            with m.If(self.ready):
-                m.d.sync += taken.eq(0)
-            with m.Elif(valid & ready):
-                m.d.sync += taken.eq(1)
+        m.d.comb += [
+            axi.awaddr.eq(self.address),
+            axi.awlen.eq(self.beats),
+            axi.awsize.eq(WORD),
+            axi.awburst.eq(Burst.INCR),
+        ]
+        self._request(m, write, axi.awvalid, axi.awready)
+        m.d.comb += [
+            axi.araddr.eq(self.address),
+            axi.arlen.eq(self.beats),
+            axi.arsize.eq(WORD),
+            axi.arburst.eq(Burst.INCR),
+        ]
+        self._request(m, read, axi.arvalid, axi.arready)
         return m
+
+    def _request(self, m: Module, wanted: Value, valid: Value, ready: Value) -> None:
+        """Show an address until it is accepted, once in a burst."""
+        taken = Signal()
+        m.d.comb += valid.eq(wanted & ~taken)
+        with m.If(self.ready):
+            m.d.sync += taken.eq(0)
+        with m.Elif(valid & ready):
+            m.d.sync += taken.eq(1)
