@@ -177,9 +177,9 @@ class OnBus(wiring.Component):
         m.d.comb += self.irq.eq(front_end.irq)
         if self.streams:
             m.d.comb += [
-                front_end.random.payload.eq(getattr(self, f"{RANDOM}tdata")),
-                front_end.random.valid.eq(getattr(self, f"{RANDOM}tvalid")),
-                getattr(self, f"{RANDOM}tready").eq(front_end.random.ready),
+                front_end.random.payload.eq(self.s_axis_random_tdata),
+                front_end.random.valid.eq(self.s_axis_random_tvalid),
+                self.s_axis_random_tready.eq(front_end.random.ready),
             ]
 
 

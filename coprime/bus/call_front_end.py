@@ -90,8 +90,12 @@ class CallFrontEnd(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        for name in ("write", "read", "refusal", "status", "control", "access"):
-            m.submodules[name] = getattr(self, name)
+        m.submodules.write = self.write
+        m.submodules.read = self.read
+        m.submodules.refusal = self.refusal
+        m.submodules.status = self.status
+        m.submodules.control = self.control
+        m.submodules.access = self.access
         self._share_port(m)
         self._show(m)
         self._move(m)

@@ -113,11 +113,14 @@ class ClusterFrontEnd(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        for name in (
-            *("write", "read", "refusal", "choice", "check", "records"),
-            *("collector", "control"),
-        ):
-            m.submodules[name] = getattr(self, name)
+        m.submodules.write = self.write
+        m.submodules.read = self.read
+        m.submodules.refusal = self.refusal
+        m.submodules.choice = self.choice
+        m.submodules.check = self.check
+        m.submodules.records = self.records
+        m.submodules.collector = self.collector
+        m.submodules.control = self.control
         connect(m, self.records.state, self.choice.state, self.check.state, self.control.state)
         core = Signal(self.layout["core"].shape)
         selected = Signal(init=1)  # a core is selected

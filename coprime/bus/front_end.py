@@ -168,11 +168,17 @@ class FrontEnd(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        for name in (
-            *("write", "read", "refusal", "operands", "choice", "check"),
-            *("buffer", "buffer_registers", "input_length", "status", "control"),
-        ):
-            m.submodules[name] = getattr(self, name)
+        m.submodules.write = self.write
+        m.submodules.read = self.read
+        m.submodules.refusal = self.refusal
+        m.submodules.operands = self.operands
+        m.submodules.choice = self.choice
+        m.submodules.check = self.check
+        m.submodules.buffer = self.buffer
+        m.submodules.buffer_registers = self.buffer_registers
+        m.submodules.input_length = self.input_length
+        m.submodules.status = self.status
+        m.submodules.control = self.control
         connect(m, self.operands.state, self.choice.state, self.check.state)
         self._access(m)
         self._keep_message(m)

@@ -80,8 +80,9 @@ class RandomRegisters(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        for name in ("generator", "write", "read"):
-            m.submodules[name] = getattr(self, name)
+        m.submodules.generator = self.generator
+        m.submodules.write = self.write
+        m.submodules.read = self.read
         port, write, read = self.registers, self.write, self.read
         generator, strobes = self.generator, self.write.strobes
         connect(m, flipped(self.random), generator.random)
@@ -131,8 +132,9 @@ class NoiseRegisters(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        for name in ("generator", "write", "read"):
-            m.submodules[name] = getattr(self, name)
+        m.submodules.generator = self.generator
+        m.submodules.write = self.write
+        m.submodules.read = self.read
         port, read, source = self.registers, self.read, self.generator
         connect(m, flipped(self.random), source.random)
         _take(m, self, NOISE_REGISTERS)
