@@ -112,11 +112,17 @@ class BankedLane(LaneOfUnits):
                 keeps_scaled_modulus=keeps,
                 beside_sums=self.shares,
             )
-        self.located = {name: getattr(self.sequencer, name) for name in ("x", "y", "destination")}
+        sequencer = self.sequencer
+        self.step_numbers = {
+            "x": sequencer.x,
+            "y": sequencer.y,
+            "destination": sequencer.destination,
+        }
+        self.located = self.step_numbers
         if program.swaps:
             self.located = {
                 name: Signal.like(number, name=f"located_{name}")
-                for name, number in self.located.items()
+                for name, number in self.step_numbers.items()
             }
             if self.shares:
                 self.task.of_step |= self.located
@@ -208,17 +214,16 @@ class BankedLane(LaneOfUnits):
             return
         numbers = self.layout.numbers
         pairs = sorted(numbers[each] for each in SWAPPED_BY_BIT if each in numbers)
-        for name, located in self.located.items():
-            number = getattr(self.sequencer, name)
+        for name, number in self.step_numbers.items():
             swaps = self.sequencer.swaps & number.matches(*pairs)
-            m.d.comb += located.eq(number ^ Cat(Const(0, 1), swaps))
+            m.d.comb += self.located[name].eq(number ^ Cat(Const(0, 1), swaps))
 
     @property
     def linear_places(self) -> Mapping[str, Value]:
         """Where the numbers of what the linear unit does lie."""
         if not self.shares:
             return self.located
-        return {name: getattr(self.task, name) for name in self.located}
+        return {name: self.task.kept[name] for name in self.located}
 
     def _step(self) -> StepInBanks:
         """What the scheduler is given of the step."""
@@ -324,11 +329,14 @@ class BankedLane(LaneOfUnits):
                 fault |= self.spoilt
             m.d.comb += sequencer.fault.eq(fault)
         if self.program.shares_check:
-            for name in ("busy", "at_fault", "began", "proved"):
-                m.d.comb += [
-                    getattr(self.to_other, name).eq(getattr(sequencer, name)),
-                    getattr(sequencer, f"other_{name}").eq(getattr(self.from_other, name)),
-                ]
+            other = self.from_other
+            m.d.comb += [
+                *same_named(self.to_other, sequencer, "busy", "at_fault", "began", "proved"),
+                sequencer.other_busy.eq(other.busy),
+                sequencer.other_at_fault.eq(other.at_fault),
+                sequencer.other_began.eq(other.began),
+                sequencer.other_proved.eq(other.proved),
+            ]
 
     def _check_result(self, m: Module) -> None:
         """Compare the result with what was checked, as it is read."""

@@ -50,18 +50,18 @@ class BareLane(Lane):
             m.d.comb += [write.eq(multiplier.b_write), digit.eq(multiplier.b_write_data)]
         with m.Else():
             m.d.comb += [write.eq(linear.b_write), digit.eq(linear.b_write_data)]
-        locations = {
-            "a": self._a_location(m, multiplies),
-            "b": self._b_location(m, multiplies, write),
-        }
-        for port, index in (("a", a_index), ("b", b_index)):
-            address = LocationAddress(self.layout, dense=True)
-            m.submodules[f"{port}_address"] = address
-            m.d.comb += [
-                address.location.eq(locations[port]),
-                address.index.eq(index),
-                getattr(memory, f"{port}_address").eq(address.address),
-            ]
+        a_location = self._a_location(m, multiplies)
+        b_location = self._b_location(m, multiplies, write)
+        m.submodules.a_address = a_address = LocationAddress(self.layout, dense=True)
+        m.submodules.b_address = b_address = LocationAddress(self.layout, dense=True)
+        m.d.comb += [
+            a_address.location.eq(a_location),
+            a_address.index.eq(a_index),
+            memory.a_address.eq(a_address.address),
+            b_address.location.eq(b_location),
+            b_address.index.eq(b_index),
+            memory.b_address.eq(b_address.address),
+        ]
         m.d.comb += [
             memory.b_write.eq(past(m, write, 2)),
             memory.b_write_data.eq(past(m, digit, 2)),

@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, connect, flipped
 
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.multipliers.contract import ModularMultiplier
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.assembler import Program
@@ -62,11 +63,11 @@ class Engine(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Connect the bus to every lane; its outputs are those of the first lane."""
         m = Module()
+        members = EngineSignature(self.capabilities).members
+        inputs = [name for name, port in members.items() if port.flow is In and port.is_port]
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}" if index else "lane"] = lane
-            for name, member in EngineSignature(self.capabilities).members.items():
-                if member.flow is In and member.is_port:
-                    m.d.comb += getattr(lane, name).eq(getattr(self, name))
+            m.d.comb += same_named(lane, self, *inputs)
         leading = self.lanes[0]
         # The other lane may be idle before the engine is: what the leading one does not take, it
         # must not take either.
@@ -74,9 +75,9 @@ class Engine(wiring.Component):
             m.d.comb += lane.write.eq(self.write & ~leading.busy)
         if self.capabilities.draws:
             connect(m, flipped(self.random), leading.random)
-        names = ["busy", "done", "error", "result_digit"]
-        for name in [*names, "residue"] if self.capabilities.checked else names:
-            m.d.comb += getattr(self, name).eq(getattr(leading, name))
+        m.d.comb += same_named(self, leading, "busy", "done", "error", "result_digit")
+        if self.capabilities.checked:
+            m.d.comb += self.residue.eq(leading.residue)
         m.d.comb += self.multiplying.eq(sum(lane.multiplying for lane in self.lanes))
         if len(self.lanes) == 2:
             for lane, other in (self.lanes, reversed(self.lanes)):

@@ -178,12 +178,15 @@ class Lane(LaneOfUnits):
                 write.eq(linear.b_write),
                 write_data.eq(linear.b_write_data),
             ]
-        for port, location, index in (("a", a_location, a_index), ("b", b_location, b_index)):
+        for port, location, index, to in (
+            ("a", a_location, a_index, memory.a_address),
+            ("b", b_location, b_index, memory.b_address),
+        ):
             m.submodules[f"{port}_address"] = address = LocationAddress(self.layout)
             m.d.comb += [
                 address.location.eq(location if places else self._resolved(m, location)),
                 address.index.eq(index),
-                getattr(memory, f"{port}_address").eq(address.address),
+                to.eq(address.address),
             ]
         given = past(m, write_data, 2)
         m.d.comb += [memory.b_write.eq(past(m, write, 2)), memory.b_write_data.eq(given)]

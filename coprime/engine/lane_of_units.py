@@ -36,8 +36,13 @@ class LinearTask:
     """
 
     def __init__(self, sequencer: Sequencer, *, shares: bool):
-        self.of_step = {"kind": sequencer.operation, "digits": sequencer.inner_digits}
-        self.of_step |= {name: getattr(sequencer, name) for name in ("x", "y", "destination")}
+        self.of_step = {
+            "kind": sequencer.operation,
+            "digits": sequencer.inner_digits,
+            "x": sequencer.x,
+            "y": sequencer.y,
+            "destination": sequencer.destination,
+        }
         if sequencer.program.sums:
             self.of_step["shift"] = sequencer.shift
         self.of_step["copies"] = sequencer.copies if sequencer.program.copies else Const(0)

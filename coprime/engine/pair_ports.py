@@ -39,7 +39,10 @@ class PairPorts:
         left, right = (Signal(blocks.layout.block_bits, name=f"pair_{k}") for k in ("x", "y"))
         m.d.comb += [
             multiplier.squares.eq(~is_right(step.y)),
-            *(getattr(multiplier, name).eq(digit) for name, digit in banks.items()),
+            multiplier.a_left.eq(banks["a_left"]),
+            multiplier.a_right.eq(banks["a_right"]),
+            multiplier.b_left.eq(banks["b_left"]),
+            multiplier.b_right.eq(banks["b_right"]),
             left.eq(step.x),
             right.eq(step.y),
         ]

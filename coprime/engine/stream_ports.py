@@ -45,7 +45,8 @@ class ProductPlaces:
 
     def take(self, other: "ProductPlaces") -> list[Any]:
         """The assignments that make it the same as another one."""
-        return [getattr(self, name).eq(value) for name, value in vars(other).items()]
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return [place.eq(of_other) for place, of_other in pairs]
 
 
 class StreamPorts:
@@ -127,10 +128,8 @@ class StreamPorts:
             with m.If(multiplier.prepare | multiplier.done):
                 m.d.sync += preparing.eq(multiplier.prepare)
             written = Mux(preparing, step.destination, written)
-        window, third = (
-            Mux(multiplier.b_of_next, getattr(asked, name), getattr(new, name))
-            for name in ("window", "third")
-        )
+        window = Mux(multiplier.b_of_next, asked.window, new.window)
+        third = Mux(multiplier.b_of_next, asked.third, new.third)
         return ProductAccess(
             a_left=left,
             a_right=right,

@@ -80,8 +80,10 @@ class TableEntries:
         self, m: Module, of_product: Value, product: ProductAccess, step: StepInBanks
     ) -> Mapping[str, Value]:
         """What the modes name for a port, by their names: in a product, or in a linear step."""
-        names = ("window", "entry", *(["third"] if self.program.has_thirds else []))
         chosen = {
-            name: Mux(of_product, getattr(product, name), getattr(step, name)) for name in names
+            "window": Mux(of_product, product.window, step.window),
+            "entry": Mux(of_product, product.entry, step.entry),
         }
+        if self.program.has_thirds:
+            chosen["third"] = Mux(of_product, product.third, step.third)
         return {name: past_value(m, "entry", block, 1) for name, block in chosen.items()}

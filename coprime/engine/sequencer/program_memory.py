@@ -137,7 +137,11 @@ class ProgramMemory(wiring.Component, Feature):
 
     def word(self, step: Step, target: int) -> data.Const:
         """The step as it lies in the memory, with the address of its target."""
-        references = {name: self.numbers[getattr(step, name)] for name in ("destination", "x", "y")}
+        references = {
+            "destination": self.numbers[step.destination],
+            "x": self.numbers[step.x],
+            "y": self.numbers[step.y],
+        }
         others = {
             name: getattr(step, name)
             for name, _ in self.layout
