@@ -161,8 +161,10 @@ class RingMultiplier(ModularMultiplier):
         connect(m, phases.round, results.round)
         connect(m, loads.x, results.loads_x)
         connect(m, loads.y, results.loads_y)
-        for ring in "xyqm":
-            connect(m, getattr(results, ring), getattr(operands, ring))
+        connect(m, results.x, operands.x)
+        connect(m, results.y, operands.y)
+        connect(m, results.q, operands.q)
+        connect(m, results.m, operands.m)
         for part in (products, loads):
             m.d.comb += same_named(part.request, self, *part.request.signature.members)
         m.d.comb += [

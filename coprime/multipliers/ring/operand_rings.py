@@ -52,6 +52,7 @@ class OperandRings(wiring.Component):
         """Instantiate the rings; their registers are those before the tiles."""
         m = Module()
         tiles, reading = self.multiplication.tiles, self.multiplication.reading
+        words = {"x": self.x, "y": self.y, "q": self.q, "m": self.m}
         for tile, names in enumerate((("xq", "ym"),) if tiles == 1 else (("x", "y"), ("q", "m"))):
             product, factors = self.products[tile], self.factors[tile]
             any_product = product.pair | product.diagonal | product.crossed
@@ -76,6 +77,6 @@ class OperandRings(wiring.Component):
                     at_j.eq(rings.at_j),
                 ]
                 for write, ring in zip(rings.writes, name, strict=True):
-                    connect(m, flipped(getattr(self, ring)), write)
+                    connect(m, flipped(words[ring]), write)
             m.d.comb += factors.first.eq(past_value(m, "first", product.first, reading))
         return m

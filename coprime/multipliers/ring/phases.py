@@ -126,11 +126,7 @@ class Phases(wiring.Component):
         m.d.comb += age.restart.eq(~waits)
         settled = age.reached
         got_c = history(m, "got_c", now["load_c"], READ_LATENCY + 1, reset=True)
-        is_last_round: Value = Const(1, 1)
-        if computes.ahead == 2:
-            is_last_round = Signal()
-            with m.If(now["load_c"] | now["finish"] & settled):
-                m.d.sync += is_last_round.eq(now["finish"])
+        is_last_round = self._find_last_round(m, now["load_c"], now["finish"], settled)
         second = Signal()  # the second cycle of a column, or of a place that is wiped
         has_rounds = under_way.descales | under_way.preparing
         ends_load_m = now["load_m"] & settled  # `age` counts where M is loaded
@@ -166,7 +162,9 @@ class Phases(wiring.Component):
             m.d.sync += [k.eq(-self.asked.shift), below.eq(self.asked.shift != 0)]
         m.d.comb += [
             self.ends.eq(now["finish"] & settled & is_last_round),
-            *(getattr(shown, name).eq(now[name]) for name in ("load_x", "load_c", "load_m")),
+            shown.load_x.eq(now["load_x"]),
+            shown.load_c.eq(now["load_c"]),
+            shown.load_m.eq(now["load_m"]),
             shown.asks_m.eq(now["load_m"] & ~loaded_m),
             shown.puts_one.eq(ends_load_m),
             shown.in_columns.eq(now["columns"] | now["finish"]),
@@ -178,6 +176,15 @@ class Phases(wiring.Component):
         m.d.sync += even.eq(got_c[READ_LATENCY] & under_way.preparing & ~self.inverse_is_odd)
         m.d.comb += self.fault.eq(~state.valid | even)
         return m
+
+    def _find_last_round(self, m: Module, load_c: Value, finish: Value, settled: Value) -> Value:
+        """Whether the round is the last one: of two with d = 1, otherwise the only one."""
+        if self.multiplication.ahead != 2:
+            return Const(1, 1)
+        is_last_round = Signal()
+        with m.If(load_c | finish & settled):
+            m.d.sync += is_last_round.eq(finish)
+        return is_last_round
 
     def _make_slots(self, m: Module, quotient: Value, columns: Value, second: Value) -> None:
         """The slots of a round: S_0 * c; then q * M_k and S_k * 1."""

@@ -95,7 +95,13 @@ class Rings(wiring.Component):
 
     def _memory_each(self, m: Module) -> None:
         """With two rings, places are registered, and words are read a cycle later."""
-        asked = {name: getattr(self, name) for name in ("i", "j", "ring", "enters_i", "enters_j")}
+        asked = {
+            "i": self.i,
+            "j": self.j,
+            "ring": self.ring,
+            "enters_i": self.enters_i,
+            "enters_j": self.enters_j,
+        }
         if self.count > 1:
             asked = {name: past_value(m, name, value, 1) for name, value in asked.items()}
         found: dict[str, list[Value]] = {"at_i": [], "at_j": []}
@@ -109,8 +115,10 @@ class Rings(wiring.Component):
             m.d.comb += [
                 *(port.en.eq(write.enable), port.addr.eq(write.place), port.data.eq(write.word))
             ]
-        for name, enters in (("at_i", "enters_i"), ("at_j", "enters_j")):
-            word = getattr(self, name)
-            m.d.sync += word.eq(Mux(asked["ring"], found[name][-1], found[name][0]))
-            with m.If(~asked[enters]):
+        for word, of_rings, enters in (
+            (self.at_i, found["at_i"], asked["enters_i"]),
+            (self.at_j, found["at_j"], asked["enters_j"]),
+        ):
+            m.d.sync += word.eq(Mux(asked["ring"], of_rings[-1], of_rings[0]))
+            with m.If(~enters):
                 m.d.sync += word.eq(0)

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.adders import add_selected, add_three, add_two
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.model.ring import SumBits, sum_bits
 
 from ..delays import history, past_value, stages
@@ -273,18 +274,21 @@ class RingColumnSums(wiring.Component):
         parts = [part(0, width), part(width)] if self.skewed else [part(0)]
         late = len(parts) - 1
         slots = stages(m, "slot", self.slot, late, reset=True)
-        taps = {
-            name: history(m, name, getattr(self, name), late, reset=True)
-            for name in ("next_of_old", "clear", "wipe")
-        }
+        next_of_old = history(m, "next_of_old", self.next_of_old, late, reset=True)
+        clear = history(m, "clear", self.clear, late, reset=True)
+        wipe = history(m, "wipe", self.wipe, late, reset=True)
         for k, submodule in enumerate(parts):
             m.submodules[f"part_{k}"] = submodule
-            m.d.comb += submodule.slot.eq(slots[k])
-            m.d.comb += [getattr(submodule, name).eq(tap[k]) for name, tap in taps.items()]
+            m.d.comb += [
+                submodule.slot.eq(slots[k]),
+                submodule.next_of_old.eq(next_of_old[k]),
+                submodule.clear.eq(clear[k]),
+                submodule.wipe.eq(wipe[k]),
+            ]
             for entering, total_of_tile in zip(submodule.sums, self.sums, strict=True):
                 m.d.comb += entering.eq(total_of_tile[k * self.width :])
         for name in CARRIES:
             m.d.comb += getattr(parts[0].carries_in, name).eq(name in SUBTRACTS)
-            for below, above in pairwise(parts):
-                m.d.sync += getattr(above.carries_in, name).eq(getattr(below.carries_out, name))
+        for below, above in pairwise(parts):
+            m.d.sync += same_named(above.carries_in, below.carries_out, *CARRIES)
         return parts
