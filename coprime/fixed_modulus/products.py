@@ -69,10 +69,10 @@ class RegisteredProduct(wiring.Component):
         """Put registers before the product and behind it."""
         m = Module()
         m.submodules.product = product = make_product(self.arithmetic)
-        for name in ("x", "y"):
+        for name, port, factor in (("x", self.x, product.x), ("y", self.y, product.y)):
             held = Signal(self.arithmetic.bits, name=name, reset_less=True)
-            m.d.sync += held.eq(getattr(self, name))
-            m.d.comb += getattr(product, name).eq(held)
+            m.d.sync += held.eq(port)
+            m.d.comb += factor.eq(held)
         m.d.sync += self.result.eq(product.result)
         return m
 

@@ -336,7 +336,7 @@ class BitSerialControl(wiring.Component):
             passes.now.eq(Cat(now[name] for name in self.PASSES).any()),
             passes.next.eq(Cat(coming[name] for name in self.PASSES).any()),
             self.passing_next.eq(passes.passing_next),
-            *(getattr(self, name).eq(getattr(passes, name)) for name in ("first", "final")),
+            *same_named(self, passes, "first", "final"),
             self.closing.eq(passes.closing),
         ]
 

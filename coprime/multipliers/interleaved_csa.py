@@ -323,10 +323,11 @@ class InterleavedCsa(CarrySaveMultiplier):
             selector.overflow.eq(overflow),
             selector.carry.eq(adder.carry),
             selector.reaches.eq(adder.reaches),
-            *(
-                getattr(selector, name).eq(getattr(control, name))
-                for name in ("tabulating", "summing", "doubling", "closing", "clear_c")
-            ),
+            selector.tabulating.eq(control.tabulating),
+            selector.summing.eq(control.summing),
+            selector.doubling.eq(control.doubling),
+            selector.closing.eq(control.closing),
+            selector.clear_c.eq(control.clear_c),
             table.begins.eq(control.tabulating & control.first),
             table.entry.eq(control.entry),
             table.taken.eq(adder.taken),

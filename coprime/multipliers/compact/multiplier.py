@@ -12,6 +12,7 @@ from amaranth.lib.wiring import connect
 
 from coprime.cells.difference_slice import DifferenceSlice
 from coprime.cells.target import Target
+from coprime.cells.wires import same_named
 from coprime.model.compact import RADIX_BITS
 
 from ..contract import BankedMultiplierSignature, ModularMultiplier
@@ -120,21 +121,23 @@ class CompactMultiplier(ModularMultiplier):
         connect(m, columns.column, control.column, pairs.column, fetch.column, sums.column)
         connect(m, pairs.pair, control.pair, fetch.pair)
         connect(m, fetch.entering, digits.entering)
-        for sink, source, names in (
-            (control, self, ("start", "prepare", "descale")),
-            (columns, self, ("inner_digits", "rounds", "descale")),
-            (columns, fetch, ("beyond_inner", "beyond_outer")),
-            (fetch, self, ("multiplier_is_one", "squares")),
-            (digits, self, ("a_left", "a_right", "b_left", "b_right")),
-            (digits, sums, ("quotient",)),
-            (dsp, digits, ("a", "b", "x", "y")),
-            (dsp, sums, ("base", "subtract", "c")),
-            (sums, dsp, ("p",)),  # it is never below 0
-            (sums, self, ("wipe",)),
-            (self, control, ("done",)),
-            (self, fetch, ("a_role", "a_index", "b_index", "b_write", "b_quotient", "multiplying")),
-        ):
-            m.d.comb += [getattr(sink, name).eq(getattr(source, name)) for name in names]
-        m.d.comb += [self.b_write_data.eq(sums.digit), self.fault.eq(control.fault | digits.fault)]
+        m.d.comb += [
+            *same_named(control, self, "start", "prepare", "descale"),
+            *same_named(columns, self, "inner_digits", "rounds", "descale"),
+            *same_named(columns, fetch, "beyond_inner", "beyond_outer"),
+            *same_named(fetch, self, "multiplier_is_one", "squares"),
+            *same_named(digits, self, "a_left", "a_right", "b_left", "b_right"),
+            *same_named(digits, sums, "quotient"),
+            *same_named(dsp, digits, "a", "b", "x", "y"),
+            *same_named(dsp, sums, "base", "subtract", "c"),
+            *same_named(sums, dsp, "p"),  # it is never below 0
+            *same_named(sums, self, "wipe"),
+            *same_named(self, control, "done"),
+            *same_named(
+                self, fetch, "a_role", "a_index", "b_index", "b_write", "b_quotient", "multiplying"
+            ),
+            self.b_write_data.eq(sums.digit),
+            self.fault.eq(control.fault | digits.fault),
+        ]
         self.secrets = [sums.quotient, sums.digit, sums.running, dsp.p]  # 0 after a wipe
         return m
