@@ -1,6 +1,6 @@
 """A true dual-port block RAM: two ports, each with its own address, on one clock."""
 
-from amaranth.hdl import Module
+from amaranth.hdl import Module, Value
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory, MemoryData
 from amaranth.lib.wiring import In, Out
@@ -70,15 +70,19 @@ class BlockRam(wiring.Component):
             # No word is read while it is written, so no target needs to add bypass logic.
             attrs={"no_rw_check": 1, "ram_style": "block"},
         )
-        for port in ("a", "b"):
-            read = memory.read_port()
-            address = getattr(self, f"{port}_address")
-            m.d.comb += [read.addr.eq(address), getattr(self, f"{port}_data").eq(read.data)]
-            if port == "b" or self.write_a:
-                write = memory.write_port()
-                m.d.comb += [
-                    write.addr.eq(address),
-                    write.data.eq(getattr(self, f"{port}_write_data")),
-                    write.en.eq(getattr(self, f"{port}_write")),
-                ]
+        self._read(m, memory, self.a_address, self.a_data)
+        if self.write_a:
+            self._write(m, memory, self.a_address, self.a_write, self.a_write_data)
+        self._read(m, memory, self.b_address, self.b_data)
+        self._write(m, memory, self.b_address, self.b_write, self.b_write_data)
         return m
+
+    @staticmethod
+    def _read(m: Module, memory: Memory, address: Value, word: Value) -> None:
+        read = memory.read_port()
+        m.d.comb += [read.addr.eq(address), word.eq(read.data)]
+
+    @staticmethod
+    def _write(m: Module, memory: Memory, address: Value, enable: Value, word: Value) -> None:
+        write = memory.write_port()
+        m.d.comb += [write.addr.eq(address), write.data.eq(word), write.en.eq(enable)]

@@ -66,9 +66,11 @@ class ParityRam(wiring.Component):
         is_read, was_read = Signal(), Signal()
         m.d.sync += [is_read.eq(~self.b_write), was_read.eq(is_read)]
         odd = []
-        for name in ("a_data", "b_data"):
-            word = getattr(memory, name)
-            m.d.comb += getattr(self, name).eq(word[:-1])
+        for name, word, found in (
+            ("a_data", memory.a_data, self.a_data),
+            ("b_data", memory.b_data, self.b_data),
+        ):
+            m.d.comb += found.eq(word[:-1])
             # A block RAM's output comes late in the cycle: one LUT, and then a register.
             parts = lut_parities(word)
             parities = Signal(len(parts), name=f"{name}_parities")

@@ -152,11 +152,16 @@ class SplitProduct(_Halves):
         """Split both, multiply, join."""
         m = Module()
         m.submodules.product = product = ResidueProduct(self.n)
-        for name in ("x", "y"):
-            m.submodules[f"split_{name}"] = split = Split(self.n)
-            m.d.comb += split.x.eq(getattr(self, name))
-            for half in ("low", "high"):
-                m.d.comb += getattr(product, f"{name}_{half}").eq(getattr(split, half))
+        m.submodules.split_x = split_x = Split(self.n)
+        m.submodules.split_y = split_y = Split(self.n)
+        m.d.comb += [
+            split_x.x.eq(self.x),
+            product.x_low.eq(split_x.low),
+            product.x_high.eq(split_x.high),
+            split_y.x.eq(self.y),
+            product.y_low.eq(split_y.low),
+            product.y_high.eq(split_y.high),
+        ]
         m.submodules.join = join = Join(self.n)
         m.d.comb += [
             join.low.eq(product.low),
