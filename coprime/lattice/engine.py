@@ -247,12 +247,10 @@ later than both have ended, as a register shows faults |
             slice_.is_wide.eq(~is_small),
             samples.holds_pairs.eq(is_small),
             samples.address.eq(Mux(is_small, small.sample_address, large.sample_address)),
-            *(
-                getattr(access, name).eq(
-                    Mux(is_small, getattr(small.bytes, name), getattr(large.bytes, name))
-                )
-                for name in ("use", "address", "write", "write_data")
-            ),
+            access.use.eq(Mux(is_small, small.bytes.use, large.bytes.use)),
+            access.address.eq(Mux(is_small, small.bytes.address, large.bytes.address)),
+            access.write.eq(Mux(is_small, small.bytes.write, large.bytes.write)),
+            access.write_data.eq(Mux(is_small, small.bytes.write_data, large.bytes.write_data)),
             *(side.bytes.data.eq(access.data) for side in sides),
         ]
 

@@ -23,10 +23,9 @@ PROGRAM_COUNTERS = ("sponge.sequencer.state", "arithmetic.sequencer.instruction_
 
 def _slots(sets: Sequence[MlKemSet], *, readable: bool) -> tuple[Slot, ...]:
     seed = (SEED_BYTES,)
-    ek, dk, c = (
-        tuple(getattr(parameter_set, name) for parameter_set in sets)
-        for name in ("ek_bytes", "dk_bytes", "ciphertext_bytes")
-    )
+    ek = tuple(parameter_set.ek_bytes for parameter_set in sets)
+    dk = tuple(parameter_set.dk_bytes for parameter_set in sets)
+    c = tuple(parameter_set.ciphertext_bytes for parameter_set in sets)
     return (
         Slot(0, "d", "seed of a key pair", seed, secret=True),
         Slot(1, "z", "seed of the keys of refused ciphertexts", seed, secret=True),

@@ -27,10 +27,9 @@ _DRAWN_MESSAGE = 61
 
 
 def _slots(sets: Sequence[MlDsaSet], *, verify_only: bool, readable: bool) -> tuple[Slot, ...]:
-    pk, sk, signature = (
-        tuple(getattr(parameter_set, name) for parameter_set in sets)
-        for name in ("pk_bytes", "sk_bytes", "signature_bytes")
-    )
+    pk = tuple(parameter_set.pk_bytes for parameter_set in sets)
+    sk = tuple(parameter_set.sk_bytes for parameter_set in sets)
+    signature = tuple(parameter_set.signature_bytes for parameter_set in sets)
     public = (
         Slot(0, "pk", "public key: rho, t1", pk, readable=True),
         Slot(1, "signature", "a signature: c~, z, hints", signature, readable=True),

@@ -40,9 +40,8 @@ def ml_kem_programs(sets: tuple[MlKemSet, ...]) -> SchemePrograms[AssembledArith
 
 def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> SpongeProgram:
     ks = tuple(parameter_set.k for parameter_set in sets)
-    eta1, eta2 = (
-        [getattr(parameter_set, name) for parameter_set in sets] for name in ("eta1", "eta2")
-    )
+    eta1 = [parameter_set.eta1 for parameter_set in sets]
+    eta2 = [parameter_set.eta2 for parameter_set in sets]
     program = SpongeProgram(ks, ks, ks)
 
     def noise(eta: Sequence[int], seed: str) -> int:

@@ -151,9 +151,7 @@ class SpongeSide(wiring.Component):
 
     def _connect_large(self, m: Module) -> None:
         """What large programs have besides."""
-        sequencer, absorber, router = (
-            getattr(m.submodules, name) for name in ("sequencer", "absorber", "router")
-        )
+        sequencer, router, absorber = self.sequencer, self.router, m.submodules.absorber
         connect(m, flipped(self.stream), absorber.stream)
         m.d.comb += [
             # A hash unit takes no message without a command, and a copy has none.
