@@ -174,8 +174,8 @@ byte are combined. `act`: the sinks take the byte."""
 
 def encode(step: ByteStep, address: int) -> int:
     """A step at an address of the program memory as a word of it."""
-    fields = {name: getattr(step, name) for name in step.__dataclass_fields__}
-    fields |= {
+    fields = {
+        **vars(step),
         "literal": step.literal & 0xFF,
         "uses_slot": step.slot is not None,
         "slot": step.slot or PaddingSlot(0),

@@ -50,14 +50,13 @@ class LiteXAccelerator(LiteXModule):
             f"i_{PREFIX}aresetn": ~ResetSignal("sys"),
             "o_irq": self.ev.irq,
         }
-        for channel, payload, there, back in (
-            ("aw", ("addr", "prot"), "i", "o"),
-            ("w", ("data", "strb"), "i", "o"),
-            ("b", ("resp",), "o", "i"),
-            ("ar", ("addr", "prot"), "i", "o"),
-            ("r", ("data", "resp"), "o", "i"),
+        for channel, endpoint, payload, there, back in (
+            ("aw", bus.aw, ("addr", "prot"), "i", "o"),
+            ("w", bus.w, ("data", "strb"), "i", "o"),
+            ("b", bus.b, ("resp",), "o", "i"),
+            ("ar", bus.ar, ("addr", "prot"), "i", "o"),
+            ("r", bus.r, ("data", "resp"), "o", "i"),
         ):
-            endpoint = getattr(bus, channel)
             ports[f"{there}_{PREFIX}{channel}valid"] = endpoint.valid
             ports[f"{back}_{PREFIX}{channel}ready"] = endpoint.ready
             for name in payload:

@@ -436,8 +436,12 @@ class _Circuit:
         for write in self._writes:
             memory = self._memories[write.memory]
             yield "{"
-            for name in ("address", "enable", "data"):
-                texts = ", ".join(map(self._text, getattr(write, name)))
+            for name, bits in (
+                ("address", write.address),
+                ("enable", write.enable),
+                ("data", write.data),
+            ):
+                texts = ", ".join(map(self._text, bits))
                 yield f"const Slice {name}[] = {{{texts}}};"
             kind = f"<{memory.width}, {memory.address_bits}>"
             yield (
