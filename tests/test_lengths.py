@@ -3,12 +3,12 @@
 import ast
 from pathlib import Path
 
-import coprime
-
-ROOT = Path(coprime.__file__).parent
+ROOT = Path(__file__).parents[1]
+FOLDERS = (ROOT / "coprime", *sorted(ROOT.glob("packages/*/src")))
 MOST_LINES = 80
 LONGER: dict[str, str] = {}
-"""Functions that may be longer, such as "soc/riscv.py: System.elaborate", each with the reason."""
+"""Functions that may be longer, such as "coprime/soc/riscv.py: System.elaborate", each with the
+reason."""
 
 
 def lengths(tree, prefix=""):
@@ -27,7 +27,8 @@ def longer():
     """Functions of more than MOST_LINES lines, with their number of lines."""
     return {
         f"{path.relative_to(ROOT).as_posix()}: {name}": lines
-        for path in sorted(ROOT.rglob("*.py"))
+        for folder in FOLDERS
+        for path in sorted(folder.rglob("*.py"))
         for name, lines in lengths(ast.parse(path.read_text("utf-8")))
         if lines > MOST_LINES
     }
