@@ -213,7 +213,7 @@ def _search_places(
     fixed: Mapping[Location, BlockPlace],
     possible: Mapping[Location, Sequence[BlockPlace]],
 ) -> Allocation | None:
-    """Places found by backtracking; None if there are none, or sums wait for products in some.
+    """Places found by backtracking; None if it finds none, or if sums wait for products in some.
 
     What a command only reads lies left in blocks of its own, in any order: in the first ones.
     """
