@@ -68,7 +68,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenBit:
     """A bit that is `one` if a bit of a number is 1, else `zero`."""
 
     number: Number
@@ -77,7 +77,7 @@ class Chosen:
     one: int
 
 
-Bit = int | tuple[Number, int] | Chosen | None
+Bit = int | tuple[Number, int] | ChosenBit | None
 Bits = tuple[Bit, ...]
 Value = int | Number
 
@@ -374,7 +374,7 @@ def _chosen_by_sign(bits: Bits, number: Number) -> tuple[int, int] | None:
     """The constants that a word is, if the number is not negative, and if it is."""
     zero = one = 0
     for k, bit in enumerate(bits):
-        if isinstance(bit, Chosen) and bit.number is number and bit.place == number.width - 1:
+        if isinstance(bit, ChosenBit) and bit.number is number and bit.place == number.width - 1:
             zero, one = zero | bit.zero << k, one | bit.one << k
         elif bit == (number, number.width - 1):
             one |= 1 << k
@@ -389,7 +389,7 @@ def _chosen_by_sign(bits: Bits, number: Number) -> tuple[int, int] | None:
 def _chosen(number: Number, place: int, zero: Bits, one: Bits) -> Bits:
     """Words of which a bit of a number chooses one."""
     return tuple(
-        Chosen(number, place, a, b)
+        ChosenBit(number, place, a, b)
         if isinstance(a, int) and isinstance(b, int) and a != b
         else a
         if a == b
