@@ -66,7 +66,10 @@ def chi_terms(shares: Shares, masks: Sequence[int]) -> tuple[Shares, Shares]:
         seconds = [own[row + (place + 1) % 5] ^ inverted for place, row in rows]
         thirds = [row + (place + 2) % 5 for place, row in rows]
         inner.append(
-            [own[k] ^ seconds[k] & own[third] for k, third in zip(range(LANES), thirds, strict=True)]
+            [
+                own[k] ^ seconds[k] & own[third]
+                for k, third in zip(range(LANES), thirds, strict=True)
+            ]
         )
         cross.append([seconds[k] & other[thirds[k]] ^ masks[k] for k in range(LANES)])
     return inner, cross

@@ -2,8 +2,7 @@ from coprime.model.trivium import keystream
 
 
 def number(text):
-    """A key of eSTREAM's test vectors: the first byte has the last bits, each the other way round.
-    """
+    """A key of eSTREAM: the first byte has the last bits, and its bits are the other way round."""
     turned = [int(f"{byte:08b}"[::-1], 2) for byte in bytes.fromhex(text)]
     return int.from_bytes(turned, "big")
 

@@ -21,6 +21,7 @@ class BlockMemory(wiring.Component):
     ----------
     width (int): bits of a word: 4, 8, 16 or 32
     blocks (int): 1 or 2
+    shares (int): of a word, one after the other in a word of as many times the bits
 
     Members
     -------
@@ -31,15 +32,15 @@ class BlockMemory(wiring.Component):
     read (21 words, out): the words at the address, before they are replaced
     """
 
-    def __init__(self, width: int, blocks: int, target: Target):
-        self.width, self.depth, self.target = width, blocks * LANE_BITS // width, target
+    def __init__(self, width: int, blocks: int, target: Target, shares: int = 1):
+        self.width, self.depth, self.target = shares * width, blocks * LANE_BITS // width, target
         super().__init__(
             {
                 "address": In(range(self.depth)),
                 **dict.fromkeys(("move", "capture"), In(1)),
-                "entering": In(width),
-                "captured": In(width).array(LARGEST_RATE),
-                "read": Out(width).array(LARGEST_RATE),
+                "entering": In(self.width),
+                "captured": In(self.width).array(LARGEST_RATE),
+                "read": Out(self.width).array(LARGEST_RATE),
             }
         )
 

@@ -91,7 +91,9 @@ class FreshBits(wiring.Component):
                 m.d.sync += state[begin:end].eq(Cat(new, state[begin : end - self.steps]))
         with m.If(self.reseed):
             m.d.sync += [state.eq(state.init), seeds.eq(1)]
-            m.d.sync += [register.eq(0) for register in (byte, part, blank, blanks, ready, gathered)]
+            m.d.sync += [
+                register.eq(0) for register in (byte, part, blank, blanks, ready, gathered)
+            ]
         return m
 
     def _steps(self, state: Value) -> tuple[list[Value], Value]:

@@ -10,8 +10,11 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
+from coprime.model.masked_keccak import ROW_BITS
 from coprime.parameters import check_ranges
 
+from .fresh_bits import FreshBits
+from .masked_sponge import MaskedSponge
 from .output_words import OutputWords
 from .parallel_sponge import ParallelSponge
 from .sliced_sponge import SLICES, SlicedSponge
@@ -20,12 +23,14 @@ from .whole_words import WholeOutputWords
 
 
 def make_sponge(
-    slices: int, blocks: int = 2, target: Target = Target.GENERIC
-) -> SlicedSponge | ParallelSponge:
-    """The sponge that computes so many slices a cycle: 4, 8, 16, 32 or 64.
+    slices: int, blocks: int = 2, target: Target = Target.GENERIC, *, masked: bool = False
+) -> SlicedSponge | ParallelSponge | MaskedSponge:
+    """The sponge that computes so many slices a cycle: 4, 8, 16, 32 or, not `masked`, 64.
 
     Raises ValueError for another number, or other `blocks` than 1 or 2.
     """
+    if masked:
+        return MaskedSponge(slices, blocks, target)
     if slices in SLICES:
         return SlicedSponge(slices, blocks, target)
     if slices == 64:
@@ -55,6 +60,9 @@ class HashUnit(wiring.Component):
         8 to 32
     target (Target): LUTs are placed on xc7
     whole_outputs (bool): outputs are whole words, which takes less logic: lengths count these
+    masked (bool): the sponge computes in two shares. Words of a message get masks as they enter it,
+        and those of an output are complete again as they leave it. Until the masks have a seed, no
+        word enters
 
     Members
     -------
@@ -63,6 +71,7 @@ class HashUnit(wiring.Component):
     wipe (1 bit, in): forget messages, outputs and state, and all commands that were taken
     wiping (1 bit, out): this is under way, as it is after a reset; nothing is taken or output
     computes (1 bit, out): as of a sponge
+    reseed (1 bit, in), random (in), seeded (1 bit, out): if it is masked, as of FreshBits
 
     Raises TypeError or ValueError for other parameters.
     """
@@ -75,11 +84,13 @@ class HashUnit(wiring.Component):
         target: Target = Target.GENERIC,
         *,
         whole_outputs: bool = False,
+        masked: bool = False,
     ):
         check_ranges(length_bits=(length_bits, range(8 if whole_outputs else 11, 33)))
         self.whole_outputs = whole_outputs
-        self.sponge = make_sponge(slices, blocks, target)
-        self.slices, self.length_bits = slices, length_bits
+        self.sponge = make_sponge(slices, blocks, target, masked=masked)
+        self.slices, self.length_bits, self.masked = slices, length_bits, masked
+        ports = {"reseed": In(1), "random": In(stream.Signature(8)), "seeded": Out(1)}
         super().__init__(
             {
                 "command": In(stream.Signature(command_layout(length_bits))),
@@ -87,6 +98,7 @@ class HashUnit(wiring.Component):
                 "output": Out(stream.Signature(BUS_WORD)),
                 "wipe": In(1),
                 **dict.fromkeys(("wiping", "computes"), Out(1)),
+                **(ports if masked else {}),
             }
         )
 
@@ -109,7 +121,8 @@ class HashUnit(wiring.Component):
         entering, computed = Signal(layout), Signal(layout)
         enters, computes = Signal(), Signal()
         m.d.comb += [
-            *same_named(words, sponge, "squeezed", "valid", "drained"),
+            words.squeezed.eq(self._unmasked(sponge.squeezed)),
+            *same_named(words, sponge, "valid", "drained"),
             *same_named(sponge, words, "take", "discard", "wanted", "more"),
             sponge.wipe.eq(self.wipe),
             *same_named(self, sponge, "wiping", "computes"),
@@ -123,7 +136,17 @@ class HashUnit(wiring.Component):
         ]
         # The last word of a message waits until its command can follow.
         offers = padding.valid & ~(padding.completes & computes)
-        self._join(m, padding, offers)
+        mask: Value | None = None
+        if self.masked:
+            m.submodules.fresh = fresh = FreshBits(ROW_BITS + self.slices)
+            connect(m, flipped(self.random), fresh.random)
+            m.d.comb += [
+                fresh.reseed.eq(self.reseed),
+                self.seeded.eq(fresh.ready),
+                sponge.fresh.eq(fresh.bits[:ROW_BITS]),
+            ]
+            offers, mask = offers & fresh.ready, fresh.bits[ROW_BITS:]
+        self._join(m, padding, offers, mask)
         with m.If(self.command.ready & self.command.valid):
             m.d.sync += [enters.eq(1), entering.eq(self.command.payload)]
         with m.If(words.load):
@@ -134,13 +157,22 @@ class HashUnit(wiring.Component):
             m.d.sync += [enters.eq(0), computes.eq(0)]
         return m
 
-    def _join(self, m: Module, padding: SpongePadding, offers: Value) -> None:
-        """Words of the padding become the sponge's: as they are, in halves, or two at a time."""
+    def _unmasked(self, word: Value) -> Value:
+        """The sum of a word's shares."""
+        return word[: self.slices] ^ word[self.slices :] if self.masked else word
+
+    def _join(self, m: Module, padding: SpongePadding, offers: Value, mask: Value | None) -> None:
+        """Words of the padding become the sponge's: as they are, in halves, or two at a time; with
+        a mask in two shares."""
         sponge = self.sponge
         message = sponge.message
         per_lane = (64 // self.slices).bit_length() - 1
         place = sponge.filled[:per_lane]
         taken = message.valid & message.ready
+
+        def shares(word: Value) -> Value:
+            return word if mask is None else Cat(mask, word ^ mask)
+
         m.d.comb += [
             message.payload.last.eq(padding.ends),
             padding.lane.eq(sponge.filled[per_lane:]),
@@ -159,14 +191,14 @@ class HashUnit(wiring.Component):
                 m.d.sync += [low.eq(0), second.eq(0)]
         elif self.slices < 8:
             m.d.comb += [
-                message.payload.word.eq(padding.word.word_select(place[0], self.slices)),
+                message.payload.word.eq(shares(padding.word.word_select(place[0], self.slices))),
                 message.valid.eq(offers),
                 padding.take.eq(taken & place[0]),
                 padding.at_end.eq(place[1:].all()),
             ]
         else:
             m.d.comb += [
-                message.payload.word.eq(padding.word),
+                message.payload.word.eq(shares(padding.word)),
                 message.valid.eq(offers),
                 padding.take.eq(taken),
                 padding.at_end.eq(place.all()),

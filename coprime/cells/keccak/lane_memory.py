@@ -24,12 +24,13 @@ class LaneMemory(wiring.Component):
     """Two states, of which one is read while the other one is written.
 
     In a cycle all lanes of the half `half` are read, and the words that belong to the `place` of
-    the cycle before are written into the other half, which was that of the cycle before. Lanes with
-    the same q are one memory.
+    `delay` cycles before are written into the other half of the cycle before. Lanes with the same q
+    are one memory.
 
     Parameters
     ----------
     width (int): bits of a word: 4, 8, 16 or 32
+    delay (int): cycles from reading a word to writing it, 1 or 2
 
     Members
     -------
@@ -42,8 +43,9 @@ class LaneMemory(wiring.Component):
         was the same, or `fresh` is 1
     """
 
-    def __init__(self, width: int, target: Target = Target.GENERIC):
+    def __init__(self, width: int, target: Target = Target.GENERIC, delay: int = 1):
         self.width, self.words, self.target = width, LANE_BITS // width, target
+        self.delay = delay
         super().__init__(
             {
                 **dict.fromkeys(("half", "fresh"), In(1)),
@@ -82,7 +84,7 @@ class LaneMemory(wiring.Component):
             m.d.comb += [
                 read.addr.eq(Cat(place, self.half)),
                 Cat(read_words).eq(read.data),
-                write.addr.eq(Cat(places[1], written_half)),
+                write.addr.eq(Cat(places[self.delay % self.words], written_half)),
                 write.data.eq(Cat(self.written[lane] for lane in lanes)),
                 write.en.eq(1),
             ]
@@ -93,7 +95,7 @@ class LaneMemory(wiring.Component):
                     continue
                 held = Signal(kept, name=f"held_{lane}")
                 late = word[self.width - kept :]
-                if q == 1:  # the word written in this cycle is word `place` - 1
+                if q == self.delay % self.words:  # the word that is written in this cycle
                     written = self.written[lane][self.width - kept :]
                     late = choose_word(m, self.fresh, written, late, self.target)
                 m.d.sync += held.eq(late)

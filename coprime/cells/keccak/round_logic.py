@@ -5,6 +5,7 @@ them is in the order of `model/keccak.py`. On XC7 LUTs are placed: synthesis wou
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from amaranth.hdl import Cat, Module, Signal, Value
 
@@ -24,10 +25,10 @@ def row(place: int) -> tuple[int, int, int]:
     return place, first + (place + 1) % 5, first + (place + 2) % 5
 
 
-def _chi_bit(own: int, second: int, third: int, *added: int) -> bool:
+def _chi_bit(inverted: int, own: int, second: int, third: int, *added: int) -> bool:
     """A bit of chi, with the block's bit and whether it is added, and a constant's bit."""
     block, add, constant = (*added, 0, 0, 0)[:3]
-    return bool(own ^ (~second & third) & 1 ^ block & add ^ constant)
+    return bool(own ^ (second ^ inverted) & third ^ block & add ^ constant)
 
 
 def chi_and_block(
@@ -37,6 +38,8 @@ def chi_and_block(
     add: Value,
     constant: dict[int, Value],
     target: Target,
+    *,
+    inverts: bool = True,
 ) -> list[Value]:
     """Chi and iota of words after pi, and the block's words where `add` is 1.
 
@@ -46,12 +49,13 @@ def chi_and_block(
     ----------
     block : words by their lanes
     constant : the round constant's bits by their place in the word; the others are 0
+    inverts : whether the first factor of each product is inverted
     """
     if target is not Target.XC7:
         found: list[Value] = []
         for place in range(LANES):
             own, second, third = (state[lane] for lane in row(place))
-            word: Value = own ^ (~second & third)
+            word: Value = own ^ ((~second if inverts else second) & third)
             if place in block:
                 word ^= block[place] & add.replicate(len(own))
             found.append(word)
@@ -60,9 +64,10 @@ def chi_and_block(
         return found
     width = range(len(state[0]))
     bits: dict[int, list[Value]] = {}
+    chi_bit = partial(_chi_bit, int(inverts))
 
     def second_bit(_: int, *bits: int) -> bool:
-        return _chi_bit(*bits)
+        return chi_bit(*bits)
 
     for place in range(LANES):
         if place in bits:
@@ -72,7 +77,7 @@ def chi_and_block(
             pairs = [
                 place_two_luts(
                     m,
-                    (lambda *bits: _chi_bit(*bits[:3]), second_bit),
+                    (lambda *bits: chi_bit(*bits[:3]), second_bit),
                     *(state[lane][bit] for lane in lanes),
                 )
                 for bit in width
@@ -82,7 +87,7 @@ def chi_and_block(
         bits[place] = [
             place_lut(
                 m,
-                _chi_bit,
+                chi_bit,
                 *(state[lane][bit] for lane in row(place)),
                 *([block[place][bit], add] if place in block else []),
                 *([constant[bit]] if place == 0 and bit in constant else []),

@@ -33,6 +33,7 @@ class BlockAccess(wiring.Component):
     Parameters
     ----------
     width, blocks (int): as of SlicedSponge
+    shares (int): of each word, as of BlockMemory
 
     Members
     -------
@@ -46,10 +47,10 @@ class BlockAccess(wiring.Component):
     added, captures, ended, wiping, full, ends, held : as of Traffic
     """
 
-    def __init__(self, width: int, blocks: int, target: Target):
+    def __init__(self, width: int, blocks: int, target: Target, shares: int = 1):
         self.width, self.blocks, self.target = width, blocks, target
-        self.words = LANE_BITS // width
-        members = SpongeSignature(width).members
+        self.words, self.shares = LANE_BITS // width, shares
+        members = SpongeSignature(width, shares).members
         own = ("reserve", "reserve_output", "capture", "waits")
         inputs = (*own, "added", "captures", "ended", "wiping")
         super().__init__(
@@ -57,8 +58,8 @@ class BlockAccess(wiring.Component):
                 **{name: members[name] for name in (*TRAFFIC, "squeezed")},
                 **dict.fromkeys(inputs, In(1)),
                 "reserve_place": In(range(self.words)),
-                "captured": In(width).array(LARGEST_RATE),
-                "read": Out(width).array(LARGEST_RATE),
+                "captured": In(shares * width).array(LARGEST_RATE),
+                "read": Out(shares * width).array(LARGEST_RATE),
                 **dict.fromkeys(("full", "ends", "held"), Out(1)),
             }
         )
@@ -66,8 +67,11 @@ class BlockAccess(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Choose the next cycle's address."""
         m = Module()
-        m.submodules.block = block = BlockMemory(self.width, self.blocks, self.target)
-        m.submodules.traffic = traffic = Traffic(self.width, shared=self.blocks == 1)
+        parts = (self.width, self.blocks, self.target, self.shares)
+        m.submodules.block = block = BlockMemory(*parts)
+        m.submodules.traffic = traffic = Traffic(
+            self.width, shared=self.blocks == 1, shares=self.shares
+        )
         connect(m, flipped(self.message), traffic.message)
         reserved, drains, drains_next = Signal(), Signal(), Signal()
         entering, leaving = traffic.entering, traffic.leaving

@@ -25,7 +25,7 @@ def message_word(width: int) -> data.StructLayout:
 
 
 class SpongeSignature(wiring.Signature):
-    """Ports of a sponge of words of `width` bits.
+    """Ports of a sponge of words of `width` bits, each in so many shares one after the other.
 
     Members
     -------
@@ -47,13 +47,13 @@ class SpongeSignature(wiring.Signature):
     computes (1 bit, out): a pass over the state is under way, and not that of a wipe
     """
 
-    def __init__(self, width: int):
+    def __init__(self, width: int, shares: int = 1):
         position = range(block_words(width))
         super().__init__(
             {
-                "message": In(stream.Signature(message_word(width))),
+                "message": In(stream.Signature(message_word(shares * width))),
                 "filled": Out(position),
-                "squeezed": Out(width),
+                "squeezed": Out(shares * width),
                 "drained": Out(position),
                 **dict.fromkeys(("take", "discard", "wanted", "more", "wipe"), In(1)),
                 **dict.fromkeys(("valid", "captures", "wiping", "computes"), Out(1)),

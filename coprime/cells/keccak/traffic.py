@@ -72,6 +72,7 @@ class Traffic(wiring.Component):
     Parameters
     ----------
     width (int): bits of a word
+    shares (int): of each word
     shared (bool): both are the same block: then no word of a message enters from the cycle on in
         which the last block of the one before was added, until the last of its output is released
 
@@ -91,9 +92,9 @@ class Traffic(wiring.Component):
         word enters, or leaves, then
     """
 
-    def __init__(self, width: int, *, shared: bool):
+    def __init__(self, width: int, *, shared: bool, shares: int = 1):
         self.width, self.shared = width, shared
-        members = SpongeSignature(width).members
+        members = SpongeSignature(width, shares).members
         inputs = ("may_fill", "may_drain", "added", "captures", "ended", "wiping")
         outputs = ("entering", "leaving", "open", "full", "ends", "held")
         place = Out(max(1, (LANE_BITS // width).bit_length() - 1))

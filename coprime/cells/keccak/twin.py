@@ -11,14 +11,18 @@ from .sponge_padding import BUS_BITS, BUS_BYTES
 
 @dataclass(frozen=True)
 class SpongeCycles:
-    """Cycles of a sponge of so many slices a cycle, if no stream waits."""
+    """Cycles of a sponge of so many slices a cycle, if no stream waits.
+
+    With `masked` it has two shares.
+    """
 
     slices: int
+    masked: bool = False
 
     @property
     def one_pass(self) -> int:
         """A round, or the first block's pass."""
-        return 1 if self.slices == LANE_BITS else LANE_BITS // self.slices + 2
+        return 1 if self.slices == LANE_BITS else LANE_BITS // self.slices + 2 + self.masked
 
     @property
     def permutation(self) -> int:
@@ -60,9 +64,9 @@ class SpongeTwin:
     steady (bool): the last cycle has changed nothing but the place in a permutation
     """
 
-    def __init__(self, slices: int, blocks: int):
+    def __init__(self, slices: int, blocks: int, *, masked: bool = False):
         self.parallel = slices == LANE_BITS
-        self.steps = SpongeCycles(slices).one_pass
+        self.steps = SpongeCycles(slices, masked).one_pass
         self.words = block_words(slices)
         self.shared = blocks == 1
         self.wipes = 2 if self.parallel else blocks + 1
@@ -240,9 +244,9 @@ class HashUnitTwin:
     steady (bool): as a sponge's
     """
 
-    def __init__(self, slices: int, blocks: int):
+    def __init__(self, slices: int, blocks: int, *, masked: bool = False):
         self.slices = slices
-        self.sponge = SpongeTwin(slices, blocks)
+        self.sponge = SpongeTwin(slices, blocks, masked=masked)
         self.part_bytes = max(8, min(slices, BUS_BITS)) // 8
         self.per_lane = LANE_BITS // slices
         self.steady = False

@@ -15,6 +15,11 @@ from tests.combinational import Bench
 
 LENGTH_BITS = 16
 BUS_BITS = 32 + 3 + 1
+INPUT_BITS = 7 + LENGTH_BITS + BUS_BITS
+OUTPUT_BITS = 4 + BUS_BITS
+"""Of ports that every hash unit has."""
+SEEDED = 150
+"""A cycle in which masks have had their seed."""
 
 
 @dataclass
@@ -52,6 +57,7 @@ class FlatHashUnit(wiring.Component):
 
     def __init__(self, unit):
         self.unit = unit
+        masked = {"reseed": In(1), "random": In(8), "seeded": Out(1)}
         super().__init__(
             {
                 "wipe": In(1),
@@ -66,6 +72,7 @@ class FlatHashUnit(wiring.Component):
                 "wiping": Out(1),
                 "output_valid": Out(1),
                 "output": Out(BUS_BITS),
+                **(masked if unit.masked else {}),
             }
         )
 
@@ -86,6 +93,13 @@ class FlatHashUnit(wiring.Component):
             self.output_valid.eq(unit.output.valid),
             self.output.eq(unit.output.payload),
         ]
+        if unit.masked:
+            m.d.comb += [
+                unit.reseed.eq(self.reseed),
+                unit.random.valid.eq(1),
+                unit.random.payload.eq(self.random),
+                self.seeded.eq(unit.seeded),
+            ]
         return m
 
 
@@ -103,8 +117,9 @@ def row_of(found):
     return flags | (1 | found.output.value << 1) << 3 if found.output else flags
 
 
-def predict(twin, jobs, pace=None, seed=0, wipes=()):
-    """Inputs and outputs of all cycles until all jobs are complete.
+def predict(twin, jobs, pace=None, seed=0, wipes=(), begin=0):
+    """Inputs and outputs of all cycles until all jobs are complete; nothing is offered before cycle
+    `begin`.
 
     At the cycles of `wipes` everything is forgotten, and offered again from the first job on that
     is not complete.
@@ -118,10 +133,10 @@ def predict(twin, jobs, pace=None, seed=0, wipes=()):
     offers_command = offers_message = False
     while waiting:
         cycle = len(rows)
-        if commands and not offers_command:
+        if commands and not offers_command and cycle >= begin:
             free = not pace.alone or len(commands) == len(waiting)
             offers_command = free and generator.randrange(8) >= pace.command
-        if words and not offers_message:
+        if words and not offers_message and cycle >= begin:
             offers_message = generator.randrange(8) >= pace.message
         ready = generator.randrange(8) >= pace.output
         wipe = cycle in wipes
@@ -154,22 +169,34 @@ def predict(twin, jobs, pace=None, seed=0, wipes=()):
 class HashBench:
     """Runs jobs through twin and hardware."""
 
-    def __init__(self, slices, blocks, target=Target.GENERIC):
-        self.slices, self.blocks = slices, blocks
-        self.flat = FlatHashUnit(HashUnit(slices, blocks, LENGTH_BITS, target))
+    def __init__(self, slices, blocks, target=Target.GENERIC, *, masked=False):
+        self.slices, self.blocks, self.masked = slices, blocks, masked
+        unit = HashUnit(slices, blocks, LENGTH_BITS, target, masked=masked)
+        self.flat = FlatHashUnit(unit)
         self.bench = Bench([self.flat], latencies=[1])
 
     def run(self, jobs, pace=None, seed=0, wipes=()):
         """Assert that twin and hardware agree in every cycle, and that outputs are as expected."""
-        twin = HashUnitTwin(self.slices, self.blocks)
-        self._compare(*predict(twin, jobs, pace, seed, wipes))
+        twin = HashUnitTwin(self.slices, self.blocks, masked=self.masked)
+        begin = SEEDED if self.masked else 0
+        vectors, rows = predict(twin, jobs, pace, seed, wipes, begin)
+        self._compare(self._with_masks(vectors, seed) if self.masked else vectors, rows)
         for job in jobs:
             wanted = HashCommand(job.function, job.length, job.message).output()
             assert job.output == wanted, (job.function.name, len(job.message), job.length)
 
+    def _with_masks(self, vectors, seed):
+        """The same inputs, with a seed of masks at the begin, and random bytes always."""
+        generator = random.Random(f"{seed} masks")
+        return [
+            vector | ((cycle == 1) | generator.getrandbits(8) << 1) << INPUT_BITS
+            for cycle, vector in enumerate(vectors)
+        ]
+
     def _compare(self, vectors, rows):
         (found,) = self.bench.run(vectors)
         for cycle, (seen, row) in enumerate(zip(found, rows[1:], strict=False), 1):
+            seen &= (1 << OUTPUT_BITS) - 1
             if not seen >> 3 & 1:
                 seen &= 7
             assert seen == row_of(row), f"cycle {cycle}: {seen:x}, not {row_of(row):x}"
