@@ -188,6 +188,7 @@ class EngineInterface:
     constant_time : no call's cycles depend on a secret
     program_counters : ends of the names of registers that count the steps of programs, as in
         `sequencer.counter`; empty without a program
+    masks : it takes random bytes as masks, whatever its calls draw
     """
 
     family: str
@@ -198,6 +199,7 @@ class EngineInterface:
     units: int = 1
     constant_time: bool = True
     program_counters: tuple[str, ...] = ()
+    masks: bool = False
 
     @cached_property
     def slot(self) -> Mapping[str, Slot]:
@@ -289,8 +291,8 @@ class EngineInterface:
 
     @property
     def draws(self) -> bool:
-        """Whether a call takes random bytes."""
-        return any(call.optional for call in self.calls)
+        """Whether the engine takes random bytes."""
+        return self.masks or any(call.optional for call in self.calls)
 
     @property
     def slot_bits(self) -> int:

@@ -8,7 +8,8 @@ from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
 from coprime.model.keccak import FUNCTIONS, digest
 
-from .interface import FIRST_CODE, INTERFACE, MESSAGE, OUTPUT
+from .family import NONE, SPONGE
+from .interface import FIRST_CODE, INTERFACE, MASKED_INTERFACE, MESSAGE, OUTPUT
 
 if TYPE_CHECKING:
     from .engine import ShakeEngine
@@ -16,24 +17,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShakeDesign:
-    """An engine that computes so many slices of Keccak-f[1600] a cycle: 4, 8, 16, 32 or 64.
+    """An engine that computes so many slices of Keccak-f[1600] a cycle: 4, 8, 16, 32 or, if it is
+    not `masked`, 64.
 
     The cycles of a call are those of the passes over the state, during which words enter and leave:
     one for the first block, and 24 for each permutation.
     """
 
     slices: int
+    masked: bool = False
 
     @property
     def interface(self) -> EngineInterface:
         """Its slots and calls."""
-        return INTERFACE
+        return MASKED_INTERFACE if self.masked else INTERFACE
 
     def hardware(self, target: Target = Target.GENERIC) -> "ShakeEngine":
         """Make the engine for a target."""
         from .engine import ShakeEngine
 
-        return ShakeEngine(self.slices, target)
+        return ShakeEngine(self.slices, target, masked=self.masked)
 
     def predict(
         self, call: Call, parameter_set: str, inputs: Values, random: bytes = b""
@@ -47,7 +50,7 @@ class ShakeDesign:
         if length == 0:
             return CallOutcome(Error.SLOT_LENGTH, {}, 0)
         permutations = function.blocks(len(message)) + function.output_blocks(length) - 1
-        cycles = SpongeCycles(self.slices)
+        cycles = SpongeCycles(self.slices, self.masked)
         return CallOutcome(
             error=Error.NONE,
             outputs={OUTPUT.name: digest(function, message, length)},
@@ -55,6 +58,8 @@ class ShakeDesign:
         )
 
 
-def shake(slices: str) -> ShakeDesign:
-    """The design of the family `shake`."""
-    return ShakeDesign(int(slices))
+def shake(slices: str, masked: str = NONE) -> ShakeDesign:
+    """The design of the family `shake`. ValueError for 64 slices in two shares."""
+    if masked == SPONGE and slices == "64":
+        raise ValueError("masked=sponge needs slices=32 or fewer, not 64")
+    return ShakeDesign(int(slices), masked == SPONGE)

@@ -5,6 +5,7 @@ Source: FIPS 202, section 6. Cycles: `ShakeDesign.predict`.
 
 from amaranth.hdl import Elaboratable, Module, Mux, Signal
 from amaranth.lib import wiring
+from amaranth.lib.wiring import connect, flipped
 
 from coprime.calls.interface import WIPE
 from coprime.calls.ports import CallSignature
@@ -14,7 +15,7 @@ from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
 from coprime.model.keccak import FUNCTIONS
 
-from .interface import FIRST_CODE, INTERFACE, MESSAGE, OUTPUT, OUTPUT_BYTES
+from .interface import FIRST_CODE, INTERFACE, MASKED_INTERFACE, MESSAGE, OUTPUT, OUTPUT_BYTES
 
 LENGTH_BITS = 32
 
@@ -26,7 +27,8 @@ class ShakeEngine(wiring.Component):
     |---|---|
     | CLEAR | after a reset, or for WIPE: the hash unit forgets everything |
     | IDLE | the length of an output is loaded |
-    | COMMAND | the hash unit is given the function and the length |
+    | COMMAND | the hash unit is given the function and the length; with masks their seed begins |
+    | MASKS | of a masked engine: these have a seed, and the hash unit is given the same |
     | REFUSE | an output of no bytes is asked for: SLOT_LENGTH |
     | HASH | the message enters, then the output leaves; with its last word the call ends |
 
@@ -37,13 +39,14 @@ class ShakeEngine(wiring.Component):
     ----------
     slices (int): of the state in a cycle: 4, 8, 16, 32 or 64
     target (Target): LUTs are placed on xc7
+    masked (bool): the state is in two shares, whose masks get a seed of SEED_BYTES random bytes in
+        each call
     """
 
-    interface = INTERFACE
-
-    def __init__(self, slices: int, target: Target = Target.GENERIC):
-        self.unit = HashUnit(slices, 1, LENGTH_BITS, target)
-        super().__init__(CallSignature(INTERFACE))
+    def __init__(self, slices: int, target: Target = Target.GENERIC, *, masked: bool = False):
+        self.unit = HashUnit(slices, 1, LENGTH_BITS, target, masked=masked)
+        self.interface = MASKED_INTERFACE if masked else INTERFACE
+        super().__init__(CallSignature(self.interface))
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
@@ -68,6 +71,8 @@ class ShakeEngine(wiring.Component):
             self.multiplying.eq(unit.computes),
             self.given.eq(Mux(clears, 0, self.complete)),
         ]
+        if unit.masked:
+            connect(m, flipped(self.random), unit.random)
         with m.FSM(init="CLEAR"):
             with m.State("CLEAR"):
                 m.d.comb += [self.busy.eq(1), clears.eq(1), self.done.eq(~unit.wiping)]
@@ -89,9 +94,19 @@ class ShakeEngine(wiring.Component):
                 with m.If(command.length == 0):
                     m.d.sync += self.error.eq(Error.SLOT_LENGTH)
                     m.next = "REFUSE"
-                with m.Else():
-                    m.d.comb += unit.command.valid.eq(1)
-                    with m.If(unit.command.ready):
+                if unit.masked:
+                    with m.Else():
+                        m.d.comb += unit.reseed.eq(1)
+                        m.next = "MASKS"
+                else:
+                    with m.Else():
+                        m.d.comb += unit.command.valid.eq(1)
+                        with m.If(unit.command.ready):
+                            m.next = "HASH"
+            if unit.masked:
+                with m.State("MASKS"):
+                    m.d.comb += [self.busy.eq(1), unit.command.valid.eq(unit.seeded)]
+                    with m.If(unit.seeded):
                         m.next = "HASH"
             with m.State("REFUSE"):
                 m.d.comb += [self.busy.eq(1), self.done.eq(1)]

@@ -3,6 +3,8 @@
 from coprime.calls.family import CallFamily
 from coprime.parameters import ChoiceParameter
 
+NONE, SPONGE = "none", "sponge"
+
 SHAKE = CallFamily(
     name="shake",
     paper="",
@@ -11,6 +13,11 @@ SHAKE = CallFamily(
         ChoiceParameter(
             *("slices", ("4", "8", "16", "32", "64"), "8"),
             "slices of the state in a cycle; a permutation takes 432, 240, 144, 96 or 24 cycles",
+        ),
+        ChoiceParameter(
+            *("masked", (NONE, SPONGE), NONE),
+            "what computes in two shares: nothing, or Keccak's state, with less than 64 slices",
+            sparse=True,
         ),
     ),
     builder="coprime.shake.design:shake",

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 from coprime.calls.interface import Call, EngineInterface, Slot, Values
@@ -64,3 +65,5 @@ INTERFACE = EngineInterface(
     slots=(MESSAGE, OUTPUT_BYTES, OUTPUT),
     calls=tuple(_call(*each) for each in enumerate(FUNCTIONS)),
 )
+MASKED_INTERFACE = replace(INTERFACE, masks=True)
+"""Of an engine whose sponge has two shares."""

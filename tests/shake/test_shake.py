@@ -24,6 +24,10 @@ SLOW = [
     pytest.param(one, marks=[pytest.mark.matrix, pytest.mark.xdist_group(f"shake {one}")])
     for one in ("4", "16", "32", "64")
 ]
+MASKED = [
+    pytest.param(one, marks=[pytest.mark.xdist_group(f"shake masked {one}"), *marks])
+    for one, marks in (("8", []), ("4", [pytest.mark.matrix]), ("32", [pytest.mark.matrix]))
+]
 
 
 def values_of(call, message, length=32):
@@ -34,11 +38,12 @@ def values_of(call, message, length=32):
 class Shake:
     """An open accelerator, whose every output and cycle count is compared."""
 
-    def __init__(self, slices):
-        self.choice = choose_calls("shake", {"slices": slices})
+    def __init__(self, slices, masked="none"):
+        self.choice = choose_calls("shake", {"slices": slices, "masked": masked})
         self.design = self.choice.design
         self.device = open_simulation(self.choice)
-        self.driver = CallAccelerator(self.device, INTERFACE, predict=self.design.predict)
+        interface = self.design.interface
+        self.driver = CallAccelerator(self.device, interface, predict=self.design.predict)
 
     def hash(self, name, message, length=32):
         call = INTERFACE.call[name]
@@ -57,6 +62,27 @@ def shake(request):
     made = Shake(request.param)
     with made.device:
         yield made
+
+
+@pytest.fixture(scope="module", params=MASKED)
+def masked(request):
+    made = Shake(request.param, "sponge")
+    with made.device:
+        yield made
+
+
+def test_digests_of_a_masked_engine(masked):
+    """Every call in the predicted cycles, on AXI4-Lite, with a seed of masks for each."""
+    generator = random.Random(SEED)
+    for function, call in zip(FUNCTIONS, INTERFACE.calls, strict=True):
+        rate = function.rate_bytes
+        for size in (0, 5, rate - 1, rate, 2 * rate + 1):
+            masked.hash(call.name, generator.randbytes(size), generator.randrange(1, 300))
+
+
+def test_64_slices_are_refused_in_two_shares():
+    with pytest.raises(ValueError, match="masked=sponge needs slices=32 or fewer, not 64"):
+        _ = choose_calls("shake", {"slices": "64", "masked": "sponge"}).design
 
 
 @pytest.mark.parametrize("number", range(6), ids=[one.name for one in FUNCTIONS])
