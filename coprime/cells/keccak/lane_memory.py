@@ -41,6 +41,10 @@ class LaneMemory(wiring.Component):
     written (25 words, in)
     moved (25 words, out): word `place` of each lane after rho and pi, if in the cycle before `half`
         was the same, or `fresh` is 1
+    store (1 bit, in): with a delay of 2 only: the words are written
+
+    Words of shares need `store`: of a word that was computed from wrong bits, and is replaced by
+    the right one, the difference can be that of two values without a mask.
     """
 
     def __init__(self, width: int, target: Target = Target.GENERIC, delay: int = 1):
@@ -52,6 +56,7 @@ class LaneMemory(wiring.Component):
                 "place": Out(range(self.words)),
                 "written": In(width).array(LANES),
                 "moved": Out(width).array(LANES),
+                **({"store": In(1)} if delay == 2 else {}),
             }
         )
 
@@ -86,7 +91,7 @@ class LaneMemory(wiring.Component):
                 Cat(read_words).eq(read.data),
                 write.addr.eq(Cat(places[self.delay % self.words], written_half)),
                 write.data.eq(Cat(self.written[lane] for lane in lanes)),
-                write.en.eq(1),
+                write.en.eq(self.store if self.delay == 2 else 1),
             ]
             for lane, word in zip(lanes, read_words, strict=True):
                 kept = ROTATIONS[lane] % self.width

@@ -90,6 +90,8 @@ class MaskedSponge(wiring.Component):
         constant = order.constants.word(self.slices, state.place)
         m.d.comb += [
             *(state.half.eq(half), state.fresh.eq(fresh), state.add.eq(add), state.clear.eq(clear)),
+            # The first word of a pass is right as it comes again after the others.
+            state.store.eq((step >= 4) | fresh),
             state.guard.eq(self.fresh),
             state.constant.eq(Cat(constant.get(k, Const(0, 1)) for k in range(self.slices))),
             *(port.eq(word) for port, word in zip(state.block, access.read, strict=True)),

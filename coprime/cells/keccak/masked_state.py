@@ -28,7 +28,7 @@ class MaskedState(wiring.Component):
 
     Members
     -------
-    half, fresh, place : as of LaneMemory
+    half, fresh, store, place : as of LaneMemory
     block (21 words, in), add (1 bit, in): added to the words that are read where `add` is 1; of
         each word share 0, then share 1
     clear (1 bit, in): the words whose sums are formed become zeros
@@ -43,7 +43,7 @@ class MaskedState(wiring.Component):
         words = SHARES * width
         super().__init__(
             {
-                **dict.fromkeys(("half", "fresh", "add", "clear"), In(1)),
+                **dict.fromkeys(("half", "fresh", "store", "add", "clear"), In(1)),
                 "place": Out(self._lanes[0].place.shape()),
                 "block": In(words).array(LARGEST_RATE),
                 "guard": In(ROW_BITS),
@@ -68,7 +68,7 @@ class MaskedState(wiring.Component):
             own = slice(share * self.width, (share + 1) * self.width)
             mixed = list(chi.mixed[share])
             m.d.comb += [lanes.half.eq(self.half), lanes.fresh.eq(self.fresh)]
-            m.d.comb += theta.clear.eq(self.clear)
+            m.d.comb += [lanes.store.eq(self.store), theta.clear.eq(self.clear)]
             for ports, words in (
                 (chi.state[share], lanes.moved),
                 (chi.block[share], [word[own] for word in self.block]),

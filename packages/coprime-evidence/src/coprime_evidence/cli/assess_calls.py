@@ -6,6 +6,7 @@ from coprime.catalog import choose_calls
 from coprime.cli.options import FAILED, chosen_settings
 from coprime.cli.output import print_json
 from coprime.cli.progress import progress
+from coprime.shake.design import ShakeDesign
 from coprime_evidence.assess.call_subject import CallSubject
 from coprime_evidence.assess.call_timing import prove_calls
 from coprime_evidence.assess.schedules import THEOREMS
@@ -33,6 +34,13 @@ def run_leakage(options: argparse.Namespace) -> int:
     from coprime_evidence.assess.call_traces import CallTraces
 
     subject = _subject(options)
+    if isinstance(subject.design, ShakeDesign):
+        # A stream enters while the call runs: what can be assessed is the sponge.
+        from coprime_evidence.assess.sponge_traces import MESSAGE, SpongeTraces
+
+        test = options.test or MESSAGE
+        traces = SpongeTraces(subject.choice, subject.operation, options.seed, test)
+        return record_leakage(options, traces)
     tests = list(subject.call.redraws)
     return record_leakage(options, CallTraces(subject, options.test or (tests or [""])[0]))
 
