@@ -1,13 +1,15 @@
 """Everything that is known of a `lattice`: interface, hardware, cycles."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from coprime.calls.interface import Call, CallOutcome, EngineInterface, Values
+from coprime.calls.masking import NONE, is_masked
 from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
+from coprime.model import trivium
 from coprime.model.keccak import FUNCTIONS
 from coprime.model.lattice import ml_dsa as ml_dsa_model
 from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, ML_DSA_SETS, SEED_BYTES, MlDsaSet
@@ -40,6 +42,7 @@ class LatticeDesign:
     readable : dk and K, and sk, can be read
     verify_only : it has no private keys of ML-DSA
     check_signatures : a signature is verified before it can be read
+    masked : Keccak's state is in two shares, with less than 64 slices
     """
 
     ml_kem: tuple[MlKemSet, ...] = ML_KEM_SETS
@@ -48,16 +51,18 @@ class LatticeDesign:
     readable: bool = False
     verify_only: bool = False
     check_signatures: bool = True
+    masked: bool = False
 
     @cached_property
     def interface(self) -> EngineInterface:
         """Its slots and calls."""
-        return lattice_interface(
+        found = lattice_interface(
             *(self.ml_kem, self.ml_dsa),
             verify_only=self.verify_only,
             readable=self.readable,
             check_signatures=self.check_signatures,
         )
+        return replace(found, masks=True) if self.masked else found
 
     @cached_property
     def programs(self) -> "EnginePrograms":
@@ -96,6 +101,7 @@ class LatticeDesign:
             verify_only=self.verify_only,
             readable=self.readable,
             check_signatures=self.check_signatures,
+            masked=self.masked,
             target=target,
         )
 
@@ -104,7 +110,9 @@ class LatticeDesign:
     ) -> CallOutcome:
         """What a call does with these complete inputs; it draws its random bytes from `random`."""
         self.interface.check_set(call, parameter_set)
-        return _Prediction(self, self.interface.set_number(parameter_set), inputs, random).of(call)
+        number = self.interface.set_number(parameter_set)
+        drawn = random[trivium.SEED_BYTES :] if self.masked else random
+        return _Prediction(self, number, inputs, drawn).of(call)
 
 
 def _step_of(program: "AssembledArithmetic | AssembledLarge") -> Callable[[int], str]:
@@ -169,6 +177,7 @@ class _Prediction:
         return run_routine(
             *(design.programs, design.slices, routine, self.number, self.memory),
             *(present, self.random),
+            masked=design.masked,
         )
 
     def run(self, routine: LatticeRoutine) -> bool:
@@ -198,7 +207,7 @@ class _Prediction:
         from coprime.cells.keccak.twin import SpongeCycles
 
         function = next(function for function in FUNCTIONS if function.name == "SHAKE256")
-        cycles = SpongeCycles(self.design.slices)
+        cycles = SpongeCycles(self.design.slices, self.design.masked)
         for length in (*hashed, len(tr) + len(message)):
             self.cycles += cycles.one_pass + function.blocks(length) * cycles.permutation
         self.put("mu", ml_dsa_model.representative(tr, message))
@@ -234,9 +243,10 @@ def lattice(
     schemes: str = ML_KEM,
     verify_only: str = "0",
     check_signatures: str = "1",
+    masked: str = NONE,
 ) -> LatticeDesign:
-    """The design of the family `lattice`. ValueError for parameter sets of another scheme, and for
-    an engine of ML-KEM that only verifies."""
+    """The design of the family `lattice`. ValueError for parameter sets of another scheme, for an
+    engine of ML-KEM that only verifies, and for 64 slices in two shares."""
     if schemes == BOTH and sets not in (ALL_SETS, *PAIRS):
         raise ValueError(
             f"sets must be {ALL_SETS}, or one of each scheme as in {PAIRS[0]}, with schemes={BOTH},"
@@ -251,6 +261,7 @@ def lattice(
         readable=secrets == "readable",
         verify_only=verify_only == "1",
         check_signatures=check_signatures == "1",
+        masked=is_masked(masked, slices),
     )
 
 

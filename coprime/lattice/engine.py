@@ -5,6 +5,7 @@ Source: FIPS 203, FIPS 204. Cycles: `LatticeDesign.predict`.
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -70,6 +71,7 @@ class LatticeEngine(wiring.Component):
     |---|---|
     | CLEAR | after a reset, a fault, or for WIPE: all memories are cleared |
     | IDLE | slots are loaded and read |
+    | MASKS | of a masked engine: masks get a seed |
     | REFUSE | a check of a key of ML-KEM without any; with both, a call of another scheme than \
 the parameter set: OPERAND_MISSING |
     | RUN | both sides execute their programs, routine by routine, until there is a fault; a cycle \
@@ -98,6 +100,7 @@ later than both have ended, as a register shows faults |
     verify_only (bool): of ML-DSA signatures are verified, and no private key can be loaded
     readable (bool): dk and K, and sk, can be read
     check_signatures (bool): a signature is verified before it can be read
+    masked (bool): Keccak's state is in two shares; their masks get a seed in each call
     target (Target): XC7 places LUTs and one DSP48E1
     """
 
@@ -110,8 +113,10 @@ later than both have ended, as a register shows faults |
         verify_only: bool = False,
         readable: bool,
         check_signatures: bool = True,
+        masked: bool = False,
         target: Target = Target.GENERIC,
     ):
+        self.masked = masked
         self.target = target = Target(target)
         self.sets, self.verify_only = ml_dsa, verify_only
         self.interface = lattice_interface(
@@ -120,11 +125,13 @@ later than both have ended, as a register shows faults |
             readable=readable,
             check_signatures=check_signatures,
         )
+        if masked:
+            self.interface = replace(self.interface, masks=True)
         self.programs = lattice_programs(ml_kem, ml_dsa, verify_only=verify_only)
         self.memory = ByteMemory(self.programs.memory_words, target)
         bits = self.memory.address_bits
         self.samples = SampleBuffer(numbers=bool(ml_dsa), pairs=bool(ml_kem), target=target)
-        self.sponge = SpongeSide(slices, self.programs.sponge, bits, target)
+        self.sponge = SpongeSide(slices, self.programs.sponge, bits, target, masked=masked)
         shared = bool(ml_kem and ml_dsa)
         self.ml_kem: ArithmeticSide | None = None
         self.ml_dsa: LargeSide | None = None
@@ -259,6 +266,7 @@ later than both have ended, as a register shows faults |
         sponge, small, large = self.sponge, self.ml_kem, self.ml_dsa
         m.submodules.order = order = self.order
         begins, wipes, idle, clears, refuses = (Signal() for _ in range(5))
+        masks = Signal() if self.masked else None
         outcome, idles, ended, faulty = Signal(_Outcome), Signal(), Signal(), Signal()
         control = _Control(begins, wipes, outcome, ended, faulty)
         sides = [side for side in (small, large) if side]
@@ -273,7 +281,7 @@ later than both have ended, as a register shows faults |
             self.host.clears.eq(clears),
             self.memory.host_reads.eq(idle),
             *same_named(order, self, "call", "complete"),
-            order.start.eq(idle),
+            order.start.eq(idle if masks is None else idle | masks),
             order.begins.eq(begins),
             order.invalid.eq(self._invalid()),
             idles.eq(~Cat(sponge.busy, *(side.busy for side in sides)).any()),
@@ -302,6 +310,8 @@ later than both have ended, as a register shows faults |
                 m.d.sync += faulty.eq(0)
                 with m.If(self.start):
                     self._start(m, control, lacks)
+            if masks is not None:
+                self._masks(m, masks, begins)
             if small:
                 with m.State("REFUSE"):
                     m.d.comb += [self.busy.eq(1), self.working.eq(1), refuses.eq(1)]
@@ -332,9 +342,17 @@ later than both have ended, as a register shows faults |
                 m.d.sync += control.outcome.eq(_Outcome.LACKING)
                 m.next = "REFUSE"
         with m.Else():
-            m.d.comb += control.begins.eq(1)
+            m.d.comb += (self.sponge.reseed if self.masked else control.begins).eq(1)
             m.d.sync += control.outcome.eq(_Outcome.CALLED)
-            m.next = "RUN"
+            m.next = "MASKS" if self.masked else "RUN"
+
+    def _masks(self, m: Module, masks: Signal, begins: Signal) -> None:
+        """The state in which masks get a seed; `masks` is 1 meanwhile."""
+        with m.State("MASKS"):
+            m.d.comb += [self.busy.eq(1), masks.eq(1)]
+            with m.If(self.sponge.seeded):
+                m.d.comb += begins.eq(1)
+                m.next = "RUN"
 
     def _run(self, m: Module, control: _Control) -> None:
         """Routine by routine, until the last one has ended or there is a fault."""

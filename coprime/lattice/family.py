@@ -1,6 +1,7 @@
 """The family `lattice`."""
 
 from coprime.calls.family import CallFamily
+from coprime.calls.masking import MASKED
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
 from coprime.parameters import ChoiceParameter
@@ -50,6 +51,7 @@ LATTICE = CallFamily(
             "1: a signature of ML-DSA is verified before it can be read",
             sparse=True,
         ),
+        MASKED,
     ),
     builder="coprime.lattice.design:lattice",
     variants=({}, {"schemes": ML_DSA}),

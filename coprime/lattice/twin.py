@@ -62,6 +62,8 @@ def run_routine(
     memory: list[int],
     present: Iterable[int] = (),
     random: bytes = b"",
+    *,
+    masked: bool = False,
 ) -> RoutineTrace:
     """A routine that streams nothing, with the words of the byte memory, which it changes, and the
     seeds that are `present`, by their bits.
@@ -70,7 +72,7 @@ def run_routine(
     programs wait for each other.
     """
     buffer = SampleBufferTwin(PAIRS if routine.is_ml_kem else NUMBERS)
-    sponge = SpongeSideTwin(slices, programs.sponge, memory, buffer)
+    sponge = SpongeSideTwin(slices, programs.sponge, memory, buffer, masked=masked)
     own_set = parameter_set if routine.is_ml_kem else parameter_set - programs.ml_kem_sets
     arithmetic = _arithmetic(programs, routine, memory, buffer)
     to_sponge, to_arithmetic = SemaphoreTwin(MOST_POSTS), SemaphoreTwin()

@@ -5,6 +5,8 @@ counted from 0 here: s_1 of the specification is bit 0 of the state.
 """
 
 KEY_BITS = 80
+SEED_BYTES = 2 * KEY_BITS // 8
+"""Of key and vector."""
 STATE_BITS = 288
 BLANK_STEPS = 4 * STATE_BITS
 """Steps of which no output is used."""

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from coprime.calls.interface import Call, CallOutcome, EngineInterface, Values
+from coprime.calls.masking import NONE, is_masked
 from coprime.cells.target import Target
 from coprime.engine.capabilities import Error
 from coprime.model.keccak import FUNCTIONS, digest
 
-from .family import NONE, SPONGE
 from .interface import FIRST_CODE, INTERFACE, MASKED_INTERFACE, MESSAGE, OUTPUT
 
 if TYPE_CHECKING:
@@ -60,6 +60,4 @@ class ShakeDesign:
 
 def shake(slices: str, masked: str = NONE) -> ShakeDesign:
     """The design of the family `shake`. ValueError for 64 slices in two shares."""
-    if masked == SPONGE and slices == "64":
-        raise ValueError("masked=sponge needs slices=32 or fewer, not 64")
-    return ShakeDesign(int(slices), masked == SPONGE)
+    return ShakeDesign(int(slices), is_masked(masked, slices))

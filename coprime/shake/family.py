@@ -1,9 +1,8 @@
 """The family `shake`."""
 
 from coprime.calls.family import CallFamily
+from coprime.calls.masking import MASKED
 from coprime.parameters import ChoiceParameter
-
-NONE, SPONGE = "none", "sponge"
 
 SHAKE = CallFamily(
     name="shake",
@@ -14,11 +13,7 @@ SHAKE = CallFamily(
             *("slices", ("4", "8", "16", "32", "64"), "8"),
             "slices of the state in a cycle; a permutation takes 432, 240, 144, 96 or 24 cycles",
         ),
-        ChoiceParameter(
-            *("masked", (NONE, SPONGE), NONE),
-            "what computes in two shares: nothing, or Keccak's state, with less than 64 slices",
-            sparse=True,
-        ),
+        MASKED,
     ),
     builder="coprime.shake.design:shake",
 )

@@ -10,11 +10,18 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.model.trivium import BLANK_STEPS, KEY_BITS, ONES, STARTS, STATE_BITS, TAPS
+from coprime.model.trivium import (
+    BLANK_STEPS,
+    KEY_BITS,
+    ONES,
+    SEED_BYTES,
+    STARTS,
+    STATE_BITS,
+    TAPS,
+)
 
 STEPS = (16, 40)
 """In a cycle: so many divide a key into whole parts, and no bit is used twice in a cycle."""
-SEED_BYTES = 2 * KEY_BITS // 8
 
 
 class FreshBits(wiring.Component):

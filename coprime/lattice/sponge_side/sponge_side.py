@@ -46,9 +46,13 @@ class SpongeSideSignature(wiring.Signature):
     differs, agrees, compared (out): of OutputRouter, since `start`
     wrong (1 bit, out): of OutputRouter
     rejects (1 bit, out): of SpongeSequencer
+
+    Of a masked hash unit only:
+
+    reseed (1 bit, in), seeded (1 bit, out): of it; a seed is taken from `random` before `start`
     """
 
-    def __init__(self, address_bits: int, program: AssembledProgram):
+    def __init__(self, address_bits: int, program: AssembledProgram, *, masked: bool = False):
         super().__init__(
             {
                 "start": In(1),
@@ -69,6 +73,7 @@ class SpongeSideSignature(wiring.Signature):
                 "wipe": In(1),
                 "wiping": Out(1),
                 **(_LARGE_PORTS if program.large else {}),
+                **({"reseed": In(1), "seeded": Out(1)} if masked else {}),
             }
         )
 
@@ -92,6 +97,7 @@ class SpongeSide(wiring.Component):
     program (AssembledProgram)
     address_bits (int): of the byte memory
     target (Target): LUTs are placed on xc7
+    masked (bool): the hash unit computes in two shares
     """
 
     def __init__(
@@ -100,12 +106,16 @@ class SpongeSide(wiring.Component):
         program: AssembledProgram,
         address_bits: int,
         target: Target = Target.GENERIC,
+        *,
+        masked: bool = False,
     ):
-        self.hash_unit = HashUnit(slices, 2, length_bits(program), target, whole_outputs=True)
+        self.hash_unit = HashUnit(
+            *(slices, 2, length_bits(program), target), whole_outputs=True, masked=masked
+        )
         self.program, self.address_bits, self.target = program, address_bits, Target(target)
         self.sequencer = SpongeSequencer(program, address_bits, self.target)
         self.router = OutputRouter(program, address_bits, self.sequencer.resume, self.target)
-        super().__init__(SpongeSideSignature(address_bits, program))
+        super().__init__(SpongeSideSignature(address_bits, program, masked=masked))
 
     def elaborate(self, platform: object) -> Module:
         """Connect the parts."""
@@ -121,7 +131,18 @@ class SpongeSide(wiring.Component):
         connect(m, sequencer.ranges, absorber.ranges)
         connect(m, sequencer.tails, absorber.tails)
         connect(m, hash_unit.output, router.words)
-        connect(m, flipped(self.random), router.random)
+        if hash_unit.masked:
+            m.d.comb += [
+                *same_named(hash_unit, self, "reseed"),
+                *same_named(self, hash_unit, "seeded"),
+                hash_unit.random.payload.eq(self.random.payload),
+                hash_unit.random.valid.eq(self.random.valid),
+                router.random.payload.eq(self.random.payload),
+                router.random.valid.eq(self.random.valid & ~hash_unit.random.ready),
+                self.random.ready.eq(hash_unit.random.ready | router.random.ready),
+            ]
+        else:
+            connect(m, flipped(self.random), router.random)
         connect(m, router.writes, flipped(self.writes))
         connect(m, router.samples, flipped(self.samples))
         m.d.comb += [

@@ -311,9 +311,11 @@ class SpongeSideTwin:
         program: AssembledProgram,
         memory: list[int],
         buffer: SampleBufferTwin,
+        *,
+        masked: bool = False,
     ):
         self.program, self.memory, self.buffer = program, memory, buffer
-        self._hash_unit = HashUnitTwin(slices, 2)
+        self._hash_unit = HashUnitTwin(slices, 2, masked=masked)
         self.cycle = self._set = self._present = 0
         self._clearing = CLEARING if program.large else 0
         self._seen: tuple[object, ...] | None = None

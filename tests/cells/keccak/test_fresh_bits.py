@@ -5,8 +5,9 @@ import random
 import pytest
 from amaranth.sim import Simulator
 
-from coprime.cells.keccak.fresh_bits import SEED_BYTES, FreshBits
+from coprime.cells.keccak.fresh_bits import FreshBits
 from coprime.model import trivium
+from coprime.model.trivium import SEED_BYTES
 
 SEED = 11
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from coprime.calls.interface import Values
 from coprime.catalog import CallChoice
-from coprime.cells.keccak.fresh_bits import SEED_BYTES
 from coprime.cells.keccak.hash_unit import make_sponge
 from coprime.cells.keccak.twin import SpongeCycles
 from coprime.model.keccak import FUNCTIONS, LANE_BITS, LARGEST_RATE, Function, digest, padded
+from coprime.model.trivium import SEED_BYTES
 from coprime.shake.design import ShakeDesign
 from coprime.shake.interface import FIRST_CODE
 
