@@ -12,7 +12,7 @@ _WHOLE = "64"
 
 
 def is_masked(masked: str, slices: str) -> bool:
-    """Whether Keccak's state is in two shares. ValueError with as many slices as a lane has bits."""
+    """Whether Keccak's state is in two shares. ValueError with all slices at once."""
     if masked == SPONGE and slices == _WHOLE:
         raise ValueError(f"masked={SPONGE} needs slices=32 or fewer, not {_WHOLE}")
     return masked == SPONGE

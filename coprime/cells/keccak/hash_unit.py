@@ -10,7 +10,7 @@ from amaranth.lib.wiring import In, Out, connect, flipped
 
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.model.masked_keccak import ROW_BITS
+from coprime.model.masked.keccak import ROW_BITS
 from coprime.parameters import check_ranges
 
 from .fresh_bits import FreshBits

@@ -1,6 +1,6 @@
 """The step mappings of a round on two shares: chi in both of them, theta in each one.
 
-Source: `../../model/masked_keccak.py`. What differs: a block is added, too. No LUT takes bits of
+Source: `../../model/masked/keccak.py`. What differs: a block is added, too. No LUT takes bits of
 both shares of a value, or of the one share and the products of the other: on XC7 they are placed.
 """
 
@@ -13,7 +13,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.luts import place_lut
 from coprime.cells.target import Target
 from coprime.model.keccak import CONSTANT_BITS, LANES, LARGEST_RATE
-from coprime.model.masked_keccak import ROW_BITS, SHARES
+from coprime.model.masked.keccak import ROW_BITS, SHARES
 
 from .round_logic import add_parities, chi_and_block, parities, row, signals
 

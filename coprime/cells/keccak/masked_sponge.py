@@ -1,6 +1,6 @@
 """A sponge that computes a few slices of Keccak-f[1600] in two shares a cycle, in LUT RAM.
 
-Source: FIPS 202; the models are `../../model/keccak.py` and `masked_keccak.py`. What differs from
+Source: FIPS 202; the models are `../../model/keccak.py` and `masked/keccak.py`. What differs from
 SlicedSponge: chi ends in registers of its own, so that a pass takes a cycle more, and what is
 captured is written a cycle later.
 """
@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, connect, flipped
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.model.keccak import LANE_BITS
-from coprime.model.masked_keccak import ROW_BITS, SHARES
+from coprime.model.masked.keccak import ROW_BITS, SHARES
 
 from .masked_state import MaskedState
 from .sliced_sponge import SLICES, BlockAccess

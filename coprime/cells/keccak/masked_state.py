@@ -1,6 +1,6 @@
 """The state of Keccak-f[1600] in two shares, and a round on a word of each lane a cycle.
 
-Source: FIPS 202; the model is `../../model/masked_keccak.py`.
+Source: FIPS 202; the model is `../../model/masked/keccak.py`.
 """
 
 from amaranth.hdl import Module
@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
 from coprime.model.keccak import LARGEST_RATE
-from coprime.model.masked_keccak import ROW_BITS, SHARES
+from coprime.model.masked.keccak import ROW_BITS, SHARES
 
 from .lane_memory import LaneMemory
 from .masked_round import MaskedChi, ShareTheta

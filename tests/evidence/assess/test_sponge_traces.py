@@ -2,13 +2,13 @@
 
 import pytest
 from amaranth.hdl import Const
+from coprime_evidence.assess.leakage import run_leakage
+from coprime_evidence.assess.sponge_traces import NOTHING, SpongeTraces
+from coprime_evidence.assess.traces import Acquisition, TraceRecorder
 
 from coprime.catalog import choose_calls
 from coprime.cells.keccak import masked_round
 from coprime.cells.keccak.lane_memory import LaneMemory
-from coprime_evidence.assess.leakage import run_leakage
-from coprime_evidence.assess.sponge_traces import NOTHING, SpongeTraces
-from coprime_evidence.assess.traces import Acquisition, TraceRecorder
 
 TRACES = 2000
 
@@ -37,7 +37,7 @@ def test_a_sponge_in_two_shares_shows_nothing():
 
 @pytest.mark.matrix
 def test_a_sponge_without_shares_shows_its_state():
-    profile = leakage(2, "none", traces=200)
+    profile = leakage(2, "none", traces=500)
     assert profile.above(profile.threshold) > 0.9 * profile.samples
 
 

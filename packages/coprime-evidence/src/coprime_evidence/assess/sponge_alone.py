@@ -15,7 +15,7 @@ from coprime.cells.keccak.masked_sponge import MaskedSponge
 from coprime.cells.keccak.parallel_sponge import ParallelSponge
 from coprime.cells.keccak.sliced_sponge import SlicedSponge
 from coprime.flow.verilog import to_verilog
-from coprime.model.masked_keccak import ROW_BITS
+from coprime.model.masked.keccak import ROW_BITS
 
 COMMAND = registers.COMMAND.address
 SEED, LAST = 0x10, 0x20  # writes: take a seed; a part of the last word

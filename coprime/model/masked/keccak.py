@@ -18,7 +18,7 @@ for those of the state, row by row from the last one on.
 
 from collections.abc import Callable, Sequence
 
-from .keccak import LANE_BITS, LANES, ROUNDS, iota, pi, rho, theta
+from coprime.model.keccak import LANE_BITS, LANES, ROUNDS, iota, pi, rho, theta
 
 SHARES = 2
 ROW_BITS = 5

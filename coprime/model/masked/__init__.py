@@ -1,0 +1,1 @@
+"""Algorithms on shares, whose sum is the value."""
