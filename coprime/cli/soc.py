@@ -3,10 +3,19 @@
 import argparse
 
 from coprime.bus.kinds import Bus
-from coprime.catalog import CALL_FAMILIES, FAMILIES, MODULUS, CallChoice, Choice, choose_calls
+from coprime.catalog import (
+    CALL_FAMILIES,
+    FAMILIES,
+    MODULUS,
+    SUITE,
+    CallChoice,
+    Choice,
+    choose_calls,
+    choose_suite,
+)
 from coprime.rsa import fixed_keys, keys
 from coprime.runs.numbers import random_key_lengths, random_lengths, random_numbers
-from coprime.soc import decryption, encryption, exponentiation, ml_kem, secure_boot
+from coprime.soc import decryption, encryption, exponentiation, ml_kem, secure_boot, suite
 from coprime.soc.paddings import PADDINGS
 
 from .arguments.soc import ML_KEM, MODEXP, SECURE_BOOT
@@ -31,6 +40,8 @@ def run(options: argparse.Namespace) -> int:
 
     Raises ValueError for options that exclude each other.
     """
+    if options.family == SUITE:
+        return _suite(options)
     if options.family in CALL_FAMILIES:
         return _calls(options)
     if options.operation in (ML_KEM, SECURE_BOOT) or options.set is not None:
@@ -74,6 +85,40 @@ def run(options: argparse.Namespace) -> int:
     ways = 1 if options.no_software else 2
     right = done.messages == [message] * ways
     return 0 if right and done.engine == done.predicted else FAILED
+
+
+def _suite(options: argparse.Namespace) -> int:
+    """All engines of a suite, used by firmware; 1 if a result or the cycles are wrong."""
+    for name in ("operation", "set", "alter", "padding", "exponent", "exponents"):
+        if getattr(options, name) is not None:
+            raise ValueError(f"the firmware uses all engines of a suite: leave --{name} out")
+    if options.no_software:
+        raise ValueError(f"a {SUITE} is compared with no software: leave --no-software out")
+    key = None if options.key is None else load_private(options)
+    settings = chosen_settings(options)
+    core = suite.rsa_core(choose_suite(settings))
+    if core is None:
+        for name in ("bits", "key", "message"):
+            if getattr(options, name) is not None:
+                raise ValueError(f"--{name} is for RSA: no engine of the suite has RSA_PRIVATE")
+    bits = options.bits or suite.BITS
+    lengths = random_key_lengths(bits) if key is None else key.lengths
+    choice = choose_suite(settings, {} if core is None else {core: lengths})
+    suite.check_suite(choice, lengths)
+    announce(choice)
+    with progress("simulating") as passed:
+        done = suite.run_suite(
+            *(choice, key or keys.generate(bits, seed=options.seed)),
+            message=decryption.MESSAGE if options.message is None else options.message,
+            seed=options.seed,
+            bus=Bus(options.bus),
+            progress=passed,
+        )
+    if options.json:
+        print_json(done.record())
+    else:
+        print(done.table())
+    return 0 if done.right else FAILED
 
 
 def _calls(options: argparse.Namespace) -> int:

@@ -26,14 +26,20 @@ _DRIVER = Path(coprime.__file__).with_name("drivers")
 _NAME = "firmware.elf"
 CURVES = "SYSTEM_CURVES"
 """The macro with which the firmware has operations on curves."""
-ML_KEM, SECURE_BOOT = "ml_kem", "secure_boot"
-PROGRAMS = ("main", "encryption", "exponentiation", ML_KEM, SECURE_BOOT)
+ML_KEM, SECURE_BOOT, SUITE = "ml_kem", "secure_boot", "suite"
+PROGRAMS = ("main", "encryption", "exponentiation", ML_KEM, SECURE_BOOT, SUITE)
 """The programs: each is a file in C of this name, and all files that are not programs."""
+_PARTS: Mapping[str, Sequence[str]] = {
+    "ml_kem_use": (ML_KEM, SUITE),
+    "ml_dsa_use": (SUITE,),
+}
+"""Files that are of some programs alone."""
 _CALL_DRIVERS: Mapping[str, Sequence[str]] = {
     ML_KEM: ("coprime_calls", "coprime_ml_kem"),
     SECURE_BOOT: ("coprime_calls",),
+    SUITE: ("coprime_calls", "coprime_call_cores", "coprime_ml_kem", "coprime_ml_dsa"),
 }
-"""What programs need of the driver for engines of byte strings."""
+"""What programs need of the driver for engines of byte strings, and for several engines."""
 _GCC = ("riscv64-unknown-elf-gcc", "riscv32-unknown-elf-gcc", "riscv-none-elf-gcc")
 _GCC_FLAGS = (
     *("-march=rv32im", "-mabi=ilp32"),
@@ -44,7 +50,8 @@ _ZIG_FLAGS = (
     *("-fno-sanitize=undefined", "-fno-stack-protector"),
 )
 _FAST, _SHORT = ("-O3", "-funroll-loops"), ("-O2",)
-"""With what there is for curves, the program fits into the memory only as a shorter one."""
+"""With what there is for curves, or for all engines of a suite, a program fits into the memory only
+as a shorter one."""
 _FLAGS = (
     *("-std=c11", "-Wall", "-Wextra"),
     *("-ffreestanding", "-fno-builtin", "-nostdlib", "-static"),
@@ -102,7 +109,7 @@ def build_firmware(
     has_curves = CURVES in definitions
     sources, headers = _files(program, has_curves)
     command = [
-        *(*toolchain.command, *_FLAGS, *(_SHORT if has_curves else _FAST)),
+        *(*toolchain.command, *_FLAGS, *(_SHORT if has_curves or program == SUITE else _FAST)),
         *(f"-D{name}={value:#x}" for name, value in definitions.items()),
         *(argument for folder in headers for argument in ("-isystem", str(folder))),
         *("-T", str(_SOURCES / "link.ld"), *map(str, sources), "-o", _NAME),
@@ -152,6 +159,7 @@ def _files(program: str, has_curves: bool) -> tuple[list[Path], list[Path]]:
         *_CALL_DRIVERS.get(program, ()),
     ]
     others = {other for other in PROGRAMS if other != program}
+    others |= {part for part, programs in _PARTS.items() if program not in programs}
     own = sorted(path for path in _SOURCES.glob("*.[cS]") if path.stem not in others)
     headers = [
         *(_SOURCES / "include", _SOURCES, _DRIVER / "include"),

@@ -15,6 +15,7 @@ from coprime.soc.riscv import find_processor, system_verilog
 from coprime.soc.simulated_system import DIVISOR
 
 _BYTES = re.compile(r"^(ek|c|sent|received|of an altered ciphertext): ([0-9a-f]+)$", re.MULTILINE)
+SEED_BYTES, MESSAGE_BYTES = 64, 32
 _CALLS: Mapping[str, str] = {
     "key pair": ml_kem.KEY_PAIR,
     "encapsulation": ml_kem.ENCAPSULATE,
@@ -58,9 +59,8 @@ class MlKemRun:
     @property
     def right(self) -> bool:
         """Whether all bytes are the standard's, and the cycles the prediction's."""
-        found = {name: bytes.fromhex(text) for name, text in _BYTES.findall(self.transcript)}
         engine = {name: self.cycles.get(f"{name}, engine") for name in _CALLS}
-        return found == self.expected and engine == self.predicted
+        return bytes_in(self.transcript) == self.expected and engine == self.predicted
 
     def table(self) -> str:
         """Cycles of each call, from its inputs in memory to its outputs in memory."""
@@ -126,12 +126,9 @@ def run_ml_kem(
     find_processor()
     toolchain = find_toolchain()
     program = build_firmware(toolchain, decryption.simulated_definitions(bus), ML_KEM)
-    own, source = choice.design.interface, Random(seed)
-    d, z, m = (source.randbytes(32) for _ in range(3))
-    expected, predicted = _expected(choice, parameter_set, d, z, m)
-    data = d + z + m
-    words = [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
-    job = [own.set_number(parameter_set), len(expected["ek"]), len(expected["c"]), *words]
+    drawn = Random(seed).randbytes(SEED_BYTES + MESSAGE_BYTES)
+    expected, predicted = expect(choice, parameter_set, drawn)
+    job = job_words(choice, parameter_set, drawn, expected)
     verilog = system_verilog(choice, bus=bus, divisor=DIVISOR)
     transcript, total = decryption.run_program(verilog, program, job, progress)
     return MlKemRun(
@@ -140,11 +137,28 @@ def run_ml_kem(
     )
 
 
-def _expected(
-    choice: CallChoice, parameter_set: str, d: bytes, z: bytes, m: bytes
+def bytes_in(transcript: str) -> Values:
+    """What the firmware has printed of ML-KEM, by name."""
+    return {name: bytes.fromhex(text) for name, text in _BYTES.findall(transcript)}
+
+
+def job_words(choice: CallChoice, parameter_set: str, drawn: bytes, expected: Values) -> list[int]:
+    """Lay out `struct ml_kem_job` of the firmware, with a seed and a message."""
+    number = choice.design.interface.set_number(parameter_set)
+    return [number, len(expected["ek"]), len(expected["c"]), *little_words(drawn)]
+
+
+def little_words(data: bytes) -> list[int]:
+    """Bytes as the processor's words in memory."""
+    return [int.from_bytes(data[k : k + 4], "little") for k in range(0, len(data), 4)]
+
+
+def expect(
+    choice: CallChoice, parameter_set: str, drawn: bytes
 ) -> tuple[Values, Mapping[str, int]]:
-    """What the references say, and the engine's cycles."""
+    """What the references make of a seed and a message, and the engine's cycles."""
     own, design = choice.design.interface, choice.design
+    d, z, m = (drawn[k : k + 32] for k in (0, 32, 64))
     key_pair, encapsulate, decapsulate = (own.call[name] for name in _CALLS.values())
     keys = key_pair.reference(parameter_set, {"d": d, "z": z})
     sent = encapsulate.reference(parameter_set, {"ek": keys["ek"], "m": m})

@@ -20,9 +20,9 @@ from coprime.bus.axi_accelerator import RANDOM, bus_signature
 from coprime.bus.kinds import Bus
 from coprime.bus.port import WINDOW_BITS
 from coprime.bus.serial.uart import Transmitter
-from coprime.catalog import CallChoice, Choice, takes_stream
+from coprime.catalog import CallChoice, Choice, SuiteChoice, takes_stream
 from coprime.cells.target import Target
-from coprime.flow.parts import accelerator_verilog
+from coprime.flow.parts import accelerator_verilog, suite_verilog
 from coprime.flow.tools import package_folder
 from coprime.flow.verilog import to_verilog
 from coprime.padding.scheme import Padding
@@ -239,7 +239,7 @@ class System(wiring.Component):
 
 
 def system_verilog(
-    choice: Choice | CallChoice | None,
+    choice: Choice | CallChoice | SuiteChoice | None,
     target: Target = Target.GENERIC,
     *,
     bus: Bus = Bus.AXI4_LITE,
@@ -247,7 +247,8 @@ def system_verilog(
     ram_bytes: int = RAM_BYTES,
     divisor: int,
 ) -> str:
-    """Verilog of the system with an accelerator, or with none; the top module is MODULE_NAME.
+    """Verilog of the system with an accelerator or a suite, or with none; the top module is
+    MODULE_NAME.
 
     `bus` is the accelerator's, `paddings` are those that it adds and removes. Raises ToolError if
     the processor's Python package is not installed.
@@ -265,7 +266,9 @@ def system_verilog(
         draws=choice is not None and takes_stream(choice, paddings),
     )
     parts = [to_verilog(system, MODULE_NAME, header=header)]
-    if choice is not None:
+    if isinstance(choice, SuiteChoice):
+        parts.append(suite_verilog(choice, target, bus, tuple(paddings)))
+    elif choice is not None:
         parts.append(accelerator_verilog(choice, target, bus, paddings))
     return "\n".join([*parts, find_processor().read_text("utf-8")])
 

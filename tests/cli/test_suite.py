@@ -87,7 +87,7 @@ def test_a_device_that_is_none_is_refused_at_once(capsys, text, message):
 
 
 def test_one_engine_is_asked_for(capsys):
-    for words in (["run", "suite", "MODMUL"], ["soc", "suite"], ["assess", "faults", "suite"]):
+    for words in (["run", "suite", "MODMUL"], ["assess", "faults", "suite"]):
         status, _, error = run(capsys, *words)
         assert status == 2
         assert "suite has several engines, and this takes one: name its family" in error

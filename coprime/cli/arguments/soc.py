@@ -12,7 +12,7 @@ ALTERED = ("nothing", "image", "signature", "key", "version")
 
 def add_options(parser: Parser) -> None:
     """Add the options of `coprime soc`."""
-    add_design(parser, calls=True)
+    add_design(parser, calls=True, suites=True)
     add_bus(parser)
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--bits", type=int, metavar="N", help="length of a test key or modulus")
@@ -25,7 +25,8 @@ def add_options(parser: Parser) -> None:
         " modexp: x^e mod m without a key, as in KARATSUBA's Table 4, compared with software;"
         " ml-kem: a key pair, an encapsulation, decapsulations, with lattice;"
         " secure-boot: an image that starts if its signature of ML-DSA is right, with lattice"
-        " (default: decrypt, remove the padding in software, and compare with software)"
+        " (default: decrypt, remove the padding in software, and compare with software; of a suite"
+        " use all engines)"
     )
     parser.choice("--operation", ("encrypt", "decrypt", MODEXP, ML_KEM, SECURE_BOOT), text)
     parser.add_argument(

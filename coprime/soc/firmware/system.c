@@ -37,10 +37,29 @@ void print_cycles(const char *what, uint32_t cycles)
     print(" cycles\n");
 }
 
+void print_call(const struct coprime *driver, const char *what, const char *engine, uint32_t cycles)
+{
+    print_cycles(what, cycles);
+    print_cycles(engine, coprime_engine_cycles(driver));
+}
+
 void print_words(const uint32_t *words, uint32_t count)
 {
     for (uint32_t i = 8 * count; i-- > 0;)
         put("0123456789abcdef"[words[i / 8] >> 4 * (i % 8) & 0xF]);
+}
+
+void print_bytes(const char *what, const uint8_t *bytes, uint32_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    print(what);
+    print(": ");
+    for (uint32_t i = 0; i < size; ++i) {
+        put(digits[bytes[i] >> 4]);
+        put(digits[bytes[i] & 15u]);
+    }
+    print("\n");
 }
 
 void print_end(void)

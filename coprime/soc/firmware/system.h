@@ -12,7 +12,10 @@ void put(char character);
 void print(const char *text);
 void print_number(uint32_t number);
 void print_cycles(const char *what, uint32_t cycles);
+/* Two lines: the cycles of a call from its inputs in memory to its outputs, and those of its engine. */
+void print_call(const struct coprime *driver, const char *what, const char *engine, uint32_t cycles);
 void print_words(const uint32_t *words, uint32_t count); /* in hexadecimal digits, all of them */
+void print_bytes(const char *what, const uint8_t *bytes, uint32_t size); /* a line, the same way */
 void print_end(void);
 
 /* Clock cycles since the start, modulo 2^32: 43 seconds at 100 MHz. */
