@@ -49,7 +49,7 @@ _REFUSED = "an altered signature is refused"
 
 
 @dataclass(frozen=True)
-class Part:
+class SuitePart:
     """What the firmware is given for an operation, or for several, and what it should print.
 
     Parameters
@@ -65,8 +65,8 @@ class Part:
     values: Values = field(default_factory=dict)
     cycles: Mapping[str, int] = field(default_factory=dict)
 
-    def __add__(self, other: "Part") -> "Part":
-        return Part(
+    def __add__(self, other: "SuitePart") -> "SuitePart":
+        return SuitePart(
             (*self.job, *other.job),
             {**self.engines, **other.engines},
             {**self.values, **other.values},
@@ -96,7 +96,7 @@ class SuiteRun:
     code_bytes: int
     transcript: str = field(repr=False)
     total: int
-    expected: Part = field(repr=False)
+    expected: SuitePart = field(repr=False)
     message: str
 
     @property
@@ -221,10 +221,10 @@ def run_suite(
 # --- Operations, in the order of `struct job` --------------------------------------------------
 
 
-def _curves(choice: SuiteChoice) -> Part:
+def _curves(choice: SuiteChoice) -> SuitePart:
     """Operations on curves whose results the firmware knows."""
     cores = {name: _core_with(choice, command) for name, command in _CURVES.items()}
-    return Part(
+    return SuitePart(
         engines={
             name: core
             for name, core in cores.items()
@@ -234,26 +234,26 @@ def _curves(choice: SuiteChoice) -> Part:
     )
 
 
-def _ml_kem(choice: SuiteChoice, draw: Random) -> Part:
+def _ml_kem(choice: SuiteChoice, draw: Random) -> SuitePart:
     """`struct ml_kem_job`: a key pair and its use."""
     drawn = draw.randbytes(ml_kem.SEED_BYTES + ml_kem.MESSAGE_BYTES)
     core = _core_calling(choice, KEY_PAIR)
     if core is None:
-        return Part((0, 0, 0, *ml_kem.little_words(bytes(len(drawn)))))
+        return SuitePart((0, 0, 0, *ml_kem.little_words(bytes(len(drawn)))))
     engine, own = _strings(choice, core), _interface(choice, core)
     parameter_set = own.sets_of(own.call[KEY_PAIR])[0]
     values, cycles = ml_kem.expect(engine, parameter_set, drawn)
     job = ml_kem.job_words(engine, parameter_set, drawn, values)
-    return Part(job, {_ML_KEM: core}, values, cycles)
+    return SuitePart(job, {_ML_KEM: core}, values, cycles)
 
 
-def _ml_dsa(choice: SuiteChoice, draw: Random) -> Part:
+def _ml_dsa(choice: SuiteChoice, draw: Random) -> SuitePart:
     """`struct ml_dsa_job`, and the code of ML-KEM's call after it: a key pair, a signature."""
     xi, rnd, message = (draw.randbytes(size) for size in (32, 32, _MESSAGE_BYTES))
     kem, core = _core_calling(choice, KEY_PAIR), _core_calling(choice, _SIGN)
     call = _NO_CALL if kem is None else _interface(choice, kem).call[KEY_PAIR].code
     if core is None:
-        return Part((*([0] * 6), *ml_kem.little_words(bytes(128 + _MESSAGE_BYTES)), call))
+        return SuitePart((*([0] * 6), *ml_kem.little_words(bytes(128 + _MESSAGE_BYTES)), call))
     own, design = _interface(choice, core), _strings(choice, core).design
     parameter_set = own.sets_of(own.call[_SIGN])[0]
     known: dict[str, bytes] = {"xi": xi, "rnd": rnd, "message": model.framed(message)}
@@ -267,18 +267,18 @@ def _ml_dsa(choice: SuiteChoice, draw: Random) -> Part:
     lengths = (own.set_number(parameter_set), len(known["pk"]), len(known["signature"]))
     slots = (own.slot[name].number for name in ("mu", "rnd", "signature"))
     values = {name: known[name] for name in ("pk", "signature")}
-    return Part((*lengths, *slots, *words, call), {_ML_DSA: core}, values, cycles)
+    return SuitePart((*lengths, *slots, *words, call), {_ML_DSA: core}, values, cycles)
 
 
-def _rsa(choice: SuiteChoice, key: RsaPrivateKey, message: str) -> Part:
+def _rsa(choice: SuiteChoice, key: RsaPrivateKey, message: str) -> SuitePart:
     """The lengths and numbers of `struct job`."""
     core = rsa_core(choice)
     if core is None:
-        return Part((0, 0, 0, 0))
+        return SuitePart((0, 0, 0, 0))
     ciphertext = decryption.encrypt(key, message)
     cycles = decryption.predicted_cycles(_numbers(choice, core).design, key, ciphertext)
     _, *words = decryption.job(key, ciphertext)
-    return Part(words, {_RSA: core}, cycles={"decryption": cycles})
+    return SuitePart(words, {_RSA: core}, cycles={"decryption": cycles})
 
 
 # --- Engines ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from coprime.flow.tool_errors import ToolError
 from coprime.rsa import keys
 from coprime.soc.firmware import find_toolchain
 from coprime.soc.riscv import MODULE_NAME, system_verilog
-from coprime.soc.suite import Part, SuiteRun, check_suite, run_suite
+from coprime.soc.suite import SuitePart, SuiteRun, check_suite, run_suite
 
 ALL = {
     "compact.max_bits": "512",
@@ -112,7 +112,7 @@ end
 
 
 def fabricated(transcript):
-    expected = Part((), {"P-256": 0}) + Part(
+    expected = SuitePart((), {"P-256": 0}) + SuitePart(
         *((1, 2), {"RSA": 0, "ML-KEM": 1, "ML-DSA": 1}),
         {"ek": b"\1", "signature": b"\2"},
         {"decryption": 5},
