@@ -5,6 +5,7 @@ import ctypes
 
 import pytest
 
+from coprime.bus import registers
 from coprime.catalog import choose_calls
 from coprime.device.calls import CallAccelerator
 from coprime.device.simulated import open_simulation
@@ -137,6 +138,11 @@ def test_keys_and_signatures(library):
         assert check(handle, sk, len(sk), pk, len(pk)) == 0
         other = bytes([pk[0] ^ 1]) + pk[1:]
         assert check(handle, sk, len(sk), other, len(pk)) == Error.INVALID_KEY
+        select = library.coprime_ml_dsa_select
+        for number, each in enumerate(ML_DSA_SETS):
+            assert select(handle, bytes(each.pk_bytes), each.pk_bytes) == 0
+            assert device.read32(registers.PARAMETER_SET.address) == number
+        assert select(handle, bytes(7), 7) == Error.UNSUPPORTED
 
 
 def test_it_links_with_the_driver(tmp_path):

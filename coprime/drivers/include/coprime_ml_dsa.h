@@ -54,6 +54,11 @@ struct coprime_ml_dsa_message {
     uint32_t size;
 };
 
+/* Select the parameter set in which public keys have pk_size bytes, and load one: an engine that is not
+   built for all sets numbers those that it has. Errors: as coprime_load_slot; COPRIME_ERROR_UNSUPPORTED
+   if there is no such set. */
+int coprime_ml_dsa_select(struct coprime *driver, const uint8_t *pk, uint32_t pk_size);
+
 /* Make a key pair (algorithm 1, with a seed 6): pk of pk_size bytes for others, sk of sk_size bytes.
    With seed NULL the accelerator draws it, if it has a source of random bytes.
 

@@ -104,6 +104,19 @@ int coprime_ml_dsa_prefix(const struct coprime_ml_dsa_message *message, uint8_t 
     return COPRIME_ERROR_NONE;
 }
 
+int coprime_ml_dsa_select(struct coprime *driver, const uint8_t *pk, uint32_t pk_size)
+{
+    int error = COPRIME_ERROR_SLOT_LENGTH;
+
+    for (uint32_t number = 0; error == COPRIME_ERROR_SLOT_LENGTH; ++number) {
+        error = coprime_parameter_set(driver, number);
+        if (!error) {
+            error = give(driver, SLOT_PK, pk, pk_size);
+        }
+    }
+    return error == COPRIME_ERROR_ADDRESS ? COPRIME_ERROR_UNSUPPORTED : error;
+}
+
 int coprime_ml_dsa_key_pair(struct coprime *driver, const uint8_t *seed, uint8_t *pk,
                             uint32_t pk_size, uint8_t *sk, uint32_t sk_size)
 {

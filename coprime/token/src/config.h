@@ -24,8 +24,9 @@
 
 #include "policy.h"
 
-/* Where a slot's keys are generated: BY_KIND, where its kind of device has it by default. */
-enum keygen { BY_KIND, ON_DEVICE, IN_SOFTWARE };
+/* Where a slot's keys are generated: BY_KIND, where its kind of device has it by default; DRAWN, on the
+   device, which also draws the seeds of ML-KEM and ML-DSA. */
+enum keygen { BY_KIND, ON_DEVICE, IN_SOFTWARE, DRAWN };
 
 /* A slot: where its token is, its engines (device.h), and where its keys are generated. */
 struct slot {

@@ -28,6 +28,7 @@ struct device {
     unsigned forgetting; /* threads that wait until nobody has an engine: nobody takes one */
     bool stopped;
     bool software; /* does what no engine does */
+    bool draws; /* random bytes of ML-KEM and ML-DSA */
     struct curve_constants curves;
     unsigned count;
     struct place places[];
@@ -144,6 +145,16 @@ void device_abandon(struct device *device)
             place->kind->abandon(place->handle);
         }
     }
+}
+
+void device_let_draw(struct device *device)
+{
+    device->draws = true;
+}
+
+bool device_draws(const struct device *device)
+{
+    return device->draws;
 }
 
 bool device_is_simulated(const struct device *device)
@@ -343,6 +354,19 @@ CK_RV device_take(struct device *device, uint64_t key, const struct device_job *
         }
         device_give_back(device, *taken, 0); /* now it is known to be none for this */
     }
+}
+
+CK_RV device_take_drawing(struct device *device, uint64_t key, const struct device_job *job,
+                          const struct cancel *cancel, struct engine **taken, int *error)
+{
+    const CK_RV rv = device_take(device, key, job, cancel, taken, error);
+
+    if (rv == CKR_OK && *error == 0 && (*taken)->driver->source == 0) {
+        debug_say("the engine has no source of random bytes: build it with --random seeded");
+        device_give_back(device, *taken, 0);
+        return CKR_MECHANISM_INVALID;
+    }
+    return rv;
 }
 
 void device_give_back(struct device *device, struct engine *engine, int error)

@@ -37,6 +37,11 @@ void device_abandon(struct device *device);
 bool device_is_simulated(const struct device *device);
 bool device_is_software(const struct device *device);
 
+/* Let its engines draw the seeds of keys of ML-KEM and ML-DSA, and what hedges signatures, from sources
+   in their hardware; and whether they do. */
+void device_let_draw(struct device *device);
+bool device_draws(const struct device *device);
+
 /* The constants of curves, for its engines. */
 struct curve_constants *device_curves(struct device *device);
 
@@ -66,6 +71,12 @@ CK_RV device_run(struct device *device, const struct key *key, const struct devi
    an error it is opened anew when it is used next. */
 CK_RV device_take(struct device *device, uint64_t key, const struct device_job *job,
                   const struct cancel *cancel, struct engine **taken, int *error);
+
+/* The same of an engine with a source of random bytes in its hardware; CKR_MECHANISM_INVALID also if the
+   engine that was free has none. */
+CK_RV device_take_drawing(struct device *device, uint64_t key, const struct device_job *job,
+                          const struct cancel *cancel, struct engine **taken, int *error);
+
 void device_give_back(struct device *device, struct engine *engine, int error);
 
 /* Whether somebody waits for an engine, or until all are free. */

@@ -166,7 +166,7 @@ CK_RV lattice_set_pair(const struct lattice_scheme *scheme, const struct lattice
 {
     return attributes_set(&halves[0], CKA_VALUE, public, set->public_size) &&
                    attributes_set_ulong(&halves[1], CKA_PARAMETER_SET, set->number) &&
-                   attributes_set(&halves[1], CKA_SEED, seed, scheme->seed_size) &&
+                   (seed == NULL || attributes_set(&halves[1], CKA_SEED, seed, scheme->seed_size)) &&
                    attributes_set(&halves[1], CKA_VALUE, private, set->private_size) ?
                CKR_OK :
                CKR_HOST_MEMORY;

@@ -72,7 +72,7 @@ PKCS8_PRIV_KEY_INFO *lattice_encode(const struct lattice_scheme *scheme,
 CK_RV lattice_decode(const struct lattice_scheme *scheme, const PKCS8_PRIV_KEY_INFO *info,
                      struct attributes *attributes);
 
-/* Set the numbers of both halves of a pair. */
+/* Set the numbers of both halves of a pair; the seed is null if only the engine that drew it knew it. */
 CK_RV lattice_set_pair(const struct lattice_scheme *scheme, const struct lattice_set *set,
                        const uint8_t *seed, const uint8_t *public, const uint8_t *private,
                        struct attributes halves[2]);

@@ -117,6 +117,8 @@ static CK_RV represent(const struct work *work, struct value text, uint8_t mu[ML
 /* A signature that is made. */
 struct signing {
     const struct lattice_key *key;
+    const struct crypto *crypto;
+    bool undrawn; /* its random bytes are left to an engine with a source; without one libcrypto draws */
     uint8_t mu[ML_DSA_MU], random[ML_DSA_RANDOM], signature[MAX_ML_DSA_SIGNATURE];
 };
 
@@ -131,10 +133,22 @@ static int check_signature(const struct signing *made)
     return valid ? COPRIME_ERROR_NONE : COPRIME_ERROR_FAULT;
 }
 
+/* Draw the random bytes that nobody has drawn yet. */
+static int draw(struct signing *wanted)
+{
+    return !wanted->undrawn || crypto_random(wanted->crypto, wanted->random, sizeof wanted->random) ?
+               COPRIME_ERROR_NONE :
+               COPRIME_ERROR_RANDOM;
+}
+
 static int sign_in_software(void *context)
 {
     struct signing *const wanted = context;
+    const int error = draw(wanted);
 
+    if (error) {
+        return error;
+    }
     if (!ml_dsa_sign(set_of(wanted->key), wanted->key->private, wanted->mu, wanted->random,
                      wanted->signature)) {
         return COPRIME_ERROR_MEMORY;
@@ -170,10 +184,14 @@ static int sign_on_engine(struct engine *engine, void *context)
 {
     struct signing *const wanted = context;
     const struct coprime_ml_dsa_message message = {.mu = wanted->mu};
-    int error = load_key(engine, wanted->key);
+    const bool draws = wanted->undrawn && engine->driver->source != 0;
+    int error = draws ? COPRIME_ERROR_NONE : draw(wanted);
 
     if (!error) {
-        error = coprime_ml_dsa_sign(engine->driver, NULL, 0, &message, wanted->random,
+        error = load_key(engine, wanted->key);
+    }
+    if (!error) {
+        error = coprime_ml_dsa_sign(engine->driver, NULL, 0, &message, draws ? NULL : wanted->random,
                                     wanted->signature, (uint32_t)set_of(wanted->key)->signature);
     }
     return error ? error : check_signature(wanted);
@@ -193,10 +211,14 @@ static CK_RV sign(const struct work *work, struct value text, uint8_t *signature
         .in_software = sign_in_software,
     };
     const bool hedged = work->parameters->ml_dsa.hedge != CKH_DETERMINISTIC_REQUIRED;
-    struct signing wanted = {.key = lattice_key_of(work->key)};
+    struct signing wanted = {
+        .key = lattice_key_of(work->key),
+        .crypto = work->context.crypto,
+        .undrawn = hedged && device_draws(work->context.device),
+    };
     CK_RV rv = represent(work, text, wanted.mu);
 
-    if (rv == CKR_OK && hedged &&
+    if (rv == CKR_OK && hedged && !wanted.undrawn &&
         !crypto_random(work->context.crypto, wanted.random, sizeof wanted.random)) {
         rv = CKR_FUNCTION_FAILED;
     }
@@ -236,10 +258,48 @@ const struct scheme_functions ml_dsa_functions = {
 
 /* The kind. */
 
-/* A pair in secret memory. */
+/* A pair in secret memory, and the public key that software finds for the private one. */
 struct pair {
-    uint8_t seed[ML_DSA_SEED], pk[MAX_ML_DSA_PK], sk[MAX_ML_DSA_SK];
+    uint8_t seed[ML_DSA_SEED], pk[MAX_ML_DSA_PK], sk[MAX_ML_DSA_SK], found_pk[MAX_ML_DSA_PK];
 };
+
+/* A pair from random bytes that leave the engine only as this pair. */
+static int draw_pair(struct coprime *driver, const struct lattice_set *set, struct pair *pair)
+{
+    const uint32_t pk_size = (uint32_t)set->public_size;
+    int error = coprime_ml_dsa_select(driver, pair->pk, pk_size);
+
+    if (!error) {
+        error = coprime_ml_dsa_key_pair(driver, NULL, pair->pk, pk_size, pair->sk,
+                                        (uint32_t)set->private_size);
+    }
+    if (!error && (!ml_dsa_public_of(set->algorithm, pair->sk, pair->found_pk) ||
+                   memcmp(pair->pk, pair->found_pk, pk_size) != 0)) {
+        error = COPRIME_ERROR_FAULT;
+    }
+    return error ? error : coprime_wipe(driver);
+}
+
+static CK_RV draw_on_device(const struct maker *maker, const struct lattice_set *set,
+                            struct pair *pair)
+{
+    static const struct device_job job = {.sort = STRING_ENGINE,
+                                          .call = COPRIME_ML_DSA_CALL_SIGN};
+    struct engine *engine;
+    int error;
+    const CK_RV rv =
+        device_take_drawing(maker->device, 0, &job, maker->cancel, &engine, &error);
+
+    if (rv != CKR_OK) {
+        return rv;
+    }
+    if (!error) {
+        engine->loaded = 0;
+        error = draw_pair(engine->driver, set, pair);
+    }
+    device_give_back(maker->device, engine, error);
+    return device_result_of(error);
+}
 
 static CK_RV generate(const struct maker *maker, struct attributes halves[2])
 {
@@ -247,7 +307,12 @@ static CK_RV generate(const struct maker *maker, struct attributes halves[2])
     struct pair *const pair = secret_allocate(sizeof *pair);
     CK_RV rv = CKR_HOST_MEMORY;
 
-    if (pair && !crypto_random(maker->crypto, pair->seed, sizeof pair->seed)) {
+    if (pair && device_draws(maker->device)) {
+        rv = draw_on_device(maker, set, pair);
+        if (rv == CKR_OK) {
+            rv = lattice_set_pair(&scheme, set, NULL, pair->pk, pair->sk, halves);
+        }
+    } else if (pair && !crypto_random(maker->crypto, pair->seed, sizeof pair->seed)) {
         rv = CKR_FUNCTION_FAILED;
     } else if (pair && ml_dsa_key_pair(set->algorithm, pair->seed, pair->pk, pair->sk)) {
         rv = lattice_set_pair(&scheme, set, pair->seed, pair->pk, pair->sk, halves);

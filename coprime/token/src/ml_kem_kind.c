@@ -157,6 +157,7 @@ CK_RV ml_kem_key_encapsulate(const struct crypto *crypto, struct key *key, uint8
 
 /* A pair in secret memory, and the engine's. */
 struct pair {
+    bool is_drawn; /* by an engine: there is no seed */
     uint8_t seed[ML_KEM_SEED], ek[MAX_ML_KEM_EK], dk[MAX_ML_KEM_DK];
     uint8_t made_ek[MAX_ML_KEM_EK], made_dk[MAX_ML_KEM_DK];
 };
@@ -186,6 +187,41 @@ static int make_pair(struct coprime *driver, const struct ml_kem_set *set, struc
     return error ? error : coprime_wipe(driver);
 }
 
+/* Whether the halves of a pair belong together, one ciphertext being decrypted. */
+static bool is_pair(const struct ml_kem_set *set, const struct pair *pair)
+{
+    static const uint8_t m[ML_KEM_MESSAGE];
+    uint8_t c[MAX_ML_KEM_C], secrets[2][ML_KEM_SECRET];
+
+    if (memcmp(ml_kem_ek_of(set, pair->dk), pair->ek, set->ek) != 0 ||
+        !ml_kem_check_ek(set, pair->ek) || !ml_kem_check_dk(set, pair->dk)) {
+        return false;
+    }
+    ml_kem_encapsulate(set, pair->ek, m, c, secrets[0]);
+    ml_kem_decapsulate(set, pair->dk, c, secrets[1]);
+    return memcmp(secrets[0], secrets[1], sizeof secrets[0]) == 0;
+}
+
+/* A pair from random bytes that leave the engine only as this pair. */
+static int draw_pair(struct coprime *driver, const struct ml_kem_set *set, struct pair *pair)
+{
+    struct coprime_slot_output made[] = {
+        {COPRIME_LATTICE_SLOT_EK, pair->ek, (uint32_t)set->ek},
+        {COPRIME_LATTICE_SLOT_DK, pair->dk, (uint32_t)set->dk},
+    };
+    /* Loading a key of the set selects it. */
+    int error = load_in_its_set(driver, COPRIME_LATTICE_SLOT_EK, pair->ek, set->ek);
+
+    if (!error) {
+        error = coprime_call(driver, COPRIME_LATTICE_CALL_ML_KEM_KEY_PAIR, NULL, 0, made, 2);
+    }
+    if (!error && !is_pair(set, pair)) {
+        error = COPRIME_ERROR_FAULT;
+    }
+    pair->is_drawn = true;
+    return error ? error : coprime_wipe(driver);
+}
+
 static CK_RV make_on_device(const struct maker *maker, const struct ml_kem_set *set,
                             struct pair *pair)
 {
@@ -193,14 +229,16 @@ static CK_RV make_on_device(const struct maker *maker, const struct ml_kem_set *
                                           .call = COPRIME_LATTICE_CALL_ML_KEM_KEY_PAIR};
     struct engine *engine;
     int error;
-    const CK_RV rv = device_take(maker->device, 0, &job, maker->cancel, &engine, &error);
+    const bool draws = device_draws(maker->device);
+    const CK_RV rv = (draws ? device_take_drawing : device_take)(maker->device, 0, &job,
+                                                                maker->cancel, &engine, &error);
 
     if (rv != CKR_OK) {
-        return rv == CKR_MECHANISM_INVALID ? CKR_OK : rv; /* as software has made it */
+        return rv == CKR_MECHANISM_INVALID && !draws ? CKR_OK : rv; /* as software has made it */
     }
     if (!error) {
         engine->loaded = 0;
-        error = make_pair(engine->driver, set, pair);
+        error = (draws ? draw_pair : make_pair)(engine->driver, set, pair);
     }
     device_give_back(maker->device, engine, error);
     return device_result_of(error);
@@ -212,12 +250,15 @@ static CK_RV generate(const struct maker *maker, struct attributes halves[2])
     struct pair *const pair = secret_allocate(sizeof *pair);
     CK_RV rv = pair ? CKR_FUNCTION_FAILED : CKR_HOST_MEMORY;
 
-    if (pair && crypto_random(maker->crypto, pair->seed, sizeof pair->seed)) {
+    if (pair && device_draws(maker->device)) {
+        rv = make_on_device(maker, set->algorithm, pair);
+    } else if (pair && crypto_random(maker->crypto, pair->seed, sizeof pair->seed)) {
         ml_kem_key_pair(set->algorithm, pair->seed, pair->ek, pair->dk);
         rv = maker->on_device ? make_on_device(maker, set->algorithm, pair) : CKR_OK;
     }
     if (rv == CKR_OK) {
-        rv = lattice_set_pair(&scheme, set, pair->seed, pair->ek, pair->dk, halves);
+        rv = lattice_set_pair(&scheme, set, pair->is_drawn ? NULL : pair->seed, pair->ek, pair->dk,
+                              halves);
     }
     secret_free(pair);
     return rv;

@@ -52,8 +52,11 @@ static bool add_slot(void *context, const struct slot *slot)
     }
     token->device_generates =
         !device_is_software(token->device) &&
-        (slot->keygen == ON_DEVICE ||
+        (slot->keygen == ON_DEVICE || slot->keygen == DRAWN ||
          (slot->keygen == BY_KIND && !device_is_simulated(token->device)));
+    if (slot->keygen == DRAWN) {
+        device_let_draw(token->device);
+    }
     return true;
 }
 
