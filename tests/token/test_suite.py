@@ -1,5 +1,7 @@
 """A slot whose device is a simulated suite: engines of both sorts on one bus, in many threads."""
 
+import os
+
 import pytest
 
 from coprime.catalog import choose_suite
@@ -16,6 +18,7 @@ SETTINGS = {
     "lattice.schemes": "both",
 }
 FUNCTION_FAILED = 6
+USES = int(os.environ.get("COPRIME_SUITE_USES", "200"))
 
 
 @pytest.fixture(scope="module")
@@ -24,13 +27,13 @@ def library():
 
 
 @pytest.mark.clients
-@pytest.mark.timeout(7200)
+@pytest.mark.timeout(7200 + 5 * USES)
 def test_uses_of_keys_of_every_kind(check, token, library):
     """RSA, P-256, Ed25519, ML-KEM and ML-DSA by 16 threads, without software: none lost, none
     wrong, none twice."""
     device = {"COPRIME_TOKEN_DEVICE": f"sim:{library}"}
-    test = ("threads", 200, "all")
-    token.run(check, token.module, *test, environment=device, timeout=7200)
+    test = ("threads", USES, "all")
+    token.run(check, token.module, *test, environment=device, timeout=7200 + 5 * USES)
 
 
 @pytest.mark.clients
