@@ -76,8 +76,8 @@ def _counterparts(lines: Sequence[Comparison]) -> Iterator[Counterpart]:
         yield from one.measurements
 
 
-def _place(own: Counterpart) -> str:
-    return f"derived: {own.where}" if own.kind == DERIVED else own.where
+def _place(counterpart: Counterpart) -> str:
+    return f"derived: {counterpart.where}" if counterpart.kind == DERIVED else counterpart.where
 
 
 def _cells(one: Comparison, places: Sequence[str]) -> Iterator[str]:
@@ -89,12 +89,12 @@ def _cells(one: Comparison, places: Sequence[str]) -> Iterator[str]:
         yield _counterpart(own[place]) if place in own else ""
 
 
-def _counterpart(own: Counterpart) -> str:
-    if own.value is None:
+def _counterpart(counterpart: Counterpart) -> str:
+    if counterpart.value is None:
         return "–"
-    predicted = ", predicted" if own.label != own.where else ""
-    ratio = "" if own.ratio is None else f" (× {_ratio(own.ratio)}{predicted})"
-    return _number(own.value) + (ratio or predicted)
+    predicted = ", predicted" if counterpart.label != counterpart.where else ""
+    ratio = "" if counterpart.ratio is None else f" (× {_ratio(counterpart.ratio)}{predicted})"
+    return _number(counterpart.value) + (ratio or predicted)
 
 
 def _ratio(ratio: float) -> str:

@@ -194,8 +194,8 @@ def parameters() -> str:
     return table([*head, "LUTs", "flip-flops", "DSP48E1", "block RAM", "constant time"], rows)
 
 
-def _figures(own: Area) -> tuple[object, ...]:
-    return thousands(own.lut), thousands(own.ff), own.dsp, f"{own.bram:g}"
+def _figures(area: Area) -> tuple[object, ...]:
+    return thousands(area.lut), thousands(area.ff), area.dsp, f"{area.bram:g}"
 
 
 def measure() -> dict[str, str]:

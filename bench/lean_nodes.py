@@ -26,10 +26,10 @@ def variants() -> Iterator[tuple[str, wiring.Component]]:
         for node in ("full", "lean")
     )
     assert isinstance(full, EngineDesign) and isinstance(lean, EngineDesign)
-    own = full.capabilities
-    required = {Command.RSA_PRIVATE: own.required[Command.RSA_PRIVATE]}
-    private = replace(full, capabilities=replace(own, required=required))
-    usual = replace(lean, make_multiplier=partial(FdfmMultiplier, own.count_bits))
+    capabilities = full.capabilities
+    required = {Command.RSA_PRIVATE: capabilities.required[Command.RSA_PRIVATE]}
+    private = replace(full, capabilities=replace(capabilities, required=required))
+    usual = replace(lean, make_multiplier=partial(FdfmMultiplier, capabilities.count_bits))
     yield "full node", node_of(full)
     yield "... with RSA_PRIVATE alone", node_of(private)
     yield "lean node with the multiplier as in a full one", node_of(usual)

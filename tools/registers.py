@@ -244,9 +244,11 @@ def added_fields(register: Register, originals: tuple[Register, ...]) -> list[st
 # --- Python -------------------------------------------------------------------------------------
 
 
-def write_python(own: Map, content: Content, originals: tuple[Register, ...]) -> Iterator[str]:
+def write_python(
+    register_map: Map, content: Content, originals: tuple[Register, ...]
+) -> Iterator[str]:
     """Write a map's constants; what equals the accelerator's `originals` refers to them."""
-    yield f'"""{own.title} as constants.\n\n{own.notice}\n'
+    yield f'"""{register_map.title} as constants.\n\n{register_map.notice}\n'
     yield textwrap.fill(content.doc, 100) + '\n"""\n'
     yield "# fmt: off\n# ruff: noqa: E501\n"
     added = {register.name: added_fields(register, originals) for register in content.registers}
@@ -300,16 +302,18 @@ def string(text: str) -> str:
 # --- C ------------------------------------------------------------------------------------------
 
 
-def write_header(own: Map, content: Content, originals: tuple[Register, ...]) -> Iterator[str]:
+def write_header(
+    register_map: Map, content: Content, originals: tuple[Register, ...]
+) -> Iterator[str]:
     """Write a map's C header; what equals the accelerator's `originals` refers to their header.
 
     Registers are plain offsets: a packed structure would let a compiler split an access into bytes,
     which the accelerator refuses.
     """
-    guard = f"{own.prefix}_REGISTERS_H"
-    yield comment(own.notice)
+    guard = f"{register_map.prefix}_REGISTERS_H"
+    yield comment(register_map.notice)
     yield f"#ifndef {guard}\n#define {guard}\n"
-    if own is not ACCELERATOR:
+    if register_map is not ACCELERATOR:
         yield f'#include "{ACCELERATOR.header.name}"\n'
     yield comment(content.doc)
     for register in content.registers:
@@ -321,8 +325,10 @@ def write_header(own: Map, content: Content, originals: tuple[Register, ...]) ->
             if doc and not reference:
                 yield comment(doc)
             original = f"{ACCELERATOR.prefix}_{register.name}{part}"
-            yield define(f"{own.prefix}_{register.name}{part}", original if reference else value)
-    if own is ACCELERATOR:
+            yield define(
+                f"{register_map.prefix}_{register.name}{part}", original if reference else value
+            )
+    if register_map is ACCELERATOR:
         for each in codes():
             yield from define_codes(each)
     yield "\n#endif"
@@ -368,10 +374,10 @@ def define(name: str, value: str) -> str:
 # --- Documentation ------------------------------------------------------------------------------
 
 
-def write_page(own: Map, content: Content) -> Iterator[str]:
+def write_page(register_map: Map, content: Content) -> Iterator[str]:
     """Write a map's page."""
-    yield f"<!-- {own.notice} -->\n# {own.title}\n"
-    yield f"An appendix, generated from `{own.source.as_posix()}` by `make registers`.\n"
+    yield f"<!-- {register_map.notice} -->\n# {register_map.title}\n"
+    yield f"An appendix, generated from `{register_map.source.as_posix()}` by `make registers`.\n"
     yield textwrap.fill(content.doc, 100)
     yield "\n| address | register | access | |\n|---|---|---|---|"
     for register in content.registers:
@@ -391,7 +397,7 @@ def write_page(own: Map, content: Content) -> Iterator[str]:
             reset = "per engine" if field.reset is None else f"0x{field.reset:X}"
             reset = "0" if field.reset == 0 else reset
             yield f"| {bits} | {field.name} | {field.access} | {reset} | {field.doc} |"
-    if own is not ACCELERATOR:
+    if register_map is not ACCELERATOR:
         yield f"\nThe codes are those of [an accelerator]({ACCELERATOR.page.name}#codes)."
         return
     yield "\n## Codes"

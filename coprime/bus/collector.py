@@ -139,7 +139,7 @@ class Requester(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own = self.capabilities
+        capabilities = self.capabilities
         notice = Signal(self.notice)
         m.d.comb += [
             self.core.eq(notice.core),
@@ -151,8 +151,8 @@ class Requester(wiring.Component):
         # Requests after the present one. After the last digit, `more` of them request nothing, and
         # the index does not change. The last one of a checked result returns the residue, and
         # whether all digits were right.
-        more = REPLY_OFFSET + own.checked
-        left = Signal(range(own.max_digits + 1 + more))
+        more = REPLY_OFFSET + capabilities.checked
+        left = Signal(range(capabilities.max_digits + 1 + more))
         index = self.requests.payload
         with m.FSM():
             with m.State("REST"):
@@ -176,7 +176,7 @@ class Requester(wiring.Component):
             with m.State("REQUEST"):
                 m.d.comb += self.requests.valid.eq(1)
                 m.d.sync += [left.eq(left - 1), index.eq(index + (left >= more))]
-                if own.checked:
+                if capabilities.checked:
                     with m.If(left == 1):
                         m.d.sync += index.eq(RESIDUE_INDEX)
                 with m.If(left == 0):
@@ -333,11 +333,11 @@ class Collector(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own = self.capabilities
+        capabilities = self.capabilities
         m.submodules.queue, m.submodules.requester = queue, requester = self.queue, self.requester
         m.submodules.filler = filler = self.filler
-        m.submodules.filled = filled = SlotPointer(own.max_digits)
-        m.submodules.shown = shown = SlotPointer(own.max_digits)
+        m.submodules.filled = filled = SlotPointer(capabilities.max_digits)
+        m.submodules.shown = shown = SlotPointer(capabilities.max_digits)
         m.submodules.slots = slots = self.slots
         describe, filling, showing = (
             slots.write_port(),
@@ -345,10 +345,15 @@ class Collector(wiring.Component):
             slots.read_port(domain="comb"),
         )
         m.submodules.digits = digits = result_memory(
-            own.digit_width, SLOTS * own.max_digits, self.target
+            capabilities.digit_width, SLOTS * capabilities.max_digits, self.target
         )
         store, fetch = digits.write_port(), digits.read_port()
-        words = DigitsToWords(own.digit_width, own.headroom, own.max_length, alignable=own.aligned)
+        words = DigitsToWords(
+            capabilities.digit_width,
+            capabilities.headroom,
+            capabilities.max_length,
+            alignable=capabilities.aligned,
+        )
         removes = Signal()
         m.submodules.words = ResetInserter(removes)(words)
 
@@ -397,10 +402,10 @@ class Collector(wiring.Component):
         removes: Signal,
     ) -> None:
         """The oldest result, until it is taken; one with a wrong digit is dropped."""
-        own = self.capabilities
+        capabilities = self.capabilities
         begun = Signal()  # the words of this result have begun
         dropped = Signal()
-        if own.checked:
+        if capabilities.checked:
             residue, was_wrong = self._keep_checks(m, filled, shown)
             m.d.comb += dropped.eq((shown.pointer != filled.pointer) & was_wrong)
         oldest, valid = showing.data, self.completions.valid
@@ -423,7 +428,7 @@ class Collector(wiring.Component):
                 self.completions.payload.error.eq(oldest.error),
                 self.completions.payload.bytes.eq((oldest.length + 7)[3:]),
             ]
-            if own.checked:
+            if capabilities.checked:
                 with m.If(oldest.length != 0):  # else there is no result
                     m.d.comb += self.completions.payload.residue.eq(residue)
         with m.If(words.start):

@@ -19,21 +19,21 @@ COMMON_PORTS = {
 """Ports of the control of both an accelerator and a cluster."""
 
 
-def front_end_cycles(own: Capabilities, length: int, *, padding: bool = False) -> int:
+def front_end_cycles(capabilities: Capabilities, length: int, *, padding: bool = False) -> int:
     """Cycles of a command with a result, without padding, in which the engine does not work.
 
     They are counted from the cycle in which COMMAND is written on the bus to the cycle of the
     interrupt: the check, the input to digits, the result to words. `length` is the modulus's in
     bits; `padding` is whether there is a padding unit.
     """
-    conversion = Conversion(own.digit_width, own.headroom, own.aligned)
+    conversion = Conversion(capabilities.digit_width, capabilities.headroom, capabilities.aligned)
     # The buffer supplies a word every other cycle; only a unit of a whole word waits for it.
     stalls = -(-length // WORD_BITS) - 1 if conversion.unit == WORD_BITS else 0
     return (
-        conversion.cycles(length, padded=True, aligned=own.aligned)
+        conversion.cycles(length, padded=True, aligned=capabilities.aligned)
         + stalls
-        + conversion.cycles(length, to_words=True, aligned=own.aligned)
-        + (9 if own.aligned else 10)
+        + conversion.cycles(length, to_words=True, aligned=capabilities.aligned)
+        + (9 if capabilities.aligned else 10)
         + (2 if padding else 0)
     )
 

@@ -395,18 +395,18 @@ class FrontEnd(wiring.Component):
         """Connect the hardware that exists only if results are checked."""
         control, operands, counts = self.control, self.operands, self.operands.state.counts
         m.submodules.seal = seal = Seal(self.capabilities, LENGTH_BITS)
-        own = self.capabilities
+        capabilities = self.capabilities
         # A command clears the marks of the operands that it uses up.
         spending = [
             command
-            for command in own.with_check
-            if command.operation.used_up(own.operands) & own.required[command]
+            for command in capabilities.with_check
+            if command.operation.used_up(capabilities.operands) & capabilities.required[command]
         ]
         usable = self.check.error == Error.NONE
         if spending:
             usable |= among(control.command, spending)
         intact = seal.intact & usable & (control.operand == Operand.X)
-        checked = among(control.command, own.with_check)
+        checked = among(control.command, capabilities.with_check)
         shows_residue = Signal()
         with m.If(control.start):
             m.d.sync += shows_residue.eq(0)

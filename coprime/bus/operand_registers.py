@@ -195,10 +195,10 @@ class OperandChoice(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own = self.capabilities
+        capabilities = self.capabilities
         length_class = Signal(CLASS_BITS)
         with m.Switch(self.operand):
-            for known in sorted(own.operands):
+            for known in sorted(capabilities.operands):
                 with m.Case(known):
                     m.d.comb += length_class.eq(known.length)
         is_digit = length_class == Length.DIGIT
@@ -217,7 +217,7 @@ class OperandChoice(wiring.Component):
             over.eq(~is_digit & self.state.over.bit_select(place, 1)),
         ]
         with m.If(is_digit):
-            m.d.sync += self.length.eq(own.digit_width)
+            m.d.sync += self.length.eq(capabilities.digit_width)
         m.d.comb += self.bytes.eq((self.length + 7)[3:])
         with m.If(~known):
             m.d.comb += self.refusal.eq(Error.ADDRESS)

@@ -81,44 +81,47 @@ def register_value(register: Register, **fields: ValueLike) -> Value:
 
 
 def identity_fields(
-    own: Capabilities, paddings: int = 0, source: int = 0, *, many: bool = False
+    capabilities: Capabilities, paddings: int = 0, source: int = 0, *, many: bool = False
 ) -> dict[Register, dict[str, int]]:
     """Return the constant registers that describe the engine, with their fields' values.
 
     `paddings` is the value of CAPABILITIES.PADDINGS, `source` that of CAPABILITIES.SOURCE; the
     engine may be one of many.
     """
-    commands = sum(1 << command for command in own.commands)
+    commands = sum(1 << command for command in capabilities.commands)
     more = {
         registers.COMMANDS: {"CODES": commands % (1 << WORD_BITS)},
         registers.COMMANDS_HIGH: {"CODES": commands >> WORD_BITS},
     }
-    half_digits = own.half_bits // own.digit_width
+    half_digits = capabilities.half_bits // capabilities.digit_width
     return {
         registers.VERSION: _version(),
-        registers.FAMILY: {"NUMBER": own.family_number},
+        registers.FAMILY: {"NUMBER": capabilities.family_number},
         registers.CAPABILITIES: {
             "COMMANDS": commands & registers.CAPABILITIES["COMMANDS"].mask,
-            "CONSTANT_TIME": int(own.constant_time),
-            "FIXED_MODULUS": int(own.fixed_modulus is not None),
-            "MULTIPLIERS": own.multipliers,
-            **({"EQUAL_PRIMES": 1} if own.equal_primes else {}),
+            "CONSTANT_TIME": int(capabilities.constant_time),
+            "FIXED_MODULUS": int(capabilities.fixed_modulus is not None),
+            "MULTIPLIERS": capabilities.multipliers,
+            **({"EQUAL_PRIMES": 1} if capabilities.equal_primes else {}),
             **({"PADDINGS": paddings} if paddings else {}),
-            **({"CHECKED": 1} if own.checked else {}),
-            **({"MORE_COMMANDS": 1} if has_more_commands(own) else {}),
+            **({"CHECKED": 1} if capabilities.checked else {}),
+            **({"MORE_COMMANDS": 1} if has_more_commands(capabilities) else {}),
             **({"SOURCE": source} if source else {}),
             **({"CORES": 1} if many else {}),
         },
         registers.DIGITS: {
-            "WIDTH": own.digit_width,
-            "HEADROOM": own.headroom,
-            "RADIX": own.radix_bits,
+            "WIDTH": capabilities.digit_width,
+            "HEADROOM": capabilities.headroom,
+            "RADIX": capabilities.radix_bits,
             **({"HALF": half_digits.bit_length() - 1} if half_digits else {}),
-            **({"SCALAR_BLINDING": 1} if own.blinds_scalars else {}),
+            **({"SCALAR_BLINDING": 1} if capabilities.blinds_scalars else {}),
         },
-        registers.MAX_LENGTH: {"MODULUS": own.max_length, "PRIME": own.max_prime_length},
-        registers.MIN_LENGTH: {"BITS": own.min_length},
-        **(more if has_more_commands(own) else {}),
+        registers.MAX_LENGTH: {
+            "MODULUS": capabilities.max_length,
+            "PRIME": capabilities.max_prime_length,
+        },
+        registers.MIN_LENGTH: {"BITS": capabilities.min_length},
+        **(more if has_more_commands(capabilities) else {}),
     }
 
 
@@ -150,26 +153,26 @@ def call_fields(
     }
 
 
-def has_more_commands(own: Capabilities) -> bool:
+def has_more_commands(capabilities: Capabilities) -> bool:
     """Whether a command's code has no bit in CAPABILITIES.COMMANDS."""
-    return max(own.commands) >= registers.CAPABILITIES["COMMANDS"].width
+    return max(capabilities.commands) >= registers.CAPABILITIES["COMMANDS"].width
 
 
-def engine_command(own: Capabilities, word: Value) -> Value:
+def engine_command(capabilities: Capabilities, word: Value) -> Value:
     """A command's code in a word as the engine has it: a longer one becomes 0, which is none."""
-    bits = own.command_bits
+    bits = capabilities.command_bits
     return Mux(word[bits:COMMAND_BITS].any(), 0, word[:bits])
 
 
-def engine_operand(own: Capabilities, word: Value) -> Value:
+def engine_operand(capabilities: Capabilities, word: Value) -> Value:
     """An operand's number in a word as the engine has it: a longer one becomes the largest number,
     which is none."""
-    bits = own.operand_bits
+    bits = capabilities.operand_bits
     return word[:bits] | word[bits:OPERAND_BITS].any().replicate(bits)
 
 
 def identity(
-    own: Capabilities,
+    capabilities: Capabilities,
     identification: Register,
     paddings: int = 0,
     source: int = 0,
@@ -177,7 +180,7 @@ def identity(
     many: bool = False,
 ) -> dict[str, int]:
     """Values of the constant registers that describe the engine, by name."""
-    return _words(identity_fields(own, paddings, source, many=many), identification)
+    return _words(identity_fields(capabilities, paddings, source, many=many), identification)
 
 
 def call_identity(
@@ -197,7 +200,7 @@ def _words(
 
 
 def defined_registers(
-    own: Capabilities, *, padded: bool, source: int = 0, many: bool = False
+    capabilities: Capabilities, *, padded: bool, source: int = 0, many: bool = False
 ) -> tuple[Register | Window, ...]:
     """The registers and windows of an accelerator, which may have a padding unit, a source of
     random bytes, and several cores: `source` is the value of CAPABILITIES.SOURCE.
@@ -207,8 +210,8 @@ def defined_registers(
         *(register for register in RANDOM_REGISTERS if register not in _BY_SOURCE[source]),
         *(() if many else CORE_REGISTERS),
         *(() if padded else PADDING_REGISTERS),
-        *(() if own.checked else CHECKED_REGISTERS),
-        *(() if has_more_commands(own) else COMMAND_REGISTERS),
+        *(() if capabilities.checked else CHECKED_REGISTERS),
+        *(() if has_more_commands(capabilities) else COMMAND_REGISTERS),
     ]
     every = (*registers.REGISTERS, *registers.WINDOWS)
     return tuple(register for register in every if register not in undefined)
@@ -242,12 +245,12 @@ def defined_call_registers(*, source: int, many: bool = False) -> tuple[Register
     )
 
 
-def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:
+def defined_cluster_registers(capabilities: Capabilities) -> tuple[Register, ...]:
     """The registers of a cluster of such engines."""
     every = cluster_registers.REGISTERS
     undefined = [
-        *(() if own.checked else [cluster_registers.RESIDUE]),
-        *(() if has_more_commands(own) else COMMAND_REGISTERS),
+        *(() if capabilities.checked else [cluster_registers.RESIDUE]),
+        *(() if has_more_commands(capabilities) else COMMAND_REGISTERS),
     ]
     return tuple(register for register in every if register not in undefined)
 
@@ -255,10 +258,10 @@ def defined_cluster_registers(own: Capabilities) -> tuple[Register, ...]:
 # --- Lengths ------------------------------------------------------------------------------------
 
 
-def check_max_length(own: Capabilities) -> None:
+def check_max_length(capabilities: Capabilities) -> None:
     """Refuse an engine whose lengths do not fit a register (ValueError)."""
-    if not 1 <= own.max_length < LONGEST:
-        raise ValueError(f"max_length must be 1 to {LONGEST - 1}, not {own.max_length}")
+    if not 1 <= capabilities.max_length < LONGEST:
+        raise ValueError(f"max_length must be 1 to {LONGEST - 1}, not {capabilities.max_length}")
 
 
 def exceeds(value: Value, limit: int) -> Value:

@@ -76,13 +76,13 @@ def run_public(options: argparse.Namespace) -> None:
 def run_derive(options: argparse.Namespace) -> None:
     """Its file is readable by its owner only, as keys are."""
     check_output(options.output, key=options.key, peer=options.peer)
-    own = load_key(keys.parse_private, options)
+    key = load_key(keys.parse_private, options)
     peer = _load_public(options, "peer")
-    keys.check_agreement(own, peer)
-    command = own.curve.command
-    with open_device(device_for(options, command), own.curve, command) as accelerator:
-        secret = exchange.shared_secret(accelerator, own, peer)
-    deliver(options, "secret", secret, {"curve": own.curve.name}, secret=True)
+    keys.check_agreement(key, peer)
+    command = key.curve.command
+    with open_device(device_for(options, command), key.curve, command) as accelerator:
+        secret = exchange.shared_secret(accelerator, key, peer)
+    deliver(options, "secret", secret, {"curve": key.curve.name}, secret=True)
 
 
 def _public_on(device: NamedDevice, key: keys.CurvePrivateKey) -> keys.CurvePublicKey:

@@ -50,26 +50,27 @@ class NodeSettings(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own = self.capabilities
+        capabilities = self.capabilities
         for index, (port, field) in enumerate(SETTINGS):
             with m.If(self.sets & (self.index[: len(SETTINGS).bit_length() - 1] == index)):
                 m.d.sync += getattr(self, port)[field].eq(self.value)
         begins, begun = Signal(), Signal.like(self.command)
         m.d.comb += [begins.eq(self.starts), begun.eq(self.begun)]
-        if own.checked:
+        if capabilities.checked:
             with m.If(self.wipes):
                 m.d.comb += [begins.eq(1), begun.eq(WIPE)]
         with m.If(begins):
             m.d.sync += self.command.eq(begun)
-        if own.checked:
-            m.submodules.seal = seal = Seal(own, own.length_bits)
+        if capabilities.checked:
+            m.submodules.seal = seal = Seal(capabilities, capabilities.length_bits)
             m.d.comb += [
                 *same_named(seal, self, "counts", "lengths", "command"),
                 seal.writes.eq(self.sets),
                 seal.begins.eq(begins),
                 seal.begun.eq(begun),
                 self.sound.eq(
-                    seal.same_command & (seal.intact | ~among(self.command, own.with_check))
+                    seal.same_command
+                    & (seal.intact | ~among(self.command, capabilities.with_check))
                 ),
             ]
         return m

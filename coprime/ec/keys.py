@@ -267,11 +267,11 @@ def _public_on(curve: Curve, point: bytes) -> CurvePublicKey:
         raise KeyFileError(f"the file holds no public key: {error}") from None
 
 
-def check_agreement(own: CurvePrivateKey, other: CurvePublicKey) -> None:
+def check_agreement(key: CurvePrivateKey, other: CurvePublicKey) -> None:
     """Raise ValueError unless both keys are of one curve, and of one that has shared secrets."""
-    if own.curve is not other.curve:
+    if key.curve is not other.curve:
         raise ValueError(
-            f"the private key is of {own.curve.name}, and the public key of {other.curve.name}"
+            f"the private key is of {key.curve.name}, and the public key of {other.curve.name}"
         )
-    if isinstance(own.curve, EdwardsCurve):
-        raise ValueError(f"keys of {own.curve.name} have no shared secret: they are for signatures")
+    if isinstance(key.curve, EdwardsCurve):
+        raise ValueError(f"keys of {key.curve.name} have no shared secret: they are for signatures")

@@ -309,18 +309,18 @@ def _measured_at(
 ) -> list[Point]:
     """The points of an operation and a size. ValueError if there are none."""
     alike = _measured(points, operation, target, device)
-    own = [point for point in alike if point.part == part]
+    chosen_points = [point for point in alike if point.part == part]
     where = f"{part} doing {operation} on {target}"
-    if not own:
+    if not chosen_points:
         measured = {point.part for point in alike}
         there = [other for other in OTHER_PART if other in measured]
         hint = f"only its {there[0]}: --part {there[0]}" if there else "sweep it first"
         raise ValueError(f"no {where} is measured; {hint}")
-    here = [point for point in own if point.size == size]
+    here = [point for point in chosen_points if point.size == size]
     if not here:
         sizes = ", ".join(
             str(measured_size)
-            for measured_size in sorted({point.size for point in own}, key=_in_order)
+            for measured_size in sorted({point.size for point in chosen_points}, key=_in_order)
         )
         raise ValueError(f"no {where} is measured at {_in_words(size)}, only at {sizes}")
     return here

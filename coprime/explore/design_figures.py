@@ -216,15 +216,19 @@ def _operations(
 ) -> list[OperationFigures]:
     """Each operation at each length that the design takes, by operation and length."""
     core = choice.core
-    own = core.design.capabilities
-    if own.fixed_modulus is None:
-        fitting = {bits for bits in LENGTHS if own.min_length <= bits <= own.max_length}
-        lengths = sorted(fitting | {own.max_length})
+    capabilities = core.design.capabilities
+    if capabilities.fixed_modulus is None:
+        fitting = {
+            bits for bits in LENGTHS if capabilities.min_length <= bits <= capabilities.max_length
+        }
+        lengths = sorted(fitting | {capabilities.max_length})
     else:
-        lengths = [own.max_length]
+        lengths = [capabilities.max_length]
     found = []
     of_commands = [
-        (command, bits) for command in sorted(own.required) for bits in sizes_of(command, lengths)
+        (command, bits)
+        for command in sorted(capabilities.required)
+        for bits in sizes_of(command, lengths)
     ]
     for command, bits in of_commands:
         numbers = _numbers(core, command, bits)
@@ -236,10 +240,10 @@ def _operations(
             if error.code is not Error.LENGTH_OVER:
                 raise
             continue
-        moved = command.operation.encoding.span(bits, own.half_bits)
+        moved = command.operation.encoding.span(bits, capabilities.half_bits)
         words = -(-moved // _WORD)
         alone = isinstance(choice, Choice)
-        front = front_end_cycles(own, moved, padding=padding)
+        front = front_end_cycles(capabilities, moved, padding=padding)
         found.append(
             OperationFigures(
                 operation=command.name,
@@ -254,15 +258,22 @@ def _operations(
 
 def _numbers(core: Choice, command: Command, bits: int) -> Numbers | None:
     """The worst case of an operation at a length; None if there are no such numbers."""
-    own = core.design.capabilities
+    capabilities = core.design.capabilities
     if not command.operation.is_private:
-        public = random_numbers(command, bits, 1, exponents="worst", modulus=own.fixed_modulus)
+        public = random_numbers(
+            command, bits, 1, exponents="worst", modulus=capabilities.fixed_modulus
+        )
         # Where moduli are short, 65537 may be too long.
-        return public if command.operation.encoding.lengths(public).fit(own) else None
+        return public if command.operation.encoding.lengths(public).fit(capabilities) else None
     half = bits // 2
-    if bits < _LEAST_KEY or bits % 2 or half > own.max_prime_length or half < own.min_length:
+    if (
+        bits < _LEAST_KEY
+        or bits % 2
+        or half > capabilities.max_prime_length
+        or half < capabilities.min_length
+    ):
         return None
     key = standard_key(bits)
     if key is None:
         return None
-    return {"x": 2, **key_numbers(key if own.checked else WorstCaseNumbers.of_key(key))}
+    return {"x": 2, **key_numbers(key if capabilities.checked else WorstCaseNumbers.of_key(key))}

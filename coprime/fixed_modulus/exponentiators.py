@@ -454,12 +454,14 @@ class LeftToRight(RegisterExponentiator):
 
     def add_parts(self, m: Module) -> None:
         """Scan the exponent; add the table, if there is one."""
-        own = self.exponentiation
-        m.submodules.scanner = scanner = WindowScanner(own, len(self.exponent), len(self.length))
+        exponentiation = self.exponentiation
+        m.submodules.scanner = scanner = WindowScanner(
+            exponentiation, len(self.exponent), len(self.length)
+        )
         self.scanner = scanner
         m.d.comb += same_named(scanner, self, "start", "wipe", "exponent", "length")
-        if own.table_words:
-            m.submodules.table = self.table = table = PowerTable(own, len(self.x))
+        if exponentiation.table_words:
+            m.submodules.table = self.table = table = PowerTable(exponentiation, len(self.x))
             m.d.comb += [
                 *same_named(table, self, "start", "x", "wipe"),
                 # Only a fixed window needs T_0, and not before the end of a square.

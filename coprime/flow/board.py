@@ -98,22 +98,22 @@ class Board:
         None is for the oscillator's own frequency, which needs no generator. Raises ValueError for
         a clock that cannot be made, with the nearest ones.
         """
-        own = self._oscillator
-        if mhz == own:
+        oscillator = self._oscillator
+        if mhz == oscillator:
             return None
         ranges = CLOCK_RANGES.get(self.target)
         if ranges is None:
             raise ValueError(
-                f"the clock of {self.name} is its oscillator's, {float(own):g} MHz, not"
+                f"the clock of {self.name} is its oscillator's, {float(oscillator):g} MHz, not"
                 f" {float(mhz):g}: there is no clock generator for {self.target.value}"
             )
-        found = ranges.at_most(own, mhz)
+        found = ranges.at_most(oscillator, mhz)
         if found is not None and found.mhz >= mhz * (1 - _ROUNDING):
             return found
-        near = (found and found.mhz, ranges.at_least(own, mhz))
+        near = (found and found.mhz, ranges.at_least(oscillator, mhz))
         raise ValueError(
-            f"{self.name} cannot make a clock of {float(mhz):g} MHz from its {float(own):g} MHz;"
-            f" the nearest: {' and '.join(f'{float(clock):.12g}' for clock in near if clock)}"
+            f"{self.name} cannot make a clock of {float(mhz):g} MHz from its"
+            f" {float(oscillator):g} MHz; the nearest: {' and '.join(f'{float(clock):.12g}' for clock in near if clock)}"
         )
 
     def default_setting(self, fmax_mhz: float) -> ClockSetting | None:

@@ -154,14 +154,14 @@ def cluster_verilog(
     It is wires between the modules FRONT_END and NODE, which has an instance for each core.
     """
     design, cores, registers = choice.core.design, choice.cores, choice.link_registers
-    own = design.capabilities
-    top = AxiCluster(own, cores, bus, ends=FRONT_END, node=NODE)
+    capabilities = design.capabilities
+    top = AxiCluster(capabilities, cores, bus, ends=FRONT_END, node=NODE)
     return "\n".join(
         [
             to_verilog(
                 top, choice.module_name, header=_header(choice, target, bus), ports=BUS_PORTS
             ),
-            to_verilog(ChainEnds(own, cores, bus, registers, target=target), FRONT_END),
+            to_verilog(ChainEnds(capabilities, cores, bus, registers, target=target), FRONT_END),
             to_verilog(chain_node(design.hardware(target), cores, registers), NODE),
         ]
     )
@@ -293,21 +293,21 @@ def suite_summary(choice: SuiteChoice) -> str:
 
 def _operations(core: Choice) -> list[str]:
     """What an engine of numbers does."""
-    own = core.design.capabilities
+    capabilities = core.design.capabilities
     return [
-        f"Longest modulus {own.max_length} bits, longest prime {own.max_prime_length} bits,"
-        f" digits of {own.digit_width} bits.",
-        f"Operations: {', '.join(command.name for command in sorted(own.required))}.",
-        f"Constant time: {'yes' if own.constant_time else 'no'}.",
+        f"Longest modulus {capabilities.max_length} bits,"
+        f" longest prime {capabilities.max_prime_length} bits, digits of {capabilities.digit_width} bits.",
+        f"Operations: {', '.join(command.name for command in sorted(capabilities.required))}.",
+        f"Constant time: {'yes' if capabilities.constant_time else 'no'}.",
     ]
 
 
 def _calls(choice: CallChoice) -> list[str]:
     """What an engine of byte strings does."""
-    own = choice.design.interface
-    sets = ", ".join(filter(None, own.parameter_sets))
+    interface = choice.design.interface
+    sets = ", ".join(filter(None, interface.parameter_sets))
     return [
-        f"Calls: {', '.join(call.name for call in own.calls)}.",
+        f"Calls: {', '.join(call.name for call in interface.calls)}.",
         *([f"Parameter sets: {sets}."] if sets else []),
-        f"Constant time: {'yes' if own.constant_time else 'no'}.",
+        f"Constant time: {'yes' if interface.constant_time else 'no'}.",
     ]

@@ -71,11 +71,11 @@ class MaskedPrivate:
     @property
     def power(self) -> int:
         """base^(d - 1) modulo n, of those modulo p and q."""
-        own = self.key
-        p, q = own.p, own.q
-        of_p = pow(self.base, own.dp - 1 + self.k_p * (p - 1), p)
-        of_q = pow(self.base, own.dq - 1 + self.k_q * (q - 1), q)
-        return (of_q + q * pow(q, -1, p) * (of_p - of_q)) % own.n
+        key = self.key
+        p, q = key.p, key.q
+        of_p = pow(self.base, key.dp - 1 + self.k_p * (p - 1), p)
+        of_q = pow(self.base, key.dq - 1 + self.k_q * (q - 1), q)
+        return (of_q + q * pow(q, -1, p) * (of_p - of_q)) % key.n
 
     @property
     def result(self) -> int:

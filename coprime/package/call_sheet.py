@@ -19,15 +19,15 @@ def call_sheet(
     design: CallDesign, mhz: float | None, *, proved: bool, cores: int = 1
 ) -> SheetParts:
     """The parts of a data sheet; `proved`: constant time is. Cycles are those of one core."""
-    own = design.interface
+    interface = design.interface
     calls = [_times(row, mhz) for row in _calls(design)]
     return SheetParts(
         template="call_sheet.toml.j2",
         values={
-            "interface": own,
-            "has_sets": len(own.parameter_sets) > 1,
-            "has_streams": any(slot.streamed for slot in own.slots),
-            "varies": [call.varies for call in own.calls if call.varies],
+            "interface": interface,
+            "has_sets": len(interface.parameter_sets) > 1,
+            "has_streams": any(slot.streamed for slot in interface.slots),
+            "varies": [call.varies for call in interface.calls if call.varies],
         },
         first=[
             *([("cores", cores, "")] if cores > 1 else []),
@@ -47,7 +47,7 @@ def call_sheet(
                     "secret": slot.secret,
                     "meaning": slot.summary,
                 }
-                for slot in own.slots
+                for slot in interface.slots
             ],
         },
     )
@@ -55,13 +55,13 @@ def call_sheet(
 
 def _access(design: CallDesign, name: str) -> str:
     """What software may do with a slot."""
-    own = design.interface
-    slot = own.slot[name]
+    interface = design.interface
+    slot = interface.slot[name]
     if slot.streamed:
-        taken = any(name in call.takes for call in own.calls)
+        taken = any(name in call.takes for call in interface.calls)
         return "fed while a call runs" if taken else "read while a call runs"
     ways = [
-        *(["loaded"] if name in own.loadable else []),
+        *(["loaded"] if name in interface.loadable else []),
         *(["read"] if slot.readable else []),
     ]
     return " and ".join(ways) or "none: it stays inside"
@@ -69,34 +69,34 @@ def _access(design: CallDesign, name: str) -> str:
 
 def _first(design: CallDesign, *, proved: bool) -> Iterator[tuple[str, Cell, str]]:
     """What a reader looks for first."""
-    own = design.interface
-    yield "calls", ", ".join(call.name for call in own.calls), ""
-    if len(own.parameter_sets) > 1:
-        yield "parameter sets", ", ".join(own.parameter_sets), ""
+    interface = design.interface
+    yield "calls", ", ".join(call.name for call in interface.calls), ""
+    if len(interface.parameter_sets) > 1:
+        yield "parameter sets", ", ".join(interface.parameter_sets), ""
     found = "proved, see Assessments" if proved else "declared, not proved"
-    yield "constant time", own.constant_time, found if own.constant_time else ""
-    checked = [call.name for call in own.calls if call.checked]
+    yield "constant time", interface.constant_time, found if interface.constant_time else ""
+    checked = [call.name for call in interface.calls if call.checked]
     yield "results checked in hardware", ", ".join(checked) or "no", ""
 
 
 def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
     """Each call with each parameter set, and with streams of some lengths."""
-    own = design.interface
-    for call in own.calls:
-        for name in own.sets_of(call):
-            for size in _sizes(own, call):
+    interface = design.interface
+    for call in interface.calls:
+        for name in interface.sets_of(call):
+            for size in _sizes(interface, call):
                 if size is not None and call.draw_stream:
                     values = call.draw_stream(name, Random(1), size)
                 else:
-                    values = own.inputs(call, name, Random(1), size or 0)
+                    values = interface.inputs(call, name, Random(1), size or 0)
                 done = design.predict(call, name, values)
                 if done.error is not Error.NONE:
                     continue
                 given = [len(data) for data in values.values()]
                 taken = [
-                    own.length(call, output, name, values)
+                    interface.length(call, output, name, values)
                     for output in call.outputs
-                    if own.slot[output].readable or own.slot[output].streamed
+                    if interface.slot[output].readable or interface.slot[output].streamed
                 ]
                 yield {
                     "call": call.name,
@@ -108,10 +108,10 @@ def _calls(design: CallDesign) -> Iterator[dict[str, Cell]]:
                 }
 
 
-def _sizes(own: EngineInterface, call: Call) -> tuple[int | None, ...]:
+def _sizes(interface: EngineInterface, call: Call) -> tuple[int | None, ...]:
     """Bytes of a call's stream; None if there is none. One whose cycles depend on more takes an
     alternative."""
-    if not own.has_stream(call) or call.varies:
+    if not interface.has_stream(call) or call.varies:
         return (None,)
     return (None, *_MESSAGES) if call.draw_stream else _MESSAGES
 

@@ -19,16 +19,20 @@ CONSTRAINTS = {
 """Of each target: the end of the file's name, which says its format, and MHz to start from."""
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The constraints of the clock, and of ring oscillators."""
-    suffix, goal = CONSTRAINTS[own.target]
-    mhz = goal if own.clock_mhz is None else own.clock_mhz
-    text = filled("constraints.j2", own=own, suffix=suffix, mhz=mhz)
-    rings = noise_files(own)
-    noise = {path: filled("noise.xdc.j2", own=own) for path in rings}
-    return {f"{own.name}{suffix}": text, **noise}
+    suffix, goal = CONSTRAINTS[description.target]
+    mhz = goal if description.clock_mhz is None else description.clock_mhz
+    text = filled("constraints.j2", own=description, suffix=suffix, mhz=mhz)
+    rings = noise_files(description)
+    noise = {path: filled("noise.xdc.j2", own=description) for path in rings}
+    return {f"{description.name}{suffix}": text, **noise}
 
 
-def noise_files(own: Description) -> tuple[str, ...]:
+def noise_files(description: Description) -> tuple[str, ...]:
     """Paths of the constraints of ring oscillators, for Vivado."""
-    return (f"{own.name}_noise.xdc",) if own.trng and own.target is Target.XC7 else ()
+    return (
+        (f"{description.name}_noise.xdc",)
+        if description.trng and description.target is Target.XC7
+        else ()
+    )

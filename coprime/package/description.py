@@ -191,11 +191,11 @@ class Kind(ABC):
     def draws(self) -> bool:
         """Whether it takes random bytes."""
 
-    def selected(self, own: "Description") -> "Description":
+    def selected(self, description: "Description") -> "Description":
         """The design as its registers are after a reset: of a suite, its first core."""
-        return own
+        return description
 
-    def engines(self, own: "Description") -> Sequence[tuple[str, "Description"]]:
+    def engines(self, description: "Description") -> Sequence[tuple[str, "Description"]]:
         """Of a suite each engine with its name; of all others none."""
         return ()
 
@@ -213,7 +213,7 @@ class Kind(ABC):
         """Names of the timing diagrams that fit its ports and registers."""
 
     @abstractmethod
-    def sheet_parts(self, own: "Description", mhz: float | None) -> SheetParts:
+    def sheet_parts(self, description: "Description", mhz: float | None) -> SheetParts:
         """The parts of its data sheet; times are those at a clock, if one is known."""
 
     @abstractmethod
@@ -221,11 +221,11 @@ class Kind(ABC):
         """What a register shows after a write of a word; None if it is none that stores."""
 
     @abstractmethod
-    def bench(self, own: "Description") -> TestbenchParts:
+    def bench(self, description: "Description") -> TestbenchParts:
         """The parts of its testbench."""
 
     @abstractmethod
-    def example(self, own: "Description") -> Example:
+    def example(self, description: "Description") -> Example:
         """The parts of its cocotb example."""
 
 

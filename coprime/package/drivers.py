@@ -7,10 +7,10 @@ from importlib.resources.abc import Traversable
 from .description import Description
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The sources of the C driver that are for the design's kind."""
     found = _sources(resources.files("coprime").joinpath("drivers"), "drivers")
-    others = own.kind.not_drivers
+    others = description.kind.not_drivers
     return {path: text for path, text in found.items() if not any(part in path for part in others)}
 
 

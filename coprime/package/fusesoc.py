@@ -13,20 +13,20 @@ from .testbench.folder import VERILATOR_OPTIONS, simulation_sources, top_module
 _VENDOR_CELLS = "-Wno-MODMISSING"  # which Verilator has no models of
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The design as a FuseSoC core file (CAPI2), with targets that lint and simulate it."""
-    vendor = () if own.target is Target.GENERIC else (_VENDOR_CELLS,)
-    model = (f"-D{own.noise_model}",) if own.trng else ()
-    waivers, _ = waiver_files(own)
+    vendor = () if description.target is Target.GENERIC else (_VENDOR_CELLS,)
+    model = (f"-D{description.noise_model}",) if description.trng else ()
+    waivers, _ = waiver_files(description)
     text = filled(
         "fusesoc.core.j2",
-        own=own,
-        summary=json.dumps(own.summary),
+        own=description,
+        summary=json.dumps(description.summary),
         waivers=waivers,
         lint=(*vendor, *model),
-        simulation=simulation_sources(own),
-        testbench=top_module(own),
+        simulation=simulation_sources(description),
+        testbench=top_module(description),
         icarus=("-g2005", *model),
         verilator=(*VERILATOR_OPTIONS, *model),
     )
-    return {f"{own.name}.core": text}
+    return {f"{description.name}.core": text}

@@ -6,10 +6,10 @@ from importlib import resources
 from .description import Description
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The C headers: those that the register description generates for all designs, and others."""
-    source, made = resources.files("coprime.bus"), own.kind.made_headers
+    source, made = resources.files("coprime.bus"), description.kind.made_headers
     return {
         name: made[name] if name in made else source.joinpath(name).read_text("utf-8")
-        for name in own.headers
+        for name in description.headers
     }

@@ -24,7 +24,7 @@ ElementTree.register_namespace("", _NAMESPACE)
 
 
 def component(
-    own: Description,
+    description: Description,
     namespace: str,
     interfaces: Sequence[Mapping[str, object]],
     *,
@@ -39,33 +39,33 @@ def component(
     """
     return filled_xml(
         "component.xml.j2",
-        own=own,
+        own=description,
         namespace=namespace,
         interfaces=interfaces,
-        simulation=simulation_sources(own),
-        constraints=noise_files(own),
-        software=(*own.headers, *drivers.files(own)),
+        simulation=simulation_sources(description),
+        constraints=noise_files(description),
+        software=(*description.headers, *drivers.files(description)),
         vivado=vivado,
         **values,
     )
 
 
-def stream_ports(own: Description, prefix: str) -> dict[str, str]:
+def stream_ports(description: Description, prefix: str) -> dict[str, str]:
     """The ports with a prefix, by their names on the bus, which are in capitals."""
     return {
         port.name.removeprefix(prefix).upper(): port.name
-        for port in own.ports
+        for port in description.ports
         if port.name.startswith(prefix)
     }
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The design as a component of IEEE 1685-2014."""
-    slave = stream_ports(own, PREFIX)
+    slave = stream_ports(description, PREFIX)
     slave["ARESETn"] = slave.pop("ARESETN")
-    buses = [(PREFIX, own.bus.title, slave)]
-    if own.random:
-        buses.append((RANDOM, "AXI4Stream", stream_ports(own, RANDOM)))
+    buses = [(PREFIX, description.bus.title, slave)]
+    if description.random:
+        buses.append((RANDOM, "AXI4Stream", stream_ports(description, RANDOM)))
     interfaces = [
         {
             "name": prefix.rstrip("_"),
@@ -75,4 +75,4 @@ def files(own: Description) -> Mapping[str, str]:
         }
         for prefix, name, ports in buses
     ]
-    return {f"{own.name}.xml": written(component(own, _NAMESPACE, interfaces))}
+    return {f"{description.name}.xml": written(component(description, _NAMESPACE, interfaces))}

@@ -32,22 +32,25 @@ _CELLS = {
 _VENDOR = {"PINMISSING": "pins that are not used have the cell's default"}
 
 
-def waiver_files(own: Description) -> tuple[str, str]:
+def waiver_files(description: Description) -> tuple[str, str]:
     """Names of the waivers: for every version, and of rules that only later versions know."""
-    return f"{own.name}.vlt", f"{own.name}_later.vlt"
+    return f"{description.name}.vlt", f"{description.name}_later.vlt"
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The waivers."""
-    first, later = waiver_files(own)
-    rules = {own.verilog: RULES}
-    if own.target is not Target.GENERIC:
-        rules = {own.verilog: RULES | _VENDOR, f"cells_{own.target.value}.v": _CELLS}
+    first, later = waiver_files(description)
+    rules = {description.verilog: RULES}
+    if description.target is not Target.GENERIC:
+        rules = {
+            description.verilog: RULES | _VENDOR,
+            f"cells_{description.target.value}.v": _CELLS,
+        }
     return {
         first: _text("Waivers for verilator --lint-only -Wall.", rules),
         later: _text(
             "Waivers for rules that Verilator 5.034 does not know and 5.038 has.",
-            {own.verilog: LATER_RULES},
+            {description.verilog: LATER_RULES},
         ),
     }
 

@@ -14,32 +14,34 @@ from .sheet import Cell
 _PREDICTED = "predicted, exact"
 
 
-def number_sheet(own: Description, mhz: float | None, template: str) -> SheetParts:
+def number_sheet(description: Description, mhz: float | None, template: str) -> SheetParts:
     """The parts of a data sheet, by its template: of an accelerator, or of a cluster."""
-    design = own.core.design
+    design = description.core.design
     layout = getattr(design, "layout", None)
-    software = _software(own, mhz)
+    software = _software(description, mhz)
     return SheetParts(
         template=template,
         values={
             "caps": design.capabilities,
             "software": software,
-            "cleared": _cleared(own),
+            "cleared": _cleared(description),
             "layout": layout,
         },
-        first=list(_first(own)),
-        headline=list(_headline(own, mhz)),
+        first=list(_first(description)),
+        headline=list(_headline(description, mhz)),
         rows={
-            "operations": [_times(own, figures, mhz) for figures in own.figures.operations],
+            "operations": [
+                _times(description, figures, mhz) for figures in description.figures.operations
+            ],
             "software": software,
             "memory": layout.memory_map() if layout else [],
         },
     )
 
 
-def _first(own: Description) -> Iterator[tuple[str, Cell, str]]:
+def _first(description: Description) -> Iterator[tuple[str, Cell, str]]:
     """What a reader looks for first."""
-    caps = own.core.design.capabilities
+    caps = description.core.design.capabilities
     yield "operations", ", ".join(command.name for command in sorted(caps.required)), ""
     if caps.fixed_modulus is None:
         yield "modulus", f"{caps.min_length} to {caps.max_length} bits", ""
@@ -47,8 +49,10 @@ def _first(own: Description) -> Iterator[tuple[str, Cell, str]]:
         if curves:
             yield "curves", ", ".join(curves), ""
     else:
-        yield "modulus", f"{own.core.values['modulus']}, {caps.max_length} bits", ""
-    proved = any(assessed.assessment == "constant time" for assessed in own.figures.assessed)
+        yield "modulus", f"{description.core.values['modulus']}, {caps.max_length} bits", ""
+    proved = any(
+        assessed.assessment == "constant time" for assessed in description.figures.assessed
+    )
     found = "proved, see Assessments" if proved else "declared, not proved"
     yield "constant time", caps.constant_time, found if caps.constant_time else ""
     yield "results checked in hardware", caps.checked, ""
@@ -61,11 +65,13 @@ def _first(own: Description) -> Iterator[tuple[str, Cell, str]]:
         yield "scalars blinded", f"{names}: half the order's length in random bits", others
 
 
-def _headline(own: Description, mhz: float | None) -> Iterator[tuple[str, Cell, str]]:
+def _headline(description: Description, mhz: float | None) -> Iterator[tuple[str, Cell, str]]:
     """The longest operation that the engine is for: private, or else a power."""
-    caps = own.core.design.capabilities
+    caps = description.core.design.capabilities
     headline = (*caps.private, *caps.powers)[0]
-    longest = [figures for figures in own.figures.operations if figures.operation == headline.name]
+    longest = [
+        figures for figures in description.figures.operations if figures.operation == headline.name
+    ]
     for figures in longest[-1:]:
         cycles = figures.command_cycles or figures.engine_cycles
         text = f"{cycles:,} cycles"
@@ -90,19 +96,21 @@ def _cycles(figures: OperationFigures) -> int:
     return (figures.command_cycles or figures.engine_cycles) + (figures.moving_cycles or 0)
 
 
-def _times(own: Description, figures: OperationFigures, mhz: float | None) -> dict[str, Cell]:
+def _times(
+    description: Description, figures: OperationFigures, mhz: float | None
+) -> dict[str, Cell]:
     """Cycles and times of an operation."""
     return {
         **asdict(figures),
         "milliseconds": _cycles(figures) / mhz / 1000 if mhz else None,
-        "per_second": mhz * 1e6 / _cycles(figures) * own.cores if mhz else None,
+        "per_second": mhz * 1e6 / _cycles(figures) * description.cores if mhz else None,
         "found": _PREDICTED,
     }
 
 
-def _software(own: Description, mhz: float | None) -> list[dict[str, Cell]]:
+def _software(description: Description, mhz: float | None) -> list[dict[str, Cell]]:
     """Operations a second beside software's; nothing for an engine without private operations."""
-    caps, figures = own.core.design.capabilities, own.figures
+    caps, figures = description.core.design.capabilities, description.figures
     if not (caps.private and caps.public):
         return []
     cycles = {
@@ -113,7 +121,7 @@ def _software(own: Description, mhz: float | None) -> list[dict[str, Cell]]:
         {
             "bits": software.bits,
             **{
-                column: mhz * 1e6 / cycles[name, software.bits] * own.cores if mhz else None
+                column: mhz * 1e6 / cycles[name, software.bits] * description.cores if mhz else None
                 for column, name in names.items()
             },
             "openssl_private": software.private_per_second,
@@ -125,7 +133,7 @@ def _software(own: Description, mhz: float | None) -> list[dict[str, Cell]]:
     ]
 
 
-def _cleared(own: Description) -> int:
+def _cleared(description: Description) -> int:
     """Cycles after a reset in which an accelerator's buffers are cleared."""
-    words = math.ceil(own.core.design.capabilities.max_length / 32)
+    words = math.ceil(description.core.design.capabilities.max_length / 32)
     return (1 << max(1, (words - 1).bit_length())) + words

@@ -36,8 +36,8 @@ from .testbench import folder as testbench
 __all__ = ["check_design", "package", "write_package"]
 
 
-def _verilog(own: Description) -> Mapping[str, str]:
-    return {own.verilog: own.kind.verilog(own.target, own.bus)}
+def _verilog(description: Description) -> Mapping[str, str]:
+    return {description.verilog: description.kind.verilog(description.target, description.bus)}
 
 
 _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
@@ -59,10 +59,12 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
 """In the order in which `coprime build` prints them."""
 
 
-def package(own: Description) -> Mapping[str, str]:
+def package(description: Description) -> Mapping[str, str]:
     """The text of each file of a package, by its path in the folder."""
-    contents = licensed({path: text for files in _FILES for path, text in files(own).items()})
-    contents |= licensed(readme.files(own, [*contents, MANIFEST]))
+    contents = licensed(
+        {path: text for files in _FILES for path, text in files(description).items()}
+    )
+    contents |= licensed(readme.files(description, [*contents, MANIFEST]))
     return contents | {MANIFEST: manifest(contents)}
 
 

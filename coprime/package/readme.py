@@ -35,16 +35,16 @@ _PURPOSES = {
 """What files are for: by name with wildcards, or by folder. The first that fits counts."""
 
 
-def files(own: Description, paths: Collection[str]) -> Mapping[str, str]:
+def files(description: Description, paths: Collection[str]) -> Mapping[str, str]:
     """README.md of a package with these paths.
 
     Raises ValueError for a path whose purpose is not known here.
     """
-    purposes = dict(purpose(own, path) for path in paths)
-    return {"README.md": filled("README.md.j2", own=own, paths=paths, purposes=purposes)}
+    purposes = dict(purpose(description, path) for path in paths)
+    return {"README.md": filled("README.md.j2", own=description, paths=paths, purposes=purposes)}
 
 
-def purpose(own: Description, path: str) -> tuple[str, str]:
+def purpose(description: Description, path: str) -> tuple[str, str]:
     """The file, or the folder that it is in, with what that is for.
 
     Raises ValueError if that is not known here.
@@ -53,5 +53,5 @@ def purpose(own: Description, path: str) -> tuple[str, str]:
     name = f"{folder}/" if rest else path
     for pattern, purpose in _PURPOSES.items():
         if fnmatch(name, pattern):
-            return name, purpose.format(name=own.name)
+            return name, purpose.format(name=description.name)
     raise ValueError(f"{path}: coprime/package/readme.py does not say what it is for")

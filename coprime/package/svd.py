@@ -6,6 +6,6 @@ from .description import Description
 from .xml import filled_xml, written
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The registers as CMSIS-SVD 1.3: one peripheral, whose base address the user's system sets."""
-    return {f"{own.name}.svd": written(filled_xml("registers.svd.j2", own=own))}
+    return {f"{description.name}.svd": written(filled_xml("registers.svd.j2", own=description))}

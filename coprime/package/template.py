@@ -8,12 +8,12 @@ from .description import Description
 from .templates import filled
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The declarations and the instance, for Verilog and for VHDL."""
-    width = max(len(port.name) for port in own.ports)
+    width = max(len(port.name) for port in description.ports)
     return {
-        f"{own.name}_instance.{kind}": filled(
-            f"instance.{kind}.j2", own=own, width=width, comments=BUS_PORTS
+        f"{description.name}_instance.{kind}": filled(
+            f"instance.{kind}.j2", own=description, width=width, comments=BUS_PORTS
         )
         for kind in ("vh", "vhd")
     }

@@ -35,31 +35,31 @@ DIAGRAMS: Mapping[str, Diagram] = {
 }
 
 
-def _shown(own: Description) -> list[str]:
+def _shown(description: Description) -> list[str]:
     """The diagrams that fit a design's ports and registers."""
-    return own.kind.diagrams(own.bus) + (["random"] if own.random else [])
+    return description.kind.diagrams(description.bus) + (["random"] if description.random else [])
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The diagrams that fit a design's ports."""
     return {
         f"doc/{FOLDER}/{name}.{kind}": (_SOURCE / f"{name}.{kind}").read_text("utf-8")
-        for name in _shown(own)
+        for name in _shown(description)
         for kind in ("json", "svg")
     }
 
 
-def rows(own: Description) -> list[tuple[str, str, str]]:
+def rows(description: Description) -> list[tuple[str, str, str]]:
     """Title, source and image of each diagram, for the data sheet."""
     return [
         (DIAGRAMS[name].title, f"{FOLDER}/{name}.json", f"{FOLDER}/{name}.svg")
-        for name in _shown(own)
+        for name in _shown(description)
     ]
 
 
-def pictures(own: Description) -> str:
+def pictures(description: Description) -> str:
     """The diagrams in Markdown."""
     return "\n\n".join(
         f"![{DIAGRAMS[name].title}]({FOLDER}/{name}.svg)\n\n{DIAGRAMS[name].text}"
-        for name in _shown(own)
+        for name in _shown(description)
     )

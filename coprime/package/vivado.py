@@ -36,12 +36,12 @@ ElementTree.register_namespace("spirit", _SPIRIT)
 ElementTree.register_namespace("xilinx", "http://www.xilinx.com")
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """The component, for targets that Vivado is for."""
-    if own.target not in _FAMILIES:
+    if description.target not in _FAMILIES:
         return {}
-    families = _FAMILIES[own.target]
-    root = component(own, _SPIRIT, _interfaces(own), vivado=True, families=families)
+    families = _FAMILIES[description.target]
+    root = component(description, _SPIRIT, _interfaces(description), vivado=True, families=families)
     for element in root.iter():  # a default namespace is not that of attributes
         element.attrib = {
             name if name.startswith("{") else f"{{{_SPIRIT}}}{name}": value
@@ -50,13 +50,13 @@ def files(own: Description) -> Mapping[str, str]:
     return {"component.xml": written(root)}
 
 
-def _interfaces(own: Description) -> list[Mapping[str, object]]:
-    slave = stream_ports(own, PREFIX)
+def _interfaces(description: Description) -> list[Mapping[str, object]]:
+    slave = stream_ports(description, PREFIX)
     del slave["ACLK"], slave["ARESETN"]
-    protocol = {"PROTOCOL": _PROTOCOLS[own.bus]}
+    protocol = {"PROTOCOL": _PROTOCOLS[description.bus]}
     streams = [_interface(PREFIX.rstrip("_"), "interface", "aximm", slave, protocol)]
-    if own.random:
-        ports = stream_ports(own, RANDOM)
+    if description.random:
+        ports = stream_ports(description, RANDOM)
         streams.append(_interface(RANDOM.rstrip("_"), "interface", "axis", ports))
     associated = {
         "ASSOCIATED_BUSIF": ":".join(str(stream["name"]) for stream in streams),

@@ -15,8 +15,10 @@ ZYNQ_BOARDS = {
 """Boards of the Vivado script: the part, and the board's name in Vivado without its version."""
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """A Tcl script that makes a Vivado project for the boards of ZYNQ_BOARDS; for 7 series only."""
-    if own.target is not Target.XC7:
+    if description.target is not Target.XC7:
         return {}
-    return {f"{own.name}.zynq.tcl": filled("zynq.tcl.j2", own=own, boards=ZYNQ_BOARDS)}
+    return {
+        f"{description.name}.zynq.tcl": filled("zynq.tcl.j2", own=description, boards=ZYNQ_BOARDS)
+    }

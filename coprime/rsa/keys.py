@@ -307,9 +307,18 @@ def _public_of(info: PublicKeyInfo) -> RsaPublicKey:
 
 def _key(key: rsa.RSAPrivateKey) -> RsaPrivateKey:
     """Convert a key of the library; ValueError if its numbers are inconsistent."""
-    own = key.private_numbers()
-    public = own.public_numbers
-    return RsaPrivateKey(public.n, public.e, own.d, own.p, own.q, own.dmp1, own.dmq1, own.iqmp)
+    private = key.private_numbers()
+    public = private.public_numbers
+    return RsaPrivateKey(
+        public.n,
+        public.e,
+        private.d,
+        private.p,
+        private.q,
+        private.dmp1,
+        private.dmq1,
+        private.iqmp,
+    )
 
 
 def _require(holds: bool, relation: str) -> None:

@@ -90,8 +90,10 @@ def predict_multiplication(
     if isinstance(design, FixedModulusDesign):
         return MultiplicationRun(design.exponentiation.product_cycles, 1)
     assert isinstance(design, EngineDesign)
-    own = design.multiplication
-    return MultiplicationRun(own.cycles(digits, rounds), own.products(digits, rounds))
+    multiplication = design.multiplication
+    return MultiplicationRun(
+        multiplication.cycles(digits, rounds), multiplication.products(digits, rounds)
+    )
 
 
 def simulate_multiplication(
@@ -103,16 +105,16 @@ def simulate_multiplication(
 
     Raises ValueError for a length that the design does not take.
     """
-    own = design.capabilities
-    digits, rounds = _lengths(own, bits)
+    capabilities = design.capabilities
+    digits, rounds = _lengths(capabilities, bits)
     generator = random.Random(seed)
     if isinstance(design, FixedModulusDesign):
         return _simulate_product(design, generator, _WORDS.get(operation))
     m = generator.getrandbits(bits) | 1 << (bits - 1) | 1
     x, y = generator.randrange(m), generator.randrange(m)
 
-    width = own.digit_width
-    shift = digits * width - bits if own.aligned else 0
+    width = capabilities.digit_width
+    shift = digits * width - bits if capabilities.aligned else 0
     operands = {Role.MULTIPLICAND: x, Role.MULTIPLIER: y, Role.MODULUS: m}
     memory = {
         (role, index): value << shift >> width * index & (1 << width) - 1
@@ -123,13 +125,15 @@ def simulate_multiplication(
 
     assert isinstance(design, EngineDesign)
     if design.multiplication.banked:
-        raise ValueError(f"a multiplication of {own.family} is measured in its engine only")
+        raise ValueError(
+            f"a multiplication of {capabilities.family} is measured in its engine only"
+        )
     multiplier = design.multiplier_hardware()
     bench = _Bench(multiplier, memory, digits, rounds)
     _simulate(multiplier, bench.run)
 
     value = sum(digit << width * index for index, digit in bench.result.items()) >> shift
-    expected = x * y * pow(2, -own.radix_bits * rounds, m) % m
+    expected = x * y * pow(2, -capabilities.radix_bits * rounds, m) % m
     modulus = memory[Role.INVERSE, 0] * m if design.multiplication.scaled else m
     bound = m if design.multiplication.canonical else 2 * modulus
     right = value < bound and value % m == expected

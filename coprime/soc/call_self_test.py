@@ -63,15 +63,15 @@ def known_calls(design: CallDesign) -> list[KnownCall]:
     where that is none. Those are the references', not the prediction's. A call that refuses what it
     is given is left out.
     """
-    own = design.interface
-    parameter_set, random = own.parameter_sets[0], Random(_SEED)
+    interface = design.interface
+    parameter_set, random = interface.parameter_sets[0], Random(_SEED)
     known: dict[str, bytes] = {}
     streams: dict[str, bytes] = {}
     found: list[tuple[KnownCall, Values]] = []
-    for call in own.calls_of(parameter_set):
-        drawn = own.inputs(call, parameter_set, random, STREAM_BYTES)
+    for call in interface.calls_of(parameter_set):
+        drawn = interface.inputs(call, parameter_set, random, STREAM_BYTES)
         kept = {name: known[name] for name in call.takes if name in known}
-        streams = {name: drawn[name] for name in drawn if own.slot[name].streamed} | streams
+        streams = {name: drawn[name] for name in drawn if interface.slot[name].streamed} | streams
         inputs = {**drawn, **{name: streams[name] for name in drawn if name in streams}, **kept}
         outcome = design.predict(call, parameter_set, inputs)
         if outcome.error is not Error.NONE:
@@ -80,10 +80,10 @@ def known_calls(design: CallDesign) -> list[KnownCall]:
         loaded = {name: inputs[name] for name in inputs if name not in kept}
         known_call = KnownCall(call, loaded, frozenset(kept), {}, outcome.cycles)
         found.append(
-            (known_call, {name: outputs[name] for name in call.outputs if _shows(own, name)})
+            (known_call, {name: outputs[name] for name in call.outputs if _shows(interface, name)})
         )
         given = {**kept, **loaded, **outputs}
-        known |= {name: value for name, value in given.items() if not own.slot[name].streamed}
+        known |= {name: value for name, value in given.items() if not interface.slot[name].streamed}
         known = {name: value for name, value in known.items() if name not in call.uses_up}
     made = [known_call.call for known_call, _ in found]
     last = [_taken_by_none(outputs, made[k + 1 :]) for k, (_, outputs) in enumerate(found)]
@@ -94,8 +94,8 @@ def known_calls(design: CallDesign) -> list[KnownCall]:
     ]
 
 
-def _shows(own: EngineInterface, name: str) -> bool:
-    return own.slot[name].readable or own.slot[name].streamed
+def _shows(interface: EngineInterface, name: str) -> bool:
+    return interface.slot[name].readable or interface.slot[name].streamed
 
 
 def _taken_by_none(outputs: Values, calls: Sequence[Call]) -> Values:
@@ -258,9 +258,9 @@ class CallSelfTest(wiring.Component):
 
     def _by_number(self) -> list[Slot]:
         """The slots, with one in the place of each number that none has."""
-        own = self.interface
-        numbers = {slot.number: slot for slot in own.slots}
-        return [numbers.get(k, own.slots[0]) for k in range(1 << own.slot_bits)]
+        interface = self.interface
+        numbers = {slot.number: slot for slot in interface.slots}
+        return [numbers.get(k, interface.slots[0]) for k in range(1 << interface.slot_bits)]
 
     def _most_cycles(self) -> int:
         """After which the engine is late, roughly."""
@@ -268,11 +268,11 @@ class CallSelfTest(wiring.Component):
         return _LATE * (calls + _WORD_CYCLES * len(list(self._words()))) + _CLEARING
 
     def _layout(self) -> data.StructLayout:
-        own = self.interface
+        interface = self.interface
         fields = {
             "step": range(len(SelfTestStep)),
-            "slot": own.slot_bits,
-            "index": own.index_bits,
+            "slot": interface.slot_bits,
+            "index": interface.index_bits,
             "word": WORD,
         }
         return data.StructLayout(fields)

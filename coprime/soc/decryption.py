@@ -191,13 +191,13 @@ def check_lengths(lengths: Lengths, choice: Choice | None) -> None:
         )
     if choice is None:
         return
-    own = choice.design.capabilities
-    if own.fixed_modulus is not None or not own.private:
+    capabilities = choice.design.capabilities
+    if capabilities.fixed_modulus is not None or not capabilities.private:
         raise ValueError(
             f"{choice.family.name} has no RSA_PRIVATE for any key: add --operation encrypt or"
             " decrypt"
         )
-    excess = lengths.excess(own)
+    excess = lengths.excess(capabilities)
     if excess:
         raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
 
@@ -338,7 +338,9 @@ def predict_cycles(
     design: Design, command: Command, numbers: Numbers, *, exponent_length: int | None = None
 ) -> int:
     """Cycles of the engine for an operation, with the lengths that a driver loads."""
-    own = design.capabilities
-    encoded = command.operation.encoding.encode(numbers, own, exponent_length=exponent_length)
-    operands = encoded.among(own.required[command])
+    capabilities = design.capabilities
+    encoded = command.operation.encoding.encode(
+        numbers, capabilities, exponent_length=exponent_length
+    )
+    operands = encoded.among(capabilities.required[command])
     return design.predict(command, operands, encoded.lengths).cycles

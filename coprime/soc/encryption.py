@@ -227,16 +227,16 @@ def encode(message: str, padding: Padding | None, bits: int) -> int:
 
 def check_design(choice: Choice, key: SystemKey, padding: Padding | None) -> None:
     """Raise ValueError for an accelerator that does not work with this key."""
-    own = choice.design.capabilities
-    if own.fixed_modulus not in (None, key.n):
+    capabilities = choice.design.capabilities
+    if capabilities.fixed_modulus not in (None, key.n):
         raise ValueError(f"{choice.family.name} is made for another modulus than the key's")
     if key.bits > decryption.MAX_BITS:
         raise ValueError(
             f"the firmware takes keys of up to {decryption.MAX_BITS} bits, not {key.bits}"
         )
-    if own.private and not key.lengths.prime:
+    if capabilities.private and not key.lengths.prime:
         raise ValueError(f"{choice.family.name} decrypts with primes, and this key has none")
-    excess = key.lengths.excess(own)
+    excess = key.lengths.excess(capabilities)
     if excess:
         raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
 
@@ -304,9 +304,9 @@ def job(key: SystemKey, given: bytes, *, decrypts: bool, padding: Padding | None
 
 def predicted_cycles(design: Design, key: SystemKey, x: int, *, decrypts: bool) -> int:
     """Cycles of the engine for the operation on x, with the lengths that a driver loads."""
-    own = design.capabilities
-    command = own.started_by_status[decrypts]
+    capabilities = design.capabilities
+    command = capabilities.started_by_status[decrypts]
     numbers, bits = {"x": x, **command.operation.encoding.of_key(key)}, None
-    if decrypts and command not in own.private:
+    if decrypts and command not in capabilities.private:
         numbers["e"], bits = key.d, key.bits
     return decryption.predict_cycles(design, command, numbers, exponent_length=bits)

@@ -171,10 +171,10 @@ def check_exponentiation(lengths: Lengths, choice: Choice | None) -> None:
         )
     if choice is None:
         return
-    own = choice.design.capabilities
-    if COMMAND not in own.commands:
+    capabilities = choice.design.capabilities
+    if COMMAND not in capabilities.commands:
         raise ValueError(f"{choice.family.name} with these parameters has no {COMMAND.name}")
-    excess = lengths.excess(own)
+    excess = lengths.excess(capabilities)
     if excess:
         raise ValueError(f"{choice.family.name} with these parameters takes {excess}")
 

@@ -90,14 +90,14 @@ class MlKemRun:
 
 def check_ml_kem(choice: CallChoice, parameter_set: str) -> None:
     """Raise ValueError for an engine without ML-KEM, without this set, or whose secrets stay."""
-    own = choice.design.interface
-    if ml_kem.KEY_PAIR not in own.call:
+    interface = choice.design.interface
+    if ml_kem.KEY_PAIR not in interface.call:
         raise ValueError(
             f"{choice.family.name} with these parameters has no {ml_kem.KEY_PAIR}: name lattice,"
             " with schemes=ml-kem"
         )
-    own.check_set(own.call[ml_kem.KEY_PAIR], parameter_set)
-    if not own.slot["key"].readable:
+    interface.check_set(interface.call[ml_kem.KEY_PAIR], parameter_set)
+    if not interface.slot["key"].readable:
         raise ValueError("the firmware prints secrets: leave -p secrets=stay out")
 
 

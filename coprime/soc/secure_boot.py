@@ -117,13 +117,13 @@ class BootRun:
 
 def check_secure_boot(choice: CallChoice, parameter_set: str) -> None:
     """Raise ValueError for an engine that does not verify with this set of ML-DSA."""
-    own = choice.design.interface
-    if VERIFY not in own.call:
+    interface = choice.design.interface
+    if VERIFY not in interface.call:
         raise ValueError(
             f"{choice.family.name} with these parameters has no {VERIFY}: name lattice,"
             " with schemes=ml-dsa, and for nothing else with verify_only=1"
         )
-    own.set_number(parameter_set)
+    interface.set_number(parameter_set)
 
 
 def run_secure_boot(
@@ -195,14 +195,14 @@ def _changed(data: bytes) -> bytes:
 
 def _definitions(choice: CallChoice, parameter_set: str, image_bytes: int) -> Mapping[str, int]:
     """The macros of the firmware: numbers of the accelerator, and lengths."""
-    own = choice.design.interface
-    number, known = own.set_number(parameter_set), ML_DSA[parameter_set].parameters
+    interface = choice.design.interface
+    number, known = interface.set_number(parameter_set), ML_DSA[parameter_set].parameters
     return {
         "BOOT_SET": number,
-        "BOOT_CALL_VERIFY": own.call[VERIFY].code,
-        "BOOT_SLOT_KEY": own.slot["pk"].number,
-        "BOOT_SLOT_SIGNATURE": own.slot["signature"].number,
-        "BOOT_SLOT_MESSAGE": own.slot["message"].number,
+        "BOOT_CALL_VERIFY": interface.call[VERIFY].code,
+        "BOOT_SLOT_KEY": interface.slot["pk"].number,
+        "BOOT_SLOT_SIGNATURE": interface.slot["signature"].number,
+        "BOOT_SLOT_MESSAGE": interface.slot["message"].number,
         "BOOT_KEY_BYTES": known.pk_bytes,
         "BOOT_SIGNATURE_BYTES": known.signature_bytes,
         "BOOT_IMAGE_BYTES": image_bytes,

@@ -58,20 +58,26 @@ def known_answer(design: Design, bits: int | None = None, *, seed: int = 1) -> K
 
     Raises TypeError or ValueError for another length, ValueError for an engine without powers.
     """
-    own = design.capabilities
-    if own.fixed_modulus is not None:
-        bits = own.fixed_modulus.bit_length()
-        return _exponentiation(design, own.fixed_modulus, own.fixed_modulus // 3, 2)
+    capabilities = design.capabilities
+    if capabilities.fixed_modulus is not None:
+        bits = capabilities.fixed_modulus.bit_length()
+        return _exponentiation(
+            design, capabilities.fixed_modulus, capabilities.fixed_modulus // 3, 2
+        )
     if bits is None:
-        longest = min(own.max_length, 2 * own.max_prime_length) if own.private else own.max_length
+        longest = (
+            min(capabilities.max_length, 2 * capabilities.max_prime_length)
+            if capabilities.private
+            else capabilities.max_length
+        )
         bits = min(512, longest)
-    check_ranges(bits=(bits, range(keys.MIN_BITS, own.max_length + 1)))
+    check_ranges(bits=(bits, range(keys.MIN_BITS, capabilities.max_length + 1)))
     key = keys.generate(bits, seed=seed)
     plain = pow(3, bits, key.n)  # a number of the modulus's length that is the same every time
     cipher = pow(plain, key.e, key.n)
-    if not own.private:
+    if not capabilities.private:
         return _exponentiation(design, key.n, key.d, cipher)
-    return _answer(design, own.private[0], {"x": cipher, **key_numbers(key)})
+    return _answer(design, capabilities.private[0], {"x": cipher, **key_numbers(key)})
 
 
 def known_answers(design: Design, bits: int | None = None) -> list[KnownAnswer]:
@@ -106,10 +112,12 @@ def _point_numbers(design: Design, command: Command) -> Numbers:
 
 
 def _exponentiation(design: Design, m: int, e: int, x: int) -> KnownAnswer:
-    own = design.capabilities
-    if not own.powers:
-        raise ValueError(f"{own.family} has neither RSA_PRIVATE nor MODEXP to test it with")
-    return _answer(design, own.powers[0], {"x": x, "e": e, "m": m})
+    capabilities = design.capabilities
+    if not capabilities.powers:
+        raise ValueError(
+            f"{capabilities.family} has neither RSA_PRIVATE nor MODEXP to test it with"
+        )
+    return _answer(design, capabilities.powers[0], {"x": x, "e": e, "m": m})
 
 
 def _answer(design: Design, command: Command, numbers: Numbers) -> KnownAnswer:
@@ -244,10 +252,10 @@ class SelfTest(wiring.Component):
         return [word for answer in self.answers for word in self._words_of(answer)]
 
     def _words_of(self, answer: KnownAnswer) -> Iterator[dict[str, int]]:
-        own = self.design.capabilities
+        capabilities = self.design.capabilities
 
         def digits(operand: Operand, value: int) -> list[int]:
-            return own.to_digits(operand, value, answer.lengths.get(operand.length, 0))
+            return capabilities.to_digits(operand, value, answer.lengths.get(operand.length, 0))
 
         words = [
             {"operand": operand, "index": index, "digit": digit, "last": 0}

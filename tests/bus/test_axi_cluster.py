@@ -1124,20 +1124,20 @@ def test_many_cores_can_be_written(cores):
 
 @pytest.mark.parametrize("cores", [0, 1024, -1])
 def test_other_counts_of_cores_are_refused(cores):
-    own = cluster_choice("fdfm", 1, max_bits=64).core.design.capabilities
+    capabilities = cluster_choice("fdfm", 1, max_bits=64).core.design.capabilities
     message = rf"cores must be (an integer )?in 1\.\.1023, not '?{cores}'?"
     for make in (
         lambda: cluster_choice("fdfm", cores),
-        lambda: ClusterFrontEnd(own, cores),
-        lambda: ChainEnds(own, cores),
-        lambda: AxiCluster(own, cores, ends=FRONT_END, node=NODE),
+        lambda: ClusterFrontEnd(capabilities, cores),
+        lambda: ChainEnds(capabilities, cores),
+        lambda: AxiCluster(capabilities, cores, ends=FRONT_END, node=NODE),
     ):
         with pytest.raises(ValueError, match=message):
             make()
 
 
 def test_lengths_that_no_register_can_tell_are_refused():
-    own = cluster_choice("fdfm", 1, max_bits=64).core.design.capabilities
+    capabilities = cluster_choice("fdfm", 1, max_bits=64).core.design.capabilities
     for length in (0, 65535):
         with pytest.raises(ValueError, match=rf"max_length must be 1 to 65534, not {length}"):
-            ClusterFrontEnd(replace(own, max_length=length), 1)
+            ClusterFrontEnd(replace(capabilities, max_length=length), 1)

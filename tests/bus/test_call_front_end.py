@@ -64,11 +64,11 @@ def test_every_address():
 
 def test_identity():
     async def process(bench, ctx):
-        own = registers.CAPABILITIES
-        word = await bench.read(ctx, own)
-        assert own["SLOTS"].of(word) == own["MORE_COMMANDS"].of(word) == 1
-        assert own["MULTIPLIERS"].of(word) == 3
-        assert own["COMMANDS"].of(word) == 1 << WIPE
+        CAPABILITIES = registers.CAPABILITIES
+        word = await bench.read(ctx, CAPABILITIES)
+        assert CAPABILITIES["SLOTS"].of(word) == CAPABILITIES["MORE_COMMANDS"].of(word) == 1
+        assert CAPABILITIES["MULTIPLIERS"].of(word) == 3
+        assert CAPABILITIES["COMMANDS"].of(word) == 1 << WIPE
         assert await bench.read(ctx, registers.FAMILY) == 0xABCD
         assert await bench.read(ctx, registers.COMMANDS) == 1 << 20 | 1 << WIPE
         assert await bench.read(ctx, registers.COMMANDS_HIGH) == 1 << 1 | 1 << 8 | 1 << 31

@@ -419,11 +419,11 @@ def test_key_window_refusals(mock_engine, bench):
 def test_operands_with_numbers_over_15(mock_engine, bench):
     """Each has a mark and digits of its own; a number that the engine does not hold is refused."""
     it = bench(mock_engine(17, required=ON_CURVES))
-    own = it.engine.capabilities
-    assert (own.operand_count, own.operand_bits) == (21, 6)
+    capabilities = it.engine.capabilities
+    assert (capabilities.operand_count, capabilities.operand_bits) == (21, 6)
 
     def stored(ctx, operand, length):
-        digits = [ctx.get(it.engine.stored(operand, k)) for k in range(own.digits(length))]
+        digits = [ctx.get(it.engine.stored(operand, k)) for k in range(capabilities.digits(length))]
         return sum(digit << 17 * k for k, digit in enumerate(digits))
 
     async def process(ctx):

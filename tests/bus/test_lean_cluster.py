@@ -47,8 +47,8 @@ def changed(work, **operands):
 
 def test_the_packet_of_the_paper():
     """Section 5.3: 1 bit for the direction, 9 for the core, 11 for the address, 18 of data."""
-    own = cluster_choice("fdfm", 320, node="lean").core.design.capabilities
-    widths = {name: field.width for name, field in LeanPacketLayout(own, 320)}
+    capabilities = cluster_choice("fdfm", 320, node="lean").core.design.capabilities
+    widths = {name: field.width for name, field in LeanPacketLayout(capabilities, 320)}
     assert widths == {"receive": 1, "core": 9, "address": 11, "data": 18}
 
 

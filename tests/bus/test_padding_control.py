@@ -85,8 +85,8 @@ class Copying:
         self.write(registers.INPUT_LENGTH, len(data))
 
     def set(self, **fields):
-        own = registers.PADDING
-        self.write(own, sum(value << own[name].offset for name, value in fields.items()))
+        PADDING = registers.PADDING
+        self.write(PADDING, sum(value << PADDING[name].offset for name, value in fields.items()))
 
     def go(self, private, command=None):
         """Start, wait; the cycles until the interrupt, and what the registers tell then."""

@@ -121,10 +121,10 @@ class Answering(Closing):
     """Hardware that identifies itself as a design, and whose path is anything."""
 
     def __init__(self, path):
-        own = choose("compact", {"max_bits": "900"}).design.capabilities
+        capabilities = choose("compact", {"max_bits": "900"}).design.capabilities
         self.words = {
             getattr(registers, name).address: word
-            for name, word in identity(own, registers.IDENTIFICATION).items()
+            for name, word in identity(capabilities, registers.IDENTIFICATION).items()
         }
 
     def read32(self, address):

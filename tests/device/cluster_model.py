@@ -282,10 +282,10 @@ class ClusterModel(Closing):
         heapq.heappush(self.events, (self.time + cycles, self.serial, self.selected))
 
     def cancel(self):
-        own = self.core
-        if own.running and self.fault_of(self.selected) not in (Fault.DEAD, Fault.LATE):
-            own.running = 0
-            own.operands.pop(Operand.X, None)
+        core = self.core
+        if core.running and self.fault_of(self.selected) not in (Fault.DEAD, Fault.LATE):
+            core.running = 0
+            core.operands.pop(Operand.X, None)
             self.completions.append((self.selected, Error.CANCELLED, [], 0))
 
     def fault_of(self, number):

@@ -256,16 +256,18 @@ class FakeDevice:
             self.refuse(Error.INPUT_CLIPPED)
         x = sum(word << 32 * i for i, word in enumerate(self.input))
         x &= (1 << 8 * min(size, self.input_length)) - 1
-        own = self.operands
+        operands = self.operands
         moduli = {Operand.M, Operand.P, Operand.Q} & required
-        if any(own[modulus] == 0 for modulus in moduli):
+        if any(operands[modulus] == 0 for modulus in moduli):
             return Error.MODULUS_ZERO
-        if self.radix and any(own[modulus] % 2 == 0 for modulus in moduli):
+        if self.radix and any(operands[modulus] % 2 == 0 for modulus in moduli):
             return Error.MODULUS_EVEN
-        if x >= own[Operand.M] or (command is Command.MODMUL and own[Operand.Y] >= own[Operand.M]):
+        if x >= operands[Operand.M] or (
+            command is Command.MODMUL and operands[Operand.Y] >= operands[Operand.M]
+        ):
             return Error.OPERAND_RANGE
         if self.exact and any(
-            own[modulus].bit_length() < self.lengths[CLASSES[modulus]] for modulus in moduli
+            operands[modulus].bit_length() < self.lengths[CLASSES[modulus]] for modulus in moduli
         ):
             return Error.MODULUS_SHORT
         self.cycles = 1000
@@ -303,21 +305,21 @@ class FakeDevice:
         return -pow(modulus, -1, 1 << self.radix) if self.radix else 0
 
     def compute(self, command, x):
-        own = self.operands
-        m = own[Operand.M]
+        operands = self.operands
+        m = operands[Operand.M]
         m_inverse = self.inverse(Operand.M_INVERSE, m)
         rounds = self.rounds(Length.MODULUS)
         if command is Command.RSA_PRIVATE:
             return self.private(x, m, rounds)
-        power = own.get(Operand.M_POWER, (1 << 2 * self.radix * rounds) % m)
+        power = operands.get(Operand.M_POWER, (1 << 2 * self.radix * rounds) % m)
         base = self.reduce(x * power, m, m_inverse, rounds)
         if command is Command.MODMUL:
-            return self.reduce(base * own[Operand.Y], m, m_inverse, rounds)
-        result = self.power(base, own[Operand.E], m, m_inverse, rounds)
+            return self.reduce(base * operands[Operand.Y], m, m_inverse, rounds)
+        result = self.power(base, operands[Operand.E], m, m_inverse, rounds)
         return self.reduce(result, m, m_inverse, rounds)
 
     def private(self, x, m, rounds):
-        own = self.operands
+        operands = self.operands
         total = 0
         for prime, kind, exponent, inverse, power, factor in (
             (
@@ -338,13 +340,13 @@ class FakeDevice:
             ),
         ):
             own_rounds = self.rounds(kind)
-            modulus = own[prime]
+            modulus = operands[prime]
             own_inverse = self.inverse(inverse, modulus)
-            base = self.reduce(x * own[power], modulus, own_inverse, rounds)
-            part = self.power(base, own[exponent], modulus, own_inverse, own_rounds)
+            base = self.reduce(x * operands[power], modulus, own_inverse, rounds)
+            part = self.power(base, operands[exponent], modulus, own_inverse, own_rounds)
             part = self.reduce(part, modulus, own_inverse, own_rounds)
             m_inverse = self.inverse(Operand.M_INVERSE, m)
-            total += self.reduce(part * own[factor], m, m_inverse, own_rounds)
+            total += self.reduce(part * operands[factor], m, m_inverse, own_rounds)
         return total % m
 
     def written(self, register):

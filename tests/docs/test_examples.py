@@ -417,8 +417,8 @@ def test_padding_from_c(tmp_path):
 
 def load_public(library, driver):
     """The public key of tests/device/test_padding.py."""
-    own = private_key(KEY).public_key
+    public_key = private_key(KEY).public_key
     memory = Memory((ctypes.c_uint32 * 4096)(), 4096)
-    arguments = (driver, own.modulus, memory)
+    arguments = (driver, public_key.modulus, memory)
     assert library.coprime_modulus_constants(*map(ctypes.byref, arguments)) == 0
-    assert library.coprime_load_public(ctypes.byref(driver), ctypes.byref(own)) == 0
+    assert library.coprime_load_public(ctypes.byref(driver), ctypes.byref(public_key)) == 0

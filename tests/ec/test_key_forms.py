@@ -201,11 +201,11 @@ def test_keys_of_wrong_length(name):
 @pytest.mark.parametrize("size", [31, 32, 33, 63, 65])
 def test_ed25519_of_openssh_with_wrong_halves(size):
     """And where the public key in the private one is another's."""
-    own = keys.CurvePrivateKey.generate(ED25519)
-    point = own.software_public().point
-    data = by_hand.openssh(b"ssh-ed25519", point, own.scalar + point)
-    assert keys.parse_private(data) == own
-    for both in ((own.scalar + point + b"\0")[:size], own.scalar + point[::-1]):
+    key = keys.CurvePrivateKey.generate(ED25519)
+    point = key.software_public().point
+    data = by_hand.openssh(b"ssh-ed25519", point, key.scalar + point)
+    assert keys.parse_private(data) == key
+    for both in ((key.scalar + point + b"\0")[:size], key.scalar + point[::-1]):
         data = by_hand.openssh(b"ssh-ed25519", point, both)
         with pytest.raises(KeyFileError, match="are not one key's"):
             keys.parse_private(data)

@@ -111,11 +111,11 @@ def test_keys_of_openssh():
 
 @pytest.mark.parametrize("curve", [P_256, ED25519])
 def test_the_key_of_a_certificate(curve):
-    own = keys.CurvePrivateKey.generate(curve)
-    theirs = load_pem_private_key(own.encode(), None)
+    key = keys.CurvePrivateKey.generate(curve)
+    theirs = load_pem_private_key(key.encode(), None)
     for encoding in (Encoding.PEM, Encoding.DER):
         data = certificate(theirs).public_bytes(encoding)
-        assert keys.parse_public(data) == own.software_public()
+        assert keys.parse_public(data) == key.software_public()
         with pytest.raises(KeyFileError, match="only a public key, and a private key is needed"):
             keys.parse_private(data)
 
@@ -168,7 +168,7 @@ def test_files_that_hold_no_such_key(tmp_path):
     other = dsa.generate_private_key(1024)
     private = other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     public = other.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    own = keys.CurvePrivateKey.generate(X25519)
+    key = keys.CurvePrivateKey.generate(X25519)
     for parse, data, sentence in (
         (
             keys.parse_private,
@@ -176,26 +176,26 @@ def test_files_that_hold_no_such_key(tmp_path):
             "a private key that is not of X25519, X448, Ed25519, Ed448, P-224, ",
         ),
         (keys.parse_public, public, "a public key that is not of .* or brainpoolP512r1"),
-        (keys.parse_private, own.software_public().encode(), "holds only a public key"),
-        (keys.parse_public, own.encode(), "a private key, and a public key is needed"),
+        (keys.parse_private, key.software_public().encode(), "holds only a public key"),
+        (keys.parse_public, key.encode(), "a private key, and a public key is needed"),
         (keys.parse_private, b"", "the file is empty"),
         (keys.parse_public, b"", "the file is empty"),
-        (keys.parse_private, own.encode(b"hush"), "there is no passphrase"),
+        (keys.parse_private, key.encode(b"hush"), "there is no passphrase"),
     ):
         with pytest.raises(KeyFileError, match=sentence):
             parse(data)
     with pytest.raises(PassphraseMissingError):
-        keys.parse_private(own.encode(b"hush"))
+        keys.parse_private(key.encode(b"hush"))
     with pytest.raises(KeyFileError, match="the passphrase is wrong"):
-        keys.parse_private(own.encode(b"hush"), b"loud")
+        keys.parse_private(key.encode(b"hush"), b"loud")
     with pytest.raises(KeyFileError, match="cannot be read"):
         keys.load_public(tmp_path / "none")
     with pytest.raises(ValueError, match="empty"):
-        own.encode(b"")
+        key.encode(b"")
 
 
 def test_keys_of_two_curves():
-    own = keys.CurvePrivateKey.generate(X25519)
+    key = keys.CurvePrivateKey.generate(X25519)
     other = keys.CurvePrivateKey.generate(X448).software_public()
     with pytest.raises(ValueError, match="key is of X25519, and the public key of X448"):
-        keys.check_agreement(own, other)
+        keys.check_agreement(key, other)

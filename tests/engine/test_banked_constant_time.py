@@ -202,8 +202,8 @@ def test_private_operations_of_a_size(bench):
     But for those that tell the public exponent: a product for each bit from its highest 1 on, one
     more for each 1, and a cycle for each bit above, in the check modulo either prime.
     """
-    own = bench.design.capabilities
-    digits = own.digits(64)
+    capabilities = bench.design.capabilities
+    digits = capabilities.digits(64)
     product = 1 + bench.design.multiplication.cycles(digits, digits)
     # Those for which there is an E for any two exponents.
     pairs = [(p, q) for p, q in primes() if math.gcd((p - 1) // 2, q - 1) == 1][:4]

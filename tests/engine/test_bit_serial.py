@@ -120,14 +120,16 @@ def test_operands_fit_the_memory(family, step):
     for bits in [*range(2, 200, step), *range(200, 4097, 37 * step), 4096]:
         for word in (8, 24, 32, 64):
             design = family(bits, word=word)
-            own = design.capabilities
-            digits = dict.fromkeys((Length.P, Length.Q), own.max_prime_digits) | {Length.DIGIT: 1}
+            capabilities = design.capabilities
+            digits = dict.fromkeys((Length.P, Length.Q), capabilities.max_prime_digits) | {
+                Length.DIGIT: 1
+            }
             spans = sorted(
-                (base, base + digits.get(kind, own.max_digits))
+                (base, base + digits.get(kind, capabilities.max_digits))
                 for slot, base in design.layout.bases.items()
                 for kind in [slot.length if isinstance(slot, Operand) else Length.MODULUS]
             )
             assert spans[0][0] == 0
             assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
             assert spans[-1][1] <= design.layout.depth
-            assert own.max_prime_length >= (bits + 1) // 2
+            assert capabilities.max_prime_length >= (bits + 1) // 2

@@ -428,8 +428,8 @@ def test_primes_that_leave_no_room():
         for p_bits in (64, 85, 86, 100):
             key = generate(BITS, p_bits=p_bits, seed=1)
             accelerator.load_private(key)
-            own = compact(BITS).capabilities
-            if own.digits(p_bits) + 4 <= own.digits(BITS):
+            capabilities = compact(BITS).capabilities
+            if capabilities.digits(p_bits) + 4 <= capabilities.digits(BITS):
                 assert accelerator.private(2).value == pow(2, key.d, key.n)
                 continue
             with pytest.raises(EngineError) as raised:

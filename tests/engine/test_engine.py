@@ -61,10 +61,10 @@ class Bench(EnginePorts):
 
     def private_key(self, bits=64):
         key = generate(bits, seed=1)
-        own = self.design.capabilities
+        capabilities = self.design.capabilities
         half = bits // 2
         operands = private_operands(
-            Radix.of(own), key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
+            Radix.of(capabilities), key.n, (key.p, key.q), (key.dp, key.dq), bits, (half, half)
         )
         lengths = {Length.MODULUS: bits, Length.P: half, Length.Q: half}
         lengths[Length.EXPONENT] = key.e.bit_length()

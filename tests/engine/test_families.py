@@ -110,8 +110,10 @@ def bench(request):
 
 
 def fitting(bench, lengths):
-    own = bench.design.capabilities
-    return [length for length in lengths if own.min_length <= length <= own.max_length]
+    capabilities = bench.design.capabilities
+    return [
+        length for length in lengths if capabilities.min_length <= length <= capabilities.max_length
+    ]
 
 
 def moduli(bench, generator, length):
@@ -247,12 +249,12 @@ def test_worst_case(bench):
 
 def test_cycles_depend_on_the_exponent_alone(bench):
     """Left to right, the number of ones shows; on two and by fixed windows, only the length."""
-    own = bench.design.capabilities
+    capabilities = bench.design.capabilities
     m = (1 << 120) - 1
     few = {bench.accelerator.modexp(x, 1 << 63, m).cycles for x in (0, 1, m - 1, 12345)}
     many = {bench.accelerator.modexp(x, (1 << 64) - 1, m).cycles for x in (0, 1, m - 1, 12345)}
     assert len(few) == len(many) == 1
-    if own.multipliers == 2 or own.constant_time:
+    if capabilities.multipliers == 2 or capabilities.constant_time:
         assert few == many
     else:
         assert min(many) > max(few)
@@ -268,7 +270,7 @@ def refused(call, *arguments):
 
 
 def test_modmul_errors(bench):
-    own = bench.design.capabilities
+    capabilities = bench.design.capabilities
     call = bench.accelerator.modmul
     for x, y, m, code in (
         (0, 0, 0, Error.MODULUS_ZERO),
@@ -276,12 +278,12 @@ def test_modmul_errors(bench):
         (1, 5, 5, Error.OPERAND_RANGE),
         (1 << 90, 1, (1 << 80) + 1, Error.OPERAND_RANGE),
         (1, (1 << 80) + 2, (1 << 80) + 1, Error.OPERAND_RANGE),
-        (1, 1, (1 << own.max_length) + 1, Error.LENGTH_OVER),
+        (1, 1, (1 << capabilities.max_length) + 1, Error.LENGTH_OVER),
     ):
         assert refused(call, x, y, m) is code
         assert call(3, 4, 5).value == 2
     for m in (2, 1 << 80):
-        if own.montgomery:
+        if capabilities.montgomery:
             assert refused(call, 1, 1, m) is Error.MODULUS_EVEN
         else:
             assert call(1, 1, m).value == 1
@@ -316,7 +318,7 @@ def started(device):
 
 
 def test_bad_private_keys(bench):
-    own = bench.design.capabilities
+    capabilities = bench.design.capabilities
     key = generate(128, seed=3)
 
     def changed(**numbers):
@@ -332,19 +334,19 @@ def test_bad_private_keys(bench):
         return bench.accelerator.private(x)
 
     assert refused(run, changed(p=0)) is Error.MODULUS_ZERO
-    if own.montgomery:
+    if capabilities.montgomery:
         assert refused(run, changed(q=key.q + 1)) is Error.MODULUS_EVEN
         assert refused(run, changed(n=key.n + 1)) is Error.MODULUS_EVEN
-    assert refused(run, changed(p=1 << own.max_prime_length | 1)) is Error.LENGTH_OVER
+    assert refused(run, changed(p=1 << capabilities.max_prime_length | 1)) is Error.LENGTH_OVER
     assert refused(run, key, key.n) is Error.OPERAND_RANGE
-    if own.checked:
+    if capabilities.checked:
         for numbers in ({"dp": key.dp ^ 2}, {"dq": key.dq ^ 4}, {"e": key.e + 2}, {"e": 0}):
             assert refused(run, changed(**numbers)) is Error.FAULT
             assert started(bench.device) == Error.OPERAND_MISSING  # all is wiped
         assert refused(run, changed(n=key.n - 2)) is Error.FAULT
-        fits = own.max_prime_length < own.max_length
+        fits = capabilities.max_prime_length < capabilities.max_length
         too_long = Error.EXPONENT_LENGTH if fits else Error.LENGTH_OVER
-        assert refused(run, changed(e=1 << own.max_prime_length)) is too_long
+        assert refused(run, changed(e=1 << capabilities.max_prime_length)) is too_long
     assert run(key).value == pow(2, key.d, key.n)
 
 

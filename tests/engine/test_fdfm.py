@@ -195,18 +195,22 @@ def test_multipliers_out_of_range(multipliers):
 def test_operands_fit_the_memory(step):
     for bits in range(64, 2177, step):
         design = fdfm_design(bits)
-        own = design.capabilities
-        digits = {Length.P: own.max_prime_digits, Length.Q: own.max_prime_digits, Length.DIGIT: 1}
+        capabilities = design.capabilities
+        digits = {
+            Length.P: capabilities.max_prime_digits,
+            Length.Q: capabilities.max_prime_digits,
+            Length.DIGIT: 1,
+        }
         spans = []
         for slot, base in design.layout.bases.items():
             kind = slot.length if isinstance(slot, Operand) else Length.MODULUS
-            spans.append((base, base + digits.get(kind, own.max_digits)))
+            spans.append((base, base + digits.get(kind, capabilities.max_digits)))
         spans.sort()
         assert spans[0][0] == 0
         for (_, end), (start, _) in itertools.pairwise(spans):
             assert end <= start
         assert spans[-1][1] <= design.layout.depth <= 2048
-        assert own.max_prime_length >= math.ceil(bits / 2)
+        assert capabilities.max_prime_length >= math.ceil(bits / 2)
 
 
 @pytest.mark.matrix

@@ -230,8 +230,8 @@ def test_another_command_after_a_reset_at_any_moment(settings):
     """The operands are in memory still: no word of them is written by what was under way."""
     bench = Bench(**settings)
     (x, e, m), operands, lengths = modexp_operands(bench, 64, 5)
-    own = bench.design.capabilities
-    cycles = bench.design.multiplication.cycles(own.digits(64), own.digits(64))
+    capabilities = bench.design.capabilities
+    cycles = bench.design.multiplication.cycles(capabilities.digits(64), capabilities.digits(64))
 
     async def process(context):
         await bench.load(context, operands, lengths)
@@ -243,7 +243,7 @@ def test_another_command_after_a_reset_at_any_moment(settings):
             context.set(bench.reset, 0)
             await bench.start(context, Command.MODEXP)
             assert (await bench.finish(context))[1] is Error.NONE
-            assert await bench.result(context, own.digits(64)) == pow(x, e, m), pause
+            assert await bench.result(context, capabilities.digits(64)) == pow(x, e, m), pause
 
     bench.run(process)
 
@@ -251,13 +251,13 @@ def test_another_command_after_a_reset_at_any_moment(settings):
 def test_unequal_lengths_of_interleaved_primes():
     """Their halves would not keep step; and equal ones go on, whatever the primes' own lengths."""
     bench = Bench(**INTERLEAVED)
-    own = bench.design.capabilities
+    capabilities = bench.design.capabilities
     n, (p, q), d, x = 61 * 4051, (4051, 61), 17, 12345
 
     async def process(context):
         for lengths, expected in (((12, 6), Error.LENGTH_ZERO), ((12, 12), Error.NONE)):
             operands = private_operands(
-                Radix.of(own), n, (p, q), (d % (p - 1), d % (q - 1)), 18, lengths
+                Radix.of(capabilities), n, (p, q), (d % (p - 1), d % (q - 1)), 18, lengths
             )
             operands[Operand.X] = x
             in_bits = {Length.MODULUS: 18, Length.P: lengths[0], Length.Q: lengths[1]}
@@ -267,7 +267,11 @@ def test_unequal_lengths_of_interleaved_primes():
             prediction = bench.design.predict(Command.RSA_PRIVATE, operands, in_bits)
             assert (cycles, error) == (prediction.cycles, prediction.error)
             assert error is expected
-        assert await bench.result(context, own.digits(18)) == pow(x, d, n) == prediction.result
+        assert (
+            await bench.result(context, capabilities.digits(18))
+            == pow(x, d, n)
+            == prediction.result
+        )
 
     bench.run(process)
 
@@ -298,22 +302,22 @@ DESIGNS = [
 def test_a_key_of_the_longest_modulus_fits():
     """Primes of half of the bits, and never of fewer words than the multiplier works on."""
     for settings in DESIGNS:
-        own = karatsuba(**settings).capabilities
-        shortest = own.digits(own.min_length)
+        capabilities = karatsuba(**settings).capabilities
+        shortest = capabilities.digits(capabilities.min_length)
         assert shortest == 2
-        assert own.max_length == settings["max_bits"]
-        assert own.max_prime_length >= -(-settings["max_bits"] // 2)
-        assert own.max_prime_digits >= shortest, settings
+        assert capabilities.max_length == settings["max_bits"]
+        assert capabilities.max_prime_length >= -(-settings["max_bits"] // 2)
+        assert capabilities.max_prime_digits >= shortest, settings
 
 
 def test_sums_fit_the_words():
     """S is below X + M, and X below 2M: 3M has as many words as M has with its headroom."""
     for settings in DESIGNS:
-        own = karatsuba(**settings).capabilities
+        capabilities = karatsuba(**settings).capabilities
         largest = (1 << settings["max_bits"]) - 1
         if settings["scaled"]:
             largest *= (1 << settings["word"]) - 1
-        assert 3 * largest < 1 << (settings["word"] * own.max_digits)
+        assert 3 * largest < 1 << (settings["word"] * capabilities.max_digits)
 
 
 @pytest.mark.parametrize(

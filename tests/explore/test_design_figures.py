@@ -48,11 +48,11 @@ class Watch:
 @pytest.mark.parametrize("bits", [64, 100, 512, 1023])
 def test_cycles_of_the_front_end_are_those_of_a_simulation(request, family, bits):
     bench = request.getfixturevalue(family)
-    own = bench.design.capabilities
+    capabilities = bench.design.capabilities
     watch = Watch(bench.device)
     run = Accelerator(watch).operate(Command.MODMUL, random_numbers(Command.MODMUL, bits, 1))
     bench.accelerator.forget()  # its device holds what another driver has loaded
-    assert watch.cycles == run.cycles + front_end_cycles(own, bits)
+    assert watch.cycles == run.cycles + front_end_cycles(capabilities, bits)
 
 
 @pytest.mark.xdist_group("edwards figures")
@@ -79,8 +79,10 @@ def test_cycles_of_operations_on_curves(command):
 
 
 def test_a_padding_unit_makes_the_check_longer():
-    own = choose("fdfm", {}).design.capabilities
-    assert front_end_cycles(own, 64, padding=True) == front_end_cycles(own, 64) + 2
+    capabilities = choose("fdfm", {}).design.capabilities
+    assert (
+        front_end_cycles(capabilities, 64, padding=True) == front_end_cycles(capabilities, 64) + 2
+    )
 
 
 @pytest.mark.matrix

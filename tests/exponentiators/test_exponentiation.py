@@ -130,9 +130,10 @@ class Short:
 
 
 def test_rsa_private(bench):
-    own = bench.design.capabilities
+    capabilities = bench.design.capabilities
     keys = [
-        generate(length, seed=length) for length in {64, min(69, own.max_length), own.max_length}
+        generate(length, seed=length)
+        for length in {64, min(69, capabilities.max_length), capabilities.max_length}
     ]
     keys = [*map(Short, keys), *([] if counts(bench) else keys)]
     for key in keys:
@@ -231,12 +232,12 @@ def design_of(family, exponentiator, window, multipliers):
 def test_predicted_powers(family, exponentiator, window, multipliers):
     """The lists are right on integers, and do as many multiplications as their page tells."""
     design = design_of(family, exponentiator, window, multipliers)
-    own = design.capabilities
-    assert own.constant_time == (exponentiator == "fixed-window")
+    capabilities = design.capabilities
+    assert capabilities.constant_time == (exponentiator == "fixed-window")
     m, x = (1 << 67) - 19, 0x123456789ABCDEF
-    one = design.multiplication.products(own.digits(67), own.rounds(67))
+    one = design.multiplication.products(capabilities.digits(67), capabilities.rounds(67))
     for e, length in ((0, 1), (1, 1), (0b1011_0000_1101_1, 13), (0b1110_1111, 20), (257, 9)):
-        operands = Radix.of(own).modulus_operands(m, 67) | {Operand.X: x, Operand.E: e}
+        operands = Radix.of(capabilities).modulus_operands(m, 67) | {Operand.X: x, Operand.E: e}
         lengths = {Length.MODULUS: 67, Length.EXPONENT: length}
         run = design.predict(Command.MODEXP, operands, lengths)
         assert (run.error, run.result) == (Error.NONE, pow(x, e, m))

@@ -47,23 +47,29 @@ def test_the_cycles_are_those_of_the_scheme_alone(call, name):
 
 
 def test_slots_and_calls_are_those_of_both():
-    own = DESIGN.interface
+    interface = DESIGN.interface
     alone = [design.interface for design in ALONE.values()]
-    assert [one.name for one in own.slots] == [one.name for each in alone for one in each.slots]
-    assert [one.name for one in own.calls] == [one.name for each in alone for one in each.calls]
-    assert len({one.number for one in own.slots}) == len(own.slots)
+    assert [one.name for one in interface.slots] == [
+        one.name for each in alone for one in each.slots
+    ]
+    assert [one.name for one in interface.calls] == [
+        one.name for each in alone for one in each.calls
+    ]
+    assert len({one.number for one in interface.slots}) == len(interface.slots)
     for each in alone:
         for number, name in enumerate(each.parameter_sets):
             for slot in each.slots:
-                assert own.slot[slot.name].length(own.set_number(name)) == slot.length(number)
-    assert own.slot["dk"].length(own.set_number(ML_DSA)) == 0
-    assert [one.name for one in own.calls_of(ML_DSA)] == [one.name for one in alone[1].calls]
+                assert interface.slot[slot.name].length(interface.set_number(name)) == slot.length(
+                    number
+                )
+    assert interface.slot["dk"].length(interface.set_number(ML_DSA)) == 0
+    assert [one.name for one in interface.calls_of(ML_DSA)] == [one.name for one in alone[1].calls]
 
 
 def test_a_call_has_the_sets_of_its_scheme():
-    own = DESIGN.interface
+    interface = DESIGN.interface
     with pytest.raises(ValueError, match=r"ML_KEM_KEY_PAIR has the parameter sets ML-KEM-512.*44"):
-        own.check_set(own.call["ML_KEM_KEY_PAIR"], ML_DSA)
+        interface.check_set(interface.call["ML_KEM_KEY_PAIR"], ML_DSA)
     with pytest.raises(
         ValueError, match=r"sets must be all, or one of each scheme as in ml-kem-512.ml-dsa-44"
     ):

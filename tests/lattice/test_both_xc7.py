@@ -17,14 +17,14 @@ from tests.netlists import xc7_library
 def test_calls_of_both_in_turn():
     """A slice of xc7 for both: each call of the smallest sets, with predicted cycles."""
     choice = choose_calls("lattice", {"schemes": "both"})
-    own = choice.design.interface
+    interface = choice.design.interface
     verilog = accelerator_verilog(choice, Target.XC7)
     assert verilog.count("DSP48E1 ") == 1
     with SimulatedDevice(verilog + xc7_library(), choice.module_name) as device:
-        driver = CallAccelerator(device, own)
+        driver = CallAccelerator(device, interface)
         for name in ("ML_DSA_VERIFY", "ML_KEM_DECAPSULATE", "ML_DSA_SIGN", "ML_KEM_KEY_PAIR"):
-            call = own.call[name]
-            parameter_set = own.sets_of(call)[0]
+            call = interface.call[name]
+            parameter_set = interface.sets_of(call)[0]
             values = call.draw(parameter_set, random.Random(7))
             found = driver.call(name, values, parameter_set=parameter_set)
             assert found.outputs == call.reference(parameter_set, values)

@@ -51,9 +51,9 @@ def with_bits(monkeypatch, bits):
 
 def predicted(design, command, numbers):
     """Without a driver. EngineError if it is refused."""
-    own = design.capabilities
-    encoded = command.operation.encoding.encode(numbers, own)
-    found = design.predict(command, encoded.among(own.operands), encoded.lengths)
+    capabilities = design.capabilities
+    encoded = command.operation.encoding.encode(numbers, capabilities)
+    found = design.predict(command, encoded.among(capabilities.operands), encoded.lengths)
     if found.error:
         raise EngineError(found.error)
     return found
@@ -257,8 +257,10 @@ def test_an_addition_of_the_comb_that_is_special(monkeypatch):
     one; with another r there is one."""
     command, curve = Command.EC_BASE_MULTIPLY, curve_named("brainpoolP256r1")
     design = design_of()
-    own = design.capabilities
-    tooth = jacobian_tooth(curve.n, 256, own.digit_width, own.headroom, comb_bits(256))
+    capabilities = design.capabilities
+    tooth = jacobian_tooth(
+        curve.n, 256, capabilities.digit_width, capabilities.headroom, comb_bits(256)
+    )
     k = sum(f << tooth * j for j, f in enumerate((3, 1, 3, 1))) % curve.n
     numbers = curve_numbers(command, curve, random.Random(1)) | {"k": k}
     r = special_r(k, curve.n, tooth)
@@ -274,11 +276,11 @@ def test_an_addition_of_the_comb_that_is_special(monkeypatch):
 def test_an_exponent_without_the_bits_of_r(command):
     """From a driver that does not know of them."""
     design, numbers = design_of(), {}
-    own = design.capabilities
+    capabilities = design.capabilities
     numbers = curve_numbers(command, curve_named("P-256"), random.Random(1))
-    unblinded = replace(own, blinds_scalars=False)
+    unblinded = replace(capabilities, blinds_scalars=False)
     encoded = command.operation.encoding.encode(numbers, unblinded)
-    operands, lengths = encoded.among(own.operands), dict(encoded.lengths)
+    operands, lengths = encoded.among(capabilities.operands), dict(encoded.lengths)
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH
     lengths[Length.EXPONENT] = 256 + random_bits(256)
     assert design.predict(command, operands, lengths).error is Error.EXPONENT_LENGTH

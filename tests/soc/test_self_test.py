@@ -223,9 +223,9 @@ def test_refuses():
         known_answer(fdfm(1024), 1025)
     with pytest.raises(TypeError, match="bits must be an int, not '512'"):
         known_answer(fdfm(), "512")
-    own = SMALL.capabilities
-    required = {Command.MODMUL: own.required[Command.MODMUL]}
-    design = replace(SMALL, capabilities=replace(own, required=required))
+    capabilities = SMALL.capabilities
+    required = {Command.MODMUL: capabilities.required[Command.MODMUL]}
+    design = replace(SMALL, capabilities=replace(capabilities, required=required))
     with pytest.raises(ValueError, match="fdfm has neither RSA_PRIVATE nor MODEXP"):
         known_answer(design)
 

@@ -148,8 +148,8 @@ class Copy:
     @property
     def shift(self) -> tuple[int, int]:
         """Columns and rows between the block and its copy."""
-        own = self.block.rectangle
-        return self.rectangle.x - own.x, self.rectangle.y - own.y
+        rectangle = self.block.rectangle
+        return self.rectangle.x - rectangle.x, self.rectangle.y - rectangle.y
 
 
 @dataclass(frozen=True)
@@ -174,10 +174,10 @@ class Taken:
             if net["bits"][0] != clock
             for wire, _ in route_of(net)
         }
-        own = copy.block.rectangle
+        rectangle = copy.block.rectangle
         return cls(
-            frozenset(shifted(bel, *copy.shift) for bel in bels if place_of(bel) in own),
-            frozenset(shifted(wire, *copy.shift) for wire in wires if place_of(wire) in own),
+            frozenset(shifted(bel, *copy.shift) for bel in bels if place_of(bel) in rectangle),
+            frozenset(shifted(wire, *copy.shift) for wire in wires if place_of(wire) in rectangle),
         )
 
 

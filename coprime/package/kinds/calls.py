@@ -88,14 +88,14 @@ class CallKind(Kind):
     @property
     def codes(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
         """Calls, errors, slots, and parameter sets if there are several."""
-        own = self.design.interface
+        interface = self.design.interface
         errors = {error.name: error.value for error in Error}
-        sets = {name: k for k, name in enumerate(own.parameter_sets) if name}
+        sets = {name: k for k, name in enumerate(interface.parameter_sets) if name}
         return {
             ("COMMAND", "CODE"): call_codes(self.design),
             ("ERROR", "CODE"): errors,
             ("ERROR", "REFUSAL"): errors,
-            ("SLOT", "NUMBER"): {slot.name: slot.number for slot in own.slots},
+            ("SLOT", "NUMBER"): {slot.name: slot.number for slot in interface.slots},
             ("PARAMETER_SET", "NUMBER"): sets,
         }
 
@@ -117,9 +117,9 @@ class CallKind(Kind):
         """Of accesses on a bus without bursts; those of bursts show registers of numbers."""
         return [] if bus is Bus.AXI4 else ["write", "read"]
 
-    def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
+    def sheet_parts(self, description: Description, mhz: float | None) -> SheetParts:
         """Calls with their cycles, and slots."""
-        shown = own.figures.assessed
+        shown = description.figures.assessed
         proved = any(
             assessed.assessment == "constant time" and assessed.result == PROVED
             for assessed in shown
@@ -132,10 +132,10 @@ class CallKind(Kind):
             return None
         return word & sum(field.mask for field in register.fields)
 
-    def bench(self, own: Description) -> TestbenchParts:
+    def bench(self, description: Description) -> TestbenchParts:
         """Every call with every parameter set, each error, streams in parts, WIPE, resets."""
-        return call_bench(own, self.design)
+        return call_bench(description, self.design)
 
-    def example(self, own: Description) -> Example:
+    def example(self, description: Description) -> Example:
         """Each call once."""
         return call_example(self.design)

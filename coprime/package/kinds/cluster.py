@@ -72,10 +72,10 @@ class ClusterKind(NumberKind):
         primes = register.name in ("P_LENGTH", "Q_LENGTH")
         return self.engine.max_prime_length if primes else self.engine.max_length
 
-    def bench(self, own: Description) -> TestbenchParts:
+    def bench(self, description: Description) -> TestbenchParts:
         """Operations on two of the cores, an error of each kind, WIPE and a reset."""
-        return number_bench(own, "lean_cluster" if self.engine.bare else CLUSTER)
+        return number_bench(description, "lean_cluster" if self.engine.bare else CLUSTER)
 
-    def example(self, own: Description) -> Example:
+    def example(self, description: Description) -> Example:
         """An operation of RSA on a core, and one on P-256."""
-        return number_example(own, "cluster_example.py.j2")
+        return number_example(description, "cluster_example.py.j2")

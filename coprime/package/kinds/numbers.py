@@ -110,9 +110,9 @@ class NumberKind(Kind):
             return ["burst_write", "burst_read", "burst_reset", "burst_command"]
         return ["write", "read", "wait", "reset", "command"]
 
-    def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
+    def sheet_parts(self, description: Description, mhz: float | None) -> SheetParts:
         """Operations at lengths, and OpenSSL beside them."""
-        return number_sheet(own, mhz, self.sheet)
+        return number_sheet(description, mhz, self.sheet)
 
     def kept(self, register: Register, word: int) -> int | None:
         """Bits of no field are 0, numbers that are too great are limited."""
@@ -130,10 +130,10 @@ class NumberKind(Kind):
         """The greatest length that a length register stores as it is."""
         return LONGEST
 
-    def bench(self, own: Description) -> TestbenchParts:
+    def bench(self, description: Description) -> TestbenchParts:
         """Every operation on numbers from a key, each error, WIPE, resets."""
-        return number_bench(own, "accelerator")
+        return number_bench(description, "accelerator")
 
-    def example(self, own: Description) -> Example:
+    def example(self, description: Description) -> Example:
         """An operation of RSA, and one on P-256."""
-        return number_example(own, "number_example.py.j2")
+        return number_example(description, "number_example.py.j2")

@@ -59,14 +59,14 @@ class SuiteKind(Kind):
         draws = takes_random(engine, self.paddings)
         return self.suite.source if draws else RandomSource.STREAM
 
-    def engines(self, own: Description) -> Sequence[tuple[str, Description]]:
+    def engines(self, description: Description) -> Sequence[tuple[str, Description]]:
         """Each engine as a design of its own, with the registers that it has among the others."""
-        figures = own.figures.engines or [Figures()] * self.cores
+        figures = description.figures.engines or [Figures()] * self.cores
         return [
             (
                 name,
                 replace(
-                    own,
+                    description,
                     choice=kind.choice,
                     kind=kind,
                     paddings=self.paddings if isinstance(kind, NumberKind) else (),
@@ -78,9 +78,9 @@ class SuiteKind(Kind):
             )
         ]
 
-    def selected(self, own: Description) -> Description:
+    def selected(self, description: Description) -> Description:
         """The first engine."""
-        return self.engines(own)[0][1]
+        return self.engines(description)[0][1]
 
     @property
     def _call_headers(self) -> Mapping[str, CallKind]:
@@ -163,9 +163,12 @@ class SuiteKind(Kind):
         """Of accesses on a bus without bursts; those of bursts show registers of numbers."""
         return [] if bus is Bus.AXI4 else ["write", "read"]
 
-    def sheet_parts(self, own: Description, mhz: float | None) -> SheetParts:
+    def sheet_parts(self, description: Description, mhz: float | None) -> SheetParts:
         """The cores; what each engine has follows in sections of its own."""
-        every = [(name, engine.kind.sheet_parts(engine, mhz)) for name, engine in self.engines(own)]
+        every = [
+            (name, engine.kind.sheet_parts(engine, mhz))
+            for name, engine in self.engines(description)
+        ]
 
         def named(part: str) -> list[tuple[object, ...]]:
             rows = [(name, row) for name, parts in every for row in getattr(parts, part)]
@@ -195,10 +198,10 @@ class SuiteKind(Kind):
         """As of the first core."""
         return self.kinds[0].kept(register, word)
 
-    def bench(self, own: Description) -> TestbenchParts:
+    def bench(self, description: Description) -> TestbenchParts:
         """Each engine's registers and operations or calls; all at once; a reset."""
-        return suite_bench(own)
+        return suite_bench(description)
 
-    def example(self, own: Description) -> Example:
+    def example(self, description: Description) -> Example:
         """An operation of the first engine of numbers, and each call of that of byte strings."""
-        return suite_example(own)
+        return suite_example(description)

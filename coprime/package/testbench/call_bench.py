@@ -22,7 +22,7 @@ def call_codes(design: CallDesign) -> dict[str, int]:
     return {"WIPE": WIPE, **{call.name: call.code for call in design.interface.calls}}
 
 
-def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
+def call_bench(description: Description, design: CallDesign) -> TestbenchParts:
     """The checks of an accelerator for byte strings."""
     longest = 32
 
@@ -32,10 +32,10 @@ def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
         longest = max(longest, -(-bits // 32) * 32)
         return f"{max(bits, 1)}'h{value:x}"
 
-    engine, quick_engine = (CallChecks(design, own.source) for _ in range(2))
+    engine, quick_engine = (CallChecks(design, description.source) for _ in range(2))
     given = {
-        "own": own,
-        "registers": RegisterChecks(own),
+        "own": description,
+        "registers": RegisterChecks(description),
         "number": number,
         "little": lambda data: int.from_bytes(data, "little"),
         "status": registers.STATUS,
@@ -54,7 +54,7 @@ def call_bench(own: Description, design: CallDesign) -> TestbenchParts:
         checks=checks,
         quick=quick,
         longest=longest,
-        limit=_LIMIT + 2 * engine.most_cycles + longest + (SEED_CYCLES if own.trng else 0),
+        limit=_LIMIT + 2 * engine.most_cycles + longest + (SEED_CYCLES if description.trng else 0),
         cycles=_expected_cycles(engine.all_cycles + _REFUSAL_CYCLES),
         quick_cycles=_expected_cycles(quick_engine.all_cycles),
         codes={

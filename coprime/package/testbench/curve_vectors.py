@@ -35,24 +35,26 @@ def curve_vectors(design: Design) -> list[Vector]:
 
 
 def _of_form(design: Design, form: str, most_cycles: int) -> list[Vector]:
-    own = design.capabilities
+    capabilities = design.capabilities
     for curve in SHORT_CURVES[form]:
         # r needs an order that is longer than a few bits.
-        left_out = own.lengthened if curve.n.bit_length() < _LEAST_BLINDED else ()
-        of_form = own.supported(lambda operation: operation.encoding.form == form)
+        left_out = capabilities.lengthened if curve.n.bit_length() < _LEAST_BLINDED else ()
+        of_form = capabilities.supported(lambda operation: operation.encoding.form == form)
         commands = [command for command in of_form if command not in left_out]
-        found = [vector for command in commands for vector in _vectors(own, command, curve)]
+        found = [
+            vector for command in commands for vector in _vectors(capabilities, command, curve)
+        ]
         if _cycles(design, found) <= most_cycles:
             return found
-    raise ValueError(f"no curve is short enough for a testbench of {own.family}")
+    raise ValueError(f"no curve is short enough for a testbench of {capabilities.family}")
 
 
-def _vectors(own: Capabilities, command: Command, curve: AnyCurve) -> Iterator[Vector]:
+def _vectors(capabilities: Capabilities, command: Command, curve: AnyCurve) -> Iterator[Vector]:
     numbers = curve_numbers(command, curve, random.Random(1))
-    yield Vector.of(own, command, numbers)
+    yield Vector.of(capabilities, command, numbers)
     for checked, name, error in _WRONG:
         if checked is command:
-            yield Vector.of(own, command, numbers | {name: numbers[name] ^ 1}, error)
+            yield Vector.of(capabilities, command, numbers | {name: numbers[name] ^ 1}, error)
 
 
 def _cycles(design: Design, vectors: list[Vector]) -> float:

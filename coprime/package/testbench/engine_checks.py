@@ -53,9 +53,9 @@ class EngineChecks:
     numbers : its sample
     """
 
-    def __init__(self, own: Description, numbers: SampleNumbers):
-        self.own, self.numbers = own, numbers
-        self.design = own.core.design
+    def __init__(self, description: Description, numbers: SampleNumbers):
+        self.own, self.numbers = description, numbers
+        self.design = description.core.design
         self.engine = self.design.capabilities
         self.words = -(-self.engine.max_length // WORD_BITS)
         self.buffer_words = (1 << (self.words - 1).bit_length()) + self.words
@@ -272,15 +272,16 @@ class EngineChecks:
 
     def _too_short(self) -> Iterator[Vector]:
         """With a modulus, and with primes, of a digit less than the engine has."""
-        own = self.engine
-        least = own.digits(own.min_length)
+        engine = self.engine
+        least = engine.digits(engine.min_length)
         bits = max(
-            (length for length in range(2, own.min_length) if own.digits(length) < least), default=0
+            (length for length in range(2, engine.min_length) if engine.digits(length) < least),
+            default=0,
         )
-        if not bits or own.fixed_modulus is not None:
+        if not bits or engine.fixed_modulus is not None:
             return
         n = (1 << bits) - 1
-        product = [*SampleNumbers(own, n, None).modulus_operands(), (Operand.Y, bits, n - 1)]
+        product = [*SampleNumbers(engine, n, None).modulus_operands(), (Operand.Y, bits, n - 1)]
         yield self._refused(self.numbers.product, {Length.MODULUS: bits}, product, n - 1)
         if self.numbers.key:
             operands, lengths = self.numbers.private_operands()
@@ -291,7 +292,7 @@ class EngineChecks:
                     else (operand, length, value)
                     for operand, length, value in operands
                 ]
-                (command,) = own.private
+                (command,) = engine.private
                 yield self._refused(command, {**lengths, prime: bits}, changed, self.numbers.x)
 
     def _too_long_exponent(self) -> Iterator[Vector]:

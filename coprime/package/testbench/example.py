@@ -17,29 +17,29 @@ _CYCLE_US = 0.01  # of the example's clock
 _MASTERS = {Bus.AXI4_LITE: ("AxiLiteBus", "AxiLiteMaster"), Bus.AXI4: ("AxiBus", "AxiMaster")}
 
 
-def files(own: Description, cells: str | None) -> Mapping[str, str]:
+def files(description: Description, cells: str | None) -> Mapping[str, str]:
     """The example; `cells` are the models of the target's cells, if it has any."""
-    example = own.kind.example(own)
-    bus, master = _MASTERS[own.bus]
+    example = description.kind.example(description)
+    bus, master = _MASTERS[description.bus]
     return {
         NAME: filled(
             example.template,
-            own=own,
+            own=description,
             used=example.used,
-            seeding=_SEEDING if own.seeded else (),
+            seeding=_SEEDING if description.seeded else (),
             seed_words=SEED_LEAST,
             bus=bus,
             master=master,
-            identification=RegisterChecks(own.kind.selected(own)).identification,
+            identification=RegisterChecks(description.kind.selected(description)).identification,
             longest=LONGEST,
             # Twice the engine's time, and room for the conversions of a short operation.
             timeout=int(2 * example.cycles * _CYCLE_US) + 1000,
             sources=[
-                f"../{own.verilog}",
+                f"../{description.verilog}",
                 *([cells] if cells else []),
-                *(["noise_model.v"] if own.trng and not own.noise_ports else []),
+                *(["noise_model.v"] if description.trng and not description.noise_ports else []),
             ],
-            noise_samples=own.noise_samples,
+            noise_samples=description.noise_samples,
             **example.values,
         )
     }

@@ -35,36 +35,36 @@ _WITH_CELLS = (Target.XC7, Target.ECP5)
 """Targets whose Verilog instantiates cells; others have theirs inferred."""
 
 
-def files(own: Description) -> Mapping[str, str]:
+def files(description: Description) -> Mapping[str, str]:
     """Testbench, models of cells where the target's are instantiated, and a Makefile."""
-    sources = simulation_sources(own)
-    cells = _cells(own.target) if own.target in _WITH_CELLS else None
-    found = {f"sim/{top_module(own)}.v": _testbench(own)}
+    sources = simulation_sources(description)
+    cells = _cells(description.target) if description.target in _WITH_CELLS else None
+    found = {f"sim/{top_module(description)}.v": _testbench(description)}
     if cells:
         found[f"sim/{cells}"] = _text(cells)
-    if own.trng:
-        found[_NOISE] = filled("noise_model.v.j2", own=own, seed=SEED, fast=FAST, slow=SLOW)
-    found |= example.files(own, cells)
+    if description.trng:
+        found[_NOISE] = filled("noise_model.v.j2", own=description, seed=SEED, fast=FAST, slow=SLOW)
+    found |= example.files(description, cells)
     found["sim/Makefile"] = filled(
         "Makefile.j2",
-        own=own,
-        top=top_module(own),
+        own=description,
+        top=top_module(description),
         sources=" ".join(source.removeprefix("sim/") for source in sources),
         options=" ".join(VERILATOR_OPTIONS),
     )
     return found
 
 
-def top_module(own: Description) -> str:
+def top_module(description: Description) -> str:
     """The testbench's module."""
-    return f"{own.name}_tb"
+    return f"{description.name}_tb"
 
 
-def simulation_sources(own: Description) -> tuple[str, ...]:
+def simulation_sources(description: Description) -> tuple[str, ...]:
     """What is simulated beside the design: paths in the package."""
-    cells = (f"sim/{_cells(own.target)}",) if own.target in _WITH_CELLS else ()
-    noise = (_NOISE,) if own.trng else ()
-    return (*cells, *noise, f"sim/{top_module(own)}.v")
+    cells = (f"sim/{_cells(description.target)}",) if description.target in _WITH_CELLS else ()
+    noise = (_NOISE,) if description.trng else ()
+    return (*cells, *noise, f"sim/{top_module(description)}.v")
 
 
 def _cells(target: Target) -> str:
@@ -75,12 +75,12 @@ def _text(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text("utf-8")
 
 
-def _testbench(own: Description) -> str:
-    bench = own.kind.bench(own)
+def _testbench(description: Description) -> str:
+    bench = description.kind.bench(description)
     return filled(
         "testbench.v.j2",
-        own=own,
-        registers=RegisterChecks(own.kind.selected(own)),
+        own=description,
+        registers=RegisterChecks(description.kind.selected(description)),
         bench=bench,
         driven=_DRIVEN,
         preset=_PRESET,

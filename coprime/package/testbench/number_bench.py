@@ -23,7 +23,7 @@ _TOO_LONG = 0xFFFF  # a length over every maximum
 _UNKNOWN = 33  # a code that is no command, though its lower bits are
 
 
-def number_bench(own: Description, kind: str) -> TestbenchParts:
+def number_bench(description: Description, kind: str) -> TestbenchParts:
     """The checks of an accelerator, a cluster or a lean cluster: the start of a template's name."""
     longest = 32
 
@@ -33,12 +33,12 @@ def number_bench(own: Description, kind: str) -> TestbenchParts:
         longest = max(longest, -(-bits // 32) * 32)
         return f"{max(bits, 1)}'h{value:x}"
 
-    numbers = numbers_of(own)
-    vectors = [*numbers.others, *curve_vectors(own.core.design)]
-    engine, quick_engine = EngineChecks(own, numbers), EngineChecks(own, numbers)
+    numbers = numbers_of(description)
+    vectors = [*numbers.others, *curve_vectors(description.core.design)]
+    engine, quick_engine = EngineChecks(description, numbers), EngineChecks(description, numbers)
     given = {
-        "own": own,
-        "registers": RegisterChecks(own),
+        "own": description,
+        "registers": RegisterChecks(description),
         "engine": engine,
         "numbers": numbers,
         "number": number,
@@ -55,9 +55,11 @@ def number_bench(own: Description, kind: str) -> TestbenchParts:
     checks = filled(f"{kind}_checks.v.j2", **given)
     for vector in vectors if group == CLUSTER else ():
         engine.outcome_of(vector)
-    limit = _LIMIT + 2 * engine.most_cycles + 200 * longest + (SEED_CYCLES if own.trng else 0)
+    limit = (
+        _LIMIT + 2 * engine.most_cycles + 200 * longest + (SEED_CYCLES if description.trng else 0)
+    )
     quick = filled(f"{group}_quick.v.j2", **given | {"engine": quick_engine})
-    padded = PaddedNumbers(own, numbers.own)
+    padded = PaddedNumbers(description, numbers.own)
     if padded.are_checked:
         checks += filled("padded_checks.v.j2", numbers=padded, number=number)
         limit += _PADDED_LIMIT

@@ -22,16 +22,16 @@ _USED = frozenset(
 """Registers that the example has."""
 
 
-def number_example(own: Description, template: str) -> Example:
+def number_example(description: Description, template: str) -> Example:
     """The numbers of the example, and its template: of an accelerator, or of a cluster."""
-    numbers = numbers_of(own)
+    numbers = numbers_of(description)
     rsa, exponent = _rsa(numbers)
-    engine = EngineChecks(own, numbers)
+    engine = EngineChecks(description, numbers)
     values: dict[str, object] = {}
     cycles = engine.outcome_of(rsa).cycles
-    if _has_p256(own):
+    if _has_p256(description):
         k = random.Random(256).randrange(1, _P256.n)
-        check, multiply = (_on_p256(own, command, k) for command in (_CHECK, _MULTIPLY))
+        check, multiply = (_on_p256(description, command, k) for command in (_CHECK, _MULTIPLY))
         multiply_cycles = engine.outcome_of(multiply).cycles
         values = {"check": check, "multiply": multiply, "k": k, "multiply_cycles": multiply_cycles}
         cycles = max(cycles, multiply_cycles)
@@ -47,7 +47,7 @@ def number_example(own: Description, template: str) -> Example:
             "half_bits": numbers.own.half_bits,
             "point_error": int(Error.POINT),
             "x_operand": int(Operand.X),
-            "job": lambda vector: _job(own, vector),
+            "job": lambda vector: _job(description, vector),
             **values,
         },
     )
@@ -61,21 +61,21 @@ def _rsa(numbers: SampleNumbers) -> tuple[Vector, int]:
     return numbers.private_vector(pow(numbers.x, numbers.e, numbers.n)), numbers.key.d
 
 
-def _has_p256(own: Description) -> bool:
-    engine = own.core.design.capabilities
+def _has_p256(description: Description) -> bool:
+    engine = description.core.design.capabilities
     return _MULTIPLY in engine.commands and (engine.max_prime_length >= _P256.p.bit_length())
 
 
-def _on_p256(own: Description, command: Command, k: int) -> Vector:
+def _on_p256(description: Description, command: Command, k: int) -> Vector:
     x, y = _P256.base
     numbers = {"x": x, "y": y, "k": k, **_P256.numbers}
     inputs = {number.name: numbers[number.name] for number in command.operation.inputs}
-    return Vector.of(own.core.design.capabilities, command, inputs)
+    return Vector.of(description.core.design.capabilities, command, inputs)
 
 
-def _job(own: Description, vector: Vector) -> str:
+def _job(description: Description, vector: Vector) -> str:
     """What the example's `run` takes, as Python has it."""
-    registers = {register.name for register in own.registers}
+    registers = {register.name for register in description.registers}
     lengths = ", ".join(
         f"({length.name}_LENGTH, {bits})"
         for length, bits in vector.lengths.items()

@@ -54,11 +54,11 @@ class PaddedNumbers:
     digest_address = registers.PADDING_WINDOW.address + 96
     """Where the digest of a message whose signature is verified goes."""
 
-    def __init__(self, own: Description, engine: Capabilities):
-        self.own, self.engine = own, engine
-        self.are_checked = bool(own.paddings) and engine.fixed_modulus is None
+    def __init__(self, description: Description, engine: Capabilities):
+        self.own, self.engine = description, engine
+        self.are_checked = bool(description.paddings) and engine.fixed_modulus is None
         self.key_fits = engine.max_length >= _BITS
-        self.schemes = [scheme for padding in own.paddings for scheme in padding.schemes]
+        self.schemes = [scheme for padding in description.paddings for scheme in padding.schemes]
         self.oaep_alone = self.schemes == [Scheme.OAEP]
 
     @cached_property

@@ -19,8 +19,8 @@ class RegisterChecks:
     own : the design
     """
 
-    def __init__(self, own: Description):
-        self.own = own
+    def __init__(self, description: Description):
+        self.own = description
 
     @property
     def after_reset(self) -> list[tuple[Register, int]]:

@@ -50,31 +50,31 @@ class CoreBench:
     codes: dict[str, dict[str, int]]
 
 
-def suite_bench(own: Description) -> TestbenchParts:
+def suite_bench(description: Description) -> TestbenchParts:
     """The checks of a suite."""
     numbers = Numbers()
     cores = [
         _core(core, name, engine, numbers)
-        for core, (name, engine) in enumerate(own.kind.engines(own))
+        for core, (name, engine) in enumerate(description.kind.engines(description))
     ]
-    first = own.kind.selected(own)
+    first = description.kind.selected(description)
     spare = "INTERRUPT_ENABLE" if isinstance(first.choice, CallChoice) else "MODULUS_LENGTH"
-    given = {"own": own, "registers": RegisterChecks(first), "spare": spare, "cores": cores}
+    given = {"own": description, "registers": RegisterChecks(first), "spare": spare, "cores": cores}
     codes: dict[str, dict[str, int]] = {}
     for core in cores:
         for kind, known in core.codes.items():
             codes.setdefault(kind, {}).update(known)
     most = max(core.engine.most_cycles for core in cores)
     return TestbenchParts(
-        tasks=_tasks(own, [core.engine for core in cores]),
+        tasks=_tasks(description, [core.engine for core in cores]),
         checks=filled("suite_checks.v.j2", quick=False, **given),
         quick=filled("suite_checks.v.j2", quick=True, **given),
         longest=numbers.longest,
         limit=_LIMIT
         + 2 * most
         + 200 * numbers.longest
-        + (_PADDED_LIMIT if own.paddings else 0)
-        + (SEED_CYCLES if own.trng else 0),
+        + (_PADDED_LIMIT if description.paddings else 0)
+        + (SEED_CYCLES if description.trng else 0),
         cycles=_expected_cycles([core.engine for core in cores]),
         quick_cycles=_expected_cycles([core.quick_engine for core in cores]),
         codes=codes,
@@ -88,13 +88,13 @@ def _expected_cycles(engines: Sequence[EngineChecks | CallChecks]) -> int:
     return max(1000, round(cycles, -3))
 
 
-def _tasks(own: Description, engines: Sequence[EngineChecks | CallChecks]) -> str:
+def _tasks(description: Description, engines: Sequence[EngineChecks | CallChecks]) -> str:
     """The tasks of both kinds of engines, as far as there are some."""
     found = [filled("commands.v.j2")]
     numbers = [engine for engine in engines if isinstance(engine, EngineChecks)]
     if numbers:
         checked = next((engine for engine in numbers if engine.residue_modulus), numbers[0])
-        found.append(filled("accelerator.v.j2", shared=True, own=own, engine=checked))
+        found.append(filled("accelerator.v.j2", shared=True, own=description, engine=checked))
     if len(numbers) < len(engines):
         window = registers.DATA_WINDOW.words
         found.append(filled("calls.v.j2", shared=True, streamed=True, window=window))
@@ -118,25 +118,25 @@ class Numbers:
         return f"{max(bits, 1)}'h{value:x}"
 
 
-def _core(core: int, name: str, own: Description, number: Numbers) -> CoreBench:
+def _core(core: int, name: str, description: Description, number: Numbers) -> CoreBench:
     given = {
-        "own": own,
+        "own": description,
         "core": core,
         "name": name,
-        "registers": _OfCore(own),
+        "registers": _OfCore(description),
         "number": number,
         "status": registers.STATUS,
     }
-    if isinstance(own.choice, CallChoice):
-        return _calls(own.choice.design, own, given)
-    return _numbers(own, given)
+    if isinstance(description.choice, CallChoice):
+        return _calls(description.choice.design, description, given)
+    return _numbers(description, given)
 
 
-def _numbers(own: Description, given: dict[str, object]) -> CoreBench:
+def _numbers(description: Description, given: dict[str, object]) -> CoreBench:
     """The checks of an engine of numbers: operations on numbers from a key."""
-    numbers = numbers_of(own)
-    engine, quick_engine = (EngineChecks(own, numbers) for _ in range(2))
-    curves = curve_vectors(own.core.design)
+    numbers = numbers_of(description)
+    engine, quick_engine = (EngineChecks(description, numbers) for _ in range(2))
+    curves = curve_vectors(description.core.design)
     quick = engine.quick(curves)
     private = numbers.private_vector(pow(numbers.x, numbers.e, numbers.n)) if numbers.key else None
 
@@ -150,7 +150,7 @@ def _numbers(own: Description, given: dict[str, object]) -> CoreBench:
         return filled("core_numbers.v.j2", **given, **values)
 
     checks = statements("checks", [*quick, *numbers.others, *curves, *engine.vectors])
-    padded = PaddedNumbers(own, numbers.own)
+    padded = PaddedNumbers(description, numbers.own)
     if padded.are_checked:
         checks += filled("padded_checks.v.j2", numbers=padded, number=given["number"])
     return CoreBench(
@@ -167,10 +167,10 @@ def _numbers(own: Description, given: dict[str, object]) -> CoreBench:
     )
 
 
-def _calls(design: CallDesign, own: Description, given: dict[str, object]) -> CoreBench:
+def _calls(design: CallDesign, description: Description, given: dict[str, object]) -> CoreBench:
     """The checks of an engine of byte strings: each call."""
     design = PredictedOnce(design)
-    engine, quick_engine = (CallChecks(design, own.source) for _ in range(2))
+    engine, quick_engine = (CallChecks(design, description.source) for _ in range(2))
     calls = [quick_engine.first(call) for call in design.interface.calls]
     vector = next((candidate for _, candidate in quick_engine.together([0])), None)
 

@@ -11,9 +11,9 @@ from .number_example import number_example
 _SELECT = frozenset({"CORE_SELECT"})
 
 
-def suite_example(own: Description) -> Example:
+def suite_example(description: Description) -> Example:
     """The values of the example: of the first engine of each kind."""
-    cores = [engine for _, engine in own.kind.engines(own)]
+    cores = [engine for _, engine in description.kind.engines(description)]
     numbers = _first(cores, calls=False)
     calls = _first(cores, calls=True)
     found: list[Example] = []

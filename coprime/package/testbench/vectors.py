@@ -67,7 +67,7 @@ class Vector:
     @classmethod
     def of(
         cls,
-        own: Capabilities,
+        capabilities: Capabilities,
         command: Command,
         numbers: Numbers,
         error: Error = Error.NONE,
@@ -76,9 +76,9 @@ class Vector:
     ) -> Self:
         """An operation on these numbers, the inputs by their names, with what the engine reads."""
         operation = command.operation
-        encoded = operation.encoding.encode(numbers, own, exponent_length=exponent_length)
-        bits = {**encoded.lengths, Length.DIGIT: own.digit_width}
-        needed = own.required[command]
+        encoded = operation.encoding.encode(numbers, capabilities, exponent_length=exponent_length)
+        bits = {**encoded.lengths, Length.DIGIT: capabilities.digit_width}
+        needed = capabilities.required[command]
         loaded = [
             (operand, bits[operand.length], v)
             for operand, v in encoded.operands.items()
@@ -86,7 +86,7 @@ class Vector:
         ]
         result = None
         if operation.result is not None and error is Error.NONE:
-            result = operation.expected(numbers, own.half_bits)
+            result = operation.expected(numbers, capabilities.half_bits)
         return cls(command, encoded.lengths, loaded, encoded.x, result, error)
 
     def predicted(self, design: Design) -> Prediction:
@@ -215,10 +215,10 @@ class SampleNumbers:
         return self.own.digit_width if operand.length is Length.DIGIT else self.bits
 
 
-def numbers_of(own: Description) -> SampleNumbers:
+def numbers_of(description: Description) -> SampleNumbers:
     """The longest key of SIZES that the engine holds and that takes no more than MOST_CYCLES, else
     the shortest that it holds."""
-    design = own.core.design
+    design = description.core.design
     engine = design.capabilities
     if engine.fixed_modulus is not None:
         return SampleNumbers(engine, engine.fixed_modulus, None)

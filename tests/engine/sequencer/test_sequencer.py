@@ -184,18 +184,18 @@ def execute(design, command, operands, lengths, *, wait=None):
 
 def jobs_of(design):
     """Operations with short exponents, and such that end with an error."""
-    own = design.capabilities
-    jobs = Accelerator(Identity(own))
+    capabilities = design.capabilities
+    jobs = Accelerator(Identity(capabilities))
     yield jobs.modmul_job(5, M - 7, M), {Operand.X: 5}
     yield jobs.modmul_job(1, 1, M), {Operand.X: M}  # OPERAND_RANGE
     for e, bits in ((0, 9), (1, 18), (0b1011, 4), (0x155, 9), (1, 1)):
         yield jobs.modexp_job(3, e, M, exponent_length=bits), {Operand.X: 3}
     yield jobs.public_job(KEY.n, 17), {Operand.X: 12345}
     yield jobs.private_job(KEY), {Operand.X: 54321}
-    if MODEXP2 in own.required:
+    if MODEXP2 in capabilities.required:
         numbers = {"x": 3, "e": 0b101, "y": 7, "f": 0b11, "m": M}
         yield jobs.operation_job(MODEXP2, numbers), {}
-    if own.montgomery:
+    if capabilities.montgomery:
         job = jobs.modmul_job(1, 1, M)
         yield job, {Operand.M: M - 1}  # MODULUS_EVEN
 

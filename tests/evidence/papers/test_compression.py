@@ -166,16 +166,16 @@ def test_what_is_built_is_measured(number):
             mapped_only = row.x == 1024 and number not in (7, 13)
             assert parts or mapped_only or circuit not in (MM, MM_PSEUDO)
             for part in parts:
-                own = part.parameters
+                parameters = part.parameters
                 if circuit in (MM, MM_PSEUDO):
-                    assert (part.family, own["multipliers"]) == ("montgomery-r2", 2)
+                    assert (part.family, parameters["multipliers"]) == ("montgomery-r2", 2)
                     assert part.bits == row.x - (circuit == MM)
-                    assert own["max_bits"] in (part.bits, row.x)
+                    assert parameters["max_bits"] in (part.bits, row.x)
                 else:
-                    assert own["multipliers"] == multipliers
-                    assert own["factor"] == (3 if circuit in (CM_PSEUDO, DM_PSEUDO) else 1)
+                    assert parameters["multipliers"] == multipliers
+                    assert parameters["factor"] == (3 if circuit in (CM_PSEUDO, DM_PSEUDO) else 1)
                     assert part.bits == vassoler_pair(row.x - 2)[0].bit_length()
-                    assert own["modulus"] == f"vassoler-{row.x - 2}"
+                    assert parameters["modulus"] == f"vassoler-{row.x - 2}"
 
 
 def test_iterations_and_operations_in_their_units():

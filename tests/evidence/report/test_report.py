@@ -213,11 +213,13 @@ def test_front_on_the_page_is_the_front_in_python(page, points, target):
     """Two programs find the front: Vega on the page, ours for the CSV files."""
     choose(page, "target", target)
     rows, _ = plot_rows(points)
-    own = [row for row in rows if row["target"] == target and row["operation"] == "RSA_PRIVATE"]
+    chosen_rows = [
+        row for row in rows if row["target"] == target and row["operation"] == "RSA_PRIVATE"
+    ]
     for figure, x, y in (("area-time", "time", "area"), ("dsp-cycles", "count", "dsp")):
-        front = pareto_front(own, x, y)
-        assert 0 < len(front) <= len(own)
-        assert marks(page, figure) == [len(own), len(front)]
+        front = pareto_front(chosen_rows, x, y)
+        assert 0 < len(front) <= len(chosen_rows)
+        assert marks(page, figure) == [len(chosen_rows), len(front)]
 
 
 def test_a_point_in_a_plot_opens(page):

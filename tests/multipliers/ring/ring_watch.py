@@ -145,8 +145,8 @@ class OperandsWatch:
         """Rings and places of the words that needed products have."""
         operands, read = self.operands, set()
         for product, of_step in zip(operands.products, self.schedule.products, strict=True):
-            own = self.under_way
-            exists = own.old_exists if context.get(of_step.of_old) else own.new_exists
+            under_way = self.under_way
+            exists = under_way.old_exists if context.get(of_step.of_old) else under_way.new_exists
             needed = context.get(exists)
             pair = needed and context.get(product.pair)
             diagonal = needed and context.get(product.diagonal)

@@ -292,24 +292,30 @@ class RandomRuns:
 
     def run(self, cycles: int) -> set[str]:
         """Bits that ever differ, in so many cycles of each command, or until outputs do."""
-        own = self.capabilities
-        count = dict.fromkeys(Length, own.max_length)
-        primes = min(own.max_prime_length, math.ceil(own.max_length / 2))
+        capabilities = self.capabilities
+        count = dict.fromkeys(Length, capabilities.max_length)
+        primes = min(capabilities.max_prime_length, math.ceil(capabilities.max_length / 2))
         count |= {Length.P: primes, Length.Q: primes}
         classes = [length for length in Length if length is not Length.DIGIT]
-        lengths = sum(count[length] << own.length_bits * k for k, length in enumerate(classes))
+        lengths = sum(
+            count[length] << capabilities.length_bits * k for k, length in enumerate(classes)
+        )
         counts = sum(
-            own.digits(count[length]) << own.count_bits * k for k, length in enumerate(classes)
+            capabilities.digits(count[length]) << capabilities.count_bits * k
+            for k, length in enumerate(classes)
         )
         public = {"lengths": lengths, "counts": counts, "random_valid": 1}
-        for operand in own.operands:
-            for k in range(own.max_digits):
+        for operand in capabilities.operands:
+            for k in range(capabilities.max_digits):
                 written = {"write": 1, "operand": operand, "index": k}
-                if operand is Operand.M and own.fixed_modulus is not None:
-                    digit = own.fixed_modulus >> k * own.digit_width & (1 << own.digit_width) - 1
+                if operand is Operand.M and capabilities.fixed_modulus is not None:
+                    digit = (
+                        capabilities.fixed_modulus >> k * capabilities.digit_width
+                        & (1 << capabilities.digit_width) - 1
+                    )
                     written |= {"digit_a": digit, "digit_b": digit}
                 self._cycle({**public, **written})
-        for command in own.required:
+        for command in capabilities.required:
             self.comparison.restart(self.comparison.ones)
             self._cycles_of = [0] * self.RUNS
             for _ in range(cycles):

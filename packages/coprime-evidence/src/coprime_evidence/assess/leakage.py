@@ -191,11 +191,11 @@ class Leakage:
 
     def record(self) -> dict[str, object]:
         """As JSON has it."""
-        own = self.acquisition
+        acquisition = self.acquisition
         return {
-            **own.source.settings,
-            "model": own.model.value,
-            "noise": own.noise,
+            **acquisition.source.settings,
+            "model": acquisition.model.value,
+            "noise": acquisition.noise,
             "traces": self.traces,
             "fixed": self.fixed,
             "first_cycle": self.first_cycle,

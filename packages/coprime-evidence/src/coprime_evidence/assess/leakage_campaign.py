@@ -247,16 +247,16 @@ def _record_with_noise(
     recorder: TraceRecorder, sums: LeakageSums, numbers: range, keep: int
 ) -> _Recorded:
     """One after the other: every sample gets a noise of its own."""
-    own = recorder.acquisition
+    acquisition = recorder.acquisition
     first, end = recorder.cycles
-    noise = np.random.default_rng([own.source.seed, numbers.start])
+    noise = np.random.default_rng([acquisition.source.seed, numbers.start])
     windows = _windows(recorder, keep)
     parts: list[list[Samples]] = [[] for _ in windows]
     waiting: tuple[list[Samples], list[Samples]] = ([], [])
     traces: list[DrawnTrace] = []
     for number in numbers:
         drawn, trace = recorder.trace(number)
-        seen = trace + noise.normal(0, own.noise, trace.shape)
+        seen = trace + noise.normal(0, acquisition.noise, trace.shape)
         traces.append(drawn)
         for part, window in zip(parts, windows, strict=True):
             part.append(seen[window.first : window.end, window.column].copy())

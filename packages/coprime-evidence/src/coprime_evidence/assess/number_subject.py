@@ -98,8 +98,8 @@ class NumberSubject:
         return self._drawn(self.seed)
 
     def _drawn(self, seed: int) -> Numbers:
-        own = self.engine.design.capabilities
-        return random_numbers(self.command, self.bits, seed, modulus=own.fixed_modulus)
+        capabilities = self.engine.design.capabilities
+        return random_numbers(self.command, self.bits, seed, modulus=capabilities.fixed_modulus)
 
     @cached_property
     def before(self) -> Numbers:

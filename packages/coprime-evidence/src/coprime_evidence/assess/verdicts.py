@@ -99,9 +99,9 @@ class SignatureVerdicts(Verdicts):
 
     def key_follows(self, values: Sequence[int]) -> bool:
         """Whether the private key follows from signatures, of one fault on different draws."""
-        own = self.numbers
+        numbers = self.numbers
         return key_follows(
-            [self._signature(value) for value in values], own["z"], own["d"], own["n"]
+            [self._signature(value) for value in values], numbers["z"], numbers["d"], numbers["n"]
         )
 
     def _signature(self, value: int) -> tuple[int, int]:

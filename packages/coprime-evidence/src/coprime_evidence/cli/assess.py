@@ -437,15 +437,15 @@ def _subject(options: argparse.Namespace) -> NumberSubject:
         settings = settings_for(options.family, settings, Command[options.operation])
     choice = choose(options.family, settings)
     engine = choice.core
-    own = engine.design.capabilities
+    capabilities = engine.design.capabilities
     if options.operation is not None:
         command = Command[options.operation]
     else:
-        command = own.private[0] if own.private else own.powers[0]
-    if command not in own.required:
-        known = ", ".join(possible.name for possible in sorted(own.required))
+        command = capabilities.private[0] if capabilities.private else capabilities.powers[0]
+    if command not in capabilities.required:
+        known = ", ".join(possible.name for possible in sorted(capabilities.required))
         raise ValueError(f"{engine.family.name} has no {command.name}; it has {known}")
-    bits = own.fixed_modulus.bit_length() if own.fixed_modulus else options.bits
+    bits = capabilities.fixed_modulus.bit_length() if capabilities.fixed_modulus else options.bits
     lengths = random_lengths(command, bits)
     for parameter in engine.family.parameters:
         if isinstance(parameter, Parameter) and parameter.name == MAX_BITS:

@@ -246,9 +246,9 @@ class Publication:
             for column in self.columns(number)
         ]
         for reason in self.reasons:
-            own = [figure for figure in figures if reason.holds(*figure)]
+            chosen_figures = [figure for figure in figures if reason.holds(*figure)]
             named = {*reason.tables, *reason.rows, *reason.columns}
-            if unknown := named - {name for figure in own for name in figure}:
+            if unknown := named - {name for figure in chosen_figures for name in figure}:
                 raise ValueError(
                     f"{self.paper.name}: the reason {reason.text!r} is of no figure with"
                     f" {', '.join(sorted(unknown))}"

@@ -81,14 +81,16 @@ def plot_rows(points: Sequence[Point]) -> tuple[list[Row], list[Plotted]]:
     plotted: list[Plotted] = []
     families = _in_order({point.family for point in points})
     for target in sorted({point.target for point in good}):
-        own = [point for point in good if point.target == target]
+        chosen_points = [point for point in good if point.target == target]
         if target == "unit-gate":
             area, time = "unit gates", "unit delays"
-        elif any(point.milliseconds is not None for point in own):
+        elif any(point.milliseconds is not None for point in chosen_points):
             area, time = "LUTs", "ms"
         else:
             area, time = "LUTs", "cycles"
-        rows += [_row(point, time, len(rows) + number) for number, point in enumerate(own)]
+        rows += [
+            _row(point, time, len(rows) + number) for number, point in enumerate(chosen_points)
+        ]
         plotted.append(
             Plotted(
                 target=target,

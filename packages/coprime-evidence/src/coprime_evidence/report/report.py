@@ -164,8 +164,8 @@ def _write_papers(compared: Sequence[Compared], path: Path) -> Path:
     return _write_csv(path, _PAPER_COLUMNS, lines)
 
 
-def _told(own: Counterpart) -> tuple[str, ...]:
-    return own.kind, own.where, own.how, own.command
+def _told(counterpart: Counterpart) -> tuple[str, ...]:
+    return counterpart.kind, counterpart.where, counterpart.how, counterpart.command
 
 
 def _write_png(drawing: Row, name: str, folder: Path) -> Path:
@@ -185,19 +185,21 @@ def _write_figure(
     figure: Figure, target: Plotted, rows: Sequence[Row], folder: Path
 ) -> Iterable[Path]:
     """Write the picture that the page starts with on this target, and its points."""
-    own = [row for row in rows if row["target"] == target.target]
-    start = _opening(own).items()
-    own = [row for row in own if all(row[name] == value for name, value in start)]
-    own = [row for row in own if row[figure.x] is not None and row[figure.y] is not None]
-    if not own:
+    chosen_rows = [row for row in rows if row["target"] == target.target]
+    start = _opening(chosen_rows).items()
+    chosen_rows = [row for row in chosen_rows if all(row[name] == value for name, value in start)]
+    chosen_rows = [
+        row for row in chosen_rows if row[figure.x] is not None and row[figure.y] is not None
+    ]
+    if not chosen_rows:
         return
     stem = f"{figure.name}-{target.target}"
     png = folder / f"{stem}.png"
     needed = {"id", "family", "settings", "bits", "area", "dsp", "count", "time", "product"}
-    slim = [{name: row[name] for name in needed} for row in own]
+    slim = [{name: row[name] for name in needed} for row in chosen_rows]
     write_file(png, vl_convert.vegalite_to_png(draw(figure, slim), scale=_PNG_SCALE))
     yield png
-    front = pareto_front(own, figure.x, figure.y)
+    front = pareto_front(chosen_rows, figure.x, figure.y)
     columns = dict.fromkeys(
         ("family", "settings", "bits", "operation", "exponents", figure.x, figure.y)
     )
@@ -205,7 +207,7 @@ def _write_figure(
     yield _write_csv(
         folder / f"{stem}.csv",
         [*(titles.get(name, name) for name in columns), "best"],
-        ([*(row[name] for name in columns), row["id"] in front] for row in own),
+        ([*(row[name] for name in columns), row["id"] in front] for row in chosen_rows),
     )
 
 
@@ -364,7 +366,7 @@ def _picture(drawing: Callable[..., Row]) -> Picture:
 
 
 def _chart(table: Table, comparisons: Sequence[Comparison], *, narrow: bool = False) -> Row:
-    own = [
+    chosen = [
         comparison
         for comparison in comparisons
         if comparison.quantity in table.drawn and comparison.x is not None
@@ -376,13 +378,13 @@ def _chart(table: Table, comparisons: Sequence[Comparison], *, narrow: bool = Fa
         where = f"{comparison.quantity}: {place}" if several else place
         lines.setdefault(where, []).append({"where": where, "x": comparison.x, "y": value})
 
-    for comparison in own:
+    for comparison in chosen:
         add(comparison, "Published", comparison.published)
-    for comparison in own:
+    for comparison in chosen:
         for here in comparison.measurements:
             if here.value is not None:
                 add(comparison, here.label, here.value)
-    unit = f" in {own[0].unit}" if own[0].unit else ""
+    unit = f" in {chosen[0].unit}" if chosen[0].unit else ""
     rows = [row for line in lines.values() for row in line]
     return chart(
         "" if narrow else f"{table.paper.name}, {table.number}: {table.title}",

@@ -173,9 +173,9 @@ def _is_rate(line: Comparison) -> bool:
     return line.unit in _HIGHER_IS_BETTER or line.quantity in _HIGHER_NAMES
 
 
-def _subject(line: Comparison, own: Counterpart) -> str | None:
+def _subject(line: Comparison, counterpart: Counterpart) -> str | None:
     """What a figure of ours is about; None if it is no cost: a number of digits, a modulus."""
-    kinds = {*own.kind.split(", ")}
+    kinds = {*counterpart.kind.split(", ")}
     counted = kinds & {"simulated", "predicted"}
     if "computed" in kinds:
         return None
@@ -218,11 +218,15 @@ def _ranges(rows: Sequence[Summary]) -> str:
     """Ours over theirs by subject, with the place if there is one."""
     parts = []
     for subject in SUBJECTS:
-        own = [row for row in rows if row.subject == subject]
-        if own:
-            place = own[0].place if len(own) == 1 else f"in {len(own)} places, see the table"
+        chosen_rows = [row for row in rows if row.subject == subject]
+        if chosen_rows:
+            place = (
+                chosen_rows[0].place
+                if len(chosen_rows) == 1
+                else f"in {len(chosen_rows)} places, see the table"
+            )
             parts.append(
-                f"{subject} {spread([cost for row in own for cost in row.costs])} ({place})"
+                f"{subject} {spread([cost for row in chosen_rows for cost in row.costs])} ({place})"
             )
     return f"Ours over theirs: {'; '.join(parts)}."
 

@@ -450,8 +450,8 @@ def _points(table: _Sweep) -> Iterator[PlannedPoint]:
         for choice in _choices(family, size, settings, skip=table.every):
             if isinstance(choice, Choice):
                 check_part(choice, table.part)
-                own = choice.design.capabilities
-                if table.every and not own.min_length <= size <= own.max_length:
+                capabilities = choice.design.capabilities
+                if table.every and not capabilities.min_length <= size <= capabilities.max_length:
                     continue
             design = (family.name, tuple(choice.values.items()))
             for bus in table.bus or BUSES[:1]:
@@ -531,15 +531,15 @@ def _work(choice: Choice | CallChoice, table: _Sweep, size: int) -> Iterator[tup
 
 def _calls(choice: CallChoice, table: _Sweep, size: int) -> Iterator[tuple[str, str, str]]:
     """Each call with each parameter set. ValueError for one that the engine has not."""
-    own = choice.design.interface
+    interface = choice.design.interface
     names = table.operations or []
-    calls = own.calls if names == [ALL] else [own.named(name) for name in names]
+    calls = interface.calls if names == [ALL] else [interface.named(name) for name in names]
     for call, name in (
-        (asked, name) for asked in calls for name in table.sets or own.sets_of(asked)
+        (asked, name) for asked in calls for name in table.sets or interface.sets_of(asked)
     ):
-        own.check_set(call, name)
-        if own.has_stream(call) != bool(size):
-            raise ValueError(_about_length(call, takes_stream=own.has_stream(call)))
+        interface.check_set(call, name)
+        if interface.has_stream(call) != bool(size):
+            raise ValueError(_about_length(call, takes_stream=interface.has_stream(call)))
         yield call.name, "random", name
 
 
