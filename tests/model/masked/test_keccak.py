@@ -109,3 +109,52 @@ def test_shares_of_the_result_are_uniform(width):
 def test_guards_in_a_circle_are_not_uniform():
     """What happens without the fresh bits: the sum of a column's shares can be known."""
     assert rank(share_map([0] * 25, 4, cyclic=True)) < 25 * 4
+
+
+def masks_of_the_first_round():
+    """Share 0 of each bit of the first round's state after pi, as a sum of the masks of a block's
+    21 lanes; the other lanes have none."""
+    lanes = [[1 << 64 * k + z if k < 21 else 0 for z in range(64)] for k in range(25)]
+    parity = [[sum_of(lanes[x + 5 * y][z] for y in range(5)) for z in range(64)] for x in range(5)]
+    found = {}
+    for k, lane in enumerate(lanes):
+        x, turn = k % 5, keccak.ROTATIONS[k]
+        for z, mask in enumerate(lane):
+            added = parity[(x + 4) % 5][z] ^ parity[(x + 1) % 5][z - 1]
+            found[keccak.moved(k), (z + turn) % 64] = mask ^ added
+    return found
+
+
+def sum_of(vectors):
+    total = 0
+    for vector in vectors:
+        total ^= vector
+    return total
+
+
+def guard_of(x, y, z, width):
+    """The bit of the state, or none where it is a fresh one."""
+    if y < 4:
+        return x + 5 * y + 5, z
+    return None if z % width == width - 1 else (x, z + 1)
+
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_wires_of_the_first_round_see_independent_masks(width):
+    """Four lanes begin without a mask. Theta gives them some, and those of all bits that a product,
+    or a bit after theta, depends on are independent, as if the state was uniform."""
+    masks = masks_of_the_first_round()
+
+    def added(x, y, z):
+        """The bits whose share 0 a bit of the result has, whatever the state is."""
+        return {(x + 5 * y, z), ((x + 1) % 5 + 5 * y, z), guard_of(x, y, z, width)} - {None}
+
+    for x in range(5):
+        for y in range(5):
+            for z in range(64):
+                product = added(x, y, z) | {((x + 2) % 5 + 5 * y, z)}
+                columns = [((x + 4) % 5, row, z) for row in range(5)]
+                columns += [((x + 1) % 5, row, (z - 1) % 64) for row in range(5)]
+                wire = set().union(*(added(*bit) for bit in [(x, y, z), *columns]))
+                for bits in (product, wire):
+                    assert rank([masks[bit] for bit in bits]) == len(bits)
