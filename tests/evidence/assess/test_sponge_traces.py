@@ -38,7 +38,7 @@ def test_a_sponge_in_two_shares_shows_nothing():
 @pytest.mark.matrix
 def test_a_sponge_without_shares_shows_its_state():
     profile = leakage(2, "none", traces=500)
-    assert profile.above(profile.threshold) > 0.9 * profile.samples
+    assert profile.above(profile.threshold) > 0.5 * profile.samples
 
 
 @pytest.mark.matrix
