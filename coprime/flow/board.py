@@ -113,7 +113,8 @@ class Board:
         near = (found and found.mhz, ranges.at_least(oscillator, mhz))
         raise ValueError(
             f"{self.name} cannot make a clock of {float(mhz):g} MHz from its"
-            f" {float(oscillator):g} MHz; the nearest: {' and '.join(f'{float(clock):.12g}' for clock in near if clock)}"
+            f" {float(oscillator):g} MHz; the nearest:"
+            f" {' and '.join(f'{float(clock):.12g}' for clock in near if clock)}"
         )
 
     def default_setting(self, fmax_mhz: float) -> ClockSetting | None:

@@ -296,7 +296,8 @@ def _operations(core: Choice) -> list[str]:
     capabilities = core.design.capabilities
     return [
         f"Longest modulus {capabilities.max_length} bits,"
-        f" longest prime {capabilities.max_prime_length} bits, digits of {capabilities.digit_width} bits.",
+        f" longest prime {capabilities.max_prime_length} bits,"
+        f" digits of {capabilities.digit_width} bits.",
         f"Operations: {', '.join(command.name for command in sorted(capabilities.required))}.",
         f"Constant time: {'yes' if capabilities.constant_time else 'no'}.",
     ]
