@@ -12,7 +12,9 @@ from random import Random
 from coprime.bus.kinds import Bus
 from coprime.calls.interface import EngineInterface, Values
 from coprime.catalog import CallChoice, Choice, SuiteChoice
-from coprime.engine.contract import Command
+from coprime.ec import weierstrass
+from coprime.ec.montgomery import X25519
+from coprime.engine.capabilities import Capabilities, Command
 from coprime.model.lattice import ml_dsa as model
 from coprime.operations.lengths import Lengths
 from coprime.pqc.ml_kem import KEY_PAIR
@@ -26,10 +28,7 @@ from coprime.soc.simulated_system import DIVISOR
 BITS = 512
 """Of the test key, if nothing else is said."""
 _RSA, _ML_KEM, _ML_DSA = "RSA", "ML-KEM", "ML-DSA"
-_CURVES: Mapping[str, Command] = {
-    "P-256": Command.EC_MULTIPLY,
-    "X25519": Command.X_MULTIPLY,
-}
+_CURVES = {curve.name: curve.command for curve in (weierstrass.curve_named("P-256"), X25519)}
 """The known answers of firmware/curves.c."""
 _CURVE_BITS = 256
 _SIGN = "ML_DSA_SIGN"
@@ -159,7 +158,7 @@ class SuiteRun:
 
 def rsa_core(choice: SuiteChoice) -> int | None:
     """The first engine that decrypts with RSA; None if there is none."""
-    return _core_with(choice, Command.RSA_PRIVATE)
+    return _core_with(choice, lambda capabilities: bool(capabilities.private))
 
 
 def check_suite(choice: SuiteChoice, lengths: Lengths | None = None) -> None:
@@ -223,7 +222,7 @@ def run_suite(
 
 def _curves(choice: SuiteChoice) -> SuitePart:
     """Operations on curves whose results the firmware knows."""
-    cores = {name: _core_with(choice, command) for name, command in _CURVES.items()}
+    cores = {name: _core_with(choice, _has(command)) for name, command in _CURVES.items()}
     return SuitePart(
         engines={
             name: core
@@ -284,10 +283,14 @@ def _rsa(choice: SuiteChoice, key: RsaPrivateKey, message: str) -> SuitePart:
 # --- Engines ------------------------------------------------------------------------------------
 
 
-def _core_with(choice: SuiteChoice, command: Command) -> int | None:
-    """The first engine of numbers with a command."""
+def _has(command: Command) -> Callable[[Capabilities], bool]:
+    return lambda capabilities: command in capabilities.commands
+
+
+def _core_with(choice: SuiteChoice, holds: Callable[[Capabilities], bool]) -> int | None:
+    """The first engine of numbers of whose capabilities something holds."""
     for core, engine in enumerate(choice.engines):
-        if isinstance(engine, Choice) and command in engine.design.capabilities.commands:
+        if isinstance(engine, Choice) and holds(engine.design.capabilities):
             return core
     return None
 

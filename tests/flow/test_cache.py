@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+import coprime_evidence
 import pytest
 
 import coprime
@@ -271,7 +272,12 @@ def test_what_an_interrupted_process_left_behind(cache, monkeypatch):
 
 def test_every_kind_is_known():
     """All that the sources keep is in KINDS, and all of that is kept."""
-    sources = [path.read_text() for path in Path(coprime.__file__).parent.rglob("*.py")]
+    packages = (coprime, coprime_evidence)
+    sources = [
+        path.read_text()
+        for package in packages
+        for path in Path(package.__file__).parent.rglob("*.py")
+    ]
     kept = {kind for text in sources for kind in re.findall(r'cached\(\s*"(\w+)"', text)}
     assert kept == set(KINDS)
 

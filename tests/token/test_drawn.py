@@ -92,6 +92,8 @@ def test_without_drawn_keys_the_host_is_needed(token, library, no_entropy):
     assert "session.generate(" in said
 
 
+@pytest.mark.clients
+@pytest.mark.timeout(3600)
 def test_an_engine_without_a_source_draws_no_key(token):
     settings = {"COPRIME_TOKEN_DEVICE": "sim-lattice", "COPRIME_TOKEN_KEYGEN": "drawn"}
     with c.running(replace(token, settings=settings)) as session:

@@ -64,7 +64,7 @@ def test_guards_in_a_circle_are_found(monkeypatch):
     assert profile.above(profile.threshold) > 0
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 @pytest.mark.parametrize("slices", ["4", "8", "16", "32"])
 def test_the_sponge_alone_computes_the_function(slices):
     """A recorder compares the output with hashlib's as it opens."""

@@ -57,11 +57,13 @@ def test_the_statements_are_those_of_the_model():
     assert [169 * x % Q for x in found] == [x % Q for x in model.multiply_add(None, f, g)]
 
 
+@pytest.mark.proof(quick=1)
 @pytest.mark.parametrize("name", QUICK)
 def test_some_steps(prover, name):
     assert prover.prove(case(name)) == sum(step.cycles for step in case(name).steps)
 
 
+@pytest.mark.proof
 def test_a_wrong_constant_is_refused(prover, monkeypatch):
     """The square of the root of one word."""
     words = table_words()
@@ -72,6 +74,7 @@ def test_a_wrong_constant_is_refused(prover, monkeypatch):
         prover.prove(case(QUICK[1]))
 
 
+@pytest.mark.proof
 def test_a_step_that_writes_elsewhere_is_refused(prover):
     wrong = case("EXACT_SUM")
     step = PolynomialStep(StepType.PAIR, Region.VECTOR_1)
