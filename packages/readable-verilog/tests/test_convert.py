@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from amaranth.back import rtlil
 from amaranth.hdl import Array, Cat, ClockDomain, Module, Mux, Signal, signed
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from readable_verilog import convert, convert_netlist
@@ -242,6 +242,27 @@ def test_next_value_that_is_a_port():
     verilog = convert(NextValue(), "next")
     assert "assign ahead = go ? value + 1'h1 : 4'h0;" in verilog.replace("(", "").replace(")", "")
     assert "value <= ahead;" in verilog
+
+
+class FieldWithoutBits(wiring.Component):
+    """A record of which one field has a range with a single value."""
+
+    go: In(1)
+    count: Out(5)
+
+    def elaborate(self, platform):
+        m = Module()
+        record = Signal(data.StructLayout({"low": 2, "row": range(1), "high": 3}))
+        with m.If(self.go):
+            m.d.sync += [record.row.eq(0), record.high.eq(record.high + 1)]
+        m.d.comb += self.count.eq(record)
+        return m
+
+
+def test_a_field_without_bits_is_not_assigned():
+    text = convert(FieldWithoutBits(), "fields")
+    assert "{}" not in text
+    assert "if (go) count[4:2] <= " in text
 
 
 def test_names_that_are_refused():

@@ -155,7 +155,9 @@ def _read_body(lines: Iterator[str], module: NetlistModule) -> tuple[Body, str]:
     for line in lines:
         word, _, rest = line.partition(" ")
         if word == "assign":
-            body.append(_read_assign(rest, module))
+            assign = _read_assign(rest, module)
+            if assign.target:  # a field without bits takes none
+                body.append(assign)
         elif word == "switch":
             body.append(_read_switch(rest, lines, module))
         elif word:
