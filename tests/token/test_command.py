@@ -20,7 +20,9 @@ def test_init_and_info(capsys, module, tmp_path, monkeypatch):
     user.write_text("12345678\n")
     common = ("--module", module)
     (empty,) = run_json(capsys, "token", "info", *common)["slots"]
-    assert empty.pop("mechanisms")["ECDH1_DERIVE"] == ["derive"]
+    mechanisms = empty.pop("mechanisms")
+    assert mechanisms["ECDH1_DERIVE"] == ["derive"]
+    assert not [name for name in mechanisms if name.startswith("0x")], "mechanism_names.py"
     assert [empty] == [
         {
             "slot": 0,
