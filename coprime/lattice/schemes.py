@@ -47,13 +47,13 @@ def lattice_interface(
     )
 
 
-def _slots(own: EngineInterface, more: int, *, before: int, after: int) -> Iterable[Slot]:
+def _slots(interface: EngineInterface, more: int, *, before: int, after: int) -> Iterable[Slot]:
     """The slots with other numbers, between parameter sets with which they have no bytes."""
-    sets = range(len(own.parameter_sets))
-    for slot in own.slots:
+    sets = range(len(interface.parameter_sets))
+    for slot in interface.slots:
         lengths = (0,) * before + tuple(map(slot.length, sets)) + (0,) * after
         yield replace(slot, number=slot.number + more, lengths=lengths)
 
 
-def _calls(own: EngineInterface) -> Iterable[Call]:
-    return (replace(call, sets=own.parameter_sets) for call in own.calls)
+def _calls(interface: EngineInterface) -> Iterable[Call]:
+    return (replace(call, sets=interface.parameter_sets) for call in interface.calls)
