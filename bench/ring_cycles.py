@@ -54,23 +54,28 @@ class CountingModel(OverlapModel):
         super().prepare(longest)
 
     def multiply(self, destination: Reference, step: Step, inner: int, rounds: int) -> None:
-        own, before = self.multiplication, self._closes
-        count, products = own.words(inner, rounds), own.products(inner, rounds)
+        multiplication, before = self.multiplication, self._closes
+        count, products = (
+            multiplication.words(inner, rounds),
+            multiplication.products(inner, rounds),
+        )
         super().multiply(destination, step, inner, rounds)
         spend(self.lane, "products of words", products)
         spend(
             self.lane,
             "cycles of a multiplication's steps without one",
-            own.period(count) - products,
+            multiplication.period(count) - products,
         )
-        if self._closes - own.period(count) != before:
+        if self._closes - multiplication.period(count) != before:
             self._drain()
-            spend(self.lane, "words of X read before a multiplication", own.loading(count))
-        self._draining = own.draining(count)
+            spend(
+                self.lane, "words of X read before a multiplication", multiplication.loading(count)
+            )
+        self._draining = multiplication.draining(count)
         if step.descale:
-            self._draining -= own.settling
+            self._draining -= multiplication.settling
             self._drain()
-            spend(self.lane, "rounds modulo M", own.rounds_after(0, count))
+            spend(self.lane, "rounds modulo M", multiplication.rounds_after(0, count))
 
     def _drain(self) -> None:
         if self._draining:

@@ -37,13 +37,13 @@ class CountingModel(OverlapModel):
     def multiply(self, step: Step, inner: int, rounds: int) -> None:
         super().multiply(step, inner, rounds)
         assert isinstance(self.lane, LaneModel)
-        own, new = self.multiplication, self._new
+        multiplication, new = self.multiplication, self._new
         if new is None:  # it ends modulo M
             self._closed = 0
             return
         if self._closed:
             WAITS[self.lane.pc.address] += new.takes - self._closed
-        self._closed = new.takes + own.period(new.count)
+        self._closed = new.takes + multiplication.period(new.count)
 
 
 def counted(lane: LaneModel) -> None:

@@ -86,7 +86,7 @@ class ClusterControl(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own, packet, sent = self.capabilities, self.packets.payload, self.packets.ready
+        capabilities, packet, sent = self.capabilities, self.packets.payload, self.packets.ready
         with m.If(self.choose):
             m.d.sync += self.operand.eq(engine_operand(self.capabilities, self.value))
         with m.If(self.start):
@@ -141,8 +141,8 @@ class ClusterControl(wiring.Component):
                 m.d.comb += packet.kind.eq(PacketKind.CANCEL)
                 with m.If(sent):
                     m.next = "IDLE"
-            if own.addresses is not None:
-                address = Signal(own.addresses.bits)
+            if capabilities.addresses is not None:
+                address = Signal(capabilities.addresses.bits)
                 with m.State("WIPE"):
                     # X's address is 0, so that its digits are all words.
                     m.d.comb += [
@@ -152,7 +152,7 @@ class ClusterControl(wiring.Component):
                     ]
                     with m.If(sent):
                         m.d.sync += address.eq(address + 1)
-                        with m.If(address == own.addresses.words - 1):
+                        with m.If(address == capabilities.addresses.words - 1):
                             m.d.sync += address.eq(0)
                             m.next = "REPORT"
         return m

@@ -89,26 +89,27 @@ class ClusterFrontEnd(wiring.Component):
             "irq": Out(1),
         }
         super().__init__(ports)
-        own = capabilities
-        constants = identity(own, registers.IDENTIFICATION) | {"CORES": cores}
-        known = defined_cluster_registers(own)
+        constants = identity(capabilities, registers.IDENTIFICATION) | {"CORES": cores}
+        known = defined_cluster_registers(capabilities)
         self.write = WriteDecode(
             [r for r in known if r.writable], guards=[OF_A_CORE, NOT_WHILE_OCCUPIED]
         )
         self.read = ReadMultiplexer([r for r in known if r.readable], constants)
         self.refusal = Refusal()
-        self.records = CoreRecords(own, cores)
+        self.records = CoreRecords(capabilities, cores)
         length_bits = self.records.length_bits
-        self.choice = OperandChoice(own, own.operands, length_bits)
-        self.check = CommandCheck(own, own.operands, length_bits)
-        longest = max(own.max_length, own.digit_width)
-        self.loader = WordsToDigits(own.digit_width, own.headroom, longest, alignable=own.aligned)
-        self.collector = Collector(own, cores, target=target)
-        self.lean = LeanChain(own, cores) if own.bare else None
+        self.choice = OperandChoice(capabilities, capabilities.operands, length_bits)
+        self.check = CommandCheck(capabilities, capabilities.operands, length_bits)
+        longest = max(capabilities.max_length, capabilities.digit_width)
+        self.loader = WordsToDigits(
+            capabilities.digit_width, capabilities.headroom, longest, alignable=capabilities.aligned
+        )
+        self.collector = Collector(capabilities, cores, target=target)
+        self.lean = LeanChain(capabilities, cores) if capabilities.bare else None
         clear_cycles = cores * (1 + link_registers) + 8
         if self.lean is not None:
             clear_cycles += LeanChain.LATENCY
-        self.control = ClusterControl(own, cores, clear_cycles)
+        self.control = ClusterControl(capabilities, cores, clear_cycles)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

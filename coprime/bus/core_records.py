@@ -47,13 +47,16 @@ class CoreRecords(wiring.Component):
     """
 
     def __init__(self, capabilities: Capabilities, cores: int):
-        self.capabilities = own = capabilities
-        self.length_bits = length_bits = bits_for(own.max_length + 1)
+        self.capabilities = capabilities
+        self.length_bits = length_bits = bits_for(capabilities.max_length + 1)
         core = bits_for(cores - 1)
         self.held: dict[str, Memory] = {
             **{f"length_{k}": distributed(length_bits, cores) for k in range(len(CLASSES))},
-            **{f"count_{k}": distributed(own.count_bits, cores) for k in range(len(CLASSES))},
-            "marks": distributed(own.operand_count, cores),
+            **{
+                f"count_{k}": distributed(capabilities.count_bits, cores)
+                for k in range(len(CLASSES))
+            },
+            "marks": distributed(capabilities.operand_count, cores),
             "occupied": distributed(1, cores),
         }
         ports = {
@@ -66,17 +69,17 @@ class CoreRecords(wiring.Component):
             "writes": In(len(CLASSES)),
             "loaded": In(1),
             "loaded_class": In(range(len(Length))),
-            "loaded_digits": In(own.count_bits),
-            "operand": In(own.operand_bits),
+            "loaded_digits": In(capabilities.count_bits),
+            "operand": In(capabilities.operand_bits),
             **dict.fromkeys(("set_mark", "clear_mark", "start"), In(1)),
-            "uses_up": In(max(1, len(own.used_up))),
+            "uses_up": In(max(1, len(capabilities.used_up))),
             **dict.fromkeys(("clear_marks", "occupy", "release"), In(1)),
             "release_core": In(core),
             "release_forgets": In(1),
-            "state": Out(OperandState(own, length_bits)),
+            "state": Out(OperandState(capabilities, length_bits)),
             "occupied": Out(1),
             "asked_core": In(core),
-            "asked_digits": Out(own.count_bits),
+            "asked_digits": Out(capabilities.count_bits),
             "asked_length": Out(length_bits),
         }
         super().__init__(ports)
@@ -84,8 +87,8 @@ class CoreRecords(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own, state = self.capabilities, self.state
-        m.submodules.check = check = WrittenLength(own)
+        capabilities, state = self.capabilities, self.state
+        m.submodules.check = check = WrittenLength(capabilities)
         m.d.comb += same_named(check, self, "value", "of_prime", "enable")
         shown: dict[str, Value] = {"marks": state.complete, "occupied": self.occupied}
         for length_class in CLASSES:
@@ -107,7 +110,7 @@ class CoreRecords(wiring.Component):
         too_long = (1 << self.length_bits) - 1
         for length_class in CLASSES:
             length, count = (writes[f"{n}_{length_class.value}"] for n in ("length", "count"))
-            gone = sum(1 << name for name in own.operands if name.length is length_class)
+            gone = sum(1 << name for name in capabilities.operands if name.length is length_class)
             held = state.lengths[length_class.field]
             m.d.comb += [
                 state.absent[length_class].eq(held == 0),
@@ -125,12 +128,12 @@ class CoreRecords(wiring.Component):
             with m.If(self.loaded & (self.loaded_class == length_class)):
                 m.d.comb += [count.en.eq(1), count.data.eq(self.loaded_digits)]
 
-        operands = own.operand_count
+        operands = capabilities.operand_count
         operand_mark = Signal(operands)
         m.d.comb += operand_mark.eq(1 << self.operand[: bits_for(operands - 1)])
         spent: Value = Const(1 << Operand.X, operands)
-        if own.checked:
-            for uses_up, spends in zip(self.uses_up, own.used_up, strict=True):
+        if capabilities.checked:
+            for uses_up, spends in zip(self.uses_up, capabilities.used_up, strict=True):
                 spent |= Mux(uses_up, sum(1 << operand for operand in spends), 0)
         for condition, marked in (
             (self.set_mark, state.complete | operand_mark),
@@ -146,7 +149,7 @@ class CoreRecords(wiring.Component):
             m.d.comb += [occupancy.en.eq(1), occupancy.data.eq(1)]
         with m.If(self.release):
             m.d.comb += [occupancy.en.eq(1), occupancy.addr.eq(self.release_core)]
-            if own.checked:
+            if capabilities.checked:
                 with m.If(self.release_forgets):
                     m.d.comb += [mark.en.eq(1), mark.addr.eq(self.release_core), mark.data.eq(0)]
 

@@ -135,8 +135,7 @@ class FrontEnd(wiring.Component):
             **({"source_failed": In(1)} if source else {}),
         }
         super().__init__(ports)
-        own = capabilities
-        known = defined_registers(own, padded=bool(paddings))
+        known = defined_registers(capabilities, padded=bool(paddings))
         self.write = WriteDecode(
             [r for r in known if r.writable and r is not registers.KEY_WINDOW],
             aliases={registers.KEY_WINDOW: registers.KEY_DATA},
@@ -145,25 +144,27 @@ class FrontEnd(wiring.Component):
         )
         self.read = ReadMultiplexer(
             [r for r in known if r.readable],
-            identity(own, registers.IDENTIFICATION, mask_of(paddings), source, many=many),
+            identity(capabilities, registers.IDENTIFICATION, mask_of(paddings), source, many=many),
             late={
                 "word": [registers.OUTPUT_FIFO, registers.OUTPUT_WINDOW],
                 "cycles": [registers.CYCLES],
                 "products": [registers.PRODUCTS],
             },
         )
-        loadable = own.operands - {Operand.X}
-        longest = max(own.max_length, own.digit_width)
+        loadable = capabilities.operands - {Operand.X}
+        longest = max(capabilities.max_length, capabilities.digit_width)
         self.refusal = Refusal()
-        self.operands = OperandRegisters(own)
-        self.choice = OperandChoice(own, loadable, LENGTH_BITS)
-        self.check = CommandCheck(own, loadable, LENGTH_BITS)
-        self.gearbox = Gearbox(own.digit_width, own.headroom, longest, alignable=own.aligned)
-        self.buffer = buffer = Buffer(own.max_length, byte_access=bool(paddings))
+        self.operands = OperandRegisters(capabilities)
+        self.choice = OperandChoice(capabilities, loadable, LENGTH_BITS)
+        self.check = CommandCheck(capabilities, loadable, LENGTH_BITS)
+        self.gearbox = Gearbox(
+            capabilities.digit_width, capabilities.headroom, longest, alignable=capabilities.aligned
+        )
+        self.buffer = buffer = Buffer(capabilities.max_length, byte_access=bool(paddings))
         self.buffer_registers = BufferRegisters(buffer.words_each, buffer.byte_bits)
         self.input_length = InputLength(buffer.byte_bits)
-        self.status = CommandStatus(buffer.byte_bits, own.multipliers)
-        self.control = CommandControl(own, padding=bool(paddings), draws=self.draws)
+        self.status = CommandStatus(buffer.byte_bits, capabilities.multipliers)
+        self.control = CommandControl(capabilities, padding=bool(paddings), draws=self.draws)
 
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""

@@ -149,18 +149,18 @@ class LeanChain(wiring.Component):
 
     def _send(self, m: Module, returned: Signal) -> None:
         """To the chain."""
-        own, sent, running = self.capabilities.addresses, self.sent, self.running
-        assert own is not None
+        addresses, sent, running = self.capabilities.addresses, self.sent, self.running
+        assert addresses is not None
         bases = [0] * (1 << len(sent.operand))
-        for operand, address in own.operands.items():
+        for operand, address in addresses.operands.items():
             bases[operand] = address
-        base = look_up(bases, sent.operand, own.bits)
+        base = look_up(bases, sent.operand, addresses.bits)
         is_result = sent.kind == PacketKind.RECEIVE
         packet = Signal(self.chain)
         m.d.comb += [
             packet.core.eq(sent.core),
             packet.receive.eq(is_result),
-            packet.address.eq(own.free + Setting.CONTROL),
+            packet.address.eq(addresses.free + Setting.CONTROL),
             packet.data.eq(sent.data),
             running.core.eq(sent.core),
         ]
@@ -169,13 +169,13 @@ class LeanChain(wiring.Component):
         m.d.comb += running.asked.eq(polled)
         with m.Switch(sent.kind):
             with m.Case(PacketKind.SEND, PacketKind.RECEIVE):
-                m.d.comb += packet.address.eq(Mux(is_result, own.result, base) + sent.index)
+                m.d.comb += packet.address.eq(Mux(is_result, addresses.result, base) + sent.index)
             with m.Case(PacketKind.SET):
                 m.d.comb += packet.core.eq(self.cores)
                 for place, setting in enumerate(SETTINGS):
                     if setting in _WORD_OF_SETTING:
                         with m.If(sent.index[: len(SETTINGS).bit_length() - 1] == place):
-                            address = own.free + _WORD_OF_SETTING[setting]
+                            address = addresses.free + _WORD_OF_SETTING[setting]
                             m.d.comb += [packet.core.eq(sent.core), packet.address.eq(address)]
             with m.Case(PacketKind.START):
                 m.d.comb += [packet.data.eq(1), running.starts.eq(1)]
@@ -199,10 +199,10 @@ class LeanChain(wiring.Component):
 
     def _receive(self, m: Module, returned: Signal) -> None:
         """From the chain."""
-        own, found, running = self.capabilities.addresses, self.packet_in, self.running
-        assert own is not None
+        addresses, found, running = self.capabilities.addresses, self.packet_in, self.running
+        assert addresses is not None
         busy = found.data[-1]
-        is_state = found.receive & (found.address == own.free + Setting.CONTROL)
+        is_state = found.receive & (found.address == addresses.free + Setting.CONTROL)
         is_nobody = found.core == self.cores
         cancelled = running.cancelled
         error = Mux(cancelled, Error.CANCELLED, found.data[:ERROR_BITS])

@@ -68,20 +68,22 @@ class WrittenLength(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own, value = self.capabilities, self.value
+        capabilities, value = self.capabilities, self.value
         with m.If(self.enable):
             m.d.sync += [
                 self.zero.eq(value == 0),
                 self.too_long.eq(
                     Mux(
                         self.of_prime,
-                        exceeds(value, own.max_prime_length),
-                        exceeds(value, own.max_length),
+                        exceeds(value, capabilities.max_prime_length),
+                        exceeds(value, capabilities.max_length),
                     )
                 ),
             ]
-        least = own.digits(max(own.min_length, 1))
-        m.d.comb += self.count.eq(Mux(self.zero, 0, Mux(self.too_long, own.max_digits + 1, least)))
+        least = capabilities.digits(max(capabilities.min_length, 1))
+        m.d.comb += self.count.eq(
+            Mux(self.zero, 0, Mux(self.too_long, capabilities.max_digits + 1, least))
+        )
         return m
 
 
@@ -122,13 +124,13 @@ class OperandRegisters(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        own, state = self.capabilities, self.state
-        m.submodules.check = check = WrittenLength(own)
+        capabilities, state = self.capabilities, self.state
+        m.submodules.check = check = WrittenLength(capabilities)
         m.d.comb += same_named(check, self, "value", "of_prime", "enable")
         length = Mux(self.value[LENGTH_BITS:].any(), LONGEST, self.value)
         count = Mux(self.loaded, self.loaded_digits, check.count)
         with m.If(self.marks):
-            number = self.operand[: bits_for(own.operand_count - 1)]
+            number = self.operand[: bits_for(capabilities.operand_count - 1)]
             m.d.sync += state.complete.bit_select(number, 1).eq(self.mark)
         for length_class in CLASSES:
             with m.If(self.writes[length_class]):
@@ -138,7 +140,7 @@ class OperandRegisters(wiring.Component):
                     state.over[length_class].eq(check.too_long),
                     *(
                         state.complete[each].eq(0)
-                        for each in own.operands
+                        for each in capabilities.operands
                         if each.length is length_class
                     ),
                 ]
@@ -146,8 +148,8 @@ class OperandRegisters(wiring.Component):
                 self.writes[length_class] | (self.loaded & (self.loaded_class == length_class))
             ):
                 m.d.sync += state.counts[length_class.field].eq(count)
-        if own.checked:
-            for uses_up, operands in zip(self.uses_up, own.used_up, strict=True):
+        if capabilities.checked:
+            for uses_up, operands in zip(self.uses_up, capabilities.used_up, strict=True):
                 with m.If(uses_up):
                     m.d.sync += [state.complete[used].eq(0) for used in operands]
         with m.If(self.clear):
@@ -287,10 +289,10 @@ class CommandCheck(wiring.Component):
 
     def _check_for_engine(self, m: Module, uses: Value, missing: Value) -> None:
         """What a bare engine leaves to its host: the least lengths, and commands it has not."""
-        own, counts = self.capabilities, self.state.counts
+        capabilities, counts = self.capabilities, self.state.counts
         for length_class in CLASSES:
-            is_short = counts[length_class.field] < own.digits(own.min_length)
+            is_short = counts[length_class.field] < capabilities.digits(capabilities.min_length)
             with m.If(uses[length_class] & is_short & ~missing):
                 m.d.sync += self.error.eq(Error.LENGTH_ZERO)
-        with m.If(~self.command.matches(*own.commands)):
+        with m.If(~self.command.matches(*capabilities.commands)):
             m.d.sync += self.error.eq(Error.UNSUPPORTED)

@@ -42,8 +42,8 @@ class LeanNode(ChainNode):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        engine, own = self.engine, capabilities_of(self.engine)
-        assert own.addresses is not None
+        engine, capabilities = self.engine, capabilities_of(self.engine)
+        assert capabilities.addresses is not None
         arriving, leaving = self.place_links(m)
 
         # The hop: a packet, and whether it carries this core's number.
@@ -51,7 +51,7 @@ class LeanNode(ChainNode):
         mine = Signal()
         m.d.sync += [packet.eq(arriving), mine.eq(arriving.core == self.number)]
         writes, reads = mine & ~packet.receive, mine & packet.receive
-        word = packet.data[: own.digit_width]
+        word = packet.data[: capabilities.digit_width]
 
         # The core's memory, a cycle later.
         cancels = Signal()
@@ -68,9 +68,9 @@ class LeanNode(ChainNode):
         ]
 
         # Settings.
-        is_setting = packet.address[2:] == own.addresses.free >> 2
+        is_setting = packet.address[2:] == capabilities.addresses.free >> 2
         setting = packet.address[:2]
-        counts = Signal(PerLength(own.count_bits))
+        counts = Signal(PerLength(capabilities.count_bits))
         m.d.comb += engine.counts.eq(counts)
         for count_setting, field in _COUNTS.items():
             with m.If(writes & is_setting & (setting == count_setting)):
@@ -84,7 +84,7 @@ class LeanNode(ChainNode):
         # The packet sent on: one that reads carries a digit, or the state of the core.
         digit = Signal.like(engine.result_digit)
         m.d.sync += digit.eq(engine.result_digit)
-        unused = Const(0, own.digit_width - len(engine.error))
+        unused = Const(0, capabilities.digit_width - len(engine.error))
         state = Cat(engine.error, unused, engine.busy | start)
         m.d.comb += [
             leaving.eq(packet),

@@ -35,7 +35,7 @@ class Node(ChainNode):
     def elaborate(self, platform: object) -> Elaboratable:
         """Describe the circuit."""
         m = Module()
-        engine, own = self.engine, capabilities_of(self.engine)
+        engine, capabilities = self.engine, capabilities_of(self.engine)
         arriving, leaving = self.place_links(m)
 
         # The hop: a packet, and whether it carries this core's number.
@@ -49,7 +49,7 @@ class Node(ChainNode):
         m.submodules.engine = ResetInserter(cancels)(engine)
         start, wipes = Signal(), Signal()
         result_index = Signal.like(engine.index)
-        m.submodules.settings = settings = NodeSettings(own, self.layout)
+        m.submodules.settings = settings = NodeSettings(capabilities, self.layout)
         starts, receives = Signal(), Signal()
         m.d.comb += [
             starts.eq(mine & (kind == PacketKind.START)),
@@ -68,7 +68,7 @@ class Node(ChainNode):
             engine.start.eq(start),
         ]
         m.d.sync += start.eq(starts | wipes)
-        if own.checked:
+        if capabilities.checked:
             # Digits are compared only while they are requested.
             m.d.sync += result_index.eq(-1)
         with m.If(receives):
@@ -88,10 +88,10 @@ class Node(ChainNode):
         ]
         with m.If(receives):
             m.d.comb += leaving.data.eq(digit)
-            if own.checked:
+            if capabilities.checked:
                 m.d.comb += leaving.operand.eq(engine.error != Error.NONE)
                 with m.If(packet.index.all()):
-                    checked = among(settings.command, own.with_check)
+                    checked = among(settings.command, capabilities.with_check)
                     m.d.comb += leaving.data.eq(Mux(checked, engine.residue, 0))
         with m.If(free):
             m.d.comb += leaving.kind.eq(Mux(due, PacketKind.NOTICE, PacketKind.EMPTY))
@@ -116,14 +116,14 @@ class Node(ChainNode):
         `commands` are to cancel the engine's and to wipe it; `notices` are `due`, and that it has
         been sent.
         """
-        engine, own = self.engine, capabilities_of(self.engine)
+        engine, capabilities = self.engine, capabilities_of(self.engine)
         cancels, wipes = commands
         due, noticed = notices
         working, cancelled, faulty = (
             Signal(name=name) for name in ("working", "cancelled", "faulty")
         )
         m.d.sync += cancels.eq(0)
-        if own.checked:
+        if capabilities.checked:
             # Without a command an engine works only to wipe its memory, after a digit was found
             # wrong that it has given.
             with m.If(engine.busy & ~working & ~cancels):
@@ -132,7 +132,7 @@ class Node(ChainNode):
             m.d.sync += working.eq(1)
         with m.If(noticed):
             m.d.sync += [due.eq(0), cancelled.eq(0), faulty.eq(0)]
-        if own.checked:
+        if capabilities.checked:
             # A result that depends on settings that have changed: the memory is wiped first.
             m.d.comb += wipes.eq(
                 working & engine.done & (engine.error == Error.NONE) & ~settings.sound & ~faulty

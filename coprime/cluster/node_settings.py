@@ -34,16 +34,16 @@ class NodeSettings(wiring.Component):
     """
 
     def __init__(self, capabilities: Capabilities, layout: PacketLayout):
-        self.capabilities = own = capabilities
+        self.capabilities = capabilities
         ports = {
             **dict.fromkeys(("sets", "starts", "wipes"), In(1)),
             "index": In(layout["index"].shape),
             "value": In(layout["data"].shape),
-            "counts": Out(PerLength(own.count_bits)),
-            "lengths": Out(PerLength(own.length_bits)),
-            "begun": In(own.command_bits),
-            "command": Out(own.command_bits),
-            **({"sound": Out(1)} if own.checked else {}),
+            "counts": Out(PerLength(capabilities.count_bits)),
+            "lengths": Out(PerLength(capabilities.length_bits)),
+            "begun": In(capabilities.command_bits),
+            "command": Out(capabilities.command_bits),
+            **({"sound": Out(1)} if capabilities.checked else {}),
         }
         super().__init__(ports)
 

@@ -471,8 +471,8 @@ class LeftToRight(RegisterExponentiator):
 
     def add_states(self, m: Module, product: wiring.Component) -> None:
         """Table, squares, product."""
-        scanner, own = self.scanner, self.exponentiation
-        if own.precomputed:
+        scanner, exponentiation = self.scanner, self.exponentiation
+        if exponentiation.precomputed:
             with m.State("TABLE"):
                 self._add_entry(m, product)
         with m.State("SQUARE"):
@@ -486,7 +486,7 @@ class LeftToRight(RegisterExponentiator):
                     self.end(m)
         with m.State("MULTIPLY"):
             self.multiply(m)
-            if own.table_words:
+            if exponentiation.table_words:
                 m.d.comb += product.y.eq(self.table.power)
             with m.If(self.ready):
                 m.d.sync += self.c.eq(product.result)

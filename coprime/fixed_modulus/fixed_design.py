@@ -106,27 +106,27 @@ class FixedModulusDesign:
         error = self._error(command, operands, lengths)
         if error is not Error.NONE:
             return Prediction(None, error, CHECK_AND_END, 0)
-        m, x, own = self.arithmetic.modulus, operands[Operand.X], self.exponentiation
+        m, x, exponentiation = self.arithmetic.modulus, operands[Operand.X], self.exponentiation
         if command.operation.is_product:
-            result, cycles, products = x * operands[Operand.Y] % m, own.single_cycles, 1
+            result, cycles, products = x * operands[Operand.Y] % m, exponentiation.single_cycles, 1
         else:
             e, length = operands[Operand.E], lengths[Length.EXPONENT]
             result = pow(x, e, m)
-            cycles, products = own.cycles(e, length), own.products(e, length)
+            cycles, products = exponentiation.cycles(e, length), exponentiation.products(e, length)
         return Prediction(result, Error.NONE, cycles + CHECK_AND_END, products)
 
     def _error(
         self, command: Command, operands: Mapping[Operand, int], lengths: Mapping[Length, int]
     ) -> Error:
-        own, m = self.capabilities, self.arithmetic.modulus
-        digits = own.digits(lengths.get(Length.MODULUS, 0))
-        if digits != own.max_digits:
-            return Error.LENGTH_ZERO if digits < own.max_digits else Error.LENGTH_OVER
+        capabilities, m = self.capabilities, self.arithmetic.modulus
+        digits = capabilities.digits(lengths.get(Length.MODULUS, 0))
+        if digits != capabilities.max_digits:
+            return Error.LENGTH_ZERO if digits < capabilities.max_digits else Error.LENGTH_OVER
         if command.operation.is_power:
-            exponent_digits = own.digits(lengths.get(Length.EXPONENT, 0))
+            exponent_digits = capabilities.digits(lengths.get(Length.EXPONENT, 0))
             if exponent_digits == 0:
                 return Error.EXPONENT_LENGTH
-            if exponent_digits > own.max_digits:
+            if exponent_digits > capabilities.max_digits:
                 return Error.LENGTH_OVER
             if self.exponentiation.counts_exponent and operands[Operand.E] >> COUNTER_BITS:
                 return Error.EXPONENT_LENGTH

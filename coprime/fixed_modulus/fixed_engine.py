@@ -97,14 +97,19 @@ class FixedModulusEngine(wiring.Component):
     """
 
     def __init__(self, capabilities: Capabilities, exponentiation: RegisterExponentiation):
-        self.capabilities = own = capabilities
+        self.capabilities = capabilities
         self.exponentiation = exponentiation
         self.modulus = exponentiation.arithmetic.modulus
         self.operands = FixedOperands(
-            self.modulus, own.digit_width, own.max_digits, own.operand_bits
+            self.modulus,
+            capabilities.digit_width,
+            capabilities.max_digits,
+            capabilities.operand_bits,
         )
-        self.exponentiator = register_exponentiator(exponentiation, own.max_digits, own.digit_width)
-        super().__init__(EngineSignature(own))
+        self.exponentiator = register_exponentiator(
+            exponentiation, capabilities.max_digits, capabilities.digit_width
+        )
+        super().__init__(EngineSignature(capabilities))
 
     def elaborate(self, platform: object) -> Module:
         """Operands in, result out, and the states."""
@@ -135,16 +140,16 @@ class FixedModulusEngine(wiring.Component):
 
     def _error(self, m: Module) -> Signal:
         """Why a command is refused; valid in the state CHECK."""
-        own, operands, power = self.capabilities, self.operands, self.exponentiator
+        capabilities, operands, power = self.capabilities, self.operands, self.exponentiator
         error = Signal(ERROR_BITS)
         single = power.single
-        with m.If(self.counts.modulus < own.max_digits):
+        with m.If(self.counts.modulus < capabilities.max_digits):
             m.d.comb += error.eq(Error.LENGTH_ZERO)
-        with m.Elif(self.counts.modulus > own.max_digits):
+        with m.Elif(self.counts.modulus > capabilities.max_digits):
             m.d.comb += error.eq(Error.LENGTH_OVER)
         with m.Elif(~single & (self.counts.exponent == 0)):
             m.d.comb += error.eq(Error.EXPONENT_LENGTH)
-        with m.Elif(~single & (self.counts.exponent > own.max_digits)):
+        with m.Elif(~single & (self.counts.exponent > capabilities.max_digits)):
             m.d.comb += error.eq(Error.LENGTH_OVER)
         if self.exponentiation.counts_exponent:
             with m.Elif(~single & power.exponent[COUNTER_BITS:].any()):

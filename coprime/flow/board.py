@@ -122,10 +122,10 @@ class Board:
 
         It is the oscillator's frequency where that is allowed and faster. None is for that.
         """
-        limit, own = _SHARE * Fraction(fmax_mhz), self._oscillator
+        limit, oscillator = _SHARE * Fraction(fmax_mhz), self._oscillator
         ranges = CLOCK_RANGES.get(self.target)
-        found = ranges.at_most(own, limit) if ranges else None
-        return None if found is None or found.mhz <= own <= fmax_mhz else found
+        found = ranges.at_most(oscillator, limit) if ranges else None
+        return None if found is None or found.mhz <= oscillator <= fmax_mhz else found
 
     @property
     def _oscillator(self) -> Fraction:

@@ -93,8 +93,8 @@ class MaskedPrivate:
 
         It is blinded with r + 1: where r is 0 modulo a prime, so is the result, and r times that.
         """
-        own, r = self.key, self.r + 1
+        key, r = self.key, self.r + 1
         return all(
-            pow(r * self.masked_result, own.e, prime) == pow(r, own.e, prime) * self.claimed % prime
-            for prime in (own.p, own.q)
+            pow(r * self.masked_result, key.e, prime) == pow(r, key.e, prime) * self.claimed % prime
+            for prime in (key.p, key.q)
         )

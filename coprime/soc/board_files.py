@@ -172,12 +172,12 @@ def five_commands(
 def _ml_kem_commands(choice: CallChoice, device: str) -> list[str]:
     """A key pair, its use; none for an engine without ML-KEM, or whose secrets cannot be read, nor
     for one of fewer sets than the command expects at a serial port."""
-    own, usual = choice.design.interface, choice.family.choose({}).design.interface
-    if ml_kem.DECAPSULATE not in own.call or not own.slot["key"].readable:
+    interface, usual = choice.design.interface, choice.family.choose({}).design.interface
+    if ml_kem.DECAPSULATE not in interface.call or not interface.slot["key"].readable:
         return []
-    if own.parameter_sets != usual.parameter_sets:
+    if interface.parameter_sets != usual.parameter_sets:
         return []
-    parameter_set = own.parameter_sets[len(own.parameter_sets) // 2]
+    parameter_set = interface.parameter_sets[len(interface.parameter_sets) // 2]
     option = f"--device {device}"
     return [
         f"coprime ml-kem keygen --set {parameter_set} -o key.pem --public public.pem {option}",

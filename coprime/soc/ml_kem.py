@@ -157,9 +157,9 @@ def expect(
     choice: CallChoice, parameter_set: str, drawn: bytes
 ) -> tuple[Values, Mapping[str, int]]:
     """What the references make of a seed and a message, and the engine's cycles."""
-    own, design = choice.design.interface, choice.design
+    interface, design = choice.design.interface, choice.design
     d, z, m = (drawn[k : k + 32] for k in (0, 32, 64))
-    key_pair, encapsulate, decapsulate = (own.call[name] for name in _CALLS.values())
+    key_pair, encapsulate, decapsulate = (interface.call[name] for name in _CALLS.values())
     keys = key_pair.reference(parameter_set, {"d": d, "z": z})
     sent = encapsulate.reference(parameter_set, {"ek": keys["ek"], "m": m})
     altered = bytes([sent["c"][0] ^ 1]) + sent["c"][1:]
@@ -173,7 +173,7 @@ def expect(
         "decapsulation": {"dk": keys["dk"], "c": sent["c"]},
     }
     predicted = {
-        name: design.predict(own.call[call], parameter_set, inputs[name]).cycles
+        name: design.predict(interface.call[call], parameter_set, inputs[name]).cycles
         for name, call in _CALLS.items()
     }
     expected = {

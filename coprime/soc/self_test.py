@@ -100,11 +100,11 @@ def known_answers(design: Design, bits: int | None = None) -> list[KnownAnswer]:
 def _point_numbers(design: Design, command: Command) -> Numbers:
     """Of a short curve; of Montgomery form, of any prime, and a point of the curve or its twist:
     what is added is the same on both."""
-    own, generator = design.capabilities, random.Random(1)
+    capabilities, generator = design.capabilities, random.Random(1)
     for curve in SHORT_CURVES.get(command.operation.encoding.form, ()):
-        if curve.p.bit_length() <= own.max_prime_length:
+        if curve.p.bit_length() <= capabilities.max_prime_length:
             return curve_numbers(command, curve, generator)
-    length = max(own.min_length, min(_CURVE_BITS, own.max_length))
+    length = max(capabilities.min_length, min(_CURVE_BITS, capabilities.max_length))
     m = next_prime(1 << (length - 1))
     x, y = generator.randrange(m), generator.randrange(m)
     e = generator.getrandbits(length) | 1 << (length - 1)
@@ -122,13 +122,13 @@ def _exponentiation(design: Design, m: int, e: int, x: int) -> KnownAnswer:
 
 def _answer(design: Design, command: Command, numbers: Numbers) -> KnownAnswer:
     """With the operands that the command reads, and the cycles that the design predicts."""
-    own, operation = design.capabilities, command.operation
-    encoded = operation.encoding.encode(numbers, own)
-    operands = encoded.among(own.required[command])
+    capabilities, operation = design.capabilities, command.operation
+    encoded = operation.encoding.encode(numbers, capabilities)
+    operands = encoded.among(capabilities.required[command])
     prediction = design.predict(command, operands, encoded.lengths)
     if prediction.error:
         raise ValueError(f"the engine refuses the test: {prediction.error.name}")
-    result = operation.expected(numbers, own.half_bits)
+    result = operation.expected(numbers, capabilities.half_bits)
     return KnownAnswer(command, operands, encoded.lengths, result, prediction.cycles)
 
 
@@ -159,7 +159,7 @@ class SelfTest(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Connect engine and memory by a state machine that does one thing in each state."""
         m = Module()
-        own, answers, engine = self.design.capabilities, self.answers, self.engine
+        capabilities, answers, engine = self.design.capabilities, self.answers, self.engine
         m.submodules.stored = stored = self._memory()
         read = stored.read_port()
         word = read.data
@@ -175,7 +175,9 @@ class SelfTest(wiring.Component):
         for length in dict.fromkeys(length for answer in answers for length in answer.lengths):
             lengths = [answer.lengths.get(length, 0) for answer in answers]
             m.d.comb += [
-                engine.counts[length.field].eq(of_answer([own.digits(each) for each in lengths])),
+                engine.counts[length.field].eq(
+                    of_answer([capabilities.digits(each) for each in lengths])
+                ),
                 engine.lengths[length.field].eq(of_answer(lengths)),
             ]
         m.d.comb += [
@@ -236,12 +238,12 @@ class SelfTest(wiring.Component):
 
     def _memory(self) -> Memory:
         """A memory of all digits, with the number and the operand of each."""
-        own, words = self.design.capabilities, self._words()
+        capabilities, words = self.design.capabilities, self._words()
         layout = data.StructLayout(
             {
-                "digit": own.digit_width,
-                "index": own.count_bits,
-                "operand": own.operand_bits,
+                "digit": capabilities.digit_width,
+                "index": capabilities.count_bits,
+                "operand": capabilities.operand_bits,
                 "last": 1,
             }
         )

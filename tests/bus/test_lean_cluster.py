@@ -327,7 +327,7 @@ def test_settings_are_at_free_addresses():
     """No number of RSA_PRIVATE is there, in any memory."""
     for bits in (64, 65, 96, 100, 255, 256, 1000, 1024, 2048, 2176, 4096, 8192):
         design = cluster_choice("fdfm", 1, max_bits=bits, node="lean").core.design
-        addresses, own = design.capabilities.addresses, design.capabilities
+        addresses, capabilities = design.capabilities.addresses, design.capabilities
         used = {Operand.Y: 0, Operand.E: 0}
         bases = design.layout.bases
         taken = set()
@@ -337,9 +337,9 @@ def test_settings_are_at_free_addresses():
             length = getattr(number, "length", Length.MODULUS)
             digits = {
                 Length.DIGIT: 1,
-                Length.P: own.max_prime_digits,
-                Length.Q: own.max_prime_digits,
-            }.get(length, own.max_digits)
+                Length.P: capabilities.max_prime_digits,
+                Length.Q: capabilities.max_prime_digits,
+            }.get(length, capabilities.max_digits)
             taken |= {*range(base, base + digits)}
         assert addresses.free % 4 == 0
         assert not taken & {addresses.free + one for one in Setting}

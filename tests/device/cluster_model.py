@@ -269,11 +269,11 @@ class ClusterModel(Closing):
 
     def start(self, code):
         self.chosen = None
-        own = self.core
+        core = self.core
         self.serial += 1
-        own.occupied, own.running = True, self.serial
-        own.command = code
-        own.commands += 1
+        core.occupied, core.running = True, self.serial
+        core.command = code
+        core.commands += 1
         self.started.append((self.selected, code))
         fault = self.fault_of(self.selected)
         if fault in (Fault.STUCK, Fault.DEAD):

@@ -102,11 +102,11 @@ def test_messages_that_are_refused(library):
 def test_keys_and_signatures(library):
     """On a simulated engine, beside the model: keys given and kept, all kinds of messages."""
     choice = choose_calls("lattice", {"schemes": "ml-dsa"})
-    own, one = choice.design.interface, ML_DSA_SETS[0]
+    interface, one = choice.design.interface, ML_DSA_SETS[0]
     seed, rnd = bytes(range(32)), bytes(32)
     pk, sk = model.key_pair(one, seed)
     with open_simulation(choice) as device:
-        CallAccelerator(device, own).wipe()
+        CallAccelerator(device, interface).wipe()
         driver = driver_of(device)
         handle = ctypes.byref(driver)
         assert library.coprime_open(handle) == 0

@@ -12,13 +12,13 @@ class EnginePorts:
 
     async def load(self, context, operands, lengths):
         """Write what the engine holds of the operands, and set the lengths, which are in bits."""
-        engine, own = self.engine, self.design.capabilities
+        engine, capabilities = self.engine, self.design.capabilities
         context.set(engine.write, 1)
         for operand, value in operands.items():
-            if operand not in own.operands:
+            if operand not in capabilities.operands:
                 continue
             context.set(engine.operand, operand)
-            digits = own.to_digits(operand, value, lengths.get(operand.length, 0))
+            digits = capabilities.to_digits(operand, value, lengths.get(operand.length, 0))
             for index, digit in enumerate(digits):
                 context.set(engine.index, index)
                 context.set(engine.digit, digit)
@@ -26,7 +26,9 @@ class EnginePorts:
         context.set(engine.write, 0)
         kinds = [kind for kind in lengths if kind is not Length.DIGIT]
         context.set(engine.lengths, {kind.field: lengths[kind] for kind in kinds})
-        context.set(engine.counts, {kind.field: own.digits(lengths[kind]) for kind in kinds})
+        context.set(
+            engine.counts, {kind.field: capabilities.digits(lengths[kind]) for kind in kinds}
+        )
 
     async def start(self, context, command):
         context.set(self.engine.command, command)

@@ -262,8 +262,13 @@ def check_masked_primes(half, drawn, parts):
 def test_masks(subject):
     """What the memory holds is what the model has of the same random bytes."""
     half = Half(subject)
-    own, key, width, v = half.design.capabilities, half.key, subject.width, mask_bits(subject.width)
-    digits, size, radix = own.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
+    capabilities, key, width, v = (
+        half.design.capabilities,
+        half.key,
+        subject.width,
+        mask_bits(subject.width),
+    )
+    digits, size, radix = capabilities.digits(subject.bits), RandomDigit.bytes_of(width), 1 << width
     signs, parts = SIGNS, -(-SIGNS // subject.drawn_bits)
     parts_of_t = 1 + -(-(v - 1) // subject.drawn_bits)
 

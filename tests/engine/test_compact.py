@@ -125,23 +125,23 @@ def test_cycles_of_a_private_operation(bits, most):
 def test_operands_fit_the_memory(step):
     for bits in range(64, 4097, step):
         design = compact(bits)
-        own, layout = design.capabilities, design.layout
-        assert own.max_prime_length >= (bits + 1) // 2
-        assert own.max_prime_digits < layout.block
-        assert own.max_digits < 2 * layout.block
+        capabilities, layout = design.capabilities, design.layout
+        assert capabilities.max_prime_length >= (bits + 1) // 2
+        assert capabilities.max_prime_digits < layout.block
+        assert capabilities.max_digits < 2 * layout.block
         for right in (False, True):
             # What the host writes, and what it reads: these stay until a command uses them up.
             spans = []
             for slot, base in layout.bases.items():
-                held = slot is Core.RESULT or slot in own.operands
+                held = slot is Core.RESULT or slot in capabilities.operands
                 if not held or layout.lies_right(slot) is not right:
                     continue
                 kind = slot.length if isinstance(slot, Operand) else Length.MODULUS
                 digits = {
-                    Length.P: own.max_prime_digits,
-                    Length.Q: own.max_prime_digits,
+                    Length.P: capabilities.max_prime_digits,
+                    Length.Q: capabilities.max_prime_digits,
                     Length.DIGIT: 1,
-                }.get(kind, own.max_digits)
+                }.get(kind, capabilities.max_digits)
                 spans.append((base, base + digits))
             spans.sort()
             assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))

@@ -92,7 +92,7 @@ def test_a_private_operation_and_wipe(bench):
     `operand` is for writes only, and beyond the result's digits nothing is looked at.
     """
     key, operands, lengths = bench.private_key()
-    own, engine = bench.design.capabilities, bench.engine
+    capabilities, engine = bench.design.capabilities, bench.engine
     predicted = bench.design.predict(Command.RSA_PRIVATE, operands, lengths)
     assert predicted.result == pow(12345, key.d, key.n)
 
@@ -114,11 +114,11 @@ def test_a_private_operation_and_wipe(bench):
         assert not any(context.get(exponent) for exponent in exponents)
         for operand in Operand:
             context.set(engine.operand, operand)
-            value = await bench.result(context, own.digits(64))
-            if own.aligned:
-                value >>= own.digits(64) * own.digit_width - 64
+            value = await bench.result(context, capabilities.digits(64))
+            if capabilities.aligned:
+                value >>= capabilities.digits(64) * capabilities.digit_width - 64
             assert value == predicted.result
-            for beyond in range(own.digits(64), 1 << len(engine.index)):
+            for beyond in range(capabilities.digits(64), 1 << len(engine.index)):
                 context.set(engine.index, beyond)
                 await context.tick()
         await context.tick().repeat(10)

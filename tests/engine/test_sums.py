@@ -111,10 +111,10 @@ def simulate(ports, process):
 @pytest.mark.parametrize("name", ["compact", pytest.param("ring", marks=pytest.mark.matrix)])
 def test_results_and_cycles(name):
     design = DESIGNS[name]()
-    own, steps = design.capabilities, list(sums())
+    capabilities, steps = design.capabilities, list(sums())
     with_steps(design, steps)
-    digits = own.digits(BITS)
-    bound = 1 << own.digit_width * digits
+    digits = capabilities.digits(BITS)
+    bound = 1 << capabilities.digit_width * digits
     generator = random.Random(7)
     most = bound - 1
     cases = [(0, most, most), (most, 0, most)]
@@ -127,7 +127,7 @@ def test_results_and_cycles(name):
         context.set(ports.engine.operand, operand)
         for index in range(digits):
             context.set(ports.engine.index, index)
-            digit = value >> own.digit_width * index & (1 << own.digit_width) - 1
+            digit = value >> capabilities.digit_width * index & (1 << capabilities.digit_width) - 1
             context.set(ports.engine.digit, digit)
             await context.tick()
         context.set(ports.engine.write, 0)

@@ -87,11 +87,11 @@ class RandomProgram:
     """
 
     def __init__(self, design, operands, lengths, seed, count):
-        own, multiplication = design.capabilities, design.multiplication
+        capabilities, multiplication = design.capabilities, design.multiplication
         self.random = random.Random(seed)
         self.multiplication = multiplication
-        self.rounds = own.digits(lengths[Length.MODULUS])
-        self.bound = 1 << own.digit_width * self.rounds - 1
+        self.rounds = capabilities.digits(lengths[Length.MODULUS])
+        self.bound = 1 << capabilities.digit_width * self.rounds - 1
         self.bits = [operands[E] >> k & 1 for k in reversed(range(lengths[Length.EXPONENT]))]
         scaled = multiplication.scaled_modulus(operands[M])
         self.values = {**operands, Core.SCALED: scaled, Mode.ONE: 1}
@@ -163,9 +163,11 @@ class RandomProgram:
 
 def predict(design, operands, lengths):
     """The cycles of the lane on integers, and the numbers in its memory."""
-    (program,), own = design.programs, design.capabilities
-    kinds = {kind: one for one in step_kinds(program, own, overlaps=True) for kind in one.kinds}
-    parts = program, own, design.multiplication, kinds, design.layout.numbers
+    (program,), capabilities = design.programs, design.capabilities
+    kinds = {
+        kind: one for one in step_kinds(program, capabilities, overlaps=True) for kind in one.kinds
+    }
+    parts = program, capabilities, design.multiplication, kinds, design.layout.numbers
     lane = LaneModel(Command.MODMUL, operands, lengths, *parts)
     while lane.pc.address:
         lane.execute()
@@ -174,9 +176,9 @@ def predict(design, operands, lengths):
 
 def simulate(design, operands, lengths, expected):
     """The numbers in the engine's memory, after as many cycles as are expected."""
-    ports, layout, own = EnginePorts(design), design.layout, design.capabilities
-    engine, digits, found = ports.engine, own.digits(lengths[Length.MODULUS]), {}
-    radix = 1 << own.digit_width
+    ports, layout, capabilities = EnginePorts(design), design.layout, design.capabilities
+    engine, digits, found = ports.engine, capabilities.digits(lengths[Length.MODULUS]), {}
+    radix = 1 << capabilities.digit_width
     assert digits <= layout.block
 
     def number(context, place):

@@ -120,12 +120,12 @@ def predicted(point):
         return design.predict(call, point.parameter_set, inputs)
     if point.operation in ALONE.values():
         return predict_multiplication(design, point.bits, point.operation)
-    command, own = Command[point.operation], design.capabilities
+    command, capabilities = Command[point.operation], design.capabilities
     operands = random_numbers(
         *(command, point.bits, point.seed),
         exponents=point.exponents,
-        modulus=own.fixed_modulus,
-        checked=own.checked,
+        modulus=capabilities.fixed_modulus,
+        checked=capabilities.checked,
     )
     return predict_operation(design, command, operands)
 

@@ -94,11 +94,11 @@ def exponents(longest):
 
 @pytest.mark.matrix(quick=1)
 def test_modexp(bench):
-    own, generator = bench.design.capabilities, random.Random(1)
-    for length in (own.max_length, 50, 33):
+    capabilities, generator = bench.design.capabilities, random.Random(1)
+    for length in (capabilities.max_length, 50, 33):
         m = generator.getrandbits(length) | 1 << (length - 1) | 1
-        short = counts(bench) and own.multipliers == 1
-        for e in exponents(10 if short else min(own.max_length, 70)):
+        short = counts(bench) and capabilities.multipliers == 1
+        for e in exponents(10 if short else min(capabilities.max_length, 70)):
             x = generator.randrange(m)
             assert bench.accelerator.modexp(x, e, m).value == pow(x, e, m), (x, e, m)
         assert bench.accelerator.modexp(0, 0, m).value == 1
@@ -145,10 +145,10 @@ def test_rsa_private(bench):
 
 @COUNTED
 def test_exponents_that_are_too_long_to_count_down(bench):
-    own, m = bench.design.capabilities, (1 << 60) - 93
+    capabilities, m = bench.design.capabilities, (1 << 60) - 93
     assert counts(bench)
     longest = 1 << COUNTER_BITS
-    if own.multipliers == 1:
+    if capabilities.multipliers == 1:
         assert bench.accelerator.modexp(3, 1000, m, exponent_length=70).value == pow(3, 1000, m)
         for e in (longest, longest + 1, 1 << 60):
             with pytest.raises(EngineError, match="too long to be counted down") as caught:
@@ -191,15 +191,15 @@ def test_the_longest_exponent_that_is_counted_down(bench):
 
 def test_cycles(bench):
     """In constant time the cycles tell the exponent's length alone; else they tell its bits."""
-    own, m = bench.design.capabilities, (1 << 60) - 93
+    capabilities, m = bench.design.capabilities, (1 << 60) - 93
     length = 10
     few, many = (
         {bench.accelerator.modexp(x, e, m, exponent_length=length).cycles for x in (0, 1, m - 1)}
         for e in (1 << (length - 1), (1 << length) - 1)
     )
     assert len(few) == len(many) == 1
-    assert own.constant_time == (bench.design.exponentiation.name == "fixed-window")
-    if own.constant_time or own.multipliers == 2:
+    assert capabilities.constant_time == (bench.design.exponentiation.name == "fixed-window")
+    if capabilities.constant_time or capabilities.multipliers == 2:
         assert few == many
     else:
         assert min(many) > max(few)
@@ -326,9 +326,9 @@ def test_the_memory_holds_the_table(exponentiator):
     for window, multipliers in itertools.product(WINDOWS, (1, 2)):
         for bits in (1024, 2048, 2176, 4096, 8192):
             design = FAMILIES["fdfm"].design(bits, multipliers, exponentiator, window)
-            layout, own = design.layout, design.capabilities
-            assert own.max_prime_length >= bits / 2
-            entry = own.max_digits if multipliers == 1 else own.max_prime_digits
+            layout, capabilities = design.layout, design.capabilities
+            assert capabilities.max_prime_length >= bits / 2
+            entry = capabilities.max_digits if multipliers == 1 else capabilities.max_prime_digits
             used = sorted(base for location, base in layout.bases.items())
             assert len(set(used)) == len(used)
             assert used[-1] + (entry if design.exponentiation.table else 1) <= layout.depth

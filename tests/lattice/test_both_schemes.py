@@ -269,12 +269,12 @@ def campaign():
 )
 def test_secrets_stay_and_a_wipe_clears_everything(campaign, call, name, outputs, secrets):
     """They are complete, in memories that are not empty; no word of them can be read."""
-    driver, device, own = campaign.driver, campaign.device, campaign.interface
-    values = inputs(own.call[call], name)
+    driver, device, interface = campaign.driver, campaign.device, campaign.interface
+    values = inputs(interface.call[call], name)
     assert set(driver.call(call, values, parameter_set=name).outputs) == outputs
     assert secrets <= driver.complete()
     for slot in secrets:
-        device.write32(registers.SLOT.address, own.slot[slot].number)
+        device.write32(registers.SLOT.address, interface.slot[slot].number)
         assert device.read32(registers.SLOT_LENGTH.address) == 0
         assert device.read32(registers.DATA_WINDOW.address) == 0
         device.write32(registers.ERROR.address, 0)

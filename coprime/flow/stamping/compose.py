@@ -217,13 +217,13 @@ class _Composition:
 
     def _moved(self, route: Route, copy: Copy) -> Route:
         """A route in a copy; none if it leaves the rectangle, or switches are different there."""
-        own, (columns, rows) = copy.block.rectangle, copy.shift
+        rectangle, (columns, rows) = copy.block.rectangle, copy.shift
         for wire, switch in route:
             x, y = place_of(wire)
             other = (x + columns, y + rows)
-            if (x, y) not in own and not self._fabric.same_edge((x, y), other):
+            if (x, y) not in rectangle and not self._fabric.same_edge((x, y), other):
                 return []
-            if switch and place_of(switch) not in own:
+            if switch and place_of(switch) not in rectangle:
                 x, y = place_of(switch)
                 # At the border of the device that place may be outside.
                 if not self._fabric.alike((x, y), (x + columns, y + rows)):

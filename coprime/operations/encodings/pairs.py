@@ -49,7 +49,7 @@ class Pairs(Encoding):
 
         ValueError unless p and n are odd, and scalars below n.
         """
-        radix, half, own = Radix.of(engine), engine.half_bits, self.operation
+        radix, half, operation = Radix.of(engine), engine.half_bits, self.operation
         p, n = numbers["p"], numbers["n"]
         if p < 5 or n < 5 or p % 2 == 0 or n % 2 == 0:
             raise ValueError("p and n of a curve are primes of 5 or more")
@@ -57,28 +57,28 @@ class Pairs(Encoding):
         if radix.is_short(p):  # the digits that are left are those of the shortest modulus
             length = max(length, engine.min_length + radix.width * radix.scale_digits)
         operands = field_operands(radix, p, n, length)
-        for input_ in own.inputs:
+        for input_ in operation.inputs:
             if input_.operand.length is Length.MODULUS:
                 value = numbers[input_.name] << (half if input_.upper else 0)
                 operands[input_.operand] = operands.get(input_.operand, 0) + value
         operands |= {
-            input_.operand: numbers[input_.name] for input_ in own.inputs if input_.is_secret
+            input_.operand: numbers[input_.name] for input_ in operation.inputs if input_.is_secret
         }
-        if Operand.TABLE_0 in own.required(_READS):
+        if Operand.TABLE_0 in operation.required(_READS):
             table, bits = self.table(numbers, length, engine)
         else:  # with bits for a multiple of n that is added
-            longer = ladder_bits(length) if engine.blinds_scalars and own.blinds else 0
+            longer = ladder_bits(length) if engine.blinds_scalars and operation.blinds else 0
             table = {Operand.M: 1 << n.bit_length() + longer}
             bits = length + longer + 1
         operands |= table
         lengths = {Length.MODULUS: half + length, Length.P: length, Length.Q: length}
         lengths[Length.EXPONENT] = bits
-        scalars = {exponent.name: numbers[exponent.name] for exponent in own.exponents}
+        scalars = {exponent.name: numbers[exponent.name] for exponent in operation.exponents}
         for name, scalar in scalars.items():
             if scalar >= n:
                 raise ValueError(f"{name} must be below n, the order of the points")
         operands[Operand.E] = self.joined([*scalars.values()], bits)
-        required = own.required(_READS) - {Operand.X}
+        required = operation.required(_READS) - {Operand.X}
         needed = {operand: value for operand, value in operands.items() if operand in required}
         return Encoded(lengths, needed, operands.get(Operand.X, 0))
 

@@ -162,9 +162,9 @@ class EngineChecks:
     def quick(self, others: Sequence[Vector]) -> list[Vector]:
         """An operation of each kind: a product, a short power, a private operation, and of the
         `others`, such as those on curves, the quickest without an error of each form of curves."""
-        own, numbers = self.engine, self.numbers
+        engine, numbers = self.engine, self.numbers
         found: list[Vector] = []
-        if not own.bare:
+        if not engine.bare:
             found.append(self._product(numbers.n, numbers.x, numbers.y))
             found += [self._power(2, 3, exponent) for exponent in (numbers.power, numbers.public)]
         if numbers.key:
@@ -186,15 +186,15 @@ class EngineChecks:
         """A multiplication for moduli of other lengths, as far as it is quick: about digits' ends,
         one bit longer than 32-bit words, and the shortest and the longest; of all ones and of the
         highest bit."""
-        own, digit = self.engine, self.engine.digit_width
-        if own.fixed_modulus is not None:
+        engine, digit = self.engine, self.engine.digit_width
+        if engine.fixed_modulus is not None:
             return
         bits = self.numbers.bits
-        end = bits // digit * digit - own.headroom
+        end = bits // digit * digit - engine.headroom
         words = (bits - 1) // WORD_BITS * WORD_BITS
-        lengths = {own.min_length, end, end + 1, words + 1, bits - 1, bits, own.max_length}
-        least = max(own.min_length, 3)
-        for k, length in enumerate(sorted(lengths & {*range(least, own.max_length + 1)})):
+        lengths = {engine.min_length, end, end + 1, words + 1, bits - 1, bits, engine.max_length}
+        least = max(engine.min_length, 3)
+        for k, length in enumerate(sorted(lengths & {*range(least, engine.max_length + 1)})):
             top = 1 << length
             n = top - 1 if k % 2 else top // 2 + 1
             x = n - 1 - random.Random(length).randrange(n // 4 + 1)
@@ -205,15 +205,15 @@ class EngineChecks:
     def patterns(self) -> Iterator[Vector]:
         """Multiplications of the least and the greatest numbers, and of those whose digits are all
         zeros and all ones by turns, modulo the sample's modulus and modulo such numbers."""
-        own, bits = self.engine, self.numbers.bits
+        engine, bits = self.engine, self.numbers.bits
         top, generator = 1 << bits, random.Random(4)
-        ones = (1 << own.digit_width) - 1
+        ones = (1 << engine.digit_width) - 1
         even, odd = (
-            sum(ones << k for k in range(first, bits, 2 * own.digit_width)) % top
-            for first in (0, own.digit_width)
+            sum(ones << k for k in range(first, bits, 2 * engine.digit_width)) % top
+            for first in (0, engine.digit_width)
         )
         moduli = [self.numbers.n]
-        if own.fixed_modulus is None:
+        if engine.fixed_modulus is None:
             moduli += [top - 1, top // 2 | even | 1, top // 2 | odd | 1]
         for n in moduli:
             factors = [n - 1, 0, 1, even % n, odd % n, generator.randrange(n), n - 1]
@@ -245,11 +245,11 @@ class EngineChecks:
         """Private operations with other keys, as far as they are quick: primes of which one is
         longer, where the engine holds that, and a short and a long public exponent; of a message
         that is a multiple of a prime, and of another."""
-        own, bits = self.engine, self.numbers.bits
+        engine, bits = self.engine, self.numbers.bits
         if self.numbers.key is None:
             return
         half = bits // 2
-        more = min(own.max_prime_length, half + half // 3) - half
+        more = min(engine.max_prime_length, half + half // 3) - half
         for k, (p_bits, q_bits) in enumerate(
             ((half + more - 1, half - more), (half - more - 2, half - 1))
         ):
@@ -258,7 +258,7 @@ class EngineChecks:
                 p, q = (_prime_for(e, 3 << length - 2) for length in (p_bits, q_bits))
                 key = keys.RsaPrivateKey.from_primes(p, q, e)
                 x = random.Random(k).randrange(key.q) * key.p if k else key.n - 3
-                vector = Vector.of(own, own.private[0], {"x": x, **key_numbers(key)})
+                vector = Vector.of(engine, engine.private[0], {"x": x, **key_numbers(key)})
                 done = vector.predicted(self.design)
                 if done.error is Error.NONE and done.cycles <= MOST_CYCLES:
                     yield vector

@@ -71,15 +71,15 @@ def lengths_of(kind, own):
 def scan(design, step, length, value):
     """The bits that hardware gives, with what it says of them, and the cycles to each; and the same
     of the model."""
-    (program, *_), own = design.programs, design.capabilities
-    late, width = design.multiplication.overlaps, own.digit_width
-    dut = ExponentScanner(program, own, Target.GENERIC, late=late)
+    (program, *_), capabilities = design.programs, design.capabilities
+    late, width = design.multiplication.overlaps, capabilities.digit_width
+    dut = ExponentScanner(program, capabilities, Target.GENERIC, late=late)
     of_e = step.modulus is Context.WHOLE or step.kind in (
         StepKind.SCAN_PUBLIC,
         StepKind.SCAN_COLUMNS,
     )
     lengths = {Length.EXPONENT if of_e else step.modulus.length: length}
-    model = ScannerModel(program, own, lengths, {}, private=False)
+    model = ScannerModel(program, capabilities, lengths, {}, private=False)
     cycles = model.begin(step)
     model.values = {model.exponent(step): value}
     found, expected = [], []
@@ -113,7 +113,7 @@ def scan(design, step, length, value):
         context.set(dut.operation, step.kind)
         context.set(dut.modulus, step.modulus)
         context.set(dut.length, length)
-        context.set(dut.whole_digits if of_e else dut.inner_digits, own.digits(length))
+        context.set(dut.whole_digits if of_e else dut.inner_digits, capabilities.digits(length))
         for _ in range(3):  # lengths are stable for some cycles
             await tick()
         now = 0
@@ -173,13 +173,13 @@ OFTEN = ("left to right", "right to left", "windows that divide a digit", "colum
 )
 def test_every_bit_of_an_exponent(name):
     design = design_of(name)
-    (program, *_), own = design.programs, design.capabilities
+    (program, *_), capabilities = design.programs, design.capabilities
     generator, kinds = random.Random(len(name)), set()
     for step in steps_of(program):
         kinds.add(step.kind)
         blinded = step.modulus in program.blinded and step.kind is not StepKind.SCAN_PUBLIC
-        more = exponent_blinding_bits(own.digit_width) if blinded else 0
-        for length in lengths_of(step.kind, own):
+        more = exponent_blinding_bits(capabilities.digit_width) if blinded else 0
+        for length in lengths_of(step.kind, capabilities):
             longest = length + more
             for value in (
                 (1 << longest) - 1,
@@ -189,7 +189,7 @@ def test_every_bit_of_an_exponent(name):
                 found, expected = scan(design, step, length, value)
                 assert found == expected, (step.kind, step.modulus, length, value)
                 bits = [bit for bit, _, _ in found]
-                order = bits_of(step, length, value, own, program)
+                order = bits_of(step, length, value, capabilities, program)
                 assert bits[len(bits) - len(order) :] == order
                 assert not any(bits[: len(bits) - len(order)])
     assert kinds

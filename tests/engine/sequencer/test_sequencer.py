@@ -64,15 +64,15 @@ class Work:
 
 def trace(design, command, operands, lengths):
     """The work of the units of an operation on integers, and its outcome."""
-    (program,), own, multiplication = (
+    (program,), capabilities, multiplication = (
         design.programs,
         design.capabilities,
         design.multiplication,
     )
-    kinds = step_kinds(program, own, overlaps=False)
+    kinds = step_kinds(program, capabilities, overlaps=False)
     numbers = design.layout.numbers
     every = {kind: one for one in kinds for kind in one.kinds}
-    lane = LaneModel(command, operands, lengths, program, own, multiplication, every)
+    lane = LaneModel(command, operands, lengths, program, capabilities, multiplication, every)
     work, borrow = [], 0
     while lane.pc.address and not lane.error:
         step = lane.current.resolved(lane.pc.step)
@@ -106,8 +106,8 @@ def trace(design, command, operands, lengths):
 
 def execute(design, command, operands, lengths, *, wait=None):
     """Run the sequencer; gives its error and cycles. With `wait`, units take that() cycles."""
-    (program,), own = design.programs, design.capabilities
-    dut = Sequencer(program, own, numbers=design.layout.numbers)
+    (program,), capabilities = design.programs, design.capabilities
+    dut = Sequencer(program, capabilities, numbers=design.layout.numbers)
     expected, lane = trace(design, command, operands, lengths)
     outcome = {}
 
@@ -116,7 +116,7 @@ def execute(design, command, operands, lengths, *, wait=None):
         modulus = Context(context.get(dut.modulus))
         of_e = modulus is Context.WHOLE or (program.scans_public and context.get(dut.public))
         operand = Context.WHOLE.exponent if of_e else modulus.exponent
-        width = own.digit_width
+        width = capabilities.digit_width
         digit = operands.get(operand, 0) >> width * context.get(dut.exponent_index)
         digit &= (1 << width) - 1
         return (0, digit) if of_e and program.in_place else (digit, 0)
@@ -126,7 +126,7 @@ def execute(design, command, operands, lengths, *, wait=None):
         for one in lengths:
             if one is not Length.DIGIT:
                 context.set(getattr(dut.lengths, one.field), lengths[one])
-                context.set(getattr(dut.counts, one.field), own.digits(lengths[one]))
+                context.set(getattr(dut.counts, one.field), capabilities.digits(lengths[one]))
         context.set(dut.command, command)
         await context.tick()
         context.set(dut.start, 1)

@@ -230,10 +230,10 @@ def test_words_are_reduced_modulo_those_of_the_tests(number, part, tests):
             f"Test {test}, unit gates" for test in tests[row.label]
         ]
         for test, one in zip(tests[row.label], sources, strict=True):
-            own, (modulus, pseudo_modulus) = one.parameters, vassoler_pair(2 * test - 2)
+            parameters, (modulus, pseudo_modulus) = one.parameters, vassoler_pair(2 * test - 2)
             wanted = pseudo_modulus if row.label in (DM_PSEUDO, CM_PSEUDO) else modulus
-            assert modulus_of(own["modulus"]) * own["factor"] == wanted
-            assert own["word"] == (wanted.bit_length() if number == 26 else 32)
+            assert modulus_of(parameters["modulus"]) * parameters["factor"] == wanted
+            assert parameters["word"] == (wanted.bit_length() if number == 26 else 32)
             assert (one.part, one.column, one.target) == (part, "gate_delay", "unit-gate")
             assert one.family == ("direct" if row.label in (DM, DM_PSEUDO) else "compression")
 

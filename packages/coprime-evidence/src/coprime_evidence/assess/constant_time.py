@@ -128,19 +128,19 @@ class TwoCopies(wiring.Component):
     """
 
     def __init__(self, design: Design):
-        self.capabilities = own = design.capabilities
+        self.capabilities = capabilities = design.capabilities
         self.copies = (design.hardware(), design.hardware())
         self._rests: dict[str, Value] = {}
         self.shared = {
             name: member
-            for name, member in EngineSignature(own).members.items()
+            for name, member in EngineSignature(capabilities).members.items()
             if member.is_port and member.flow is In and name != "digit"
         }
         random_bytes = {"random_a": In(8), "random_b": In(8), "random_valid": In(1)}
         ports = {
             **self.shared,
-            **dict.fromkeys(("digit_a", "digit_b"), In(own.digit_width)),
-            **(random_bytes if own.draws else {}),
+            **dict.fromkeys(("digit_a", "digit_b"), In(capabilities.digit_width)),
+            **(random_bytes if capabilities.draws else {}),
             **dict.fromkeys(("comparable", "wrong"), Out(1)),
         }
         super().__init__(ports)

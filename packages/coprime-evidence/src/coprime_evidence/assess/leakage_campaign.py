@@ -65,10 +65,13 @@ class LeakageSums:
     @classmethod
     def of(cls, recorder: TraceRecorder) -> "LeakageSums":
         """Of no trace."""
-        own, (first, end) = recorder.acquisition, recorder.cycles
+        acquisition, (first, end) = recorder.acquisition, recorder.cycles
         reference = recorder.reference[first:end].ravel()
-        samples = Moments(reference, powers=own.powers), Moments(reference, powers=own.powers)
-        if own.products is None:
+        samples = (
+            Moments(reference, powers=acquisition.powers),
+            Moments(reference, powers=acquisition.powers),
+        )
+        if acquisition.products is None:
             return cls(samples, None)
         windows = (
             recorder.reference[window.first : window.end, window.column]

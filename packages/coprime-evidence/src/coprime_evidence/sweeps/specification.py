@@ -490,13 +490,15 @@ def _refusal(choice: Choice | CallChoice, run: RunTask) -> str | None:
     """Why a design cannot do an operation at this size; None if it can."""
     if isinstance(choice, CallChoice):
         return None
-    own, name, bits = choice.design.capabilities, choice.family.name, run.bits
+    capabilities, name, bits = choice.design.capabilities, choice.family.name, run.bits
     if run.operation not in OPERATIONS:
         return None
-    if own.fixed_modulus is not None and bits != own.fixed_modulus.bit_length():
-        return f"{name} is for a modulus of {own.fixed_modulus.bit_length()} bits, not {bits}"
-    if not own.min_length <= bits <= own.max_length:
-        allowed = f"{own.min_length} to {own.max_length}"
+    if capabilities.fixed_modulus is not None and bits != capabilities.fixed_modulus.bit_length():
+        return (
+            f"{name} is for a modulus of {capabilities.fixed_modulus.bit_length()} bits, not {bits}"
+        )
+    if not capabilities.min_length <= bits <= capabilities.max_length:
+        allowed = f"{capabilities.min_length} to {capabilities.max_length}"
         return f"{name} with these parameters takes moduli of {allowed} bits, not {bits}"
     if run.system_bus and bits > MAX_BITS:
         return f"the system's firmware exponentiates up to {MAX_BITS} bits, not {bits}"
@@ -504,8 +506,8 @@ def _refusal(choice: Choice | CallChoice, run: RunTask) -> str | None:
     if bits < encoding.least_bits:
         return f"a key must have {encoding.least_bits} bits or more, not {bits}"
     prime = encoding.lengths_of(bits).prime
-    if own.max_prime_length and prime > own.max_prime_length:
-        most = own.max_prime_length
+    if capabilities.max_prime_length and prime > capabilities.max_prime_length:
+        most = capabilities.max_prime_length
         return f"{name} with these parameters takes primes of up to {most} bits, not {prime}"
     return None
 

@@ -279,17 +279,17 @@ class KaratsubaBench(Bench):
 
     def _span(self, step: WordsStep, before: Span) -> Span:
         """Of a product after another command."""
-        own, inner, rounds = self.multiplication, self.case.inner, self.case.rounds
+        multiplication, inner, rounds = self.multiplication, self.case.inner, self.case.rounds
         if step.follows:
-            last_round = before.end - inner - (own.made + 1 - ASK)  # its slot 0
+            last_round = before.end - inner - (multiplication.made + 1 - ASK)  # its slot 0
             return Span(
                 before.accepted + 1,
-                last_round + own.succession(inner) - ASK - 1,
-                before.end + own.chained_cycles(inner, rounds),
+                last_round + multiplication.succession(inner) - ASK - 1,
+                before.end + multiplication.chained_cycles(inner, rounds),
             )
         started = before.end + (DRAINS if step.later else step.gap)
-        cycles = own.cycles(inner, rounds, together=self.together, descale=step.descale)
-        return Span(started, started + own.chains, started + 1 + cycles)
+        cycles = multiplication.cycles(inner, rounds, together=self.together, descale=step.descale)
+        return Span(started, started + multiplication.chains, started + 1 + cycles)
 
     def _load(self, stream: str) -> None:
         """M, its inverse, and factors; of Y that ends modulo M the highest word is 0."""
