@@ -342,7 +342,7 @@ def test_a_cluster_is_mapped_as_one_front_end_and_one_node(tmp_path, monkeypatch
         ),
         (
             *("route_design", Target.ECP5, verilog[Target.ECP5], "coprime_cluster", repeated),
-            {"seeds": (1,), "device": "LFE5U-85F"},
+            {"seeds": (1,), "device": "LFE5U-85F", "late_paths": 0},
         ),
     ]
     # Other cores are another measurement.
