@@ -2,8 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from coprime_evidence.assess.faults import Fault
 from coprime_evidence.assess.number_subject import ClusterSubject, NumberSubject
 from coprime_evidence.assess.schedules import THEOREMS
 from coprime_evidence.assess.schedules.symbols import ProofError
+from coprime_evidence.assess.schedules.theorem import ScheduleProof
 from coprime_evidence.assess.schedules.theorem import prove as prove_schedule
 from coprime_evidence.assess.sequencer_proof import has_sequencer_proof, prove_sequencers
 from coprime_evidence.assess.subject import Outcome, Subject
@@ -397,29 +398,34 @@ def run_schedule(options: argparse.Namespace) -> int:
         if digit not in lengths:
             limits = f"{lengths[0]}..{lengths[-1]}"
             raise ValueError(f"--digits must be in {limits} with these -p, not {digit}")
+    proved = f"proved for {len(digits)} lengths from {min(digits)} to {max(digits)} digits"
+    return show_schedule(
+        options,
+        lambda: prove_schedule(kind(design), digits),
+        f"{proved}: {options.family} computes {kind.statement}",
+        {"parameters": dict(choice.values), "digits": digits},
+    )
+
+
+def show_schedule(
+    options: argparse.Namespace,
+    prove: Callable[[], ScheduleProof],
+    proved: str,
+    settings: Mapping[str, object],
+) -> int:
+    """Prove a schedule and print that, or print why not; the exit status."""
     with progress(f"proving the schedule of {options.family}"):
         try:
-            proof = prove_schedule(kind(design), digits)
+            proof = prove()
         except ProofError as error:
             print(f"not proved, {error}")
             return FAILED
     if options.json:
-        print_json(
-            {
-                "family": options.family,
-                "parameters": dict(choice.values),
-                "digits": digits,
-                "cases": proof.cases,
-                "cycles": proof.cycles,
-                "registers": proof.registers,
-                "free": proof.free,
-                "seconds": round(proof.seconds, 1),
-            }
-        )
+        found = asdict(proof) | {"seconds": round(proof.seconds, 1)}
+        print_json({"family": options.family, **settings, **found})
     else:
         print(
-            f"proved for {len(digits)} lengths from {min(digits)} to {max(digits)} digits:"
-            f" {options.family} computes {kind.statement}\n"
+            f"{proved}\n"
             f"{proof.cases} cases, {proof.cycles:,} cycles, {proof.seconds:.0f} s of a processor"
         )
     return 0

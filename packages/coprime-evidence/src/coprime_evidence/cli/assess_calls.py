@@ -3,17 +3,22 @@
 import argparse
 
 from coprime.catalog import choose_calls
-from coprime.cli.options import FAILED, chosen_settings
-from coprime.cli.output import print_json
+from coprime.cli.options import chosen_settings
 from coprime.cli.progress import progress
 from coprime.shake.design import ShakeDesign
 from coprime_evidence.assess.call_subject import CallSubject
 from coprime_evidence.assess.call_timing import prove_calls
 from coprime_evidence.assess.schedules import THEOREMS
 from coprime_evidence.assess.schedules.lattice import FAMILY, SCHEME, STATEMENT, prove
-from coprime_evidence.assess.schedules.symbols import ProofError
 
-from .assess import check_faults, check_proof, print_proof, record_leakage, run_campaign
+from .assess import (
+    check_faults,
+    check_proof,
+    print_proof,
+    record_leakage,
+    run_campaign,
+    show_schedule,
+)
 
 
 def run_faults(options: argparse.Namespace) -> int:
@@ -70,27 +75,5 @@ def run_schedule(options: argparse.Namespace) -> int:
     if options.family != FAMILY or choice.values.get("schemes", SCHEME) != SCHEME:
         known = f"{', '.join(THEOREMS)}, {FAMILY} -p schemes={SCHEME}"
         raise ValueError(f"this design has no theorem of its schedule; there are: {known}")
-    with progress(f"proving the schedule of {options.family}"):
-        try:
-            proof = prove()
-        except ProofError as error:
-            print(f"not proved, {error}")
-            return FAILED
-    if options.json:
-        print_json(
-            {
-                "family": options.family,
-                "parameters": dict(choice.values),
-                "cases": proof.cases,
-                "cycles": proof.cycles,
-                "registers": proof.registers,
-                "free": proof.free,
-                "seconds": round(proof.seconds, 1),
-            }
-        )
-    else:
-        print(
-            f"proved: {options.family} computes {STATEMENT}\n"
-            f"{proof.cases} cases, {proof.cycles:,} cycles, {proof.seconds:.0f} s of a processor"
-        )
-    return 0
+    proved = f"proved: {options.family} computes {STATEMENT}"
+    return show_schedule(options, prove, proved, {"parameters": dict(choice.values)})
