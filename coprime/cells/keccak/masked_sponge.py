@@ -7,15 +7,14 @@ captured is written a cycle later.
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, connect, flipped
+from amaranth.lib.wiring import In
 
 from coprime.cells.target import Target
-from coprime.cells.wires import same_named
 from coprime.model.keccak import LANE_BITS
 from coprime.model.masked.keccak import ROW_BITS, SHARES
 
 from .masked_state import MaskedState
-from .sliced_sponge import SLICES, BlockAccess
+from .sliced_sponge import SLICES, BlockAccess, connect_passes
 from .sponge import PassOrder, SpongeSignature
 
 
@@ -54,16 +53,7 @@ class MaskedSponge(wiring.Component):
         m.submodules.order = order = PassOrder(self.blocks)
         m.submodules.access = access = BlockAccess(self.slices, self.blocks, self.target, SHARES)
         m.submodules.state = state = MaskedState(self.slices, self.target)
-        connect(m, flipped(self.message), access.message)
-        m.d.comb += [
-            *same_named(self, access, "filled", "squeezed", "valid", "drained"),
-            *same_named(access, self, "take", "discard"),
-            *same_named(order, access, "full", "ends"),
-            *same_named(order, self, "more", "wipe"),
-            order.room.eq(self.wanted & ~access.held),
-            *same_named(access, order, "ended", "wiping"),
-            self.wiping.eq(order.wiping),
-        ]
+        connect_passes(m, self, order, access)
 
         # A pass has step 0, in which it may wait, to step words + 2.
         step = Signal(range(self.words + 3))

@@ -107,6 +107,22 @@ class BlockAccess(wiring.Component):
         return m
 
 
+def connect_passes(
+    m: Module, sponge: wiring.Component, order: PassOrder, access: BlockAccess
+) -> None:
+    """Connect the order of passes and the block with the ports of a sponge, shared or not."""
+    connect(m, flipped(sponge.message), access.message)
+    m.d.comb += [
+        *same_named(sponge, access, "filled", "squeezed", "valid", "drained"),
+        *same_named(access, sponge, "take", "discard"),
+        *same_named(order, access, "full", "ends"),
+        *same_named(order, sponge, "more", "wipe"),
+        order.room.eq(sponge.wanted & ~access.held),
+        *same_named(access, order, "ended", "wiping"),
+        sponge.wiping.eq(order.wiping),
+    ]
+
+
 class SlicedSponge(wiring.Component):
     """A sponge with a pass of 64 / slices + 2 cycles a round. Ports: SpongeSignature.
 
@@ -137,16 +153,7 @@ class SlicedSponge(wiring.Component):
         m.submodules.order = order = PassOrder(self.blocks)
         m.submodules.lanes = lanes = LaneMemory(self.slices, self.target)
         m.submodules.access = access = BlockAccess(self.slices, self.blocks, self.target)
-        connect(m, flipped(self.message), access.message)
-        m.d.comb += [
-            *same_named(self, access, "filled", "squeezed", "valid", "drained"),
-            *same_named(access, self, "take", "discard"),
-            *same_named(order, access, "full", "ends"),
-            *same_named(order, self, "more", "wipe"),
-            order.room.eq(self.wanted & ~access.held),
-            *same_named(access, order, "ended", "wiping"),
-            self.wiping.eq(order.wiping),
-        ]
+        connect_passes(m, self, order, access)
 
         # A pass has step 0, in which it may wait, to step words + 1.
         step = Signal(range(self.words + 2))
