@@ -11,6 +11,7 @@ import pytest
 from coprime.rsa import operations
 from coprime.rsa.keys import RsaPrivateKey, RsaPublicKey, parse_private
 from coprime.rsa.padding import DecryptionError, Oaep, Pkcs1Encryption, Pkcs1Signature, Pss
+from tests.integers import IntegerAccelerator
 
 FOLDER = Path(cryptography_vectors.__file__).parent / "asymmetric" / "RSA"
 CUSTOM_OAEP = sorted(path.stem for path in (FOLDER / "oaep-custom").iterdir())
@@ -177,9 +178,10 @@ def test_oaep_with_two_hashes(accelerator, name):
 
 @pytest.mark.vectors
 @pytest.mark.parametrize("label_hash", sorted({name.split("-")[2] for name in CUSTOM_OAEP}))
-def test_oaep_with_all_pairs_of_hashes(accelerator, label_hash):
+def test_oaep_with_all_pairs_of_hashes(label_hash):
+    """On Python's integers, as software pads: devices would only decrypt for minutes."""
     for name in [one for one in CUSTOM_OAEP if one.split("-")[2] == label_hash]:
-        check_two_hashes(accelerator, name)
+        check_two_hashes(IntegerAccelerator(), name)
 
 
 def test_oaep_with_a_label(accelerator):
