@@ -10,7 +10,7 @@ JOBS ?= auto
 # How many parts the whole suite is run in.
 SHARDS ?= 12
 
-.PHONY: help setup demo test test-all test-shard durations bench figures figures-all boards bitstreams board-pages token token-dist release docs docs-serve style lint format papers compiler meson registers diagrams errors lock clean
+.PHONY: help setup demo test test-all test-shard durations bench figures figures-all boards bitstreams board-pages user-results token token-dist release docs docs-serve style lint format papers compiler meson registers diagrams errors lock clean
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
@@ -31,6 +31,7 @@ help:
 	@echo "make boards     place and route, and bitstreams, for Gowin, iCE40, Nexus and GateMate (500 MB)"
 	@echo "make bitstreams bitstreams of seven boards, each made twice and compared (one to two hours)"
 	@echo "make board-pages  the pages of the boards, from their records"
+	@echo "make user-results  check what users sent in from the vendors' tools, and write its table"
 	@echo "make registers  generate the files that derive from the register map"
 	@echo "make diagrams   draw the pictures of docs/images"
 	@echo "make errors     generate docs/errors.md from what wrong inputs get"
@@ -116,6 +117,9 @@ bitstreams: boards
 
 board-pages: $(READY)
 	@$(BIN)/python tools/board_pages.py
+
+user-results: $(READY)
+	@$(BIN)/python tools/user_results.py
 
 TYPES = $(BIN)/mypy --no-error-summary
 

@@ -22,7 +22,9 @@ from .tool_errors import ToolCrashError, ToolError
 from .tools import run_tool, run_yosys, tool_version
 
 _CLOCKS = ("clk", "s_axi_aclk")
-_WRAPPER, _INSTANCE = "coprime_wrapper", "dut"
+WRAPPER = "coprime_wrapper"
+"""Name of the module that `port_registers` gives."""
+_INSTANCE = "dut"
 _NO_PLACE = re.compile(r"(?:Unable|Failed) to .*?cell .* (?:of )?type '?(\w+)'?")
 _CRASH = "wasm trap"  # how nextpnr ends that fails in WebAssembly
 _STOPPED = "status -24"  # SIGXCPU
@@ -158,7 +160,7 @@ def wrapped(verilog: str, top: str) -> tuple[str, str]:
 
     Raises ValueError for a design without a clock.
     """
-    return verilog + _wrapper(top, _ports(verilog, top)), _WRAPPER
+    return verilog + port_registers(top, _ports(verilog, top)), WRAPPER
 
 
 def _ports(verilog: str, top: str) -> dict[str, tuple[str, int]]:
@@ -175,7 +177,12 @@ def _ports(verilog: str, top: str) -> dict[str, tuple[str, int]]:
     return {name: (port["direction"], len(port["bits"])) for name, port in ports.items()}
 
 
-def _wrapper(top: str, ports: Mapping[str, tuple[str, int]]) -> str:
+def port_registers(top: str, ports: Mapping[str, tuple[str, int]]) -> str:
+    """Verilog of the module WRAPPER, which has module `top` in it with a register at each port.
+
+    Its three ports are clk, shift_in and shift_out. `ports` are the direction and width of those of
+    `top`; ValueError if none of them is a clock.
+    """
     clocks = [name for name in _CLOCKS if name in ports]
     if not clocks:
         raise ValueError(f"{top} must have a clock port named {' or '.join(_CLOCKS)}")
@@ -191,7 +198,7 @@ def _wrapper(top: str, ports: Mapping[str, tuple[str, int]]) -> str:
     # One bit more than needed keeps the vectors' ranges sensible for a design without such ports.
     last_input, last_output = offsets["input"], offsets["output"]
     return f"""
-module {_WRAPPER}(input clk, input shift_in, output shift_out);
+module {WRAPPER}(input clk, input shift_in, output shift_out);
   reg [{last_input}:0] inputs;
   wire [{last_output}:0] outputs;
   reg [{last_output}:0] captured, folded;

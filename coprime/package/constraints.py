@@ -19,11 +19,16 @@ CONSTRAINTS = {
 """Of each target: the end of the file's name, which says its format, and MHz to start from."""
 
 
+def goal_mhz(description: Description) -> float:
+    """The clock that the user names, or else the one to start from."""
+    _, goal = CONSTRAINTS[description.target]
+    return goal if description.clock_mhz is None else description.clock_mhz
+
+
 def files(description: Description) -> Mapping[str, str]:
     """The constraints of the clock, and of ring oscillators."""
-    suffix, goal = CONSTRAINTS[description.target]
-    mhz = goal if description.clock_mhz is None else description.clock_mhz
-    text = filled("constraints.j2", own=description, suffix=suffix, mhz=mhz)
+    suffix, _ = CONSTRAINTS[description.target]
+    text = filled("constraints.j2", own=description, suffix=suffix, mhz=goal_mhz(description))
     rings = noise_files(description)
     noise = {path: filled("noise.xdc.j2", own=description) for path in rings}
     return {f"{description.name}{suffix}": text, **noise}

@@ -23,6 +23,7 @@ from . import (
     svd,
     template,
     timing,
+    vendor,
     vivado,
     zynq,
 )
@@ -52,6 +53,7 @@ _FILES: tuple[Callable[[Description], Mapping[str, str]], ...] = (
     lint.files,
     fusesoc.files,
     zynq.files,
+    vendor.files,
     data_sheet.files,
     timing.files,
     testbench.files,

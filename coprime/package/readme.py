@@ -5,6 +5,7 @@ from fnmatch import fnmatch
 
 from .description import Description
 from .templates import filled
+from .vendor import tools_of
 
 _PURPOSES = {
     "*.v": "synthesis and simulation: one file of Verilog, whose top module is `{name}`",
@@ -21,6 +22,7 @@ _PURPOSES = {
     "drivers/": "the driver in C: bare metal, RTOS, Linux",
     "doc/": "the data sheet",
     "sim/": "a self-checking testbench, and an example for cocotb",
+    "vendor/": "the highest clock in the vendor's tools: scripts that search for it",
     "component.xml": "Vivado: makes this folder an IP repository (IP-XACT, IEEE 1685-2009)",
     "*.xml": "other tools that assemble systems (IP-XACT, IEEE 1685-2014)",
     "*.svd": "debuggers, and generators of software such as svd2rust (CMSIS-SVD)",
@@ -41,7 +43,9 @@ def files(description: Description, paths: Collection[str]) -> Mapping[str, str]
     Raises ValueError for a path whose purpose is not known here.
     """
     purposes = dict(purpose(description, path) for path in paths)
-    return {"README.md": filled("README.md.j2", own=description, paths=paths, purposes=purposes)}
+    tools = tools_of(description.target)
+    text = filled("README.md.j2", own=description, paths=paths, purposes=purposes, tools=tools)
+    return {"README.md": text}
 
 
 def purpose(description: Description, path: str) -> tuple[str, str]:
