@@ -260,7 +260,7 @@ def test_litex(tmp_path):
     command = [sys.executable, "example.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "build" / "coprime_karatsuba.v").is_file()
+    assert (tmp_path / "build" / "litex" / "coprime_karatsuba.v").is_file()
 
 
 # --- C --------------------------------------------------------------------------------------------
