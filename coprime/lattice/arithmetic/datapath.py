@@ -25,20 +25,19 @@ from coprime.cells.block_ram import BlockRam
 from coprime.cells.dsp_slice import DspSlice
 from coprime.cells.luts import choose_word
 from coprime.cells.shared_slice import narrow_user
-from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.model.lattice.arithmetic import LAYERS
 
 from .byte_streams import COUNT_BITS, ByteStreams
 from .operands import PAIR, STAGES, SlotOperands
-from .pipeline import P_BITS, Pipeline
+from .pipeline import P_BITS, Pipeline, address_constants
 from .reduction import Reduction
 from .results import DEPTH, OF_ROOTS, SlotResults
 from .slot_counter import SLOT, SlotCounter, delayed
-from .steps import STEP, Region, StepType
+from .steps import STEP, Region
 from .sums import LaneSums
-from .table import BASES, TABLE_BITS, TABLE_WORDS
+from .table import TABLE_BITS, TABLE_WORDS
 from .unpacker import WORD_BITS
 
 
@@ -126,7 +125,7 @@ class Datapath(Pipeline, wiring.Component):
         self._check(m, operands)
 
         differences, bits = self._compute(m, flags, slots, operands, slice_, reduction, sums)
-        self._constants(m, flags, slots)
+        address_constants(m, step, self.start, flags, slots, self.table_address)
 
         m.d.comb += [
             operands.sample.eq(step.sample),
@@ -204,16 +203,3 @@ class Datapath(Pipeline, wiring.Component):
             ),
             results.other_address.eq(Cat(of_other, step.region)),
         ]
-
-    def _constants(self, m: Module, flags: data.View, slots: list[data.View]) -> None:
-        """The address of the constant, which is in its register two cycles later."""
-        bases = look_up(
-            [BASES[step_type] for step_type in StepType], self.step.kind, len(self.table_address)
-        )
-        numbered = Mux(flags.pack | flags.unpack, self.step.width, 0)
-        address = Signal.like(self.table_address)
-        with m.If(self.start):
-            m.d.sync += address.eq(bases | numbered)
-        with m.Elif(Mux(flags.inverse, slots[3].block_ends, slots[0].block_ends)):
-            m.d.sync += address.eq(address + 1)
-        m.d.comb += self.table_address.eq(address | (flags.last & slots[4].phase[1]))

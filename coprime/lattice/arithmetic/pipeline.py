@@ -26,9 +26,9 @@ from coprime.model.lattice.arithmetic import (
 
 from .reduction import Reduction
 from .slot_counter import delayed
-from .steps import BYTE_WIDTHS
+from .steps import BYTE_WIDTHS, StepType
 from .sums import LaneSums
-from .table import PLAIN_SHIFT, TABLE_BITS
+from .table import BASES, PLAIN_SHIFT, TABLE_BITS
 from .unpacker import NUMBER_BITS, WIDTH_MASKS
 
 LANE = signed(LANE_BITS)
@@ -175,3 +175,22 @@ class Pipeline:
         for place, is_in in enumerate(look_up(WIDTH_MASKS, width, NUMBER_BITS)):
             with m.If(flags.pack & ~is_in):
                 m.d.sync += bits[place].eq(0)
+
+
+def address_constants(
+    m: Module,
+    step: data.View,
+    start: Value,
+    flags: data.View,
+    slots: list[data.View],
+    table_address: Signal,
+) -> None:
+    """The address of the constant, which is in its register two cycles later."""
+    bases = look_up([BASES[step_type] for step_type in StepType], step.kind, len(table_address))
+    numbered = Mux(flags.pack | flags.unpack, step.width, 0)
+    address = Signal.like(table_address)
+    with m.If(start):
+        m.d.sync += address.eq(bases | numbered)
+    with m.Elif(Mux(flags.inverse, slots[3].block_ends, slots[0].block_ends)):
+        m.d.sync += address.eq(address + 1)
+    m.d.comb += table_address.eq(address | (flags.last & slots[4].phase[1]))
