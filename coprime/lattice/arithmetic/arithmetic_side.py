@@ -10,10 +10,13 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.lattice.memory.byte_memory import ByteAccess
 from coprime.lattice.memory.sample_buffer import PAIR as SAMPLES
-from coprime.model.lattice.arithmetic import LANE_BITS, LAYERS
+from coprime.model.lattice.arithmetic import LANE_BITS
 
-from .datapath import DEPTH, P_BITS, Datapath
+from .datapath import Datapath
 from .instructions import LABEL_BITS, WORD_BITS, AssembledArithmetic
+from .parallel_datapath import ParallelDatapath
+from .pipeline import P_BITS
+from .results import DEPTH
 from .sequencer import FULL, ArithmeticSequencer
 from .table import TABLE_BITS, TABLE_WORDS, table_words
 
@@ -29,6 +32,7 @@ class ArithmeticSide(wiring.Component):
     address_bits (int): of the byte memory
     target (Target)
     shares_slice (bool): as of Datapath, and `slice`
+    lanes (int): 4 or 8 for a ParallelDatapath, not with `shares_slice`
 
     Members
     -------
@@ -51,9 +55,15 @@ class ArithmeticSide(wiring.Component):
         target: Target = Target.GENERIC,
         *,
         shares_slice: bool = False,
+        lanes: int = 1,
     ):
         self.program, self.target, self.shares_slice = program, Target(target), shares_slice
-        self.datapath = Datapath(target, shares_slice=shares_slice)
+        self.lanes = lanes
+        self.datapath = (
+            Datapath(target, shares_slice=shares_slice)
+            if lanes == 1
+            else ParallelDatapath(lanes, target)
+        )
         self.sequencer = ArithmeticSequencer(program, address_bits, self.target)
         outputs = ("busy", "done", "release", "post", "take", "altered", "decided", "refused")
         super().__init__(
@@ -65,8 +75,8 @@ class ArithmeticSide(wiring.Component):
                 "parameter_set": In(program.set_bits),
                 "bytes": Out(ByteAccess(address_bits)),
                 "full": In(FULL),
-                "sample_address": Out(LAYERS),
-                "sample": In(SAMPLES),
+                "sample_address": Out(self.datapath.sample_address.shape()),
+                "sample": In(SAMPLES) if lanes == 1 else In(SAMPLES).array(lanes),
                 **({"slice": Out(narrow_user(P_BITS))} if shares_slice else {}),
             }
         )
@@ -77,7 +87,7 @@ class ArithmeticSide(wiring.Component):
         m.submodules.datapath = datapath = self.datapath
         m.submodules.sequencer = sequencer = self.sequencer
         mask = (1 << TABLE_BITS) - 1
-        words = [word & mask for word in table_words()] + list(self.program.words)
+        words = [word & mask for word in table_words(0, self.lanes)] + list(self.program.words)
         depth = 2 * TABLE_WORDS
         m.submodules.words = memory = Memory(
             shape=TABLE_BITS,
@@ -91,7 +101,9 @@ class ArithmeticSide(wiring.Component):
             connect(m, datapath.slice, flipped(self.slice))
         m.d.comb += [
             constants.addr.eq(datapath.table_address),
-            datapath.table_word.eq(constants.data),
+            (datapath.table_word if self.lanes == 1 else datapath.table_words[0]).eq(
+                constants.data
+            ),
             instructions.addr.eq(Cat(sequencer.instruction_address, padding, Const(1, 1))),
             sequencer.instruction.eq(instructions.data[:WORD_BITS]),
             *same_named(
@@ -114,9 +126,28 @@ class ArithmeticSide(wiring.Component):
             self.bytes.write_data.eq(datapath.write_data),
             datapath.read_data.eq(self.bytes.data),
             self.sample_address.eq(datapath.sample_address),
-            datapath.sample[0].eq(self.sample.even[:LANE_BITS]),
-            datapath.sample[1].eq(self.sample.odd[:LANE_BITS]),
             *same_named(datapath, self, "wipe", "wiping", "wipe_address"),
             self.multiplying.eq(datapath.multiplying),
         ]
+        samples = [(datapath.sample, self.sample)]
+        if self.lanes > 1:
+            self._add_tables(m, datapath)
+            samples = [(datapath.sample[k], self.sample[k]) for k in range(self.lanes)]
+        for port, sample in samples:
+            m.d.comb += [port[0].eq(sample.even[:LANE_BITS]), port[1].eq(sample.odd[:LANE_BITS])]
         return m
+
+    def _add_tables(self, m: Module, datapath: ParallelDatapath) -> None:
+        """The constants of all lanes but the first one."""
+        mask = (1 << TABLE_BITS) - 1
+        for lane in range(1, self.lanes):
+            words = [word & mask for word in table_words(lane, self.lanes)]
+            memory = Memory(
+                shape=TABLE_BITS, depth=TABLE_WORDS, init=words, attrs={"ram_style": "block"}
+            )
+            m.submodules[f"constants_{lane}"] = memory
+            port = memory.read_port()
+            m.d.comb += [
+                port.addr.eq(datapath.table_address),
+                datapath.table_words[lane].eq(port.data),
+            ]

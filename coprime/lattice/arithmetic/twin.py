@@ -51,8 +51,15 @@ class ArithmeticTwin:
 
     rejected = False
 
-    def __init__(self, program: AssembledArithmetic, memory: list[int], buffer: SampleBufferTwin):
+    def __init__(
+        self,
+        program: AssembledArithmetic,
+        memory: list[int],
+        buffer: SampleBufferTwin,
+        lanes: int = 1,
+    ):
         self.program, self.memory, self.buffer = program, memory, buffer
+        self.lanes = lanes
         self.polynomials: dict[Region, Poly] = {region: [0] * N for region in Region}
         self.busy = self.genuine = self.refused = self.differs = False
         self._state, self._left, self._step = _State.FETCH, 0, PolynomialStep(StepType.PACK)
@@ -87,7 +94,7 @@ class ArithmeticTwin:
         if isinstance(code, StepType):
             self._step = instruction.step(self._column, self.program.widths[self._set])
             if not self._step.sample or self.buffer.full:
-                self._left, self._state = 1 + self._step.cycles, _State.RUN
+                self._left, self._state = 1 + self._step.cycles(self.lanes), _State.RUN
             return ArithmeticEvents()
         following = self._counter + 1
         match code:
