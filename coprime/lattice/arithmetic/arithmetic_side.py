@@ -1,7 +1,7 @@
 """The arithmetic side: a program of steps on polynomials beside the sponge side."""
 
 from amaranth.hdl import Cat, Const, Module
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -76,7 +76,7 @@ class ArithmeticSide(wiring.Component):
                 "bytes": Out(ByteAccess(address_bits)),
                 "full": In(FULL),
                 "sample_address": Out(self.datapath.sample_address.shape()),
-                "sample": In(SAMPLES) if lanes == 1 else In(SAMPLES).array(lanes),
+                "sample": In(SAMPLES) if lanes == 1 else In(data.ArrayLayout(SAMPLES, lanes)),
                 **({"slice": Out(narrow_user(P_BITS))} if shares_slice else {}),
             }
         )

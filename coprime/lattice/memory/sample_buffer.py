@@ -76,7 +76,7 @@ class SampleBuffer(wiring.Component):
                 "room": Out(1),
                 "at_last": Out(1),
                 "address": In(self.word_bits - self.lane_bits),
-                "word": Out(PAIR) if lanes == 1 else Out(PAIR).array(lanes),
+                "word": Out(PAIR) if lanes == 1 else Out(data.ArrayLayout(PAIR, lanes)),
                 "release": In(1),
                 "wipe": In(1),
                 "wiping": Out(1),
