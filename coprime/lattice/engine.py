@@ -135,7 +135,11 @@ later than both have ended, as a register shows faults |
         self.samples = SampleBuffer(
             numbers=bool(ml_dsa), pairs=bool(ml_kem), lanes=lanes, target=target
         )
-        self.sponge = SpongeSide(slices, self.programs.sponge, bits, target, masked=masked)
+        self.sponge = SpongeSide(
+            *(slices, self.programs.sponge, bits, target),
+            masked=masked,
+            samples_pairs=lanes > 1,
+        )
         shared = bool(ml_kem and ml_dsa)
         self.ml_kem: ArithmeticSide | None = None
         self.ml_dsa: LargeSide | None = None

@@ -73,7 +73,9 @@ def run_routine(
     programs wait for each other.
     """
     buffer = SampleBufferTwin(PAIRS if routine.is_ml_kem else NUMBERS)
-    sponge = SpongeSideTwin(slices, programs.sponge, memory, buffer, masked=masked)
+    sponge = SpongeSideTwin(
+        slices, programs.sponge, memory, buffer, masked=masked, samples_pairs=lanes > 1
+    )
     own_set = parameter_set if routine.is_ml_kem else parameter_set - programs.ml_kem_sets
     arithmetic = _arithmetic(programs, routine, memory, buffer, lanes)
     to_sponge, to_arithmetic = SemaphoreTwin(MOST_POSTS), SemaphoreTwin()
