@@ -71,7 +71,9 @@ class LatticeDesign:
         """Both sides' programs."""
         from .programs.lattice import lattice_programs
 
-        return lattice_programs(self.ml_kem, self.ml_dsa, verify_only=self.verify_only)
+        return lattice_programs(
+            *(self.ml_kem, self.ml_dsa), verify_only=self.verify_only, exchanges=self.dsp > 1
+        )
 
     @property
     def step_names(self) -> Mapping[str, Callable[[int], str]]:

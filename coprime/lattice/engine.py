@@ -129,7 +129,9 @@ later than both have ended, as a register shows faults |
         )
         if masked:
             self.interface = replace(self.interface, masks=True)
-        self.programs = lattice_programs(ml_kem, ml_dsa, verify_only=verify_only)
+        self.programs = lattice_programs(
+            ml_kem, ml_dsa, verify_only=verify_only, exchanges=lanes > 1
+        )
         self.memory = ByteMemory(self.programs.memory_words, target)
         bits = self.memory.address_bits
         self.samples = SampleBuffer(

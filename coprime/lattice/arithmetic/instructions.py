@@ -4,6 +4,7 @@
 |---|---|---|
 | a step of `steps` | by the datapath; one that needs a sample waits for it | 3 and the step's |
 | SEEK | bytes are read, or written, from a place on | 2 |
+| EXCHANGE | go on at the other place, which is remembered for this; only of several lanes | 2 |
 | POST | count one of the semaphore that the sponge side waits for | 2 |
 | AWAIT | wait for the sponge side's POST | 2 |
 | LOOP | repeat from a label, once for each row or column | 2 |
@@ -31,6 +32,7 @@ class Code(enum.Enum):
     SEEK = 9
     LOOP = 10
     END = 12
+    EXCHANGE = "spare"
     POST = "post"
     AWAIT = "takes"
     COMPARE = "compares"
@@ -239,6 +241,10 @@ class ArithmeticProgram:
             self.places.append(place)
         return self._add(ArithmeticInstruction(Code.SEEK, place=self.places.index(place)))
 
+    def exchange(self) -> int:
+        """Bytes are read, or written, at another place; the next time, where this was."""
+        return self._add(ArithmeticInstruction(Code.EXCHANGE))
+
     def loop(self, over: LoopCount, label: int) -> int:
         """Repeat from an instruction on."""
         return self._add(ArithmeticInstruction(Code.LOOP, over=over, label=label))
@@ -303,6 +309,11 @@ class AssembledArithmetic:
     widths: tuple[Mapping[Width, int], ...]
     entries: Mapping[str, int]
     places: tuple[Sequence[int], ...]
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether there is an EXCHANGE."""
+        return any(instruction.code is Code.EXCHANGE for instruction in self.instructions)
 
     @property
     def set_bits(self) -> int:

@@ -92,6 +92,7 @@ class ArithmeticSequencer(wiring.Component):
         row, column = Signal(2), Signal(2)
         field = Signal(FIELD)
         goes_on, jumps, starts = Signal(), Signal(), Signal()
+        exchanges = Signal() if self.program.exchanges else None
         m.d.comb += [
             field.eq(word),
             self.instruction_address.eq(counter),
@@ -137,6 +138,8 @@ class ArithmeticSequencer(wiring.Component):
                         self.compare.eq(code[Code.COMPARE]),
                         self.done.eq(code[Code.END]),
                     ]
+                    if exchanges is not None:
+                        m.d.comb += exchanges.eq(code[Code.EXCHANGE])
                     with m.If(is_step):
                         m.d.comb += goes_on.eq(1)
                         m.next = "RUN"
@@ -160,6 +163,11 @@ class ArithmeticSequencer(wiring.Component):
                     m.d.sync += word.eq(self.instruction)
                     m.next = "EXECUTE"
         self._seek(m, code[Code.SEEK])
+        if exchanges is not None:
+            other = Signal.like(self.address)
+            with m.If(exchanges):
+                # The last word of the step before may be written in this cycle.
+                m.d.sync += [self.address.eq(other), other.eq(self.address + self.use)]
         with m.If(self.forget):
             m.d.sync += [self.genuine.eq(0), self.altered.eq(0)]
         # So that a state that a fault has made, and that is none of the states, ends with a wipe.

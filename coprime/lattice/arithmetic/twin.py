@@ -63,7 +63,7 @@ class ArithmeticTwin:
         self.polynomials: dict[Region, Poly] = {region: [0] * N for region in Region}
         self.busy = self.genuine = self.refused = self.differs = False
         self._state, self._left, self._step = _State.FETCH, 0, PolynomialStep(StepType.PACK)
-        self._counter = self._row = self._column = self._set = self._address = 0
+        self._counter = self._row = self._column = self._set = self._address = self._other = 0
 
     def start(self, entry: str, parameter_set: int) -> None:
         """As the ports, in the cycle of the last `tick`."""
@@ -103,6 +103,8 @@ class ArithmeticTwin:
                     return ArithmeticEvents()
             case Code.SEEK:
                 self._address = self.program.places[instruction.place][self._set]
+            case Code.EXCHANGE:
+                self._address, self._other = self._other, self._address
             case Code.LOOP:
                 following = self._loop(instruction.over, instruction.label)
             case Code.COMPARE:
