@@ -1,6 +1,6 @@
 """The arithmetic side: a program of steps on polynomials beside the sponge side."""
 
-from amaranth.hdl import Cat, Const, Module
+from amaranth.hdl import Cat, Const, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
@@ -118,7 +118,8 @@ class ArithmeticSide(wiring.Component):
             datapath.start.eq(sequencer.start_step),
             sequencer.step_done.eq(datapath.done),
             datapath.clear.eq(sequencer.compare),
-            *same_named(sequencer, datapath, "differs", "agrees", "compared", "use"),
+            *same_named(sequencer, datapath, "differs", "agrees", "compared"),
+            sequencer.use.eq(self.bytes.use if self.program.exchanges else datapath.use),
             self.fault.eq(sequencer.fault | datapath.wrong),
             self.bytes.use.eq(datapath.use),
             self.bytes.address.eq(sequencer.address),
@@ -129,6 +130,8 @@ class ArithmeticSide(wiring.Component):
             *same_named(datapath, self, "wipe", "wiping", "wipe_address"),
             self.multiplying.eq(datapath.multiplying),
         ]
+        if self.program.exchanges:
+            self._copy(m, datapath)
         samples = [(datapath.sample, self.sample)]
         if self.lanes > 1:
             self._add_tables(m, datapath)
@@ -136,6 +139,22 @@ class ArithmeticSide(wiring.Component):
         for port, sample in samples:
             m.d.comb += [port[0].eq(sample.even[:LANE_BITS]), port[1].eq(sample.odd[:LANE_BITS])]
         return m
+
+    def _copy(self, m: Module, datapath: ParallelDatapath) -> None:
+        """A word that COPY has read waits for a cycle until it is written."""
+        sequencer, access = self.sequencer, self.bytes
+        was_read, word = Signal(), Signal.like(access.data)
+        m.d.sync += was_read.eq(sequencer.reads_seed)
+        with m.If(was_read):
+            m.d.sync += word.eq(access.data)
+        with m.If(self.wiping):
+            m.d.sync += word.eq(0)
+        with m.If(sequencer.writes_seed):
+            m.d.comb += access.write_data.eq(word)
+        m.d.comb += [
+            access.use.eq(datapath.use | sequencer.reads_seed | sequencer.writes_seed),
+            access.write.eq(datapath.write | sequencer.writes_seed),
+        ]
 
     def _add_tables(self, m: Module, datapath: ParallelDatapath) -> None:
         """The constants of all lanes but the first one."""

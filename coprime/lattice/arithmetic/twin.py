@@ -3,6 +3,7 @@
 import enum
 from dataclasses import dataclass
 
+from coprime.lattice.memory.places import SEED_WORDS
 from coprime.lattice.memory.twins import SampleBufferTwin
 from coprime.model.lattice.arithmetic import (
     N,
@@ -36,6 +37,7 @@ class _State(enum.Enum):
     LATCH = 1
     EXECUTE = 2
     RUN = 3
+    COPY = 4
 
 
 class ArithmeticTwin:
@@ -86,7 +88,19 @@ class ArithmeticTwin:
                 self._counter += 1
                 self._state = _State.EXECUTE
             return ArithmeticEvents()
+        if self._state is _State.COPY:
+            self._left -= 1
+            if not self._left:
+                self._copy()
+                self._counter, self._state = self._counter + 1, _State.FETCH
+            return ArithmeticEvents()
         return self._instruction(available)
+
+    def _copy(self) -> None:
+        """A seed from one place to the other."""
+        source, sink = self._address, self._other
+        self.memory[sink : sink + SEED_WORDS] = self.memory[source : source + SEED_WORDS]
+        self._address, self._other = source + SEED_WORDS, sink + SEED_WORDS
 
     def _instruction(self, available: bool) -> ArithmeticEvents:
         instruction = self.program.instructions[self._counter]
@@ -105,6 +119,9 @@ class ArithmeticTwin:
                 self._address = self.program.places[instruction.place][self._set]
             case Code.EXCHANGE:
                 self._address, self._other = self._other, self._address
+            case Code.COPY:
+                self._left, self._state = 4 * SEED_WORDS, _State.COPY
+                return ArithmeticEvents()
             case Code.LOOP:
                 following = self._loop(instruction.over, instruction.label)
             case Code.COMPARE:

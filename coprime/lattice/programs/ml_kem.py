@@ -28,8 +28,9 @@ from .programs import SchemePrograms
 def ml_kem_programs(
     sets: tuple[MlKemSet, ...], *, exchanges: bool = False
 ) -> SchemePrograms[AssembledArithmetic]:
-    """The programs for these parameter sets. With `exchanges` the key pair's t is packed to both of
-    its places, in place of being copied from one to the other.
+    """The programs for these parameter sets. With `exchanges` bytes have two places at once: the
+    key pair's t is packed to both of its places, and seeds are copied word by word, not as
+    polynomials.
 
     KEM_KEY_PAIR : d and z are drawn unless present; ek and dk
     ENCAPSULATE : m is drawn unless present; ek gives c and key
@@ -142,6 +143,12 @@ class _ArithmeticText:
         return first
 
     def copy_seed(self, source: str, sink: str) -> None:
+        if self.exchanges:
+            self.program.seek(self.places[sink])
+            self.program.exchange()
+            self.program.seek(self.places[source])
+            self.program.copy()
+            return
         self.program.seek(self.places[source])
         self.program.unpack(_EXTRA, Width.ONE)
         self.program.seek(self.places[sink])
