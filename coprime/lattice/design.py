@@ -43,6 +43,7 @@ class LatticeDesign:
     verify_only : it has no private keys of ML-DSA
     check_signatures : a signature is verified before it can be read
     masked : Keccak's state is in two shares, with less than 64 slices
+    dsp : DSP slices that compute at once: 1, or of ML-KEM alone 4 or 8
     """
 
     ml_kem: tuple[MlKemSet, ...] = ML_KEM_SETS
@@ -52,6 +53,7 @@ class LatticeDesign:
     verify_only: bool = False
     check_signatures: bool = True
     masked: bool = False
+    dsp: int = 1
 
     @cached_property
     def interface(self) -> EngineInterface:
@@ -69,7 +71,9 @@ class LatticeDesign:
         """Both sides' programs."""
         from .programs.lattice import lattice_programs
 
-        return lattice_programs(self.ml_kem, self.ml_dsa, verify_only=self.verify_only)
+        return lattice_programs(
+            *(self.ml_kem, self.ml_dsa), verify_only=self.verify_only, exchanges=self.dsp > 1
+        )
 
     @property
     def step_names(self) -> Mapping[str, Callable[[int], str]]:
@@ -102,6 +106,7 @@ class LatticeDesign:
             readable=self.readable,
             check_signatures=self.check_signatures,
             masked=self.masked,
+            lanes=self.dsp,
             target=target,
         )
 
@@ -178,6 +183,7 @@ class _Prediction:
             *(design.programs, design.slices, routine, self.number, self.memory),
             *(present, self.random),
             masked=design.masked,
+            lanes=design.dsp,
         )
 
     def run(self, routine: LatticeRoutine) -> bool:
@@ -244,9 +250,11 @@ def lattice(
     verify_only: str = "0",
     check_signatures: str = "1",
     masked: str = NONE,
+    dsp: str = "1",
 ) -> LatticeDesign:
     """The design of the family `lattice`. ValueError for parameter sets of another scheme, for an
-    engine of ML-KEM that only verifies, and for 64 slices in two shares."""
+    engine of ML-KEM that only verifies, for 64 slices in two shares, and for ML-DSA on several DSP
+    slices."""
     if schemes == BOTH and sets not in (ALL_SETS, *PAIRS):
         raise ValueError(
             f"sets must be {ALL_SETS}, or one of each scheme as in {PAIRS[0]}, with schemes={BOTH},"
@@ -254,6 +262,8 @@ def lattice(
         )
     if schemes == ML_KEM and verify_only == "1":
         raise ValueError(f"verify_only=1 needs schemes={ML_DSA}: ML-KEM has no signatures")
+    if schemes != ML_KEM and dsp != "1":
+        raise ValueError(f"dsp={dsp} needs schemes={ML_KEM}: ML-DSA computes on one DSP slice")
     return LatticeDesign(
         _chosen(ML_KEM_SETS, sets, schemes) if schemes != ML_DSA else (),
         _chosen(ML_DSA_SETS, sets, schemes) if schemes != ML_KEM else (),
@@ -262,6 +272,7 @@ def lattice(
         verify_only=verify_only == "1",
         check_signatures=check_signatures == "1",
         masked=is_masked(masked, slices),
+        dsp=int(dsp),
     )
 
 

@@ -26,8 +26,8 @@ from coprime.model.lattice.ml_dsa_sets import HASH_BYTES, MlDsaSet
 from coprime.model.lattice.ml_kem_sets import MlKemSet
 
 from .arithmetic.arithmetic_side import ArithmeticSide
-from .arithmetic.datapath import P_BITS
 from .arithmetic.large_side import LargeSide
+from .arithmetic.pipeline import P_BITS
 from .host_port import HostPort
 from .memory.byte_memory import ByteMemory
 from .memory.sample_buffer import SampleBuffer
@@ -101,7 +101,8 @@ later than both have ended, as a register shows faults |
     readable (bool): dk and K, and sk, can be read
     check_signatures (bool): a signature is verified before it can be read
     masked (bool): Keccak's state is in two shares; their masks get a seed in each call
-    target (Target): XC7 places LUTs and one DSP48E1
+    lanes (int): of ML-KEM alone: slices that compute at once, 1, 4 or 8
+    target (Target): XC7 places LUTs and DSP48E1
     """
 
     def __init__(
@@ -114,6 +115,7 @@ later than both have ended, as a register shows faults |
         readable: bool,
         check_signatures: bool = True,
         masked: bool = False,
+        lanes: int = 1,
         target: Target = Target.GENERIC,
     ):
         self.masked = masked
@@ -127,17 +129,25 @@ later than both have ended, as a register shows faults |
         )
         if masked:
             self.interface = replace(self.interface, masks=True)
-        self.programs = lattice_programs(ml_kem, ml_dsa, verify_only=verify_only)
+        self.programs = lattice_programs(
+            ml_kem, ml_dsa, verify_only=verify_only, exchanges=lanes > 1
+        )
         self.memory = ByteMemory(self.programs.memory_words, target)
         bits = self.memory.address_bits
-        self.samples = SampleBuffer(numbers=bool(ml_dsa), pairs=bool(ml_kem), target=target)
-        self.sponge = SpongeSide(slices, self.programs.sponge, bits, target, masked=masked)
+        self.samples = SampleBuffer(
+            numbers=bool(ml_dsa), pairs=bool(ml_kem), lanes=lanes, target=target
+        )
+        self.sponge = SpongeSide(
+            *(slices, self.programs.sponge, bits, target),
+            masked=masked,
+            samples_pairs=lanes > 1,
+        )
         shared = bool(ml_kem and ml_dsa)
         self.ml_kem: ArithmeticSide | None = None
         self.ml_dsa: LargeSide | None = None
         if self.programs.ml_kem:
             program = self.programs.ml_kem.arithmetic
-            self.ml_kem = ArithmeticSide(program, bits, target, shares_slice=shared)
+            self.ml_kem = ArithmeticSide(program, bits, target, shares_slice=shared, lanes=lanes)
         if self.programs.ml_dsa:
             large = self.programs.ml_dsa.arithmetic
             self.ml_dsa = LargeSide(

@@ -52,6 +52,11 @@ LATTICE = CallFamily(
             sparse=True,
         ),
         MASKED,
+        ChoiceParameter(
+            *("dsp", ("1", "4", "8"), "1"),
+            "DSP slices of ML-KEM, each with a part of every polynomial",
+            sparse=True,
+        ),
     ),
     builder="coprime.lattice.design:lattice",
     variants=({}, {"schemes": ML_DSA}),

@@ -64,6 +64,7 @@ def run_routine(
     random: bytes = b"",
     *,
     masked: bool = False,
+    lanes: int = 1,
 ) -> RoutineTrace:
     """A routine that streams nothing, with the words of the byte memory, which it changes, and the
     seeds that are `present`, by their bits.
@@ -72,9 +73,11 @@ def run_routine(
     programs wait for each other.
     """
     buffer = SampleBufferTwin(PAIRS if routine.is_ml_kem else NUMBERS)
-    sponge = SpongeSideTwin(slices, programs.sponge, memory, buffer, masked=masked)
+    sponge = SpongeSideTwin(
+        slices, programs.sponge, memory, buffer, masked=masked, samples_pairs=lanes > 1
+    )
     own_set = parameter_set if routine.is_ml_kem else parameter_set - programs.ml_kem_sets
-    arithmetic = _arithmetic(programs, routine, memory, buffer)
+    arithmetic = _arithmetic(programs, routine, memory, buffer, lanes)
     to_sponge, to_arithmetic = SemaphoreTwin(MOST_POSTS), SemaphoreTwin()
     while sponge.wiping:
         sponge.tick()
@@ -114,11 +117,15 @@ def run_routine(
 
 
 def _arithmetic(
-    programs: EnginePrograms, routine: LatticeRoutine, memory: list[int], buffer: SampleBufferTwin
+    programs: EnginePrograms,
+    routine: LatticeRoutine,
+    memory: list[int],
+    buffer: SampleBufferTwin,
+    lanes: int,
 ) -> ArithmeticTwin | LargeTwin:
     """The side of the routine's scheme."""
     if routine.is_ml_kem:
         assert programs.ml_kem
-        return ArithmeticTwin(programs.ml_kem.arithmetic, memory, buffer)
+        return ArithmeticTwin(programs.ml_kem.arithmetic, memory, buffer, lanes)
     assert programs.ml_dsa
     return LargeTwin(programs.ml_dsa.arithmetic, memory, buffer)

@@ -17,10 +17,13 @@ SEED = 203
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize(("slices", "name"), [("8", "ML-KEM-512"), ("4", "ML-KEM-1024")])
-def test_calls(slices, name):
+@pytest.mark.parametrize(
+    ("slices", "dsp", "name"),
+    [("8", "1", "ML-KEM-512"), ("4", "1", "ML-KEM-1024"), ("64", "8", "ML-KEM-768")],
+)
+def test_calls(slices, dsp, name):
     generator = random.Random(SEED)
-    choice = choose_calls("lattice", {"slices": slices})
+    choice = choose_calls("lattice", {"slices": slices, "dsp": dsp})
     one = BY_NAME[name]
     d, z, m = (generator.randbytes(32) for _ in range(3))
     ek, dk = standard.key_pair(one, d, z)

@@ -13,6 +13,10 @@ class Addresses(wiring.Component):
     Of a butterfly's words `upper` has a bit that is 1, in the place that the layer's span gives,
     and `lower` has it 0; of other steps both are the same word.
 
+    Parameters
+    ----------
+    bits (int): of an address: 7 of a whole polynomial's
+
     Members
     -------
     word (7 bits, in): number of the word, or of the butterfly in its layer
@@ -24,12 +28,13 @@ class Addresses(wiring.Component):
     block_ends (1 bit, out): the butterfly is the last one of a block, which has one constant
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bits: int = LAYERS) -> None:
+        self.bits = bits
         super().__init__(
             {
-                "word": In(LAYERS),
+                "word": In(bits),
                 **dict.fromkeys(("butterflies", "inverse", "begin", "next_layer"), In(1)),
-                **dict.fromkeys(("lower", "upper"), Out(LAYERS)),
+                **dict.fromkeys(("lower", "upper"), Out(bits)),
                 "block_ends": Out(1),
             }
         )
@@ -37,9 +42,9 @@ class Addresses(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """The span is a row of ones below its bit; without butterflies it has no bit."""
         m = Module()
-        below = Signal(LAYERS)
+        below = Signal(self.bits)
         with m.If(self.begin):
-            low = (~self.inverse).replicate(LAYERS - 1)
+            low = (~self.inverse).replicate(self.bits - 1)
             m.d.sync += below.eq(Cat(low, ~self.butterflies))
         with m.Elif(self.next_layer & self.inverse):
             m.d.sync += below.eq(Cat(1, below[:-1]))
@@ -48,7 +53,7 @@ class Addresses(wiring.Component):
         word = self.word
         lower: list[Value] = []
         upper: list[Value] = []
-        for bit in range(LAYERS):
+        for bit in range(self.bits):
             covered = below[bit - 1] if bit else 1  # the span's bit, or one below it
             shifted = word[bit - 1] if bit else 0
             spans = covered & ~below[bit]

@@ -1,7 +1,7 @@
 """The arithmetic side: a program of steps on polynomials beside the sponge side."""
 
-from amaranth.hdl import Cat, Const, Module
-from amaranth.lib import wiring
+from amaranth.hdl import Cat, Const, Module, Signal
+from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -10,10 +10,13 @@ from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.lattice.memory.byte_memory import ByteAccess
 from coprime.lattice.memory.sample_buffer import PAIR as SAMPLES
-from coprime.model.lattice.arithmetic import LANE_BITS, LAYERS
+from coprime.model.lattice.arithmetic import LANE_BITS
 
-from .datapath import DEPTH, P_BITS, Datapath
+from .datapath import Datapath
 from .instructions import LABEL_BITS, WORD_BITS, AssembledArithmetic
+from .parallel_datapath import ParallelDatapath
+from .pipeline import P_BITS
+from .results import DEPTH
 from .sequencer import FULL, ArithmeticSequencer
 from .table import TABLE_BITS, TABLE_WORDS, table_words
 
@@ -29,6 +32,7 @@ class ArithmeticSide(wiring.Component):
     address_bits (int): of the byte memory
     target (Target)
     shares_slice (bool): as of Datapath, and `slice`
+    lanes (int): 4 or 8 for a ParallelDatapath, not with `shares_slice`
 
     Members
     -------
@@ -51,9 +55,15 @@ class ArithmeticSide(wiring.Component):
         target: Target = Target.GENERIC,
         *,
         shares_slice: bool = False,
+        lanes: int = 1,
     ):
         self.program, self.target, self.shares_slice = program, Target(target), shares_slice
-        self.datapath = Datapath(target, shares_slice=shares_slice)
+        self.lanes = lanes
+        self.datapath = (
+            Datapath(target, shares_slice=shares_slice)
+            if lanes == 1
+            else ParallelDatapath(lanes, target)
+        )
         self.sequencer = ArithmeticSequencer(program, address_bits, self.target)
         outputs = ("busy", "done", "release", "post", "take", "altered", "decided", "refused")
         super().__init__(
@@ -65,8 +75,8 @@ class ArithmeticSide(wiring.Component):
                 "parameter_set": In(program.set_bits),
                 "bytes": Out(ByteAccess(address_bits)),
                 "full": In(FULL),
-                "sample_address": Out(LAYERS),
-                "sample": In(SAMPLES),
+                "sample_address": Out(self.datapath.sample_address.shape()),
+                "sample": In(SAMPLES) if lanes == 1 else In(data.ArrayLayout(SAMPLES, lanes)),
                 **({"slice": Out(narrow_user(P_BITS))} if shares_slice else {}),
             }
         )
@@ -77,7 +87,7 @@ class ArithmeticSide(wiring.Component):
         m.submodules.datapath = datapath = self.datapath
         m.submodules.sequencer = sequencer = self.sequencer
         mask = (1 << TABLE_BITS) - 1
-        words = [word & mask for word in table_words()] + list(self.program.words)
+        words = [word & mask for word in table_words(0, self.lanes)] + list(self.program.words)
         depth = 2 * TABLE_WORDS
         m.submodules.words = memory = Memory(
             shape=TABLE_BITS,
@@ -91,7 +101,9 @@ class ArithmeticSide(wiring.Component):
             connect(m, datapath.slice, flipped(self.slice))
         m.d.comb += [
             constants.addr.eq(datapath.table_address),
-            datapath.table_word.eq(constants.data),
+            (datapath.table_word if self.lanes == 1 else datapath.table_words[0]).eq(
+                constants.data
+            ),
             instructions.addr.eq(Cat(sequencer.instruction_address, padding, Const(1, 1))),
             sequencer.instruction.eq(instructions.data[:WORD_BITS]),
             *same_named(
@@ -106,7 +118,8 @@ class ArithmeticSide(wiring.Component):
             datapath.start.eq(sequencer.start_step),
             sequencer.step_done.eq(datapath.done),
             datapath.clear.eq(sequencer.compare),
-            *same_named(sequencer, datapath, "differs", "agrees", "compared", "use"),
+            *same_named(sequencer, datapath, "differs", "agrees", "compared"),
+            sequencer.use.eq(self.bytes.use if self.program.exchanges else datapath.use),
             self.fault.eq(sequencer.fault | datapath.wrong),
             self.bytes.use.eq(datapath.use),
             self.bytes.address.eq(sequencer.address),
@@ -114,9 +127,46 @@ class ArithmeticSide(wiring.Component):
             self.bytes.write_data.eq(datapath.write_data),
             datapath.read_data.eq(self.bytes.data),
             self.sample_address.eq(datapath.sample_address),
-            datapath.sample[0].eq(self.sample.even[:LANE_BITS]),
-            datapath.sample[1].eq(self.sample.odd[:LANE_BITS]),
             *same_named(datapath, self, "wipe", "wiping", "wipe_address"),
             self.multiplying.eq(datapath.multiplying),
         ]
+        if self.program.exchanges:
+            self._copy(m, datapath)
+        samples = [(datapath.sample, self.sample)]
+        if self.lanes > 1:
+            self._add_tables(m, datapath)
+            samples = [(datapath.sample[k], self.sample[k]) for k in range(self.lanes)]
+        for port, sample in samples:
+            m.d.comb += [port[0].eq(sample.even[:LANE_BITS]), port[1].eq(sample.odd[:LANE_BITS])]
         return m
+
+    def _copy(self, m: Module, datapath: ParallelDatapath) -> None:
+        """A word that COPY has read waits for a cycle until it is written."""
+        sequencer, access = self.sequencer, self.bytes
+        was_read, word = Signal(), Signal.like(access.data)
+        m.d.sync += was_read.eq(sequencer.reads_seed)
+        with m.If(was_read):
+            m.d.sync += word.eq(access.data)
+        with m.If(self.wiping):
+            m.d.sync += word.eq(0)
+        with m.If(sequencer.writes_seed):
+            m.d.comb += access.write_data.eq(word)
+        m.d.comb += [
+            access.use.eq(datapath.use | sequencer.reads_seed | sequencer.writes_seed),
+            access.write.eq(datapath.write | sequencer.writes_seed),
+        ]
+
+    def _add_tables(self, m: Module, datapath: ParallelDatapath) -> None:
+        """The constants of all lanes but the first one."""
+        mask = (1 << TABLE_BITS) - 1
+        for lane in range(1, self.lanes):
+            words = [word & mask for word in table_words(lane, self.lanes)]
+            memory = Memory(
+                shape=TABLE_BITS, depth=TABLE_WORDS, init=words, attrs={"ram_style": "block"}
+            )
+            m.submodules[f"constants_{lane}"] = memory
+            port = memory.read_port()
+            m.d.comb += [
+                port.addr.eq(datapath.table_address),
+                datapath.table_words[lane].eq(port.data),
+            ]

@@ -4,6 +4,8 @@
 |---|---|---|
 | a step of `steps` | by the datapath; one that needs a sample waits for it | 3 and the step's |
 | SEEK | bytes are read, or written, from a place on | 2 |
+| EXCHANGE | bytes are read, or written, at a second place; the next time, where this was | 2 |
+| COPY | a seed, from this place to the second one; both go on | 34 |
 | POST | count one of the semaphore that the sponge side waits for | 2 |
 | AWAIT | wait for the sponge side's POST | 2 |
 | LOOP | repeat from a label, once for each row or column | 2 |
@@ -31,6 +33,8 @@ class Code(enum.Enum):
     SEEK = 9
     LOOP = 10
     END = 12
+    EXCHANGE = "exchanges"
+    COPY = "copies"
     POST = "post"
     AWAIT = "takes"
     COMPARE = "compares"
@@ -77,10 +81,13 @@ FIELDS = {
     **dict.fromkeys(("post", "takes", "compares", "decides"), 1),
     "parity": 1,
 }
-"""Fields of an instruction's word and their widths, the least significant first. SEEK has its place
+"""Fields of an instruction's word and their widths, the least significant first. `spare` has a bit
+for EXCHANGE and one for COPY, which only programs for several lanes have. SEEK has its place
 in place of the fields after `code`, and LOOP its label and then what it counts. The parity of a
 word is even."""
 WORD_BITS = sum(FIELDS.values())
+SPARE: Mapping[StepType | Code, int] = {Code.EXCHANGE: 1, Code.COPY: 2}
+"""The bit of `spare` of an instruction."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +158,10 @@ class ArithmeticInstruction:
             "add": self.add,
             "other": self.other,
             "width": self.width.value,
-            str(self.code.value): 1,
+            "spare": SPARE.get(self.code, 0),
         }
+        if self.code.value in FIELDS:
+            fields[str(self.code.value)] = 1
         word = start = 0
         for name, width in FIELDS.items():
             word |= int(fields.get(name, 0)) << start
@@ -239,6 +248,15 @@ class ArithmeticProgram:
             self.places.append(place)
         return self._add(ArithmeticInstruction(Code.SEEK, place=self.places.index(place)))
 
+    def exchange(self) -> int:
+        """Bytes are read, or written, at another place; the next time, where this was."""
+        return self._add(ArithmeticInstruction(Code.EXCHANGE))
+
+    def copy(self) -> int:
+        """A seed is copied from this place to the second one; not after a step, whose last word may
+        just be written."""
+        return self._add(ArithmeticInstruction(Code.COPY))
+
     def loop(self, over: LoopCount, label: int) -> int:
         """Repeat from an instruction on."""
         return self._add(ArithmeticInstruction(Code.LOOP, over=over, label=label))
@@ -303,6 +321,11 @@ class AssembledArithmetic:
     widths: tuple[Mapping[Width, int], ...]
     entries: Mapping[str, int]
     places: tuple[Sequence[int], ...]
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether there is an EXCHANGE."""
+        return any(instruction.code is Code.EXCHANGE for instruction in self.instructions)
 
     @property
     def set_bits(self) -> int:

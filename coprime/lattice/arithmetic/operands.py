@@ -23,6 +23,11 @@ class SlotOperands(wiring.Component):
     the word of a butterfly that is multiplied first, or that of a vector; LOW the other one, or an
     old value; FACTOR the sample, or numbers of bytes.
 
+    Parameters
+    ----------
+    target (Target)
+    shows (bool): there are outputs `up_word` and `low_word`
+
     Members
     -------
     flags, slots (in): the kind, and the slots of this and the cycles before
@@ -34,10 +39,11 @@ class SlotOperands(wiring.Component):
     low (13 bits, out): the old value for a sum
     loaded (1 bit, out): `word` is one that a slot reads
     wipe (1 bit, in): clear all registers
+    up_word, low_word (out): the registers UP and LOW; with `shows` only
     """
 
-    def __init__(self, target: Target):
-        self.target = target
+    def __init__(self, target: Target, *, shows: bool = False):
+        self.target, self.shows = target, shows
         super().__init__(
             {
                 "flags": In(FLAGS),
@@ -47,6 +53,7 @@ class SlotOperands(wiring.Component):
                 "number": In(12),
                 **dict.fromkeys(("first", "second", "low"), Out(LANE_BITS)),
                 "loaded": Out(1),
+                **(dict.fromkeys(("up_word", "low_word"), Out(PAIR)) if shows else {}),
             }
         )
 
@@ -86,6 +93,8 @@ class SlotOperands(wiring.Component):
         with m.If(self.wipe):
             m.d.sync += [word.eq(0) for word in (up, low, low_sample, factor)]
 
+        if self.shows:
+            m.d.comb += [self.up_word.eq(up), self.low_word.eq(low)]
         phase = slots[2].phase
         lane, is_factor, late_lane = Signal(), Signal(), Signal()
         early, late = slots[3].phase, slots[7].phase

@@ -1,6 +1,6 @@
 """Words of results, and when and where they are written."""
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -23,6 +23,12 @@ class SlotResults(wiring.Component):
     The word of sums is complete in the 10th cycle after its last slot (INVERSE: the 6th), the other
     one in the 12th after its first slot (LAST: after its second): never in the same cycle.
 
+    Parameters
+    ----------
+    target (Target)
+    address_bits (int): 10 of a whole memory's
+    shows (bool): there are outputs `total_word` and `other_word`
+
     Members
     -------
     flags, slots (in): the kind, and the slots of this and the cycles before
@@ -33,23 +39,34 @@ class SlotResults(wiring.Component):
     write (1 bit, out), address (10 bits, out), word (out), odd (1 bit, out): the latter is the
         parity of the word, as its lanes had it when they were computed
     wipe, wiping, wipe_address (1, 1, 10 bits, in): of Datapath
+    total_word, other_word (out): the registers of both words, each with its parity as its highest
+        bit; with `shows` only
     """
 
-    def __init__(self, target: Target = Target.GENERIC) -> None:
-        self.target = target
+    def __init__(
+        self,
+        target: Target = Target.GENERIC,
+        address_bits: int = ADDRESS_BITS,
+        *,
+        shows: bool = False,
+    ) -> None:
+        self.target, self.shows = target, shows
         super().__init__(
             {
                 "flags": In(FLAGS),
                 "slots": In(SLOT).array(STAGES),
                 "subtract": In(1),
                 **dict.fromkeys(("sum", "difference", "product"), In(LANE_BITS)),
-                **dict.fromkeys(("sum_address", "other_address"), In(ADDRESS_BITS)),
+                **dict.fromkeys(("sum_address", "other_address"), In(address_bits)),
                 "write": Out(1),
-                "address": Out(ADDRESS_BITS),
+                "address": Out(address_bits),
                 "word": Out(PAIR),
                 "odd": Out(1),
                 **dict.fromkeys(("wipe", "wiping"), In(1)),
-                "wipe_address": In(ADDRESS_BITS),
+                "wipe_address": In(address_bits),
+                **(
+                    dict.fromkeys(("total_word", "other_word"), Out(PAIR.size + 1)) if shows else {}
+                ),
             }
         )
 
@@ -102,4 +119,9 @@ class SlotResults(wiring.Component):
         ]
         with m.If(wiping | self.wipe):
             m.d.sync += [register.eq(0) for register in (total, other, total_odd, other_odd)]
+        if self.shows:
+            m.d.comb += [
+                self.total_word.eq(Cat(total, total_odd.xor())),
+                self.other_word.eq(Cat(other, other_odd.xor())),
+            ]
         return m

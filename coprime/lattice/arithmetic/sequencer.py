@@ -16,7 +16,9 @@ from .byte_streams import COUNT_BITS
 from .instructions import (
     FIELDS,
     LABEL_BITS,
+    OTHER,
     PLACE_BITS,
+    SPARE,
     WORD_BITS,
     AssembledArithmetic,
     Code,
@@ -62,6 +64,8 @@ class ArithmeticSequencer(wiring.Component):
     fault (1 bit, out): in the cycle before, an instruction's parity was wrong, or DECIDE has found
         that the comparisons contradict each other or are not complete
     wipe (1 bit, in): end; nothing is decided any more
+    reads_seed, writes_seed (1 bit, out): a word of COPY is read, or that is written; the cycle is
+        one of `use`; only of programs with COPY
     """
 
     def __init__(self, program: AssembledArithmetic, address_bits: int, target: Target):
@@ -82,6 +86,11 @@ class ArithmeticSequencer(wiring.Component):
                 "step": Out(STEP),
                 "address": Out(address_bits),
                 "full": In(FULL),
+                **(
+                    dict.fromkeys(("reads_seed", "writes_seed"), Out(1))
+                    if program.exchanges
+                    else {}
+                ),
             }
         )
 
@@ -92,6 +101,7 @@ class ArithmeticSequencer(wiring.Component):
         row, column = Signal(2), Signal(2)
         field = Signal(FIELD)
         goes_on, jumps, starts = Signal(), Signal(), Signal()
+        exchanges = Signal()
         m.d.comb += [
             field.eq(word),
             self.instruction_address.eq(counter),
@@ -137,12 +147,17 @@ class ArithmeticSequencer(wiring.Component):
                         self.compare.eq(code[Code.COMPARE]),
                         self.done.eq(code[Code.END]),
                     ]
+                    if self.program.exchanges:
+                        m.d.comb += exchanges.eq(code[Code.EXCHANGE])
                     with m.If(is_step):
                         m.d.comb += goes_on.eq(1)
                         m.next = "RUN"
                     with m.Elif(code[Code.END]):
                         m.d.sync += self.refused.eq(refuses)
                         m.next = "IDLE"
+                    if self.program.exchanges:
+                        with m.Elif(code[Code.COPY]):
+                            m.next = "COPY"
                     with m.Else():
                         m.d.comb += [
                             goes_on.eq(1),
@@ -159,7 +174,15 @@ class ArithmeticSequencer(wiring.Component):
                 with m.If(self.step_done):
                     m.d.sync += word.eq(self.instruction)
                     m.next = "EXECUTE"
+            if self.program.exchanges:
+                with m.State("COPY"):
+                    m.d.comb += self.busy.eq(1)
+                    with m.If(self._copy(m, exchanges)):
+                        m.d.comb += goes_on.eq(1)
+                        m.next = "FETCH"
         self._seek(m, code[Code.SEEK])
+        if self.program.exchanges:
+            self._exchange(m, exchanges)
         with m.If(self.forget):
             m.d.sync += [self.genuine.eq(0), self.altered.eq(0)]
         # So that a state that a fault has made, and that is none of the states, ends with a wipe.
@@ -176,12 +199,32 @@ class ArithmeticSequencer(wiring.Component):
         """Of which kind an instruction is: a bit of its own, or the bits of a number."""
         code: dict[Code, Value] = {}
         for kind in Code:
-            if isinstance(kind.value, str):
+            if kind in SPARE:  # where LOOP has a part of its label
+                code[kind] = (field.code == OTHER) & (field.spare & SPARE[kind]).any()
+            elif isinstance(kind.value, str):
                 code[kind] = field[kind.value]
             else:
                 bits = [bit for k, bit in enumerate(field.code) if kind.value >> k & 1]
                 code[kind] = Cat(bits).all()
         return code
+
+    def _copy(self, m: Module, exchanges: Signal) -> Value:
+        """A word in four cycles: read, exchange, write, exchange; whether it is the last one."""
+        count = Signal(range(4 * SEED_WORDS))
+        phase = count[:2]
+        m.d.sync += count.eq(count + 1)
+        m.d.comb += [
+            self.reads_seed.eq(phase == 0),
+            self.writes_seed.eq(phase == 2),
+            exchanges.eq(phase[0]),
+        ]
+        return count.all()
+
+    def _exchange(self, m: Module, exchanges: Signal) -> None:
+        """Both places; the last word of the step before may be written in this cycle."""
+        other = Signal.like(self.address)
+        with m.If(exchanges):
+            m.d.sync += [self.address.eq(other), other.eq(self.address + self.use)]
 
     def _seek(self, m: Module, is_seek: Value) -> None:
         """The address of bytes: a place, or the next word after each that is used."""

@@ -8,7 +8,7 @@ from coprime.cells.tables import look_up
 from coprime.model.lattice.arithmetic import LAYERS
 
 from .addresses import Addresses
-from .steps import DRAIN, PREFETCH, STEP, StepType
+from .steps import DRAIN, PREFETCH, STEP, StepType, last_layer
 
 SLOT = data.StructLayout({"valid": 1, "phase": 2, "odd": 1, "first": 1, "block_ends": 1})
 """What the pipeline knows of a slot: its number in its word, or butterfly (of PAIR: in a pair of
@@ -21,11 +21,6 @@ FLAGS = data.StructLayout({step_type.name.lower(): 1 for step_type in StepType})
 def last_phase(kind: StepType) -> int:
     """Slots of a word or butterfly, less 1."""
     return {StepType.PAIR: 0, StepType.LAST: 3, StepType.MULTIPLY: 3}.get(kind, 1)
-
-
-def last_layer(kind: StepType) -> int:
-    """Layers of a step, less 1."""
-    return {StepType.TRANSFORM: LAYERS - 1, StepType.INVERSE: LAYERS - 2}.get(kind, 0)
 
 
 def delayed(

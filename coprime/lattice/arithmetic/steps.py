@@ -11,7 +11,8 @@
 | UNPACK | P = bytes, expanded; with `add` P plus that, with `subtract` P minus that | 256 |
 | PACK | bytes = P, or P plus `sample`, compressed; with `compare` both are compared | 256 |
 
-A slot is a cycle of the slice.
+A slot is a cycle of the slice. Of several lanes, each with a slice, a slot is a cycle of all
+slices: there are so many times fewer, but where numbers come from bytes or go there, one a cycle.
 """
 
 import enum
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 
 from amaranth.lib import data
 
-from coprime.model.lattice.arithmetic import WIDTHS
+from coprime.model.lattice.arithmetic import LAYERS, WIDTHS, WORDS, N
 
 
 class StepType(enum.Enum):
@@ -59,11 +60,47 @@ SLOTS = {
     StepType.UNPACK: 256,
     StepType.PACK: 256,
 }
+LAST_WORD = 3
+"""Slots of MULTIPLY after a word's first one."""
 PREFETCH = 6
 """Cycles before the first slot of a step that takes bytes from its beginning on."""
 DRAIN = 11
 """Cycles after a step's last slot. Its last results are written in the cycle after these, and the
 next step begins later."""
+
+CROSSING = 2
+"""Cycles by which all that follows a slot's operands is later with several lanes, where words may
+cross from one to another."""
+PAUSE = 8
+"""Cycles without a slot between two layers of which the second one would read what is not written
+yet, or read or write when the first one does."""
+
+
+def crosses(kind: StepType, layer: int, lanes: int) -> bool:
+    """Whether both words of a butterfly are in other lanes at one address: those of spans 1 to
+    `lanes` / 2, which are the last ones of a transform and the first ones of its inverse."""
+    bits = lanes.bit_length() - 1
+    if kind is StepType.TRANSFORM:
+        return layer >= LAYERS - bits
+    return kind is StepType.INVERSE and layer < bits
+
+
+def last_layer(kind: StepType) -> int:
+    """Layers of a step, less 1."""
+    return {StepType.TRANSFORM: LAYERS - 1, StepType.INVERSE: LAYERS - 2}.get(kind, 0)
+
+
+_SHORT_LAYER = 32
+"""Slots of a layer from which on the next one begins at once, if it is of the same kind."""
+
+
+def pauses_after(kind: StepType, layer: int, lanes: int) -> bool:
+    """Whether there is a PAUSE between a layer and the next one."""
+    if lanes == 1 or layer >= last_layer(kind):
+        return False
+    before, after = crosses(kind, layer, lanes), crosses(kind, layer + 1, lanes)
+    return before != after or (not before and WORDS // lanes < _SHORT_LAYER)
+
 
 STEP = data.StructLayout(
     {
@@ -100,10 +137,21 @@ class PolynomialStep:
         """Whether it takes bytes from its beginning on."""
         return self.kind is StepType.UNPACK or (self.kind is StepType.MULTIPLY and not self.sample)
 
-    @property
-    def cycles(self) -> int:
-        """From the cycle after `start` to the last busy one."""
-        return PREFETCH * self.prefetches + SLOTS[self.kind] + DRAIN
+    def slots(self, lanes: int = 1) -> int:
+        """Cycles from its first slot to its last one, with so many lanes."""
+        if lanes == 1:
+            return SLOTS[self.kind]
+        if self.kind in (StepType.UNPACK, StepType.PACK):
+            return SLOTS[self.kind]
+        if self.kind is StepType.MULTIPLY and not self.sample:  # the last word's slots come later
+            return N + LAST_WORD
+        pauses = sum(pauses_after(self.kind, layer, lanes) for layer in range(LAYERS))
+        return SLOTS[self.kind] // lanes + PAUSE * pauses
+
+    def cycles(self, lanes: int = 1) -> int:
+        """From the cycle after `start` to the last busy one, with so many lanes."""
+        drain = DRAIN + (CROSSING if lanes > 1 else 0)
+        return PREFETCH * self.prefetches + self.slots(lanes) + drain
 
     def fields(self) -> dict[str, object]:
         """As a constant of STEP."""

@@ -1,5 +1,7 @@
 """The constants that the slice multiplies by, in the order in which steps use them."""
 
+from itertools import islice
+
 from coprime.model.lattice.arithmetic import (
     EXACT,
     LAYERS,
@@ -15,7 +17,8 @@ from coprime.model.lattice.arithmetic import (
     pair_constants,
 )
 
-from .steps import BYTE_WIDTHS, StepType
+from .crossing import lower
+from .steps import BYTE_WIDTHS, StepType, crosses, last_layer
 
 TABLE_BITS = 18
 """Of a constant, with its sign."""
@@ -43,15 +46,15 @@ BASES = {
 """Where a step begins; UNPACK and PACK add the number of the width."""
 
 
-def table_words() -> list[int]:
-    """The whole table, signed."""
+def table_words(lane: int = 0, lanes: int = 1) -> list[int]:
+    """The whole table, signed, of one of several lanes."""
     words = [0] * TABLE_WORDS
     factors = [compression_multiplier(width) for width in WIDTHS]
     expansions = [expansion_factor(width) for width in WIDTHS]
     for base, part in (
-        (BASES[StepType.TRANSFORM], forward_constants()),
-        (INVERSE_BASE, inverse_constants()),
-        (PAIR_BASE, pair_constants()),
+        (BASES[StepType.TRANSFORM], _of_layers(StepType.TRANSFORM, lane, lanes)),
+        (INVERSE_BASE, _of_layers(StepType.INVERSE, lane, lanes)),
+        (PAIR_BASE, pair_constants()[lane::lanes]),
         (LAST_BASE, last_constants()),
         (EXACT_BASE, (EXACT,)),
         (PACK_BASE, (*factors, 1 << PLAIN_SHIFT)),
@@ -62,3 +65,26 @@ def table_words() -> list[int]:
     assert len(forward_constants()) == (1 << LAYERS) - 1
     assert len(BYTE_WIDTHS) == len(WIDTHS) + 1
     return words
+
+
+def _of_layers(kind: StepType, lane: int, lanes: int) -> list[int]:
+    """The constants of a transform or its inverse, in a lane's order of use.
+
+    All lanes have the same block of a layer, with one constant, but where words cross: there each
+    butterfly is of another block. Its row is the odd address of a pair in the first half of the
+    lanes, the even one in the second half.
+    """
+    forward, found = kind is StepType.TRANSFORM, []
+    constants = iter(forward_constants() if forward else inverse_constants())
+    for layer in range(last_layer(kind) + 1):
+        span = WORDS >> layer + 1 if forward else 1 << layer
+        blocks = list(islice(constants, WORDS // (2 * span)))
+        if not crosses(kind, layer, lanes):
+            found += blocks
+            continue
+        distance = span.bit_length() - 1
+        first_half, k = lane < lanes // 2, lane % (lanes // 2)
+        for pair in range(0, WORDS // lanes, 2):
+            word = (pair + first_half) * lanes + lower(k, distance)
+            found.append(blocks[word // (2 * span)])
+    return found

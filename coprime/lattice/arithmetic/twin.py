@@ -3,6 +3,7 @@
 import enum
 from dataclasses import dataclass
 
+from coprime.lattice.memory.places import SEED_WORDS
 from coprime.lattice.memory.twins import SampleBufferTwin
 from coprime.model.lattice.arithmetic import (
     N,
@@ -36,6 +37,7 @@ class _State(enum.Enum):
     LATCH = 1
     EXECUTE = 2
     RUN = 3
+    COPY = 4
 
 
 class ArithmeticTwin:
@@ -51,12 +53,19 @@ class ArithmeticTwin:
 
     rejected = False
 
-    def __init__(self, program: AssembledArithmetic, memory: list[int], buffer: SampleBufferTwin):
+    def __init__(
+        self,
+        program: AssembledArithmetic,
+        memory: list[int],
+        buffer: SampleBufferTwin,
+        lanes: int = 1,
+    ):
         self.program, self.memory, self.buffer = program, memory, buffer
+        self.lanes = lanes
         self.polynomials: dict[Region, Poly] = {region: [0] * N for region in Region}
         self.busy = self.genuine = self.refused = self.differs = False
         self._state, self._left, self._step = _State.FETCH, 0, PolynomialStep(StepType.PACK)
-        self._counter = self._row = self._column = self._set = self._address = 0
+        self._counter = self._row = self._column = self._set = self._address = self._other = 0
 
     def start(self, entry: str, parameter_set: int) -> None:
         """As the ports, in the cycle of the last `tick`."""
@@ -79,7 +88,19 @@ class ArithmeticTwin:
                 self._counter += 1
                 self._state = _State.EXECUTE
             return ArithmeticEvents()
+        if self._state is _State.COPY:
+            self._left -= 1
+            if not self._left:
+                self._copy()
+                self._counter, self._state = self._counter + 1, _State.FETCH
+            return ArithmeticEvents()
         return self._instruction(available)
+
+    def _copy(self) -> None:
+        """A seed from one place to the other."""
+        source, sink = self._address, self._other
+        self.memory[sink : sink + SEED_WORDS] = self.memory[source : source + SEED_WORDS]
+        self._address, self._other = source + SEED_WORDS, sink + SEED_WORDS
 
     def _instruction(self, available: bool) -> ArithmeticEvents:
         instruction = self.program.instructions[self._counter]
@@ -87,7 +108,7 @@ class ArithmeticTwin:
         if isinstance(code, StepType):
             self._step = instruction.step(self._column, self.program.widths[self._set])
             if not self._step.sample or self.buffer.full:
-                self._left, self._state = 1 + self._step.cycles, _State.RUN
+                self._left, self._state = 1 + self._step.cycles(self.lanes), _State.RUN
             return ArithmeticEvents()
         following = self._counter + 1
         match code:
@@ -96,6 +117,11 @@ class ArithmeticTwin:
                     return ArithmeticEvents()
             case Code.SEEK:
                 self._address = self.program.places[instruction.place][self._set]
+            case Code.EXCHANGE:
+                self._address, self._other = self._other, self._address
+            case Code.COPY:
+                self._left, self._state = 4 * SEED_WORDS, _State.COPY
+                return ArithmeticEvents()
             case Code.LOOP:
                 following = self._loop(instruction.over, instruction.label)
             case Code.COMPARE:

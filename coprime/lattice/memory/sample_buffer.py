@@ -27,6 +27,8 @@ class SampleBuffer(wiring.Component):
     Parameters
     ----------
     numbers, pairs (bool): words of both are stored, in turn, or of one of them
+    lanes (int): of pairs, so many consecutive ones are read at once, each from a memory of its own:
+        `word` is then an array, and `address` has fewer bits
 
     Members
     -------
@@ -50,9 +52,18 @@ class SampleBuffer(wiring.Component):
     """
 
     def __init__(
-        self, *, numbers: bool = False, pairs: bool = True, target: Target = Target.GENERIC
+        self,
+        *,
+        numbers: bool = False,
+        pairs: bool = True,
+        lanes: int = 1,
+        target: Target = Target.GENERIC,
     ):
-        self.memory = BlockRam(PAIR.size, BUFFER_WORDS, target=target)
+        assert lanes == 1 or not numbers
+        self.lane_bits = lanes.bit_length() - 1
+        self.memories = [
+            BlockRam(PAIR.size, BUFFER_WORDS // lanes, target=target) for _ in range(lanes)
+        ]
         self.holds_both = numbers and pairs
         self.polynomials = BUFFER_WORDS // (PAIRS if pairs else NUMBERS)
         self.word_bits = bits_for((NUMBERS if numbers else PAIRS) - 1)
@@ -64,8 +75,8 @@ class SampleBuffer(wiring.Component):
                 "full": Out(range(self.polynomials + 1)),
                 "room": Out(1),
                 "at_last": Out(1),
-                "address": In(self.word_bits),
-                "word": Out(PAIR),
+                "address": In(self.word_bits - self.lane_bits),
+                "word": Out(PAIR) if lanes == 1 else Out(data.ArrayLayout(PAIR, lanes)),
                 "release": In(1),
                 "wipe": In(1),
                 "wiping": Out(1),
@@ -76,7 +87,6 @@ class SampleBuffer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """Two numbers of polynomials, and the number of those between them."""
         m = Module()
-        m.submodules.memory = memory = self.memory
         oldest, newest = (Signal(range(self.polynomials)) for _ in range(2))
         filled = Signal(PAIRS.bit_length() - 1 if self.holds_both else self.word_bits)
         # With both, the next bit is a polynomial's number, or its second half.
@@ -98,13 +108,10 @@ class SampleBuffer(wiring.Component):
             taken.eq(self.samples.valid & self.samples.ready),
             self.at_last.eq(ends & is_last_half),
             completes.eq(taken & self.at_last),
-            memory.b_address.eq(Cat(filled, newest)),
-            memory.b_write.eq(taken | wiping),
-            memory.b_write_data.eq(self.samples.payload),
-            memory.a_address.eq(Cat(address, oldest[1:] if self.holds_both else oldest)),
-            self.word.eq(memory.a_data),
             self.wiping.eq(wiping),
         ]
+        read = Cat(address, oldest[1:] if self.holds_both else oldest)
+        self._connect(m, read, Cat(filled, newest), taken, wiping)
         with m.If(taken | wiping):
             m.d.sync += Cat(filled, newest).eq(Cat(filled, newest) + 1)
             m.d.sync += ends.eq(filled[1:].all() & ~filled[0])
@@ -126,3 +133,17 @@ class SampleBuffer(wiring.Component):
         with m.If(self.wipe | begins.any() | (self.begin if self.holds_both else 0)):
             m.d.sync += [register.eq(0) for register in (filled, ends, newest, oldest, self.full)]
         return m
+
+    def _connect(self, m: Module, read: Value, written: Value, taken: Value, wiping: Value) -> None:
+        """The memory, or one of each lane: a word is in that of its number's lowest bits."""
+        below = self.lane_bits
+        for lane, memory in enumerate(self.memories):
+            m.submodules[f"memory_{lane}" if below else "memory"] = memory
+            takes = taken & (written[:below] == lane) if below else taken
+            m.d.comb += [
+                memory.b_address.eq(written[below:]),
+                memory.b_write.eq(takes | wiping),
+                memory.b_write_data.eq(self.samples.payload),
+                memory.a_address.eq(read),
+                (self.word[lane] if below else self.word).eq(memory.a_data),
+            ]

@@ -12,10 +12,15 @@ from .programs import EnginePrograms
 
 @cache
 def lattice_programs(
-    ml_kem: tuple[MlKemSet, ...], ml_dsa: tuple[MlDsaSet, ...], *, verify_only: bool
+    ml_kem: tuple[MlKemSet, ...],
+    ml_dsa: tuple[MlDsaSet, ...],
+    *,
+    verify_only: bool,
+    exchanges: bool = False,
 ) -> EnginePrograms:
-    """The programs for these parameter sets; of one scheme there may be none."""
+    """The programs for these parameter sets; of one scheme there may be none. `exchanges` : as of
+    `ml_kem_programs`."""
     return EnginePrograms(
-        ml_kem_programs(ml_kem) if ml_kem else None,
+        ml_kem_programs(ml_kem, exchanges=exchanges) if ml_kem else None,
         ml_dsa_programs(ml_dsa, verify_only=verify_only) if ml_dsa else None,
     )

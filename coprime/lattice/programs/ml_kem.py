@@ -25,8 +25,12 @@ from .programs import SchemePrograms
 
 
 @cache
-def ml_kem_programs(sets: tuple[MlKemSet, ...]) -> SchemePrograms[AssembledArithmetic]:
-    """The programs for these parameter sets.
+def ml_kem_programs(
+    sets: tuple[MlKemSet, ...], *, exchanges: bool = False
+) -> SchemePrograms[AssembledArithmetic]:
+    """The programs for these parameter sets. With `exchanges` bytes have two places at once: the
+    key pair's t is packed to both of its places, and seeds are copied word by word, not as
+    polynomials.
 
     KEM_KEY_PAIR : d and z are drawn unless present; ek and dk
     ENCAPSULATE : m is drawn unless present; ek gives c and key
@@ -35,7 +39,8 @@ def ml_kem_programs(sets: tuple[MlKemSet, ...]) -> SchemePrograms[AssembledArith
         hash of ek in dk is wrong, if either is
     """
     places = ml_kem_places(sets)
-    return SchemePrograms(_sponge(sets, places), _arithmetic(sets, places), places)
+    arithmetic = _arithmetic(sets, places, exchanges=exchanges)
+    return SchemePrograms(_sponge(sets, places), arithmetic, places)
 
 
 def _sponge(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> SpongeProgram:
@@ -121,8 +126,10 @@ _VECTOR, _ACC, _EXTRA = (
 class _ArithmeticText:
     """The program of the arithmetic side, call by call."""
 
-    def __init__(self, program: ArithmeticProgram, places: Mapping[str, BytePlace]):
-        self.program, self.places = program, places
+    def __init__(
+        self, program: ArithmeticProgram, places: Mapping[str, BytePlace], *, exchanges: bool
+    ):
+        self.program, self.places, self.exchanges = program, places, exchanges
 
     def sampled_vector(self) -> None:
         first = self.program.transform(_VECTOR, sample=True)
@@ -136,6 +143,12 @@ class _ArithmeticText:
         return first
 
     def copy_seed(self, source: str, sink: str) -> None:
+        if self.exchanges:
+            self.program.seek(self.places[sink])
+            self.program.exchange()
+            self.program.seek(self.places[source])
+            self.program.copy()
+            return
         self.program.seek(self.places[source])
         self.program.unpack(_EXTRA, Width.ONE)
         self.program.seek(self.places[sink])
@@ -174,18 +187,26 @@ class _ArithmeticText:
         self.program.await_post()
         self.copy_seed("z", "dk_z")
         self.sampled_vector()
+        if self.exchanges:
+            self.program.seek(self.places["ek_t"])
+            self.program.exchange()
         self.program.seek(self.places["dk_t"])
         row = self.product(sample=True)
         self.program.transform(_EXTRA, sample=True)
         self.program.exact_sum()
         self.program.pack(_ACC, Width.TWELVE)
+        if self.exchanges:
+            self.program.exchange()
+            self.program.pack(_ACC, Width.TWELVE)
+            self.program.exchange()
         self.program.loop(LoopCount.ROWS, row)
         self.program.post()
         # While ek is hashed.
         self.pack_vector("dk_s")
         self.copy_seed("dk_rho", "ek_rho")
-        self.unpack_vector("dk_t")
-        self.pack_vector("ek_t")
+        if not self.exchanges:
+            self.unpack_vector("dk_t")
+            self.pack_vector("ek_t")
         self.program.end()
 
     def encapsulate(self) -> None:
@@ -235,13 +256,17 @@ class _ArithmeticText:
         self.check_dk()
 
 
-def _arithmetic(sets: Sequence[MlKemSet], places: Mapping[str, BytePlace]) -> AssembledArithmetic:
+def _arithmetic(
+    sets: Sequence[MlKemSet], places: Mapping[str, BytePlace], *, exchanges: bool
+) -> AssembledArithmetic:
     widths = [
         {Width.ONE: 1, Width.TWELVE: 12, Width.U: parameter_set.du, Width.V: parameter_set.dv}
         for parameter_set in sets
     ]
     text = _ArithmeticText(
-        ArithmeticProgram(tuple(parameter_set.k for parameter_set in sets), tuple(widths)), places
+        ArithmeticProgram(tuple(parameter_set.k for parameter_set in sets), tuple(widths)),
+        places,
+        exchanges=exchanges,
     )
     text.key_pair()
     text.encapsulate()

@@ -19,6 +19,7 @@ from .instructions import (
     Format,
 )
 from .large_sampler import LargeSampler
+from .pair_sampler import PairSampler
 from .sampler import Sampler
 
 REPEATS_BITS = (REPEATS - 1).bit_length()
@@ -65,6 +66,7 @@ class OutputRouter(wiring.Component):
     address_bits (int): of the byte memory
     resume : layout of what a program needs to go on from an instruction
     target (Target): LUTs are placed on xc7
+    samples_pairs (bool): uniform pairs of ML-KEM come up to one a cycle
 
     Members
     -------
@@ -101,9 +103,12 @@ class OutputRouter(wiring.Component):
         address_bits: int,
         resume: data.StructLayout,
         target: Target = Target.GENERIC,
+        *,
+        samples_pairs: bool = False,
     ):
         self.widths, self.large = program.format, program.large
-        self.sampler = None if all(program.large_sets) else Sampler(Target(target))
+        kind = PairSampler if samples_pairs else Sampler
+        self.sampler = None if all(program.large_sets) else kind(Target(target))
         """Of ML-KEM."""
         self.large_sampler = LargeSampler() if program.large else None
         self.complement = Signal(address_bits)  # of `address`

@@ -98,6 +98,7 @@ class SpongeSide(wiring.Component):
     address_bits (int): of the byte memory
     target (Target): LUTs are placed on xc7
     masked (bool): the hash unit computes in two shares
+    samples_pairs (bool): as of OutputRouter
     """
 
     def __init__(
@@ -108,13 +109,17 @@ class SpongeSide(wiring.Component):
         target: Target = Target.GENERIC,
         *,
         masked: bool = False,
+        samples_pairs: bool = False,
     ):
         self.hash_unit = HashUnit(
             *(slices, 2, length_bits(program), target), whole_outputs=True, masked=masked
         )
         self.program, self.address_bits, self.target = program, address_bits, Target(target)
         self.sequencer = SpongeSequencer(program, address_bits, self.target)
-        self.router = OutputRouter(program, address_bits, self.sequencer.resume, self.target)
+        self.router = OutputRouter(
+            *(program, address_bits, self.sequencer.resume, self.target),
+            samples_pairs=samples_pairs,
+        )
         super().__init__(SpongeSideSignature(address_bits, program, masked=masked))
 
     def elaborate(self, platform: object) -> Module:

@@ -85,6 +85,10 @@ class _Routed:
     sampled: Sample | None = None
 
 
+_STEPS = 4
+"""Cycles of a UniformSampler until three bytes begin with a word again."""
+
+
 def _binomial(bits: int, eta: int) -> int:
     ones = (1 << eta) - 1
     return (bits & ones).bit_count() - (bits >> eta & ones).bit_count()
@@ -154,13 +158,77 @@ class _Sampler:
         return takes, leaving, None
 
 
+class _UniformSampler:
+    """A UniformSampler.
+
+    Attributes
+    ----------
+    steady (bool): the last cycle has changed nothing
+    """
+
+    def __init__(self) -> None:
+        self.steady = False
+        self.step = 0
+        self.left = b""  # bytes of the words that were taken
+        self.window: bytes | None = None
+        self.even: int | None = None
+        self.ended = self.used_up = self.complete = False
+        self.pair: Pair | None = None
+
+    def tick(
+        self, _: Destination, offered: BusWord | None, buffer: SampleBufferTwin
+    ) -> tuple[bool, Pair | None, bool | None]:
+        """As of _Sampler."""
+        self.steady = False
+        if self.used_up and self.window is None and self.pair is None:
+            return False, None, self.complete
+        leaving, self.pair = self.pair, None
+        at_last = leaving is not None and buffer.at_last
+        completes = self.complete or at_last
+        at_rest = self.step == _STEPS - 1
+        ready = not (self.used_up or self.ended) and (completes or (buffer.room and not at_rest))
+        word = offered if ready else None
+        moves = not (self.used_up or completes) and (word is not None or (at_rest and buffer.room))
+        if leaving is not None:
+            buffer.take(leaving)
+        self.complete |= at_last
+        window, self.window = self.window, None
+        if window is not None:
+            pair = self._pair(window)
+            if not completes:
+                self.pair = pair
+        if word is not None and not completes:
+            self.left += word.data.to_bytes(BUS_BYTES, "little")
+        if moves:
+            self.window, self.left = self.left[:3], self.left[3:]
+            self.step = (self.step + 1) % _STEPS
+        self.used_up |= (moves and at_rest and self.ended) or (
+            completes and (self.ended or (word is not None and word.last))
+        )
+        self.ended |= word is not None and word.last
+        self.steady = (
+            leaving is None and window is None and word is None and not moves and not self.used_up
+        )
+        return ready, leaving, None
+
+    def _pair(self, window: bytes) -> Pair | None:
+        """What the candidates make, with the one that is left."""
+        bits = int.from_bytes(window, "little")
+        found = [x for x in (bits & 4095, bits >> 12) if x < Q]
+        if self.even is not None:
+            found.insert(0, self.even)
+        self.even = found.pop() if len(found) % 2 else None
+        return (found[0], found[1]) if found else None
+
+
 class _Router:
     """An OutputRouter."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, samples_pairs: bool) -> None:
+        self.samples_pairs = samples_pairs
         self.first: _Target | None = None
         self.second: _Target | None = None
-        self.sampler: _Sampler | LargeSamplerTwin = _Sampler()
+        self.sampler: _Sampler | _UniformSampler | LargeSamplerTwin = _Sampler()
         self.drawn: list[int] = []
         self.left = DRAWN_WORDS
         self.is_second = False
@@ -186,8 +254,7 @@ class _Router:
         if first is None:
             if self.second is not None:
                 self.first, self.second = self.second, None
-                is_large = self.first.destination.value >= Destination.LARGE_UNIFORM.value
-                self.sampler = LargeSamplerTwin() if is_large else _Sampler()
+                self.sampler = self._sampler_of(self.first.destination)
                 return _Routed()
             return _Routed(steady=True)
         if first.destination is Destination.DRAWN:
@@ -227,6 +294,15 @@ class _Router:
             buffer.restart()
         failed = first if suffices is False else None
         return _Routed(takes, failed=failed, sampled=pair, steady=self.sampler.steady)
+
+    def _sampler_of(
+        self, destination: Destination
+    ) -> _Sampler | _UniformSampler | LargeSamplerTwin:
+        if destination.value >= Destination.LARGE_UNIFORM.value:
+            return LargeSamplerTwin()
+        if self.samples_pairs and destination is Destination.UNIFORM:
+            return _UniformSampler()
+        return _Sampler()
 
     def _compare(self, first: _Target, word: BusWord | None, memory: list[int]) -> _Routed:
         """A word that is read in the first of two cycles."""
@@ -313,8 +389,10 @@ class SpongeSideTwin:
         buffer: SampleBufferTwin,
         *,
         masked: bool = False,
+        samples_pairs: bool = False,
     ):
         self.program, self.memory, self.buffer = program, memory, buffer
+        self._samples_pairs = samples_pairs
         self._hash_unit = HashUnitTwin(slices, 2, masked=masked)
         self.cycle = self._set = self._present = 0
         self._clearing = CLEARING if program.large else 0
@@ -324,7 +402,8 @@ class SpongeSideTwin:
 
     def _forget(self) -> None:
         """What a wipe ends."""
-        self._router, self._absorber = _Router(), _Absorber()
+        self._router = _Router(samples_pairs=self._samples_pairs)
+        self._absorber = _Absorber()
         self._begin_comparison()
         self.busy = self._repeating = self._tail_due = self._fetched = False
         self._repeats = 0

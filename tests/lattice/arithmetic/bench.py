@@ -3,6 +3,7 @@
 from amaranth.sim import Simulator
 
 from coprime.lattice.arithmetic.datapath import DEPTH, Datapath
+from coprime.lattice.arithmetic.parallel_datapath import ParallelDatapath
 from coprime.lattice.arithmetic.steps import Region
 from coprime.lattice.arithmetic.table import table_words
 from coprime.model.lattice.arithmetic import WORDS, N
@@ -21,7 +22,7 @@ def as_pair(word):
 
 
 class DatapathBench:
-    """The integers that the datapath works on, and what it makes of them.
+    """The integers that a datapath of one lane or several works on, and what it makes of them.
 
     Attributes
     ----------
@@ -30,9 +31,11 @@ class DatapathBench:
     pointer : the next one that is read or written
     """
 
-    def __init__(self):
-        self.dut = Datapath()
-        self.memory = self.dut.memory.data
+    def __init__(self, lanes=1):
+        self.lanes = lanes
+        self.dut = Datapath() if lanes == 1 else ParallelDatapath(lanes)
+        parts = [self.dut] if lanes == 1 else self.dut.lanes
+        self.memories = [part.memory.data for part in parts]
         self.sample = [0] * N
         self.words = [0] * 128
         self.pointer = 0
@@ -42,7 +45,7 @@ class DatapathBench:
         """Simulate; `script` is a coroutine that is given the context and the bench."""
         simulator = Simulator(self.dut)
         simulator.add_clock(1e-8)
-        table = table_words()
+        tables = [table_words(lane, self.lanes) for lane in range(self.lanes)]
 
         async def surroundings(context):
             dut = self.dut
@@ -51,9 +54,13 @@ class DatapathBench:
                 _, _, table_address, address, use, write, data = await context.tick().sample(
                     dut.table_address, dut.sample_address, dut.use, dut.write, dut.write_data
                 )
-                context.set(dut.table_word, table[table_address])
-                pair = self.sample[2 * address : 2 * address + 2]
-                context.set(dut.sample, [x % (1 << LANE) for x in pair])
+                words = [dut.table_word] if self.lanes == 1 else dut.table_words
+                samples = [dut.sample] if self.lanes == 1 else dut.sample
+                for lane, table in enumerate(tables):
+                    context.set(words[lane], table[table_address])
+                    first = 2 * (address * self.lanes + lane)
+                    pair = [x % (1 << LANE) for x in self.sample[first : first + 2]]
+                    context.set(samples[lane], pair)
                 # What is not read is anything.
                 found = 0x5A5AA5A5
                 if use:
@@ -83,23 +90,30 @@ class DatapathBench:
             await context.tick()
         context.set(self.dut.wiping, 0)
 
+    def word(self, address):
+        """A word of memory, as one lane has it."""
+        return self.memories[address % self.lanes][address // self.lanes]
+
     def load(self, context, region, f):
         base = region.value * WORDS
         for w in range(WORDS):
             word = as_word(*f[2 * w : 2 * w + 2])
-            context.set(self.memory[base + w], word | (word.bit_count() % 2) << 2 * LANE)
+            context.set(self.word(base + w), word | (word.bit_count() % 2) << 2 * LANE)
 
     def read(self, context, region):
         base = region.value * WORDS
         found = []
         for w in range(WORDS):
-            found += as_pair(context.get(self.memory[base + w]))
+            found += as_pair(context.get(self.word(base + w)))
         return found
 
     def read_roots(self, context, j):
+        """Products with roots; of two words of a lane in one of its words."""
         found = []
-        for w in range(WORDS // 2):
-            found += as_pair(context.get(self.memory[512 + 64 * j + w]))
+        for w in range(WORDS):
+            place, lane = divmod(w, self.lanes)
+            word = self.memories[lane][(512 + 64 * j) // self.lanes + place // 2]
+            found.append(as_pair(context.get(word))[place % 2])
         return found
 
     async def step(self, context, step):
@@ -116,7 +130,7 @@ class DatapathBench:
             assert not context.get(dut.wrong)
             await context.tick()
             cycles += 1
-        assert cycles == step.cycles, (step, cycles)
+        assert cycles == step.cycles(self.lanes), (step, cycles)
         await context.tick().repeat(2)  # the last results are written
         assert not context.get(dut.busy)
 

@@ -32,12 +32,20 @@ def polynomials(generator):
     yield [generator.choice((-Q, Q - 1)) for _ in range(N)]
 
 
-def run(script):
-    bench = DatapathBench()
-    bench.run(script)
+@pytest.fixture(
+    params=[1, *(pytest.param(lanes, marks=pytest.mark.matrix) for lanes in (4, 8))],
+    ids=lambda lanes: f"{lanes} lanes",
+)
+def run(request):
+    """Run a script on a bench."""
+
+    def runs(script):
+        DatapathBench(request.param).run(script)
+
+    return runs
 
 
-def test_transforms():
+def test_transforms(run):
     generator = random.Random(SEED)
 
     async def script(context, bench):
@@ -49,7 +57,7 @@ def test_transforms():
     run(script)
 
 
-def test_transforms_of_samples():
+def test_transforms_of_samples(run):
     generator = random.Random(SEED)
 
     async def script(context, bench):
@@ -62,7 +70,7 @@ def test_transforms_of_samples():
 
 
 @pytest.mark.matrix
-def test_inverse_transforms():
+def test_inverse_transforms(run):
     generator = random.Random(SEED)
 
     async def script(context, bench):
@@ -77,7 +85,7 @@ def test_inverse_transforms():
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("j", [0, *(pytest.param(j, marks=pytest.mark.matrix) for j in (1, 2, 3))])
-def test_products(j):
+def test_products(run, j):
     generator = random.Random(SEED)
     region = Region(j)
 
@@ -100,7 +108,7 @@ def test_products(j):
 
 
 @pytest.mark.matrix
-def test_products_of_bytes():
+def test_products_of_bytes(run):
     generator = random.Random(SEED)
 
     async def script(context, bench):
@@ -126,7 +134,7 @@ def test_products_of_bytes():
 
 
 @pytest.mark.matrix
-def test_exact_sums():
+def test_exact_sums(run):
     generator = random.Random(SEED)
 
     async def script(context, bench):
@@ -153,7 +161,7 @@ def get(bench, width):
 
 @pytest.mark.matrix
 @WIDTHS
-def test_unpacking(width):
+def test_unpacking(run, width):
     generator = random.Random(SEED)
 
     async def script(context, bench):
@@ -183,7 +191,7 @@ def test_unpacking(width):
 
 
 @WIDTHS
-def test_packing(width):
+def test_packing(run, width):
     generator = random.Random(SEED)
 
     async def script(context, bench):
@@ -205,7 +213,7 @@ def test_packing(width):
 
 
 @WIDTHS
-def test_comparing(width):
+def test_comparing(run, width):
     generator = random.Random(SEED)
 
     async def compare(context, bench, step):
@@ -233,7 +241,7 @@ def test_comparing(width):
     run(script)
 
 
-def test_a_wipe_clears_the_memory():
+def test_a_wipe_clears_the_memory(run):
     async def script(context, bench):
         dut = bench.dut
         for region in Region:

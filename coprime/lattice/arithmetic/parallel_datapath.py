@@ -1,0 +1,203 @@
+"""The datapath on several lanes, each with a slice and a part of the memory.
+
+Word w of a polynomial is in lane w modulo the number of lanes. All lanes do the same with the same
+address, so that a step takes so many times fewer cycles, but where numbers come from bytes or go
+there. Layers of transforms whose butterflies are of words at one address cross lanes: `crossing`
+says how, `lane` when.
+"""
+
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from coprime.cells.target import Target
+from coprime.cells.wires import same_named
+
+from . import crossing
+from .byte_streams import COUNT_BITS, ByteStreams
+from .lane import GIVES, LANE_STAGES, TAKES, Lane
+from .operands import PAIR
+from .parallel_slots import ParallelSlotCounter
+from .pipeline import address_constants
+from .results import DEPTH, OF_ROOTS
+from .slot_counter import SLOT, delayed
+from .steps import CROSSING, STEP, Region
+from .table import TABLE_BITS, TABLE_WORDS
+from .unpacker import WORD_BITS
+
+
+class ParallelDatapath(wiring.Component):
+    """Executes steps.
+
+    Parameters
+    ----------
+    lanes (int): 4 or 8
+    target (Target): XC7 places LUTs and a DSP48E1 for each lane
+
+    Members
+    -------
+    table_words (in), sample (in): a word of Datapath for each lane
+    others : as of Datapath, `sample_address` with fewer bits
+    """
+
+    def __init__(self, lanes: int, target: Target = Target.GENERIC):
+        self.target, self.count = Target(target), lanes
+        self.control = ParallelSlotCounter(lanes)
+        self.lanes = [Lane(self.control.lane_bits, self.target) for _ in range(lanes)]
+        super().__init__(
+            {
+                "step": In(STEP),
+                "start": In(1),
+                **dict.fromkeys(("busy", "done", "multiplying"), Out(1)),
+                "table_address": Out(range(TABLE_WORDS)),
+                "table_words": In(signed(TABLE_BITS)).array(lanes),
+                "sample_address": Out(self.control.bits),
+                "sample": In(PAIR).array(lanes),
+                **dict.fromkeys(("use", "write"), Out(1)),
+                "write_data": Out(WORD_BITS),
+                "read_data": In(WORD_BITS),
+                **dict.fromkeys(("clear", "wipe", "wiping"), In(1)),
+                "wipe_address": In(range(DEPTH)),
+                **dict.fromkeys(("differs", "agrees", "wrong"), Out(1)),
+                "compared": Out(COUNT_BITS),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        """The lanes, and what they share."""
+        m = Module()
+        m.submodules.control = control = self.control
+        m.submodules.streams = streams = ByteStreams(self.target)
+        for number, lane in enumerate(self.lanes):
+            m.submodules[f"lane_{number}"] = lane
+        step, flags = self.step, control.flags
+        slots = [
+            data.View(SLOT, slot)
+            for slot in delayed(m, control.slot.as_value(), LANE_STAGES - 1, "slot")
+        ]
+        valid = delayed(m, control.valid, LANE_STAGES - 1, "valid")
+        crosses = delayed(m, control.crosses & control.slot.valid, LANE_STAGES - 1, "crosses")
+        distance = delayed(m, control.distance, LANE_STAGES - 1, "distance")
+        m.d.comb += [
+            *same_named(control, self, "step", "start", "wipe"),
+            *same_named(self, control, "busy", "done"),
+            self.multiplying.eq(control.slot.valid),
+            self.wrong.eq(Cat(lane.wrong for lane in self.lanes).any()),
+        ]
+        for number, lane in enumerate(self.lanes):
+            m.d.comb += [
+                lane.step.eq(step),
+                lane.flags.eq(flags),
+                lane.crossed.eq(Cat(crosses)),
+                lane.table_word.eq(self.table_words[number]),
+                lane.number.eq(streams.number),
+                *same_named(lane, self, "wipe", "wiping"),
+                lane.wipe_address.eq(self.wipe_address),
+            ]
+            for k, slot in enumerate(slots):
+                m.d.comb += [lane.slots[k].eq(slot), lane.slots[k].valid.eq(valid[k][number])]
+        self._cross(m, slots, distance)
+        self._addresses(m, valid)
+        address_constants(m, step, self.start, flags, slots[CROSSING:], self.table_address)
+        self._gather(m, streams)
+        self._connect_streams(m, streams)
+        return m
+
+    def _cross(self, m: Module, slots: list[data.View], distance: list[Signal]) -> None:
+        """Words that lanes take from each other, and give back."""
+        # UP is of the row whose address comes first.
+        rows = (
+            [lane.up_word.as_value() for lane in self.lanes],
+            [lane.low_word.as_value() for lane in self.lanes],
+        )
+        found = ([lane.sum_word for lane in self.lanes], [lane.other_word for lane in self.lanes])
+        for number, lane in enumerate(self.lanes):
+            lower, upper = crossing.taken(*rows, number, distance[TAKES])
+            words = crossing.given(*found, number, distance[GIVES])
+            m.d.comb += [
+                lane.lower.as_value().eq(lower),
+                lane.upper.as_value().eq(upper),
+                lane.given.eq(Mux(slots[GIVES].phase[0], words[1], words[0])),
+            ]
+
+    def _addresses(self, m: Module, valid: list[Signal]) -> None:
+        """As of Datapath. LOW is also read at once where words cross."""
+        control, step, flags, slot = self.control, self.step, self.control.flags, self.control.slot
+        reads = slot.valid & Mux(flags.multiply, slot.phase == 2, slot.phase[0] & ~flags.pair)
+        lower = Mux(flags.pair, control.pair, control.lower)
+        sums_first = flags.inverse | flags.last | flags.pack
+        at_once = sums_first | control.crosses
+        later = delayed(m, Cat(lower, reads & ~at_once), 4, "lower", reset_less=False)[4]
+        reads_later, reads_low = later[-1], Signal()
+        low = Signal(control.bits)
+        m.d.comb += [
+            low.eq(Mux(reads_later, later[:-1], lower)),
+            reads_low.eq(reads_later | (reads & at_once)),
+        ]
+        written = Mux(sums_first, lower, later[:-1])
+        of_sum = delayed(m, written, 6 + CROSSING, "of_sum", reset_less=False)[-1]
+        is_lower = Mux(flags.last, ~slot.phase[1], control.crosses & slot.phase[0])
+        of_other = Mux(is_lower, control.lower, control.upper)
+        of_other = delayed(m, of_other, 12 + CROSSING, "of_other", reset_less=False)[-1]
+        result, old = Signal(3), Signal(3)
+        roots = Cat(step.region[:2], OF_ROOTS)
+        takes_roots = flags.multiply & (slot.phase == 0) & ~reads_low
+        address = Signal(len(self.lanes[0].a_address))
+        m.d.comb += [
+            result.eq(Mux(flags.multiply, Region.ACCUMULATOR.value, step.region)),
+            old.eq(Mux(flags.exact_sum, Region.EXTRA.value, result)),
+            self.sample_address.eq(Mux(reads_low, low, control.upper)),
+            address.eq(
+                Mux(
+                    takes_roots,
+                    Cat(control.pair, roots),
+                    Cat(self.sample_address, Mux(reads_low, old, step.region)),
+                )
+            ),
+        ]
+        for number, lane in enumerate(self.lanes):
+            is_own = Mux(reads_later, valid[4][number], valid[0][number])
+            m.d.comb += [
+                lane.a_address.eq(address),
+                lane.low_loads.eq(reads_low & is_own),
+                lane.sum_address.eq(
+                    Cat(of_sum[:-1], Mux(flags.pair, roots, Cat(of_sum[-1], result)))
+                ),
+                lane.other_address.eq(Cat(of_other, step.region)),
+            ]
+
+    def _gather(self, m: Module, streams: ByteStreams) -> None:
+        """Numbers of bytes that MULTIPLY takes, until there is a word of each lane."""
+        control = self.control
+        gathers = control.flags.multiply & ~self.step.sample
+        for number, lane in enumerate(self.lanes):
+            word = Signal(PAIR, name=f"gathered_{number}")
+            with m.If(gathers & control.number.valid & (control.place == number)):
+                with m.If(control.number.phase[0]):
+                    m.d.sync += word[1].eq(Cat(streams.number, 0))
+                with m.Else():
+                    m.d.sync += word[0].eq(Cat(streams.number, 0))
+            with m.If(self.wiping):
+                m.d.sync += word.eq(0)
+            m.d.comb += lane.sampled.eq(Mux(gathers, word, self.sample[number]))
+
+    def _connect_streams(self, m: Module, streams: ByteStreams) -> None:
+        """Bytes: numbers are unpacked, and the bits of products packed or compared."""
+        control = self.control
+        numbers = [
+            data.View(SLOT, slot)
+            for slot in delayed(m, control.number.as_value(), 10 + CROSSING, "number")
+        ]
+        place = delayed(m, control.place, 10 + CROSSING, "place")[-1]
+        m.d.comb += [
+            streams.flags.eq(control.flags),
+            streams.slot.eq(numbers[0]),
+            streams.next_slot.eq(numbers[1]),
+            streams.packed_slot.eq(numbers[-1]),
+            *same_named(streams, self.step, "sample", "compare", "width"),
+            *same_named(streams, self, "start", "clear", "read_data"),
+            *same_named(self, streams, "use", "write", "write_data"),
+            *same_named(self, streams, "differs", "agrees", "compared"),
+            streams.packed.eq(Array(lane.bits for lane in self.lanes)[place]),
+            streams.wipe.eq(self.wiping),
+        ]
