@@ -115,7 +115,7 @@ WRONG = {
         "assess faults shake --flips 0",
         "assess faults shake --bits 64",
         "assess leakage shake -p masked=sponge -p slices=64",
-        "assess schedule lattice -p schemes=ml-dsa",
+        "assess schedule shake",
         "assess leakage lattice --operation ML_KEM_DECAPSULATE --test d",
         "assess leakage lattice -p schemes=ml-dsa --operation ML_DSA_SIGN",
         "assess leakage lattice --operation-number 2",

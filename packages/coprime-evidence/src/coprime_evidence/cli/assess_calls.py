@@ -5,11 +5,12 @@ import argparse
 from coprime.catalog import choose_calls
 from coprime.cli.options import chosen_settings
 from coprime.cli.progress import progress
+from coprime.lattice.design import LatticeDesign
 from coprime.shake.design import ShakeDesign
 from coprime_evidence.assess.call_subject import CallSubject
 from coprime_evidence.assess.call_timing import prove_calls
 from coprime_evidence.assess.schedules import THEOREMS
-from coprime_evidence.assess.schedules.lattice import FAMILY, SCHEME, STATEMENT, prove
+from coprime_evidence.assess.schedules.lattice import FAMILY, prove, statement
 
 from .assess import (
     check_faults,
@@ -72,8 +73,10 @@ def run_constant_time(options: argparse.Namespace) -> int:
 def run_schedule(options: argparse.Namespace) -> int:
     """Prove it, or fail with 1. Raises ValueError for a design without a theorem."""
     choice = choose_calls(options.family, chosen_settings(options))
-    if options.family != FAMILY or choice.values.get("schemes", SCHEME) != SCHEME:
-        known = f"{', '.join(THEOREMS)}, {FAMILY} -p schemes={SCHEME}"
+    design = choice.design
+    if not isinstance(design, LatticeDesign):
+        known = f"{', '.join(THEOREMS)}, {FAMILY}"
         raise ValueError(f"this design has no theorem of its schedule; there are: {known}")
-    proved = f"proved: {options.family} computes {STATEMENT}"
-    return show_schedule(options, prove, proved, {"parameters": dict(choice.values)})
+    proved = f"proved: {options.family} computes {statement(design)}"
+    settings = {"parameters": dict(choice.values)}
+    return show_schedule(options, lambda: prove(design), proved, settings)

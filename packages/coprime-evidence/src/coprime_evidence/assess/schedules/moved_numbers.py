@@ -3,16 +3,20 @@
 Yosys flattens the exported Verilog, but for the modules that are examined alone: the `Stage`s. A
 bit is known (0 or 1), a bit of a `Number`, or may be anything (None). What moves bits is executed
 exactly: registers, memories, multiplexers with a known condition. So are $add, $sub and $mul of
-numbers, if their results fit. A number has an interval, and is congruent to a polynomial in the
-symbols that the memory began with. Any other bit may be anything, and no number is made of it: an
-execution with a result proves that neither control nor addresses depend on numbers.
+numbers and parts of numbers, if their results fit. A number has an interval, and is congruent to a
+polynomial in the symbols that the memory began with. Any other bit may be anything, and no number
+is made of it: an execution with a result proves that neither control nor addresses depend on
+numbers. A word that is read in the cycle in which it is written may be anything, too.
+
+An address may have a number above its lowest bits: a polynomial's place in memory that may be any.
+Different numbers are different places.
 """
 
 import json
+import re
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -22,10 +26,22 @@ from amaranth.lib import wiring
 from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
 
-from .symbols import ProofError
+from .moved_words import (
+    Bit,
+    Bits,
+    ChosenBit,
+    Number,
+    Place,
+    Value,
+    added,
+    form_of,
+    joined,
+    lowest_bits_of,
+    multiplied,
+    place_of,
+    value_of,
+)
 
-Form = Mapping[tuple[int, ...], int]
-"""A polynomial modulo q: of each monomial, the numbers of its symbols, the coefficient."""
 _TOP = "coprime_top"
 _IGNORED = ("$scopeinfo",)
 _ARITHMETIC = ("$add", "$sub", "$mul")
@@ -37,49 +53,6 @@ _COMPARING = {
     "$gt": lambda a, b: a > b,
     "$ge": lambda a, b: a >= b,
 }
-
-
-class Number:
-    """A number that is not known, in an interval.
-
-    Parameters
-    ----------
-    low, high : the interval, both ends included
-    form : what it is congruent to
-
-    Attributes
-    ----------
-    width : bits that it needs in two's complement
-    """
-
-    __slots__ = ("form", "high", "low", "width")
-
-    def __init__(self, low: int, high: int, form: Form) -> None:
-        self.low, self.high, self.form = low, high, form
-        self.width = 1 + max(low, high, -1 - low, -1 - high).bit_length()
-
-    def bits(self, width: int) -> tuple["Bit", ...]:
-        """A word that holds it; ProofError if it does not fit."""
-        if self.width > width:
-            raise ProofError(f"a number in [{self.low}, {self.high}] does not fit {width} bits")
-        last = self.width - 1
-        sign: Bit = 0 if self.low >= 0 else (self, last)
-        return tuple((self, k) if k < last else sign for k in range(width))
-
-
-@dataclass(frozen=True)
-class ChosenBit:
-    """A bit that is `one` if a bit of a number is 1, else `zero`."""
-
-    number: Number
-    place: int
-    zero: int
-    one: int
-
-
-Bit = int | tuple[Number, int] | ChosenBit | None
-Bits = tuple[Bit, ...]
-Value = int | Number
 
 
 class Stage(ABC):
@@ -107,20 +80,21 @@ class Stage(ABC):
         """From now on registers may hold anything."""
 
 
-def value_of(bits: Bits, *, signed: bool = True) -> Value | None:
-    """The number or the constant that a word holds; None if it is neither."""
-    if all(isinstance(bit, int) for bit in bits):
-        total = sum(bit << k for k, bit in enumerate(bits) if isinstance(bit, int))
-        return total - (1 << len(bits)) if signed and bits[-1] == 1 else total
-    first = bits[0]
-    if not isinstance(first, tuple) or first[1] != 0:
-        return None
-    number = first[0]
-    if number.width > len(bits) + (number.low >= 0 and not signed):
-        return None
-    if number.low < 0 and not signed:
-        return None
-    return number if bits == number.bits(max(len(bits), number.width))[: len(bits)] else None
+class Combination(ABC):
+    """A module without registers that is examined alone, and what it does with numbers.
+
+    Attributes
+    ----------
+    module : its name in the exported Verilog, below the top module
+    output : its output
+    """
+
+    module: str
+    output: str
+
+    @abstractmethod
+    def found(self, inputs: Mapping[str, Bits]) -> Bits:
+        """The output's word."""
 
 
 class MovedNumbers:
@@ -129,19 +103,30 @@ class MovedNumbers:
     Parameters
     ----------
     component : with the modules of all stages
-    stages : its modules that are examined alone
+    modules : those that are examined alone
     modulus : q
 
     Attributes
     ----------
     registers : the word of each register that is not in a stage
-    memory : the words of its memory
+    memory : words of its memory; others may be anything
+    lost : an address that may be any was written, so that each word may be anything
     """
 
-    def __init__(self, component: wiring.Component, stages: Sequence[Stage], modulus: int) -> None:
+    def __init__(
+        self,
+        component: wiring.Component,
+        modules: Sequence[Stage | Combination],
+        modulus: int,
+    ) -> None:
         self.modulus = modulus
-        self.stages = {f"{_TOP}_{stage.module}": stage for stage in stages}
-        module = self._read(component)
+        text = to_verilog(component, _TOP)
+        alone = {_named(module.module, text): module for module in modules}
+        self.stages = {name: found for name, found in alone.items() if isinstance(found, Stage)}
+        self.combinations = {
+            name: found for name, found in alone.items() if isinstance(found, Combination)
+        }
+        module = _flattened(text, list(alone))
         ports = module["ports"]
         self.inputs = {n: p["bits"] for n, p in ports.items() if p["direction"] == "input"}
         self.outputs = {n: p["bits"] for n, p in ports.items() if p["direction"] == "output"}
@@ -149,18 +134,21 @@ class MovedNumbers:
         self.kept = [cell for cell in cells if cell["type"] == "$dff"]
         self.staged = [cell for cell in cells if cell["type"] in self.stages]
         (self.stored,) = (cell for cell in cells if cell["type"] == "$mem_v2")
+        self.reading = _reading(self.stored)
         others = ("$dff", "$mem_v2", *self.stages)
-        self.logic = self._in_order([cell for cell in cells if cell["type"] not in others])
+        logic = [self._with_output(cell) for cell in cells if cell["type"] not in others]
+        self.logic = self._in_order(logic)
         self.bits: dict[Any, Bit] = {"0": 0, "1": 1, "x": None}
         # Of each cell what it was calculated from last: most do not change in most cycles.
         self.wires = [itemgetter("x", *_taken(cell)) for cell in self.logic]
         self.last: list[tuple[Bit, ...]] = [()] * len(self.logic)
+        self.names = {name: net["bits"] for name, net in module["netnames"].items()}
         first = _first_values(module)
         self.registers: list[Bits] = [
             tuple(first.get(bit) for bit in cell["connections"]["Q"]) for cell in self.kept
         ]
-        size, width = (int(self.stored["parameters"][key], 2) for key in ("SIZE", "WIDTH"))
-        self.memory: list[Bits] = [(None,) * width for _ in range(size)]
+        self.memory: dict[Place, Bits] = {}
+        self.lost = False
 
     def step(self, inputs: Mapping[str, Bits]) -> dict[str, Bits]:
         """Execute a cycle with these inputs, others may be anything; its outputs."""
@@ -178,37 +166,52 @@ class MovedNumbers:
                 self.last[k] = found
                 self._execute(cell)
         outputs = {name: tuple(bits[bit] for bit in found) for name, found in self.outputs.items()}
+        self._write()
         self.registers = [self._word(cell, "D") for cell in self.kept]
         for cell in self.staged:
             stage = self.stages[cell["type"]]
             names = [name for name in cell["connections"] if name not in stage.outputs]
             stage.step({name: self._word(cell, name) for name in names})
-        self._write()
         return outputs
 
-    def _read(self, component: wiring.Component) -> Any:
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = Path(temporary)
-            (folder / "top.v").write_text(to_verilog(component, _TOP), encoding="utf-8")
-            recipe = [
-                "read_verilog top.v",
-                f"hierarchy -check -top {_TOP}",
-                f"setattr -mod -set keep_hierarchy 1 {' '.join(self.stages)}",
-                *("proc -norom", "flatten", "opt_clean", "memory_collect", "check -assert"),
-                "write_json top.json",
-            ]
-            run_yosys(recipe, folder)
-            return json.loads((folder / "top.json").read_text(encoding="utf-8"))["modules"][_TOP]
+    def hold(self, register: str, word: Bits) -> None:
+        """Set a register, by the name of its signal."""
+        wires = self.names[register]
+        (place,) = (k for k, cell in enumerate(self.kept) if cell["connections"]["Q"] == wires)
+        self.registers[place] = word
+
+    def assume(self, output: str, value: int) -> None:
+        """Set the one register that an output depends on to the one word with which the output is
+        this value."""
+        wires = set(self.outputs[output])
+        for cell in reversed(self.logic):
+            if wires.intersection(cell["connections"]["Y"]):
+                wires |= {*_taken(cell)}
+        (place,) = (
+            k for k, cell in enumerate(self.kept) if wires.intersection(cell["connections"]["Q"])
+        )
+        before, memory = list(self.registers), dict(self.memory)
+        words = []
+        for number in range(1 << len(before[place])):
+            word = tuple(number >> k & 1 for k in range(len(before[place])))
+            self.registers = [*before[:place], word, *before[place + 1 :]]
+            if value_of(self.step({})[output], signed=False) == value:
+                words.append(word)
+        (word,) = words
+        self.registers, self.memory = [*before[:place], word, *before[place + 1 :]], memory
+
+    def forget(self) -> None:
+        """The memory, and each stage, may hold anything."""
+        self.memory, self.lost = {}, False
+        for stage in self.stages.values():
+            stage.forget()
 
     def _in_order(self, cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Cells after those that drive them; the memory's port for reading is one."""
-        ports = self.stored["connections"]
-        reading = {
-            "type": "read",
-            "connections": {"A": ports["RD_ADDR"], "Y": ports["RD_DATA"]},
-            "parameters": {},
-        }
-        waiting = [*cells, reading]
+        """Cells after those that drive them; the memory's ports for reading are some."""
+        read = {bit for port in self.reading for bit in port["connections"]["Y"]}
+        if any(read.intersection(_taken(cell)) for cell in cells):
+            raise NotImplementedError("what is read is not in a register first")
+        waiting = [*cells, *self.reading]
         known = {"0", "1", "x", *(bit for wires in self.inputs.values() for bit in wires)}
         known |= {bit for cell in self.kept for bit in cell["connections"]["Q"]}
         for cell in self.staged:
@@ -225,6 +228,14 @@ class MovedNumbers:
             waiting = [cell for cell in waiting if cell not in ready]
         return ordered
 
+    def _with_output(self, cell: Mapping[str, Any]) -> Mapping[str, Any]:
+        """With the output of a module that is examined alone as Y, as of other cells."""
+        if cell["type"] not in self.combinations:
+            return cell
+        output = self.combinations[cell["type"]].output
+        ports = {name: wires for name, wires in cell["connections"].items() if name != output}
+        return {**cell, "connections": {**ports, "Y": cell["connections"][output]}}
+
     def _drive(self, wires: Sequence[Any], word: Bits) -> None:
         self.bits.update(zip(wires, word, strict=True))
 
@@ -233,16 +244,29 @@ class MovedNumbers:
         return tuple(bits[bit] for bit in cell["connections"][port])
 
     def _write(self) -> None:
+        """And what is read in the same cycle may be anything."""
         enable, address, word = (
             self._word(self.stored, port) for port in ("WR_EN", "WR_ADDR", "WR_DATA")
         )
         if set(enable) == {0}:
             return
-        place = value_of(address, signed=False)
-        if not isinstance(place, int):
-            self.memory = [(None,) * len(word)] * len(self.memory)
+        place = place_of(address)
+        if place is None:
+            self.memory, self.lost = {}, True
         else:
+            self._forget_others(place)
             self.memory[place] = word if set(enable) == {1} else (None,) * len(word)
+        for port in self.reading:
+            read = place_of(self._word(port, "A"))
+            if place is None or read is None or read == place or not _comparable(read, place):
+                wires = port["connections"]["Y"]
+                self._drive(wires, (None,) * len(wires))
+
+    def _forget_others(self, place: Place) -> None:
+        """Words that might be the same one."""
+        for other in [other for other in self.memory if not _comparable(other, place)]:
+            del self.memory[other]
+            self.lost = True
 
     # --- Cells -----------------------------------------------------------------------------------
 
@@ -250,8 +274,12 @@ class MovedNumbers:
         kind = cell["type"]
         width = len(cell["connections"]["Y"])
         if kind == "read":
-            place = value_of(self._word(cell, "A"), signed=False)
-            word = self.memory[place] if isinstance(place, int) else (None,) * width
+            place = place_of(self._word(cell, "A"))
+            anything: Bits = (None,) * width
+            word = anything if place is None else self.memory.get(place, anything)
+        elif kind in self.combinations:
+            inputs = {port: self._word(cell, port) for port in cell["connections"] if port != "Y"}
+            word = self.combinations[kind].found(inputs)
         elif kind in ("$mux", "$pmux"):
             word = self._selected(cell, width)
         elif kind in _ARITHMETIC:
@@ -287,7 +315,7 @@ class MovedNumbers:
         operands = self._operands(cell)
         signed = all(is_signed for _, is_signed in operands)
         kind = cell["type"]
-        values = [value_of(bits, signed=signed) for bits, _ in operands]
+        values = [self._operand(bits, width, signed=signed) for bits, _ in operands]
         if kind == "$add" and None in values:
             return self._corrected([bits for bits, _ in operands], values, width)
         a, b = values
@@ -298,6 +326,15 @@ class MovedNumbers:
             return tuple(total >> k & 1 for k in range(width))
         found = self._made(kind, a, b)
         return found.bits(width) if found.width <= width else (None,) * width
+
+    def _operand(self, bits: Bits, width: int, *, signed: bool) -> Value | None:
+        """What a cell of so many bits takes a word for."""
+        if width <= len(bits):  # modulo 2^width, so that the word is any number that ends in it
+            number = lowest_bits_of(bits)
+            if number is not None:
+                return number
+        found = value_of(bits, signed=signed)
+        return joined(bits, self.modulus, signed=signed) if found is None else found
 
     def _made(self, kind: str, a: Value, b: Value) -> Number:
         ends = [(v, v) if isinstance(v, int) else (v.low, v.high) for v in (a, b)]
@@ -327,31 +364,46 @@ class MovedNumbers:
         return (None,) * width
 
 
-def form_of(value: Value, modulus: int) -> Form:
-    """What a number is congruent to, or a constant."""
-    return {(): value % modulus} if isinstance(value, int) else value.form
+def _named(module: str, text: str) -> str:
+    """The name of a module of the top module, or of its `datapath`; equal names have a number."""
+    pattern = rf"^module ({_TOP}_(?:datapath_)?{module}(?:_\d+)?) \("
+    (found,) = re.findall(pattern, text, re.MULTILINE)
+    return str(found)
 
 
-def added(a: Form, b: Form, factor: int, modulus: int) -> Form:
-    """a + factor b."""
-    found = dict(a)
-    for monomial, coefficient in b.items():
-        total = (found.get(monomial, 0) + factor * coefficient) % modulus
-        if total:
-            found[monomial] = total
-        else:
-            found.pop(monomial, None)
-    return found
+def _flattened(text: str, alone: Sequence[str]) -> Any:
+    """The top module, but for the modules that are examined alone."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "top.v").write_text(text, encoding="utf-8")
+        recipe = [
+            "read_verilog top.v",
+            f"hierarchy -check -top {_TOP}",
+            *(f"setattr -mod -set keep_hierarchy 1 {name}" for name in alone),
+            *("proc -norom", "flatten", "opt_clean", "memory_collect", "check -assert"),
+            "write_json top.json",
+        ]
+        run_yosys(recipe, folder)
+        return json.loads((folder / "top.json").read_text(encoding="utf-8"))["modules"][_TOP]
 
 
-def multiplied(a: Form, b: Form, modulus: int) -> Form:
-    """a b."""
-    found: dict[tuple[int, ...], int] = {}
-    for first, x in a.items():
-        for second, y in b.items():
-            monomial = tuple(sorted(first + second))
-            found[monomial] = (found.get(monomial, 0) + x * y) % modulus
-    return {monomial: x for monomial, x in found.items() if x}
+def _reading(stored: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The ports of a memory through which it is read, each as a cell."""
+    ports = stored["connections"]
+    count = int(stored["parameters"]["RD_PORTS"], 2)
+    addresses, words = (
+        [wires[k : k + len(wires) // count] for k in range(0, len(wires), len(wires) // count)]
+        for wires in (ports["RD_ADDR"], ports["RD_DATA"])
+    )
+    return [
+        {"type": "read", "connections": {"A": address, "Y": word}, "parameters": {}}
+        for address, word in zip(addresses, words, strict=True)
+    ]
+
+
+def _comparable(a: Place, b: Place) -> bool:
+    """Whether two places are known to be the same, or different."""
+    return a[1] == b[1]
 
 
 def _taken(cell: Mapping[str, Any]) -> list[Any]:
