@@ -3,7 +3,7 @@
 // (UG479, UG953). Another mode ends the simulation. Block RAM is inferred and needs no model.
 
 // A 25 by 18 bit multiplier and 48-bit accumulator with registers on CLK, all enabled:
-//   P = Z + X + Y or Z - X - Y,  X + Y = 0 or A * B or (D - A) * B,  Z = 0, P, C or P >> 17.
+//   P = Z + X + Y or Z - X - Y,  X + Y = 0, A * B, (D - A) * B or D * B,  Z = 0, P, C or P >> 17.
 // Not modelled: cascades, SIMD, pattern detection, carry, D + A, registers A1 and B1, CE = 0.
 module DSP48E1 (
   input CLK,
@@ -36,7 +36,7 @@ module DSP48E1 (
     if (A_INPUT != "DIRECT" || B_INPUT != "DIRECT") refuse("A_INPUT, B_INPUT");
     if (USE_MULT != "MULTIPLY" || USE_SIMD != "ONE48") refuse("USE_MULT");
     if (USE_PATTERN_DETECT != "NO_PATDET") refuse("PATTERN_DETECT");
-    if (AREG > 1 || BREG > 1 || (PRE_ADDS && (!AREG || !ADREG || !DREG))) refuse("AREG, BREG");
+    if (AREG > 1 || BREG > 1 || (PRE_ADDS && (!AREG || !DREG))) refuse("AREG, BREG");
     if (CARRYINREG != 0 || CARRYINSELREG != 0) refuse("CARRYINREG");
   end
 
@@ -56,8 +56,10 @@ module DSP48E1 (
   wire [3:0] alumode = ALUMODEREG ? alumode_kept : ALUMODE;
   wire [4:0] inmode = INMODEREG ? inmode_kept : INMODE;
 
-  wire signed [24:0] difference = d - a;
-  wire signed [24:0] factor = PRE_ADDS ? ad_kept : a;
+  // D - A, or one of them.
+  wire signed [24:0] ad = (inmode[2] ? d : 25'sd0) - (inmode[3] ? a : 25'sd0);
+  wire signed [24:0] chosen = inmode[3] || inmode[1] ? ad : a;
+  wire signed [24:0] factor = !PRE_ADDS ? a : ADREG ? ad_kept : chosen;
   wire signed [42:0] product = factor * b;
   wire signed [42:0] m = MREG ? m_kept : product;
   wire signed [47:0] x_and_y = opmode[3:0] == 4'b0101 ? {{5{m[42]}}, m} : 48'd0;
@@ -73,7 +75,7 @@ module DSP48E1 (
     b_kept <= RSTB ? 18'd0 : B;
     c_kept <= RSTC ? 48'd0 : C;
     d_kept <= RSTD ? 25'd0 : D;
-    ad_kept <= RSTD ? 25'd0 : difference;
+    ad_kept <= RSTD ? 25'd0 : chosen;
     m_kept <= RSTM ? 43'd0 : product;
     p_kept <= RSTP ? 48'd0 : sum;
     opmode_kept <= RSTCTRL ? 7'd0 : OPMODE;
@@ -89,7 +91,8 @@ module DSP48E1 (
         && opmode[6:4] != 3'b110) refuse("OPMODE, Z");
     if (opmode[5:4] == 2'b10 && !PREG) refuse("PREG");
     if (alumode != 4'b0000 && alumode != 4'b0011) refuse("ALUMODE");
-    if (PRE_ADDS ? inmode != 5'b01100 && inmode != 5'b00000 : inmode != 5'b00000) refuse("INMODE");
+    if (inmode != 5'b00000 && !(PRE_ADDS && (inmode == 5'b01100 || inmode == 5'b00110)))
+      refuse("INMODE");
     if (CEA2 !== 1'b1 || CEB2 !== 1'b1 || CEM !== 1'b1 || CEP !== 1'b1) refuse("CE");
     if ((CREG && CEC !== 1'b1) || (PRE_ADDS && (CED !== 1'b1 || CEAD !== 1'b1))) refuse("CE");
     if (CARRYIN !== 1'b0 || CARRYINSEL !== 3'd0) refuse("CARRYIN");
