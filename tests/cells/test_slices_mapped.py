@@ -32,6 +32,8 @@ module coprime_{name} (input clk, rst, input [17:0] a, b, input [33:0] c, input 
     .product(product), .p(p));
 endmodule
 """
+CHOICE_GUARD = ADDEND_GUARD.replace("input product,", "input product, takes_d, input [17:0] d,")
+CHOICE_GUARD = CHOICE_GUARD.replace(".p(p));", ".d(d), .takes_d(takes_d), .p(p));")
 DIFFERENCE_GUARD = """
 module coprime_{name} (input clk, rst, input [16:0] a, b, x, y, input subtract,
                        input [1:0] base, input [43:0] c, output [43:0] p);
@@ -64,6 +66,13 @@ class Case:
 
 
 CASES = {
+    "product of a choice, and addend": Case(
+        partial(DspSlice, adds_c=True, chooses=True),
+        37,
+        CHOICE_GUARD,
+        {"a": 18, "b": 18, "c": 34, "base": 2, "product": 1, "takes_d": 1, "d": 18},
+        6,
+    ),
     "product": Case(DspSlice, 37, DSP_GUARD, {"a": 18, "b": 18, "accumulate": 3, "product": 1}, 4),
     "product and addend": Case(
         partial(DspSlice, adds_c=True),
