@@ -1,5 +1,8 @@
 """The arithmetic side's program: fetches instructions, counts loops, waits, starts steps."""
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from amaranth.hdl import Cat, Const, Elaboratable, Module, Mux, ResetInserter, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -31,6 +34,22 @@ from .steps import BYTE_WIDTHS, STEP, StepType
 FIELD = data.StructLayout(FIELDS)
 FULL = range(BUFFER_WORDS // WORDS + 1)
 _NEXT_BITS = FIELDS["code"]
+
+
+class _Execution(NamedTuple):
+    """What the state EXECUTE reads and drives."""
+
+    field: data.View
+    code: Mapping[Code, Value]
+    is_step: Value
+    samples: Value  # it is a step that takes a sample
+    row: Signal
+    column: Signal
+    goes_on: Signal  # to the next instruction, or
+    jumps: Signal  # to the label
+    starts_step: Signal
+    fault: Signal
+    exchanges: Signal  # the two places of bytes
 
 
 class ArithmeticSequencer(wiring.Component):
@@ -118,7 +137,10 @@ class ArithmeticSequencer(wiring.Component):
         with m.If(starts_step):
             self._step(m, field, column)
         m.d.comb += self.release.eq(self.step_done & samples)
-        refuses = code[Code.END] & field.other & (self.differs | ~self.agrees)
+        execution = _Execution(
+            *(field, code, is_step, samples, row, column, goes_on, jumps),
+            *(starts_step, fault, exchanges),
+        )
 
         with m.FSM():
             with m.State("IDLE"), m.If(self.start):
@@ -133,42 +155,7 @@ class ArithmeticSequencer(wiring.Component):
                 m.d.sync += word.eq(self.instruction)
                 m.next = "EXECUTE"
             with m.State("EXECUTE"):
-                m.d.comb += self.busy.eq(1)
-                waits = Signal()
-                m.d.comb += waits.eq(
-                    (samples & (self.full == 0)) | (code[Code.AWAIT] & ~self.available)
-                )
-                m.d.comb += fault.eq(word.xor() | (code[Code.DECIDE] & self._incomplete(field)))
-                with m.If(~waits & ~self.wipe):
-                    m.d.comb += [
-                        starts_step.eq(is_step),
-                        self.post.eq(code[Code.POST]),
-                        self.take.eq(code[Code.AWAIT]),
-                        self.compare.eq(code[Code.COMPARE]),
-                        self.done.eq(code[Code.END]),
-                    ]
-                    if self.program.exchanges:
-                        m.d.comb += exchanges.eq(code[Code.EXCHANGE])
-                    with m.If(is_step):
-                        m.d.comb += goes_on.eq(1)
-                        m.next = "RUN"
-                    with m.Elif(code[Code.END]):
-                        m.d.sync += self.refused.eq(refuses)
-                        m.next = "IDLE"
-                    if self.program.exchanges:
-                        with m.Elif(code[Code.COPY]):
-                            m.next = "COPY"
-                    with m.Else():
-                        m.d.comb += [
-                            goes_on.eq(1),
-                            jumps.eq(self._loop(m, code[Code.LOOP], row, column)),
-                        ]
-                        m.next = "FETCH"
-                    with m.If(code[Code.DECIDE]):
-                        m.d.sync += [
-                            self.genuine.eq(self.agrees & ~self.differs),
-                            self.altered.eq(self.differs & ~self.agrees),
-                        ]
+                self._execute(m, execution)
             with m.State("RUN"):
                 m.d.comb += [self.busy.eq(1), fault.eq(word.xor())]
                 with m.If(self.step_done):
@@ -187,6 +174,51 @@ class ArithmeticSequencer(wiring.Component):
             m.d.sync += [self.genuine.eq(0), self.altered.eq(0)]
         # So that a state that a fault has made, and that is none of the states, ends with a wipe.
         return ResetInserter(self.wipe)(m)
+
+    def _execute(self, m: Module, execution: _Execution) -> None:
+        """An instruction, once it need not wait."""
+        code, is_step = execution.code, execution.is_step
+        refuses = code[Code.END] & execution.field.other & (self.differs | ~self.agrees)
+        m.d.comb += self.busy.eq(1)
+        waits = Signal()
+        m.d.comb += waits.eq(
+            (execution.samples & (self.full == 0)) | (code[Code.AWAIT] & ~self.available)
+        )
+        m.d.comb += execution.fault.eq(
+            self.word.xor() | (code[Code.DECIDE] & self._incomplete(execution.field))
+        )
+        with m.If(~waits & ~self.wipe):
+            m.d.comb += [
+                execution.starts_step.eq(is_step),
+                self.post.eq(code[Code.POST]),
+                self.take.eq(code[Code.AWAIT]),
+                self.compare.eq(code[Code.COMPARE]),
+                self.done.eq(code[Code.END]),
+            ]
+            if self.program.exchanges:
+                m.d.comb += execution.exchanges.eq(code[Code.EXCHANGE])
+            with m.If(is_step):
+                m.d.comb += execution.goes_on.eq(1)
+                m.next = "RUN"
+            with m.Elif(code[Code.END]):
+                m.d.sync += self.refused.eq(refuses)
+                m.next = "IDLE"
+            if self.program.exchanges:
+                with m.Elif(code[Code.COPY]):
+                    m.next = "COPY"
+            with m.Else():
+                m.d.comb += [
+                    execution.goes_on.eq(1),
+                    execution.jumps.eq(
+                        self._loop(m, code[Code.LOOP], execution.row, execution.column)
+                    ),
+                ]
+                m.next = "FETCH"
+            with m.If(code[Code.DECIDE]):
+                m.d.sync += [
+                    self.genuine.eq(self.agrees & ~self.differs),
+                    self.altered.eq(self.differs & ~self.agrees),
+                ]
 
     def _next_address(self, m: Module, counter: Value, jumps: Value, starts: Value) -> Value:
         """That of the entry, of the label of a LOOP, or of the instruction that follows."""

@@ -148,8 +148,13 @@ class PolynomialStep:
         pauses = sum(pauses_after(self.kind, layer, lanes) for layer in range(LAYERS))
         return SLOTS[self.kind] // lanes + PAUSE * pauses
 
-    def cycles(self, lanes: int = 1) -> int:
-        """From the cycle after `start` to the last busy one, with so many lanes."""
+    @property
+    def cycles(self) -> int:
+        """From the cycle after `start` to the last busy one."""
+        return self.cycles_on(1)
+
+    def cycles_on(self, lanes: int) -> int:
+        """The same with so many lanes."""
         drain = DRAIN + (CROSSING if lanes > 1 else 0)
         return PREFETCH * self.prefetches + self.slots(lanes) + drain
 

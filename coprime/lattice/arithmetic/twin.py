@@ -108,7 +108,7 @@ class ArithmeticTwin:
         if isinstance(code, StepType):
             self._step = instruction.step(self._column, self.program.widths[self._set])
             if not self._step.sample or self.buffer.full:
-                self._left, self._state = 1 + self._step.cycles(self.lanes), _State.RUN
+                self._left, self._state = 1 + self._step.cycles_on(self.lanes), _State.RUN
             return ArithmeticEvents()
         following = self._counter + 1
         match code:

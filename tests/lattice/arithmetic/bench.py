@@ -130,7 +130,7 @@ class DatapathBench:
             assert not context.get(dut.wrong)
             await context.tick()
             cycles += 1
-        assert cycles == step.cycles(self.lanes), (step, cycles)
+        assert cycles == step.cycles_on(self.lanes), (step, cycles)
         await context.tick().repeat(2)  # the last results are written
         assert not context.get(dut.busy)
 

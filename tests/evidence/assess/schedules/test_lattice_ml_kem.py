@@ -56,7 +56,7 @@ def test_the_statements_are_those_of_the_model():
 @pytest.mark.proof(quick=1)
 @pytest.mark.parametrize("name", QUICK)
 def test_some_steps(prover, name):
-    assert prover.prove(case(name)) == sum(step.cycles() for step in case(name).steps)
+    assert prover.prove(case(name)) == sum(step.cycles for step in case(name).steps)
 
 
 @pytest.mark.proof
