@@ -18,7 +18,7 @@ PAIRS = tuple(f"{kem}+{dsa}" for kem in _KEM for dsa in _DSA)
 LATTICE = CallFamily(
     name="lattice",
     paper="",
-    summary="ML-KEM, ML-DSA or both on one DSP slice, with Keccak next to it",
+    summary="ML-KEM, ML-DSA or both on one DSP slice, ML-KEM also on 4 or 8",
     parameters=(
         ChoiceParameter(
             *("slices", ("4", "8", "16", "32", "64"), "8"),

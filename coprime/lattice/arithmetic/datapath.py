@@ -31,7 +31,7 @@ from coprime.model.lattice.arithmetic import LAYERS
 
 from .byte_streams import COUNT_BITS, ByteStreams
 from .operands import PAIR, STAGES, SlotOperands
-from .pipeline import P_BITS, Pipeline, address_constants
+from .pipeline import P_BITS, Operands, Pipeline, address_constants
 from .reduction import Reduction
 from .results import DEPTH, OF_ROOTS, SlotResults
 from .slot_counter import SLOT, SlotCounter, delayed
@@ -122,9 +122,10 @@ class Datapath(Pipeline, wiring.Component):
             ),
         ]
         self._addresses(m, control, operands, results)
-        self._check(m, operands)
+        read = Operands(operands.first, operands.second, operands.low, operands.loaded)
+        self._check(m, read)
 
-        differences, bits = self._compute(m, flags, slots, operands, slice_, reduction, sums)
+        differences, bits = self._compute(m, flags, slots, read, slice_, reduction, sums)
         address_constants(m, step, self.start, flags, slots, self.table_address)
 
         m.d.comb += [

@@ -12,8 +12,6 @@ butterfly may come from other lanes:
 | 14, 15 | the first row is written, then the second one: each lane its own word of it |
 """
 
-from typing import NamedTuple
-
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -25,7 +23,7 @@ from coprime.cells.wires import same_named
 from coprime.model.lattice.arithmetic import LANE_BITS
 
 from .operands import PAIR, STAGES, SlotOperands
-from .pipeline import P_BITS, Pipeline
+from .pipeline import P_BITS, Operands, Pipeline
 from .reduction import Reduction
 from .results import ADDRESS_BITS, SlotResults
 from .slot_counter import FLAGS, SLOT, delayed
@@ -41,16 +39,7 @@ TAKES, GIVES = 3, STAGES - 1 + CROSSING
 """Cycles after an even slot in which both rows' words are there, and the first row is written."""
 
 
-class _Factors(NamedTuple):
-    """Operands as a pipeline reads them."""
-
-    first: Value
-    second: Value
-    low: Value
-    loaded: Value
-
-
-class Lane(Pipeline, wiring.Component):
+class PolynomialLane(Pipeline, wiring.Component):
     """One of several lanes.
 
     Parameters
@@ -137,7 +126,7 @@ class Lane(Pipeline, wiring.Component):
         self._give(m, late, sums, differences, reduction, results)
         return m
 
-    def _cross(self, m: Module, operands: SlotOperands) -> _Factors:
+    def _cross(self, m: Module, operands: SlotOperands) -> Operands:
         """The operands of a slot, CROSSING cycles later, or those of the lane's butterfly."""
         slots, crossed, inverse = self.slots, self.crossed, self.flags.inverse
         upper, lower = Signal(PAIR), Signal(PAIR)
@@ -162,7 +151,7 @@ class Lane(Pipeline, wiring.Component):
             self.up_word.eq(operands.up_word),
             self.low_word.eq(operands.low_word),
         ]
-        return _Factors(
+        return Operands(
             Mux(crossed[TAKES + 1], of_upper, first),
             second,
             Mux(

@@ -15,7 +15,7 @@ from coprime.cells.wires import same_named
 
 from . import crossing
 from .byte_streams import COUNT_BITS, ByteStreams
-from .lane import GIVES, LANE_STAGES, TAKES, Lane
+from .lane import GIVES, LANE_STAGES, TAKES, PolynomialLane
 from .operands import PAIR
 from .parallel_slots import ParallelSlotCounter
 from .pipeline import address_constants
@@ -43,7 +43,7 @@ class ParallelDatapath(wiring.Component):
     def __init__(self, lanes: int, target: Target = Target.GENERIC):
         self.target, self.count = Target(target), lanes
         self.control = ParallelSlotCounter(lanes)
-        self.lanes = [Lane(self.control.lane_bits, self.target) for _ in range(lanes)]
+        self.lanes = [PolynomialLane(self.control.lane_bits, self.target) for _ in range(lanes)]
         super().__init__(
             {
                 "step": In(STEP),

@@ -1,6 +1,6 @@
 """What a slot does between its operands and its results: the slice, sums, reduction, and bits."""
 
-from typing import Protocol
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data
@@ -37,8 +37,8 @@ _PLAIN = len(WIDTHS)
 """The number of the width of 12 bits, which are not compressed."""
 
 
-class Operands(Protocol):
-    """The ports of SlotOperands that a pipeline reads."""
+class Operands(NamedTuple):
+    """What a pipeline reads of SlotOperands."""
 
     first: Value
     second: Value
@@ -53,6 +53,7 @@ class Pipeline:
     memory: BlockRam
     step: data.View
     table_word: Signal
+    wrong: Signal
 
     def _compute(
         self,

@@ -132,7 +132,8 @@ class PairSampler(wiring.Component):
     Sampler, but that `accepts` has two bits."""
 
     def __init__(self, target: Target = Target.GENERIC):
-        self.binomial, self.uniform = Sampler(target), UniformSampler()
+        self.binomial = Sampler(target, uniform=False)
+        self.uniform = UniformSampler()
         super().__init__(
             {
                 "enable": In(1),

@@ -29,6 +29,11 @@ class Sampler(wiring.Component):
     each byte is a pair. A pair is in a register for a cycle. Words after a uniform polynomial's
     last pair are dropped, one a cycle.
 
+    Parameters
+    ----------
+    target (Target): LUTs are placed on xc7
+    uniform (bool): there are uniform polynomials, not only binomial ones
+
     Members
     -------
     enable (1 bit, in): there is a polynomial; 0 for a cycle at least before the next one
@@ -45,8 +50,8 @@ class Sampler(wiring.Component):
     wipe (1 bit, in): clear what has held a secret; `enable` is 0 in the next cycle
     """
 
-    def __init__(self, target: Target = Target.GENERIC):
-        self.target = Target(target)
+    def __init__(self, target: Target = Target.GENERIC, *, uniform: bool = True):
+        self.target, self.uniform = Target(target), uniform
         super().__init__(
             {
                 "enable": In(1),
@@ -70,10 +75,9 @@ class Sampler(wiring.Component):
         byte, number = Signal(8), Signal(CANDIDATE_BITS)
         is_uniform, is_2 = Signal(), Signal()
         # Known a cycle before there are bytes, as what is taken follows from it.
-        m.d.sync += [
-            is_uniform.eq(self.destination == Destination.UNIFORM.value),
-            is_2.eq(self.destination == Destination.BINOMIAL_2.value),
-        ]
+        if self.uniform:
+            m.d.sync += is_uniform.eq(self.destination == Destination.UNIFORM.value)
+        m.d.sync += is_2.eq(self.destination == Destination.BINOMIAL_2.value)
         m.d.comb += [
             byte.eq(
                 select_word(m, [held.data[k : k + 8] for k in range(0, 32, 8)], index, self.target)

@@ -101,7 +101,7 @@ def test_a_wipe_leaves_zeros_and_no_polynomial():
             await ctx.tick()
         assert cycles == 1026
         assert ctx.get(buffer.full) == 0
-        assert not any(ctx.get(buffer.memory.data[k]) for k in range(1024))
+        assert not any(ctx.get(buffer.memories[0].data[k]) for k in range(1024))
 
     simulate(buffer, testbench)
 
