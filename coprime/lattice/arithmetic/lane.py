@@ -12,7 +12,7 @@ butterfly may come from other lanes:
 | 14, 15 | the first row is written, then the second one: each lane its own word of it |
 """
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
