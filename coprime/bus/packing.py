@@ -11,7 +11,7 @@ it is taken, unless the component is reset.
 from abc import abstractmethod
 from collections.abc import Mapping
 
-from amaranth.hdl import Elaboratable, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Const, Elaboratable, Module, Mux, Signal, Value, signed
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Member, Out
 from amaranth.utils import bits_for
@@ -158,7 +158,9 @@ class WordsToDigits(Packing):
                     to_come.eq(to_come - WORD_BITS),
                 ]
                 m.next = "MAKE"
-                with m.If((fill < width - WORD_BITS) & (to_come > WORD_BITS)):
+                # A digit of one word is never without one. (Linters refuse a comparison with 0.)
+                lacks: Value = Const(0) if width == WORD_BITS else fill < width - WORD_BITS
+                with m.If(lacks & (to_come > WORD_BITS)):
                     m.next = "TAKE"
             with m.State("MAKE"):
                 m.d.comb += self.digits.valid.eq(1)
