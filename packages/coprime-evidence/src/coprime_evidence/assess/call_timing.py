@@ -79,7 +79,7 @@ class TwoCallCopies(wiring.Component):
             **dict.fromkeys(("length", "data_a", "data_b"), In(len(load.word.data))),
         }
         drawn = {"random_valid": In(1), "random_a": In(8), "random_b": In(8)}
-        cut = sum(1 for _ in self._cut(0))
+        cut = sum(map(len, self._cut(0)))
         seen = len(self._seen(engines[0]))
         super().__init__(
             {
