@@ -153,6 +153,7 @@ SLICES = ("4", "8", "16", "32", "64")
         *(("lattice", {"slices": one}) for one in SLICES),
         ("lattice", {"secrets": "stay"}),
         ("lattice", {"sets": "ml-kem-512"}),
+        ("lattice", {"sets": "ml-kem-512", "dsp": "8"}),
     ],
 )
 def test_every_declaration_holds(family, settings):
