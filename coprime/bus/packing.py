@@ -158,9 +158,7 @@ class WordsToDigits(Packing):
                     to_come.eq(to_come - WORD_BITS),
                 ]
                 m.next = "MAKE"
-                # A digit of one word is never without one. (Linters refuse a comparison with 0.)
-                lacks: Value = Const(0) if width == WORD_BITS else fill < width - WORD_BITS
-                with m.If(lacks & (to_come > WORD_BITS)):
+                with m.If(_lacks(fill, width) & (to_come > WORD_BITS)):
                     m.next = "TAKE"
             with m.State("MAKE"):
                 m.d.comb += self.digits.valid.eq(1)
@@ -273,3 +271,9 @@ class DigitsToWords(Packing):
                     with m.If(left <= WORD_BITS):
                         m.next = "IDLE"
         return m
+
+
+def _lacks(fill: Value, width: int) -> Value:
+    """Whether with one more word there is less than a digit. A digit of one word never lacks one:
+    linters refuse a comparison with 0."""
+    return Const(0) if width == WORD_BITS else fill < width - WORD_BITS

@@ -931,7 +931,7 @@ def choose_values(bench, generator):
     return operands, {Length.MODULUS: length, Length.EXPONENT: exponent_length}
 
 
-@pytest.mark.fuzz(quick=1)
+@pytest.mark.fuzz
 def test_random_accesses_against_the_model(opened, monkeypatch):
     """Valid and invalid ones in random order."""
     bench = opened

@@ -687,6 +687,7 @@ def test_windows_while_wiping(mock_engine, bench, pause):
     simulate(it, process)
 
 
+@pytest.mark.matrix
 # Short: while input and output move, too. Long: while the engine works.
 @pytest.mark.parametrize(
     "moments",

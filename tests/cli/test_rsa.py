@@ -94,6 +94,7 @@ def test_rsa_round_trips(capsys, tmp_path, monkeypatch):
         assert err.count("\n") == 1
 
 
+@pytest.mark.clients
 @pytest.mark.xdist_group("compact")
 def test_rsa_agrees_with_cryptography(capsys, tmp_path, monkeypatch, key_file):
     monkeypatch.chdir(tmp_path)

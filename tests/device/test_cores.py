@@ -168,6 +168,7 @@ def test_random_bytes_go_to_one_of_the_cores_that_draw(device, cores):
     assert sorted(b"".join(found)) == sorted(drawn)
 
 
+@pytest.mark.matrix
 def test_one_seeded_source_serves_engines_of_both_kinds():
     blinded = choose("compact", {"max_bits": 128, "blinding": "all"})
     choice = SuiteChoice((blinded, MOCK), RandomSource.SEEDED)

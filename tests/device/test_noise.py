@@ -222,6 +222,7 @@ def test_the_c_driver_reads_samples_and_sees_failures(tmp_path):
     harness.close()
 
 
+@pytest.mark.fuzz
 def test_a_failure_ends_an_operation_on_numbers():
     key = keys.generate(128, seed=3)
     choice = choose("compact", {"blinding": "all", "max_bits": "128"})

@@ -77,6 +77,7 @@ def test_what_the_hardware_encrypts_cryptography_decrypts(padded):
     assert len({padded.encrypt(b"m", scheme) for scheme in (1, 1, 2, 2)}) == 4
 
 
+@pytest.mark.matrix
 def test_what_cryptography_encrypts_the_hardware_decrypts(padded):
     public = THEIRS.public_key()
     ciphertext = public.encrypt(b"m" * (SIZE - 11), reference.PKCS1v15())

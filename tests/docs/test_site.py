@@ -28,6 +28,7 @@ def build(tmp_path, builder):
     assert built.returncode == 0, built.stderr
 
 
+@pytest.mark.clients
 def test_pages_are_read_without_warnings(tmp_path):
     """A broken link, a missing heading or a page outside the contents is a warning."""
     build(tmp_path, "dummy")

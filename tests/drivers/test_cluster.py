@@ -75,6 +75,7 @@ def test_no_result_is_lost_or_wrong(build, engine, threads):
     assert run(build(engine), threads, 60) == [60, 0, 0, CORES]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("engine", ["compact", pytest.param("fdfm", marks=pytest.mark.matrix)])
 def test_a_core_whose_results_are_wrong_is_out_of_service(build, engine):
     """`compact` by its residue, `fdfm` by the public exponent; its jobs are done by others."""

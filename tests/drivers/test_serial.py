@@ -110,6 +110,7 @@ def damaged_decryptions(program, verilog, often, times, kinds):
     return results
 
 
+@pytest.mark.fuzz
 def test_damage_is_recovered_from(program, verilog):
     kinds = [kind for kind in KINDS if kind not in ("break", "reset")]
     assert damaged_decryptions(program, verilog, 0.02, 4, kinds) == [RIGHT] * 4

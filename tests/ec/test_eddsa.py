@@ -63,6 +63,7 @@ def test_as_the_library(curve, edwards):
             eddsa.verify(edwards, curve, public, wrong, signature)
 
 
+@pytest.mark.vectors
 @pytest.mark.parametrize(
     "name", [pytest.param(one, marks=[pytest.mark.matrix] * (one == "Ed25519ctx")) for one in CTX]
 )

@@ -107,6 +107,7 @@ def test_vectors(montgomery, curve, scalar, u, result):
     assert found.hex() == result
 
 
+@pytest.mark.vectors
 @pytest.mark.parametrize(
     ("curve", "times"),
     [

@@ -39,6 +39,7 @@ def ml_kem():
         yield made
 
 
+@pytest.mark.matrix
 @pytest.mark.xdist_group("lattice masked")
 def test_each_call_of_ml_kem(ml_kem):
     """Decapsulation also of an altered ciphertext."""

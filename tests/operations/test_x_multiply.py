@@ -248,6 +248,7 @@ def test_refusals(bench):
     assert bench.accelerator.operate(X_MULTIPLY, good).value == curve.multiple(5, 9)
 
 
+@pytest.mark.matrix
 def test_the_c_driver(bench, tmp_path):
     class Input(ctypes.Structure):
         _fields_ = [("words", ctypes.POINTER(ctypes.c_uint32)), ("bits", ctypes.c_uint32)]

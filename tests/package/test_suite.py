@@ -74,6 +74,7 @@ def test_paddings_are_for_engines_of_numbers():
         check_design(SuiteChoice((VAULT, VAULT)), [Padding.OAEP])
 
 
+@pytest.mark.clients
 @ICARUS
 def test_the_testbench_passes_and_finds_a_core_that_is_always_selected(tmp_path):
     # A core in the middle draws; another one is the same module as the first.

@@ -71,6 +71,7 @@ def masked(request):
         yield made
 
 
+@pytest.mark.matrix
 def test_digests_of_a_masked_engine(masked):
     """Every call in the predicted cycles, on AXI4-Lite, with a seed of masks for each."""
     generator = random.Random(SEED)

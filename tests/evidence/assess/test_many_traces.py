@@ -60,6 +60,7 @@ def test_sums_and_windows_are_those_of_the_devices_traces(recorder):
     assert sums[1].any()  # traces of random messages differ from the reference
 
 
+@pytest.mark.matrix
 def test_part_of_the_cycles(recorder):
     columns = recorder.reference.shape[1]
     _, whole, _ = record(recorder, range(TRACES))

@@ -153,6 +153,7 @@ def test_plots_are_legible_on_a_light_and_a_dark_page(page, scheme):
     assert marks >= (3 if scheme == "dark" else 2)
 
 
+@pytest.mark.clients
 def test_page_opens_on_one_target_and_operation(page):
     assert count(page) == "19 of 56 points"
     assert set(cells(page, "family")) == {"fdfm", "karatsuba"}
@@ -544,6 +545,7 @@ def test_page_names_no_address_that_it_would_load(folder):
     assert str(folder) not in page
 
 
+@pytest.mark.clients
 def test_report_without_results(browser, tmp_path):
     begun = []
     written = write_report([], tmp_path / "new" / "report", progress=lambda *one: begun.append(one))
