@@ -6,6 +6,7 @@ import pytest
 from amaranth.sim import Simulator
 
 from coprime.lattice.sponge_side.instructions import Destination
+from coprime.lattice.sponge_side.pair_sampler import PairSampler
 from coprime.lattice.sponge_side.sampler import Sampler
 from coprime.model.lattice.sampling import Q, binomial, uniform
 
@@ -57,16 +58,22 @@ class Bench:
         return cycles, pairs, ctx.get(sampler.suffices)
 
 
-def simulate(run, **settings):
-    sampler = Sampler()
-    simulator = Simulator(sampler)
-    simulator.add_clock(1e-6)
+@pytest.fixture(params=[Sampler, pytest.param(PairSampler, marks=pytest.mark.matrix)])
+def simulate(request):
+    """Run a coroutine on a bench with a sampler."""
 
-    async def testbench(ctx):
-        await run(Bench(ctx, sampler, **settings))
+    def runs(run, **settings):
+        sampler = request.param()
+        simulator = Simulator(sampler)
+        simulator.add_clock(1e-6)
 
-    simulator.add_testbench(testbench)
-    simulator.run()
+        async def testbench(ctx):
+            await run(Bench(ctx, sampler, **settings))
+
+        simulator.add_testbench(testbench)
+        simulator.run()
+
+    return runs
 
 
 def paired(coefficients):
@@ -81,7 +88,7 @@ def packed(numbers):
 
 @pytest.mark.proof(quick=1)
 @pytest.mark.parametrize("place", range(2))
-def test_every_candidate(place):
+def test_every_candidate(simulate, place):
     """In both of its places, next to one that is accepted."""
 
     async def run(bench):
@@ -101,7 +108,7 @@ def test_every_candidate(place):
 @pytest.mark.matrix(quick=3)
 @pytest.mark.parametrize("waits", [0, 1, 50])
 @pytest.mark.parametrize("destination", ["UNIFORM", "BINOMIAL_2", "BINOMIAL_3"])
-def test_random_polynomials(destination, waits):
+def test_random_polynomials(simulate, destination, waits):
     generator = random.Random(waits)
 
     async def run(bench):
@@ -120,7 +127,7 @@ def test_random_polynomials(destination, waits):
     simulate(run, waits=waits)
 
 
-def test_every_byte_and_every_number_of_12_bits():
+def test_every_byte_and_every_number_of_12_bits(simulate):
     async def run(bench):
         for eta, numbers in ((2, range(256)), (3, range(4096))):
             destination = Destination[f"BINOMIAL_{eta}"]
