@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from coprime_evidence.papers.published import Computed, Derived, tables
 from coprime_evidence.report.side_by_side import commands_of, compare, find_point
+from coprime_evidence.sources import sources
 from coprime_evidence.sweeps.specification import AreaTask, read_specification
 from coprime_evidence.sweeps.sweep import request_of
 from coprime_evidence.sweeps.worker import measure
@@ -23,7 +24,6 @@ from coprime.explore.rebuild import area_command
 from coprime.explore.shipped import SHIPPED, TO_CHOOSE, find, measured_points, shipped_points
 from coprime.flow.part_names import ALONE, SYSTEM, UNIT_GATE
 from coprime.flow.parts import build_command
-from coprime.flow.sources import sources
 from coprime.runs.execution import predict_operation
 from coprime.runs.numbers import random_numbers
 from coprime.runs.single_multiplication import predict_multiplication
