@@ -160,6 +160,7 @@ def test_results_of_all_lengths(bench, length):
         assert bench.run(length % bench.cores, work) == work.ended
 
 
+@pytest.mark.matrix
 def test_bursts():
     with open_bench("fdfm", 2, max_bits=64, bus=Bus.AXI4) as bench:
         lengths = [61, 62, 31, 32]

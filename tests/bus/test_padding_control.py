@@ -206,6 +206,7 @@ def test_pkcs1_never_tells_that_a_padding_was_wrong(copying):
     assert shown[:3] == (Error.NONE, Error.NONE, 0)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("label", [0, 1])
 def test_oaep_tells_one_error_at_one_time(copying, label):
     copying.set(SCHEME=Scheme.OAEP, LABEL=label)

@@ -16,6 +16,7 @@ from tests.cli.command import files_in, run, run_json
 _AREA = ("lut", "ff", "carry", "dsp", "bram")
 
 
+@pytest.mark.matrix
 def test_build_is_reproducible(capsys, tmp_path):
     texts = []
     for folder in ("one", "two"):

@@ -131,6 +131,7 @@ def test_a_public_key_of_low_order(capsys, folder, curve, public):
     assert not (folder / "secret").exists()
 
 
+@pytest.mark.matrix
 @pytest.mark.xdist_group("montgomery")
 def test_on_a_simulated_device(capsys, folder):
     a, b = (keys.CurvePrivateKey.generate(X25519) for _ in range(2))

@@ -132,6 +132,7 @@ def test_encrypted_keys(capsys, key):
     assert err == "coprime: --key new: the passphrase is wrong, or the encrypted key is corrupt\n"
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize("form", ["seed", "expanded"])
 def test_a_certificate_a_request_and_cms(references, capsys, folder, form):
     words = f"ml-dsa keygen --set ML-DSA-44 --form {form} -o key --public public"

@@ -102,6 +102,7 @@ def test_it_is_listed(capsys):
     assert "compact+lattice" in run(capsys, "list", "suite")[1]
 
 
+@pytest.mark.matrix
 def test_hardware_is_asked_for_its_cores(monkeypatch):
     verilog = suite_verilog(CHOICE, bus=Bus.AXI4)
     with SimulatedDevice(verilog, CHOICE.module_name) as device:

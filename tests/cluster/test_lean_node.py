@@ -147,6 +147,7 @@ def test_every_word_is_written_and_read():
     run(process)
 
 
+@pytest.mark.matrix
 def test_a_decryption_of_words_alone():
     """Operands, counts, start, the end, the result; in the cycles that the design predicts."""
 

@@ -49,6 +49,7 @@ def copies(cores):
     return [core.call("COPY", {}, parameter_set="short").outputs["copy"] for core in cores]
 
 
+@pytest.mark.matrix
 def test_cores_have_slots_of_their_own(driver):
     assert len(driver.cores) == CORES
     for number, core in enumerate(driver.cores):
@@ -56,6 +57,7 @@ def test_cores_have_slots_of_their_own(driver):
     assert copies(driver.cores) == [inverted(key_of(number)) for number in range(CORES)]
 
 
+@pytest.mark.matrix
 def test_a_core_is_an_accelerator_to_a_driver_that_knows_of_one(device):
     known = CallAccelerator(device, INTERFACE)
     values = {"key": key_of(5), "second": bytes(4)}

@@ -142,6 +142,7 @@ def test_a_device_without_blocks(device):
     }
 
 
+@pytest.mark.matrix
 def test_at_a_serial_port():
     """Whole messages over a wire, whose blocks have fewer words than the driver's."""
     verilog = serial_board_verilog(choose_calls("shake", {}), CLOCK // BAUD)

@@ -77,6 +77,7 @@ def ends_without_bytes(device):
     return ended and error == Error.SOURCE and device.read32(registers.COMPLETE.address) == 0
 
 
+@pytest.mark.matrix
 def test_it_seeds_itself_and_its_bytes_are_the_model_s(device):
     samples = noise(START_SAMPLES, 3)
     driver = CallAccelerator(device, INTERFACE, entropy=lambda size: pytest.fail("no seed"))

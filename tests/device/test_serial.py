@@ -41,6 +41,7 @@ def device(board):
     return SerialDevice(SimulatedPort(board), patience=PATIENCE)
 
 
+@pytest.mark.matrix
 def test_registers_and_blocks(device):
     assert device.read32(registers.IDENTIFICATION.address) == registers.IDENTIFICATION["ID"].reset
     words = [random.Random(SEED).getrandbits(32) for _ in range(2)]

@@ -97,6 +97,7 @@ def test_results(bench):
             assert values == {pow(x, key.d, key.n)}
 
 
+@pytest.mark.matrix
 def test_long_public_exponents(bench):
     for e in (3, 5, 0x1_0000_0001, (1 << 63) + 29, (1 << 64) - 1):
         for seed in itertools.count():

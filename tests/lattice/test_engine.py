@@ -275,6 +275,7 @@ def test_a_call_that_is_given_up(lattice):
         lattice.call("ML_KEM_DECAPSULATE", name, values)
 
 
+@pytest.mark.matrix
 def test_secrets_that_stay():
     made = Lattice(secrets="stay", sets="ml-kem-512")
     generator = random.Random(SEED)

@@ -86,6 +86,7 @@ def test_modelled_noise_passes_the_tests_of_noise():
 CORES = VAULT.family.choose({"cores": "3"})
 
 
+@pytest.mark.matrix
 @ICARUS
 @pytest.mark.parametrize("bus", Bus)
 def test_the_testbench_of_several_cores_passes(tmp_path, bus):

@@ -110,6 +110,7 @@ def test_a_burst_into_the_memory(burst_system):
     assert run(burst_system, *program).encode() == expected
 
 
+@pytest.mark.matrix
 def test_a_burst_out_of_the_memory(burst_system):
     """The program's own first word goes to a register, and is read there by the processor."""
     enable = registers.INTERRUPT_ENABLE.address

@@ -100,7 +100,7 @@ def test_a_child_forgets_the_engine_of_its_parent(check, token, faulty):
     token.run(check, token.module, "fork", environment=engine)
 
 
-@pytest.mark.matrix(quick=2)
+@pytest.mark.matrix
 @pytest.mark.parametrize("keygen", ["device", "software"])
 @pytest.mark.parametrize("how", ["close", "all", "logout", "own", "finalize"])
 def test_a_generation_ends_with_its_session(sanitized, token, keygen, how):

@@ -118,6 +118,7 @@ def test_what_is_wrapped_is_read_if_that_is_allowed(token):
         assert len(session.get(made, cryptoki.VALUE)) == 16
 
 
+@pytest.mark.matrix
 def test_who_may_not_import_is_refused_before_primes_are_sought(token):
     """Numbers from which the primes would have to be found, in vain."""
     numbers = {
