@@ -1,4 +1,4 @@
-"""The engine `lattice`: ML-KEM, ML-DSA or both on one DSP slice, with Keccak next to it.
+"""The engine `lattice`: ML-KEM, ML-DSA or both on one DSP slice, ML-KEM also on 4 or 8.
 
 Source: FIPS 203, FIPS 204. Cycles: `LatticeDesign.predict`.
 """

@@ -2,16 +2,16 @@
 
 | instruction | effect | cycles, if it does not wait |
 |---|---|---|
-| a step of `steps` | by the datapath; one that needs a sample waits for it | 3 and the step's |
-| SEEK | bytes are read, or written, from a place on | 2 |
-| EXCHANGE | bytes are read, or written, at a second place; the next time, where this was | 2 |
-| COPY | a seed, from this place to the second one; both go on | 34 |
-| POST | count one of the semaphore that the sponge side waits for | 2 |
-| AWAIT | wait for the sponge side's POST | 2 |
-| LOOP | repeat from a label, once for each row or column | 2 |
-| COMPARE | begin comparing: forget all differences | 2 |
-| DECIDE | the key is genuine if all was compared, and nothing has differed | 2 |
-| END | end the program; with `refuses` with an error if something has differed | 2 |
+| a step of `steps` | by the datapath; one that needs a sample waits for it | 2 and the step's |
+| SEEK | bytes are read, or written, from a place on | 3 |
+| EXCHANGE | bytes are read, or written, at a second place; the next time, where this was | 3 |
+| COPY | a seed, from this place to the second one; both go on | 35 |
+| POST | count one of the semaphore that the sponge side waits for | 3 |
+| AWAIT | wait for the sponge side's POST | 3 |
+| LOOP | repeat from a label, once for each row or column | 3 |
+| COMPARE | begin comparing: forget all differences | 3 |
+| DECIDE | the key is genuine if all was compared, and nothing has differed | 3 |
+| END | end the program; with `refuses` with an error if something has differed | 1 |
 
 Bytes follow those of the step before, so that vectors need one SEEK. Rows, columns, widths and
 places differ between parameter sets: these are data, and the machine knows no scheme.
