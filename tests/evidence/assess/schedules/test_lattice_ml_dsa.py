@@ -25,6 +25,7 @@ from coprime.lattice.programs.ml_dsa import ml_dsa_programs
 from coprime.model.lattice import large_arithmetic as model
 from coprime.model.lattice.large_arithmetic import NUMBER_BITS, K, N
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS, Q
+from tests.evidence.assess.schedules.forms import values
 
 REGIONS = 9
 """As few as an engine may have."""
@@ -46,29 +47,16 @@ def prover():
     return from_reset()
 
 
-def values(forms, numbers):
-    """Of forms of the first degree, or the second one."""
-    found = []
-    for form in forms:
-        total = 0
-        for monomial, coefficient in form.items():
-            for symbol in monomial:
-                coefficient = coefficient * numbers[symbol] % Q
-            total += coefficient
-        found.append(total % Q)
-    return found
-
-
 def test_the_statements_are_those_of_the_model():
     """The model follows FIPS 204's algorithms, the statements its equations."""
     numbers = [(k * k * 977 + 31_415 * k) % Q for k in range(2 * N)]
     f, g = numbers[:N], numbers[N:]
-    assert values(RING.transform(RING.polynomial(0)), numbers) == [
+    assert values(RING.transform(RING.polynomial(0)), numbers, Q) == [
         x % Q for x in model.transform(f)
     ]
-    back = values(RING.inverse(RING.polynomial(0)), numbers)
+    back = values(RING.inverse(RING.polynomial(0)), numbers, Q)
     assert [x * pow(K, -2, Q) % Q for x in back] == [x % Q for x in model.inverse(f)]
-    found = values(RING.product(RING.polynomial(0), RING.polynomial(N)), numbers)
+    found = values(RING.product(RING.polynomial(0), RING.polynomial(N)), numbers, Q)
     assert [K * K * x % Q for x in found] == [x % Q for x in model.multiply_add(None, f, g)]
 
 

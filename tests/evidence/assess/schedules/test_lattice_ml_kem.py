@@ -12,6 +12,7 @@ from coprime.lattice.arithmetic.steps import PolynomialStep, Region, StepType
 from coprime.lattice.arithmetic.table import TABLE_BITS, table_words
 from coprime.model.lattice import arithmetic as model
 from coprime.model.lattice.arithmetic import N, Q
+from tests.evidence.assess.schedules.forms import values
 
 QUICK = ("EXACT_SUM", "PAIR and MULTIPLY of VECTOR_2, with add")
 
@@ -27,29 +28,16 @@ def prover():
     return Prover(subject(Datapath()))
 
 
-def values(forms, numbers):
-    """Of forms of the first degree, or the second one."""
-    found = []
-    for form in forms:
-        total = 0
-        for monomial, coefficient in form.items():
-            for symbol in monomial:
-                coefficient = coefficient * numbers[symbol] % Q
-            total += coefficient
-        found.append(total % Q)
-    return found
-
-
 def test_the_statements_are_those_of_the_model():
     """The model follows FIPS 203's algorithms, the statements its equations."""
     numbers = [(k * k * 977 + 31 * k) % Q for k in range(2 * N)]
     f, g = numbers[:N], numbers[N:]
-    assert values(RING.transform(RING.polynomial(0)), numbers) == [
+    assert values(RING.transform(RING.polynomial(0)), numbers, Q) == [
         x % Q for x in model.transform(f)
     ]
     back = model.inverse(f, after_product=False)
-    assert values(RING.inverse(RING.polynomial(0)), numbers) == [x % Q for x in back]
-    found = values(RING.product(RING.polynomial(0), RING.polynomial(N)), numbers)
+    assert values(RING.inverse(RING.polynomial(0)), numbers, Q) == [x % Q for x in back]
+    found = values(RING.product(RING.polynomial(0), RING.polynomial(N)), numbers, Q)
     assert [169 * x % Q for x in found] == [x % Q for x in model.multiply_add(None, f, g)]
 
 
