@@ -17,6 +17,8 @@ Of the two lanes of a word the second one is a cycle later (MULTIPLY: two cycles
 of sums and those of differences are written in different cycles.
 """
 
+from collections.abc import Mapping
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -39,6 +41,28 @@ from .steps import STEP, Region
 from .sums import LaneSums
 from .table import TABLE_BITS, TABLE_WORDS
 from .unpacker import WORD_BITS
+
+
+def datapath_ports(
+    constants: Mapping[str, wiring.Member], address_bits: int, sample: wiring.Member
+) -> dict[str, wiring.Member]:
+    """Those of Datapath but `slice`: with these for `constants`, and for samples."""
+    return {
+        "step": In(STEP),
+        "start": In(1),
+        **dict.fromkeys(("busy", "done", "multiplying"), Out(1)),
+        "table_address": Out(range(TABLE_WORDS)),
+        **constants,
+        "sample_address": Out(address_bits),
+        "sample": sample,
+        **dict.fromkeys(("use", "write"), Out(1)),
+        "write_data": Out(WORD_BITS),
+        "read_data": In(WORD_BITS),
+        **dict.fromkeys(("clear", "wipe", "wiping"), In(1)),
+        "wipe_address": In(range(DEPTH)),
+        **dict.fromkeys(("differs", "agrees", "wrong"), Out(1)),
+        "compared": Out(COUNT_BITS),
+    }
 
 
 class Datapath(Pipeline, wiring.Component):
@@ -72,20 +96,7 @@ class Datapath(Pipeline, wiring.Component):
         self.memory = BlockRam(PAIR.size + 1, DEPTH, target=self.target)
         super().__init__(
             {
-                "step": In(STEP),
-                "start": In(1),
-                **dict.fromkeys(("busy", "done", "multiplying"), Out(1)),
-                "table_address": Out(range(TABLE_WORDS)),
-                "table_word": In(signed(TABLE_BITS)),
-                "sample_address": Out(LAYERS),
-                "sample": In(PAIR),
-                **dict.fromkeys(("use", "write"), Out(1)),
-                "write_data": Out(WORD_BITS),
-                "read_data": In(WORD_BITS),
-                **dict.fromkeys(("clear", "wipe", "wiping"), In(1)),
-                "wipe_address": In(range(DEPTH)),
-                **dict.fromkeys(("differs", "agrees", "wrong"), Out(1)),
-                "compared": Out(COUNT_BITS),
+                **datapath_ports({"table_word": In(signed(TABLE_BITS))}, LAYERS, In(PAIR)),
                 **({"slice": Out(narrow_user(P_BITS))} if shares_slice else {}),
             }
         )

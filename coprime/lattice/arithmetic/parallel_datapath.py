@@ -8,22 +8,22 @@ says how, `lane` when.
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, signed
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 
 from . import crossing
-from .byte_streams import COUNT_BITS, ByteStreams
+from .byte_streams import ByteStreams
+from .datapath import datapath_ports
 from .lane import GIVES, LANE_STAGES, TAKES, PolynomialLane
 from .operands import PAIR
 from .parallel_slots import ParallelSlotCounter
 from .pipeline import address_constants
-from .results import DEPTH, OF_ROOTS
+from .results import OF_ROOTS
 from .slot_counter import SLOT, delayed
-from .steps import CROSSING, STEP, Region
-from .table import TABLE_BITS, TABLE_WORDS
-from .unpacker import WORD_BITS
+from .steps import CROSSING, Region
+from .table import TABLE_BITS
 
 
 class ParallelDatapath(wiring.Component):
@@ -44,24 +44,9 @@ class ParallelDatapath(wiring.Component):
         self.target, self.count = Target(target), lanes
         self.control = ParallelSlotCounter(lanes)
         self.lanes = [PolynomialLane(self.control.lane_bits, self.target) for _ in range(lanes)]
-        super().__init__(
-            {
-                "step": In(STEP),
-                "start": In(1),
-                **dict.fromkeys(("busy", "done", "multiplying"), Out(1)),
-                "table_address": Out(range(TABLE_WORDS)),
-                "table_words": In(signed(TABLE_BITS)).array(lanes),
-                "sample_address": Out(self.control.bits),
-                "sample": In(PAIR).array(lanes),
-                **dict.fromkeys(("use", "write"), Out(1)),
-                "write_data": Out(WORD_BITS),
-                "read_data": In(WORD_BITS),
-                **dict.fromkeys(("clear", "wipe", "wiping"), In(1)),
-                "wipe_address": In(range(DEPTH)),
-                **dict.fromkeys(("differs", "agrees", "wrong"), Out(1)),
-                "compared": Out(COUNT_BITS),
-            }
-        )
+        constants = {"table_words": In(signed(TABLE_BITS)).array(lanes)}
+        samples = In(PAIR).array(lanes)
+        super().__init__(datapath_ports(constants, self.control.bits, samples))
 
     def elaborate(self, platform: object) -> Module:
         """The lanes, and what they share."""

@@ -6,17 +6,14 @@ eta = 2 a byte is a pair.
 """
 
 from amaranth.hdl import Cat, Module, Mux, Signal
-from amaranth.lib import stream, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib import wiring
 
-from coprime.cells.keccak.sponge_padding import BUS_WORD
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
-from coprime.lattice.memory.sample_buffer import PAIR
 from coprime.model.lattice.sampling import Q
 
-from .instructions import SMALL, Destination
-from .sampler import CANDIDATE_BITS, Sampler
+from .instructions import Destination
+from .sampler import CANDIDATE_BITS, Sampler, sampler_ports
 
 _STEPS = 4
 """Cycles until three bytes begin with a word again."""
@@ -33,17 +30,9 @@ class UniformSampler(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "enable": In(1),
-                "words": In(stream.Signature(BUS_WORD)),
-                "samples": Out(stream.Signature(PAIR)),
-                "at_last": In(1),
-                **dict.fromkeys(("ends", "suffices"), Out(1)),
-                "accepts": Out(2),
-                "wipe": In(1),
-            }
-        )
+        ports = sampler_ports(accepts=2)
+        del ports["destination"]
+        super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         """Words, then three bytes, then a pair: a register for each."""
@@ -134,18 +123,7 @@ class PairSampler(wiring.Component):
     def __init__(self, target: Target = Target.GENERIC):
         self.binomial = Sampler(target, uniform=False)
         self.uniform = UniformSampler()
-        super().__init__(
-            {
-                "enable": In(1),
-                "destination": In(SMALL.destination),
-                "words": In(stream.Signature(BUS_WORD)),
-                "samples": Out(stream.Signature(PAIR)),
-                "at_last": In(1),
-                **dict.fromkeys(("ends", "suffices"), Out(1)),
-                "accepts": Out(2),
-                "wipe": In(1),
-            }
-        )
+        super().__init__(sampler_ports(accepts=2))
 
     def elaborate(self, platform: object) -> Module:
         """One of the two works."""

@@ -21,6 +21,21 @@ _BINOMIALS = [((row & 7).bit_count() - (row >> 3).bit_count()) & 7 for row in ra
 """The sum of three bits less that of the other three, signed, of 3 bits."""
 
 
+def sampler_ports(accepts: int = 1) -> dict[str, wiring.Member]:
+    """Those of Sampler, with so many bits of `accepts`."""
+    return {
+        "enable": In(1),
+        "destination": In(SMALL.destination),
+        "words": In(stream.Signature(BUS_WORD)),
+        "samples": Out(stream.Signature(PAIR)),
+        "at_last": In(1),
+        "ends": Out(1),
+        "suffices": Out(1),
+        "accepts": Out(accepts),
+        "wipe": In(1),
+    }
+
+
 class Sampler(wiring.Component):
     """Pairs of coefficients: uniform, 0 to 3328, or of the centred binomial distribution.
 
@@ -52,19 +67,7 @@ class Sampler(wiring.Component):
 
     def __init__(self, target: Target = Target.GENERIC, *, uniform: bool = True):
         self.target, self.uniform = Target(target), uniform
-        super().__init__(
-            {
-                "enable": In(1),
-                "destination": In(SMALL.destination),
-                "words": In(stream.Signature(BUS_WORD)),
-                "samples": Out(stream.Signature(PAIR)),
-                "at_last": In(1),
-                "ends": Out(1),
-                "suffices": Out(1),
-                "accepts": Out(1),
-                "wipe": In(1),
-            }
-        )
+        super().__init__(sampler_ports())
 
     def elaborate(self, platform: object) -> Module:
         """Bytes, then numbers of 12 bits, then pairs."""
