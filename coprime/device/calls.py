@@ -290,8 +290,8 @@ class CallAccelerator:
         return [slot for slot in able if slot.streamed or slot.name in names]
 
     def _predicted(self, call: Call, parameter_set: str, values: Values) -> int | None:
-        needed = {name for name in call.takes if name not in call.optional}
-        if self._predict is None or not needed <= values.keys():
+        # What is left out is drawn, or has been kept from an earlier call: neither is known here.
+        if self._predict is None or not {*call.takes} <= values.keys():
             return None
         return self._predict(call, parameter_set, values).cycles
 

@@ -168,6 +168,7 @@ class CallSelfTest(wiring.Component):
                 **dict.fromkeys(("running", "passed", "failed"), Out(1)),
             }
         )
+        self._call = Signal.like(self.engine.call, name="started_call")
 
     def elaborate(self, platform: object) -> Module:
         """Connect engine and memory by a state machine that does one step in each state."""
@@ -183,6 +184,7 @@ class CallSelfTest(wiring.Component):
             engine.load.payload.word.eq(word.word),
         ]
         ended, failed = Signal(), Signal()
+        m.d.comb += engine.call.eq(self._call)  # while the call runs, too
         m.d.sync += [late.eq(late + 1), engine.read_restart.eq(0)]
         with m.If(engine.done):
             m.d.sync += [ended.eq(1), failed.eq(engine.error != Error.NONE)]
@@ -243,7 +245,7 @@ class CallSelfTest(wiring.Component):
                     m.d.sync += engine.complete.bit_select(word.slot, 1).eq(1)
             with m.Case(SelfTestStep.START):
                 m.d.comb += [engine.start.eq(1), engine.call.eq(word.word.data), made.eq(1)]
-                m.d.sync += ended.eq(0)
+                m.d.sync += [ended.eq(0), self._call.eq(word.word.data)]
             with m.Case(SelfTestStep.SELECT):
                 m.d.sync += [engine.read_slot.eq(word.slot), engine.read_restart.eq(1)]
                 m.d.comb += made.eq(1)

@@ -44,9 +44,17 @@ def outcome(design, change=lambda words: words):
         context.set(test.start, 1)
         await context.tick()
         context.set(test.start, 0)
-        cycles = 0
+        cycles, call = 0, None
         while context.get(test.running):
             assert not context.get(test.passed | test.failed | engine.busy | engine.done)
+            if context.get(test.engine.start):
+                call = context.get(test.engine.call)
+            # The protocol asks for it: what a call gives depends on it until it ends.
+            assert (
+                call is None
+                or not context.get(test.engine.busy)
+                or (context.get(test.engine.call) == call)
+            )
             await context.tick()
             cycles += 1
         found.append((context.get(test.passed), context.get(test.failed), cycles))

@@ -13,6 +13,7 @@ from coprime.engine.contract import Command, Length, Operand
 from coprime.engine.families import INTERLEAVED_CSA, MONTGOMERY_1CSA, MONTGOMERY_R2
 from coprime.engine.fdfm import fdfm
 from coprime.engine.karatsuba import karatsuba
+from coprime.engine.ring import ring
 from coprime.flow.boards import BOARDS
 from coprime.flow.mapping import map_design
 from coprime.flow.verilog import to_verilog
@@ -290,10 +291,10 @@ def test_board_waits_for_the_lock():
 
 @pytest.mark.matrix
 @pytest.mark.parametrize("curves", ["weierstrass", "montgomery", "edwards"])
-@pytest.mark.parametrize("make", [compact, karatsuba])
+@pytest.mark.parametrize("make", [compact, ring])
 def test_board_with_curves(make, curves):
     """A decryption, and then a multiple of a point; either one may fail."""
-    design = make(256, curves=curves)
+    design = make(512, curves=curves)
     usual, on_curve = known_answers(design, 64)
     failing = {
         "none": (usual, on_curve),
@@ -328,7 +329,8 @@ def test_ecp5_netlist_passes():
     """The cells that go to the board, with the stored words in their block RAM, do the same."""
     answer = known_answer(fdfm())
     mapped = map_design(Target.ECP5, board_test(answer, target=Target.ECP5), TOP)
-    assert mapped.bram == 2 + 1 + 1  # the engine's memory, the stored digits, the bridge's frames
+    # The engine's memory, the stored digits, the bridge's frames, the message buffer.
+    assert mapped.bram == 2 + 1 + 1 + 1
     library = re.sub(r"^module DP16KD\b.*?^endmodule", "", ecp5_library(), flags=re.M | re.S)
     library += (MODELS / "block_ram_ecp5.v").read_text()
     verilog = BENCH + mapped.netlist + library
