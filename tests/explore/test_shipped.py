@@ -211,6 +211,7 @@ def test_the_commands_of_a_figure_measure_it_again(capsys):
         and one.part != CLUSTER
         and one.column not in ("fmax_mhz", "milliseconds", "area_time")
         and (point := find_point(one, points)) is not None
+        and point.fmax_mhz is None
     ]
     assert len(known) > 100
     for one, point in random.Random(sources()).sample(known, 5):
@@ -251,10 +252,11 @@ def test_designs_of_equal_verilog_have_equal_areas_on_a_device():
 
 
 @pytest.mark.route
-def test_all_mapped_areas_are_measured_again():
-    for point in known_designs():
-        if point.fmax_mhz is None:
-            check_area(point)
+def test_some_mapped_areas_are_measured_again():
+    """Others for other sources; that all are of today's Verilog is tested above."""
+    known = [point for point in known_designs() if point.fmax_mhz is None]
+    for point in random.Random(sources()).sample(known, 5):
+        check_area(point)
 
 
 def test_find():
