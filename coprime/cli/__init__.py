@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of the output has closed it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return FAILED
     except _BAD_INPUT as error:
         return _complain(error, BAD_INPUT)
@@ -117,14 +117,20 @@ def _complain(error: Exception, status: int) -> int:
 def _unnamed() -> str:
     """What an error without a name is of: standard output, if no further line can be written there.
 
-    A flush does not tell: what could not be written is no longer in the buffer.
+    A flush does not tell: what could not be written may no longer be in the buffer.
     """
     try:
         sys.stdout.write("\n")
         sys.stdout.flush()
     except OSError:
+        _discard_output()
         return STANDARD_OUTPUT
     return "a file could not be read or written"
+
+
+def _discard_output() -> None:
+    """What is still in the buffer would be written as Python ends, and fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser(
