@@ -99,6 +99,7 @@ def test_samples_after_restarts_that_repeat_fail(capsys, tmp_path):
     assert "failed: these samples do not confirm 0.25 bits" in capsys.readouterr().out
 
 
+@pytest.mark.fuzz
 def test_samples_of_a_modelled_noise_source(capsys, tmp_path):
     file = tmp_path / "samples.bin"
     device = "sim:compact,max_bits=128,blinding=all,random=trng"

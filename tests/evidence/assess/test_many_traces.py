@@ -69,6 +69,7 @@ def test_part_of_the_cycles(recorder):
         assert (found == every[:, 500 * columns : 700 * columns]).all()
 
 
+@pytest.mark.matrix(quick=1)
 def test_a_wrong_reference_is_noticed(recorder, monkeypatch):
     wrong = recorder.many._reference.copy()
     wrong[len(wrong) // 2, 5] += 1
