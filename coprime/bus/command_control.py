@@ -50,11 +50,11 @@ class CommandControl(wiring.Component):
     | ROOM, LIMIT, CLIP | the input's length; the first two only with paddings | 1 or 3 |
     | ENCODE, FEED | the input is padded; only with paddings | the unit's and 1 |
     | INPUT | the input goes to the engine | the gearbox's |
-    | WIPE | instead of the input's states: the buffer is overwritten | one per word |
+    | FORGET, WIPE | instead of the input's states: the buffer is overwritten | 1, one per word |
     | START, RUN | the engine works | 1 and the engine's |
     | OUTPUT | the result goes to the buffer | the gearbox's |
     | DECODE | its padding is removed; only with paddings | the unit's |
-    | FAULT | the result was changed: WIPE follows; only if it is `checked` | the engine's |
+    | FAULT | the result was changed: FORGET follows; only if it is `checked` | the engine's |
 
     Parameters
     ----------
@@ -139,6 +139,8 @@ class CommandControl(wiring.Component):
         with m.If(self.start):
             m.d.sync += [self.command.eq(self.start_command), self.operand.eq(Operand.X)]
         m.d.comb += [self.settled.eq(1), self.refused.eq(self.refused_write)]
+        if self.draws:
+            m.d.sync += self.give_up.eq(0)
         faulty = Signal()  # the result was changed; everything is wiped
         lacking = Signal()  # no random bytes came; everything is wiped
         with m.FSM(init="CLEAR"):
@@ -172,6 +174,9 @@ class CommandControl(wiring.Component):
                 m.d.comb += [self.wipe.eq(1), self.settled.eq(0)]
                 with m.If(self.wiped):
                     m.next = "IDLE"
+            with m.State("FORGET"):
+                m.d.comb += self.wipe_all.eq(1)
+                m.next = "WIPE"
             with m.State("WIPE"):
                 m.d.comb += self.wipe.eq(1)
                 with m.If(self.wiped):
@@ -214,7 +219,6 @@ class CommandControl(wiring.Component):
                 # An unchecked result ends with an error, however this state was reached.
                 unsound = ~self.sound | (self.engine_error != Error.NONE)
                 with m.If(self.converted & unsound):
-                    m.d.comb += self.wipe_all.eq(1)
                     m.d.sync += [faulty.eq(1), self.command.eq(Command.WIPE)]
                     m.next = "FAULT"
                 self._show(m, self.converted & ~unsound)
@@ -223,7 +227,7 @@ class CommandControl(wiring.Component):
         if self.checked:
             # As for WIPE, but with an error; the engine may have begun to wipe its memory.
             with m.State("FAULT"), m.If(~self.engine_busy):
-                m.next = "WIPE"
+                m.next = "FORGET"
 
     def _give_up(self, m: Module, lacking: Signal) -> None:
         """A command that waits for random bytes ends: by WIPE, or since none will come."""
@@ -231,8 +235,9 @@ class CommandControl(wiring.Component):
             return
         m.d.comb += self.endable.eq(1)
         with m.If(self.start | self.starved):
-            m.d.comb += [self.give_up.eq(1), self.wipe_all.eq(1), self.end.eq(0)]
-            m.next = "WIPE"
+            m.d.sync += self.give_up.eq(1)
+            m.d.comb += self.end.eq(0)
+            m.next = "FORGET"
         with m.If(self.starved & ~self.start):
             m.d.sync += [lacking.eq(1), self.command.eq(Command.WIPE)]
 
@@ -278,8 +283,7 @@ class CommandControl(wiring.Component):
         empty: Value = self.empty & ~self.encodes if self.padding else self.empty
         with m.State("CHECK"):
             with m.If(self.command == Command.WIPE):
-                m.d.comb += self.wipe_all.eq(1)
-                m.next = "WIPE"
+                m.next = "FORGET"
             with m.Elif(self.check_error != Error.NONE):
                 self._end(m, self.check_error)
             with m.Elif(~self.needs_x):

@@ -356,11 +356,13 @@ class FrontEnd(wiring.Component):
                 for length_class in CLASSES
             ),
             engine.counts.eq(state.counts),
-            clear_gearbox.eq(control.start | strobes.key_operand),
         ]
-        for length_class in CLASSES:
-            with m.If(writes_length[length_class] & (choice.length_class == length_class)):
-                m.d.comb += clear_gearbox.eq(1)
+        of_length = Cat(
+            writes_length[length_class] & (choice.length_class == length_class)
+            for length_class in CLASSES
+        )
+        # A conversion begins two cycles later, or more.
+        m.d.sync += clear_gearbox.eq(control.start | strobes.key_operand | of_length.any())
         if self.capabilities.aligned:
             m.d.comb += gearbox.aligned.eq(choice.aligned)
 
@@ -389,8 +391,9 @@ class FrontEnd(wiring.Component):
             control.engine_done.eq(engine.done),
             control.engine_error.eq(engine.error),
             *same_named(status, control, "start", "running", "succeed", "end", "end_error"),
-            *same_named(status, engine, "multiplying"),
         ]
+        # Counted a cycle later: no product begins in the last cycle of a command.
+        m.d.sync += status.multiplying.eq(engine.multiplying)
 
     def _seal(self, m: Module) -> None:
         """Connect the hardware that exists only if results are checked."""
@@ -416,6 +419,8 @@ class FrontEnd(wiring.Component):
             m.d.sync += shows_residue.eq(~control.decodes if self.padding else 1)
         with m.If(shows_residue):
             m.d.comb += self.read.values.residue.eq(self.engine.residue)
+        # X has as many written digits as the modulus; the last one's index stays.
+        m.d.comb += control.whole.eq(self.gearbox.digit_index == counts.modulus)
         m.d.comb += [
             *same_named(seal, operands.state, "lengths", "counts"),
             seal.writes.eq(operands.writes.any() | operands.loaded),
@@ -423,8 +428,6 @@ class FrontEnd(wiring.Component):
             seal.begun.eq(control.start_command),
             seal.command.eq(control.command),
             control.sound.eq(seal.same_command & (intact | ~checked)),
-            # X has as many written digits as the modulus.
-            control.whole.eq(self.gearbox.digit_index == counts.modulus),
             operands.uses_up.eq(control.uses_up),
             operands.clear.eq(control.wipe_all | control.forget),
         ]

@@ -340,8 +340,10 @@ class Gearbox(wiring.Component):
                     transfer.full.eq(last),
                     excess.eq(excess | ring.excess),
                 ]
-                following = count.following
-                ended = Mux(transfer.padded, following >= self.headroom, following >= 0)
+                # With this unit the count is at 0, or at the end of the headroom. The register is
+                # compared, not its sum: one carry chain in a cycle, not two.
+                place, unit = count.place, self.unit
+                ended = Mux(transfer.padded, place >= self.headroom - unit, place >= -unit)
                 with m.If(ended & last):
                     m.next = "END"
 

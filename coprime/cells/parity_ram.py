@@ -23,13 +23,14 @@ class ParityRam(wiring.Component):
     width, depth (int): bits of a word without its parity; number of words
     streams (bool): port A reads words while port B writes others: then they are looked at, too
     parities (bool): the parity comes with a word, from where it is known earlier
+    late (bool): a word that is read is taken into a register, and looked at in the next cycle
 
     Members
     -------
     a_address, a_data, b_address, b_data, b_write, b_write_data : as of `BlockRam`
     b_write_parity (1 bit, in): of `b_write_data`; only with `parities`
     wrong (1 bit, out): a word that was read through either port has another parity than it was
-        written with; a cycle after its data
+        written with; a cycle after its data, or two if that is late
     """
 
     def __init__(
@@ -39,10 +40,12 @@ class ParityRam(wiring.Component):
         *,
         streams: bool = False,
         parities: bool = False,
+        late: bool = False,
         target: Target = Target.GENERIC,
     ):
         self.memory = BlockRam(width + 1, depth, target=target)
         self.width, self.depth, self.streams, self.parities = width, depth, streams, parities
+        self.late = late
         address = bits_for(depth - 1)
         ports = {
             **dict.fromkeys(("a_address", "b_address"), In(address)),
@@ -72,18 +75,26 @@ class ParityRam(wiring.Component):
         ):
             m.d.comb += found.eq(word[:-1])
             # A block RAM's output comes late in the cycle: one LUT, and then a register.
-            parts = lut_parities(word)
+            parts = lut_parities(self._taken(m, name, word))
             parities = Signal(len(parts), name=f"{name}_parities")
             m.d.sync += parities.eq(parts)
             odd.append(parities.xor())
-        wrong = was_read & (odd[0] | odd[1])
+        wrong = self._taken(m, "was_read", was_read) & (odd[0] | odd[1])
         if self.streams:
             is_other, was_other = Signal(), Signal()
             differs = self.a_address != self.b_address
             m.d.sync += [is_other.eq(differs), was_other.eq(is_other)]
-            wrong |= was_other & odd[0]
+            wrong |= self._taken(m, "was_other", was_other) & odd[0]
         m.d.comb += self.wrong.eq(wrong)
         return m
+
+    def _taken(self, m: Module, name: str, value: Value) -> Value:
+        """The value, or, if that is `late`, as it was a cycle ago."""
+        if not self.late:
+            return value
+        taken = Signal.like(value, name=f"{name}_taken")
+        m.d.sync += taken.eq(value)
+        return taken
 
 
 def lut_parities(word: Value) -> Value:

@@ -24,8 +24,8 @@ Protocol
   has used them, modulo `residue_modulus`. After operations on curves with a
   checked result it is that of S + X; after other commands it is undefined.
 * `multiplying` is the number of multipliers that a needed product enters in a busy cycle (a product
-  computed twice counts once, a discarded one not). Its sum, divided by the cycles and the number of
-  multipliers, is the utilization.
+  computed twice counts once, a discarded one not); 0 with `done`. Its sum, divided by the cycles
+  and the number of multipliers, is the utilization.
 * A `bare` engine has one command, and its `index` is the address of a word of its memory, for
   writing and for reading, whatever `operand` is. Lengths are those that the host has checked.
 * An engine that `draws` has the stream `random`. It takes random bytes, and waits for them, while

@@ -11,7 +11,7 @@ from coprime.cells.parity_ram import ParityRam
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.multipliers.contract import ModularMultiplier
-from coprime.multipliers.delays import history
+from coprime.multipliers.delays import history, past_value
 from coprime.multipliers.multiplication import Multiplication
 from coprime.program.assembler import Program
 from coprime.program.operands import Mode, Reference
@@ -99,7 +99,7 @@ class LaneOfUnits(wiring.Component):
         self.shares = multiplication.overlaps and program.sums
         """The linear unit works while products are under way."""
         self.memories: Sequence[BlockRam | ParityRam] = [
-            ParityRam(width, depth, streams=self.shares, target=target)
+            ParityRam(width, depth, streams=self.shares, late=True, target=target)
             if program.has_parity
             else BlockRam(width, depth, target=target)
             for _ in range(layout.banks)
@@ -152,10 +152,14 @@ class LaneOfUnits(wiring.Component):
         if self.multiplication.overlaps:
             works = multiplier.busy
         if self.multiplication.chains:
-            works, accepted, discards = multiplier.busy, multiplier.accepts, Signal()
+            works, accepts, discards = multiplier.busy, multiplier.accepts, Signal()
             m.d.comb += sequencer.occupied.eq(multiplier.busy)
-            with m.If(accepted):
+            with m.If(accepts):
                 m.d.sync += discards.eq(sequencer.discards)
+            # A product may be accepted in the step's first cycle; what follows is known a cycle
+            # later. A preparation has taken many.
+            prepares = sequencer.operation == StepKind.PREPARE
+            accepted = past_value(m, "accepted", accepts, 1, reset=True) | (accepts & prepares)
         m.d.comb += [
             multiplies.eq(works & ~sequencer.clearing),
             # The bus.

@@ -20,9 +20,8 @@ _SHIFTS = MOST_TIMES_MODULUS.bit_length()
 class PipelinedAdder(wiring.Component):
     """Computes a digit of x - z, x + z or x, plus a multiple of the modulus, with the carries.
 
-    x, of either bank, and z are taken in one cycle and added in the next one. With `sums` that
-    cycle takes the modulus's digit into the place of x, and the sum into that of z, and a second
-    cycle adds them.
+    x and z, each of either bank, are taken in one cycle and added in the next one. With `sums` that
+    cycle takes the modulus's digit into the place of x, and a second cycle adds it to the sum.
 
     Parameters
     ----------
@@ -61,20 +60,21 @@ class PipelinedAdder(wiring.Component):
         """x - z is ~(~x + z): z passes the carry chain on, and needs no LUT for it."""
         m = Module()
         width = len(self.z)
-        # A block RAM's output comes late in the cycle: it is taken before it is added.
-        x, other, held = (
-            Signal(width, name=name, reset_less=True) for name in ("x", "other", "held")
+        # A block RAM's output comes late in the cycle: it is taken before anything else, into a
+        # register for each bank. What is not added is 0 from the first.
+        x, other, held, held_other = (
+            Signal(width, name=name, reset_less=True)
+            for name in ("x", "other", "held", "held_other")
         )
         carry, total = Signal(), Signal(width + 1)
-        z_data: Value = self.b_data
+        taken = [(x, self.a_data, self.x_is_other), (other, self.a_other, ~self.x_is_other)]
+        no_z = ~self.subtract & ~self.add
         if self.sums:
-            z_data = Mux(self.z_is_other, self.b_other, self.b_data)
-        # What is not added is 0 from the first.
-        for register, data, is_zero in (
-            (x, self.a_data, self.x_is_other),
-            (other, self.a_other, ~self.x_is_other),
-            (held, z_data, ~self.subtract & ~self.add),
-        ):
+            taken.append((held, self.b_data, no_z | self.z_is_other))
+            taken.append((held_other, self.b_other, no_z | ~self.z_is_other))
+        else:
+            taken.append((held, self.b_data, no_z))
+        for register, data, is_zero in taken:
             with m.If(self.take):
                 m.d.sync += register.eq(data)
             with m.If(self.clear | (self.take & is_zero)):
@@ -82,39 +82,45 @@ class PipelinedAdder(wiring.Component):
         inverts = self.subtract.replicate(width)
         factor = (x | other) ^ inverts
         carry_in: Value = carry
-        m.d.comb += [self.z.eq(held), self.borrow.eq(total[-1])]
+        z: Value = held | held_other if self.sums else held
+        m.d.comb += [self.z.eq(z), self.borrow.eq(total[-1])]
         with m.If(self.restart):
             m.d.sync += carry.eq(0)
         with m.If(self.use):
             m.d.sync += carry.eq(total[-1])
         if self.sums:
-            factor, carry_in = self._add_modulus(m, x, other, held, factor, carry, total)
+            registers = (x, other, held, held_other)
+            factor, carry_in, partial = self._add_modulus(m, registers, factor, carry, total)
+            z = z | partial
         else:
             inverted = past_value(m, "inverted", self.subtract, 1)
             digit = past_value(m, "digit", total[:width], 1)
             m.d.comb += self.result.eq(digit ^ inverted.replicate(width))
         # The lowest position of a sum makes the carry an input of one carry chain.
-        m.d.comb += total.eq((Cat(carry_in, held) + Cat(carry_in, factor))[1:])
+        m.d.comb += total.eq((Cat(carry_in, z) + Cat(carry_in, factor))[1:])
         return m
 
     def _add_modulus(
         self,
         m: Module,
-        x: Signal,
-        other: Signal,
-        held: Signal,
+        registers: tuple[Signal, Signal, Signal, Signal],
         factor: Value,
         carry: Signal,
         total: Signal,
-    ) -> tuple[Value, Value]:
-        """A second cycle of each digit; returns what is added in either cycle, and which carry."""
+    ) -> tuple[Value, Value, Signal]:
+        """A second cycle of each digit; returns what is added in either cycle, which carry, and the
+        sum of the first cycle: 0 in any other cycle than the second one, in which z is 0."""
+        x, other, *helds = registers
         width = len(x)
+        partial = Signal(width, reset_less=True)
+        m.d.sync += partial.eq(0)
         adds = past_value(m, "adds", self.use, 1, reset=True)
         of_modulus, above = Signal(), Signal(_SHIFTS - 1)
         digit = Signal(width, reset_less=True)
         with m.If(self.use):
             m.d.sync += [x.eq(self.a_data), other.eq(0)]
-            m.d.sync += held.eq(total[:width] ^ self.subtract.replicate(width))
+            m.d.sync += [held.eq(0) for held in helds]
+            m.d.sync += partial.eq(total[:width] ^ self.subtract.replicate(width))
             with m.If(self.shift == 0):
                 m.d.sync += x.eq(0)
         with m.If(self.restart):
@@ -123,7 +129,7 @@ class PipelinedAdder(wiring.Component):
             m.d.sync += [of_modulus.eq(total[-1]), above.eq(x[width - len(above) :])]
             m.d.sync += digit.eq(total[:width])
         with m.If(self.clear):
-            m.d.sync += digit.eq(0)
+            m.d.sync += [digit.eq(0), partial.eq(0)]
         m.d.comb += self.result.eq(past(m, digit, 1))
         # The digit before, whose highest bits are shifted in, lies below it.
         window = Cat(above, x)
@@ -133,7 +139,7 @@ class PipelinedAdder(wiring.Component):
             for places in range(1, _SHIFTS):
                 with m.Case(places + 1):
                     m.d.comb += shifted.eq(window[len(above) - places :])
-        return Mux(adds, shifted, factor), Mux(adds, of_modulus, carry)
+        return Mux(adds, shifted, factor), Mux(adds, of_modulus, carry), partial
 
 
 class LinearPipeline(wiring.Component):

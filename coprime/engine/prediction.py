@@ -48,7 +48,7 @@ def predict(
             program,
             capabilities,
             multiplication,
-            _kinds_of(program, capabilities, overlaps=multiplication.overlaps),
+            _kinds_of(program, capabilities),
             numbers,
         )
         for program in programs
@@ -82,10 +82,8 @@ def predict(
     return Prediction(result, error, leading.cycles + 1, products)
 
 
-def _kinds_of(
-    program: Program, capabilities: Capabilities, *, overlaps: bool
-) -> Mapping[StepKind, StepOnIntegers]:
-    every = step_kinds(program, capabilities, overlaps=overlaps)
+def _kinds_of(program: Program, capabilities: Capabilities) -> Mapping[StepKind, StepOnIntegers]:
+    every = step_kinds(program, capabilities)
     return {kind: kinds for kinds in every for kind in kinds.kinds}
 
 

@@ -41,8 +41,8 @@ class Seal(wiring.Component):
     writes: they change; the new ones are there in the next cycle
     begins, begun: a command begins, and it is this one
     command: the command under way
-    intact: of lengths and counts
-    same_command: of the command
+    intact: of lengths and counts, a cycle ago
+    same_command: of the command, a cycle ago
     """
 
     def __init__(self, capabilities: Capabilities, length_bits: int):
@@ -65,7 +65,7 @@ class Seal(wiring.Component):
             m.d.sync += kept.eq(found)
         with m.If(self.begins):
             m.d.sync += of_command.eq(self.begun)
-        m.d.comb += [
+        m.d.sync += [
             self.intact.eq(found == kept),
             self.same_command.eq(self.command == of_command),
         ]

@@ -126,7 +126,7 @@ class MockEngine(wiring.Component):
                 m.d.comb += error.eq(Error.UNSUPPORTED)
         m.d.comb += [
             self.done.eq(self.busy & (left == 1)),
-            self.multiplying.eq(Mux(self.busy & left[0], self.capabilities.multipliers, 0)),
+            self.multiplying.eq(Mux(self.busy & ~left[0], self.capabilities.multipliers, 0)),
         ]
         with m.If(self.busy):
             m.d.sync += left.eq(left - 1)

@@ -53,13 +53,13 @@ def test_every_operation_on_a_curve_has_designs(capsys, operation, bits, setting
 @pytest.mark.parametrize(
     ("operation", "curve", "cycles"),
     [
-        pytest.param("ECDSA_SIGN", "P-521", "7,891,346", marks=pytest.mark.matrix),
-        ("ED_VERIFY", "Ed448", "5,227,986"),
+        pytest.param("ECDSA_SIGN", "P-521", "7,893,833", marks=pytest.mark.matrix),
+        ("ED_VERIFY", "Ed448", "5,230,694"),
     ],
 )
 def test_cycles_of_the_curve(capsys, operation, curve, cycles):
-    """Those that docs/curves.md has, as the accelerator counts them."""
-    ((what, _, _),) = chosen(capsys, operation, "--curve", curve, "--max-dsp", 1)
+    """Those that docs/curves.md has, as the accelerator counts them; of the smallest design."""
+    *_, (what, _, _) = chosen(capsys, operation, "--curve", curve, "--max-dsp", 1)
     assert f": {cycles} predicted cycles, constant time" in what
     assert what.endswith("result checked") is (operation == "ECDSA_SIGN")
 

@@ -62,8 +62,10 @@ def test_a_change_is_detected(name, most):
         for count in range(1, most + 1):
             for places in combinations(range(len(value)), count):
                 ctx.set(value, written ^ sum(1 << place for place in places))
+                await ctx.tick()
                 assert not ctx.get(settings.sound), places
         ctx.set(value, written)
+        await ctx.tick()
         assert ctx.get(settings.sound)
 
     run(process)
@@ -77,8 +79,10 @@ def test_a_command_without_a_check_needs_no_sound_counts():
         ctx.set(settings.starts, 0)
         counts = settings.counts.as_value()
         ctx.set(counts, ctx.get(counts) ^ 1)
+        await ctx.tick()
         assert ctx.get(settings.sound)
         ctx.set(settings.command, Command.RSA_PRIVATE)
+        await ctx.tick()
         assert not ctx.get(settings.sound)
 
     run(process)

@@ -47,7 +47,8 @@ def test_drawn_nonces(family):
     ("family", "most"), [("compact", 0), pytest.param("ring", 0.05, marks=pytest.mark.matrix)]
 )
 def test_none_takes_longer_beside_the_others(family, most):
-    """But numbers of the Montgomery curves have two bits more, and may have a digit more.
+    """But for the cycle of a jump or two, since commands branch where their programs differ; and
+    numbers of the Montgomery curves have two bits more, and may have a digit more.
 
     On `ring` what a sum waits for depends on which numbers share a place.
     """
@@ -61,7 +62,7 @@ def test_none_takes_longer_beside_the_others(family, most):
                 numbers = random_numbers(command, bits, seed=7)
                 predicted = [predict_operation(one, command, numbers) for one in (alone, together)]
                 cycles = [one.cycles for one in predicted]
-                assert abs(cycles[1] - cycles[0]) <= most * cycles[0]
+                assert abs(cycles[1] - cycles[0]) <= max(2, most * cycles[0])
                 assert predicted[0].error is predicted[1].error is Error.NONE
 
 

@@ -27,6 +27,7 @@ DESIGN = CHOICE.design
 LAYOUT = DESIGN.layout
 DIGITS, PRIME_DIGITS = (DESIGN.capabilities.digits(bits) for bits in (64, 32))
 LANES = ("engine.lane", "engine.lane_1")
+FLOW = ("fsm_state", "program_memory.pc", "program_memory.address")
 MEMORIES = [f"{lane}.{side}.memory" for lane in LANES for side in ("left", "right")]
 
 
@@ -163,7 +164,7 @@ def test_what_is_checked(campaign, busy, lane, every):
 @pytest.mark.matrix
 @pytest.mark.parametrize(
     ("lane", "name"),
-    some(LANES, ["fsm_state", "program_memory.pc", "proof.passed", "proof.began", "step", "code"]),
+    some(LANES, [*FLOW, "proof.passed", "proof.began", "step", "code"]),
 )
 @pytest.mark.parametrize("every", [1688, pytest.param(211, marks=pytest.mark.fuzz)])
 def test_flow(campaign, busy, lane, name, every):

@@ -164,9 +164,7 @@ class RandomProgram:
 def predict(design, operands, lengths):
     """The cycles of the lane on integers, and the numbers in its memory."""
     (program,), capabilities = design.programs, design.capabilities
-    kinds = {
-        kind: one for one in step_kinds(program, capabilities, overlaps=True) for kind in one.kinds
-    }
+    kinds = {kind: one for one in step_kinds(program, capabilities) for kind in one.kinds}
     parts = program, capabilities, design.multiplication, kinds, design.layout.numbers
     lane = LaneModel(Command.MODMUL, operands, lengths, *parts)
     while lane.pc.address:

@@ -13,26 +13,28 @@ from .step_control import StepControl
 
 @dataclass(eq=False)
 class BarrierSteps:
-    """The state in which a lane waits, at a step or after one, and the same on integers.
+    """The states in which a lane waits, at a step or after one, and the same on integers.
 
-    It takes one cycle from where the later lane arrives. A lane that does not lead goes idle at an
-    end, and where the other lane ends while it waits. Where both check the result, a fault in the
-    other lane is one in this lane, too.
+    ARRIVE, of a step alone, takes a cycle, and BARRIER one from where the later lane arrives. A
+    lane that does not lead goes idle at an end, and where the other lane ends while it waits. Where
+    both check the result, a fault in the other lane is one in this lane, too.
     """
 
-    first_state = "BARRIER"
+    first_state = "ARRIVE"
     kinds = frozenset({StepKind.BARRIER})
 
     shares_check: bool
 
     def states(self, m: Module, control: StepControl) -> None:
-        """Add the state to a state machine."""
+        """Add the states to a state machine."""
         step, ports = control.step, control.ports
+        with m.State("ARRIVE"):
+            m.next = "BARRIER"
         with m.State("BARRIER"):
             m.d.comb += ports.at_barrier.eq(1)
             with m.If(ports.other_at_barrier):
                 jumps = step.next == Next.JUMP
-                m.d.comb += [control.jump.eq(jumps), control.forward.eq(1)]
+                m.d.comb += control.jump.eq(jumps)
                 m.next = "FETCH"
                 with m.If(jumps & (step.target == 0)):
                     m.next = "IDLE"
@@ -45,6 +47,7 @@ class BarrierSteps:
 
     def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers; `pass_barrier` when the other lane is there, too."""
+        lane.cycles += 1
         lane.at_barrier = True
 
     @staticmethod

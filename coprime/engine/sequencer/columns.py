@@ -91,18 +91,14 @@ class Columns:
         with m.Elif(ports.prepare | ~ports.busy):
             m.d.sync += columns.eq(0)
 
-    def position(
-        self, m: Module, ports: Any, lowest_digit: Value, digits: BitPosition
-    ) -> BitPosition:
+    def position(self, ports: Any, lowest_digit: Value, digits: BitPosition) -> BitPosition:
         """Each bit is in another digit; the last one is in the highest tooth.
 
         `lowest_digit` is whether the lowest tooth's digit is its last one, and `digits` the
         position of a bit that is scanned digit for digit.
         """
-        at_bit_0 = ports.bit_index == 0
-        m.d.comb += ports.edge_bit.eq(at_bit_0 | ports.columns)
         return BitPosition(
-            ends=at_bit_0,
+            ends=ports.bit_index == 0,
             lowest=Mux(ports.columns, lowest_digit & ports.column_ends, digits.lowest),
             goes_down=digits.goes_down & (~ports.columns | ports.column_ends),
         )

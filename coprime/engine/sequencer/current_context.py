@@ -72,7 +72,7 @@ class CurrentContext(wiring.Component, Feature):
             self.begins.eq(control.begins),
             self.has_moduli.eq(among(control.ports.command, self.commands)),
             self.advance.eq(control.effects[Effect.NEXT_MODULUS]),
-            self.fetched.eq(control.fetched),
+            self.fetched.eq(control.memory.fetched),
         ]
 
     def elaborate(self, platform: object) -> Module:

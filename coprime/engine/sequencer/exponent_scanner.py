@@ -98,13 +98,13 @@ class ExponentScanner(wiring.Component, Feature):
     """Reads an exponent's bits, down from the highest digit or window, or up from the lowest bit.
 
     The control asks for a digit: `begin` in the first cycle of a scan, `seek` in the one that
-    moves to the next digit, `take` when the digit is there.
+    moves to the next digit, `take` when the digit is there. The bit, and what is known of its
+    place, come from registers, two cycles after it has been moved to, or taken: in the first one of
+    the step that comes next.
 
     Parameters
     ----------
     program, capabilities
-    late : bool
-        The bit comes from a register, a cycle after it has been moved to, or taken.
     target : Target
         With XC7 the choice of the bit is of explicit LUTs.
 
@@ -132,13 +132,10 @@ class ExponentScanner(wiring.Component, Feature):
     DIGIT_CYCLES = READ_LATENCY + 2
     """From one digit to the next: seek, read, the waiting, take."""
 
-    def __init__(
-        self, program: Program, capabilities: Capabilities, target: Target, *, late: bool = False
-    ):
+    def __init__(self, program: Program, capabilities: Capabilities, target: Target):
         self.program = program
         self.width = capabilities.digit_width
         self.target = target
-        self.late = late
         self.private_commands = capabilities.private
         self.skipped = capabilities.headroom // capabilities.digit_width
         """Digits that an exponent has for its headroom alone."""
@@ -150,6 +147,11 @@ class ExponentScanner(wiring.Component, Feature):
         """The digit of the exponent that is scanned; 0 while idle."""
         self.upwards = Signal()
         count = capabilities.count_bits
+        self._at_edge, self._at_end, self._at_third = (
+            Signal(name=name) for name in ("at_edge", "at_end", "at_third")
+        )
+        """The bit is the last one of its digit, of the exponent, or the third lowest one."""
+        self._ends = Signal(name="ends")
         self._index_inverted = Signal(count, init=-1, name="index_inverted")
         self.column_order = Columns(self.width, self.skipped) if program.scans_columns else None
         super().__init__(
@@ -257,6 +259,12 @@ class ExponentScanner(wiring.Component, Feature):
             m.d.sync += index_inverted.eq(index_inverted + steps)
         self._bits(m)
         self._digits(m)
+        m.d.sync += [self.edge_bit.eq(self._at_edge), self._ends.eq(self._at_end)]
+        m.d.comb += self.last_bit.eq(self._ends)
+        if self.program.leaves_bits:
+            leaves_ends = past_value(m, "leaves_ends", self._at_third, 1)
+            with m.If(self.leaves_two):
+                m.d.comb += self.last_bit.eq(leaves_ends)
         return m
 
     def _bits(self, m: Module) -> None:
@@ -267,15 +275,15 @@ class ExponentScanner(wiring.Component, Feature):
         if scans_upwards and columns is None and not self.program.leaves_bits:
             self._bits_either_way(m)
         else:
-            m.d.comb += self.edge_bit.eq(bit_index == 0)
-            position = BitPosition(self.edge_bit, self.exponent_index == 0, self.next_bit)
+            m.d.comb += self._at_edge.eq(bit_index == 0)
+            position = BitPosition(self._at_edge, self.exponent_index == 0, self.next_bit)
             if columns is not None:
                 lowest_digit = self._index_inverted.all()
-                position = columns.position(m, self, lowest_digit, position)
-            ends = position.ends
+                position = columns.position(self, lowest_digit, position)
+                m.d.comb += self._at_edge.eq((bit_index == 0) | self.columns)
+            m.d.comb += self._at_end.eq(position.ends & position.lowest)
             if self.program.leaves_bits:
-                ends = Mux(self.leaves_two, bit_index == 2, ends)
-            m.d.comb += self.last_bit.eq(ends & position.lowest)
+                m.d.comb += self._at_third.eq((bit_index == 2) & position.lowest)
             with m.If(position.goes_down):
                 m.d.sync += [place.eq(less_one(bit_index)) for place in places]
             if scans_upwards:
@@ -293,8 +301,8 @@ class ExponentScanner(wiring.Component, Feature):
         upwards, bit_index = self.upwards, self.bit_index
         ahead = Signal.like(self.length)  # upwards: bits to come, with this one
         m.d.comb += [
-            self.edge_bit.eq(bit_index == Mux(upwards, self.width - 1, 0)),
-            self.last_bit.eq(Mux(upwards, ahead == 1, self.edge_bit & (self.exponent_index == 0))),
+            self._at_edge.eq(bit_index == Mux(upwards, self.width - 1, 0)),
+            self._at_end.eq(Mux(upwards, ahead == 1, self._at_edge & (self.exponent_index == 0))),
         ]
         with m.If(self.next_bit):
             m.d.sync += [bit_index.eq(bit_index + Mux(upwards, 1, -1)), ahead.eq(ahead - 1)]
@@ -308,8 +316,8 @@ class ExponentScanner(wiring.Component, Feature):
         """The same of a scan upwards, in a program that also scans columns."""
         ahead = Signal.like(self.length)  # bits to come, with this one
         with m.If(self.upwards):
-            m.d.comb += self.edge_bit.eq(self.bit_index == self.width - 1)
-            m.d.comb += self.last_bit.eq(ahead == 1)
+            m.d.comb += self._at_edge.eq(self.bit_index == self.width - 1)
+            m.d.comb += self._at_end.eq(ahead == 1)
             with m.If(self.next_bit):
                 m.d.sync += [place.eq(self.bit_index + 1) for place in places]
                 m.d.sync += ahead.eq(ahead - 1)
@@ -341,9 +349,7 @@ class ExponentScanner(wiring.Component, Feature):
         place = self.bit_index if self.column_order is None else self.column_order.place
         bits = [select_bit(m, register, place, self.target) for register, *_ in registers]
         selected = reduce(or_, bits)
-        if self.late:
-            selected = past_value(m, "selected", selected, 1)
-        m.d.comb += self.bit.eq(selected)
+        m.d.comb += self.bit.eq(past_value(m, "selected", selected, 1))
         if self.program.evens_exponents:
             with m.If(self.even_exponent & self.last_bit & self.private):
                 m.d.comb += self.bit.eq(0)

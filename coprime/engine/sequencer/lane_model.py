@@ -115,13 +115,17 @@ class LaneModel:
         return self.pc.step.x is Mode.OTHER
 
     def execute(self) -> None:
-        """The step at the address, up to the next one; FETCH takes a cycle."""
+        """The step at the address, up to the next one.
+
+        FETCH takes a cycle, and one more for a step that is not there yet; that one passes beside a
+        product, or whatever the step waits for.
+        """
         step = self.current.resolved(self.pc.step)
         if step.by_bit and self.scanner.bit(step):
             step = step.swapped
         if self.timeline and step.kind is not StepKind.MULTIPLY and self.timeline.waits(step):
-            self.cycles = max(self.cycles, self.timeline.idle)
-        self.cycles += 1
+            self.cycles = max(self.cycles, self.timeline.idle - (not self.pc.there))
+        self.cycles += 1 if self.multiplication.chains and self.chained else 2 - self.pc.there
         if step.kind is not StepKind.MULTIPLY:
             self.chained = None
         self.kinds[step.kind].run(self, step)
@@ -132,6 +136,7 @@ class LaneModel:
         way = RULES[step.next](LaneConditions(self, step))
         if way.effect is not None:
             self._apply(way.effect, step)
+        more = 0
         if way.next_bit & 1:
             if self.timeline:
                 self.timeline.bit += 1
@@ -147,6 +152,8 @@ class LaneModel:
             if way.effect is Effect.CALL:
                 self.pc.call()
             self.pc.move(jump=way.jump & 1, forward=way.forward & 1)
+        if more:
+            self.pc.there = True
 
     def _apply(self, effect: Effect, step: Step) -> None:
         window = self.window

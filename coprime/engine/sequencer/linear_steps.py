@@ -16,7 +16,6 @@ from ..linear_pipeline import LinearPipeline, linear_cycles
 from ..random_digit import RandomDigit
 from .lane_model import LaneModel
 from .length_check import length_error
-from .next_rules import AFTER_ANY_STEP, RULES
 from .step_control import StepControl
 
 
@@ -99,8 +98,8 @@ class LinearSteps:
     """The states of linear steps, and the steps on integers.
 
     LINEAR_START asks the linear unit to begin, once no product is in its way, LINEAR waits for it,
-    JUDGE decides what comes next: three cycles with FETCH beside those of the unit. Refused lengths
-    end in LINEAR_START.
+    JUDGE decides what comes next: three cycles with FETCH beside those of the unit. CHECK_LENGTHS,
+    a cycle more of CHECK_MODULUS, ends an operation whose lengths are refused.
     """
 
     first_state = "LINEAR_START"
@@ -112,6 +111,11 @@ class LinearSteps:
     def kinds(self) -> frozenset[StepKind]:
         """The kinds that occur."""
         return self.program.kinds & _LINEAR_STEPS.keys()
+
+    @property
+    def _checks_lengths(self) -> bool:
+        """Lengths may be refused: a bare engine leaves that to its host."""
+        return not self.capabilities.bare and StepKind.CHECK_MODULUS in self.kinds
 
     def _errors(self, kind: StepKind) -> tuple[tuple[str, int, Error], ...]:
         return tuple(
@@ -129,11 +133,10 @@ class LinearSteps:
             with m.If(control.conflicts):
                 m.d.comb += ports.linear.eq(0)
                 m.next = "LINEAR_START"
-            if not self.capabilities.bare:
-                refused = control.length_error != Error.NONE
-                with m.If((step.kind == StepKind.CHECK_MODULUS) & refused):
+            if self._checks_lengths:
+                with m.If(step.kind == StepKind.CHECK_MODULUS):
                     m.d.comb += ports.linear.eq(0)
-                    control.end(m, control.length_error)
+                    m.next = "CHECK_LENGTHS"
             if self.program.adds_drawn:
                 first_of_digit = ports.drawn_bit == 0
                 draws = step.kind.matches(*sorted(ADDS_DRAWN & self.kinds)) & first_of_digit
@@ -141,16 +144,21 @@ class LinearSteps:
                 with m.If(ports.draws & ~ports.drawn):
                     m.d.comb += ports.linear.eq(0)
                     m.next = "LINEAR_START"
+        if self._checks_lengths:
+            with m.State("CHECK_LENGTHS"):
+                m.d.comb += ports.linear.eq(1)
+                m.next = "LINEAR"
+                with m.If(control.length_error != Error.NONE):
+                    m.d.comb += ports.linear.eq(0)
+                    control.end(m, control.length_error)
         with m.State("LINEAR"), m.If(control.linear_done):
             m.next = "JUDGE"
         with m.State("JUDGE"):
             m.next = "FETCH"
+            control.proceed(m)
             if self.program.scans_by_sums:
-                control.proceed(m, RULES)
                 with m.If(control.next_bit & control.scanner.edge_bit):
                     m.next = "NEXT_DIGIT"
-            else:
-                control.proceed(m, AFTER_ANY_STEP)
             branch = m.If
             for kind in (kind for kind in _LINEAR_STEPS if kind in self.kinds):
                 for flag, bad, error in self._errors(kind):
@@ -172,6 +180,7 @@ class LinearSteps:
             error = length_error(
                 self.program, capabilities, lane.command, step.modulus, lane.lengths
             )
+            lane.cycles += self._checks_lengths
             if error:
                 lane.cycles += 1
                 lane.end(error)

@@ -38,12 +38,17 @@ class LoopCounter(wiring.Component, Feature):
         super().__init__(
             {
                 "busy": In(1),
+                "decodes": In(1),
                 "times": In(bits_for(longest)),
                 "advance": In(1),
                 "count": Out(range(longest)),
                 "last": Out(1),
             }
         )
+
+    def at_fetch(self, m: Module, control: StepControl) -> None:
+        """Look whether it is the loop's last time."""
+        m.d.comb += self.decodes.eq(1)
 
     @staticmethod
     def fields(program: Program) -> Mapping[str, int]:
@@ -57,21 +62,24 @@ class LoopCounter(wiring.Component, Feature):
     def connect(self, m: Module, control: StepControl) -> None:
         """A rule LOOP advances it; 0 times are as many as a scalar is blinded with random bits."""
         m.submodules.loop_counter = self
-        step, ports = control.step, control.ports
+        ports = control.ports
         m.d.comb += [
             self.busy.eq(ports.busy),
-            self.times.eq(step.times),
+            self.times.eq(control.fetched.times),
             self.advance.eq(control.effects[Effect.LOOP]),
         ]
         if self.blinds_scalars:
             bits = random_bits(ports.lengths.q)
-            m.d.comb += self.times.eq(Mux(step.times == 0, bits, step.times))
+            times = control.fetched.times
+            m.d.comb += self.times.eq(Mux(times == 0, bits, times))
 
     def elaborate(self, platform: object) -> Module:
         """One register."""
         m = Module()
         count = Signal.like(self.count)
-        m.d.comb += [self.count.eq(count), self.last.eq(count == self.times - 1)]
+        m.d.comb += self.count.eq(count)
+        with m.If(self.decodes):
+            m.d.sync += self.last.eq(count == self.times - 1)
         with m.If(self.advance):
             m.d.sync += count.eq(Mux(self.last, 0, count + 1))
         with m.If(~self.busy):

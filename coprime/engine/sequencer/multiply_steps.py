@@ -10,7 +10,6 @@ from coprime.program.steps import Next, Step, StepKind
 
 from ..contract import Capabilities
 from .lane_model import LaneModel
-from .next_rules import RULES
 from .step_control import StepControl
 
 
@@ -18,7 +17,7 @@ from .step_control import StepControl
 class MultiplySteps:
     """The state in which the multiplier works, and the steps on integers.
 
-    The multiplier starts in FETCH; so a step takes one cycle more than the multiplier. Where
+    The multiplier starts in FETCH: a step takes one cycle more than the multiplier, or two. Where
     products chain, the next step is fetched as soon as a product has begun. If that is a product
     with the same modulus and lengths, it takes no cycle beside the multiplier's; others wait.
     """
@@ -38,7 +37,7 @@ class MultiplySteps:
         with m.State("MULTIPLY"), m.If(control.ports.multiplied):
             m.next = "FETCH"
             m.d.comb += control.written.eq(~control.ports.discards)
-            control.proceed(m, RULES)
+            control.proceed(m)
             with m.If(control.next_bit & control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
 

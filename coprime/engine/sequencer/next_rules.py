@@ -81,7 +81,7 @@ def _until(factor: Any, last_bit: Any, effect: Effect | None = None) -> Way:
 
 _FOLLOWING = _plain(0)
 
-AFTER_ANY_STEP: Mapping[Next, Rule] = {
+RULES: Mapping[Next, Rule] = {
     Next.FOLLOWING: lambda c: _FOLLOWING,
     Next.JUMP: lambda c: Way(jump=1),
     Next.EACH_MODULUS: lambda c: _plain(c.more_moduli, Effect.NEXT_MODULUS),
@@ -91,11 +91,6 @@ AFTER_ANY_STEP: Mapping[Next, Rule] = {
     Next.RETURN: lambda c: Way(effect=Effect.RETURN),
     Next.LOOP: lambda c: _plain(~c.last_loop, Effect.LOOP),
     Next.BARRIER: lambda c: Way(),
-}
-"""Of steps without a part in a scan: a jump to address 0 ends the operation."""
-
-RULES: Mapping[Next, Rule] = {
-    **AFTER_ANY_STEP,
     Next.IF_BIT: lambda c: _until(c.bit, c.last_bit),
     Next.NEXT_BIT: lambda c: Way(
         forward=c.last_bit, jump=~c.last_bit, next_bit=~c.last_bit, effect=Effect.FINISH_WINDOW
@@ -111,4 +106,4 @@ RULES: Mapping[Next, Rule] = {
     Next.EACH_ENTRY: lambda c: Way(forward=c.last_entry, effect=Effect.NEXT_ENTRY),
     Next.COUNT_DOWN: lambda c: Way(forward=c.last_count, jump=~c.last_count, effect=Effect.COUNT),
 }
-"""Of multiplications, and of moves and sums where a program has it."""
+"""A jump to address 0 ends the operation; those of a scan never go there."""

@@ -24,9 +24,7 @@ class SequentialProducts(Feature):
     shares = False
     """The linear unit works while products are under way."""
 
-    def may_take(
-        self, m: Module, control: StepControl, fetched: data.View
-    ) -> AbstractContextManager[None]:
+    def may_take(self, m: Module, control: StepControl) -> AbstractContextManager[None]:
         """When a step leaves the program memory."""
         return nullcontext()
 
@@ -59,10 +57,9 @@ class ChainedProducts(SequentialProducts):
         """Those above."""
         return {"occupied": In(1)}
 
-    def may_take(
-        self, m: Module, control: StepControl, fetched: data.View
-    ) -> AbstractContextManager[None]:
+    def may_take(self, m: Module, control: StepControl) -> AbstractContextManager[None]:
         """No other step while a product is under way."""
+        fetched = control.fetched
         multiplies = (each.kind == StepKind.MULTIPLY for each in (fetched, control.step))
         same = (fetched[name] == control.step[name] for name in ("modulus", "outer"))
         taken: AbstractContextManager[None] = m.If(

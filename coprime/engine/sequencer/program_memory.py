@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -13,9 +13,10 @@ from amaranth.utils import bits_for
 from coprime.cells.parity_ram import lut_parities
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
+from coprime.multipliers.delays import past_value
 from coprime.program.assembler import Program
 from coprime.program.operands import Reference
-from coprime.program.steps import Next, Step
+from coprime.program.steps import Next, Step, StepKind
 
 from .exponent_scanner import ExponentScanner
 from .feature import Feature, shown_widths
@@ -58,8 +59,11 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
 class ProgramMemory(wiring.Component, Feature):
     """The steps of a program, a word each, and the address of the one to be fetched.
 
-    A short program is a table of LUTs at an address that is a register. A long one is in block RAM,
-    which takes the address a cycle earlier, as that register does: so both take the same cycles.
+    While a step is under way the address is that of the following one. Any other is fetched two
+    cycles after the step: the word comes in a register, as block RAM's output comes late in the
+    cycle. A short program is a table of LUTs at an address that is a register. A long one is in
+    block RAM, which takes the address a cycle earlier, as that register does: so both take the same
+    cycles. A step that takes two cycles beside FETCH leaves the time for that.
 
     Parameters
     ----------
@@ -75,8 +79,12 @@ class ProgramMemory(wiring.Component, Feature):
     -------
     begins, command : go to the command's first step, if there is one
     jump, target : go to the address `target`
-    forward : else go to the following address
-    fetched : the step at the address
+    again : go to the step under way
+    branches : the step that follows takes as long to be there as any other: only with BRANCH, of
+        secret bits
+    there : the fetched step is the one at the address
+    fetched : that step
+    taken : it is under way from the next cycle on
     wrong : a cycle after a word was fetched: a bit of it, or of the stack of addresses to return
         to, has changed; only with parity
     calls, returns : a jump to a routine, whose `returns` goes to the following address; only if
@@ -106,10 +114,12 @@ class ProgramMemory(wiring.Component, Feature):
                 "command": In(command_bits),
                 "jump": In(1),
                 "target": In(self.layout["target"].shape),
-                "forward": In(1),
+                **dict.fromkeys(("again", "taken"), In(1)),
+                "there": Out(1),
                 "fetched": Out(self.layout),
             }
             | (dict.fromkeys(("calls", "returns"), In(1)) if program.call_depth else {})
+            | ({"branches": In(1)} if StepKind.BRANCH in program.kinds else {})
             | ({"wrong": Out(1)} if program.has_parity else {})
         )
 
@@ -125,7 +135,7 @@ class ProgramMemory(wiring.Component, Feature):
             self.command.eq(control.ports.command),
             self.jump.eq(control.jump),
             self.target.eq(control.step.target),
-            self.forward.eq(control.forward),
+            self.again.eq(control.again),
         ]
         if self.program.has_parity:
             m.d.comb += control.ports.wrong.eq(self.wrong)
@@ -156,30 +166,42 @@ class ProgramMemory(wiring.Component, Feature):
         program = self.program
         steps = zip(program.steps, program.targets, strict=True)
         words = [self.layout.const({}), *(self.word(step, target) for step, target in steps)]
+        if len(words) & (len(words) - 1):
+            words.append(self.layout.const({}))  # which follows the last step
         pc = Signal(range(len(words)))
+        """Address of the step under way; 0 after a jump, until the next one is taken."""
+        address = Signal.like(pc)
+        # A step that is there has been at the address for a cycle: what follows it is known.
+        successor = past_value(m, "successor", (address + 1)[: len(pc)], 1)
         contents = [word.as_bits() for word in words]
         fetched = self.fetched.as_value()
         if program.in_block_ram:
-            following = Signal.like(pc)
-            fetched_word = self._place_memory(m, contents, following)
-            m.d.comb += [fetched.eq(fetched_word), following.eq(pc)]
-            m.d.sync += pc.eq(following)
-            self._move(m, m.d.comb, following, pc)
+            read = Signal.like(pc)
+            self._place_memory(m, contents, read)
+            m.d.comb += read.eq(address)
+            m.d.sync += address.eq(read)
+            self._move(m, m.d.comb, read, following=address, again=pc)
         else:
-            table = place_table(m, contents, pc, self.layout.size, self.target_cells)
-            m.d.comb += fetched.eq(table)
-            self._move(m, m.d.sync, pc, pc)
+            table = place_table(m, contents, address, self.layout.size, self.target_cells)
+            m.d.sync += fetched.eq(table)
+            self._move(m, m.d.sync, address, following=address, again=pc)
+        moves = [self.begins, self.jump, self.again]
+        moves += [getattr(self, name) for name in ("returns", "branches") if hasattr(self, name)]
+        m.d.sync += self.there.eq(~Cat(moves).any())
+        with m.If(self.jump):
+            m.d.sync += pc.eq(0)
+        with m.If(self.taken):
+            m.d.sync += [pc.eq(address), address.eq(successor)]
         return m
 
-    def _move(self, m: Module, domain: Any, to: Signal, pc: Signal) -> None:
-        """Assign `to` the address that comes after that of `pc`."""
+    def _move(self, m: Module, domain: Any, to: Signal, following: Signal, again: Signal) -> None:
+        """Assign `to` the address of a step that does not follow."""
+        with m.If(self.jump):
+            domain += to.eq(self.target)
+        with m.Elif(self.again):
+            domain += to.eq(again)
         if self.program.call_depth:
-            self._link(m, domain, to, pc)
-        else:
-            with m.If(self.jump):
-                domain += to.eq(self.target)
-            with m.Elif(self.forward):
-                domain += to.eq(pc + 1)
+            self._link(m, domain, to, following)
         with m.If(self.begins):
             entries = self.program.entries
             if len(entries) > len(set(entries.values())) == 1:
@@ -190,17 +212,14 @@ class ProgramMemory(wiring.Component, Feature):
                         with m.Case(command):
                             domain += to.eq(entry)
 
-    def _link(self, m: Module, domain: Any, to: Signal, pc: Signal) -> None:
-        """The same with routines: the return stack has the address of the CALL of each.
-
-        So a return is a step forward from there: one adder does, whose operand is selected in the
-        LUTs of its carry chain. Where words have a parity, addresses on the stack have one.
-        """
-        depth, has_parity = self.program.call_depth, self.program.has_parity
-        stack = [Signal(len(pc) + has_parity, name=f"return_{k}") for k in range(depth)]
-        pushed = Cat(pc, pc.xor()) if has_parity else pc
-        base = Mux(self.jump, self.target, Mux(self.returns, stack[0][: len(pc)], pc))
-        domain += to.eq(base + (~self.jump & (self.forward | self.returns)))
+    def _link(self, m: Module, domain: Any, to: Signal, following: Signal) -> None:
+        """The return stack has the address after the CALL of each routine. Where words have a
+        parity, addresses on the stack have one."""
+        depth, has_parity, size = self.program.call_depth, self.program.has_parity, len(following)
+        stack = [Signal(size + has_parity, name=f"return_{k}") for k in range(depth)]
+        pushed = Cat(following, following.xor()) if has_parity else following
+        with m.If(self.returns):
+            domain += to.eq(stack[0][:size])
         with m.If(self.calls):
             m.d.sync += [new.eq(old) for new, old in zip(stack, [pushed, *stack], strict=False)]
         with m.If(self.returns):
@@ -208,8 +227,8 @@ class ProgramMemory(wiring.Component, Feature):
         if has_parity:
             m.d.sync += self.wrong_return.eq(stack[0].xor())
 
-    def _place_memory(self, m: Module, words: list[int], address: Signal) -> Value:
-        """Block RAM: the word at the address a cycle before."""
+    def _place_memory(self, m: Module, words: list[int], address: Signal) -> None:
+        """Block RAM, whose word is taken into a register: its output comes late in the cycle."""
         size = self.layout.size
         if self.program.has_parity:
             words = [word | (word.bit_count() & 1) << size for word in words]
@@ -219,12 +238,14 @@ class ProgramMemory(wiring.Component, Feature):
         )
         read = memory.read_port()
         m.d.comb += [read.addr.eq(address), read.en.eq(1)]
+        m.d.sync += self.fetched.eq(read.data)
         if self.program.has_parity:
-            parities = lut_parities(read.data)
+            parity = Signal()
+            m.d.sync += parity.eq(read.data[-1])
+            parities = lut_parities(Cat(self.fetched, parity))
             of_word = Signal(len(parities))
             m.d.sync += of_word.eq(parities)
             m.d.comb += self.wrong.eq(of_word.xor() | self.wrong_return)
-        return read.data[: self.layout.size]
 
 
 class ProgramCounter:
@@ -233,6 +254,8 @@ class ProgramCounter:
     def __init__(self, program: Program, command: int):
         self.program = program
         self.address = program.entries[command]
+        self.there = False
+        """The step has been fetched while the one before was under way."""
         self._returns: list[int] = []
 
     @property
@@ -242,6 +265,7 @@ class ProgramCounter:
 
     def move(self, *, jump: int, forward: int) -> None:
         """To the target, the following step, or nowhere."""
+        self.there = bool(forward and not jump)
         if jump:
             self.address = self.program.targets[self.address - 1]
         elif forward:
@@ -254,3 +278,4 @@ class ProgramCounter:
     def return_(self) -> None:
         """To the step that follows the call."""
         self.address = self._returns.pop()
+        self.there = False

@@ -10,7 +10,6 @@ from coprime.program.steps import COUNTER_BITS, Step, StepKind
 
 from ..contract import Capabilities, Error
 from .lane_model import LaneModel
-from .next_rules import RULES
 from .step_control import StepControl
 
 
@@ -19,8 +18,8 @@ class ScanSteps:
     """The states of steps that start to read an exponent, and the steps on integers.
 
     SCAN_START, NEXT_DIGIT, READ_DIGIT, the waiting and TAKE_DIGIT bring the first digit. SCAN and
-    COUNT then look at a bit a cycle; a bit that comes `late` is waited for in AWAIT_BIT. Any step
-    that moves to a bit of another digit passes through NEXT_DIGIT, too.
+    COUNT then look at a bit each, which AWAIT_BIT waits for. Any step that moves to a bit of
+    another digit passes through NEXT_DIGIT, too.
     """
 
     first_state = "SCAN_START"
@@ -29,10 +28,6 @@ class ScanSteps:
 
     program: Program
     capabilities: Capabilities
-    late: bool = False
-
-    def __post_init__(self) -> None:
-        assert not self.late or StepKind.LOAD_COUNTER not in self.kinds
 
     @property
     def kinds(self) -> frozenset[StepKind]:
@@ -58,43 +53,40 @@ class ScanSteps:
         for k in range(READ_LATENCY - 1):
             with m.State(f"WAIT_DIGIT_{k}"):
                 m.next = f"WAIT_DIGIT_{k + 1}" if k < READ_LATENCY - 2 else "TAKE_DIGIT"
-        finds, starts = self.kinds & self._FINDS, self.kinds & self._STARTS
+        starts = self.kinds & self._STARTS
+        looks = self.kinds - starts
         with m.State("TAKE_DIGIT"):
             m.d.comb += scanner.take.eq(1)
             m.next = "FETCH"
-            if finds:
-                with m.If(kind.matches(*finds)):
-                    m.next = "AWAIT_BIT" if self.late else "SCAN"
-            if StepKind.LOAD_COUNTER in self.kinds:
-                with m.If(kind == StepKind.LOAD_COUNTER):
-                    m.next = "COUNT"
-            for start in sorted(starts):
-                with m.If(kind == start):
-                    m.d.comb += control.forward.eq(1)
-        if finds:
+            if looks:
+                with m.If(kind.matches(*sorted(looks))):
+                    m.next = "AWAIT_BIT"
+        if looks:
+            with m.State("AWAIT_BIT"):
+                m.next = "SCAN" if looks & self._FINDS else "COUNT"
+                if StepKind.LOAD_COUNTER in looks:
+                    with m.If(kind == StepKind.LOAD_COUNTER):
+                        m.next = "COUNT"
+        if looks & self._FINDS:
             self._find(m, control)
-        if StepKind.LOAD_COUNTER in self.kinds:
+        if StepKind.LOAD_COUNTER in looks:
             self._count(m, control)
 
     def _find(self, m: Module, control: StepControl) -> None:
-        """The highest 1, a cycle for each bit, or two."""
+        """The highest 1, two cycles for each bit."""
         bit, last_bit = control.scanner.bit, control.scanner.last_bit
-        if self.late:
-            with m.State("AWAIT_BIT"):
-                m.next = "SCAN"
         with m.State("SCAN"):
-            m.d.comb += [control.forward.eq(bit), control.jump.eq(~bit & last_bit)]
+            m.d.comb += control.jump.eq(~bit & last_bit)
             m.d.comb += control.next_bit.eq(~bit & ~last_bit)
             with m.If(bit | last_bit):
                 m.next = "FETCH"
             with m.Elif(control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
-            if self.late:
-                with m.Else():
-                    m.next = "AWAIT_BIT"
+            with m.Else():
+                m.next = "AWAIT_BIT"
 
     def _count(self, m: Module, control: StepControl) -> None:
-        """Every bit into the counter, a cycle for each."""
+        """Every bit into the counter, two cycles for each."""
         counter, last_bit = control.counter, control.scanner.last_bit
         with m.State("COUNT"):
             m.d.comb += [counter.shift.eq(1), control.next_bit.eq(~last_bit)]
@@ -102,10 +94,12 @@ class ScanSteps:
                 control.end(m, Error.EXPONENT_LENGTH)
             with m.Elif(last_bit):
                 skips = counter.zero & (control.step.target != 0)
-                m.d.comb += [control.jump.eq(skips), control.forward.eq(~skips)]
+                m.d.comb += control.jump.eq(skips)
                 m.next = "FETCH"
             with m.Elif(control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
+            with m.Else():
+                m.next = "AWAIT_BIT"
 
     def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
@@ -117,10 +111,10 @@ class ScanSteps:
             lane.pc.move(jump=0, forward=1)
             return
         counts = step.kind is StepKind.LOAD_COUNTER
-        lane.cycles += 1 + self.late
+        lane.cycles += 2
         count = scanner.bit(step)
         while not scanner.is_last and (count < 1 << COUNTER_BITS if counts else not count):
-            lane.cycles += 1 + self.late + scanner.next_bit()
+            lane.cycles += 2 + scanner.next_bit()
             count = count << 1 | scanner.bit(step)
         if not counts:
             lane.pc.move(jump=not count, forward=count)
@@ -132,40 +126,47 @@ class ScanSteps:
 
 
 class BranchSteps:
-    """BRANCH on the scanner's bit: a state, and the step on integers. It takes two cycles."""
+    """BRANCH on the scanner's bit: its states, and the step on integers: two cycles.
+
+    The step that comes next takes as long to be fetched either way: the bit may be secret.
+    """
 
     first_state = "BRANCH"
     kinds = frozenset({StepKind.BRANCH})
 
     def states(self, m: Module, control: StepControl) -> None:
-        """Add the state to a state machine."""
+        """Add the states to a state machine."""
         with m.State("BRANCH"):
-            bit = control.scanner.bit
-            m.d.comb += [control.forward.eq(bit), control.jump.eq(~bit)]
+            m.next = "BRANCHED"
+        with m.State("BRANCHED"):
+            m.d.comb += [control.memory.branches.eq(1), control.jump.eq(~control.scanner.bit)]
             m.next = "FETCH"
 
     def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
-        lane.cycles += 1
+        lane.cycles += 2
         bit = lane.scanner.bit(step)
         lane.pc.move(jump=not bit, forward=bit)
+        lane.pc.there = False
 
 
 class PassSteps:
-    """PASS: a state, and the step on integers. It takes two cycles, and what a next digit takes."""
+    """PASS: its states, and the step on integers: two cycles, and what a next digit takes."""
 
     first_state = "PASS"
     kinds = frozenset({StepKind.PASS})
 
     def states(self, m: Module, control: StepControl) -> None:
-        """Add the state to a state machine."""
+        """Add the states to a state machine."""
         with m.State("PASS"):
+            m.next = "PASSED"
+        with m.State("PASSED"):
             m.next = "FETCH"
-            control.proceed(m, RULES)
+            control.proceed(m)
             with m.If(control.next_bit & control.scanner.edge_bit):
                 m.next = "NEXT_DIGIT"
 
     def run(self, lane: LaneModel, step: Step) -> None:
         """The same on integers."""
-        lane.cycles += 1
+        lane.cycles += 2
         lane.proceed(step)

@@ -1,10 +1,9 @@
 """The sequencer: executes a lane's program, step by step."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -20,7 +19,7 @@ from .drawn_bits import DrawnBits
 from .exponent_scanner import ExponentScanner
 from .feature import Feature, shown_fields
 from .loop_counter import LoopCounter
-from .next_rules import Conditions, Effect, Way
+from .next_rules import RULES, Conditions, Effect, Way
 from .products_under_way import products_under_way
 from .program_memory import ProgramMemory
 from .proof import Proof
@@ -31,9 +30,6 @@ from .step_kinds import step_kinds
 from .step_sizes import StepSizes
 from .swaps import SwapsByBit
 from .windows import ExponentWindow
-
-_MAY_END = frozenset({Next.JUMP, Next.EACH_MODULUS, Next.IF_BORROW, Next.LOOP})
-"""Rules whose jump to address 0 ends the operation."""
 
 
 def _present(*parts: Feature | None) -> list[Feature]:
@@ -81,7 +77,8 @@ def _ports(capabilities: Capabilities, reference: Any) -> dict[str, Any]:
 class Sequencer(wiring.Component):
     """Fetches a step, starts the multiplier or the linear unit, and selects the next step.
 
-    FETCH takes a cycle; the other cycles of a step are with its kind. The end of an operation takes
+    FETCH takes a cycle, or two for a step that does not follow the one before in the program; the
+    other cycles of a step, two or more, are with its kind. The end of an operation takes
     one. `prediction.py` composes the same on integers.
 
     Parameters
@@ -129,15 +126,15 @@ class Sequencer(wiring.Component):
     ):
         self.program, self.capabilities, self.leads = program, capabilities, leads
         kinds, sums = program.kinds, program.sums
-        self.step_kinds = step_kinds(program, capabilities, overlaps=overlaps)
+        self.step_kinds = step_kinds(program, capabilities)
         self.products = products = products_under_way(
             numbers, overlaps=overlaps, chains=chains, sums=sums
         )
         self.memory = memory = ProgramMemory(program, numbers, capabilities.command_bits, target)
-        self.scanner = scanner = ExponentScanner(program, capabilities, target, late=overlaps)
+        self.scanner = scanner = ExponentScanner(program, capabilities, target)
         self.sizes = StepSizes(program, capabilities, scanner)
         # Optional parts: each is there or not.
-        swaps = SwapsByBit(late=overlaps, shares=products.shares) if program.swaps else None
+        swaps = SwapsByBit(shares=products.shares) if program.swaps else None
         self.current = (
             CurrentContext(program, memory.layout, numbers) if program.alternates else None
         )
@@ -162,12 +159,26 @@ class Sequencer(wiring.Component):
         """The step under way."""
         self.begins = Signal()
         """A command begins."""
-        self.forward, self.jump, self.next_bit, self.written = (
-            Signal(name=name) for name in ("forward", "jump", "next_bit", "written")
+        self.jump, self.again, self.next_bit, self.written = (
+            Signal(name=name) for name in ("jump", "again", "next_bit", "written")
         )
-        """To the following step, to the target, to the next bit; a product has been written."""
+        """To the target, to the same step, to the next bit; a product has been written."""
         self.effects = {effect: Signal(name=effect.name.lower()) for effect in Effect}
-        self._rules = (program.nexts | {Next.FOLLOWING}) - {Next.IF_COMMAND}
+        self.way = {
+            name: Signal(name=f"will_{name}")
+            for name in ("jump", "again", "next_bit", "unless_borrow")
+        }
+        """How the step under way will be left."""
+        self.ends = Signal()
+        """Its target is the end of the operation."""
+        self._codes = {
+            rule: [*program.branch_codes.values()] if rule is Next.IF_COMMAND else [rule]
+            for rule in RULES
+            if rule in program.nexts | {Next.FOLLOWING}
+        }
+        """Those in the program memory that stand for each rule."""
+        self.in_commands = Signal()
+        """The command is one of those by which the step under way branches."""
         self.code = Signal(ERROR_BITS)
         ports = _ports(capabilities, memory.layout["x"].shape)
         for part in _present(
@@ -186,6 +197,7 @@ class Sequencer(wiring.Component):
         m.d.comb += [self.error.eq(self.code), self.busy.eq(1)]
         for part in self.parts:
             part.amend_error(m, control)
+        self._find_way(m)
         with m.FSM():
             with m.State("IDLE"):
                 m.d.comb += self.busy.eq(0)
@@ -194,12 +206,13 @@ class Sequencer(wiring.Component):
                     self._begin(m)
                 for part in self.parts:
                     part.at_idle(m, control)
-            fetched = self.memory.fetched if self.current is None else self.current.resolved
-            with m.State("FETCH"), self.products.may_take(m, control, fetched):
-                m.d.sync += self.step.eq(fetched)
+            with m.State("FETCH"), m.If(self.memory.there), self.products.may_take(m, control):
+                m.d.sync += self.step.eq(control.fetched)
+                self._find_branch(m)
                 for part in self.parts:
                     part.at_fetch(m, control)
                 with self.products.may_begin(m, control):
+                    m.d.comb += self.memory.taken.eq(1)
                     self._dispatch(m)
             for kinds in self.step_kinds:
                 kinds.states(m, control)
@@ -224,14 +237,15 @@ class Sequencer(wiring.Component):
             scanner=self.scanner,
             counter=self.counter,
             proof=self.proof,
-            fetched=self.memory.fetched,
+            memory=self.memory,
+            fetched=self.memory.fetched if self.current is None else self.current.resolved,
             step=self.step,
             code=self.code,
-            length_error=self.sizes.length_check.error,
+            length_error=self.sizes.length_error,
             begins=self.begins,
             effects=self.effects,
-            forward=self.forward,
             jump=self.jump,
+            again=self.again,
             next_bit=self.next_bit,
             written=self.written,
             **self.products.waits(self, self.step),
@@ -256,6 +270,13 @@ class Sequencer(wiring.Component):
                 else:
                     m.next = "IDLE"
 
+    def _find_branch(self, m: Module) -> None:
+        """Whether the command is one of those by which the fetched step branches."""
+        with m.Switch(self.memory.fetched.next):
+            for commands, code in self.program.branch_codes.items():
+                with m.Case(code):
+                    m.d.sync += self.in_commands.eq(among(self.command, commands))
+
     def _dispatch(self, m: Module) -> None:
         """To the first state of the fetched step's kind."""
         kind = self.memory.fetched.kind
@@ -271,36 +292,55 @@ class Sequencer(wiring.Component):
             with m.Default():
                 m.next = last.first_state
 
-    def proceed(self, m: Module, rules: Mapping[Next, Callable[[Conditions], Way]]) -> None:
-        """Add what comes after a step that is done, by those of the rules that the program has.
+    def _find_way(self, m: Module) -> None:
+        """What comes after the step under way, from its second cycle on: no step ends earlier.
 
-        A jump to address 0 ends the operation; those of a scan never go there.
+        Only whether the linear unit has borrowed is known no earlier than when it is used.
         """
         conditions = Conditions(
             borrow=self.borrow,
+            command=self.in_commands,
             **{name: signal for part in self.parts for name, signal in part.conditions().items()},
         )
-        plain = [(rule, rule, conditions) for rule in rules if rule in self._rules]
-        branches = [
-            (code, Next.IF_COMMAND, replace(conditions, command=among(self.command, commands)))
-            for commands, code in self.program.branch_codes.items()
+        m.d.sync += [
+            *(taken.eq(0) for taken in self.way.values()),
+            self.ends.eq(self.step.target == 0),
         ]
         with m.Switch(self.step.next):
-            for code, rule, found in [*plain, *branches]:
-                way = rules[rule](found)
-                with m.Case(code):
-                    m.d.comb += [
-                        self.forward.eq(way.forward),
-                        self.jump.eq(way.jump),
-                        self.next_bit.eq(way.next_bit),
+            for rule, codes in self._codes.items():
+                way = RULES[rule](conditions)
+                with m.Case(*codes):
+                    if rule is Next.IF_BORROW:
+                        m.d.sync += self.way["unless_borrow"].eq(1)
+                        way = way._replace(jump=0)
+                    m.d.sync += [
+                        self.way["jump"].eq(way.jump),
+                        self.way["again"].eq(self._stays(rule, way)),
+                        self.way["next_bit"].eq(way.next_bit),
                     ]
-                    if way.effect is not None:
-                        m.d.comb += self.effects[way.effect].eq(1)
+
+    @staticmethod
+    def _stays(rule: Next, way: Way) -> Any:
+        """Whether the same step is next."""
+        return 0 if rule in (Next.RETURN, Next.BARRIER) else ~(way.jump | way.forward)
+
+    def proceed(self, m: Module) -> None:
+        """Add what comes after a step that is done. A jump to address 0 ends the operation."""
+        m.d.comb += [
+            self.jump.eq(self.way["jump"] | (self.way["unless_borrow"] & ~self.borrow)),
+            self.again.eq(self.way["again"]),
+            self.next_bit.eq(self.way["next_bit"]),
+        ]
+        with m.Switch(self.step.next):
+            for rule, codes in self._codes.items():
+                effect = RULES[rule](Conditions()).effect
+                with m.Case(*codes):
+                    if effect is not None:
+                        m.d.comb += self.effects[effect].eq(1)
                     if rule is Next.BARRIER:
                         m.next = "BARRIER"
-                    elif rule in _MAY_END:
-                        with m.If(Value.cast(way.jump) & (self.step.target == 0)):
-                            m.next = "END"
+        with m.If(self.jump & self.ends):
+            m.next = "END"
 
     def end(self, m: Module, error: Error | Signal) -> None:
         """End the operation with an error; with FAULT the memory is wiped before."""

@@ -7,12 +7,10 @@ from typing import Any
 from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data
 
-from coprime.program.steps import Next
-
 from ..contract import Error
-from .next_rules import Conditions, Effect, Way
+from .next_rules import Effect
 
-Proceed = Callable[[Module, Mapping[Next, Callable[[Conditions], Way]]], None]
+Proceed = Callable[[Module], None]
 """Adds what comes after a step that is done."""
 End = Callable[[Module, Error | Signal], None]
 """Adds the end of the operation, with an error."""
@@ -26,12 +24,14 @@ class StepControl:
     ----------
     ports : the sequencer's, by name
     scanner, counter, proof : the ports of these parts; None of one that is not there
-    fetched, step : the step that is fetched, as it lies in memory; the one under way
+    memory : the ports of the program memory
+    fetched, step : the step that is fetched, and the one under way
     code : the operation's error, unless a check that it has not passed makes it FAULT
     length_error : the error of the lengths of the step
     begins : a command begins
     effects : what the rule for the next step changes
-    forward, jump, next_bit : to the following step, to the target, to the exponent's next bit
+    jump, again, next_bit : to the target, to the same step, to the exponent's next bit; else the
+        following step is next
     written : a product has been written
     linear_done : a linear step has ended, or needs the sequencer no longer
     conflicts : a linear step has to wait for what is under way
@@ -44,14 +44,15 @@ class StepControl:
     scanner: Any
     counter: Any
     proof: Any
+    memory: Any
     fetched: data.View
     step: data.View
     code: Signal
     length_error: Signal
     begins: Signal
     effects: Mapping[Effect, Signal]
-    forward: Signal
     jump: Signal
+    again: Signal
     next_bit: Signal
     written: Signal
     linear_done: Value

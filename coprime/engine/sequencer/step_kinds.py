@@ -36,16 +36,11 @@ class KindsOfSteps(Protocol):
         ...
 
 
-def step_kinds(
-    program: Program, capabilities: Capabilities, *, overlaps: bool
-) -> list[KindsOfSteps]:
-    """All kinds of steps of a program; the linear steps are the last ones.
-
-    With overlapping products the exponent's bit arrives a cycle later.
-    """
+def step_kinds(program: Program, capabilities: Capabilities) -> list[KindsOfSteps]:
+    """All kinds of steps of a program; the linear steps are the last ones."""
     kinds: list[KindsOfSteps] = [
         MultiplySteps(program, capabilities),
-        ScanSteps(program, capabilities, late=overlaps),
+        ScanSteps(program, capabilities),
         BarrierSteps(program.shares_check),
         BranchSteps(),
         PassSteps(),

@@ -11,7 +11,7 @@ from coprime.operations.operation import among
 from coprime.program.assembler import Program
 from coprime.program.operands import Context
 
-from ..contract import Capabilities
+from ..contract import ERROR_BITS, Capabilities
 from .exponent_scanner import ExponentScanner
 from .feature import Feature
 from .length_check import LengthCheck
@@ -24,8 +24,6 @@ class ShortPrime:
     def __init__(self, program: Program, capabilities: Capabilities):
         self.commands = program.shortens
         self.digits_of_c = capabilities.headroom // capabilities.digit_width
-        self.all_digits = Signal(capabilities.count_bits, name="all_digits")
-        """Of the step's modulus, whatever its c is."""
 
     def fewer(self, ports: Any, context: Value) -> Value:
         """Digits that numbers of a context have less."""
@@ -46,6 +44,8 @@ class StepSizes(Feature):
     def __init__(self, program: Program, capabilities: Capabilities, scanner: ExponentScanner):
         self.capabilities, self.scanner = capabilities, scanner
         self.length_check = LengthCheck(program, capabilities)
+        self.length_error = Signal(ERROR_BITS)
+        """Of the step under way, from its second cycle on."""
         self.short_prime = ShortPrime(program, capabilities) if program.shortens else None
 
     def ports(self) -> Mapping[str, Any]:
@@ -53,30 +53,39 @@ class StepSizes(Feature):
         return {"short": In(1)} if self.short_prime else {}
 
     def connect(self, m: Module, control: StepControl) -> None:
-        """Select the counts and lengths by the contexts of the step."""
-        step, ports, check, scanner = control.step, control.ports, self.length_check, self.scanner
+        """Show the step, and check the lengths of the one that is fetched."""
+        step, ports = control.step, control.ports
+        m.submodules.length_check = check = self.length_check
+        m.d.comb += [
+            *same_named(ports, step, "x", "y", "destination", "modulus"),
+            ports.operation.eq(step.kind),
+            check.modulus.eq(step.modulus),
+            *same_named(check, ports, "command", "counts", "lengths"),
+            check.inner_digits.eq(self.scanner.inner_digits),
+        ]
+        m.d.sync += self.length_error.eq(check.error)
+
+    @staticmethod
+    def _by_context(ports: Any) -> tuple[Array, Array]:
+        """Counts of digits, and lengths in bits."""
         counts, lengths = (
             Array([each.modulus, each.p, each.q, Const(0, len(each.p))])
             for each in (ports.counts, ports.lengths)
         )
-        m.submodules.length_check = check
-        all_digits = ports.inner_digits
-        if self.short_prime is not None:
-            all_digits = self.short_prime.all_digits
-            m.d.comb += all_digits.eq(counts[step.modulus])
-        m.d.comb += [
-            *same_named(ports, step, "x", "y", "destination", "modulus"),
-            ports.operation.eq(step.kind),
-            ports.inner_digits.eq(self._digits(ports, counts, step.modulus)),
-            ports.outer_digits.eq(self._digits(ports, counts, step.outer)),
-            check.modulus.eq(step.modulus),
-            *same_named(check, ports, "command", "counts", "lengths"),
-            check.inner_digits.eq(all_digits),
-            scanner.length.eq(
-                Mux(step.modulus == Context.WHOLE, ports.lengths.exponent, lengths[step.modulus])
-            ),
-            scanner.inner_digits.eq(all_digits),
-            ports.rounds.eq(self._rounds(ports, lengths[step.outer])),
+        return counts, lengths
+
+    def at_fetch(self, m: Module, control: StepControl) -> None:
+        """Keep what the units and the scanner compare with: it is there as the step begins."""
+        fetched, ports, scanner = control.fetched, control.ports, self.scanner
+        counts, lengths = self._by_context(ports)
+        is_whole = fetched.modulus == Context.WHOLE
+        outer_digits = self._digits(ports, counts, fetched.outer)
+        m.d.sync += [
+            ports.inner_digits.eq(self._digits(ports, counts, fetched.modulus)),
+            ports.outer_digits.eq(outer_digits),
+            ports.rounds.eq(self._rounds(outer_digits, lengths[fetched.outer])),
+            scanner.length.eq(Mux(is_whole, ports.lengths.exponent, lengths[fetched.modulus])),
+            scanner.inner_digits.eq(counts[fetched.modulus]),
         ]
 
     def _digits(self, ports: Any, counts: Array, context: Value) -> Value:
@@ -86,10 +95,9 @@ class StepSizes(Feature):
             return digits
         return digits - self.short_prime.fewer(ports, context)
 
-    def _rounds(self, ports: Any, length: Value) -> Value:
-        """Those of a product, whose y has a context's length."""
+    def _rounds(self, digits: Value, length: Value) -> Value:
+        """Those of a product, whose y has so many digits or bits."""
         headroom = self.capabilities.headroom
         if self.capabilities.round_bits == self.capabilities.digit_width:
-            digits: Value = ports.outer_digits
             return digits
         return length + headroom if headroom else length

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Out
 
 from coprime.program.assembler import Program
@@ -17,7 +17,6 @@ class SwapsByBit(Feature):
 
     Parameters
     ----------
-    late : the exponent's bit comes a cycle later, in the one after FETCH
     shares : sums are beside products
 
     Ports
@@ -26,10 +25,10 @@ class SwapsByBit(Feature):
     by_bit : the step is one that does that, whatever the bit; only if sums are beside products
     """
 
-    def __init__(self, *, late: bool, shares: bool):
-        self.late, self.shares = late, shares
+    def __init__(self, *, shares: bool):
+        self.shares = shares
         self._swaps = Signal(name="swaps")
-        """Of the step under way; of a bit that comes late, if that is 1."""
+        """Those of the step under way do, if the bit is 1."""
 
     @staticmethod
     def fields(program: Program) -> Mapping[str, int]:
@@ -43,11 +42,10 @@ class SwapsByBit(Feature):
     def connect(self, m: Module, control: StepControl) -> None:
         """Show it."""
         swaps = self._swaps
-        m.d.comb += control.ports.swaps.eq(swaps & control.scanner.bit if self.late else swaps)
+        m.d.comb += control.ports.swaps.eq(swaps & control.scanner.bit)
         if self.shares:
             m.d.comb += control.ports.by_bit.eq(swaps)
 
     def at_fetch(self, m: Module, control: StepControl) -> None:
         """Keep it for the step that is taken."""
-        bit_there = Const(1) if self.late else control.scanner.bit
-        m.d.sync += self._swaps.eq(control.fetched.by_bit & bit_there)
+        m.d.sync += self._swaps.eq(control.fetched.by_bit)

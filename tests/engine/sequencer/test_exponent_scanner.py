@@ -72,8 +72,8 @@ def scan(design, step, length, value):
     """The bits that hardware gives, with what it says of them, and the cycles to each; and the same
     of the model."""
     (program, *_), capabilities = design.programs, design.capabilities
-    late, width = design.multiplication.overlaps, capabilities.digit_width
-    dut = ExponentScanner(program, capabilities, Target.GENERIC, late=late)
+    width = capabilities.digit_width
+    dut = ExponentScanner(program, capabilities, Target.GENERIC)
     of_e = step.modulus is Context.WHOLE or step.kind in (
         StepKind.SCAN_PUBLIC,
         StepKind.SCAN_COLUMNS,
@@ -122,9 +122,8 @@ def scan(design, step, length, value):
         if step.kind not in (StepKind.SCAN, StepKind.SCAN_PUBLIC):
             context.set(dut.operation, StepKind.MULTIPLY)  # other steps take the bits
         while True:
-            if late:
-                await tick()
-                now -= 1
+            await tick()  # what is registered follows
+            now -= 1
             if program.scans_columns:
                 context.set(dut.column_ends, int(model.columns.in_highest_tooth))
             last = context.get(dut.last_bit)

@@ -23,6 +23,9 @@ DESIGNS = {
 }
 
 
+STROBES = ("begins", "jump", "again", "calls", "returns")
+
+
 def made(name):
     family, settings = DESIGNS[name]
     design = choose(family, settings).design
@@ -34,19 +37,36 @@ def made(name):
 
 
 def walk(dut, program, moves):
-    """Set the inputs of each cycle, and give the word that is fetched then, and `wrong`."""
+    """Set the inputs of each step in its last cycle, and give its word, and whether that is wrong.
+
+    A step takes two cycles after its fetch, which takes one, or two where it does not follow.
+    """
     found = []
 
     async def bench(context):
-        for move in moves:
-            for name in ("begins", "jump", "forward", "calls", "returns"):
+        for k, move in enumerate(moves):
+            if k:
+                waits = 0
+                while not context.get(dut.there):
+                    await context.tick()
+                    waits += 1
+                assert waits == ("forward" not in moves[k - 1])
+            word = context.get(dut.fetched.as_value())
+            context.set(dut.taken, k > 0)
+            await context.tick()
+            context.set(dut.taken, 0)
+            wrong = context.get(dut.wrong) if program.has_parity else 0
+            await context.tick()
+            found.append((word, wrong))
+            for name in STROBES:
                 if hasattr(dut, name):
                     context.set(getattr(dut, name), int(name in move))
             context.set(dut.command, move.get("command", 0))
             context.set(dut.target, move.get("target", 0))
-            wrong = context.get(dut.wrong) if program.has_parity else 0
-            found.append((context.get(dut.fetched.as_value()), wrong))
             await context.tick()
+            for name in STROBES:
+                if hasattr(dut, name):
+                    context.set(getattr(dut, name), 0)
 
     simulator = Simulator(dut)
     simulator.add_clock(1e-6)
@@ -56,8 +76,8 @@ def walk(dut, program, moves):
 
 
 def random_moves(program, count, seed):
-    """Steps one after the other, jumps, calls, returns, cycles in which nothing is asked for; and
-    the addresses, of which the first one is not known."""
+    """Steps one after the other, jumps, calls, returns, steps once more; and the addresses, of
+    which the first one is not known."""
     generator, moves, addresses = random.Random(seed), [{"begins": 1, "command": 0}], [None]
     counter, depth = None, 0
     for _ in range(count):
@@ -70,7 +90,7 @@ def random_moves(program, count, seed):
         addresses.append(counter.address)
         target = program.targets[counter.address - 1]
         last = counter.address == len(program.steps)
-        ways = ["stay", *["forward"] * (not last), *["jump"] * (target > 0)]
+        ways = ["again", *["forward"] * (not last), *["jump"] * (target > 0)]
         ways += ["call"] * (target > 0 and not last and depth < program.call_depth)
         ways += ["return"] * (depth > 0)
         way = generator.choice(ways)
@@ -85,7 +105,7 @@ def random_moves(program, count, seed):
             counter.return_()
             depth -= 1
         else:
-            moves.append({**move, **({} if way == "stay" else {way: 1})})
+            moves.append({**move, way: 1})
             counter.move(jump=int(way == "jump"), forward=int(way == "forward"))
     return moves, addresses
 
@@ -122,7 +142,7 @@ def test_words_hold_what_the_steps_say(name):
 
 @pytest.mark.parametrize("bit", [0, 7, -1])
 def test_a_bit_that_has_changed_is_found_when_its_word_is_fetched(monkeypatch, bit):
-    """One cycle after the word is there, and at no other address."""
+    """A cycle after the word is there, and at no other address."""
     program, make = made("with parity")
     (command, entry), changed = min(program.entries.items()), 3
 
@@ -134,8 +154,7 @@ def test_a_bit_that_has_changed_is_found_when_its_word_is_fetched(monkeypatch, b
     monkeypatch.setattr(program_memory, "Memory", memory)
     moves = [{"begins": 1, "command": command}, *[{"forward": 1}] * 6]
     found = [wrong for _, wrong in walk(make(), program, moves)]
-    # It begins, and the first step is there a cycle later.
-    assert found == [int(k == 1 + changed + 1) for k in range(len(moves))]
+    assert found == [int(k == 1 + changed) for k in range(len(moves))]
 
 
 def test_the_same_entry_of_all_commands_takes_no_switch():
@@ -144,7 +163,7 @@ def test_the_same_entry_of_all_commands_takes_no_switch():
     numbers = {one: k for k, one in enumerate([Operand.X, Operand.M, Core.RESULT])}
     numbers |= {one: 0 for step in steps for one in (step.x, step.y, step.destination)}
     dut = ProgramMemory(program, numbers, 3, Target.GENERIC)
-    moves = [{"begins": 1, "command": 5}, {"forward": 1}, {}]
+    moves = [{"begins": 1, "command": 5}, {"forward": 1}, {"forward": 1}]
     words = [dut.word(step, 0).as_value().value for step in steps]
     assert [word for word, _ in walk(dut, program, moves)][1:] == words
 

@@ -185,7 +185,7 @@ def test_two_bits(private):
 
 
 def test_skip(private):
-    counter = "engine.lane.sequencer.program_memory.pc"
+    counter = "engine.lane.sequencer.program_memory.address"
     plain, struck = states(private, Fault(kind=FaultKind.SKIP, cycle=0, name=counter))
     before, after = (peeked(private, one[0], counter) for one in (plain, struck))
     assert after == before + 1

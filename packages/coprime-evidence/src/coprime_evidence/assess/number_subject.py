@@ -121,7 +121,7 @@ class NumberSubject:
     def counters(self) -> Sequence[str]:
         """One name; none of hardware for a single modulus, which has no program."""
         program = self.engine.design.capabilities.fixed_modulus is None
-        return ["program_memory.pc"] if program else []
+        return ["program_memory.address"] if program else []
 
     @property
     def kinds(self) -> Sequence[FaultKind]:

@@ -64,7 +64,10 @@ _SECRET_OUTPUTS = {"suppress_write", "swaps"}
 1 numbers change places."""
 _GIVEN = {"busy", "done", "multiplying"}
 """Of the engine: what can be measured outside."""
-_KNOWN = {"fsm_state", "program_memory.pc", "step", "scanner.bit_index", "scanner.index_inverted"}
+_KNOWN = {
+    *("fsm_state", "program_memory.pc", "program_memory.address", "program_memory.there"),
+    *("step", "scanner.bit_index", "scanner.index_inverted"),
+}
 """Registers of every sequencer that must be the same: without them a proof would say nothing."""
 
 Bits = Mapping[str, Sequence[Any]]
