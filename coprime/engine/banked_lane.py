@@ -351,9 +351,12 @@ class BankedLane(LaneOfUnits):
             with m.If(self.start):
                 m.d.sync += self.spoilt.eq(0)
             # No sum of a program overflows, but of a fault: a scalar whose digits are scanned anew.
-            wrong = left.wrong | right.wrong | self.sequencer.wrong
-            with m.If(wrong | self.linear.overflows if self.program.sums else wrong):
-                m.d.sync += self.spoilt.eq(1)
+            found = {"wrong": left.wrong | right.wrong | self.sequencer.wrong}
+            if self.program.sums:
+                found["overflows"] = self.linear.overflows
+            for name, now in found.items():
+                with m.If(past_value(m, name, now, 1)):
+                    m.d.sync += self.spoilt.eq(1)
         m.d.comb += [
             check.succeeds.eq(self.done & is_checked & (self.error == Error.NONE)),
             check.ends.eq(self.start),

@@ -51,10 +51,10 @@ an error."""
 SAME_INPUTS_OF_CURVES = SAME_INPUTS | {"short"}
 """And whether the prime of a curve has the inverse 1, which is public."""
 _SECRET_REGISTERS = re.compile(
-    r"scanner\.(exponent|exponent_of_e|bit)|windows\.window|\\?\$signal.*"
+    r"scanner\.(exponent|exponent_of_e|bit|selected_1)|windows\.window|\\?\$signal.*"
 )
-"""Of the sequencer: the digit of the exponent that is scanned; its bit, which has a register where
-products overlap; and the window, which may have no name of its own."""
+"""Of the sequencer: the digit of the exponent that is scanned; the register of its bit; and the
+window, which may have no name of its own."""
 _DIGITS = re.compile(r"scanner\.(exponent|exponent_of_e)")
 """Of these registers, those of an exponent's digit."""
 _SOLVERS = ("pdr", "pdr -s -f")
