@@ -117,15 +117,16 @@ class LaneModel:
     def execute(self) -> None:
         """The step at the address, up to the next one.
 
-        FETCH takes a cycle, and one more for a step that is not there yet; that one passes beside a
+        FETCH takes a cycle, and two more for a step that is not there yet; these pass beside a
         product, or whatever the step waits for.
         """
         step = self.current.resolved(self.pc.step)
         if step.by_bit and self.scanner.bit(step):
             step = step.swapped
         if self.timeline and step.kind is not StepKind.MULTIPLY and self.timeline.waits(step):
-            self.cycles = max(self.cycles, self.timeline.idle - (not self.pc.there))
-        self.cycles += 1 if self.multiplication.chains and self.chained else 2 - self.pc.there
+            self.cycles = max(self.cycles, self.timeline.idle - 2 * (not self.pc.there))
+        passes = self.pc.there or (self.multiplication.chains and self.chained)
+        self.cycles += 1 if passes else 3
         if step.kind is not StepKind.MULTIPLY:
             self.chained = None
         self.kinds[step.kind].run(self, step)

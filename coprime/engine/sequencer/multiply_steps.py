@@ -17,7 +17,7 @@ from .step_control import StepControl
 class MultiplySteps:
     """The state in which the multiplier works, and the steps on integers.
 
-    The multiplier starts in FETCH: a step takes one cycle more than the multiplier, or two. Where
+    The multiplier starts in FETCH: a step takes a cycle more than the multiplier, or three. Where
     products chain, the next step is fetched as soon as a product has begun. If that is a product
     with the same modulus and lengths, it takes no cycle beside the multiplier's; others wait.
     """

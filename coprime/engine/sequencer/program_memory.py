@@ -13,7 +13,7 @@ from amaranth.utils import bits_for
 from coprime.cells.parity_ram import lut_parities
 from coprime.cells.tables import place_table
 from coprime.cells.target import Target
-from coprime.multipliers.delays import past_value
+from coprime.multipliers.delays import history, past_value
 from coprime.program.assembler import Program
 from coprime.program.operands import Reference
 from coprime.program.steps import Next, Step, StepKind
@@ -59,11 +59,11 @@ def step_layout(program: Program, numbers: Mapping[Reference, int]) -> data.Stru
 class ProgramMemory(wiring.Component, Feature):
     """The steps of a program, a word each, and the address of the one to be fetched.
 
-    While a step is under way the address is that of the following one. Any other is fetched two
-    cycles after the step: the word comes in a register, as block RAM's output comes late in the
-    cycle. A short program is a table of LUTs at an address that is a register. A long one is in
-    block RAM, which takes the address a cycle earlier, as that register does: so both take the same
-    cycles. A step that takes two cycles beside FETCH leaves the time for that.
+    A short program is a table of LUTs, a long one is in block RAM. The address is a register, and
+    so is the word, as block RAM's output comes late in the cycle: a word is there three cycles
+    after its address. While a step is under way the address is that of the following one; any other
+    step waits for its word. A step that takes two cycles beside FETCH leaves the time for that.
+    Words of LUTs are there a cycle earlier, and wait: so both take the same cycles.
 
     Parameters
     ----------
@@ -176,50 +176,47 @@ class ProgramMemory(wiring.Component, Feature):
         contents = [word.as_bits() for word in words]
         fetched = self.fetched.as_value()
         if program.in_block_ram:
-            read = Signal.like(pc)
-            self._place_memory(m, contents, read)
-            m.d.comb += read.eq(address)
-            m.d.sync += address.eq(read)
-            self._move(m, m.d.comb, read, following=address, again=pc)
+            self._place_memory(m, contents, address)
         else:
             table = place_table(m, contents, address, self.layout.size, self.target_cells)
             m.d.sync += fetched.eq(table)
-            self._move(m, m.d.sync, address, following=address, again=pc)
+        self._move(m, address, again=pc)
         moves = [self.begins, self.jump, self.again]
         moves += [getattr(self, name) for name in ("returns", "branches") if hasattr(self, name)]
-        m.d.sync += self.there.eq(~Cat(moves).any())
+        read = history(m, "moves", Cat(moves).any(), 1)
+        m.d.sync += self.there.eq(~Cat(read).any())
         with m.If(self.jump):
             m.d.sync += pc.eq(0)
         with m.If(self.taken):
             m.d.sync += [pc.eq(address), address.eq(successor)]
         return m
 
-    def _move(self, m: Module, domain: Any, to: Signal, following: Signal, again: Signal) -> None:
-        """Assign `to` the address of a step that does not follow."""
+    def _move(self, m: Module, address: Signal, again: Signal) -> None:
+        """To a step that does not follow."""
         with m.If(self.jump):
-            domain += to.eq(self.target)
+            m.d.sync += address.eq(self.target)
         with m.Elif(self.again):
-            domain += to.eq(again)
+            m.d.sync += address.eq(again)
         if self.program.call_depth:
-            self._link(m, domain, to, following)
+            self._link(m, address)
         with m.If(self.begins):
             entries = self.program.entries
             if len(entries) > len(set(entries.values())) == 1:
-                domain += to.eq(min(entries.values()))
+                m.d.sync += address.eq(min(entries.values()))
             else:
                 with m.Switch(self.command):
                     for command, entry in entries.items():
                         with m.Case(command):
-                            domain += to.eq(entry)
+                            m.d.sync += address.eq(entry)
 
-    def _link(self, m: Module, domain: Any, to: Signal, following: Signal) -> None:
+    def _link(self, m: Module, address: Signal) -> None:
         """The return stack has the address after the CALL of each routine. Where words have a
         parity, addresses on the stack have one."""
-        depth, has_parity, size = self.program.call_depth, self.program.has_parity, len(following)
+        depth, has_parity, size = self.program.call_depth, self.program.has_parity, len(address)
         stack = [Signal(size + has_parity, name=f"return_{k}") for k in range(depth)]
-        pushed = Cat(following, following.xor()) if has_parity else following
+        pushed = Cat(address, address.xor()) if has_parity else address
         with m.If(self.returns):
-            domain += to.eq(stack[0][:size])
+            m.d.sync += address.eq(stack[0][:size])
         with m.If(self.calls):
             m.d.sync += [new.eq(old) for new, old in zip(stack, [pushed, *stack], strict=False)]
         with m.If(self.returns):

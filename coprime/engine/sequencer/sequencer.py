@@ -77,7 +77,7 @@ def _ports(capabilities: Capabilities, reference: Any) -> dict[str, Any]:
 class Sequencer(wiring.Component):
     """Fetches a step, starts the multiplier or the linear unit, and selects the next step.
 
-    FETCH takes a cycle, or two for a step that does not follow the one before in the program; the
+    FETCH takes a cycle, or three for a step that does not follow the one before in the program; the
     other cycles of a step, two or more, are with its kind. The end of an operation takes
     one. `prediction.py` composes the same on integers.
 

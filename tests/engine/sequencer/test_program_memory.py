@@ -39,7 +39,7 @@ def made(name):
 def walk(dut, program, moves):
     """Set the inputs of each step in its last cycle, and give its word, and whether that is wrong.
 
-    A step takes two cycles after its fetch, which takes one, or two where it does not follow.
+    A step takes two cycles after its fetch, which takes one, or three where it does not follow.
     """
     found = []
 
@@ -50,7 +50,7 @@ def walk(dut, program, moves):
                 while not context.get(dut.there):
                     await context.tick()
                     waits += 1
-                assert waits == ("forward" not in moves[k - 1])
+                assert waits == (0 if "forward" in moves[k - 1] else 2)
             word = context.get(dut.fetched.as_value())
             context.set(dut.taken, k > 0)
             await context.tick()
