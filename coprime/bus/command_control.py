@@ -176,6 +176,7 @@ class CommandControl(wiring.Component):
                     m.next = "IDLE"
             with m.State("FORGET"):
                 m.d.comb += self.wipe_all.eq(1)
+                m.d.sync += self.command.eq(Command.WIPE)  # however this state was reached
                 m.next = "WIPE"
             with m.State("WIPE"):
                 m.d.comb += self.wipe.eq(1)

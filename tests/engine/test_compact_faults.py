@@ -48,6 +48,17 @@ def flip(campaign, cycle, name, word=0, bit=0):
     return campaign.run(Fault(kind=FaultKind.BIT, cycle=cycle, name=name, word=word, bit=bit))
 
 
+def test_the_state_of_the_front_end(private):
+    """No bit of it gives a result: what is wiped ends as a WIPE, however the wipe began."""
+    cycles = range(len(private.targets.steps))[-160:]
+    found = Counter(
+        flip(private, cycle, "front_end.control.fsm_state", bit=bit).outcome
+        for cycle in cycles
+        for bit in range(4)
+    )
+    assert not found[Outcome.WRONG] and found[Outcome.ERROR]
+
+
 def test_a_bit_that_does_nothing(private):
     """The front end's count of products."""
     run = flip(private, 100, "front_end.status.products", bit=31)
