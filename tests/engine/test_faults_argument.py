@@ -223,7 +223,8 @@ def test_the_program_counter(campaign, visits):
 @pytest.mark.fuzz
 def test_the_step(campaign, visits):
     """Every bit of the step under way, once in each step of the program."""
-    cycles = [cycles[2] for cycles in {place: cycles for place, _, cycles in visits}.values()]
+    last = {place: cycles for place, _, cycles in visits}
+    cycles = [cycles[len(cycles) // 2] for cycles in last.values()]
     (name,) = named(campaign, "sequencer.step")
     assert outcomes(campaign, cycles, name) == set(Outcome) - {Outcome.WRONG}
 
