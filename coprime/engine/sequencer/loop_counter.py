@@ -24,10 +24,11 @@ class LoopCounter(wiring.Component, Feature):
     Members
     -------
     busy : else it is 0
+    fetches : a step begins; `last` is valid from the next cycle on
     times : of the loop that ends with the step under way
     advance : its steps have been executed once more
     count : how often they have been, before this time: 0 to times - 1
-    last : this was the last time, and the count becomes 0
+    last : this is the last time; with `advance` the count becomes 0
     """
 
     def __init__(self, program: Program, capabilities: Capabilities):
@@ -38,7 +39,7 @@ class LoopCounter(wiring.Component, Feature):
         super().__init__(
             {
                 "busy": In(1),
-                "decodes": In(1),
+                "fetches": In(1),
                 "times": In(bits_for(longest)),
                 "advance": In(1),
                 "count": Out(range(longest)),
@@ -48,7 +49,7 @@ class LoopCounter(wiring.Component, Feature):
 
     def at_fetch(self, m: Module, control: StepControl) -> None:
         """Look whether it is the loop's last time."""
-        m.d.comb += self.decodes.eq(1)
+        m.d.comb += self.fetches.eq(1)
 
     @staticmethod
     def fields(program: Program) -> Mapping[str, int]:
@@ -78,7 +79,7 @@ class LoopCounter(wiring.Component, Feature):
         m = Module()
         count = Signal.like(self.count)
         m.d.comb += self.count.eq(count)
-        with m.If(self.decodes):
+        with m.If(self.fetches):
             m.d.sync += self.last.eq(count == self.times - 1)
         with m.If(self.advance):
             m.d.sync += count.eq(Mux(self.last, 0, count + 1))
