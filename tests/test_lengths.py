@@ -1,6 +1,7 @@
 """Functions are short enough to be read at once."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +24,7 @@ def lengths(tree, prefix=""):
         yield from lengths(node, name)
 
 
+@cache
 def longer():
     """Functions of more than MOST_LINES lines, with their number of lines."""
     return {

@@ -21,9 +21,9 @@ from tests.device import cluster_model
 
 CONFIGURATIONS = {
     "fdfm, 5 cores": ("fdfm", 5, {"max_bits": 64}),
-    "compact, 2 cores": ("compact", 2, {"max_bits": 129}),
 }
 LONG_CONFIGURATIONS = {
+    "compact, 2 cores": ("compact", 2, {"max_bits": 129}),
     "montgomery-1csa, 1 core": ("montgomery-1csa", 1, {"max_bits": 129, "word": 8}),
     "interleaved-csa, 2 cores": ("interleaved-csa", 2, {"max_bits": 129, "word": 24}),
     "fdfm, 3 cores, AXI4": ("fdfm", 3, {"max_bits": 64, "bus": Bus.AXI4}),

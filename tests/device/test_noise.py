@@ -114,6 +114,7 @@ def test_it_seeds_itself_again_after_a_request(device):
     assert drawn(driver) == model.generate(128)[:4]
 
 
+@pytest.mark.matrix
 def test_it_reaches_no_limit_of_requests(monkeypatch):
     """It reseeds itself, and a command waits for the seed if need be."""
     monkeypatch.setattr(random_registers, "NoiseGenerator", partial(NoiseGenerator, interval=2))

@@ -16,16 +16,16 @@ from tests.benches import grouped, open_bench
 
 CONFIGURATIONS = {
     "fdfm": ("fdfm", {}),
-    "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 129}),
     "montgomery-r2, 2 multipliers": ("montgomery-r2", {"max_bits": 129}),
     "compact": ("compact", {"max_bits": 257}),
     "ring": ("ring", {"max_bits": 257, "tile": "one17"}),
+}
+LONG_CONFIGURATIONS = {
     "karatsuba, scaled, interleaved": (
         "karatsuba",
         {"max_bits": 257, "word": 32, "multipliers": 1, "scaled": 1, "interleaved": 1},
     ),
-}
-LONG_CONFIGURATIONS = {
+    "interleaved-csa, 2 multipliers": ("interleaved-csa", {"max_bits": 129}),
     "karatsuba, 2 multipliers": ("karatsuba", {"max_bits": 257, "word": 16, "latency": 3}),
     "ring, 2 multipliers": ("ring", {"max_bits": 257, "tile": "adk2x16", "multipliers": 2}),
     "ring, 2 tiles": ("ring", {"max_bits": 257, "tile": "one17", "tiles": 2}),

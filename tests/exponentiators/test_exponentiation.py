@@ -26,7 +26,6 @@ from tests.benches import open_bench
 FAST = [
     ("fdfm", "m-ary", {"max_bits": 96, "window": 4}),
     ("fdfm", "right-to-left", {"max_bits": 96}),
-    ("fdfm", "sliding-window", {"max_bits": 96}),
 ]
 DESIGNS = [
     ("fdfm", {"max_bits": 96, "window": 4}),

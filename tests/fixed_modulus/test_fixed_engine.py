@@ -38,12 +38,12 @@ CONFIGURATIONS = {
     "pseudo-modulus": ("compression", configuration("vassoler-10", word=8)),
     "even": ("compression", configuration("1000", word=8)),
     "direct": ("direct", alone(Exponentiator.FIXED_WINDOW, 2, "kyber", factor=5)),
+}
+LONG_CONFIGURATIONS = {
     "one multiplier, 2 registers": (
         "compression",
         alone(Exponentiator.RIGHT_TO_LEFT, 1, stages=2),
     ),
-}
-LONG_CONFIGURATIONS = {
     "3 registers": ("compression", configuration("32749", stages=3, word=12)),
     **{
         f"{which.value}, {window}, {stages} registers": (

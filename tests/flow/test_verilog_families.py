@@ -48,10 +48,10 @@ def amaranth_and_ours(hardware, name):
 
 
 def _identifiers(module, writer):
-    """Our identifier of each wire; of several with the same one, of the port or the namesake. A
-    wire that the text does not have gets one that means nothing there."""
+    """Our identifier of each memory and wire; of several wires with the same one, of the port or
+    the namesake. A wire that the text does not have gets one that means nothing there."""
     given = {wire: name.strip("\\ ") for wire, name in writer.names.given.items()}
-    found = {}
+    found = {memory: given[memory] for memory in module.memories}
     wires = sorted(
         module.wires.values(),
         key=lambda wire: (not wire.direction, given.get(wire.name) != wire.name[1:]),
@@ -81,9 +81,12 @@ def _renamed(netlist, writers, names, plain):
             port, value = rest[0], line.split(rest[0], 1)[1]
             port = f"\\{names[cell][port]}" if cell in names else port
             line = f"connect {port}{_replaced(value, names[module])}"
+        elif word == "parameter" and rest[0] == "\\MEMID":
+            memory = rest[1].strip('"').replace("\\\\", "\\")
+            line = f'parameter \\MEMID "\\\\{names[module][memory]}"'
         elif word == "end" and cell:
             cell = None
-        elif module and word not in ("", "attribute", "parameter", "memory"):
+        elif module and word not in ("", "attribute", "parameter"):
             line = _replaced(line, names[module])
         yield line
 

@@ -292,6 +292,7 @@ def test_secrets_that_stay():
         assert made.driver.complete() == {"ek", "dk", "c", "key"}
 
 
+@pytest.mark.matrix
 def test_four_slices_of_the_smallest_set():
     made = Lattice(dsp="4", sets="ml-kem-512")
     generator = random.Random(SEED)

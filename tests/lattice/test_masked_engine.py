@@ -58,6 +58,7 @@ def test_each_call_of_ml_kem(ml_kem):
     ml_kem.call("ML_KEM_CHECK_KEY", name, {"ek": ek, "dk": dk})
 
 
+@pytest.mark.matrix
 @pytest.mark.xdist_group("lattice masked")
 def test_seeds_are_drawn_after_those_of_the_masks(ml_kem):
     drawn = random.Random(SEED).randbytes(SEED_BYTES + 64)

@@ -783,7 +783,7 @@ def some_links(generator, count):
     return links
 
 
-@pytest.mark.matrix(quick=4)
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("words", [2, 3, 8, 11, 12, 15, 16, 20])
 @pytest.mark.parametrize("latency", [1, 2, 3])
 def test_chains(latency, words):

@@ -94,6 +94,7 @@ def test_the_testbench_of_several_cores_passes(tmp_path, bus):
     assert_passes(tmp_path)
 
 
+@pytest.mark.matrix(quick=1)
 @ICARUS
 @pytest.mark.parametrize("number", [0, 1])
 def test_the_testbench_finds_a_core_that_is_always_selected(tmp_path, number):

@@ -15,6 +15,7 @@ def test_the_readme_names_every_file(contents):
     assert rows == tops - {"README.md"}
 
 
+@pytest.mark.matrix(quick=2)
 def test_the_readme_names_only_files_that_are_there(contents):
     names = re.findall(r"`([\w/]+\.(?:\w+))`", contents["README.md"])
     assert names

@@ -212,6 +212,7 @@ def test_every_operation_on_curves_is_checked(curves):
     assert {one.error for one in vectors} - {Error.NONE} <= {Error.POINT, Error.SIGNATURE}
 
 
+@pytest.mark.matrix
 @ICARUS
 def test_quick(tmp_path):
     """It checks registers, an operation of each kind and a reset, and reports its progress."""

@@ -275,6 +275,7 @@ def test_the_result_has_the_design_and_the_tool(run, tool):
     assert result["seeds"] == 4
 
 
+@pytest.mark.matrix
 def test_every_line_of_the_scripts_runs(run, monkeypatch, tmp_path):
     """Those of procedures; the others run wherever a script does."""
     search = [

@@ -57,7 +57,7 @@ def test_examples_of_the_rfc(name):
     assert key.software_public().encode().split() == public.split()
 
 
-@pytest.mark.matrix(quick=2)
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("form", KeyForm)
 @pytest.mark.parametrize("name", ML_DSA)
 def test_files_are_read_as_they_were_written(name, form):

@@ -204,6 +204,7 @@ def test_permutations(slices):
     assert f"{two - one}" in summary
 
 
+@pytest.mark.matrix
 def test_targets():
     for target in (Target.XC7, Target.ECP5):
         verilog = to_verilog(ShakeDesign(8).hardware(target), "coprime_shake_engine")

@@ -62,6 +62,7 @@ def test_engines_in_another_order_on_axi4():
     assert TOGETHER not in done.cycles
 
 
+@pytest.mark.matrix
 def test_verilog_is_whole():
     choice = choose_suite({"engines": "compact+shake", "compact.max_bits": "64"})
     verilog = system_verilog(choice, divisor=4)

@@ -4,6 +4,8 @@ A slow test has one of `REASONS` as its marker, which implies `slow`, and a time
 with `covering(strength)`, only as many slow cases exist as cover each combination of that many
 values; of one with `matrix` alone, as many as have each value. Of a test with `matrix(quick=2)`, or
 another reason, the first two cases that nothing else makes slow are quick.
+
+Tests of one group run on one worker; without `xdist_group`, those of a file that share a fixture.
 """
 
 import json
@@ -77,6 +79,12 @@ def group_of(item):
 def unit_of(item):
     """What is not divided: a design, or else a file."""
     return group_of(item) or item.nodeid.partition("::")[0]
+
+
+def shares(item):
+    """Whether it uses what is made once for its file, as a simulated design."""
+    made = item._fixtureinfo.name2fixturedefs.values()
+    return any(one[-1].scope in ("class", "module") for one in made if one)
 
 
 def reason_of(item):
@@ -161,6 +169,8 @@ def pytest_collection_modifyitems(config, items):
             ("group", group_of(item)),
             ("reason", reason),
         ]
+        if not group_of(item) and shares(item):
+            item.add_marker(pytest.mark.xdist_group(unit_of(item)))
     selected = list(items)
     if config.option.shard:
         selected = of_shard(selected, config.option.shard)

@@ -41,6 +41,18 @@ def test_first(a):
 @pytest.mark.parametrize("k", range(3))
 def test_of_a_design(k):
     pass
+
+@pytest.fixture(scope="module")
+def made():
+    return 1
+
+@pytest.fixture
+def used(made):
+    return made
+
+@pytest.mark.parametrize("k", range(3))
+def test_of_what_a_file_shares(used, k):
+    pass
 """
 OTHERS = """
 import pytest
@@ -148,6 +160,15 @@ def test_shards_have_each_test_once_and_a_design_together(suite):
     assert sum(map(len, shards)) == len(set().union(*shards)) == len(names(suite))
     (design,) = [shard for shard in shards if any("of_a_design" in name for name in shard)]
     assert len([name for name in design if "design" in name]) == 4
+
+
+def test_what_a_file_shares_is_made_by_one_worker(suite):
+    said = python(suite, "pytest", "-v", "-n", "1", "--dist", "loadgroup", "test_cases")[1]
+    grouped = [line for line in said.splitlines() if "@test_cases/test_products.py" in line]
+    assert {name.split("::")[1].partition("[")[0] for name in grouped} == {
+        "test_of_what_a_file_shares"
+    }
+    assert "test_of_a_design[0]@design" in said
 
 
 def test_no_such_shard(suite):

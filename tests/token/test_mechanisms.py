@@ -91,6 +91,7 @@ def test_signatures_of_a_digest(session, key, pair):
         key.public_key().verify(signature, bytes(32), scheme, Prehashed(hashes.SHA256()))
 
 
+@pytest.mark.matrix
 def test_the_bare_operation(session, key, pair):
     numbers = key.private_numbers()
     n, size = numbers.public_numbers.n, 1088 // 8

@@ -83,6 +83,7 @@ def test_killed_with_acknowledged_objects(software, count):
         assert len(labels - acknowledged) <= 1, number
 
 
+@pytest.mark.fuzz
 def test_a_clock_that_goes_back(software, tmp_path):
     """By a day at each look: nothing of the token depends on it."""
     library = compile_library(tmp_path, "clock_back")

@@ -119,6 +119,7 @@ def test_permutations_take_the_stated_cycles(slices):
     assert SpongeCycles(slices).permutation == cycles[slices]
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("target", [Target.XC7, Target.ECP5, Target.ICE40])
 def test_targets(target):
     """LUTs are placed on xc7; everywhere else it is the same Verilog as `generic`."""

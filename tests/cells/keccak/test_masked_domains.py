@@ -11,6 +11,7 @@ import re
 import tempfile
 from pathlib import Path
 
+import pytest
 from amaranth.hdl import Const, Module
 
 from coprime.cells.keccak import masked_round
@@ -127,6 +128,7 @@ def test_no_wire_depends_on_both_shares_of_a_bit():
     assert mixed >= 2 * 25 * WIDTH
 
 
+@pytest.mark.matrix
 def test_products_without_registers_are_found(monkeypatch):
     monkeypatch.setattr(masked_round.MaskedChi, "elaborate", products_without_registers)
     found, _ = netlist().wrong()

@@ -50,6 +50,7 @@ def test_the_whole_operation_is_recorded(private):
     assert len(private.targets.steps) == private.cycles
 
 
+@pytest.mark.matrix(quick=2)
 @pytest.mark.parametrize("kind", FaultKind)
 def test_the_start_of_a_run_changes_nothing(private, kind, monkeypatch):
     """A run has the same outcome if it is simulated from the first access on, and to its end."""

@@ -69,7 +69,7 @@ def test_part_of_the_cycles(recorder):
         assert (found == every[:, 500 * columns : 700 * columns]).all()
 
 
-@pytest.mark.matrix(quick=1)
+@pytest.mark.matrix
 def test_a_wrong_reference_is_noticed(recorder, monkeypatch):
     wrong = recorder.many._reference.copy()
     wrong[len(wrong) // 2, 5] += 1
@@ -78,6 +78,7 @@ def test_a_wrong_reference_is_noticed(recorder, monkeypatch):
         record(recorder, [0])
 
 
+@pytest.mark.matrix
 def test_traces_of_another_length_are_refused(recorder, monkeypatch):
     for wrong in (
         recorder.reference[:-1],

@@ -45,6 +45,7 @@ def words(device):
     return [(one, word) for one in device.registers.values() for word in range(one.words)]
 
 
+@pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize("model", PowerModel)
 def test_samples_are_the_bits_of_the_registers(model):
     choice = choose("compact", {"max_bits": "64"})

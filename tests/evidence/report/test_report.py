@@ -160,6 +160,7 @@ def test_page_opens_on_one_target_and_operation(page):
     assert "MHz" in page.evaluate("document.querySelector('#points thead').textContent")
 
 
+@pytest.mark.clients
 @pytest.mark.parametrize(
     ("name", "value", "number"),
     [
