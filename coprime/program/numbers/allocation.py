@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from ..operands import Location, Operand
 from .liveness import Conflicts, Piece
@@ -14,11 +15,10 @@ def by_name(piece: Piece) -> tuple[bool, str, int]:
     return not isinstance(location, Operand), location.name, part
 
 
-@dataclass(frozen=True, order=True)
-class BlockPlace:
+class BlockPlace(NamedTuple):
     """Where a number begins.
 
-    Parameters
+    Attributes
     ----------
     bank : 0 the left one, 1 the right one
     block : in it

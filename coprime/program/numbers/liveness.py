@@ -281,20 +281,26 @@ def _add(
     for state, following in successors.items():
         for successor in following:
             before[successor].add(state)
-    changed = set(successors)
+    changed = dict.fromkeys(successors)  # the last one first: what is live comes from behind
     after: dict[PathState, frozenset[Piece]] = {}
     while changed:
-        state = changed.pop()
+        state, _ = changed.popitem()
         after[state] = _all(live[successor] for successor in successors[state])
         access = accesses[state]
         needed = access.reads | (after[state] - access.writes)
         if needed != live[state]:
             live[state] = needed
-            changed |= before[state]
+            changed |= dict.fromkeys(before[state])
+    seen = set()
     for state in successors:
         access, out = accesses[state], after.get(state, frozenset())
+        by_bit = bool(state.address and path.step(state).by_bit)
+        # Most rounds of a loop access the same pieces, and leave the same ones live.
+        if (alike := (access, live[state], out, by_bit)) in seen:
+            continue
+        seen.add(alike)
         found.separate(access.writes, out | access.writes)
-        if state.address and path.step(state).by_bit:
+        if by_bit:
             # The addresses of such a step change places, whatever it finds there.
             others = {
                 piece for piece in access.reads | access.writes if piece[0] not in SWAPPED_BY_BIT

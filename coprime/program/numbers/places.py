@@ -11,7 +11,7 @@ other places are other Verilog, whose area and clock would have to be measured a
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..assembler import Program
 from ..operands import (
@@ -103,12 +103,12 @@ class _Search:
                 if location in (number, other) and number in self.of and other in self.of
             )
             and all(
-                self.of[number] == replace(self.of[other], block=self.of[other].block ^ 2)
+                self.of[number] == self.of[other]._replace(block=self.of[other].block ^ 2)
                 for number, other in SWAPPED_BY_BIT.items()
                 if location is number and other in self.of
             )
             and all(
-                self.of[other] == replace(self.of[number], block=self.of[number].block + 1)
+                self.of[other] == self.of[number]._replace(block=self.of[number].block + 1)
                 for number, other in OF_Q.items()
                 if location in (number, other) and number in self.of and other in self.of
             )
