@@ -170,8 +170,8 @@ EDITS = {
             "carry <= total[18:16];",
         ),
         "M written over while nothing is under way": (
-            ".writes(slot_4),\n    .clears(clear),",
-            ".writes(slot_4),\n    .clears(clear | slot_4 == 0),",
+            "(slot_4),\n    .clear_address(clear_address),\n    .clears(clear),",
+            "(slot_4),\n    .clear_address(clear_address),\n    .clears(clear | slot_4 == 0),",
         ),
     },
 }
