@@ -63,7 +63,7 @@ def test_an_engine_that_errs_gives_no_wrong_signature(check, token, engine, faul
         "FAULTY_SEED": "1",
         "FAULTY_RATE": "2000",  # accesses; a signature has some 700, a key 1,000
     }
-    count = 40  # docs/token.md has the command for 5,000
+    count = 40  # docs/token.md has 5,000
     said = token.run(check, token.module, "faults", count, "ml-dsa", environment=settings)
     right, wrong = map(int, said.split())
     assert right + wrong == count
