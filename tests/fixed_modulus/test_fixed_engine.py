@@ -128,7 +128,6 @@ def test_an_exponent_is_counted_down_up_to_17_bits():
 
 
 @pytest.mark.matrix(quick=1)
-@pytest.mark.covering(2)
 def test_leading_zeros_of_the_exponent(bench):
     """What an exponent before had there does not count."""
     m, bits = modulus(bench), modulus(bench).bit_length()
@@ -160,7 +159,6 @@ def test_other_moduli_and_operands_are_refused(bench):
     assert caught.value.code is Error.MODULUS_FIXED
 
 
-@pytest.mark.covering(2)
 def test_constant_time_where_it_is_said(bench):
     m, bits = modulus(bench), modulus(bench).bit_length()
     generator = random.Random(3)
