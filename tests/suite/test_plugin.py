@@ -162,6 +162,7 @@ def test_shards_have_each_test_once_and_a_design_together(suite):
     assert len([name for name in design if "design" in name]) == 4
 
 
+@pytest.mark.matrix
 def test_what_a_file_shares_is_made_by_one_worker(suite):
     said = python(suite, "pytest", "-v", "-n", "1", "--dist", "loadgroup", "test_cases")[1]
     grouped = [line for line in said.splitlines() if "@test_cases/test_products.py" in line]
