@@ -14,7 +14,7 @@ SHARDS ?= 12
 
 help:
 	@echo "make demo       decrypt and sign with a real RSA-2048 key on a generated accelerator"
-	@echo "make test       lint, types and tests (10 minutes on two cores with nothing else to do)"
+	@echo "make test       lint, types and tests (8 to 10 minutes on two cores with nothing else to do)"
 	@echo "make test-all   every test, a shard after the other; stopped, it goes on where it was (hours)"
 	@echo "make test-shard SHARD=3/12  one part of test-all, for several machines"
 	@echo "make durations  record how long the tests of the last test-all took, which cuts the shards"
