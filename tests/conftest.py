@@ -14,6 +14,7 @@ from coprime.flow.sources import sources
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import find_compiler
 from tests.benches import Bench, open_bench
+from tests.pqc.newer_openssl import build_newer_openssl
 
 pytest_plugins = ["tests.suite.plugin"]
 
@@ -91,3 +92,9 @@ def pytest_terminal_summary(terminalreporter):
     )
     for reason, count in sorted(reasons.items()):
         terminalreporter.write_line(f"skipped {count} test{'s' * (count > 1)}: {reason}")
+
+
+@pytest.fixture(scope="session")
+def newer_openssl(tmp_path_factory):
+    """OpenSSL's command with ML-KEM and ML-DSA. Its tests are in the group "token": built once."""
+    return build_newer_openssl(tmp_path_factory)

@@ -5,7 +5,6 @@ hardware's steps meets many keys, and the simulated accelerator, which the model
 everywhere else, a few.
 """
 
-import os
 import random
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ from coprime.device.calls import CallAccelerator
 from coprime.device.simulated import open_simulation
 from coprime.model.lattice import ml_kem as model
 from coprime.model.lattice.ml_kem_sets import ML_KEM_SETS
+from tests.pqc.programs import built, cargo_program
 
 SEED = 203
 BY_NAME = {one.name: one for one in ML_KEM_SETS}
@@ -112,32 +112,6 @@ class Program:
         self.process.stdin.close()
         self.process.stdout.close()
         assert self.process.wait(60) == 0
-
-
-def built(command, folder, environment, missing):
-    """Run a build; skip if it lacks something that is not ours."""
-    done = subprocess.run(
-        *(command,), cwd=folder, env=os.environ | environment, capture_output=True, text=True
-    )
-    for text, reason in missing.items():
-        if text in done.stderr:
-            pytest.skip(reason)
-    assert done.returncode == 0, done.stderr
-
-
-def cargo_program(project, name, tmp_path_factory):
-    """Build a program of Rust in a folder beside this file, and give where it is."""
-    if shutil.which("cargo") is None:
-        pytest.skip("there is no Cargo (on Debian: apt-get install cargo)")
-    folder = Path(os.environ.get("CARGO_TARGET_DIR") or tmp_path_factory.mktemp(project))
-    missing = {
-        "failed to download": "Cargo does not reach its registry",
-        "failed to get": "Cargo does not reach its registry",
-        "is not supported": "this Rust is too old for the library",
-    }
-    command = ["cargo", "build", "--quiet", "--locked", "--release"]
-    built(command, FOLDER / project, {"CARGO_TARGET_DIR": str(folder)}, missing)
-    return folder / "release" / name
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,9 @@ from coprime.pqc import ml_dsa
 from coprime.pqc.keys import LatticePrivateKey
 from coprime.pqc.ml_dsa import Framing, InvalidSignatureError
 from coprime.pqc.ml_dsa_key_sets import ML_DSA
+from tests.pqc.programs import built, cargo_program
 from tests.pqc.references import ReferenceSignatures
-from tests.pqc.test_other_implementations import Program, built, cargo_program
+from tests.pqc.test_other_implementations import Program
 
 SEED = 204
 FOLDER = Path(__file__).parent

@@ -17,7 +17,7 @@
 #include "module.h"
 #include "store.h"
 
-enum { MAX_FOUND = 16, ROOM = 600 };
+enum { MAX_FOUND = 16, ROOM = 5000 };
 
 static CK_SESSION_HANDLE session;
 
@@ -28,11 +28,12 @@ static void must(int right)
     }
 }
 
-/* Records as the input has them: two bytes of length, a byte of flags, attributes. */
+/* Records as the input has them: two bytes of length, a byte of flags, attributes. A private key of
+   ML-DSA-44 has 2,560 bytes. */
 static void add_records(struct image *image, const uint8_t *data, size_t size)
 {
     while (size >= 3) {
-        const size_t wanted = data[0] | (size_t)(data[1] & 3) << 8;
+        const size_t wanted = data[0] | (size_t)(data[1] & 15) << 8;
         const size_t length = wanted < size - 3 ? wanted : size - 3;
         struct record record = {.id = image->next_id++,
                                 .revision = image->generation + 1,
@@ -51,11 +52,13 @@ static void add_records(struct image *image, const uint8_t *data, size_t size)
 static void use(CK_OBJECT_HANDLE object)
 {
     static const CK_MECHANISM_TYPE types[] = {CKM_RSA_X_509, CKM_RSA_PKCS, CKM_AES_CBC_PAD,
-                                              CKM_AES_KEY_WRAP_KWP};
+                                              CKM_AES_KEY_WRAP_KWP, CKM_ML_DSA};
     static const CK_ATTRIBUTE_TYPE shown[] = {
         CKA_CLASS, CKA_MODULUS, CKA_PRIVATE_EXPONENT, CKA_ALLOWED_MECHANISMS, CKA_WRAP_TEMPLATE,
-        CKA_UNWRAP_TEMPLATE, CKA_VALUE, CKA_LABEL,
+        CKA_UNWRAP_TEMPLATE, CKA_VALUE, CKA_LABEL, CKA_PARAMETER_SET, CKA_SEED,
+        CKA_ENCAPSULATE_TEMPLATE, CKA_DECAPSULATE_TEMPLATE, CKA_PUBLIC_KEY_INFO,
     };
+    CK_MECHANISM kem = {CKM_ML_KEM, NULL, 0};
     CK_BYTE iv[16] = {0}, data[64] = {1}, output[ROOM];
     CK_OBJECT_HANDLE made;
     CK_ULONG size;
@@ -77,9 +80,19 @@ static void use(CK_OBJECT_HANDLE object)
         if (C_SignInit(session, &mechanism, object) == CKR_OK) {
             (void)C_Sign(session, data, sizeof data, output, &size);
         }
+        if (C_VerifyInit(session, &mechanism, object) == CKR_OK) {
+            (void)C_Verify(session, data, sizeof data, output, size);
+        }
         size = sizeof output;
         (void)C_WrapKey(session, &mechanism, object, object, output, &size);
         (void)C_UnwrapKey(session, &mechanism, object, data, sizeof data, NULL, 0, &made);
+    }
+    size = sizeof output;
+    if (C_EncapsulateKey(session, &kem, object, NULL, 0, output, &size, &made) == CKR_OK) {
+        (void)C_DestroyObject(session, made);
+    }
+    if (C_DecapsulateKey(session, &kem, object, NULL, 0, output, 768, &made) == CKR_OK) {
+        (void)C_DestroyObject(session, made);
     }
     if (C_CopyObject(session, object, NULL, 0, &made) == CKR_OK) {
         (void)C_DestroyObject(session, made);

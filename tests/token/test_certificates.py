@@ -113,6 +113,67 @@ def test_openssl_verifies_certificates(made, node, tmp_path, name):
     assert verify(other) == f"{name.lower()} false"
 
 
+@pytest.mark.clients
+@pytest.mark.timeout(1800)
+@every_set
+def test_openssl_verifies_all(made, newer_openssl, tmp_path, name):
+    def accepts_certificate(path):
+        words = ("-partial_chain", "-check_ss_sig", "-trusted", path, path)
+        return newer_openssl.accepts("verify", *words)
+
+    def accepts_message(path, *words):
+        trusted = ("-CAfile", made / f"{name}.pem", "-purpose", "any")
+        given = ("cms", "-verify", "-binary", "-inform", "DER", "-in", path, *trusted)
+        output = tmp_path / "output"
+        return newer_openssl.accepts(*given, *words, "-out", output) and output.read_bytes()
+
+    for end in (".pem", ".ca.pem"):
+        assert accepts_certificate(made / f"{name}{end}")
+        assert not accepts_certificate(altered(made / f"{name}{end}", tmp_path))
+    request = made / f"{name}.csr.pem"
+    assert newer_openssl.accepts("req", "-verify", "-noout", "-in", request)
+    assert not newer_openssl.accepts("req", "-verify", "-noout", "-in", altered(request, tmp_path))
+    assert accepts_message(made / f"{name}.cms") == MESSAGE
+    content = ("-content", made / "message")
+    assert accepts_message(made / f"{name}.p7s", *content) == MESSAGE
+    other = tmp_path / "other"
+    other.write_bytes(MESSAGE + b" ")
+    assert not accepts_message(made / f"{name}.p7s", "-content", other)
+    other.write_bytes(changed((made / f"{name}.cms").read_bytes()))
+    assert not accepts_message(other)
+
+
+def altered(path, folder):
+    """A file in PEM with a bit of its signature changed."""
+    (block,) = pem.blocks(path.read_bytes())
+    (folder / "altered.pem").write_bytes(pem.write(block.label, changed(block.content)))
+    return folder / "altered.pem"
+
+
+@pytest.mark.clients
+@pytest.mark.timeout(1800)
+@every_set
+def test_openssl_certifies_a_key(made, module, newer_openssl, tmp_path, monkeypatch, name):
+    """An authority of OpenSSL's signs our request; the token's CMS with that certificate is valid
+    under the authority."""
+    monkeypatch.setenv("COPRIME_TOKEN_DIR", str(made / "token"))
+    monkeypatch.setenv("COPRIME_TOKEN_DEVICE", "software")
+    authority, key, issued, signed, output = (
+        tmp_path / one for one in ("ca.pem", "ca.key", "issued.pem", "signed", "output")
+    )
+    subject = ("-subj", "/CN=authority", "-addext", "basicConstraints=critical,CA:TRUE")
+    new = ("-newkey", name, "-noenc", "-keyout", key)
+    newer_openssl("req", "-x509", *new, *subject, "-out", authority)
+    given = ("-in", made / f"{name}.csr.pem", "-CA", authority, "-CAkey", key, "-days", 30)
+    newer_openssl("x509", "-req", *given, "-out", issued)
+    common = ("--module", module, "--pin-file", made / "pin", "--label", name, "-o", signed)
+    words = ("token", "cms", *common, "--certificate", issued, "--in", made / "message", "--der")
+    assert main([str(one) for one in words]) == 0
+    checked = ("-inform", "DER", "-in", signed, "-CAfile", authority, "-purpose", "any")
+    newer_openssl("cms", "-verify", "-binary", *checked, "-out", output)
+    assert output.read_bytes() == MESSAGE
+
+
 @pytest.fixture(scope="module")
 def bouncy_castle(tmp_path_factory):
     """The jar files, as a class path."""

@@ -9,6 +9,9 @@ import pytest
 
 from coprime.flow.tool_errors import ToolError
 from coprime.flow.tools import run_tool
+from coprime.pqc.key_sets import ML_KEM
+from coprime.pqc.keys import KeyForm, LatticePrivateKey
+from coprime.pqc.ml_dsa_key_sets import ML_DSA
 from coprime.token import build
 from tests.token import cryptoki
 from tests.token.stored import attributes
@@ -18,8 +21,8 @@ pytestmark = [pytest.mark.xdist_group("token"), pytest.mark.fuzz]
 SECONDS = int(os.environ.get("COPRIME_FUZZ_SECONDS", "60"))
 
 
-PROGRAMS = ("fuzz", "fuzz_store")
-"""What callers give to the module, and what its file holds."""
+MAX_BYTES = {"fuzz": 1024, "fuzz_store": 4096}
+"""Of an input, by program: what callers give to the module, and what its file holds."""
 
 
 def seeds():
@@ -34,13 +37,33 @@ def seeds():
         key | modulus | uses | allowed,
         {cryptoki.CLASS: 0, cryptoki.VALUE: b"data", **common},
         {cryptoki.CLASS: 1, 0x80: 0, cryptoki.VALUE: b"certificate", **common},
+        *lattice_keys(common),
     ):
         content = attributes(values)
         yield b"\1" + len(content).to_bytes(2, "little") + b"\0" + content
         yield b"\1" + len(content).to_bytes(2, "little") + b"\2" + content
 
 
-@pytest.fixture(scope="module", params=PROGRAMS)
+def lattice_keys(common):
+    """A pair of ML-KEM-512 and one of ML-DSA-44: private keys as a seed, expanded and as both."""
+    may = {
+        "ML-KEM-512": (cryptoki.ML_KEM, cryptoki.ENCAPSULATE, cryptoki.DECAPSULATE),
+        "ML-DSA-44": (cryptoki.ML_DSA, cryptoki.VERIFY, cryptoki.SIGN),
+    }
+    for name, (kind, public_use, private_use) in may.items():
+        key_set = (ML_KEM | ML_DSA)[name]
+        key = LatticePrivateKey(key_set, bytes(range(key_set.seed_bytes)))
+        values = {cryptoki.KEY_TYPE: kind, cryptoki.PARAMETER_SET: 1, **common}
+        public = {cryptoki.CLASS: cryptoki.PUBLIC_KEY, public_use: True}
+        yield values | public | {cryptoki.VALUE: key.software_public().key}
+        private = values | {cryptoki.CLASS: cryptoki.PRIVATE_KEY, private_use: True}
+        seed = {cryptoki.SEED: key.seed}
+        expanded = {cryptoki.VALUE: key.in_form(KeyForm.EXPANDED).expanded}
+        for chosen in (seed, expanded, seed | expanded):
+            yield private | chosen
+
+
+@pytest.fixture(scope="module", params=MAX_BYTES)
 def fuzzer(request, module, tmp_path_factory):
     """A program with the module's sources."""
     if shutil.which("clang") is None:
@@ -70,7 +93,11 @@ def test_no_input_does_harm(token, fuzzer, tmp_path, device):
         (tmp_path / "corpus" / str(number)).write_bytes(seed)
     seconds = 600 if device == "sim" else 60  # for one input: the engine is simulated
     total = 3 * SECONDS if device == "sim" else SECONDS
-    limits = (f"-max_total_time={total}", "-max_len=1024", f"-timeout={seconds}")
+    limits = (
+        f"-max_total_time={total}",
+        f"-max_len={MAX_BYTES[fuzzer.name]}",
+        f"-timeout={seconds}",
+    )
     devices = {"none": "sim:/no/such/library.so", "software": "software"}
     devices["sim"] = f"sim:{token.module.with_name(build.SIMULATION)},software"
     environment = {"COPRIME_TOKEN_DEVICE": devices[device]}
