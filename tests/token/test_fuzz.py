@@ -85,6 +85,7 @@ def fuzzer(request, module, tmp_path_factory):
     return program
 
 
+@pytest.mark.timeout(4 * SECONDS + 1800)
 @pytest.mark.parametrize("device", ["none", "software", "sim"])
 def test_no_input_does_harm(token, fuzzer, tmp_path, device):
     """What is encrypted, wrapped and derived comes back right, and many of these calls succeed."""

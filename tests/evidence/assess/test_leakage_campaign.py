@@ -23,7 +23,7 @@ from coprime.engine.contract import Command
 pytestmark = [pytest.mark.xdist_group("leakage"), pytest.mark.matrix]
 
 BLOCK = 20
-PRODUCTS = ProductWindows("engine.lane.left", (1000, 1100), (1100, 1250))
+PRODUCTS = ProductWindows("engine.lane.left", (1500, 1600), (1600, 1750))
 
 
 def acquisition(**others):

@@ -18,6 +18,8 @@ from coprime_evidence.assess.bitsliced import build_bitsliced, load_bitsliced
 from .moments import Array
 from .power import PowerDevice, PowerModel, component_of
 
+CHOOSE_CYCLES = "choose --cycles FIRST..END that end before the shortest one does"
+"""What to do where operations do not take the same cycles."""
 _GROUP = 8  # runs that belong to one group of traces, as bitsliced.cpp adds them up
 _LENGTH, _REFERENCE, _BYTES = -2, -1, -3  # its outcomes
 
@@ -147,8 +149,8 @@ class ManyTraces:
             self._library.bitsliced_destroy(handle)
         if outcome == _LENGTH:
             raise DeviceError(
-                f"an operation did not take {len(self._reference)} cycles as another one: the"
-                " design is not constant-time, and its traces do not align"
+                f"an operation did not take {len(self._reference)} cycles as another one, so that"
+                f" traces do not align: {CHOOSE_CYCLES}"
             )
         if outcome == _REFERENCE:
             raise DeviceError("the bit-sliced simulation differs from the device")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from coprime.device.base import DeviceError
 
-from .many_traces import ManyTraces, Start, start_of
+from .many_traces import CHOOSE_CYCLES, ManyTraces, Start, start_of
 from .places import Places
 from .power import PowerDevice, PowerModel
 
@@ -143,8 +143,7 @@ class Acquisition:
             cycles = end - first
         elif self.source.varies:
             raise ValueError(
-                f"{self.source.title} does not always take the same cycles: choose --cycles"
-                " FIRST..END that end before the shortest one does"
+                f"{self.source.title} does not always take the same cycles: {CHOOSE_CYCLES}"
             )
         else:
             cycles = self.source.predicted_cycles
@@ -154,6 +153,16 @@ class Acquisition:
                 f"the moments of {cycles:,} cycles need {needed / 2**30:.0f} GiB of memory, more"
                 f" than {MEMORY >> 30}: choose a shorter operation, or part of the --cycles"
             )
+
+    @property
+    def last_cycle(self) -> int | None:
+        """The cycle after the last one that is tested; None for the whole operation."""
+        if self.cycles is None:
+            return None
+        last = self.cycles[1]
+        if self.products is None:
+            return last
+        return max(last, self.products.first[1], self.products.second[1])
 
     @property
     def powers(self) -> int:
@@ -169,8 +178,8 @@ class TraceRecorder:
     ----------
     acquisition (Acquisition)
     device (PowerDevice)
-    reference (array of (cycles, columns)): the trace of the source's reference; if the cycles of
-        the operation vary, up to the last one that is tested
+    reference (array of (cycles, columns)): the trace of the source's reference, up to the last
+        cycle that is tested
     places (Places): the step of the program in each cycle
     cycles (pair of ints): the first one that is tested, and the one after the last one
     """
@@ -178,7 +187,7 @@ class TraceRecorder:
     def __init__(self, acquisition: Acquisition):
         source = acquisition.source
         self.acquisition = acquisition
-        self._most = acquisition.cycles[1] if acquisition.cycles and source.varies else None
+        self._most = acquisition.last_cycle
         self.device = PowerDevice(
             source.verilog(), source.module_name, model=acquisition.model, most=self._most
         )
@@ -239,8 +248,8 @@ class TraceRecorder:
         trace = self.device.trace
         if trace.shape != self.reference.shape:
             raise DeviceError(
-                f"an operation took {len(trace)} cycles and another one {len(self.reference)}: the"
-                " design is not constant-time, and its traces do not align"
+                f"an operation took {len(trace)} cycles and another one {len(self.reference)}, so"
+                f" that traces do not align: {CHOOSE_CYCLES}"
             )
         return drawn, trace
 
