@@ -8,7 +8,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding as reference
 
 from coprime.bus import registers
-from coprime.catalog import family_named
+from coprime.catalog import choose, family_named
+from coprime.device.cores import Cores
 from coprime.device.padding import PaddedAccelerator
 from coprime.device.simulated import open_simulation
 from coprime.engine.contract import Error
@@ -16,6 +17,8 @@ from coprime.model.padding_formats import rejection_message
 from coprime.padding.scheme import Padding, Scheme
 from coprime.rsa import keys
 from coprime.rsa.padding import Oaep, Pkcs1Encryption, Pkcs1Signature
+from coprime.suites import SuiteChoice
+from tests.calls import mock
 
 BITS = 1024
 SIZE = BITS // 8
@@ -48,12 +51,20 @@ def open_padded(family, paddings, **settings):
         ),
         pytest.param(("karatsuba", {"max_bits": BITS}), marks=pytest.mark.matrix),
         pytest.param(("montgomery-2csa", {"max_bits": BITS}), marks=pytest.mark.matrix),
+        pytest.param(("suite", {"max_bits": BITS}), marks=pytest.mark.matrix),
     ],
     ids=lambda one: one[0],
 )
 def padded(request):
+    """A suite has fdfm with paddings, and an engine of byte strings."""
     family, settings = request.param
-    accelerator, device = open_padded(family, tuple(Padding), **settings)
+    if family == "suite":
+        device = open_simulation(
+            SuiteChoice((choose("fdfm", settings), mock.FAMILY.choose({}))), paddings=tuple(Padding)
+        )
+        accelerator = PaddedAccelerator(Cores(device).numbers(), timeout=None)
+    else:
+        accelerator, device = open_padded(family, tuple(Padding), **settings)
     accelerator.load_public(KEY.n, KEY.e)
     accelerator.load_private(KEY)
     accelerator.device = device
