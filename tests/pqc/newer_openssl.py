@@ -16,29 +16,25 @@ class NewerOpenSSL:
         self.program = program
         self.environment = {**os.environ, "OPENSSL_CONF": os.devnull}
 
-    def __call__(self, *arguments, data=None):
+    def __call__(self, *arguments):
         """Its output."""
-        done = self.run(*arguments, data=data)
+        done = self.run(*arguments)
         assert done.returncode == 0, done.stderr.decode()
         return done.stdout
 
     def accepts(self, *arguments):
         return self.run(*arguments).returncode == 0
 
-    def run(self, *arguments, data=None):
+    def run(self, *arguments):
         command = [self.program, *map(str, arguments)]
-        return subprocess.run(
-            command, input=data, capture_output=True, check=False, env=self.environment
-        )
+        return subprocess.run(command, capture_output=True, check=False, env=self.environment)
 
 
 def build_newer_openssl(tmp_path_factory):
     """Build it from the sources in a crate of Rust: two minutes and a half of a core."""
     for tool in ("perl", "make", "cc"):
         if shutil.which(tool) is None:
-            pytest.skip(
-                f"there is no {tool} to build OpenSSL (on Debian: apt-get install gcc make)"
-            )
+            pytest.skip(f"there is no {tool} (on Debian: apt-get install perl gcc make)")
     printer = cargo_program("openssl", "openssl-source", tmp_path_factory)
     source = subprocess.run([printer], capture_output=True, text=True, check=True).stdout.strip()
     folder = tmp_path_factory.mktemp("openssl")
