@@ -35,7 +35,7 @@ DESIGNS: tuple[tuple[str, Mapping[str, str]], ...] = (
     ("interleaved-csa", ONE),
     ("montgomery-r2", {**ONE, "max_bits": "128"}),
     ("compression", {"multipliers": "1"}),
-    ("direct", {"multipliers": "1"}),
+    ("direct", {"modulus": "21845", "multipliers": "1"}),
     ("shake", {}),
     ("lattice", {}),
     ("lattice", {"schemes": "ml-dsa"}),
