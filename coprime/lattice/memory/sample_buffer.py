@@ -1,21 +1,26 @@
 """Sampled polynomials between the sponge side, which fills them, and the arithmetic side.
 
-Of ML-KEM a word is two coefficients, of ML-DSA one. A ring: polynomials are filled, and read, in
-the order of both sides' programs. The arithmetic side reads the oldest one that is complete, in any
-order of words, as often as it likes, and releases it.
+Of ML-KEM a word is two coefficients, of ML-DSA one, or two where several lanes read. A ring:
+polynomials are filled, and read, in the order of both sides' programs. The arithmetic side reads
+the oldest one that is complete, in any order of words, as often as it likes, and releases it.
 """
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.target import Target
+from coprime.model.lattice.ml_dsa_sampling import CANDIDATE_BITS
 
 LANE_BITS = 18
 PAIR = data.StructLayout({"even": LANE_BITS, "odd": LANE_BITS})
 """Two consecutive coefficients, signed: the even one in the low bits."""
+NUMBER = signed(CANDIDATE_BITS + 1)
+"""A coefficient of ML-DSA."""
+NUMBER_PAIR = data.StructLayout({"even": NUMBER, "odd": NUMBER})
+"""Two consecutive coefficients of ML-DSA: the even one in the low bits."""
 BUFFER_WORDS = 1024
 PAIRS, NUMBERS = 128, 256
 """Words of a polynomial."""
@@ -24,16 +29,20 @@ PAIRS, NUMBERS = 128, 256
 class SampleBuffer(wiring.Component):
     """1,024 words: 8 polynomials of 128 pairs of coefficients, or 4 of 256 numbers.
 
+    Numbers that several lanes read come in pairs: 512 words, of which a polynomial has 128. Each
+    memory has these words of two lanes.
+
     Parameters
     ----------
-    numbers, pairs (bool): words of both are stored, in turn, or of one of them
-    lanes (int): of pairs, so many consecutive ones are read at once, each from a memory of its own:
-        `word` is then an array, and `address` has fewer bits
+    numbers, pairs (bool): words of both are stored, in turn, or with several lanes of one of them
+    lanes (int): so many consecutive pairs, or numbers, are read at once: `word` is then an array,
+        and `address` has fewer bits. Each pair is read from a memory of its own
 
     Members
     -------
-    samples (in): words of PAIR, in order; not ready while no polynomial is free. The payload must
-        be 0 from two cycles after `wipe`, or a reset, on, until a word is offered
+    samples (in): words of PAIR, in order, or of NUMBER_PAIR for several lanes of numbers; not ready
+        while no polynomial is free. The payload must be 0 from two cycles after `wipe`, or a reset,
+        on, until a word is offered
     restart (1 bit, in): forget the words of the polynomial that is being filled, also one that is
         taken in this cycle; not with its last word
     full (out): polynomials that are complete and not released: a polynomial counts from the cycle
@@ -41,13 +50,15 @@ class SampleBuffer(wiring.Component):
     room (1 bit, out): a polynomial is free, or being filled
     at_last (1 bit, out): the next word is the last one of its polynomial
     address (in), word (out): of the oldest complete polynomial; the word, of PAIR, a cycle after
-        its address
+        its address. With several lanes an array: of PAIR, pairs lanes * address and so on; or of
+        signed 24 bits, numbers lanes * address and so on
     release (1 bit, in): the oldest one is no longer needed; only while `full` is not 0. Words whose
         addresses were given before are still valid. The next address is of the next polynomial
     holds_pairs (1 bit, in): with `numbers` and `pairs` only: words are pairs from the next `begin`
         on, and stable until the one after it
     begin (1 bit, in): with both only: forget everything
-    wipe (1 bit, in): forget everything, and write the payload everywhere, which is 0: 1,026 cycles
+    wipe (1 bit, in): forget everything, and write the payload everywhere, which is 0: 1,026 cycles,
+        or 514 with several lanes of numbers
     wiping (1 bit, out): this is under way, as it is after a reset; no word is taken
     """
 
@@ -59,24 +70,30 @@ class SampleBuffer(wiring.Component):
         lanes: int = 1,
         target: Target = Target.GENERIC,
     ):
-        assert lanes == 1 or not numbers
-        self.lane_bits = lanes.bit_length() - 1
-        self.memories = [
-            BlockRam(PAIR.size, BUFFER_WORDS // lanes, target=target) for _ in range(lanes)
-        ]
         self.holds_both = numbers and pairs
+        assert lanes == 1 or not self.holds_both
+        joins = numbers and lanes > 1
+        self.word_layout = NUMBER_PAIR if joins else PAIR
+        """Of a word that is written."""
+        memories = lanes // 2 if joins else lanes
+        self.memory_bits = memories.bit_length() - 1
+        self.memories = [
+            BlockRam(self.word_layout.size, BUFFER_WORDS // lanes, target=target)
+            for _ in range(memories)
+        ]
         self.polynomials = BUFFER_WORDS // (PAIRS if pairs else NUMBERS)
-        self.word_bits = bits_for((NUMBERS if numbers else PAIRS) - 1)
+        self.word_bits = bits_for((NUMBERS if numbers and not joins else PAIRS) - 1)
+        read = data.ArrayLayout(NUMBER if joins else PAIR, lanes)
         both = dict.fromkeys(("holds_pairs", "begin"), In(1)) if self.holds_both else {}
         super().__init__(
             {
-                "samples": In(stream.Signature(PAIR)),
+                "samples": In(stream.Signature(self.word_layout)),
                 "restart": In(1),
                 "full": Out(range(self.polynomials + 1)),
                 "room": Out(1),
                 "at_last": Out(1),
-                "address": In(self.word_bits - self.lane_bits),
-                "word": Out(PAIR) if lanes == 1 else Out(data.ArrayLayout(PAIR, lanes)),
+                "address": In(self.word_bits - self.memory_bits),
+                "word": Out(PAIR if lanes == 1 else read),
                 "release": In(1),
                 "wipe": In(1),
                 "wiping": Out(1),
@@ -135,15 +152,15 @@ class SampleBuffer(wiring.Component):
         return m
 
     def _connect(self, m: Module, read: Value, written: Value, taken: Value, wiping: Value) -> None:
-        """The memory, or one of each lane: a word is in that of its number's lowest bits."""
-        below = self.lane_bits
-        for lane, memory in enumerate(self.memories):
-            m.submodules[f"memory_{lane}" if below else "memory"] = memory
-            takes = taken & (written[:below] == lane) if below else taken
+        """The memory, or several: a word is in that of its number's lowest bits."""
+        below, word = self.memory_bits, self.word.as_value()
+        for number, memory in enumerate(self.memories):
+            m.submodules[f"memory_{number}" if below else "memory"] = memory
+            takes = taken & (written[:below] == number) if below else taken
             m.d.comb += [
                 memory.b_address.eq(written[below:]),
                 memory.b_write.eq(takes | wiping),
                 memory.b_write_data.eq(self.samples.payload),
                 memory.a_address.eq(read),
-                (self.word[lane] if below else self.word).eq(memory.a_data),
+                word.word_select(number, memory.width).eq(memory.a_data),
             ]

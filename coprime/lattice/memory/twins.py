@@ -5,6 +5,7 @@ state before.
 """
 
 from collections import deque
+from itertools import chain
 from typing import Any
 
 from .sample_buffer import BUFFER_WORDS
@@ -18,15 +19,21 @@ Sample = Pair | int
 class SampleBufferTwin:
     """A SampleBuffer after its wipe; a word is a pair, or a number where it holds numbers.
 
+    Parameters
+    ----------
+    polynomial_words (int): words of a polynomial
+    numbers_in_pairs (bool): words are pairs of numbers, and `oldest` is a list of numbers
+
     Attributes
     ----------
     full (int): polynomials that are complete and not released
     filled (int): pairs of the polynomial that is being filled
     """
 
-    def __init__(self, polynomial_words: int = 128):
+    def __init__(self, polynomial_words: int = 128, *, numbers_in_pairs: bool = False):
         self.polynomial_words = polynomial_words
-        self.capacity = BUFFER_WORDS // polynomial_words
+        self.numbers_in_pairs = numbers_in_pairs
+        self.capacity = BUFFER_WORDS // (polynomial_words << numbers_in_pairs)
         self.clear()
 
     def clear(self) -> None:
@@ -49,7 +56,8 @@ class SampleBufferTwin:
 
     @property
     def oldest(self) -> list[Any]:
-        """The oldest complete polynomial; IndexError if there is none."""
+        """The oldest complete polynomial: its words, or with `numbers_in_pairs` its numbers;
+        IndexError if there is none."""
         return self._complete[0]
 
     def take(self, pair: Sample) -> None:
@@ -74,7 +82,8 @@ class SampleBufferTwin:
             self._filling.append(self._taken)
             if len(self._filling) == self.polynomial_words:
                 assert not self._restarts
-                self._complete.append(self._filling)
+                pairs = self._filling
+                self._complete.append([*chain(*pairs)] if self.numbers_in_pairs else pairs)
                 self._filling = []
         if self._restarts:
             self._filling = []

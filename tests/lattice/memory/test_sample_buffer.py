@@ -80,6 +80,78 @@ def test_agrees_with_its_twin_in_every_cycle(words, kinds):
     simulate(buffer, testbench)
 
 
+@pytest.mark.matrix(quick=1)
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_lanes_read_numbers_that_came_in_pairs(lanes):
+    """In every cycle as the twin says, with words, releases and restarts at random."""
+    buffer = SampleBuffer(numbers=True, pairs=False, lanes=lanes)
+    twin = SampleBufferTwin(PAIRS, numbers_in_pairs=True)
+    generator = random.Random(lanes)
+    assert buffer.polynomials == twin.capacity == 4
+
+    async def testbench(ctx):
+        while ctx.get(buffer.wiping):
+            assert not ctx.get(buffer.samples.ready)
+            await ctx.tick()
+        wanted, seen = None, set()
+        for _ in range(2500):
+            assert ctx.get(buffer.full) == twin.full
+            assert ctx.get(buffer.room) == ctx.get(buffer.samples.ready) == twin.room
+            assert ctx.get(buffer.at_last) == twin.at_last
+            if wanted is not None:
+                assert list(ctx.get(buffer.word)) == wanted
+            offers = generator.randrange(8) > 0
+            address = generator.randrange(NUMBERS // lanes)
+            releases = twin.full > 0 and generator.randrange(2 * PAIRS) == 0
+            restarts = generator.randrange(3 * PAIRS) == 0 and not twin.at_last
+            pair = tuple(generator.randrange(-1 << 23, 1 << 23) for _ in range(2))
+            wanted = twin.oldest[lanes * address :][:lanes] if twin.full else None
+            ctx.set(buffer.samples.valid, offers)
+            ctx.set(buffer.samples.payload, {"even": pair[0], "odd": pair[1]})
+            ctx.set(buffer.address, address)
+            ctx.set(buffer.release, releases)
+            ctx.set(buffer.restart, restarts)
+            if offers and twin.room:
+                twin.take(pair)
+            if releases:
+                twin.release()
+            if restarts:
+                twin.restart()
+            twin.tick()
+            seen.add(twin.full)
+            await ctx.tick()
+        assert seen == set(range(5))
+
+    simulate(buffer, testbench)
+
+
+def test_a_wipe_clears_the_memories_of_all_lanes():
+    buffer = SampleBuffer(numbers=True, pairs=False, lanes=8)
+
+    async def testbench(ctx):
+        await ctx.tick().until(~buffer.wiping)
+        ctx.set(buffer.samples.valid, 1)
+        ctx.set(buffer.samples.payload, {"even": -5, "odd": 7})
+        await ctx.tick().repeat(300)
+        assert ctx.get(buffer.full) == 2
+        ctx.set(buffer.wipe, 1)
+        await ctx.tick()
+        ctx.set(buffer.wipe, 0)
+        ctx.set(buffer.samples.valid, 0)
+        cycles = 0
+        while ctx.get(buffer.wiping):
+            if cycles == 2:
+                ctx.set(buffer.samples.payload, {"even": 0, "odd": 0})
+            cycles += 1
+            await ctx.tick()
+        assert cycles == 514
+        assert ctx.get(buffer.full) == 0
+        assert len(buffer.memories) == 4
+        assert not any(ctx.get(one.data[k]) for one in buffer.memories for k in range(128))
+
+    simulate(buffer, testbench)
+
+
 def test_a_wipe_leaves_zeros_and_no_polynomial():
     buffer = SampleBuffer()
 
