@@ -6,15 +6,16 @@ Source: FIPS 204, algorithms 14, 15, 30, 31 and 34; the model is
 
 import enum
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.tables import look_up
-from coprime.model.lattice.ml_dsa_sampling import CANDIDATE_BITS, short, uniform
+from coprime.lattice.memory.sample_buffer import NUMBER
+from coprime.model.lattice.ml_dsa_sampling import short, uniform
 from coprime.model.lattice.ml_dsa_sets import Q
 
-COEFFICIENT = signed(CANDIDATE_BITS + 1)
+COEFFICIENT = NUMBER
 
 
 class Sample(enum.Enum):
@@ -29,10 +30,11 @@ class Sample(enum.Enum):
 
 PHASES = {Sample.UNIFORM: 3, Sample.MASK_18: 9, Sample.MASK_20: 5}
 """Bytes until a coefficient begins with a byte again."""
-_WIDTHS = {Sample.UNIFORM: 24, Sample.MASK_18: 18, Sample.MASK_20: 20}
+WIDTHS = {Sample.UNIFORM: 24, Sample.MASK_18: 18, Sample.MASK_20: 20}
+"""Bits from a number's first bit to the next one's."""
 _PHASE_BITS = 4
 _NUMBER_BITS = 20
-_REFUSED = 8
+REFUSED = 8
 """Instead of a coefficient: a half byte is refused."""
 
 
@@ -40,19 +42,19 @@ def ends_of(sample: Sample) -> dict[int, int]:
     """Where a number's last bit is: the phase of its last byte, and where in this byte and the two
     before it begins."""
     found = {}
-    for start in range(0, 8 * PHASES[sample], _WIDTHS[sample]):
-        last = (start + _WIDTHS[sample] - 1) // 8
+    for start in range(0, 8 * PHASES[sample], WIDTHS[sample]):
+        last = (start + WIDTHS[sample] - 1) // 8
         found[last] = start - 8 * (last - 2)
     return found
 
 
-def _nibble_words() -> list[int]:
+def half_byte_words() -> list[int]:
     """Of a half byte, and a bit more that is 1 for eta = 4: the coefficient's 4 bits."""
     words = []
     for eta in (2, 4):
         for nibble in range(16):
             found = short(bytes([nibble | 0xF0]), eta)
-            words.append(found[0] & 15 if found else _REFUSED)
+            words.append(found[0] & 15 if found else REFUSED)
     return words
 
 
@@ -60,7 +62,7 @@ def finds(sample: Sample, data: bytes, step: int) -> bool:
     """Whether a coefficient is found in a step: with a byte, or a half byte of a short one."""
     if sample in (Sample.SHORT_2, Sample.SHORT_4):
         nibble = data[step // 2] >> 4 * (step % 2) & 15
-        return _nibble_words()[(sample is Sample.SHORT_4) << 4 | nibble] != _REFUSED
+        return half_byte_words()[(sample is Sample.SHORT_4) << 4 | nibble] != REFUSED
     if step % PHASES[sample] not in ends_of(sample):
         return False
     return sample is not Sample.UNIFORM or bool(uniform(data[step - 2 : step + 1]))
@@ -107,10 +109,10 @@ class CoefficientSampler(wiring.Component):
         offset, ends, wraps = self._phase(phase)
         number = (Cat(before, byte) >> (offset << 1))[:_NUMBER_BITS]
         candidate = Cat(before, byte[:-1])
-        nibble = look_up(_nibble_words(), Cat(Mux(is_upper, byte[4:], byte[:4]), sample[0]), 4)
+        nibble = look_up(half_byte_words(), Cat(Mux(is_upper, byte[4:], byte[:4]), sample[0]), 4)
         m.d.comb += [
             found.eq(
-                Mux(is_short, nibble != _REFUSED, ends & (is_mask | (candidate < Q)))
+                Mux(is_short, nibble != REFUSED, ends & (is_mask | (candidate < Q)))
                 & self.bytes.valid
             ),
             moves.eq(~samples.valid | samples.ready),

@@ -1,6 +1,6 @@
 """Polynomials modulo 8380417 from the words of a sponge."""
 
-from amaranth.hdl import Module, Mux
+from amaranth.hdl import Module, Mux, ShapeLike
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -10,6 +10,23 @@ from coprime.model.lattice.ml_dsa_sampling import COEFFICIENTS
 from .ball_sampler import TAUS, BallSampler
 from .coefficient_sampler import COEFFICIENT, CoefficientSampler, Sample, finds
 from .sampled_bytes import SampledBytes
+
+
+def large_sampler_ports(samples: ShapeLike) -> dict[str, wiring.Member]:
+    """Those of LargeSampler, with samples of a shape."""
+    return {
+        "enable": In(1),
+        "is_ball": In(1),
+        "sample": In(Sample),
+        "tau": In(range(len(TAUS))),
+        "words": In(stream.Signature(BUS_WORD)),
+        "samples": Out(stream.Signature(samples)),
+        "at_last": In(1),
+        "ends": Out(1),
+        "suffices": Out(1),
+        "wipe": In(1),
+        "wiping": Out(1),
+    }
 
 
 class LargeSampler(wiring.Component):
@@ -31,21 +48,7 @@ class LargeSampler(wiring.Component):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            {
-                "enable": In(1),
-                "is_ball": In(1),
-                "sample": In(Sample),
-                "tau": In(range(len(TAUS))),
-                "words": In(stream.Signature(BUS_WORD)),
-                "samples": Out(stream.Signature(COEFFICIENT)),
-                "at_last": In(1),
-                "ends": Out(1),
-                "suffices": Out(1),
-                "wipe": In(1),
-                "wiping": Out(1),
-            }
-        )
+        super().__init__(large_sampler_ports(COEFFICIENT))
 
     @staticmethod
     def cycles(sample: Sample, data: bytes) -> int:

@@ -10,17 +10,18 @@ from .ball_sampler import BallState
 from .coefficient_sampler import PHASES, Sample, ends_of
 from .instructions import Destination
 
-_WIDTHS = {Sample.MASK_18: 18, Sample.MASK_20: 20}
-_ETAS = {Sample.SHORT_2: 2, Sample.SHORT_4: 4}
-_TAUS = {
+MASK_BITS = {Sample.MASK_18: 18, Sample.MASK_20: 20}
+ETAS = {Sample.SHORT_2: 2, Sample.SHORT_4: 4}
+TAU_OF = {
     Destination[f"BALL_{parameter_set.tau}"]: parameter_set.tau for parameter_set in ML_DSA_SETS
 }
+"""Of a challenge's destination."""
 _LAST = sampling.COEFFICIENTS - 1
 CLEARING = sampling.COEFFICIENTS
 """Cycles in which a challenge's memory is cleared."""
 
 
-class _Bytes:
+class BytesTwin:
     """A SampledBytes."""
 
     def __init__(self) -> None:
@@ -30,6 +31,7 @@ class _Bytes:
 
     @property
     def byte(self) -> int | None:
+        """The next byte, if there is one."""
         return None if self.held is None else self.held.data >> 8 * self.index & 255
 
     def tick(self, offered: BusWord | None, *, ready: bool, drop: bool) -> bool:
@@ -58,7 +60,7 @@ class _Coefficients:
 
     def __init__(self, sample: Sample):
         self.sample, self.steady = sample, False
-        self.is_short, self.period = sample in _ETAS, PHASES.get(sample, 16)
+        self.is_short, self.period = sample in ETAS, PHASES.get(sample, 16)
         self.ends = {} if self.is_short else ends_of(sample)
         self.phase = self.before = 0
         self.is_upper = self.complete = False
@@ -70,7 +72,7 @@ class _Coefficients:
     def _found(self, byte: int) -> int | None:
         if self.is_short:
             nibble = byte >> 4 * self.is_upper & 15
-            found = sampling.short(bytes([nibble | 0xF0]), _ETAS[self.sample])
+            found = sampling.short(bytes([nibble | 0xF0]), ETAS[self.sample])
             return found[0] if found else None
         if self.phase not in self.ends:
             return None
@@ -78,7 +80,7 @@ class _Coefficients:
         if self.sample is Sample.UNIFORM:
             candidates = sampling.uniform(bits.to_bytes(3, "little"))
             return candidates[0] if candidates else None
-        width = _WIDTHS[self.sample]
+        width = MASK_BITS[self.sample]
         return (1 << width - 1) - (bits >> self.ends[self.phase] & (1 << width) - 1)
 
     def tick(self, byte: int | None, buffer: SampleBufferTwin) -> tuple[bool, int | None]:
@@ -103,7 +105,7 @@ class _Coefficients:
         return takes, leaving
 
 
-class _Ball:
+class BallTwin:
     """A BallSampler."""
 
     def __init__(self, tau: int):
@@ -115,12 +117,16 @@ class _Ball:
 
     @property
     def completes(self) -> bool:
+        """As the port."""
         return self.state in (BallState.OUTPUT, BallState.DONE)
 
-    def tick(
-        self, byte: int | None, missing: bool, buffer: SampleBufferTwin
-    ) -> tuple[bool, int | None]:
-        """Whether the byte is taken, and a number that leaves."""
+    @property
+    def fails(self) -> bool:
+        """As the port."""
+        return self.state is BallState.DONE and self.failed
+
+    def tick(self, byte: int | None, *, missing: bool, ready: bool) -> tuple[bool, int | None]:
+        """Whether the byte is taken, and a number that leaves if the taker is ready."""
         match self.state:
             case BallState.SIGNS:
                 if byte is not None:
@@ -146,16 +152,14 @@ class _Ball:
                 self.last, self.signed = (self.last + 1) % sampling.COEFFICIENTS, self.signed + 1
                 return True, None
             case BallState.OUTPUT | BallState.FORGET:
-                return False, self._leave(buffer)
+                return False, self._leave(ready)
         return False, None
 
-    def _leave(self, buffer: SampleBufferTwin) -> int | None:
+    def _leave(self, ready: bool) -> int | None:
         output = self.state is BallState.OUTPUT
-        if output and not buffer.room:
+        if output and not ready:
             return None
         number = self.c[self.last]
-        if output:
-            buffer.take(number)
         if self.last == _LAST:
             self.state = BallState.DONE
         self.last += 1
@@ -175,9 +179,9 @@ class LargeSamplerTwin:
         self.steady = False
 
     def _begin(self, destination: Destination) -> None:
-        self.destination, self.source = destination, _Bytes()
-        is_ball = destination in _TAUS
-        self.ball = _Ball(_TAUS[destination]) if is_ball else None
+        self.destination, self.source = destination, BytesTwin()
+        is_ball = destination in TAU_OF
+        self.ball = BallTwin(TAU_OF[destination]) if is_ball else None
         sample = Sample.UNIFORM if is_ball else Sample(destination.value - 8)
         self.coefficients = _Coefficients(sample)
 
@@ -199,7 +203,9 @@ class LargeSamplerTwin:
         byte = None if drop else source.byte
         if ball:
             before = ball.state, ball.last
-            ready, leaving = ball.tick(byte, source.used_up, buffer)
+            ready, leaving = ball.tick(byte, missing=source.used_up, ready=buffer.room)
+            if leaving is not None:
+                buffer.take(leaving)
             steady = byte is None and before == (ball.state, ball.last)
         else:
             ready, leaving = coefficients.tick(byte, buffer)

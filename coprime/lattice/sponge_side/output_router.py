@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 from coprime.cells.keccak.sponge_padding import BUS_WORD
 from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import WORD_BITS, addressed_word
-from coprime.lattice.memory.sample_buffer import PAIR
+from coprime.lattice.memory.sample_buffer import NUMBER_PAIR, PAIR
 
 from .instructions import (
     DRAWN_WORDS,
@@ -19,6 +19,7 @@ from .instructions import (
     Format,
 )
 from .large_sampler import LargeSampler
+from .number_pair_sampler import NumberPairSampler
 from .pair_sampler import PairSampler
 from .sampler import Sampler
 
@@ -40,6 +41,11 @@ def destination_layout(
             "resume": resume,
         }
     )
+
+
+def samples_layout(program: AssembledProgram, *, samples_pairs: bool) -> data.StructLayout:
+    """What the samples of a program are: ML-DSA's in pairs are wider than the others."""
+    return NUMBER_PAIR if program.large and samples_pairs else PAIR
 
 
 _LARGE_PORTS = {
@@ -66,7 +72,8 @@ class OutputRouter(wiring.Component):
     address_bits (int): of the byte memory
     resume : layout of what a program needs to go on from an instruction
     target (Target): LUTs are placed on xc7
-    samples_pairs (bool): uniform pairs of ML-KEM come up to one a cycle
+    samples_pairs (bool): uniform pairs of ML-KEM come up to one a cycle, and so do all samples of
+        ML-DSA, two numbers each; not of programs of both
 
     Members
     -------
@@ -75,7 +82,7 @@ class OutputRouter(wiring.Component):
     random (in): bytes
     writes (out): of ByteMemory
     samples, restart, at_last (out, out, in): of SampleBuffer: a pair, or of ML-DSA a number of
-        signed 24 bits in the low bits, 0 above
+        signed 24 bits in the low bits, 0 above; with `samples_pairs` of ML-DSA, NUMBER_PAIR
     idle (1 bit, out): there is no destination
     waits (1 bit, out): a random byte is missing
     fails (1 bit, out): a polynomial's bytes did not suffice; both destinations are forgotten, and
@@ -107,10 +114,14 @@ class OutputRouter(wiring.Component):
         samples_pairs: bool = False,
     ):
         self.widths, self.large = program.format, program.large
+        assert not (samples_pairs and self.large) or all(program.large_sets)
         kind = PairSampler if samples_pairs else Sampler
         self.sampler = None if all(program.large_sets) else kind(Target(target))
         """Of ML-KEM."""
-        self.large_sampler = LargeSampler() if program.large else None
+        large_kind = NumberPairSampler if samples_pairs else LargeSampler
+        self.large_sampler = large_kind() if self.large else None
+        """Of ML-DSA."""
+        samples = samples_layout(program, samples_pairs=samples_pairs)
         self.complement = Signal(address_bits)  # of `address`
         layout = destination_layout(self.widths, address_bits, resume)
         super().__init__(
@@ -119,7 +130,7 @@ class OutputRouter(wiring.Component):
                 "words": In(stream.Signature(BUS_WORD)),
                 "random": In(stream.Signature(8)),
                 "writes": Out(stream.Signature(addressed_word(address_bits))),
-                "samples": Out(stream.Signature(PAIR)),
+                "samples": Out(stream.Signature(samples)),
                 "restart": Out(1),
                 "at_last": In(1),
                 **dict.fromkeys(("idle", "waits", "fails"), Out(1)),

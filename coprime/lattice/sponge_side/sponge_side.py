@@ -9,11 +9,10 @@ from coprime.cells.keccak.sponge_padding import BUS_WORD
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.lattice.memory.byte_memory import WORD_BITS, addressed_word
-from coprime.lattice.memory.sample_buffer import PAIR
 
 from .absorber import Absorber
 from .instructions import LARGEST_OUTPUT, AssembledProgram
-from .output_router import OutputRouter
+from .output_router import OutputRouter, samples_layout
 from .sequencer import PRESENT_BITS, SpongeSequencer, length_bits
 
 
@@ -32,7 +31,7 @@ class SpongeSideSignature(wiring.Signature):
     random (in): bytes for DRAW
     address, word (out, in): a word of the byte memory, a cycle after its address
     writes (out): of ByteMemory
-    samples, restart, at_last, (out, out, in): of SampleBuffer
+    samples, restart, at_last, (out, out, in): of SampleBuffer; `samples` as of OutputRouter
     post (1 bit, out): POST is executed
     available, take (in, out): of the semaphore that AWAIT waits for
     wipe (1 bit, in): end, and clear whatever has held a secret
@@ -52,7 +51,15 @@ class SpongeSideSignature(wiring.Signature):
     reseed (1 bit, in), seeded (1 bit, out): of it; a seed is taken from `random` before `start`
     """
 
-    def __init__(self, address_bits: int, program: AssembledProgram, *, masked: bool = False):
+    def __init__(
+        self,
+        address_bits: int,
+        program: AssembledProgram,
+        *,
+        masked: bool = False,
+        samples_pairs: bool = False,
+    ):
+        samples = samples_layout(program, samples_pairs=samples_pairs)
         super().__init__(
             {
                 "start": In(1),
@@ -64,7 +71,7 @@ class SpongeSideSignature(wiring.Signature):
                 "address": Out(address_bits),
                 "word": In(WORD_BITS),
                 "writes": Out(stream.Signature(addressed_word(address_bits))),
-                "samples": Out(stream.Signature(PAIR)),
+                "samples": Out(stream.Signature(samples)),
                 "restart": Out(1),
                 "at_last": In(1),
                 "post": Out(1),
@@ -120,7 +127,9 @@ class SpongeSide(wiring.Component):
             *(program, address_bits, self.sequencer.resume, self.target),
             samples_pairs=samples_pairs,
         )
-        super().__init__(SpongeSideSignature(address_bits, program, masked=masked))
+        super().__init__(
+            SpongeSideSignature(address_bits, program, masked=masked, samples_pairs=samples_pairs)
+        )
 
     def elaborate(self, platform: object) -> Module:
         """Connect the parts."""

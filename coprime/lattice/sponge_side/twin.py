@@ -22,6 +22,7 @@ from .instructions import (
     output_words,
 )
 from .large_sampler_twin import CLEARING, LargeSamplerTwin
+from .number_pair_sampler_twin import NumberPairSamplerTwin
 
 
 @dataclass(frozen=True)
@@ -221,6 +222,9 @@ class _UniformSampler:
         return (found[0], found[1]) if found else None
 
 
+_AnySampler = _Sampler | _UniformSampler | LargeSamplerTwin | NumberPairSamplerTwin
+
+
 class _Router:
     """An OutputRouter."""
 
@@ -228,7 +232,7 @@ class _Router:
         self.samples_pairs = samples_pairs
         self.first: _Target | None = None
         self.second: _Target | None = None
-        self.sampler: _Sampler | _UniformSampler | LargeSamplerTwin = _Sampler()
+        self.sampler: _AnySampler = _Sampler()
         self.drawn: list[int] = []
         self.left = DRAWN_WORDS
         self.is_second = False
@@ -295,11 +299,9 @@ class _Router:
         failed = first if suffices is False else None
         return _Routed(takes, failed=failed, sampled=pair, steady=self.sampler.steady)
 
-    def _sampler_of(
-        self, destination: Destination
-    ) -> _Sampler | _UniformSampler | LargeSamplerTwin:
+    def _sampler_of(self, destination: Destination) -> _AnySampler:
         if destination.value >= Destination.LARGE_UNIFORM.value:
-            return LargeSamplerTwin()
+            return NumberPairSamplerTwin() if self.samples_pairs else LargeSamplerTwin()
         if self.samples_pairs and destination is Destination.UNIFORM:
             return _UniformSampler()
         return _Sampler()
