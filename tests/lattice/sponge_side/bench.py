@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from amaranth.hdl import Cat, Module
+from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
@@ -12,13 +12,23 @@ from amaranth.utils import bits_for
 from coprime.cells.keccak.twin import BusWord, bus_words
 from coprime.cells.target import Target
 from coprime.lattice.memory.byte_memory import ByteMemory
-from coprime.lattice.memory.sample_buffer import BUFFER_WORDS, LANE_BITS, SampleBuffer
+from coprime.lattice.memory.sample_buffer import (
+    BUFFER_WORDS,
+    LANE_BITS,
+    NUMBER_PAIR,
+    NUMBERS,
+    PAIRS,
+    SampleBuffer,
+)
 from coprime.lattice.memory.semaphore import Semaphore
 from coprime.lattice.memory.twins import SampleBufferTwin, SemaphoreTwin
 from coprime.lattice.sponge_side.sponge_side import SpongeSide
 from coprime.lattice.sponge_side.twin import SpongeSideTwin
 from tests.combinational import Bench
 
+LANES = 4
+"""Of ML-DSA with `samples_pairs`."""
+NUMBER_WIDTH = 24
 INPUTS = {
     "start": 1,
     "entry": 8,
@@ -51,12 +61,12 @@ OUTPUTS = {
     "full": 4,
     "wrong": 1,
     "sampled": 1,
-    "sample": 36,
+    "sample": NUMBER_PAIR.size,
     "wrote": 1,
     "written_address": 12,
     "written": 32,
     "word": 32,
-    "oldest": 36,
+    "oldest": LANES * NUMBER_WIDTH,
     # Of large programs.
     "streamed": 1,
     "computes": 1,
@@ -64,14 +74,14 @@ OUTPUTS = {
     "agrees": 1,
     "compared": 5,
 }
-LARGE_WORDS = 256
 
 
 class Rig(wiring.Component):
     """The sponge side and its memories, with plain ports."""
 
-    def __init__(self, slices, program, depth, target=Target.GENERIC):
+    def __init__(self, slices, program, depth, target=Target.GENERIC, *, samples_pairs=False):
         self.slices, self.program, self.depth, self.target = slices, program, depth, target
+        self.samples_pairs = samples_pairs
         super().__init__(
             {name: In(width) for name, width in INPUTS.items()}
             | {name: Out(width) for name, width in OUTPUTS.items()}
@@ -82,11 +92,15 @@ class Rig(wiring.Component):
         m.submodules.memory = memory = ByteMemory(self.depth, self.target)
         large = self.program.large
         m.submodules.buffer = buffer = SampleBuffer(
-            numbers=large, pairs=not large, target=self.target
+            numbers=large,
+            pairs=not large,
+            lanes=LANES if self.samples_pairs else 1,
+            target=self.target,
         )
         m.submodules.semaphore = semaphore = Semaphore()
         m.submodules.side = side = SpongeSide(
-            self.slices, self.program, memory.address_bits, self.target
+            *(self.slices, self.program, memory.address_bits, self.target),
+            samples_pairs=self.samples_pairs,
         )
         wiring.connect(m, side.writes, memory.writes)
         wiring.connect(m, side.samples, buffer.samples)
@@ -144,7 +158,7 @@ class Rig(wiring.Component):
                 self.compared.eq(side.compared),
             ]
         with m.If(self.sampled):
-            m.d.comb += self.sample.eq(Cat(sampled.payload.even, sampled.payload.odd))
+            m.d.comb += self.sample.eq(sampled.payload.as_value())
         with m.If(self.wrote):
             words = wrote.payload
             m.d.comb += [
@@ -171,12 +185,9 @@ def unpack(widths, number):
     return found
 
 
-def flat(pair):
-    """A pair, or a number of 24 bits, as a word of the sample buffer."""
-    if isinstance(pair, int):
-        return pair & (1 << 24) - 1
-    even, odd = (one & (1 << LANE_BITS) - 1 for one in pair)
-    return even | odd << LANE_BITS
+def flat(numbers, width):
+    """Numbers of so many bits side by side."""
+    return sum((number & (1 << width) - 1) << width * k for k, number in enumerate(numbers))
 
 
 def words_of(data):
@@ -235,12 +246,16 @@ class Pace:
 class SpongeBench:
     """Runs calls through twin and hardware."""
 
-    def __init__(self, slices, program, depth, target=Target.GENERIC):
+    def __init__(self, slices, program, depth, target=Target.GENERIC, *, samples_pairs=False):
         self.slices, self.program, self.depth, self.target = slices, program, depth, target
+        self.samples_pairs = samples_pairs
 
     @cached_property
     def bench(self):
-        rig = Rig(self.slices, self.program, self.depth, self.target)
+        rig = Rig(
+            *(self.slices, self.program, self.depth, self.target),
+            samples_pairs=self.samples_pairs,
+        )
         return Bench([rig], latencies=[1])
 
     def predict(self, calls, pace=None, seed=0, wipes=()):
@@ -248,7 +263,10 @@ class SpongeBench:
 
         Calls end with a wipe at these cycles.
         """
-        run = _Run(self.slices, self.program, self.depth, pace or Pace(), seed, set(wipes))
+        run = _Run(
+            *(self.slices, self.program, self.depth, pace or Pace(), seed, set(wipes)),
+            samples_pairs=self.samples_pairs,
+        )
         run.wait_for_wipe()
         for call in calls:
             run.load(call)
@@ -269,14 +287,20 @@ class SpongeBench:
 class _Run:
     """Cycles of the twin."""
 
-    def __init__(self, slices, program, depth, pace, seed, wipes):
+    def __init__(self, slices, program, depth, pace, seed, wipes, *, samples_pairs):
         self.program, self.pace, self.wipes = program, pace, wipes
         self.generator = random.Random(seed)
         self.memory = [0] * depth
         self.large = program.large
-        self.buffer = SampleBufferTwin(LARGE_WORDS if self.large else 128)
+        self.joins = self.large and samples_pairs
+        words = NUMBERS if self.large and not samples_pairs else PAIRS
+        self.buffer = SampleBufferTwin(words, numbers_in_pairs=self.joins)
+        self.words_read = NUMBERS // LANES if self.joins else words
+        """Addresses of a polynomial's words."""
         self.semaphore = SemaphoreTwin()
-        self.twin = SpongeSideTwin(slices, program, self.memory, self.buffer)
+        self.twin = SpongeSideTwin(
+            slices, program, self.memory, self.buffer, samples_pairs=samples_pairs
+        )
         self.vectors, self.wanted = [], []
         self.later = {}  # outputs of the next cycle
 
@@ -303,7 +327,7 @@ class _Run:
         self.twin.start(call.entry, call.parameter_set, call.present)
         while self.twin.busy or self.buffer.full:
             used = not used and chance(1024) < pace.port
-            inputs = held | {"uses_port": used, "address": chance(self.buffer.polynomial_words)}
+            inputs = held | {"uses_port": used, "address": chance(self.words_read)}
             inputs["rejected"] = call.cycles < call.rejected
             if words and chance(1024) >= pace.stream:
                 inputs |= {"stream_valid": 1, "stream": words[0].value}
@@ -340,6 +364,16 @@ class _Run:
             self.later["word"] = word
         call.memory = list(self.memory)
 
+    def read_word(self, address):
+        """Of the oldest polynomial: of several lanes of numbers a part of the list."""
+        oldest = self.buffer.oldest
+        return oldest[LANES * address :][:LANES] if self.joins else oldest[address]
+
+    def flat(self, word):
+        """A number, a pair, or numbers of several lanes."""
+        numbers = [word] if isinstance(word, int) else word
+        return flat(numbers, NUMBER_WIDTH if self.large else LANE_BITS)
+
     def cycle(self, **inputs):
         twin, buffer, semaphore = self.twin, self.buffer, self.semaphore
         if self.large:
@@ -347,7 +381,7 @@ class _Run:
         wanted = self.later | {"busy": twin.busy, "full": buffer.full, "wrong": 0, "wiping": 0}
         self.later = {}
         if buffer.full and "address" in inputs:
-            self.later["oldest"] = flat(buffer.oldest[inputs["address"]])
+            self.later["oldest"] = self.flat(self.read_word(inputs["address"]))
         if inputs.get("release"):
             buffer.release()
         if inputs.get("posted"):
@@ -368,7 +402,7 @@ class _Run:
         if self.large:
             wanted |= {name: getattr(events, name) for name in ("streamed", "computes")}
         if events.sampled is not None:
-            wanted["sample"] = flat(events.sampled)
+            wanted["sample"] = self.flat(events.sampled)
         if events.wrote is not None:
             wanted["written_address"], wanted["written"] = events.wrote
         self.vectors.append(pack(INPUTS, inputs))

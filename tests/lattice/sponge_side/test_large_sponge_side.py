@@ -136,6 +136,15 @@ def bench(request):
     return SpongeBench(request.param, PROGRAM, DEPTH)
 
 
+@pytest.fixture(scope="module")
+def pairs_bench():
+    """Samples come in pairs, for several lanes."""
+    return SpongeBench(64, PROGRAM, DEPTH, samples_pairs=True)
+
+
+in_pairs = pytest.mark.xdist_group("large sponge side, pairs")
+
+
 def held(call, name):
     found = RANGES[name]
     start, words = found.addresses[0], found.words[call.parameter_set]
@@ -168,6 +177,38 @@ def check_verification(call, genuine=True):
     assert call.compared == (not genuine, genuine, one.challenge_bytes // 4)
 
 
+def check_key_pair(call):
+    one = ML_DSA_SETS[call.parameter_set]
+    head = shake(call.random + bytes([one.k, one.columns]), 128)
+    assert held(call, "head") == head
+    assert held(call, "copied") == head[96:]
+    assert call.polynomials == [
+        model.short(one, head[32:96], column) for column in range(one.columns)
+    ]
+
+
+def signature(generator, number, rejected):
+    one = ML_DSA_SETS[number]
+    seed, mu = generator.randbytes(64), generator.randbytes(64)
+    rows = generator.randbytes(4 * ROW_WORDS[number] * one.k)
+    return Call("SIGN", number, loads={HEAD + 8: seed, MU: mu, ROWS: rows}, rejected=rejected)
+
+
+def check_signature(call):
+    """Of each iteration y and c, and y of the last one again."""
+    one, number = ML_DSA_SETS[call.parameter_set], call.parameter_set
+    seed, mu, rows = (call.loads[place] for place in (HEAD + 8, MU, ROWS))
+    assert len(rows) == 4 * ROW_WORDS[number] * one.k
+    c = model.challenge(one, shake(mu + rows, one.challenge_bytes))
+    iterations = len(call.polynomials) // (one.columns + 1)
+    assert (iterations > 1) == (call.rejected > 0)
+    wanted = []
+    for k in range(iterations):
+        y = [model.mask(one, seed, k * one.columns + column) for column in range(one.columns)]
+        wanted += [*y, c]
+    assert call.polynomials == [*wanted, *y]
+
+
 @pytest.mark.matrix
 @pytest.mark.parametrize(("number", "genuine"), [(0, True), (0, False), (2, True)])
 def test_verification(bench, number, genuine):
@@ -190,35 +231,43 @@ def test_a_message_is_streamed(bench, length):
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_key_pair(bench, number):
-    one, generator = ML_DSA_SETS[number], random.Random(number)
-    call = Call("KEY_PAIR", number, random=generator.randbytes(32))
+    call = Call("KEY_PAIR", number, random=random.Random(number).randbytes(32))
     bench.run([call], Pace(port=300, post=500), seed=number)
-    head = shake(call.random + bytes([one.k, one.columns]), 128)
-    assert held(call, "head") == head
-    assert held(call, "copied") == head[96:]
-    assert call.polynomials == [
-        model.short(one, head[32:96], column) for column in range(one.columns)
-    ]
+    check_key_pair(call)
 
 
 @pytest.mark.matrix(quick=1)
 @pytest.mark.parametrize(("number", "rejected"), [(0, 0), (1, 20000), (2, 0)])
 def test_signatures_are_sampled_again_after_a_rejection(bench, number, rejected):
     """y of the last iteration is sampled once more for z."""
-    one, generator = ML_DSA_SETS[number], random.Random(number)
-    seed, mu = generator.randbytes(64), generator.randbytes(64)
-    rows = generator.randbytes(4 * ROW_WORDS[number] * one.k)
-    call = Call("SIGN", number, loads={HEAD + 8: seed, MU: mu, ROWS: rows}, rejected=rejected)
+    call = signature(random.Random(number), number, rejected)
     bench.run([call], seed=number)
-    c = model.challenge(one, shake(mu + rows, one.challenge_bytes))
-    length = one.columns + 1
-    iterations = len(call.polynomials) // length
-    assert (iterations > 1) == (rejected > 0)
-    wanted = []
-    for k in range(iterations):
-        y = [model.mask(one, seed, k * one.columns + column) for column in range(one.columns)]
-        wanted += [*y, c]
-    assert call.polynomials == [*wanted, *y]
+    check_signature(call)
+
+
+@in_pairs
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_key_pair_in_pairs(pairs_bench, number):
+    """eta of 2, and of 4."""
+    call = Call("KEY_PAIR", number, random=random.Random(number).randbytes(32))
+    pairs_bench.run([call], Pace(port=300, post=500), seed=number)
+    check_key_pair(call)
+
+
+@in_pairs
+@pytest.mark.parametrize(("number", "rejected"), [(0, 0), (1, 3000)])
+def test_signatures_in_pairs(pairs_bench, number, rejected):
+    """Masks of 18 bits, and of 20."""
+    call = signature(random.Random(number), number, rejected)
+    pairs_bench.run([call], Pace(buffer=900), seed=number)
+    check_signature(call)
+
+
+@in_pairs
+def test_a_wipe_ends_a_verification_in_pairs(pairs_bench):
+    calls = [verification(random.Random(number), number) for number in (2, 2)]
+    pairs_bench.run(calls, Pace(port=400, buffer=500, post=800), wipes=[2500])
+    check_verification(calls[1])
 
 
 def test_a_wipe_ends_it(bench):
