@@ -139,12 +139,13 @@ class NumberPairSampler(wiring.Component):
     def _accept(
         self, m: Module, candidates: WordCandidates, ball: BallSampler, numbers: data.View
     ) -> None:
-        """The register of coefficients; what there is none of becomes 0."""
+        """The register of coefficients. After a wipe it is 0 until there is a candidate, as what a
+        mask is made of zeros is not 0."""
         offered = candidates.candidates
         found = offered.payload
         first, has_first = self._coefficient(found.first)
         second, has_second = self._coefficient(found.second)
-        m.d.sync += numbers.eq(0)
+        m.d.sync += [numbers.has_first.eq(0), numbers.has_second.eq(0)]
         with m.If(ball.samples.valid):
             m.d.sync += [numbers.first.eq(ball.samples.payload), numbers.has_first.eq(1)]
         with m.Elif(offered.valid):

@@ -6,11 +6,11 @@ taken, and what a word leaves is a part of the first number of the next one.
 
 from dataclasses import dataclass
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from coprime.cells.keccak.sponge_padding import BUS_BITS, BUS_WORD
+from coprime.cells.keccak.sponge_padding import BUS_BITS, BUS_BYTES, BUS_WORD
 from coprime.model.lattice.ml_dsa_sampling import CANDIDATE_BITS
 
 from .coefficient_sampler import WIDTHS, Sample
@@ -23,6 +23,8 @@ CANDIDATES = data.StructLayout(
 )
 STEP_WIDTHS = WIDTHS | {Sample.SHORT_2: 4, Sample.SHORT_4: 4}
 """Bits from a candidate's first bit to the next one's."""
+_NARROWEST = min(WIDTHS.values())
+"""The second candidate of a step begins at this bit of the window, or after it."""
 
 
 @dataclass(frozen=True)
@@ -89,27 +91,29 @@ class WordCandidates(wiring.Component):
         )
 
     def elaborate(self, platform: object) -> Module:
-        """A window that is shifted to the first candidate."""
+        """The second candidate, too, is selected from the window by itself."""
         m = Module()
-        word, candidates = self.words.payload, self.candidates
+        word, candidates, is_short = self.words.payload, self.candidates, Value.cast(self.sample)[1]
         before = Signal(KEPT_BITS)
-        # All widths are even, and so are the bits at which candidates begin.
-        start, whole = KEPT_BITS // 2, WINDOW_BITS // 2
-        offset, after = Signal(range(whole), init=start), Signal(range(whole + 1))
+        window = Cat(before, word.data)
+        # Places are in units of two bits, as all widths are even: a word is 16 of them, so that 4
+        # bits of the place after a step are that in the next window.
+        start = KEPT_BITS // 2
+        offset, after, beyond = Signal(range(start + 1), init=start), Signal(4), Signal(3)
+        quarter = Signal(range(BUS_BYTES))  # the byte whose halves are candidates
         two_fit, uses_up, takes, moves, steps = (Signal() for _ in range(5))
-        shifted = Cat(before, word.data) >> Cat(Const(0, 1), offset)
-        second = Signal(CANDIDATE_BITS)
         with m.Switch(self.sample):
-            for sample, width in STEP_WIDTHS.items():
+            for sample, width in WIDTHS.items():
                 with m.Case(sample):
                     m.d.comb += [
-                        two_fit.eq(offset <= whole - width),
+                        two_fit.eq(offset <= WINDOW_BITS // 2 - width),
                         after.eq(offset + Mux(two_fit, width, width // 2)),
-                        uses_up.eq(after > whole - width // 2),
-                        second.eq(shifted[width : 2 * width]),
+                        beyond.eq(offset + (width - _NARROWEST) // 2),
                     ]
+        halves = word.data.word_select(quarter, 8)
         m.d.comb += [
             moves.eq(~candidates.valid | candidates.ready),
+            uses_up.eq(~is_short | quarter.all()),
             self.words.ready.eq(self.enable & ~self.used_up & (self.drop | (moves & uses_up))),
             takes.eq(self.words.valid & self.words.ready),
             steps.eq(self.words.valid & self.enable & ~self.used_up & ~self.drop & moves),
@@ -117,16 +121,22 @@ class WordCandidates(wiring.Component):
         with m.If(moves):
             m.d.sync += candidates.valid.eq(steps)
         with m.If(steps):
-            m.d.sync += [
-                candidates.payload.first.eq(shifted),
-                candidates.payload.second.eq(second),
-                candidates.payload.has_second.eq(two_fit),
-                offset.eq(Mux(uses_up, after - BUS_BITS // 2, after)),
-            ]
+            found = candidates.payload
+            with m.If(is_short):
+                m.d.sync += [found.first.eq(halves[:4]), found.second.eq(halves[4:])]
+                m.d.sync += [found.has_second.eq(1), quarter.eq(quarter + 1)]
+            with m.Else():
+                m.d.sync += [
+                    found.first.eq(window >> Cat(Const(0, 1), offset)),
+                    found.second.eq(window[_NARROWEST:] >> Cat(Const(0, 1), beyond)),
+                    found.has_second.eq(two_fit),
+                    offset.eq(after),
+                ]
         with m.If(takes):
             m.d.sync += [before.eq(word.data[-KEPT_BITS:]), self.used_up.eq(word.last)]
         with m.If(~self.enable):
-            m.d.sync += [candidates.valid.eq(0), offset.eq(start), self.used_up.eq(0)]
+            m.d.sync += [candidates.valid.eq(0), self.used_up.eq(0)]
+            m.d.sync += [offset.eq(start), quarter.eq(0)]
         with m.If(self.wipe):
             m.d.sync += [before.eq(0), candidates.payload.eq(0), candidates.valid.eq(0)]
         return m

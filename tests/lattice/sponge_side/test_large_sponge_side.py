@@ -7,8 +7,16 @@ import random
 import pytest
 
 from coprime.lattice.memory.places import BytePlace
-from coprime.lattice.sponge_side.instructions import Destination, Over, SpongeProgram, Tail
+from coprime.lattice.sponge_side import instructions
+from coprime.lattice.sponge_side.instructions import (
+    LENGTHS,
+    Destination,
+    Over,
+    SpongeProgram,
+    Tail,
+)
 from coprime.model.lattice import ml_dsa as model
+from coprime.model.lattice.ml_dsa import SHORT_BLOCKS
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 from tests.lattice.sponge_side.bench import Call, Pace, SpongeBench
 
@@ -261,6 +269,20 @@ def test_signatures_in_pairs(pairs_bench, number, rejected):
     call = signature(random.Random(number), number, rejected)
     pairs_bench.run([call], Pace(buffer=900), seed=number)
     check_signature(call)
+
+
+@in_pairs
+def test_a_polynomial_in_pairs_is_sampled_again_if_its_bytes_do_not_suffice(monkeypatch):
+    """One block is never enough for eta = 4, two are."""
+    usual, call = (Call("KEY_PAIR", 1, random=bytes(range(32))) for _ in range(2))
+    bench = SpongeBench(32, PROGRAM, DEPTH, samples_pairs=True)
+    bench.predict([usual])
+    block = LENGTHS[Destination.SHORT_4][0] // SHORT_BLOCKS[4]
+    few = LENGTHS | {Destination.SHORT_4: tuple(block * number for number in (1, 2, 3, 4))}
+    monkeypatch.setattr(instructions, "LENGTHS", few)
+    bench.run([call])
+    assert call.cycles > usual.cycles
+    check_key_pair(call)
 
 
 @in_pairs
