@@ -28,7 +28,7 @@ _NARROWEST = min(WIDTHS.values())
 
 
 @dataclass(frozen=True)
-class Step:
+class CandidateStep:
     """What a cycle makes of a word.
 
     Attributes
@@ -43,7 +43,7 @@ class Step:
     offset: int
 
 
-def step_at(sample: Sample, offset: int) -> Step:
+def step_at(sample: Sample, offset: int) -> CandidateStep:
     """Of the candidate that begins at a bit of the window: the 16 bits before a word, and the word.
 
     The first one of a message begins at bit KEPT_BITS.
@@ -52,7 +52,7 @@ def step_at(sample: Sample, offset: int) -> Step:
     candidates = 2 if offset + 2 * width <= WINDOW_BITS else 1
     after = offset + candidates * width
     uses_up = after + width > WINDOW_BITS
-    return Step(candidates, uses_up, after - BUS_BITS if uses_up else after)
+    return CandidateStep(candidates, uses_up, after - BUS_BITS if uses_up else after)
 
 
 class WordCandidates(wiring.Component):

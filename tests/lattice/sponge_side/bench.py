@@ -15,6 +15,7 @@ from coprime.lattice.memory.byte_memory import ByteMemory
 from coprime.lattice.memory.sample_buffer import (
     BUFFER_WORDS,
     LANE_BITS,
+    NUMBER,
     NUMBER_PAIR,
     NUMBERS,
     PAIRS,
@@ -28,7 +29,6 @@ from tests.combinational import Bench
 
 LANES = 4
 """Of ML-DSA with `samples_pairs`."""
-NUMBER_WIDTH = 24
 INPUTS = {
     "start": 1,
     "entry": 8,
@@ -66,7 +66,7 @@ OUTPUTS = {
     "written_address": 12,
     "written": 32,
     "word": 32,
-    "oldest": LANES * NUMBER_WIDTH,
+    "oldest": LANES * NUMBER.width,
     # Of large programs.
     "streamed": 1,
     "computes": 1,
@@ -372,7 +372,7 @@ class _Run:
     def flat(self, word):
         """A number, a pair, or numbers of several lanes."""
         numbers = [word] if isinstance(word, int) else word
-        return flat(numbers, NUMBER_WIDTH if self.large else LANE_BITS)
+        return flat(numbers, NUMBER.width if self.large else LANE_BITS)
 
     def cycle(self, **inputs):
         twin, buffer, semaphore = self.twin, self.buffer, self.semaphore
