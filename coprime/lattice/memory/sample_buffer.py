@@ -12,12 +12,12 @@ from amaranth.utils import bits_for
 
 from coprime.cells.block_ram import BlockRam
 from coprime.cells.target import Target
-from coprime.model.lattice.ml_dsa_sampling import CANDIDATE_BITS
+from coprime.model.lattice.large_arithmetic import NUMBER_BITS
 
 LANE_BITS = 18
 PAIR = data.StructLayout({"even": LANE_BITS, "odd": LANE_BITS})
 """Two consecutive coefficients, signed: the even one in the low bits."""
-NUMBER = signed(CANDIDATE_BITS + 1)
+NUMBER = signed(NUMBER_BITS)
 """A coefficient of ML-DSA."""
 NUMBER_PAIR = data.StructLayout({"even": NUMBER, "odd": NUMBER})
 """Two consecutive coefficients of ML-DSA: the even one in the low bits."""
