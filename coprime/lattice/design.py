@@ -43,7 +43,7 @@ class LatticeDesign:
     verify_only : it has no private keys of ML-DSA
     check_signatures : a signature is verified before it can be read
     masked : Keccak's state is in two shares, with less than 64 slices
-    dsp : DSP slices that compute at once: 1, or of ML-KEM alone 4 or 8
+    dsp : DSP slices that compute at once: 1, or with one scheme 4 or 8
     """
 
     ml_kem: tuple[MlKemSet, ...] = ML_KEM_SETS
@@ -72,7 +72,7 @@ class LatticeDesign:
         from .programs.lattice import lattice_programs
 
         return lattice_programs(
-            *(self.ml_kem, self.ml_dsa), verify_only=self.verify_only, exchanges=self.dsp > 1
+            *(self.ml_kem, self.ml_dsa), verify_only=self.verify_only, parallel=self.dsp > 1
         )
 
     @property
@@ -253,8 +253,8 @@ def lattice(
     dsp: str = "1",
 ) -> LatticeDesign:
     """The design of the family `lattice`. ValueError for parameter sets of another scheme, for an
-    engine of ML-KEM that only verifies, for 64 slices in two shares, and for ML-DSA on several DSP
-    slices."""
+    engine of ML-KEM that only verifies, for 64 slices in two shares, and for both schemes on
+    several DSP slices."""
     if schemes == BOTH and sets not in (ALL_SETS, *PAIRS):
         raise ValueError(
             f"sets must be {ALL_SETS}, or one of each scheme as in {PAIRS[0]}, with schemes={BOTH},"
@@ -262,8 +262,8 @@ def lattice(
         )
     if schemes == ML_KEM and verify_only == "1":
         raise ValueError(f"verify_only=1 needs schemes={ML_DSA}: ML-KEM has no signatures")
-    if schemes != ML_KEM and dsp != "1":
-        raise ValueError(f"dsp={dsp} needs schemes={ML_KEM}: ML-DSA computes on one DSP slice")
+    if schemes == BOTH and dsp != "1":
+        raise ValueError(f"dsp={dsp} needs schemes={ML_KEM} or {ML_DSA}: both share one DSP slice")
     return LatticeDesign(
         _chosen(ML_KEM_SETS, sets, schemes) if schemes != ML_DSA else (),
         _chosen(ML_DSA_SETS, sets, schemes) if schemes != ML_KEM else (),

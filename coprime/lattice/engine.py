@@ -1,4 +1,4 @@
-"""The engine `lattice`: ML-KEM, ML-DSA or both on one DSP slice, ML-KEM also on 4 or 8.
+"""The engine `lattice`: ML-KEM, ML-DSA or both on one DSP slice, each alone also on 4 or 8.
 
 Source: FIPS 203, FIPS 204. Cycles: `LatticeDesign.predict`.
 """
@@ -101,7 +101,7 @@ later than both have ended, as a register shows faults |
     readable (bool): dk and K, and sk, can be read
     check_signatures (bool): a signature is verified before it can be read
     masked (bool): Keccak's state is in two shares; their masks get a seed in each call
-    lanes (int): of ML-KEM alone: slices that compute at once, 1, 4 or 8
+    lanes (int): slices that compute at once: 1, or with one scheme 4 or 8
     target (Target): XC7 places LUTs and DSP48E1
     """
 
@@ -130,7 +130,7 @@ later than both have ended, as a register shows faults |
         if masked:
             self.interface = replace(self.interface, masks=True)
         self.programs = lattice_programs(
-            ml_kem, ml_dsa, verify_only=verify_only, exchanges=lanes > 1
+            ml_kem, ml_dsa, verify_only=verify_only, parallel=lanes > 1
         )
         self.memory = ByteMemory(self.programs.memory_words, target)
         bits = self.memory.address_bits
@@ -151,7 +151,10 @@ later than both have ended, as a register shows faults |
         if self.programs.ml_dsa:
             large = self.programs.ml_dsa.arithmetic
             self.ml_dsa = LargeSide(
-                *(large, bits, target), verify_only=verify_only, shares_slice=shared
+                *(large, bits, target),
+                verify_only=verify_only,
+                shares_slice=shared,
+                lanes=lanes,
             )
         self.order = RoutineOrder(self.interface, check_signatures=check_signatures)
         self.host = HostPort(self.interface, self.programs.slots, bits, target)

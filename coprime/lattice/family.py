@@ -18,7 +18,7 @@ PAIRS = tuple(f"{kem}+{dsa}" for kem in _KEM for dsa in _DSA)
 LATTICE = CallFamily(
     name="lattice",
     paper="",
-    summary="ML-KEM, ML-DSA or both on one DSP slice, ML-KEM also on 4 or 8",
+    summary="ML-KEM, ML-DSA or both on one DSP slice, each alone also on 4 or 8",
     parameters=(
         ChoiceParameter(
             *("slices", ("4", "8", "16", "32", "64"), "8"),
@@ -54,7 +54,7 @@ LATTICE = CallFamily(
         MASKED,
         ChoiceParameter(
             *("dsp", ("1", "4", "8"), "1"),
-            "DSP slices of ML-KEM, each with a part of every polynomial",
+            "DSP slices, each with a part of every polynomial; with one scheme",
             sparse=True,
         ),
     ),

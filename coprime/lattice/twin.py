@@ -128,4 +128,4 @@ def _arithmetic(
         assert programs.ml_kem
         return ArithmeticTwin(programs.ml_kem.arithmetic, memory, buffer, lanes)
     assert programs.ml_dsa
-    return LargeTwin(programs.ml_dsa.arithmetic, memory, buffer)
+    return LargeTwin(programs.ml_dsa.arithmetic, memory, buffer, lanes)

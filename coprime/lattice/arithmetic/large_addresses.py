@@ -10,22 +10,27 @@ from coprime.model.lattice.large_arithmetic import LAYERS
 class LargeAddresses(wiring.Component):
     """Addresses of a butterfly's words. Of two words `upper` has the bit of the layer's span.
 
+    Parameters
+    ----------
+    bits (int): of an address: 8, or with several lanes that of a row of words
+
     Members
     -------
-    begin (1 bit, in): load the span of the first layer: 128, with `ascends` 1
-    ascends (1 bit, in): spans grow from layer to layer, else they shrink
+    begin (1 bit, in): load the span of the first layer: 2^(bits - 1), with `ascends` 1
+    ascends (1 bit, in): spans grow from layer to layer, else they shrink, to 1 at least
     next_layer (1 bit, in): the next span, from the next cycle on
-    butterfly (7 bits, in): of the layer
-    lower, upper (8 bits, out)
+    butterfly (bits - 1, in): of the layer
+    lower, upper (bits, out)
     block_ends (1 bit, out): the butterfly is the last one of its block, which has one constant
     """
 
-    def __init__(self) -> None:
+    def __init__(self, bits: int = LAYERS) -> None:
+        self.bits = bits
         super().__init__(
             {
                 **dict.fromkeys(("begin", "ascends", "next_layer"), In(1)),
-                "butterfly": In(LAYERS - 1),
-                **dict.fromkeys(("lower", "upper"), Out(LAYERS)),
+                "butterfly": In(bits - 1),
+                **dict.fromkeys(("lower", "upper"), Out(bits)),
                 "block_ends": Out(1),
             }
         )
@@ -33,9 +38,10 @@ class LargeAddresses(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         """The span is a row of ones below its bit."""
         m = Module()
-        below = Signal(LAYERS - 1)
+        bits = self.bits
+        below = Signal(bits - 1)
         with m.If(self.begin):
-            m.d.sync += below.eq(~self.ascends.replicate(LAYERS - 1))
+            m.d.sync += below.eq(~self.ascends.replicate(bits - 1))
         with m.Elif(self.next_layer):
             m.d.sync += below.eq(below >> 1)
             with m.If(self.ascends):
@@ -43,11 +49,11 @@ class LargeAddresses(wiring.Component):
         butterfly = self.butterfly
         lower: list[Value] = []
         upper: list[Value] = []
-        for bit in range(LAYERS):
+        for bit in range(bits):
             # Bits below the span's are the butterfly's, those above are shifted by one.
-            is_below = below[bit] if bit < LAYERS - 1 else 0
+            is_below = below[bit] if bit < bits - 1 else 0
             was_below = below[bit - 1] if bit else 1
-            kept = is_below & (butterfly[bit] if bit < LAYERS - 1 else 0)
+            kept = is_below & (butterfly[bit] if bit < bits - 1 else 0)
             shifted = ~was_below & (butterfly[bit - 1] if bit else 0)
             lower.append(kept | shifted)
             upper.append(kept | shifted | (was_below & ~is_below))

@@ -11,6 +11,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.tables import look_up
+from coprime.cells.wires import same_named
 from coprime.model.lattice.large_arithmetic import NUMBER_BITS
 from coprime.model.lattice.ml_dsa_sets import DROPPED_BITS, T1_BITS, Q
 
@@ -28,6 +29,7 @@ from .high_low import (
 from .high_low import power_of_two_parts as parts_of
 from .norm_check import NormBound, NormCheck
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS, WORD_BITS, NumberPacker
+from .number_pairs import PairPacker, PairUnpacker
 from .number_unpacker import NumberUnpacker
 from .slot_counter import delayed
 
@@ -72,6 +74,7 @@ class LargeBytes(wiring.Component):
     Parameters
     ----------
     verify_only (bool): only what a verification needs: z and t1 are unpacked, high parts are packed
+    takes_pairs (bool): two numbers at once, where none of them takes a product
 
     Members
     -------
@@ -94,10 +97,17 @@ class LargeBytes(wiring.Component):
     write_data, read_data (32 bits, out, in): it; what was read a cycle later
     clear (1 bit, in), exceeds (1 bit, out): as of NormCheck
     wipe (1 bit, in): clear the words
+
+    With `takes_pairs` only:
+
+    pairs (1 bit, in): `take`, or `put`, is of two numbers; stable from `start` on
+    second_unpacked (out), second_r (in): as `unpacked` and `r`, of the second one of two
     """
 
-    def __init__(self, *, verify_only: bool = False):
-        self.verify_only = verify_only
+    def __init__(self, *, verify_only: bool = False, takes_pairs: bool = False):
+        self.verify_only, self.takes_pairs = verify_only, takes_pairs
+        self.is_out = Signal()
+        of_pairs = {"pairs": In(1), "second_unpacked": Out(NUMBER), "second_r": In(NUMBER)}
         super().__init__(
             {
                 "parameter_set": In(2),
@@ -122,6 +132,7 @@ class LargeBytes(wiring.Component):
                 "clear": In(1),
                 "exceeds": Out(1),
                 "wipe": In(1),
+                **(of_pairs if takes_pairs else {}),
             }
         )
 
@@ -130,11 +141,14 @@ class LargeBytes(wiring.Component):
         m = Module()
         unpacked = UNPACKED_TO_VERIFY if self.verify_only else ML_DSA_WIDTHS
         packed = PACKED_TO_VERIFY if self.verify_only else ML_DSA_WIDTHS
-        m.submodules.unpacker = unpacker = NumberUnpacker(_only(unpacked))
-        m.submodules.packer = packer = NumberPacker(_only(packed))
+        of_in, of_out = (
+            (PairUnpacker, PairPacker) if self.takes_pairs else (NumberUnpacker, NumberPacker)
+        )
+        m.submodules.unpacker = unpacker = of_in(_only(unpacked))
+        m.submodules.packer = packer = of_out(_only(packed))
         m.submodules.split = split = HighLow()
         m.submodules.check = check = NormCheck()
-        form, turn, is_out = self.form, Signal(), Signal()
+        form, turn, is_out = self.form, Signal(), self.is_out
         m.d.sync += turn.eq(~turn)
         most = look_up([MOST.get(width, 0) for width in _only(unpacked)], self.width, RESIDUE_BITS)
         with m.If(self.start):
@@ -153,7 +167,7 @@ class LargeBytes(wiring.Component):
             self.write_data.eq(packer.word),
         ]
 
-        taken = self._enter(m, unpacker.number, most)
+        taken = self._enter(m, self.unpacked, unpacker.number, most)
 
         # Out: a canonical number, then what is made of it.
         r, put = Signal(RESIDUE_BITS), delayed(m, self.put, COMPARED, "put")
@@ -170,8 +184,10 @@ class LargeBytes(wiring.Component):
             self.hint_step.eq(is_high & put[SPLITS - 1]),
             check.parameter_set.eq(self.parameter_set),
             check.clear.eq(self.clear),
-            self.exceeds.eq(check.exceeds),
         ]
+        m.d.comb += self.exceeds.eq(check.exceeds)
+        if self.takes_pairs:
+            self._take_second(m, most)
         checked = taken & (form == PackedForm.BELOW)
         if self.verify_only:
             m.d.comb += [
@@ -206,14 +222,36 @@ class LargeBytes(wiring.Component):
             m.d.comb += [check.x.eq(centred), check.check.eq(checks_short & put[SHORT_WAY - 1])]
         return m
 
-    def _enter(self, m: Module, number: Value, most: Value) -> Value:
+    def _enter(self, m: Module, unpacked: Signal, number: Value, most: Value) -> Value:
         """Register a number that was unpacked, and whether it is one that may be checked."""
         is_t1 = self.width == ML_DSA_WIDTHS.index(T1_BITS)
         with m.If(is_t1):
-            m.d.sync += self.unpacked.eq(number << DROPPED_BITS)
+            m.d.sync += unpacked.eq(number << DROPPED_BITS)
         with m.Else():
-            m.d.sync += self.unpacked.eq(most - number)
+            m.d.sync += unpacked.eq(most - number)
         return delayed(m, self.take & ~is_t1, 1, "taken")[1]
+
+    def _take_second(self, m: Module, most: Value) -> None:
+        """The second one of two numbers, beside the first one: the same way in and out, and a check
+        of the same bounds in the same cycles."""
+        unpacker, packer, check = m.submodules.unpacker, m.submodules.packer, m.submodules.check
+        m.submodules.second_check = second = NormCheck()
+        self._enter(m, self.second_unpacked, unpacker.second, most)
+        m.d.comb += [
+            *(part.pairs.eq(self.pairs) for part in (unpacker, packer)),
+            *same_named(second, check, "parameter_set", "clear", "bound"),
+            second.check.eq(check.check & self.pairs),
+            second.x.eq(self.second_unpacked),
+            self.exceeds.eq(check.exceeds | second.exceeds),
+        ]
+        if self.verify_only:
+            return
+        r = Signal(RESIDUE_BITS)
+        m.d.sync += r.eq(self.second_r + Mux(self.second_r < 0, Q, 0))
+        value, centred = self._short_way(m, r, most)
+        m.d.comb += packer.second.eq(value)
+        with m.If(self.is_out):
+            m.d.comb += second.x.eq(centred)
 
     def _set_bound(self, m: Module, check: NormCheck) -> None:
         """The bound of s, of masks and y + c s1 on the way in or out, of low parts, of c t0."""

@@ -152,7 +152,8 @@ class LargeInstruction:
     ----------
     place : of SEEK, UNPACK and PACK: its number in the program's places
     operand, other, into, sample, adds, subtract, part, form, width : of a step
-    keep : the sample is needed again by the next step
+    keep : the sample is needed again by the next step; of MULTIPLY, in a program that repeats
+        products: once for each column
     over, label : of LOOP
     """
 
@@ -240,11 +241,13 @@ class LargeProgram:
     Attributes
     ----------
     sets : the parameter sets
+    repeats : a MULTIPLY may be one for each column, as with several lanes
     instructions : so far
     entries : where calls begin, by name
     """
 
     sets: tuple[MlDsaSet, ...]
+    repeats: bool = False
     instructions: list[LargeInstruction] = field(default_factory=list)
     entries: dict[str, int] = field(default_factory=dict)
     places: list[BytePlace] = field(default_factory=list)
@@ -286,15 +289,18 @@ class LargeProgram:
         sample: bool = False,
         adds: Adds = Adds.NEVER,
         subtract: bool = False,
+        columns: bool = False,
     ) -> int:
         """P plus or minus the sample times the other one, or plus or minus P times the other one,
-        which may be written somewhere else. ValueError where P is added to its own product."""
+        which may be written somewhere else; with `columns`, in a program that repeats, once for
+        each column. ValueError where P is added to its own product."""
         if adds is not Adds.NEVER and not sample:
             raise ValueError("only a product of a sample can be added to a polynomial")
         return self._add(
             LargeInstruction(
                 *(LargeKind.MULTIPLY, 0, operand, other, into),
                 sample=sample,
+                keep=columns,
                 adds=adds,
                 subtract=subtract,
             )
@@ -409,6 +415,7 @@ class LargeProgram:
             tuple(instruction.word() for instruction in self.instructions),
             dict(self.entries),
             tuple(place.addresses for place in self.places),
+            self.repeats,
         )
 
 
@@ -422,6 +429,7 @@ class AssembledLarge:
     instructions, words : by number
     entries : first instruction of each call
     places : addresses by the place's number, and then by parameter set
+    repeats : as of LargeProgram
     """
 
     sets: tuple[MlDsaSet, ...]
@@ -429,6 +437,7 @@ class AssembledLarge:
     words: tuple[int, ...]
     entries: Mapping[str, int]
     places: tuple[Sequence[int], ...]
+    repeats: bool = False
 
     @property
     def set_bits(self) -> int:

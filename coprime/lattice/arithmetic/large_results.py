@@ -14,7 +14,7 @@ from .large_butterfly import NUMBER
 from .large_steps import PAIR_SHIFT, LargeKind, large_step_layout
 from .slot_counter import delayed
 
-_PAIR_BITS = 14
+PAIR_BITS = 14
 """Of two numbers in [-4, 4] that share one."""
 _NO_RESULT = (LargeKind.PACK, LargeKind.HINT)
 _TWO_RESULTS = (LargeKind.TRANSFORM, LargeKind.INVERSE, LargeKind.LAST)
@@ -80,7 +80,7 @@ class LargeResults(wiring.Component):
         is_second = second[-1] & is_one_of(*_TWO_RESULTS)
         # Of a pair the first number is there, and the second one is unpacked.
         unpacked = delayed(m, self.unpacked, 1, "unpacked")[1]
-        pair = (self.before + (unpacked << PAIR_SHIFT))[:_PAIR_BITS].as_signed()
+        pair = (self.before + (unpacked << PAIR_SHIFT))[:PAIR_BITS].as_signed()
         cleared = Signal.like(self.address)
         wiping = Signal(init=1)
         found, taken = Signal(NUMBER), Signal(NUMBER)

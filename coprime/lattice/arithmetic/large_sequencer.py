@@ -112,6 +112,7 @@ class LargeSequencer(wiring.Component):
     busy, done (1 bit, out): from the next cycle on; `done` in the last busy cycle
     instruction_address (8 bits, out), instruction (in): a cycle later
     step, start_step, step_done (out, out, in): of the datapath
+    step_follows (1 bit, in): where the program repeats products: of the datapath
     use (1 bit, in), address (out): the datapath uses a word of bytes; its address
     full (in), release (1 bit, out): of SampleBuffer
     post (1 bit, out): of a semaphore
@@ -126,7 +127,9 @@ class LargeSequencer(wiring.Component):
         self.program, self.target = program, target
         self.pointers = PlacePointers(program, address_bits, target)
         self.word = Signal(WORD_BITS)  # the instruction that is executed
-        inputs = ("start", "step_done", "use", "exceeds", "waits", "wipe")
+        inputs: tuple[str, ...] = ("start", "step_done", "use", "exceeds", "waits", "wipe")
+        if program.repeats:
+            inputs += ("step_follows",)
         outputs = ("busy", "done", "start_step", "release", "post", "clear", "fault", "rejected")
         super().__init__(
             {
@@ -164,13 +167,17 @@ class LargeSequencer(wiring.Component):
         is_step = field.code < LargeCode.END.value
         of_hints = (field.code == LargeKind.PACK.value) & (field.width == LargeWidth.HINT.value)
         samples, waits = is_step & field.sample & ~of_hints, Signal()
+        releases = self.step_done & self.busy & samples & ~field.keep
+        repeats, runs = Signal(), Signal()
+        if self.program.repeats:
+            releases = self._repeat(m, field, column, repeats, runs) & samples
         self._step(m, field, row, column)
         m.d.comb += [
             waits.eq(
                 (samples & (self.full == 0))
                 | ((code[LargeCode.REST] | code[LargeCode.FINISH]) & self.waits)
             ),
-            self.release.eq(self.step_done & self.busy & samples & ~field.keep),
+            self.release.eq(releases),
             self.start_step.eq(executes & is_step),
             self.post.eq(executes & (code[LargeCode.POST] | code[LargeCode.VERDICT])),
             self.clear.eq(executes & code[LargeCode.CLEAR]),
@@ -204,7 +211,9 @@ class LargeSequencer(wiring.Component):
                     self.rest.eq(code[LargeCode.REST]),
                     self.finish.eq(code[LargeCode.FINISH]),
                     executes.eq(~waits & ~self.wipe),
-                    goes_on.eq(executes & ~code[LargeCode.END]),
+                    goes_on.eq(executes & ~code[LargeCode.END] & ~repeats)
+                    if self.program.repeats
+                    else goes_on.eq(executes & ~code[LargeCode.END]),
                 ]
                 with m.If(executes):
                     m.next = "FETCH"
@@ -217,8 +226,30 @@ class LargeSequencer(wiring.Component):
                 with m.If(self.step_done):
                     m.d.sync += word.eq(self.instruction)
                     m.next = "EXECUTE"
+                if self.program.repeats:
+                    m.d.comb += runs.eq(1)
+                    with m.If(repeats & self.step_follows):
+                        m.next = "EXECUTE"
         # So that a state that a fault has made, and that is none of the states, ends with a wipe.
         return ResetInserter(self.wipe)(m)
+
+    def _repeat(
+        self, m: Module, field: data.View, column: Signal, repeats: Signal, runs: Signal
+    ) -> Value:
+        """A product of each column: the same instruction with the next one, if `repeats`, as soon
+        as the step before allows. Whether a sample is no longer needed."""
+        sets = self.program.sets
+        counts = [parameter_set.columns - 1 for parameter_set in sets]
+        is_product = field.code == LargeKind.MULTIPLY.value
+        last = Signal()
+        m.d.comb += [
+            last.eq(column == look_up(counts, self.parameter_set, _INDEX_BITS)),
+            repeats.eq(is_product & field.keep & ~last),
+        ]
+        follows = runs & Mux(repeats, self.step_follows, self.step_done)
+        with m.If(follows & is_product & field.keep):
+            m.d.sync += column.eq(Mux(last, 0, column + 1))
+        return follows & (is_product | ~field.keep)
 
     def _loop(self, m: Module, loops: Value, row: Signal, column: Signal) -> Value:
         """Count; whether the LOOP leads to its label."""

@@ -10,13 +10,12 @@ from coprime.model.lattice.large_arithmetic import LAYERS, N
 from .large_addresses import LargeAddresses
 from .large_steps import (
     DRAIN,
-    INVERSE_AT,
-    LAST_AT,
     PREFETCH,
     SLOTS_OF,
     TABLE_DEPTH,
     LargeKind,
     large_step_layout,
+    large_table,
 )
 from .number_packer import ML_DSA_WIDTHS, interval
 from .slot_counter import delayed
@@ -111,7 +110,12 @@ class LargeSlots(wiring.Component):
 
 
 class LargeConstants(wiring.Component):
-    """Addresses of the table: a constant is addressed in the cycle before a butterfly takes it.
+    """Addresses of the table: a constant is addressed in the cycle before a butterfly takes it, or
+    with several lanes two cycles before.
+
+    Parameters
+    ----------
+    lanes (int): 1, 4 or 8
 
     Members
     -------
@@ -121,7 +125,8 @@ class LargeConstants(wiring.Component):
     address (9 bits, out)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, lanes: int = 1) -> None:
+        self.table = large_table(lanes=lanes)
         super().__init__(
             {
                 "start": In(1),
@@ -140,7 +145,9 @@ class LargeConstants(wiring.Component):
         second = delayed(m, last & self.second, 4, "second")
         m.d.comb += self.address.eq(used + second[4])
         with m.If(self.start):
-            m.d.sync += used.eq(Mux(last, LAST_AT, Mux(inverse, INVERSE_AT, 0)))
+            m.d.sync += used.eq(
+                Mux(last, self.table.last_at, Mux(inverse, self.table.inverse_at, 0))
+            )
         with m.Elif(Mux(inverse, ends[5], ends[2]) & ~last):
             m.d.sync += used.eq(used + 1)
         return m

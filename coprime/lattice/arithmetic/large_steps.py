@@ -16,15 +16,18 @@ ones have more than 16 bits, which is what the byte memory takes in a cycle.
 """
 
 import enum
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from amaranth.lib import data
 
 from coprime.model.lattice.large_arithmetic import LAYERS, N, forward_constants, inverse_constants
 from coprime.model.lattice.large_arithmetic import last_constants as constants_of_last
 
+from .crossing import lower
 from .large_bytes import PackedForm
-from .number_packer import ML_DSA_WIDTHS, interval
+from .number_packer import BITS_A_CYCLE, HINT_BITS, ML_DSA_WIDTHS, interval
 
 
 class Part(enum.Enum):
@@ -63,19 +66,108 @@ SLOTS_OF = {
     LargeKind.HINT: 2 * N,
 }
 """Of UNPACK and PACK those of wide numbers."""
+BY_NUMBER = (LargeKind.UNPACK, LargeKind.PACK, LargeKind.HINT)
+"""Steps that take number after number, also with several lanes."""
 PREFETCH = 8
 """Cycles before the first slot of UNPACK."""
 DRAIN = 14
 """Cycles after a step's last slot, in which its last results are written."""
-INVERSE_AT = N - 1
-LAST_AT = 2 * N - 3
+FOLLOWS = 2
+"""With several lanes: cycles after the last slot of MULTIPLY, until the sample is no longer read.
+"""
 TABLE_DEPTH = 2 * N
 
 
-def large_table() -> list[int]:
-    """The constants in the order of use, signed 24 bits: of TRANSFORM, INVERSE, and LAST."""
-    words = [*forward_constants(), *inverse_constants(), *constants_of_last()]
-    return words + [0] * (TABLE_DEPTH - len(words))
+def drain_of(kind: LargeKind, lanes: int) -> int:
+    """Cycles after a step's last slot, in which its last results are written."""
+    if lanes == 1:
+        return DRAIN
+    return {
+        LargeKind.LAST: 14,
+        LargeKind.MULTIPLY: 15,
+        LargeKind.SUM: 8,
+        LargeKind.UNPACK: 3,
+    }.get(kind, 16)
+
+
+def debts(width: int) -> Iterator[int]:
+    """With several lanes: of pairs of numbers of so many bits, the bits in front of the cycle that
+    the byte memory has not yet had the time for: there is a pair if they are fewer than a cycle's.
+    """
+    debt, left = 0, N // 2
+    while left:
+        yield debt
+        pair = debt < BITS_A_CYCLE
+        debt = max(0, debt + 2 * width * pair - BITS_A_CYCLE)
+        left -= pair
+
+
+def crosses_lanes(kind: LargeKind, layer: int, lanes: int) -> bool:
+    """Whether both words of a butterfly of a layer are at one address, in two lanes."""
+    lane_bits = lanes.bit_length() - 1
+    if kind is LargeKind.TRANSFORM:
+        return layer >= LAYERS - lane_bits
+    return kind is LargeKind.INVERSE and layer < lane_bits
+
+
+@dataclass(frozen=True)
+class LargeTable:
+    """The constants that a lane multiplies by, signed 24 bits, in the order of use.
+
+    Attributes
+    ----------
+    transform, inverse, last : of these kinds
+    """
+
+    transform: tuple[int, ...]
+    inverse: tuple[int, ...]
+    last: tuple[int, ...]
+
+    @property
+    def words(self) -> list[int]:
+        """One after the other, TABLE_DEPTH words."""
+        words = [*self.transform, *self.inverse, *self.last]
+        return words + [0] * (TABLE_DEPTH - len(words))
+
+    @property
+    def inverse_at(self) -> int:
+        """The address of the first constant of INVERSE."""
+        return len(self.transform)
+
+    @property
+    def last_at(self) -> int:
+        """The same of LAST."""
+        return len(self.transform) + len(self.inverse)
+
+
+def large_table(lane: int = 0, lanes: int = 1) -> LargeTable:
+    """The constants of a lane; all lanes have as many of each kind."""
+    kinds = (
+        (LargeKind.TRANSFORM, LAYERS, forward_constants()),
+        (LargeKind.INVERSE, LAYERS - 1, inverse_constants()),
+    )
+    transform, inverse = (
+        tuple(_of_layers(kind, layers, constants, lane, lanes)) for kind, layers, constants in kinds
+    )
+    return LargeTable(transform, inverse, constants_of_last())
+
+
+def _of_layers(
+    kind: LargeKind, layers: int, constants: Sequence[int], lane: int, lanes: int
+) -> Iterator[int]:
+    """A constant for each block of a layer; where words cross, for each of the lane's butterflies:
+    of the first one of two rows in the first half of the lanes, of the second one in the others."""
+    rest, half = iter(constants), lanes // 2
+    for layer in range(layers):
+        distance = LAYERS - 1 - layer if kind is LargeKind.TRANSFORM else layer
+        blocks = list(islice(rest, N >> distance + 1))
+        if not crosses_lanes(kind, layer, lanes):
+            yield from blocks
+            continue
+        row, k = (0, lane) if lane < half else (1, lane - half)
+        for pair in range(0, N // lanes, 2):
+            word = (pair + row) * lanes + lower(k, distance)
+            yield blocks[word >> distance + 1]
 
 
 def large_step_layout(regions: int) -> data.StructLayout:
@@ -132,16 +224,30 @@ class LargeStep:
         return self.region if self.into is None else self.into
 
     @property
-    def slots(self) -> int:
-        """Its slots."""
+    def pairs(self) -> bool:
+        """With several lanes: two numbers are unpacked or packed at once."""
+        if self.kind is LargeKind.UNPACK:
+            return self.width != HINT_BITS
+        single = self.form in (PackedForm.HIGH, PackedForm.LOW) or self.width == HINT_BITS
+        return self.kind is LargeKind.PACK and not single
+
+    def slots(self, lanes: int = 1) -> int:
+        """Cycles from its first slot to its last one, with so many lanes."""
         if self.kind in (LargeKind.UNPACK, LargeKind.PACK):
+            if lanes > 1 and self.pairs:
+                return sum(1 for _ in debts(self.width))
             return N * interval(self.width)
-        return SLOTS_OF[self.kind]
+        return SLOTS_OF[self.kind] // (1 if self.kind in BY_NUMBER else lanes)
 
     @property
     def cycles(self) -> int:
         """From the cycle after `start` to the last busy one."""
-        return PREFETCH * (self.kind is LargeKind.UNPACK) + self.slots + DRAIN
+        return self.cycles_on(1)
+
+    def cycles_on(self, lanes: int) -> int:
+        """The same with so many lanes."""
+        fetches = PREFETCH * (self.kind is LargeKind.UNPACK)
+        return fetches + self.slots(lanes) + drain_of(self.kind, lanes)
 
     def fields(self) -> dict[str, object]:
         """As a constant of the layout."""

@@ -17,7 +17,7 @@ from .large_instructions import (
     LargeLoop,
     LargeWidth,
 )
-from .large_steps import PAIR_SHIFT, LargeKind, LargeStep, Part
+from .large_steps import FOLLOWS, PAIR_SHIFT, LargeKind, LargeStep, Part
 from .norm_check import BOUNDS, NormBound
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
 from .twin import ArithmeticEvents
@@ -107,7 +107,14 @@ class LargeTwin:
 
     genuine = False
 
-    def __init__(self, program: AssembledLarge, memory: list[int], buffer: SampleBufferTwin):
+    def __init__(
+        self,
+        program: AssembledLarge,
+        memory: list[int],
+        buffer: SampleBufferTwin,
+        lanes: int = 1,
+    ):
+        self.lanes = lanes
         self.program, self.memory, self.buffer = program, memory, buffer
         self.polynomials: list[Poly] = [[0] * N for _ in range(program.regions)]
         self.busy = self.rejected = self._outside = False
@@ -148,8 +155,14 @@ class LargeTwin:
         if self._state is _State.RUN:
             self._left -= 1
             if not self._left:
-                self._execute(self.program.instructions[self._counter])
-                self._counter += 1
+                instruction = self.program.instructions[self._counter]
+                self._execute(instruction)
+                if self._repeats(instruction):
+                    self._column += 1
+                else:
+                    self._counter += 1
+                    if self._is_of_columns(instruction):
+                        self._column = 0
                 self._state = _State.EXECUTE
             return _NOTHING
         return self._instruction()
@@ -159,7 +172,9 @@ class LargeTwin:
         code = instruction.code
         if isinstance(code, LargeKind):
             if not self._samples(instruction) or self.buffer.full:
-                self._left, self._state = self._step(instruction).cycles, _State.RUN
+                self._left, self._state = self._step(instruction).cycles_on(self.lanes), _State.RUN
+                if self._repeats(instruction):
+                    self._left = self._step(instruction).slots(self.lanes) + FOLLOWS
             return _NOTHING
         following = self._counter + 1
         match code:
@@ -193,6 +208,16 @@ class LargeTwin:
         return instruction.sample and not (
             instruction.code is LargeKind.PACK and instruction.width is LargeWidth.HINT
         )
+
+    def _is_of_columns(self, instruction: LargeInstruction) -> bool:
+        """A product of each column."""
+        is_product = instruction.code is LargeKind.MULTIPLY
+        return self.program.repeats and is_product and instruction.keep
+
+    def _repeats(self, instruction: LargeInstruction) -> bool:
+        """The instruction goes on with the next column."""
+        is_last = self._column == self._parameters.columns - 1
+        return self._is_of_columns(instruction) and not is_last
 
     def _step(self, instruction: LargeInstruction) -> LargeStep:
         return instruction.step(self._row, self._column, self._parameters)
@@ -242,7 +267,7 @@ class LargeTwin:
             case LargeKind.HINT:
                 self._hint(old, other)
         self.polynomials[step.result] = old
-        if samples and not instruction.keep:
+        if samples and (not instruction.keep or self._is_of_columns(instruction)):
             self.buffer.release()
 
     def _read(self, place: int, width: int) -> bytes:

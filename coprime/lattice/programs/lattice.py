@@ -16,11 +16,11 @@ def lattice_programs(
     ml_dsa: tuple[MlDsaSet, ...],
     *,
     verify_only: bool,
-    exchanges: bool = False,
+    parallel: bool = False,
 ) -> EnginePrograms:
-    """The programs for these parameter sets; of one scheme there may be none. `exchanges` : as of
-    `ml_kem_programs`."""
+    """The programs for these parameter sets; of one scheme there may be none. `parallel` : of an
+    engine with several lanes."""
     return EnginePrograms(
-        ml_kem_programs(ml_kem, exchanges=exchanges) if ml_kem else None,
-        ml_dsa_programs(ml_dsa, verify_only=verify_only) if ml_dsa else None,
+        ml_kem_programs(ml_kem, exchanges=parallel) if ml_kem else None,
+        ml_dsa_programs(ml_dsa, verify_only=verify_only, repeats=parallel) if ml_dsa else None,
     )

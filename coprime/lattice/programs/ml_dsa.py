@@ -30,9 +30,9 @@ from .programs import SchemePrograms
 
 @cache
 def ml_dsa_programs(
-    sets: tuple[MlDsaSet, ...], *, verify_only: bool
+    sets: tuple[MlDsaSet, ...], *, verify_only: bool, repeats: bool = False
 ) -> SchemePrograms[AssembledLarge]:
-    """The programs for these parameter sets.
+    """The programs for these parameter sets; `repeats` : as of LargeProgram.
 
     MU_OF_PK, MU_OF_SK : pk, or sk, and the stream of a message give mu; the sponge side's only
     MATCH : the sponge side finds whether pk is that of sk
@@ -42,7 +42,10 @@ def ml_dsa_programs(
     SIGN : rnd is drawn unless present; sk and mu give a signature
     """
     places = ml_dsa_places(sets, verify_only=verify_only)
-    sponge, arithmetic = _SpongeText(sets, places), _ArithmeticText(LargeProgram(sets), places)
+    sponge, arithmetic = (
+        _SpongeText(sets, places),
+        _ArithmeticText(LargeProgram(sets, repeats), places),
+    )
     texts: tuple[_SpongeText | _ArithmeticText, ...] = (sponge, arithmetic)
     sponge.mu_of_pk()
     for text in texts:
@@ -219,8 +222,10 @@ class _ArithmeticText:
 
     def row(self, operand: LargeOperand, adds: Adds) -> int:
         """A row of the matrix times the vector, transformed back."""
-        first = self.program.multiply(operand, _VECTOR, sample=True, adds=adds)
-        self.program.loop(LargeLoop.COLUMNS, first)
+        repeats = self.program.repeats
+        first = self.program.multiply(operand, _VECTOR, sample=True, adds=adds, columns=repeats)
+        if not repeats:
+            self.program.loop(LargeLoop.COLUMNS, first)
         self.program.inverse(operand)
         return first
 

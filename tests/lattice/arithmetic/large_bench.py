@@ -4,6 +4,7 @@ from amaranth.sim import Simulator
 
 from coprime.lattice.arithmetic.large_datapath import LargeDatapath
 from coprime.lattice.arithmetic.large_steps import LargeKind, large_table
+from coprime.lattice.arithmetic.parallel_large_datapath import ParallelLargeDatapath
 from coprime.model.lattice.large_arithmetic import N
 
 REGIONS = 4
@@ -34,19 +35,29 @@ class LargeBench:
     cycles : of all steps
     """
 
-    def __init__(self, regions=REGIONS, *, verify_only=False):
-        self.dut = LargeDatapath(regions, verify_only=verify_only)
+    def __init__(self, regions=REGIONS, *, verify_only=False, lanes=1):
+        self.lanes = lanes
+        if lanes == 1:
+            self.dut = LargeDatapath(regions, verify_only=verify_only)
+            parts = [self.dut]
+        else:
+            self.dut = ParallelLargeDatapath(regions, lanes, verify_only=verify_only)
+            parts = self.dut.lanes
+        self.memories = [part.memory for part in parts]
         self.sample, self.cycles = [0] * N, 0
         self.reads = False  # the word that is addressed in this cycle is needed
         self.words, self.written, self.hints = [], [], []
 
     def run(self, script):
-        dut, table = self.dut, large_table()
+        dut = self.dut
+        tables = [large_table(lane, self.lanes).words for lane in range(self.lanes)]
         simulator = Simulator(dut)
         simulator.add_clock(1e-8)
 
         async def surroundings(context):
-            memory = dut.memory
+            memory = self.memories[0]
+            constants = [dut.table_word] if self.lanes == 1 else dut.table_words
+            samples = [dut.sample] if self.lanes == 1 else dut.sample
             while True:
                 (
                     _,
@@ -76,8 +87,9 @@ class LargeBench:
                 context.set(dut.hint, self.hints.pop(0) if hinted and self.hints else 0)
                 # The block RAM does not say what is read where it is being written.
                 assert not (self.reads and ports[2] and ports[0] == ports[1])
-                context.set(dut.table_word, table[constant])
-                context.set(dut.sample, self.sample[place])
+                for lane in range(self.lanes):
+                    context.set(constants[lane], tables[lane][constant])
+                    context.set(samples[lane], self.sample[place * self.lanes + lane])
 
         async def bench(context):
             while context.get(dut.wiping):
@@ -91,10 +103,14 @@ class LargeBench:
     def load(self, context, region, f):
         for place, x in enumerate(f):
             word = x & (1 << 24) - 1
-            context.set(self.dut.memory.memory.data[region * N + place], with_parity(word))
+            context.set(self._word(region, place), with_parity(word))
+
+    def _word(self, region, place):
+        memory = self.memories[place % self.lanes]
+        return memory.memory.data[(region * N + place) // self.lanes]
 
     def read(self, context, region):
-        return [signed(context.get(self.dut.memory.memory.data[region * N + w])) for w in range(N)]
+        return [signed(context.get(self._word(region, place))) for place in range(N)]
 
     async def step(self, context, step):
         dut = self.dut
@@ -106,14 +122,14 @@ class LargeBench:
         while not context.get(dut.done):
             assert context.get(dut.busy)
             slot = cycles - 1
-            self.reads = slot < step.slots and step.kind is not LargeKind.UNPACK
+            self.reads = slot < step.slots(self.lanes) and step.kind is not LargeKind.UNPACK
             if step.kind is LargeKind.LAST:
                 self.reads &= slot % 4 < 2
             if step.kind is LargeKind.SUM and step.sample:
                 self.reads &= slot % 2 == 0
             await context.tick()
             cycles += 1
-        assert cycles == step.cycles
+        assert cycles == step.cycles_on(self.lanes)
         assert not self.words
         self.cycles += cycles
         await context.tick()

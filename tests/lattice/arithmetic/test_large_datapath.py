@@ -15,6 +15,14 @@ from tests.lattice.arithmetic.large_bench import REGIONS, as_words
 from tests.lattice.arithmetic.large_bench import LargeBench as Bench
 
 
+@pytest.fixture(
+    params=[1, *(pytest.param(lanes, marks=pytest.mark.matrix) for lanes in (4, 8))],
+    ids=lambda lanes: f"{lanes} lanes",
+)
+def bench(request):
+    return Bench(lanes=request.param)
+
+
 def polynomials(seed):
     generator = random.Random(seed)
     yield [generator.randrange(-Q, Q) for _ in range(N)]
@@ -22,9 +30,7 @@ def polynomials(seed):
 
 
 @pytest.mark.matrix  # rows of a verification and of a key pair have these steps
-def test_transforms():
-    bench = Bench()
-
+def test_transforms(bench):
     async def script(context):
         for f in polynomials(1):
             bench.load(context, 1, f)
@@ -39,9 +45,7 @@ def test_transforms():
 
 
 @pytest.mark.matrix  # rows of a verification and of a key pair have these steps
-def test_inverse_transforms():
-    bench = Bench()
-
+def test_inverse_transforms(bench):
     async def script(context):
         for f in polynomials(3):
             bench.load(context, 2, f)
@@ -53,9 +57,7 @@ def test_inverse_transforms():
 
 
 @pytest.mark.matrix  # rows of a verification and of a key pair have these steps
-def test_products():
-    bench = Bench()
-
+def test_products(bench):
     async def script(context):
         _, g = polynomials(4)
         (acc, other), bench.sample = polynomials(5), next(polynomials(6))
@@ -85,9 +87,8 @@ def test_products():
 
 
 @pytest.mark.matrix  # rows of a verification and of a key pair have these steps
-def test_a_product_of_polynomials():
+def test_a_product_of_polynomials(bench):
     """TRANSFORM, MULTIPLY, INVERSE and LAST, against the method of the school."""
-    bench = Bench()
 
     async def script(context):
         f, g = polynomials(7)
@@ -111,9 +112,7 @@ def canonical(f):
     return [x % Q for x in f]
 
 
-def test_sums():
-    bench = Bench()
-
+def test_sums(bench):
     async def script(context):
         f, g = polynomials(9)
         bench.load(context, 0, f)
@@ -128,9 +127,9 @@ def test_sums():
 
 
 @pytest.mark.matrix
-def test_a_row_of_a_verification():
+def test_a_row_of_a_verification(bench):
     """w1 of A z - c t1 2^13, with hints; z from a signature, t1 from a public key."""
-    bench, generator, p = Bench(), random.Random(11), ML_DSA_SETS[0]
+    generator, p = random.Random(11), ML_DSA_SETS[0]
     z = [generator.randint(1 - p.gamma1, p.gamma1) for _ in range(N)]
     t1 = [generator.randrange(1024) for _ in range(N)]
     c = ml_dsa.challenge(p, b"c")
@@ -167,9 +166,9 @@ def test_a_row_of_a_verification():
 
 
 @pytest.mark.matrix
-def test_a_row_of_a_key_pair():
+def test_a_row_of_a_key_pair(bench):
     """t1 and t0 of A s1 + s2."""
-    bench, generator = Bench(), random.Random(12)
+    generator = random.Random(12)
     s1, s2 = ([generator.randint(-2, 2) for _ in range(N)] for _ in range(2))
     matrix = [generator.randrange(Q) for _ in range(N)]
     product = model.inverse(model.multiply_add(None, matrix, model.transform(s1)))
@@ -198,9 +197,7 @@ def test_a_row_of_a_key_pair():
     bench.run(script)
 
 
-def test_a_wipe_leaves_only_zeros():
-    bench = Bench()
-
+def test_a_wipe_leaves_only_zeros(bench):
     async def script(context):
         bench.load(context, 3, next(polynomials(8)))
         context.set(bench.dut.wipe, 1)

@@ -139,7 +139,7 @@ def test_a_wipe_ends_after_the_step_that_it_has_met():
 @pytest.mark.proof
 def test_a_wrong_constant_is_refused(prover, monkeypatch):
     """Of a sum of differences, in the inverse's last layer."""
-    words = large_table()
+    words = large_table().words
     words[2 * model.N - 2] += 1
     table = [tuple(word >> k & 1 for k in range(NUMBER_BITS)) for word in words]
     monkeypatch.setattr(prover, "table", table)

@@ -213,7 +213,7 @@ def subject(datapath: LargeDatapath) -> ProvedDatapath:
         modules=[PartModule()],
         ring=RING,
         layout=large_step_layout(datapath.regions),
-        table=[constant(word, NUMBER_BITS) for word in large_table()],
+        table=[constant(word, NUMBER_BITS) for word in large_table().words],
         lanes=1,
         lane_bits=NUMBER_BITS,
         places=lambda region: [(region.number, LAYERS, k) for k in range(N)],

@@ -1,0 +1,111 @@
+"""Two numbers at once to words and back in the Amaranth simulator, at the highest rate, for each
+phase of the byte memory's turns."""
+
+import pytest
+from amaranth.sim import Simulator
+
+from coprime.lattice.arithmetic.large_steps import debts
+from coprime.lattice.arithmetic.number_packer import BITS_A_CYCLE, ML_DSA_WIDTHS
+from coprime.lattice.arithmetic.number_pairs import PairPacker, PairUnpacker
+from coprime.model.lattice.ml_dsa import pack
+from tests.lattice.arithmetic.test_number_packing import as_words, polynomials
+
+CASES = pytest.mark.parametrize(
+    ("width", "pairs", "phase"),
+    [
+        (width, pairs, phase)
+        for width in ML_DSA_WIDTHS
+        for pairs in (False, True)
+        for phase in (0, 1)
+        if pairs or width <= 8
+    ],
+)
+
+
+def rounds(width, pairs):
+    """Whether numbers are taken, cycle by cycle."""
+    return [debt < BITS_A_CYCLE for debt in debts(width)] if pairs else [True] * 256
+
+
+@CASES
+def test_numbers_become_words(width, pairs, phase):
+    dut = PairPacker(ML_DSA_WIDTHS)
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-8)
+
+    async def bench(context):
+        cycle = phase
+        context.set(dut.width, ML_DSA_WIDTHS.index(width))
+        context.set(dut.pairs, pairs)
+        for numbers in polynomials(width):
+            words = []
+
+            async def tick(words=words):
+                nonlocal cycle
+                context.set(dut.turn, cycle % 2)
+                if context.get(dut.write):
+                    words.append(context.get(dut.word))
+                await context.tick()
+                cycle += 1
+
+            context.set(dut.start, 1)
+            await tick()
+            context.set(dut.start, 0)
+            left, above = iter(numbers), -1 << width  # bits above the width are ignored
+            for puts in rounds(width, pairs):
+                context.set(dut.put, puts)
+                if puts:
+                    for port in (dut.number, dut.second)[: 1 + pairs]:
+                        context.set(port, (next(left) | above) & (1 << dut.number_bits) - 1)
+                await tick()
+            context.set(dut.put, 0)
+            assert next(left, None) is None
+            for _ in range(5):
+                await tick()
+            assert words == as_words(pack(numbers, width))
+
+    simulator.add_testbench(bench)
+    simulator.run()
+
+
+@CASES
+def test_words_become_numbers(width, pairs, phase):
+    dut = PairUnpacker(ML_DSA_WIDTHS)
+    simulator = Simulator(dut)
+    simulator.add_clock(1e-8)
+
+    async def bench(context):
+        cycle = phase
+        context.set(dut.width, ML_DSA_WIDTHS.index(width))
+        context.set(dut.pairs, pairs)
+        for numbers in polynomials(width):
+            words, place = as_words(pack(numbers, width)), 0
+
+            async def tick(words=words):
+                nonlocal cycle, place
+                context.set(dut.turn, cycle % 2)
+                reads = context.get(dut.read)
+                await context.tick()
+                # What was not read is anything.
+                context.set(dut.word, words[place] if reads else 0x5A5A5A5A)
+                place += reads
+                cycle += 1
+
+            context.set(dut.start, 1)
+            await tick()
+            context.set(dut.start, 0)
+            for _ in range(PairUnpacker.READY - 1):
+                await tick()
+            left = iter(numbers)
+            for takes in rounds(width, pairs):
+                context.set(dut.take, takes)
+                if takes:
+                    for port in (dut.number, dut.second)[: 1 + pairs]:
+                        assert context.get(port) == next(left)
+                await tick()
+            context.set(dut.take, 0)
+            assert next(left, None) is None
+            assert place == len(words)
+
+    simulator.add_testbench(bench)
+    simulator.run()
