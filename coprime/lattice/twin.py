@@ -72,7 +72,10 @@ def run_routine(
     Raises ValueError if there are fewer random bytes than the routine draws; AssertionError if the
     programs wait for each other.
     """
-    buffer = SampleBufferTwin(PAIRS if routine.is_ml_kem else NUMBERS)
+    joined_for = lanes if lanes > 1 and not routine.is_ml_kem else 0
+    buffer = SampleBufferTwin(
+        PAIRS if routine.is_ml_kem or joined_for else NUMBERS, joined_for=joined_for
+    )
     sponge = SpongeSideTwin(
         slices, programs.sponge, memory, buffer, masked=masked, samples_pairs=lanes > 1
     )

@@ -29,6 +29,7 @@ from .number_packer import ML_DSA_WIDTHS
 
 FIELD = data.StructLayout(FIELDS)
 LARGE_FULL = range(BUFFER_WORDS // N + 1)
+"""Of the sample buffer of one lane."""
 UNIT_WORDS = 4
 """Places begin at multiples of so many words of the byte memory."""
 _INDEX_BITS = (BANK - 1).bit_length()
@@ -105,6 +106,7 @@ class LargeSequencer(wiring.Component):
     ----------
     program (AssembledLarge)
     address_bits (int): of the byte memory
+    full (range): of `full`
 
     Members
     -------
@@ -123,7 +125,9 @@ class LargeSequencer(wiring.Component):
     wipe (1 bit, in): end
     """
 
-    def __init__(self, program: AssembledLarge, address_bits: int, target: Target):
+    def __init__(
+        self, program: AssembledLarge, address_bits: int, target: Target, full: range = LARGE_FULL
+    ):
         self.program, self.target = program, target
         self.pointers = PlacePointers(program, address_bits, target)
         self.word = Signal(WORD_BITS)  # the instruction that is executed
@@ -142,7 +146,7 @@ class LargeSequencer(wiring.Component):
                 "instruction": In(WORD_BITS),
                 "step": Out(large_step_layout(program.regions)),
                 "address": Out(address_bits),
-                "full": In(LARGE_FULL),
+                "full": In(full),
             }
         )
 

@@ -10,7 +10,7 @@ from coprime.cells.tables import look_up
 from coprime.cells.target import Target
 from coprime.cells.wires import same_named
 from coprime.lattice.memory.byte_memory import ByteAccess
-from coprime.lattice.memory.sample_buffer import PAIR
+from coprime.lattice.memory.sample_buffer import PAIR, joined_polynomials
 from coprime.model.lattice.large_arithmetic import NUMBER_BITS
 from coprime.model.lattice.ml_dsa_sets import ML_DSA_SETS
 
@@ -75,7 +75,8 @@ class LargeSide(wiring.Component):
             if lanes == 1
             else ParallelLargeDatapath(regions, lanes, self.target, verify_only=verify_only)
         )
-        self.sequencer = LargeSequencer(program, address_bits, self.target)
+        full = LARGE_FULL if lanes == 1 else range(joined_polynomials(lanes) + 1)
+        self.sequencer = LargeSequencer(program, address_bits, self.target, full)
         outputs = ("busy", "done", "release", "post", "exceeds", "rejected", "cancels", "fault")
         super().__init__(
             {
@@ -84,7 +85,7 @@ class LargeSide(wiring.Component):
                 "entry": In(LABEL_BITS),
                 "parameter_set": In(program.set_bits),
                 "bytes": Out(ByteAccess(address_bits)),
-                "full": In(LARGE_FULL),
+                "full": In(full),
                 "sample_address": Out(self.datapath.sample_address.shape()),
                 "sample": In(PAIR) if lanes == 1 else In(data.ArrayLayout(NUMBER, lanes)),
                 **({"slice": Out(WIDE_USER)} if shares_slice else {}),

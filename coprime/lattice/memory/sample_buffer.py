@@ -24,13 +24,20 @@ NUMBER_PAIR = data.StructLayout({"even": NUMBER, "odd": NUMBER})
 BUFFER_WORDS = 1024
 PAIRS, NUMBERS = 128, 256
 """Words of a polynomial."""
+JOINED_WORDS = 512
+"""Words of NUMBER_PAIR in a memory, as many as a block RAM of these has."""
+
+
+def joined_polynomials(lanes: int) -> int:
+    """Polynomials that are buffered for several lanes of numbers: 16 for 8, 8 for 4."""
+    return lanes // 2 * JOINED_WORDS // PAIRS
 
 
 class SampleBuffer(wiring.Component):
     """1,024 words: 8 polynomials of 128 pairs of coefficients, or 4 of 256 numbers.
 
-    Numbers that several lanes read come in pairs: 512 words, of which a polynomial has 128. Each
-    memory has these words of two lanes.
+    Numbers that several lanes read come in pairs, of which a polynomial has 128 words. Each memory
+    has JOINED_WORDS of two lanes.
 
     Parameters
     ----------
@@ -57,8 +64,8 @@ class SampleBuffer(wiring.Component):
     holds_pairs (1 bit, in): with `numbers` and `pairs` only: words are pairs from the next `begin`
         on, and stable until the one after it
     begin (1 bit, in): with both only: forget everything
-    wipe (1 bit, in): forget everything, and write the payload everywhere, which is 0: 1,026 cycles,
-        or 514 with several lanes of numbers
+    wipe (1 bit, in): forget everything, and write the payload everywhere, which is 0: two cycles
+        more than there are words
     wiping (1 bit, out): this is under way, as it is after a reset; no word is taken
     """
 
@@ -78,10 +85,16 @@ class SampleBuffer(wiring.Component):
         memories = lanes // 2 if joins else lanes
         self.memory_bits = memories.bit_length() - 1
         self.memories = [
-            BlockRam(self.word_layout.size, BUFFER_WORDS // lanes, target=target)
+            BlockRam(
+                self.word_layout.size,
+                JOINED_WORDS if joins else BUFFER_WORDS // lanes,
+                target=target,
+            )
             for _ in range(memories)
         ]
-        self.polynomials = BUFFER_WORDS // (PAIRS if pairs else NUMBERS)
+        self.polynomials = (
+            joined_polynomials(lanes) if joins else BUFFER_WORDS // (PAIRS if pairs else NUMBERS)
+        )
         self.word_bits = bits_for((NUMBERS if numbers and not joins else PAIRS) - 1)
         read = data.ArrayLayout(NUMBER if joins else PAIR, lanes)
         both = dict.fromkeys(("holds_pairs", "begin"), In(1)) if self.holds_both else {}

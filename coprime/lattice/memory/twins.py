@@ -8,7 +8,7 @@ from collections import deque
 from itertools import chain
 from typing import Any
 
-from .sample_buffer import BUFFER_WORDS
+from .sample_buffer import BUFFER_WORDS, joined_polynomials
 from .semaphore import HIGHEST
 
 Pair = tuple[int, int]
@@ -22,7 +22,8 @@ class SampleBufferTwin:
     Parameters
     ----------
     polynomial_words (int): words of a polynomial
-    numbers_in_pairs (bool): words are pairs of numbers, and `oldest` is a list of numbers
+    joined_for (int): so many lanes: words are pairs of numbers, and `oldest` is a list of numbers;
+        or 0
 
     Attributes
     ----------
@@ -30,10 +31,12 @@ class SampleBufferTwin:
     filled (int): pairs of the polynomial that is being filled
     """
 
-    def __init__(self, polynomial_words: int = 128, *, numbers_in_pairs: bool = False):
+    def __init__(self, polynomial_words: int = 128, *, joined_for: int = 0):
         self.polynomial_words = polynomial_words
-        self.numbers_in_pairs = numbers_in_pairs
-        self.capacity = BUFFER_WORDS // (polynomial_words << numbers_in_pairs)
+        self.numbers_in_pairs = joined_for > 0
+        self.capacity = (
+            joined_polynomials(joined_for) if joined_for else BUFFER_WORDS // polynomial_words
+        )
         self.clear()
 
     def clear(self) -> None:
@@ -56,7 +59,7 @@ class SampleBufferTwin:
 
     @property
     def oldest(self) -> list[Any]:
-        """The oldest complete polynomial: its words, or with `numbers_in_pairs` its numbers;
+        """The oldest complete polynomial: its words, or of several lanes its numbers;
         IndexError if there is none."""
         return self._complete[0]
 

@@ -294,7 +294,7 @@ class _Run:
         self.large = program.large
         self.joins = self.large and samples_pairs
         words = NUMBERS if self.large and not samples_pairs else PAIRS
-        self.buffer = SampleBufferTwin(words, numbers_in_pairs=self.joins)
+        self.buffer = SampleBufferTwin(words, joined_for=LANES if self.joins else 0)
         self.words_read = NUMBERS // LANES if self.joins else words
         """Addresses of a polynomial's words."""
         self.semaphore = SemaphoreTwin()
