@@ -22,5 +22,5 @@ def lattice_programs(
     engine with several lanes."""
     return EnginePrograms(
         ml_kem_programs(ml_kem, exchanges=parallel) if ml_kem else None,
-        ml_dsa_programs(ml_dsa, verify_only=verify_only, repeats=parallel) if ml_dsa else None,
+        ml_dsa_programs(ml_dsa, verify_only=verify_only, parallel=parallel) if ml_dsa else None,
     )

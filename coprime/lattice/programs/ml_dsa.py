@@ -30,9 +30,9 @@ from .programs import SchemePrograms
 
 @cache
 def ml_dsa_programs(
-    sets: tuple[MlDsaSet, ...], *, verify_only: bool, repeats: bool = False
+    sets: tuple[MlDsaSet, ...], *, verify_only: bool, parallel: bool = False
 ) -> SchemePrograms[AssembledLarge]:
-    """The programs for these parameter sets; `repeats` : as of LargeProgram.
+    """The programs for these parameter sets; `parallel` : for several lanes.
 
     MU_OF_PK, MU_OF_SK : pk, or sk, and the stream of a message give mu; the sponge side's only
     MATCH : the sponge side finds whether pk is that of sk
@@ -43,8 +43,8 @@ def ml_dsa_programs(
     """
     places = ml_dsa_places(sets, verify_only=verify_only)
     sponge, arithmetic = (
-        _SpongeText(sets, places),
-        _ArithmeticText(LargeProgram(sets, repeats), places),
+        _SpongeText(sets, places, parallel=parallel),
+        _ArithmeticText(LargeProgram(sets, parallel), places),
     )
     texts: tuple[_SpongeText | _ArithmeticText, ...] = (sponge, arithmetic)
     sponge.mu_of_pk()
@@ -63,13 +63,16 @@ def ml_dsa_programs(
 class _SpongeText:
     """The program of the sponge side, call by call."""
 
-    def __init__(self, sets: tuple[MlDsaSet, ...], places: Mapping[str, BytePlace]):
-        self.places, self.sets = places, sets
+    def __init__(
+        self, sets: tuple[MlDsaSet, ...], places: Mapping[str, BytePlace], *, parallel: bool
+    ):
+        self.places, self.sets, self.parallel = places, sets, parallel
         self.program = SpongeProgram(
             tuple(parameter_set.k for parameter_set in sets),
             tuple(parameter_set.columns for parameter_set in sets),
             tuple(parameter_set.k | parameter_set.columns << 8 for parameter_set in sets),
             large=True,
+            pairs=parallel,
         )
 
     def row(self, rho: str) -> int:
@@ -160,9 +163,18 @@ class _SpongeText:
         program.settle()
         program.copy(places["drawn_key"], places["sk_key"])
         program.copy(places["sk_rho"], places["rho"])
-        program.await_post()
-        program.hash("SHAKE256", places["sk_tr"])
-        program.absorb(places["pk"], last=True)
+        if self.parallel:
+            # Rows of t1 are hashed once they are there.
+            program.settle()
+            program.hash("SHAKE256", places["sk_tr"])
+            program.absorb(places["rho"])
+            row = program.await_post(settles=False)
+            program.absorb_next(places["t1_row"].words, last_row=True)
+            program.loop(Over.ROWS, row)
+        else:
+            program.await_post()
+            program.hash("SHAKE256", places["sk_tr"])
+            program.absorb(places["pk"], last=True)
         program.end()
 
     def sign(self) -> None:
@@ -264,9 +276,12 @@ class _ArithmeticText:
         program.pack(_SUM, s2, short, below, sample=True, keep=True)
         program.sum(_SUM, sample=True)
         program.pack(_SUM, t1, LargeWidth.T1, PackedForm.TOP)
+        if program.repeats:
+            program.do(LargeCode.POST)
         program.pack(_SUM, t0, LargeWidth.T0, PackedForm.REST)
         program.loop(LargeLoop.ROWS, row)
-        program.do(LargeCode.POST)
+        if not program.repeats:
+            program.do(LargeCode.POST)
         program.do(LargeCode.END)
 
     def check_sk(self) -> None:

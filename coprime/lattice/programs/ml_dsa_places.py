@@ -32,7 +32,7 @@ def ml_dsa_places(sets: Sequence[MlDsaSet], *, verify_only: bool) -> Mapping[str
     """The byte strings of ML-DSA by name.
 
     pk, sk, signature, mu, xi, rnd : slots
-    rho, t1 : in pk
+    rho, t1 : in pk; t1_row : a row of it
     c, z, hints : in the signature
     tr : the hash of pk for mu
     w1 : high parts of w, after mu; w1_row : those of a row
@@ -68,6 +68,7 @@ def ml_dsa_places(sets: Sequence[MlDsaSet], *, verify_only: bool) -> Mapping[str
     put("pk", [parameter_set.pk_bytes // _WORD_BYTES for parameter_set in sets])
     within("rho", "pk", 0, each(SEED))
     within("t1", "pk", SEED, [_OF_WIDTH * T1_BITS * parameter_set.k for parameter_set in sets])
+    within("t1_row", "t1", 0, each(_OF_WIDTH * T1_BITS))
     if not verify_only:
         put("xi", SEED)
         put("rnd", SEED)

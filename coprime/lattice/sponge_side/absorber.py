@@ -26,17 +26,18 @@ def range_layout(widths: Format, address_bits: int) -> data.StructLayout:
 
 
 class Absorber(wiring.Component):
-    """Reads ranges; a word at most every other cycle.
+    """Reads ranges; a word at most every other cycle, or in every cycle.
 
     The word that the message continues with waits in a register. From the cycle in which a range is
-    taken to the one in which the next range or tail can be: 1, then 2 for each word, and more where
-    the message waits; words of the stream take 1.
+    taken to the one in which the next range or tail can be: 1, then 2 for each word, or 1 for each
+    and 1 more, and more where the message waits; words of the stream take 1.
 
     Parameters
     ----------
     widths (Format): of the program; LARGE has the stream
     address_bits (int): of the byte memory
     target (Target): LUTs are placed on xc7
+    every_cycle (bool): the next word is addressed as one is moved into the register
 
     Members
     -------
@@ -49,8 +50,15 @@ class Absorber(wiring.Component):
     wipe (1 bit, in): the same, and clear the word
     """
 
-    def __init__(self, widths: Format, address_bits: int, target: Target = Target.GENERIC):
-        self.widths, self.target = widths, Target(target)
+    def __init__(
+        self,
+        widths: Format,
+        address_bits: int,
+        target: Target = Target.GENERIC,
+        *,
+        every_cycle: bool = False,
+    ):
+        self.widths, self.target, self.every_cycle = widths, Target(target), every_cycle
         streams = {"stream": In(stream.Signature(BUS_WORD))}
         super().__init__(
             {
@@ -83,6 +91,8 @@ class Absorber(wiring.Component):
             self.ranges.ready.eq(~reading & ~streaming),
             self.tails.ready.eq(~reading & free),
         ]
+        if self.every_cycle:
+            m.d.comb += self.address.eq(Cat(word, base) + moves)
         with m.If(message.ready):
             m.d.sync += message.valid.eq(0)
         with m.If(reading):
@@ -91,7 +101,7 @@ class Absorber(wiring.Component):
             m.d.sync += word.eq(0)
         with m.If(moves):
             m.d.sync += [
-                *(fetched.eq(0), word.eq(word + 1)),
+                *(fetched.eq(~ends if self.every_cycle else 0), word.eq(word + 1)),
                 *(payload.bytes.eq(BUS_BYTES), payload.last.eq(last & ends)),
                 *(reading.eq(~ends), streaming.eq(streams & ends)),
             ]

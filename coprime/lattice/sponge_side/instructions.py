@@ -130,6 +130,14 @@ LENGTHS: Mapping[Destination, PerSet] = {
     },
 }
 """Words that a polynomial is squeezed from, by how often there were too few."""
+PAIR_LENGTHS: Mapping[Destination, PerSet] = {
+    Destination.LARGE_UNIFORM: (198, *LENGTHS[Destination.LARGE_UNIFORM][1:]),
+    Destination.SHORT_2: (44, *LENGTHS[Destination.SHORT_2][1:]),
+    Destination.SHORT_4: (96, *LENGTHS[Destination.SHORT_4][1:]),
+}
+"""The same where words are used as fast as they come: words that are seldom needed would cost
+cycles. 198 do not suffice for one uniform polynomial in 2^37; 44 or 96 for one short one in 2^117
+or more."""
 RETRIED = frozenset(into for into, words in LENGTHS.items() if words[0] != words[1])
 """Polynomials that may need more bytes."""
 
@@ -223,6 +231,8 @@ class SpongeProgram:
     rows, columns : of the matrix, for each parameter set
     constant : the byte of Tail.CONSTANT, for each set; of a large program two, the first one low
     large : it is a program of ML-DSA
+    pairs : its polynomials are sampled in pairs, for several lanes; a range is absorbed a word a
+        cycle
     instructions : so far
     entries : where calls begin, by name
     """
@@ -231,6 +241,7 @@ class SpongeProgram:
     columns: PerSet
     constant: PerSet
     large: bool = False
+    pairs: bool = False
     instructions: list[Instruction] = field(default_factory=list)
     entries: dict[str, int] = field(default_factory=dict)
 
@@ -402,9 +413,14 @@ def _function(name: str) -> Function:
     return next(function for function in FUNCTIONS if function.name == name)
 
 
-def output_words(into: Destination, repeats: int, units: int, unit_words: int) -> int:
-    """Words that are squeezed for a destination: so many units, or what makes a polynomial."""
-    return LENGTHS[into][repeats] if into in LENGTHS else unit_words * units
+def output_words(
+    into: Destination, repeats: int, units: int, unit_words: int, *, pairs: bool = False
+) -> int:
+    """Words that are squeezed for a destination: so many units, or what makes a polynomial, which
+    may be sampled in pairs."""
+    if into not in LENGTHS:
+        return unit_words * units
+    return (PAIR_LENGTHS.get(into, LENGTHS[into]) if pairs else LENGTHS[into])[repeats]
 
 
 @dataclass(frozen=True)
@@ -419,6 +435,7 @@ class AssembledProgram:
         a range the address and the length, in units, the length less 1; of a destination its number
     entries : first instruction of each call
     large_sets : by parameter set, whether it is of ML-DSA
+    pairs : as of SpongeProgram, of all programs
     """
 
     instructions: tuple[Instruction, ...]
@@ -431,6 +448,7 @@ class AssembledProgram:
     constant: PerSet
     entries: Mapping[str, int]
     large_sets: tuple[bool, ...]
+    pairs: bool = False
 
     @property
     def large(self) -> bool:
@@ -599,6 +617,7 @@ def assembled(programs: Sequence[SpongeProgram]) -> AssembledProgram:
         joined(lambda part: part.constant),
         {name: number for part in parts for name, number in part.entries.items()},
         joined(lambda part: part.large_sets),
+        all(program.pairs for program in programs),
     )
 
 

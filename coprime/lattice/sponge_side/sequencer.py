@@ -220,6 +220,7 @@ class SpongeSequencer(wiring.Component):
                 row >> bits & REPEATS - 1,
                 1 + (row >> bits + 2),
                 widths.unit_words,
+                pairs=self.program.pairs,
             )
             for row in range(64)
         ]

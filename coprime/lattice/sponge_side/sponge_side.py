@@ -137,7 +137,8 @@ class SpongeSide(wiring.Component):
         m.submodules.hash_unit = hash_unit = self.hash_unit
         m.submodules.sequencer = sequencer = self.sequencer
         m.submodules.absorber = absorber = Absorber(
-            self.program.format, self.address_bits, self.target
+            *(self.program.format, self.address_bits, self.target),
+            every_cycle=self.program.pairs,
         )
         m.submodules.router = router = self.router
         connect(m, sequencer.commands, hash_unit.command)

@@ -329,14 +329,15 @@ class _Router:
 
 
 class _Absorber:
-    """An Absorber.
+    """An Absorber, which may read a word in every cycle.
 
     Attributes
     ----------
     steady (bool): the last cycle has changed nothing
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, every_cycle: bool) -> None:
+        self.every_cycle = every_cycle
         self.message: BusWord | None = None
         self.left = self.address = 0
         self.steady = False
@@ -364,7 +365,8 @@ class _Absorber:
             self.message = BusWord(memory[self.address], BUS_BYTES, self.last and ends)
             self.address += 1
             self.left -= 1
-            self.fetched, self.streaming = False, self.streams and ends
+            self.fetched = self.every_cycle and not ends
+            self.streaming = self.streams and ends
         else:
             self.fetched = True
         return False
@@ -405,7 +407,7 @@ class SpongeSideTwin:
     def _forget(self) -> None:
         """What a wipe ends."""
         self._router = _Router(samples_pairs=self._samples_pairs)
-        self._absorber = _Absorber()
+        self._absorber = _Absorber(every_cycle=self.program.pairs)
         self._begin_comparison()
         self.busy = self._repeating = self._tail_due = self._fetched = False
         self._repeats = 0
@@ -500,7 +502,8 @@ class SpongeSideTwin:
         self._repeating &= wiping
         self._fetched = not (goes or routed.failed is not None)
         if routed.failed is not None:
-            router.second, self._absorber = None, _Absorber()
+            router.second = None
+            self._absorber = _Absorber(every_cycle=self.program.pairs)
             self._repeating, self._state = True, routed.failed.resume
             self._tail_due = False
             self._repeats = (routed.failed.repeats + 1) % REPEATS
@@ -560,7 +563,8 @@ class SpongeSideTwin:
         """Words of a HASH's output."""
         unit = self.program.format.unit_words
         units = step.words[self._set] // unit if step.words else 0
-        return output_words(target.destination, self._repeats, units, unit)
+        pairs = self.program.pairs
+        return output_words(target.destination, self._repeats, units, unit, pairs=pairs)
 
     def _goes(
         self, step: Instruction, target: _Target | None, reading: bool, free: bool, available: bool
