@@ -301,8 +301,8 @@ def test_four_slices_of_the_smallest_set():
             made.call(call.name, SETS[0], call.draw(SETS[0], generator))
 
 
-def test_several_slices_are_of_ml_kem_alone():
-    with pytest.raises(ValueError, match="dsp=4 needs schemes=ml-kem"):
+def test_several_slices_are_of_one_scheme():
+    with pytest.raises(ValueError, match="dsp=4 needs schemes=ml-kem or ml-dsa"):
         _ = choose_calls("lattice", {"dsp": "4", "schemes": "both"}).design
 
 

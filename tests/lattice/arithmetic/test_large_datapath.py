@@ -16,7 +16,7 @@ from tests.lattice.arithmetic.large_bench import LargeBench as Bench
 
 
 @pytest.fixture(
-    params=[1, *(pytest.param(lanes, marks=pytest.mark.matrix) for lanes in (4, 8))],
+    params=[1, pytest.param(8, marks=pytest.mark.matrix)],  # with 4 the engine is run
     ids=lambda lanes: f"{lanes} lanes",
 )
 def bench(request):
