@@ -200,15 +200,15 @@ def test_a_fifth_is_saved_by_the_thesis():
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(one, marks=[pytest.mark.matrix] * (k % 3 > 0)) for k, one in enumerate(SPECIAL)],
+    "first", [0, *(pytest.param(one, marks=pytest.mark.matrix) for one in (1, 2))]
 )
-def test_special_moduli_are_best_by_themselves(name):
-    modulus = MODULI[name].value
-    found = search(modulus, EXHAUSTIVE_BITS)
-    assert found.best.factor == 1
-    assert found.explanation.startswith(f"Work modulo m itself, {found.best.text}: about ")
-    assert "no multiple was found that costs less" in found.explanation
+def test_special_moduli_are_best_by_themselves(first):
+    """Each third one."""
+    for name in [*SPECIAL][first::3]:
+        found = search(MODULI[name].value, EXHAUSTIVE_BITS)
+        assert found.best.factor == 1, name
+        assert found.explanation.startswith(f"Work modulo m itself, {found.best.text}: about ")
+        assert "no multiple was found that costs less" in found.explanation
 
 
 @pytest.mark.matrix
