@@ -1,7 +1,8 @@
 """Cycles of signatures of ML-DSA on `lattice`, and their mean.
 
-    python -m bench.ml_dsa_signatures [SIGNATURES [NAME ...]]
+    python -m bench.ml_dsa_signatures [PARAMETER=VALUE ...] [SIGNATURES [NAME ...]]
 
+Parameters are those of `lattice`, as dsp=8 slices=64.
 The cycles of a signature depend on how often r0, z and the hints reject an iteration. What a
 signature costs without a rejected iteration, and what an iteration costs that each of them rejects,
 is measured in simulation, without the verification that follows by default. Then as many messages
@@ -189,15 +190,15 @@ def figures_of(driver: CallAccelerator, name: str, count: int) -> list[float]:
 
 def main(arguments: Sequence[str]) -> None:
     """Print a row for each parameter set."""
-    count = int(arguments[0]) if arguments else SIGNATURES
-    names = arguments[1:] or list(ML_DSA_BY_NAME)
-    choice = choose_calls("lattice", {"schemes": "ml-dsa", "check_signatures": "0"})
+    parameters = dict(one.split("=") for one in arguments if "=" in one)
+    count, *names = [one for one in arguments if "=" not in one] or [str(SIGNATURES)]
+    choice = choose_calls("lattice", {"schemes": "ml-dsa", "check_signatures": "0"} | parameters)
     columns = ("least", *KINDS, "off", "mean", "expected", "iterations")
     print(f"{'':10}" + "".join(f"{one:>11}" for one in columns))
     with open_simulation(choice) as device:
         driver = CallAccelerator(device, choice.design.interface)
-        for name in names:
-            *figures, iterations = figures_of(driver, name, count)
+        for name in names or ML_DSA_BY_NAME:
+            *figures, iterations = figures_of(driver, name, int(count))
             row = "".join(f"{one:>11,.0f}" for one in figures)
             print(f"{name:10}{row}{iterations:>11.3f}", flush=True)
 

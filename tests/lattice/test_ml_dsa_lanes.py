@@ -21,8 +21,8 @@ from tests.netlists import xc7_library
 
 SEED = 204
 LIMITS = {
-    "ML-DSA-44": (7_000, 8_700),
-    "ML-DSA-65": (10_400, 12_700),
+    "ML-DSA-44": (7_000, 8_200),
+    "ML-DSA-65": (10_400, 11_900),
     # Of Adams Bridge, from its specification.
     "ML-DSA-87": (15_153, 18_251),
 }

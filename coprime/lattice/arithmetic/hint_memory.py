@@ -23,6 +23,7 @@ class HintMemory(wiring.Component):
     Parameters
     ----------
     verify_only (bool): no hints are encoded
+    pairs (bool): as of HintDecoder
 
     Members
     -------
@@ -41,8 +42,8 @@ class HintMemory(wiring.Component):
     wiping (1 bit, out): this is under way, as it is after a reset
     """
 
-    def __init__(self, *, verify_only: bool = False):
-        self.verify_only = verify_only
+    def __init__(self, *, verify_only: bool = False, pairs: bool = False):
+        self.verify_only, self.pairs = verify_only, pairs
         inputs = ("begin", "row", "step", "rest", "finish", "packs", "wipe")
         super().__init__(
             {
@@ -53,14 +54,15 @@ class HintMemory(wiring.Component):
                 "row_number": In(range(MOST_ROWS)),
                 "pack_address": In(8),
                 "packed": Out(8),
-                **dict.fromkeys(("hint", "waits", "refuses", "wiping"), Out(1)),
+                "hint": Out(1 + pairs),
+                **dict.fromkeys(("waits", "refuses", "wiping"), Out(1)),
             }
         )
 
     def elaborate(self, platform: object) -> Module:
         """The byte of the next place waits in a register, and is read after the first ROW."""
         m = Module()
-        m.submodules.decoder = decoder = HintDecoder()
+        m.submodules.decoder = decoder = HintDecoder(pairs=self.pairs)
         m.submodules.memory = memory = Memory(
             shape=8, depth=DEPTH, init=[], attrs={"ram_style": "distributed"}
         )
@@ -91,6 +93,11 @@ class HintMemory(wiring.Component):
         m.d.sync += [self.packed.eq(read.data), row.eq(self.row)]
         with m.If(moves):
             m.d.sync += [byte.eq(read.data), is_there.eq(1), ahead.eq(ahead + 1)]
+        if self.pairs:
+            after = memory.read_port(domain="comb")
+            m.d.comb += [after.addr.eq(ahead + 1), decoder.following.eq(read.data)]
+            with m.If(decoder.takes_both):
+                m.d.sync += [byte.eq(after.data), ahead.eq(ahead + 2)]
         with m.If(self.begin):
             m.d.sync += [is_there.eq(0), ahead.eq(0)]
         with m.If(write.en):

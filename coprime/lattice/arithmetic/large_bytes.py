@@ -74,7 +74,7 @@ class LargeBytes(wiring.Component):
     Parameters
     ----------
     verify_only (bool): only what a verification needs: z and t1 are unpacked, high parts are packed
-    takes_pairs (bool): two numbers at once, where none of them takes a product
+    takes_pairs (bool): two numbers at once, but where they are compared, or are places of hints
 
     Members
     -------
@@ -101,13 +101,20 @@ class LargeBytes(wiring.Component):
     With `takes_pairs` only:
 
     pairs (1 bit, in): `take`, or `put`, is of two numbers; stable from `start` on
-    second_unpacked (out), second_r (in): as `unpacked` and `r`, of the second one of two
+    second_unpacked (out), second_r (in), second_factor (out), second_product (in) : as `unpacked`,
+        `r`, `factor` and `product`, of the second one of two; `hint` has a bit for each
     """
 
     def __init__(self, *, verify_only: bool = False, takes_pairs: bool = False):
         self.verify_only, self.takes_pairs = verify_only, takes_pairs
         self.is_out = Signal()
-        of_pairs = {"pairs": In(1), "second_unpacked": Out(NUMBER), "second_r": In(NUMBER)}
+        of_pairs = {
+            "pairs": In(1),
+            "second_unpacked": Out(NUMBER),
+            "second_r": In(NUMBER),
+            "second_factor": Out(FACTOR_BITS),
+            "second_product": In(PRODUCT_BITS),
+        }
         super().__init__(
             {
                 "parameter_set": In(2),
@@ -123,7 +130,7 @@ class LargeBytes(wiring.Component):
                 "constant": Out(CONSTANT_BITS),
                 "product": In(PRODUCT_BITS),
                 "hint_step": Out(1),
-                "hint": In(1),
+                "hint": In(1 + takes_pairs),
                 "compares": In(1),
                 "found": Out(stream.Signature(1, always_ready=True)),
                 **dict.fromkeys(("use", "write"), Out(1)),
@@ -173,7 +180,7 @@ class LargeBytes(wiring.Component):
         r, put = Signal(RESIDUE_BITS), delayed(m, self.put, COMPARED, "put")
         is_high, is_low = form == PackedForm.HIGH, form == PackedForm.LOW
         high = Signal(HIGH_BITS)
-        m.d.sync += high.eq(hinted(split.high, split.low, self.hint, self.few_parts))
+        m.d.sync += high.eq(hinted(split.high, split.low, self.hint[0], self.few_parts))
         m.d.sync += r.eq(self.r + Mux(self.r < 0, Q, 0))
         m.d.comb += [
             split.few_parts.eq(self.few_parts),
@@ -244,14 +251,26 @@ class LargeBytes(wiring.Component):
             second.x.eq(self.second_unpacked),
             self.exceeds.eq(check.exceeds | second.exceeds),
         ]
+        m.submodules.second_split = split = HighLow()
+        r, high = Signal(RESIDUE_BITS), Signal(HIGH_BITS)
+        m.d.sync += [
+            r.eq(self.second_r + Mux(self.second_r < 0, Q, 0)),
+            high.eq(hinted(split.high, split.low, self.hint[1], self.few_parts)),
+        ]
+        m.d.comb += [
+            split.few_parts.eq(self.few_parts),
+            split.r.eq(r),
+            split.product.eq(self.second_product),
+            self.second_factor.eq(split.factor),
+            packer.second.eq(high),
+        ]
         if self.verify_only:
             return
-        r = Signal(RESIDUE_BITS)
-        m.d.sync += r.eq(self.second_r + Mux(self.second_r < 0, Q, 0))
         value, centred = self._short_way(m, r, most)
-        m.d.comb += packer.second.eq(value)
+        with m.If(self.form != PackedForm.HIGH):
+            m.d.comb += packer.second.eq(value)
         with m.If(self.is_out):
-            m.d.comb += second.x.eq(centred)
+            m.d.comb += second.x.eq(Mux(self.form == PackedForm.LOW, split.low, centred))
 
     def _set_bound(self, m: Module, check: NormCheck) -> None:
         """The bound of s, of masks and y + c s1 on the way in or out, of low parts, of c t0."""

@@ -97,7 +97,7 @@ class LargeSide(wiring.Component):
         m = Module()
         m.submodules.datapath = datapath = self.datapath
         m.submodules.sequencer = sequencer = self.sequencer
-        m.submodules.hints = hints = HintMemory(verify_only=self.verify_only)
+        m.submodules.hints = hints = HintMemory(verify_only=self.verify_only, pairs=self.lanes > 1)
         if self.shares_slice:
             connect(m, datapath.slice, flipped(self.slice))
         words = _table(0, self.lanes) + list(self.program.words)

@@ -226,10 +226,7 @@ class LargeStep:
     @property
     def pairs(self) -> bool:
         """With several lanes: two numbers are unpacked or packed at once."""
-        if self.kind is LargeKind.UNPACK:
-            return self.width != HINT_BITS
-        single = self.form in (PackedForm.HIGH, PackedForm.LOW) or self.width == HINT_BITS
-        return self.kind is LargeKind.PACK and not single
+        return self.kind in (LargeKind.UNPACK, LargeKind.PACK) and self.width != HINT_BITS
 
     def slots(self, lanes: int = 1) -> int:
         """Cycles from its first slot to its last one, with so many lanes."""

@@ -3,8 +3,8 @@
 Word w of a polynomial is in lane w modulo the number of lanes. All lanes do the same with the same
 address, so that a step takes so many times fewer cycles, but where numbers come from bytes or go
 there: these are one in a cycle. Layers of transforms whose butterflies are of words at one address
-cross lanes: `crossing` says how, `large_lane` when. The first lane's slice also multiplies for what
-is rounded.
+cross lanes: `crossing` says how, `large_lane` when. The first two lanes' slices also multiply for
+what is rounded.
 
 Cycles after its first slot in which results are written:
 
@@ -84,7 +84,7 @@ class ParallelLargeDatapath(wiring.Component):
         self.target, self.verify_only, self.regions = Target(target), verify_only, regions
         self.depth = lane_depth(regions, lanes)
         self.slots = ParallelLargeSlots(regions, lanes)
-        self.lanes = [LargeLane(self.depth, self.target, splits=k == 0) for k in range(lanes)]
+        self.lanes = [LargeLane(self.depth, self.target, splits=k < 2) for k in range(lanes)]
         super().__init__(
             {
                 "step": In(large_step_layout(regions)),
@@ -97,7 +97,7 @@ class ParallelLargeDatapath(wiring.Component):
                 "sample": In(NUMBER).array(lanes),
                 "parameter_set": In(2),
                 "hint_step": Out(1),
-                "hint": In(1),
+                "hint": In(2),
                 "found": Out(stream.Signature(1, always_ready=True)),
                 **dict.fromkeys(("use", "write"), Out(1)),
                 "write_data": Out(BYTES_WORD_BITS),
@@ -301,7 +301,7 @@ class ParallelLargeDatapath(wiring.Component):
         self, m: Module, step: data.View, started: Value, is_: dict[LargeKind, Signal]
     ) -> None:
         """Numbers from and to bytes: that of the slot's lane, or of two lanes."""
-        slots, bytes_, lane = self.slots, m.submodules.bytes, self.lanes[0]
+        slots, bytes_ = self.slots, m.submodules.bytes
         unpacks, hints = is_[LargeKind.UNPACK], is_[LargeKind.HINT]
         splits = is_[LargeKind.PACK] | hints
         first = slots.valid & (slots.phase == 0)
@@ -332,8 +332,10 @@ class ParallelLargeDatapath(wiring.Component):
             bytes_.second_r.eq(second),
             bytes_.put.eq(puts[3]),
             bytes_.compares.eq(hints),
-            lane.split.eq(splits),
-            lane.factor.eq(bytes_.factor),
-            lane.split_constant.eq(bytes_.constant),
-            bytes_.product.eq(lane.p),
+            self.lanes[0].factor.eq(bytes_.factor),
+            self.lanes[1].factor.eq(bytes_.second_factor),
+            bytes_.product.eq(self.lanes[0].p),
+            bytes_.second_product.eq(self.lanes[1].p),
         ]
+        for lane in self.lanes[:2]:
+            m.d.comb += [lane.split.eq(splits), lane.split_constant.eq(bytes_.constant)]

@@ -8,7 +8,6 @@ from coprime.cells.tables import look_up
 from coprime.model.lattice.large_arithmetic import LAYERS, N
 
 from .large_addresses import LargeAddresses
-from .large_bytes import PackedForm
 from .large_steps import (
     BY_NUMBER,
     FOLLOWS,
@@ -22,16 +21,14 @@ from .large_steps import (
 from .number_packer import BITS_A_CYCLE, HINT_BITS, ML_DSA_WIDTHS
 
 _IN_ORDER = frozenset(LargeKind) - {LargeKind.TRANSFORM, LargeKind.INVERSE, LargeKind.LAST}
-_SINGLE = (PackedForm.HIGH, PackedForm.LOW)
-"""Forms for which a number takes a product."""
 
 
 class ParallelLargeSlots(wiring.Component):
     """Counts a step's slots, as LargeSlots does. Word w of a polynomial is in lane w modulo their
     number, and a row is a word of each lane: a slot is of a row, or of a number or two of it.
 
-    Two numbers are unpacked or packed at once where none takes a product, if they have no more bits
-    than the byte memory has had the time for, 16 a cycle: `debts` of `large_steps`.
+    Two numbers are unpacked or packed at once, but places of hints, if they have no more bits than
+    the byte memory has had the time for, 16 a cycle: `debts` of `large_steps`.
 
     Parameters
     ----------
@@ -124,12 +121,9 @@ class ParallelLargeSlots(wiring.Component):
         butterflies = inverse | last | (kind == LargeKind.TRANSFORM)
         layer_ends = self.valid & number[: self.row_bits].all() & ~last
         is_hint = self.step.width == ML_DSA_WIDTHS.index(HINT_BITS)
-        is_single = look_up([form in _SINGLE for form in PackedForm], self.step.form, 1)
         m.d.comb += [
             self.by_number.eq(look_up([each in BY_NUMBER for each in LargeKind], kind, 1)),
-            self.pairs.eq(
-                ~is_hint & ((kind == LargeKind.UNPACK) | ((kind == LargeKind.PACK) & ~is_single))
-            ),
+            self.pairs.eq(bytewise & ~is_hint),
             self.is_upper.eq(number[0]),
             self.first_layer.eq(number[self.row_bits :] == 0),
             self.phase.eq(Mux(bytewise, 0, Mux(last, number[:2], number[0]))),

@@ -276,7 +276,7 @@ class _ArithmeticText:
         program.pack(_SUM, s2, short, below, sample=True, keep=True)
         program.sum(_SUM, sample=True)
         program.pack(_SUM, t1, LargeWidth.T1, PackedForm.TOP)
-        if program.repeats:
+        if program.repeats:  # the row is hashed
             program.do(LargeCode.POST)
         program.pack(_SUM, t0, LargeWidth.T0, PackedForm.REST)
         program.loop(LargeLoop.ROWS, row)
@@ -325,7 +325,9 @@ class _ArithmeticText:
         if part is Part.LOW:
             self.times_challenge(_S2)
         self.program.sum(_W, _PRODUCT, subtract=True, part=part)
-        self.program.pack(_W, self.places["z"], LargeWidth.T0, PackedForm.LOW)
+        # No byte is written; a pair of narrow numbers never waits for one.
+        width = LargeWidth.SHORT if self.program.repeats else LargeWidth.T0
+        self.program.pack(_W, self.places["z"], width, PackedForm.LOW)
 
     def z(self, part: Part) -> None:
         """y + c s1, which is checked, and packed."""

@@ -84,7 +84,9 @@ class LargeBench:
                     self.written.append(word)
                 reads = use and not write
                 context.set(dut.read_data, self.words.pop(0) if reads else 0x5A5A5A5A)
-                context.set(dut.hint, self.hints.pop(0) if hinted and self.hints else 0)
+                hints = self.hints[: 1 if self.lanes == 1 else 2] if hinted else []
+                context.set(dut.hint, sum(hint << k for k, hint in enumerate(hints)))
+                del self.hints[: len(hints)]
                 # The block RAM does not say what is read where it is being written.
                 assert not (self.reads and ports[2] and ports[0] == ports[1])
                 for lane in range(self.lanes):

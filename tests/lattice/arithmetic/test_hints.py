@@ -27,9 +27,9 @@ def random_hints(p, count, generator):
     return hints
 
 
-def decoded(number, encodings):
+def decoded(number, encodings, *, pairs):
     """Of each encoding its hints, and whether it is refused."""
-    p, dut, found = ML_DSA_SETS[number], HintDecoder(), []
+    p, dut, found = ML_DSA_SETS[number], HintDecoder(pairs=pairs), []
     simulator = Simulator(dut)
     simulator.add_clock(1e-8)
 
@@ -44,9 +44,13 @@ def decoded(number, encodings):
             async def cycle(data=data):
                 nonlocal position
                 context.set(dut.bytes.payload, data[min(position, len(data) - 1)])
+                if pairs:
+                    context.set(dut.following, data[min(position + 1, len(data) - 1)])
+                    position += context.get(dut.takes_both)
                 position += context.get(dut.bytes.ready)
                 await context.tick()
-                return context.get(dut.hint)
+                hints = context.get(dut.hint)
+                return [hints & 1, hints >> 1][: 1 + pairs]
 
             for row in range(p.k):
                 context.set(dut.row, 1)
@@ -54,7 +58,7 @@ def decoded(number, encodings):
                 await cycle()
                 context.set(dut.row, 0)
                 context.set(dut.step, 1)
-                hints.append([await cycle() for _ in range(256)])
+                hints.append([hint for _ in range(256 >> pairs) for hint in await cycle()])
                 context.set(dut.step, 0)
             resting = 0
             context.set(dut.rest, 1)
@@ -90,18 +94,22 @@ def broken(p, generator):
 
 
 @pytest.mark.matrix
+@pytest.mark.parametrize("pairs", [False, True])
 @FIRST_SET
-def test_good_encodings_give_their_hints_and_bad_ones_are_refused(number):
+def test_good_encodings_give_their_hints_and_bad_ones_are_refused(number, pairs):
     p, generator = ML_DSA_SETS[number], random.Random(number)
     good = [random_hints(p, count, generator) for count in (0, 1, p.omega)]
+    dense = [[0] * 256 for _ in range(p.k)]
+    dense[-1][-p.omega :] = [1] * p.omega  # one after the other, to the last place
+    good.append(dense)
     encodings = [pack_hints(p, one) for one in good]
     for change in ((p.omega - 1, 1), (p.omega + p.k - 1, p.omega + 1), (p.omega + p.k - 1, 255)):
         data = bytearray(encodings[1])
         data[change[0]] = change[1]
         encodings.append(bytes(data))
     encodings += [broken(p, generator) for _ in range(25)]
-    refused = 0
-    for data, (hints, refuses, resting) in zip(encodings, decoded(number, encodings), strict=True):
+    refused, found = 0, decoded(number, encodings, pairs=pairs)
+    for data, (hints, refuses, resting) in zip(encodings, found, strict=True):
         expected = unpack_hints(p, data)
         assert refuses == (expected is None), data.hex()
         refused += refuses
