@@ -19,8 +19,8 @@ SMALLEST = "ML-DSA-44"
 class Application:
     """An open accelerator, and what an application does with it."""
 
-    def __init__(self):
-        choice = choose_calls("lattice", {"schemes": "ml-dsa"})
+    def __init__(self, **settings):
+        choice = choose_calls("lattice", {"schemes": "ml-dsa"} | settings)
         self.interface = choice.design.interface
         self.device = open_simulation(choice)
         self.driver = CallAccelerator(self.device, self.interface)
@@ -86,3 +86,14 @@ def test_the_first_and_the_last_case_of_each_file(application, file):
 def test_all_of_each_file(application, file):
     found = Counter(application.passes(case) for case in file.cases)
     assert found["valid"] == sum(case.valid for case in file.cases)
+
+
+@pytest.mark.vectors
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", sorted({one.set for one in FILES}))
+def test_all_of_each_file_on_eight_slices(name):
+    made = Application(dsp="8", slices="64", sets=name.lower())
+    with made.device:
+        for file in (one for one in FILES if one.set == name):
+            found = Counter(made.passes(case) for case in file.cases)
+            assert found["valid"] == sum(case.valid for case in file.cases), file.name

@@ -2,9 +2,9 @@
 
 Word w of a polynomial is in lane w modulo the number of lanes. All lanes do the same with the same
 address, so that a step takes so many times fewer cycles, but where numbers come from bytes or go
-there: these are one in a cycle. Layers of transforms whose butterflies are of words at one address
-cross lanes: `crossing` says how, `large_lane` when. The first two lanes' slices also multiply for
-what is rounded.
+there: these are one or two in a cycle. Layers of transforms whose butterflies are of words at one
+address cross lanes: `crossing` says how, `large_lane` when. The first two lanes' slices also
+multiply for what is rounded.
 
 Cycles after its first slot in which results are written:
 
@@ -47,7 +47,7 @@ _KEEPS, _GIVES = 14, 15
 
 
 class _Writes(NamedTuple):
-    """What lanes write: a row of each, as long after its slot as their results take."""
+    """What lanes write: each a word of a row; `is_second`: that of a butterfly's second result."""
 
     writes: Signal
     address: Signal
@@ -69,7 +69,7 @@ class ParallelLargeDatapath(wiring.Component):
     table_words, sample (in): a constant, and a number, of LargeDatapath for each lane
     sample_address (6 or 5 bits, out): of a row of the sampled polynomial
     number_address (8 bits, out): of PACK with `sample`: the number that is taken of that row
-    follows (1 bit, out): of LargeSlots
+    follows (1 bit, out): of ParallelLargeSlots
     others : as of LargeDatapath
     """
 

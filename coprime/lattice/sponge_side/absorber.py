@@ -26,7 +26,7 @@ def range_layout(widths: Format, address_bits: int) -> data.StructLayout:
 
 
 class Absorber(wiring.Component):
-    """Reads ranges; a word at most every other cycle, or in every cycle.
+    """Reads ranges; a word at most every other cycle.
 
     The word that the message continues with waits in a register. From the cycle in which a range is
     taken to the one in which the next range or tail can be: 1, then 2 for each word, or 1 for each
@@ -37,7 +37,8 @@ class Absorber(wiring.Component):
     widths (Format): of the program; LARGE has the stream
     address_bits (int): of the byte memory
     target (Target): LUTs are placed on xc7
-    every_cycle (bool): the next word is addressed as one is moved into the register
+    every_cycle (bool): a word in every cycle: the next one is addressed as one is moved into the
+        register
 
     Members
     -------
