@@ -107,7 +107,6 @@ class LargeBytes(wiring.Component):
 
     def __init__(self, *, verify_only: bool = False, takes_pairs: bool = False):
         self.verify_only, self.takes_pairs = verify_only, takes_pairs
-        self.is_out = Signal()
         of_pairs = {
             "pairs": In(1),
             "second_unpacked": Out(NUMBER),
@@ -155,7 +154,7 @@ class LargeBytes(wiring.Component):
         m.submodules.packer = packer = of_out(_only(packed))
         m.submodules.split = split = HighLow()
         m.submodules.check = check = NormCheck()
-        form, turn, is_out = self.form, Signal(), self.is_out
+        form, turn, is_out = self.form, Signal(), Signal()
         m.d.sync += turn.eq(~turn)
         most = look_up([MOST.get(width, 0) for width in _only(unpacked)], self.width, RESIDUE_BITS)
         with m.If(self.start):
@@ -194,7 +193,7 @@ class LargeBytes(wiring.Component):
         ]
         m.d.comb += self.exceeds.eq(check.exceeds)
         if self.takes_pairs:
-            self._take_second(m, most)
+            self._take_second(m, most, is_out)
         checked = taken & (form == PackedForm.BELOW)
         if self.verify_only:
             m.d.comb += [
@@ -213,20 +212,7 @@ class LargeBytes(wiring.Component):
             packer.number.eq(Mux(is_high, high, value)),
             packer.put.eq(writes & Mux(is_high, put[SPLITS + 1], put[SHORT_WAY])),
         ]
-        self._set_bound(m, check)
-        with m.If(~is_out):
-            m.d.comb += [check.x.eq(self.unpacked), check.check.eq(checked)]
-        with m.Elif(self.compares):
-            m.d.comb += [
-                check.bound.eq(NormBound.CORRECTION),
-                check.x.eq(centred),
-                check.check.eq(put[SHORT_WAY]),
-            ]
-        with m.Elif(is_low):
-            m.d.comb += [check.x.eq(split.low), check.check.eq(put[SPLITS])]
-        with m.Else():
-            checks_short = (form == PackedForm.BELOW) | (form == PackedForm.CHECK)
-            m.d.comb += [check.x.eq(centred), check.check.eq(checks_short & put[SHORT_WAY - 1])]
+        self._check(m, split, centred, is_out, checked, put)
         return m
 
     def _enter(self, m: Module, unpacked: Signal, number: Value, most: Value) -> Value:
@@ -238,7 +224,7 @@ class LargeBytes(wiring.Component):
             m.d.sync += unpacked.eq(most - number)
         return delayed(m, self.take & ~is_t1, 1, "taken")[1]
 
-    def _take_second(self, m: Module, most: Value) -> None:
+    def _take_second(self, m: Module, most: Value, is_out: Value) -> None:
         """The second one of two numbers, beside the first one: the same way in and out, and a check
         of the same bounds in the same cycles."""
         unpacker, packer, check = m.submodules.unpacker, m.submodules.packer, m.submodules.check
@@ -269,8 +255,34 @@ class LargeBytes(wiring.Component):
         value, centred = self._short_way(m, r, most)
         with m.If(self.form != PackedForm.HIGH):
             m.d.comb += packer.second.eq(value)
-        with m.If(self.is_out):
+        with m.If(is_out):
             m.d.comb += second.x.eq(Mux(self.form == PackedForm.LOW, split.low, centred))
+
+    def _check(
+        self,
+        m: Module,
+        split: HighLow,
+        centred: Value,
+        is_out: Value,
+        checked: Value,
+        put: Sequence[Value],
+    ) -> None:
+        """What is checked, and when."""
+        check, form, is_low = m.submodules.check, self.form, self.form == PackedForm.LOW
+        self._set_bound(m, check)
+        with m.If(~is_out):
+            m.d.comb += [check.x.eq(self.unpacked), check.check.eq(checked)]
+        with m.Elif(self.compares):
+            m.d.comb += [
+                check.bound.eq(NormBound.CORRECTION),
+                check.x.eq(centred),
+                check.check.eq(put[SHORT_WAY]),
+            ]
+        with m.Elif(is_low):
+            m.d.comb += [check.x.eq(split.low), check.check.eq(put[SPLITS])]
+        with m.Else():
+            checks_short = (form == PackedForm.BELOW) | (form == PackedForm.CHECK)
+            m.d.comb += [check.x.eq(centred), check.check.eq(checks_short & put[SHORT_WAY - 1])]
 
     def _set_bound(self, m: Module, check: NormCheck) -> None:
         """The bound of s, of masks and y + c s1 on the way in or out, of low parts, of c t0."""

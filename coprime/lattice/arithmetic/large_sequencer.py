@@ -153,16 +153,12 @@ class LargeSequencer(wiring.Component):
     def elaborate(self, platform: object) -> Elaboratable:
         """FETCH, LATCH, EXECUTE, and RUN while a step is executed."""
         m = Module()
-        m.submodules.pointers = pointers = self.pointers
+        m.submodules.pointers = self.pointers
         counter, row, column = Signal(LABEL_BITS), Signal(_INDEX_BITS), Signal(_INDEX_BITS)
         field, word = Signal(FIELD), self.word
         label = word[FIELDS["code"] :][:LABEL_BITS]
         goes_on, jumps, starts, executes = Signal(), Signal(), Signal(), Signal()
-        m.d.comb += [
-            field.eq(word),
-            self.instruction_address.eq(counter),
-            self.row_number.eq(row),
-        ]
+        m.d.comb += [field.eq(word), self.instruction_address.eq(counter), self.row_number.eq(row)]
         with m.If(goes_on | starts):
             choices = [(counter + 1)[:LABEL_BITS], label, self.entry, self.entry]
             m.d.sync += counter.eq(select_word(m, choices, Cat(jumps, starts), self.target))
@@ -188,12 +184,8 @@ class LargeSequencer(wiring.Component):
             self.hints_row.eq(executes & code[LargeCode.ROW]),
             self.done.eq(executes & code[LargeCode.END]),
             jumps.eq(self._loop(m, executes & code[LargeCode.LOOP], row, column)),
-            pointers.parameter_set.eq(self.parameter_set),
-            pointers.place.eq(field.place),
-            pointers.seek.eq(executes & code[LargeCode.SEEK]),
-            pointers.use.eq(self.use),
-            self.address.eq(pointers.address),
         ]
+        self._point(m, field, executes & code[LargeCode.SEEK])
         with m.If(executes & code[LargeCode.VERDICT]):
             m.d.sync += self.rejected.eq(self.exceeds)
         with m.FSM():
@@ -236,6 +228,17 @@ class LargeSequencer(wiring.Component):
                         m.next = "EXECUTE"
         # So that a state that a fault has made, and that is none of the states, ends with a wipe.
         return ResetInserter(self.wipe)(m)
+
+    def _point(self, m: Module, field: data.View, seeks: Value) -> None:
+        """The address of the place's next word."""
+        pointers = self.pointers
+        m.d.comb += [
+            pointers.parameter_set.eq(self.parameter_set),
+            pointers.place.eq(field.place),
+            pointers.seek.eq(seeks),
+            pointers.use.eq(self.use),
+            self.address.eq(pointers.address),
+        ]
 
     def _repeat(
         self, m: Module, field: data.View, column: Signal, repeats: Signal, runs: Signal
