@@ -142,7 +142,7 @@ def test_a_wrong_constant_is_refused(prover, monkeypatch):
     words = large_table().words
     words[2 * model.N - 2] += 1
     table = [tuple(word >> k & 1 for k in range(NUMBER_BITS)) for word in words]
-    monkeypatch.setattr(prover, "table", table)
+    monkeypatch.setattr(prover, "tables", {"table_word": table})
     with pytest.raises(ProofError, match="coefficient 128 of P is another one"):
         prover.prove(case("INVERSE and LAST of P"))
 

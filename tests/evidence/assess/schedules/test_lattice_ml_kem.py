@@ -53,7 +53,7 @@ def test_a_wrong_constant_is_refused(prover, monkeypatch):
     words = table_words()
     words[2 * model.WORDS + 5] = model.constant(model.root(3))
     table = [tuple(word >> k & 1 for k in range(TABLE_BITS)) for word in words]
-    monkeypatch.setattr(prover, "table", table)
+    monkeypatch.setattr(prover, "tables", {"table_word": table})
     with pytest.raises(ProofError, match="coefficient 10 of ACCUMULATOR is another one"):
         prover.prove(case(QUICK[1]))
 

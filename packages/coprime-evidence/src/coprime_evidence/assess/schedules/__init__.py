@@ -7,8 +7,8 @@
 - `theorem`: what is proved, case by case
 - a file for each family: its recurrence, and its memory
 - `lattice`: transforms and products modulo q; `lattice_ml_kem`, `lattice_ml_dsa`: what is proved of
-  each scheme; `lattice_steps`: how; `moved_words`, `moved_numbers`: the netlist that moves numbers;
-  `lattice_stages`: its modules that are examined for every operand
+  each scheme; `lattice_steps`: how; `moved_words`, `moved_memory` and `moved_numbers`: the netlist
+  that moves numbers; `lattice_stages`: its modules that are examined for every operand
 """
 
 from collections.abc import Mapping

@@ -4,6 +4,8 @@ from dataclasses import astuple
 
 from coprime.lattice.arithmetic.datapath import Datapath
 from coprime.lattice.arithmetic.large_datapath import LargeDatapath
+from coprime.lattice.arithmetic.parallel_datapath import ParallelDatapath
+from coprime.lattice.arithmetic.parallel_large_datapath import ParallelLargeDatapath
 from coprime.lattice.design import LatticeDesign
 
 from .lattice_ml_dsa import prove_ml_dsa
@@ -27,12 +29,14 @@ def prove(design: LatticeDesign) -> ScheduleProof:
     shared = bool(design.ml_kem and design.ml_dsa)
     proofs = []
     if design.ml_kem:
-        proofs.append(prove_ml_kem(Datapath(shares_slice=shared)))
+        small = Datapath(shares_slice=shared) if design.dsp == 1 else ParallelDatapath(design.dsp)
+        proofs.append(prove_ml_kem(small))
     if design.programs.ml_dsa is not None:
-        datapath = LargeDatapath(
-            design.programs.ml_dsa.arithmetic.regions,
-            verify_only=design.verify_only,
-            shares_slice=shared,
+        regions, verify_only = design.programs.ml_dsa.arithmetic.regions, design.verify_only
+        large = (
+            LargeDatapath(regions, verify_only=verify_only, shares_slice=shared)
+            if design.dsp == 1
+            else ParallelLargeDatapath(regions, design.dsp, verify_only=verify_only)
         )
-        proofs.append(prove_ml_dsa(datapath))
+        proofs.append(prove_ml_dsa(large, design.programs.memory_words))
     return ScheduleProof(*(sum(figures) for figures in zip(*map(astuple, proofs), strict=True)))

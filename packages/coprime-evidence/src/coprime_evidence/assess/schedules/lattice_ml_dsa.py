@@ -23,30 +23,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import process_time
 
+from coprime.lattice.arithmetic.large_bytes import PackedForm
 from coprime.lattice.arithmetic.large_datapath import LargeDatapath
 from coprime.lattice.arithmetic.large_steps import (
+    FOLLOWS,
     PAIR_SHIFT,
-    SLOTS_OF,
     LargeKind,
     LargeStep,
     Part,
     large_step_layout,
     large_table,
 )
-from coprime.lattice.arithmetic.number_packer import ML_DSA_WIDTHS
-from coprime.model.lattice.large_arithmetic import LAYERS, NUMBER_BITS, ROOT, K, N, bit_reversed
+from coprime.lattice.arithmetic.number_packer import BITS_A_CYCLE, ML_DSA_WIDTHS
+from coprime.lattice.arithmetic.parallel_large_datapath import ParallelLargeDatapath
+from coprime.model.lattice.large_arithmetic import NUMBER_BITS, ROOT, K, N, bit_reversed
 from coprime.model.lattice.ml_dsa_sets import Q
 
 from .lattice_steps import (
     DRAINS,
     QUIET,
     Case,
+    ExecutedStep,
+    Following,
     ProvedDatapath,
     Prover,
     Ring,
     Top,
     constant,
+    port_names,
     prove_cases,
+    slot_counter,
 )
 from .moved_numbers import Combination
 from .moved_words import Bits, Form, Number, value_of
@@ -58,7 +64,8 @@ SMALL = 255
 """The largest magnitude of two numbers that share one."""
 _SMALL_SYMBOLS = 4 * N
 """From this symbol on numbers are small."""
-_LAYER_BITS = (max(SLOTS_OF.values()) // N - 1).bit_length()
+DEBT_BITS = (2 * max(ML_DSA_WIDTHS) - 1).bit_length()
+"""Of what ParallelLargeSlots waits for."""
 _NOTHING: list[Form] = [{}] * N
 
 
@@ -103,6 +110,7 @@ class AnyRegion:
 
 
 P, G, RESULT = AnyRegion("P", -1), AnyRegion("G", -2), AnyRegion("another one", -3)
+OTHER = AnyRegion("G'", -4)
 """Different ones."""
 
 
@@ -113,6 +121,7 @@ class AnyStep:
     Attributes
     ----------
     kind, sample, add, subtract, part, width : of LargeStep
+    form : the same, or another one with the same lowest bit, if that is 1, or lowest two bits
     region, other, into : its regions
     """
 
@@ -125,22 +134,34 @@ class AnyStep:
     subtract: bool | None = None
     part: Part | None = None
     width: int | None = None
+    form: PackedForm | None = None
 
-    @property
-    def cycles(self) -> int:
+    def cycles_on(self, lanes: int) -> int:
         """As of LargeStep."""
-        return LargeStep(self.kind, 0, width=self.width or ML_DSA_WIDTHS[0]).cycles
+        return self._one().cycles_on(lanes)
+
+    def slots(self, lanes: int) -> int:
+        """As of LargeStep."""
+        return self._one().slots(lanes)
 
     def fields(self) -> dict[str, object]:
         """As of LargeStep."""
         regions = {"region": self.region, "other": self.other, "into": self.into}
         named = {name: region.number for name, region in regions.items() if region is not None}
         width = None if self.width is None else ML_DSA_WIDTHS.index(self.width)
-        return {**vars(self), **dict.fromkeys(regions), **named, "width": width}
+        form: Bits | None = None
+        if self.form is not None:
+            form = (1, None, None) if self.form.value & 1 else (*constant(self.form.value, 2), None)
+        return {**vars(self), **dict.fromkeys(regions), **named, "width": width, "form": form}
+
+    def _one(self) -> LargeStep:
+        width, form = self.width or ML_DSA_WIDTHS[0], self.form or PackedForm.BELOW
+        return LargeStep(self.kind, 0, width=width, form=form)
 
 
-def cases() -> Iterator[Case]:
-    """What is proved: every step of the programs but those with bytes."""
+def cases(lanes: int = 1) -> Iterator[Case]:
+    """What is proved: every step of the programs but those with bytes. With several lanes products
+    may follow each other."""
     f = RING.polynomial(0)
     for sample in (False, True):
         step = AnyStep(LargeKind.TRANSFORM, region=P, into=P, sample=sample)
@@ -155,6 +176,32 @@ def cases() -> Iterator[Case]:
             yield from products(into, subtract)
             for part in Part:
                 yield from sums(into, subtract, part)
+    if lanes > 1:
+        yield from following_products(lanes)
+
+
+def following_products(lanes: int) -> Iterator[Case]:
+    """Of MULTIPLY: S' G' is added to what it makes. The second product starts in each cycle in
+    which it may before the first one is done, or later, with `step` changed as early."""
+    old, g, sampled, other, second = (RING.polynomial(k * N) for k in range(5))
+    one, two = (
+        RING.scaled(RING.product(*factors), K * K) for factors in ((sampled, g), (second, other))
+    )
+    for add in (False, True):
+        first = AnyStep(LargeKind.MULTIPLY, P, G, P, True, add, False)
+        after = AnyStep(LargeKind.MULTIPLY, P, OTHER, P, True, True, False)
+        found = RING.sums(old if add else _NOTHING, one)
+        drain = first.cycles_on(lanes) - first.slots(lanes)
+        for start in (*range(1, drain - FOLLOWS + 1), None):
+            yield Case(
+                f"P = {'P ' if add else ''}+ S G"
+                + ("" if start is None else f" + S' G', {start} cycles after `follows`"),
+                [first],
+                {P: old, G: g, OTHER: other},
+                {P: found if start is None else RING.sums(found, two)},
+                sampled,
+                following=Following(after, second, start),
+            )
 
 
 def products(into: AnyRegion, subtract: bool) -> Iterator[Case]:
@@ -199,46 +246,72 @@ def sums(into: AnyRegion, subtract: bool, part: Part) -> Iterator[Case]:
 # --- The proof ------------------------------------------------------------------------------------
 
 
-def _every() -> Iterator[AnyStep]:
+def every_step(lanes: int) -> Iterator[AnyStep]:
+    """All there are; but with several lanes no wide numbers are packed that are not in pairs."""
+    forms = (PackedForm.HIGH, PackedForm.BELOW, PackedForm.TOP)
     for kind in LargeKind:
         with_bytes = kind in (LargeKind.UNPACK, LargeKind.PACK)
+        by_form = kind is LargeKind.PACK and lanes > 1
         for width in ML_DSA_WIDTHS if with_bytes else (None,):
-            yield AnyStep(kind, width=width)
+            for form in forms if by_form else (None,):
+                if form is not PackedForm.HIGH or width is None or width <= BITS_A_CYCLE:
+                    yield AnyStep(kind, width=width, form=form)
 
 
-def subject(datapath: LargeDatapath) -> ProvedDatapath:
+def subject(datapath: LargeDatapath | ParallelLargeDatapath) -> ProvedDatapath:
     """ML-DSA's datapath of an engine."""
+    lanes, constants = 1, "table_word"
+    if isinstance(datapath, ParallelLargeDatapath):
+        lanes, constants = len(datapath.lanes), "table_words"
+    rows = N // lanes
     return ProvedDatapath(
         component=Top(datapath, "wide"),
-        modules=[PartModule()],
+        modules=[PartModule],
         ring=RING,
         layout=large_step_layout(datapath.regions),
-        table=[constant(word, NUMBER_BITS) for word in large_table().words],
-        lanes=1,
-        lane_bits=NUMBER_BITS,
-        places=lambda region: [(region.number, LAYERS, k) for k in range(N)],
-        every=list(_every()),
+        tables={
+            name: [constant(word, NUMBER_BITS) for word in large_table(lane, lanes).words]
+            for lane, name in enumerate(port_names(constants, lanes))
+        },
+        samples=port_names("sample", lanes),
+        numbers=1,
+        number_bits=NUMBER_BITS,
+        places=lambda region: [(region.number, rows.bit_length() - 1, k) for k in range(rows)],
+        every=list(every_step(lanes)),
         wipe=_wipe,
         settles=0,
         idle={"busy": 0, "wiping": 0},
+        follows_in=lambda step: _follows_in(step, lanes),
     )
 
 
+def _follows_in(step: ExecutedStep, lanes: int) -> int | None:
+    if lanes == 1 or not isinstance(step, AnyStep) or step.kind is not LargeKind.MULTIPLY:
+        return None
+    return step.slots(lanes) - 1 + FOLLOWS
+
+
 def _wipe(prover: Prover) -> None:
-    """From any state that has been idle for so long, with whole polynomials' slots counted: the
+    """From any state that has been idle for so long, with the slots of whole layers counted: the
     end of a wipe, as `check_wiped_slots` shows."""
     prover.forget_registers()
-    prover.machine.hold("datapath.slots.number", (0,) * LAYERS + (None,) * _LAYER_BITS)
+    name, layer_bits = slot_counter(prover.subject.lanes)
+    prover.machine.hold(f"datapath.slots.{name}", (0,) * layer_bits)
+    if prover.subject.lanes > 1:
+        prover.machine.hold("datapath.slots.debt", (0,) * DEBT_BITS)
     for _ in range(DRAINS):
         prover.machine.step(QUIET | {"start": (0,)})
     prover.idle()
 
 
-def prove_ml_dsa(datapath: LargeDatapath) -> ScheduleProof:
-    """Prove every case, and the module; ProofError with what does not hold."""
+def prove_ml_dsa(
+    datapath: LargeDatapath | ParallelLargeDatapath, memory_words: int
+) -> ScheduleProof:
+    """Prove every case, and the modules; ProofError with what does not hold. A wipe clears these
+    words and those of each lane, one in each cycle."""
     from .lattice_stages import check_shared_part, check_wiped_slots  # NumPy takes time to import
 
-    start = process_time()
+    start, proved = process_time(), subject(datapath)
     check_shared_part()
-    check_wiped_slots(datapath.regions)
-    return prove_cases(Prover(subject(datapath)), cases(), start)
+    check_wiped_slots(datapath.regions, proved.lanes, memory_words)
+    return prove_cases(Prover(proved), cases(proved.lanes), start)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from time import process_time
 
 from coprime.lattice.arithmetic.datapath import Datapath
+from coprime.lattice.arithmetic.parallel_datapath import ParallelDatapath
 from coprime.lattice.arithmetic.results import DEPTH
 from coprime.lattice.arithmetic.steps import STEP, PolynomialStep, Region, StepType
 from coprime.lattice.arithmetic.table import TABLE_BITS, table_words
@@ -45,6 +46,7 @@ from .lattice_steps import (
     Ring,
     Top,
     constant,
+    port_names,
     prove_cases,
 )
 from .moved_numbers import Stage
@@ -53,7 +55,6 @@ from .theorem import ScheduleProof
 
 _ROOTS = 4 * WORDS
 """Where the products with roots begin."""
-_ADDRESS_BITS = (DEPTH - 1).bit_length()
 
 
 class ReductionStage(Stage):
@@ -142,7 +143,7 @@ RING = Ring(Q, N, [pow(ROOT, 2 * bit_reversed(i, LAYERS) + 1, Q) for i in range(
 """With z_i of FIPS 203: 17^(2 BitRev7(i) + 1)."""
 
 
-def cases() -> Iterator[Case]:
+def cases(lanes: int = 1) -> Iterator[Case]:
     """What is proved: steps of every region, with every option but bytes."""
     f, g, old = RING.polynomial(0), RING.polynomial(N), RING.polynomial(2 * N)
     accumulator, extra = Region.ACCUMULATOR, Region.EXTRA
@@ -158,7 +159,7 @@ def cases() -> Iterator[Case]:
     for j, region in enumerate(Region):
         if region in (accumulator, extra):
             continue
-        roots = _places(range(_ROOTS + j * WORDS // 2, _ROOTS + (j + 1) * WORDS // 2))
+        roots = _places(range(_ROOTS + j * WORDS // 2, _ROOTS + (j + 1) * WORDS // 2), lanes)
         found = RING.scaled(RING.product(f, g), K * K)
         for add in (False, True):
             steps = [
@@ -184,33 +185,44 @@ class _AnyStep:
     kind: StepType
     sample: bool
 
-    @property
-    def cycles(self) -> int:
-        return PolynomialStep(self.kind, sample=self.sample).cycles
+    def cycles_on(self, lanes: int) -> int:
+        return PolynomialStep(self.kind, sample=self.sample).cycles_on(lanes)
 
     def fields(self) -> dict[str, object]:
         return {"kind": self.kind, "sample": self.sample}
 
 
-def subject(datapath: Datapath) -> ProvedDatapath:
+def subject(datapath: Datapath | ParallelDatapath) -> ProvedDatapath:
     """ML-KEM's datapath of an engine."""
+    lanes, constants = 1, "table_word"
+    if isinstance(datapath, ParallelDatapath):
+        lanes, constants = datapath.count, "table_words"
     return ProvedDatapath(
         component=Top(datapath, "narrow"),
-        modules=[ReductionStage(), SumsStage()],
+        modules=[ReductionStage, SumsStage],
         ring=RING,
         layout=STEP,
-        table=[constant(word, TABLE_BITS) for word in table_words()],
-        lanes=2,
-        lane_bits=LANE_BITS,
-        places=lambda region: _places(range(region.value * WORDS, (region.value + 1) * WORDS)),
+        tables={
+            name: [constant(word, TABLE_BITS) for word in table_words(lane, lanes)]
+            for lane, name in enumerate(port_names(constants, lanes))
+        },
+        samples=port_names("sample", lanes),
+        numbers=2,
+        number_bits=LANE_BITS,
+        places=lambda region: _places(
+            range(region.value * WORDS, (region.value + 1) * WORDS), lanes
+        ),
         every=[_AnyStep(kind, sample) for kind in StepType for sample in (False, True)],
         wipe=_wipe,
         settles=2,
     )
 
 
-def _places(addresses: range) -> list[Place]:
-    return [(None, _ADDRESS_BITS, address) for address in addresses]
+def _places(addresses: range, lanes: int) -> list[Place]:
+    """Those of words, in each of the lanes that have them."""
+    bits = (DEPTH // lanes - 1).bit_length()
+    rows = range(addresses.start // lanes, addresses.stop // lanes)
+    return [(None, bits, address) for address in rows]
 
 
 def _wipe(prover: Prover) -> None:
@@ -223,11 +235,12 @@ def _wipe(prover: Prover) -> None:
     prover.idle()
 
 
-def prove_ml_kem(datapath: Datapath) -> ScheduleProof:
+def prove_ml_kem(datapath: Datapath | ParallelDatapath) -> ScheduleProof:
     """Prove every case, and the stages; ProofError with what does not hold."""
     from .lattice_stages import check_reduction, check_sums  # NumPy takes time to import
 
     start = process_time()
     check_reduction()
     check_sums()
-    return prove_cases(Prover(subject(datapath)), cases(), start)
+    proved = subject(datapath)
+    return prove_cases(Prover(proved), cases(proved.lanes), start)

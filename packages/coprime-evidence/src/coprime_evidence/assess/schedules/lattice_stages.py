@@ -17,17 +17,17 @@ from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
 from coprime.lattice.arithmetic.large_slots import LargeSlots
 from coprime.lattice.arithmetic.large_steps import PAIR_SHIFT, Part
+from coprime.lattice.arithmetic.parallel_large_slots import ParallelLargeSlots
 from coprime.lattice.arithmetic.reduction import Reduction
 from coprime.lattice.arithmetic.shared_part import SharedPart
 from coprime.lattice.arithmetic.sums import LaneSums
 from coprime.model.lattice.arithmetic import LANE_BITS, PRODUCT_BITS, REDUCED, K, Q
-from coprime.model.lattice.large_arithmetic import LAYERS as LARGE_LAYERS
 from coprime.model.lattice.large_arithmetic import NUMBER_BITS
 from coprime.model.lattice.large_arithmetic import N as LARGE_N
 from coprime.model.lattice.ml_dsa_sets import Q as LARGE_Q
 from coprime_evidence.assess.aiger import Graph
 
-from .lattice_steps import DRAINS
+from .lattice_steps import DRAINS, slot_counter
 from .symbols import ProofError
 
 _TOGETHER = 20
@@ -100,11 +100,12 @@ def _patterns(bits: int) -> list[int]:
     ]
 
 
-def check_wiped_slots(regions: int) -> None:
-    """ProofError unless a wipe of so many polynomials ends after any step that it has met, which
-    goes on as a TRANSFORM, and then, and DRAINS cycles before, whole polynomials have been counted:
-    from every state of LargeSlots with a slot, or in which they have been."""
-    graph = _graph(LargeSlots(regions))
+def check_wiped_slots(regions: int, lanes: int = 1, memory_words: int = 0) -> None:
+    """ProofError unless a wipe of so many polynomials, and words of another memory, ends after any
+    step that it has met, which goes on as a TRANSFORM, and then, and DRAINS cycles before, layers
+    have been counted whole, and no pair of numbers is waited for: from every state of LargeSlots,
+    or ParallelLargeSlots, with a slot, or in which they have been."""
+    graph = _graph(LargeSlots(regions) if lanes == 1 else ParallelLargeSlots(regions, lanes))
     first = 1 + graph.inputs
     registers = {name: place - first for name, place in graph.names.items() if place >= first}
     free = [place for name, place in registers.items() if not name.startswith("addresses.")]
@@ -112,10 +113,13 @@ def check_wiped_slots(regions: int) -> None:
     for place, pattern in zip(free, _patterns(len(free)), strict=True):
         state[place] = pattern
     # The lowest bit of the slots' number has its first name.
-    lowest = ("is_upper", *(f"number[{k}]" for k in range(1, LARGE_LAYERS)))
-    counted, ones = [registers[name] for name in lowest], (1 << (1 << len(free))) - 1
+    name, layer_bits = slot_counter(lanes)
+    lowest = ("is_upper", *(f"{name}[{k}]" for k in range(1, layer_bits)))
+    counted = [registers[bit] for bit in lowest]
+    waited = [place for name, place in registers.items() if name.startswith("debt[")]
+    ones = (1 << (1 << len(free))) - 1
     step, met = graph.compiled(), 0
-    for cycle in range(regions * LARGE_N - DRAINS):
+    for cycle in range(max(regions * LARGE_N // lanes, memory_words) - DRAINS):
         before = _any_of(state[k] for k in counted)
         state, found = step(state, inputs, ones)
         outputs = dict(zip(graph.outputs, found, strict=True))
@@ -123,8 +127,8 @@ def check_wiped_slots(regions: int) -> None:
             met = outputs["valid"] | ~before & ones
         if not outputs["busy"] & met:
             break
-    if (outputs["busy"] | _any_of(state[k] for k in counted)) & met:
-        raise ProofError("LargeSlots: a step goes on after a wipe, or has counted other slots")
+    if (outputs["busy"] | _any_of(state[k] for k in (*counted, *waited))) & met:
+        raise ProofError("slots: a step goes on after a wipe, or has counted other slots")
 
 
 def _any_of(words: Iterable[int]) -> int:

@@ -17,13 +17,30 @@ from amaranth.lib.wiring import In, connect, flipped
 from coprime.cells.shared_slice import WIDE_USER, SharedSlice, narrow_user
 from coprime.lattice.arithmetic.datapath import P_BITS, Datapath
 from coprime.lattice.arithmetic.large_datapath import LargeDatapath
+from coprime.lattice.arithmetic.parallel_datapath import ParallelDatapath
+from coprime.lattice.arithmetic.parallel_large_datapath import ParallelLargeDatapath
+from coprime.model.lattice.large_arithmetic import N as LARGE_N
 
 from .moved_numbers import Combination, MovedNumbers, Stage
-from .moved_words import Bit, Bits, Form, Number, Place, added, form_of, multiplied, value_of
+from .moved_words import (
+    Bit,
+    Bits,
+    ChosenBit,
+    Form,
+    Number,
+    Place,
+    Value,
+    added,
+    form_of,
+    multiplied,
+    value_of,
+)
 from .symbols import ProofError
 from .theorem import ScheduleProof
 
+AnyDatapath = Datapath | LargeDatapath | ParallelDatapath | ParallelLargeDatapath
 _USERS = {"narrow": narrow_user(P_BITS), "wide": WIDE_USER}
+_Known = tuple[object, ...]
 DRAINS = 20
 """Idle cycles after which nothing is in a pipeline."""
 
@@ -31,9 +48,8 @@ DRAINS = 20
 class ExecutedStep(Protocol):
     """A step of a datapath."""
 
-    @property
-    def cycles(self) -> int:
-        """From the cycle after `start` to the last busy one."""
+    def cycles_on(self, lanes: int) -> int:
+        """From the cycle after `start` to the last busy one, with so many lanes."""
 
     def fields(self) -> Mapping[str, object]:
         """Its fields; those that are missing may be anything."""
@@ -119,6 +135,22 @@ class Ring:
 
 
 @dataclass(frozen=True)
+class Following:
+    """A step that may start before the one before it is done, from `follows` on.
+
+    Parameters
+    ----------
+    step : what the datapath's `step` is from the cycle after `follows` on
+    sample : the sampled polynomial, if one is taken; before the start, samples may be anything
+    start : cycles from `follows` to its start; None: it does not start before the other one is done
+    """
+
+    step: ExecutedStep
+    sample: Sequence[Form] | None
+    start: int | None
+
+
+@dataclass(frozen=True)
 class Case:
     """Steps that are executed one after another, and what they are to make.
 
@@ -129,7 +161,8 @@ class Case:
     words : polynomials that the memory holds before, by their region
     expected : polynomials that it holds afterwards; all other words are what they were
     sample : the sampled polynomial, if one is taken
-    scratch : places of words that may be anything afterwards
+    scratch : places of words, in each lane, that may be anything afterwards
+    following : a step that may start before the last one is done
     """
 
     name: str
@@ -138,6 +171,7 @@ class Case:
     expected: Mapping[Any, Sequence[Form]]
     sample: Sequence[Form] | None = None
     scratch: frozenset[Place] = field(default_factory=frozenset)
+    following: Following | None = None
 
 
 @dataclass(frozen=True)
@@ -149,30 +183,40 @@ class ProvedDatapath:
     component, modules : as of MovedNumbers
     ring : of its polynomials
     layout : of its input `step`
-    table : the words of constants
-    lanes, lane_bits : numbers of a word of the memory and of samples, and bits of each
-    places : those of a region's words
+    tables : the words of constants, by the input of each lane
+    samples : the input of each lane
+    numbers, number_bits : numbers of a word of the memory and of samples, and bits of each
+    places : those of a region's words, the same in each lane
     every : steps that stand for all in what they leave in registers
     wipe : executes what a wipe can change in registers; each cycle after it is one of `rest`
     settles : cycles after `done` in which the last results are written
     idle : outputs that registers alone decide, and their values whenever a step begins
+    follows_in : of a step that another one may follow before it is done the cycle of `follows`
     """
 
     component: wiring.Component
-    modules: Sequence[Stage | Combination]
+    modules: Sequence[type[Stage] | type[Combination]]
     ring: Ring
     layout: data.StructLayout
-    table: Sequence[Bits]
-    lanes: int
-    lane_bits: int
+    tables: Mapping[str, Sequence[Bits]]
+    samples: Sequence[str]
+    numbers: int
+    number_bits: int
     places: Callable[[Any], Sequence[Place]]
     every: Sequence[ExecutedStep]
     wipe: Callable[["Prover"], None]
     settles: int
     idle: Mapping[str, int] = field(default_factory=dict)
+    follows_in: Callable[[ExecutedStep], int | None] = lambda step: None
+
+    @property
+    def lanes(self) -> int:
+        """Word w of a polynomial is in lane w modulo their number."""
+        return len(self.samples)
 
     def step_bits(self, fields: Mapping[str, object]) -> Bits:
-        """An input `step`; fields that are not given may be anything, or be a number's bits."""
+        """An input `step`; fields that are not given may be anything, or be a number's bits, or
+        some bits."""
         found: list[Bit] = []
         for name, layout in self.layout:
             width = Shape.cast(layout.shape).width
@@ -183,6 +227,8 @@ class ProvedDatapath:
                 found += [None] * width
             elif isinstance(value, Number):
                 found += [(value, k) for k in range(width)]
+            elif isinstance(value, tuple):
+                found += value
             else:
                 assert isinstance(value, int)
                 found += constant(value, width)
@@ -190,11 +236,11 @@ class ProvedDatapath:
 
     def words(self, forms: Sequence[Form]) -> list[Bits]:
         """Numbers in [-q, q), as words of samples."""
-        q, lanes = self.ring.q, self.lanes
+        q, size, width = self.ring.q, self.numbers, self.number_bits
         numbers = [Number(-q, q - 1, form) for form in forms]
         return [
-            tuple(bit for number in numbers[k : k + lanes] for bit in number.bits(self.lane_bits))
-            for k in range(0, len(numbers), lanes)
+            tuple(bit for number in numbers[k : k + size] for bit in number.bits(width))
+            for k in range(0, len(numbers), size)
         ]
 
 
@@ -214,8 +260,13 @@ class Prover:
     """
 
     def __init__(self, subject: ProvedDatapath) -> None:
-        self.subject, self.table = subject, list(subject.table)
+        self.subject, self.tables = subject, dict(subject.tables)
         self.machine = MovedNumbers(subject.component, subject.modules, subject.ring.q)
+        assert len(self.machine.memories) == subject.lanes
+        self._number: Value | None = None
+        self._place: Value | None = None
+        self._at_follows: list[_Known] = []
+        self._alone: dict[ExecutedStep, list[_Known]] = {}
         self._assume_idle()
         self.rest = list(self.machine.registers)
 
@@ -232,57 +283,95 @@ class Prover:
 
     def prove(self, case: Case) -> int:
         """Its cycles; ProofError if it makes anything else."""
-        self.forget()
-        subject, machine = self.subject, self.machine
-        for region, forms in case.words.items():
-            words = subject.words(forms)
-            # Nothing is said of parity.
-            machine.memory |= {
-                place: (*word, None)
-                for place, word in zip(subject.places(region), words, strict=True)
-            }
-        before, cycles = dict(machine.memory), 0
+        self._load(case.words)
+        before, cycles = [dict(memory.words) for memory in self.machine.memories], 0
         for step in case.steps:
-            self.execute(step, None if case.sample is None else subject.words(case.sample))
-            cycles += step.cycles
-        free = {*case.scratch}
-        for region, forms in case.expected.items():
-            places = subject.places(region)
-            free |= {*places}
-            self._compare(region, [machine.memory.get(place) for place in places], forms)
-        changed = [
-            place
-            for place, word in machine.memory.items()
-            if word is not before.get(place) and place not in free
-        ]
-        if changed:
-            raise ProofError(f"word {changed[0][-1]} is written over")
-        if machine.lost:
-            raise ProofError("any word may be written over")
+            is_last = step is case.steps[-1]
+            cycles += self.execute(step, case.sample, case.following if is_last else None)
+        self._compare(case, before)
         return cycles
+
+    def check_chain(self, case: Case) -> None:
+        """After a case with a step that follows: ProofError unless all cycles from now on are some
+        of `rest`, and registers at its `follows` were as if it had started from `rest`, so that
+        more of its kind may follow."""
+        found = self._at_follows
+        for _ in range(DRAINS + 1):
+            if any(map(_differ, self.rest, self.machine.registers)):
+                raise ProofError("registers hold what they do not after other steps")
+            self.machine.step(QUIET | {"start": (0,)})
+        following = case.following
+        assert following is not None
+        if following.start is None:
+            return
+        step = following.step
+        if step not in self._alone:
+            self._load(case.words)
+            self.execute(step, following.sample)
+            self._alone[step] = self._at_follows
+        if any(map(_differ, self._alone[step], found)):
+            raise ProofError("registers hold what they do not without the step before")
+
+    def _load(self, regions: Mapping[Any, Sequence[Form]]) -> None:
+        """Any state of `rest`, and a memory with these polynomials."""
+        self.forget()
+        for region, forms in regions.items():
+            places, words = self.subject.places(region), self.subject.words(forms)
+            for lane, memory in enumerate(self.machine.memories):
+                own = zip(places, words[lane :: self.subject.lanes], strict=True)
+                # Nothing is said of parity.
+                memory.words |= {place: (*word, None) for place, word in own}
 
     def forget(self) -> None:
         """Any state of `rest`, and a memory that may hold anything."""
         self.machine.registers = list(self.rest)
         self.machine.forget()
 
-    def execute(self, step: ExecutedStep, sample: Sequence[Bits] | None = None) -> None:
-        """A step from `start` to its last results; ProofError if `done` comes at another time."""
-        number = place = None
-        bits, cycles = self.subject.step_bits(step.fields()), step.cycles
-        for cycle in range(-1, cycles + self.subject.settles):
-            inputs = QUIET | {"step": bits, "start": (int(cycle == -1),)}
-            if isinstance(number, int):
-                inputs["table_word"] = self.table[number]
-            if sample is not None and isinstance(place, int):
-                inputs["sample"] = sample[place]
-            outputs = self.machine.step(inputs)
-            number, place = (
-                value_of(outputs[name], signed=False)
-                for name in ("table_address", "sample_address")
-            )
-            if cycle >= 0 and outputs["done"] != (int(cycle == cycles - 1),):
+    def execute(
+        self,
+        step: ExecutedStep,
+        sample: Sequence[Form] | None = None,
+        following: Following | None = None,
+    ) -> int:
+        """A step from `start` to its last results, and its cycles; ProofError if `done` comes at
+        another time. With another step that starts before, both together."""
+        subject = self.subject
+        bits, cycles = subject.step_bits(step.fields()), step.cycles_on(subject.lanes)
+        words = None if sample is None else subject.words(sample)
+        follows_in = subject.follows_in(step)
+        start = None if following is None else following.start
+        self._cycle(bits, words, start=1)
+        for cycle in range(cycles + subject.settles):
+            outputs = self._cycle(bits, words)
+            if outputs["done"] != (int(cycle == cycles - 1),):
                 raise ProofError(f"done is {outputs['done']} in cycle {cycle} of {cycles}")
+            if follows_in is None:
+                continue
+            if outputs["follows"] != (int(cycle == follows_in),):
+                raise ProofError(f"follows is {outputs['follows']} in cycle {cycle} of {cycles}")
+            if cycle == follows_in:
+                self._at_follows = [tuple(map(_known, word)) for word in self.machine.registers]
+                if following is not None:
+                    bits, words = subject.step_bits(following.step.fields()), None
+            if following is not None and start is not None and cycle + 1 == follows_in + start:
+                return cycle + 2 + self.execute(following.step, following.sample)
+        return cycles
+
+    def _cycle(
+        self, step: Bits, sample: Sequence[Bits] | None, *, start: int = 0
+    ) -> Mapping[str, Bits]:
+        """A cycle of a step, with the constants and samples that the last one has addressed."""
+        inputs = QUIET | {"step": step, "start": (start,)}
+        if isinstance(self._number, int) and not start:
+            inputs |= {name: table[self._number] for name, table in self.tables.items()}
+        if sample is not None and isinstance(self._place, int) and not start:
+            row = self._place * self.subject.lanes
+            inputs |= {name: sample[row + k] for k, name in enumerate(self.subject.samples)}
+        outputs = self.machine.step(inputs)
+        self._number, self._place = (
+            value_of(outputs[name], signed=False) for name in ("table_address", "sample_address")
+        )
+        return outputs
 
     def forget_registers(self) -> None:
         """Any state at all in which a step may begin."""
@@ -309,13 +398,31 @@ class Prover:
             for own, now in zip(self.rest, self.machine.registers, strict=True)
         ]
 
-    def _compare(
+    def _compare(self, case: Case, before: Sequence[Mapping[Place, Bits]]) -> None:
+        """The memory afterwards."""
+        subject, memories, free = self.subject, self.machine.memories, {*case.scratch}
+        for region, forms in case.expected.items():
+            places = subject.places(region)
+            free |= {*places}
+            self._compare_region(
+                region,
+                [memory.words.get(place) for place in places for memory in memories],
+                forms,
+            )
+        for memory, words in zip(memories, before, strict=True):
+            for place, word in memory.words.items():
+                if word is not words.get(place) and place not in free:
+                    raise ProofError(f"word {place[-1]} is written over")
+            if memory.lost:
+                raise ProofError("any word may be written over")
+
+    def _compare_region(
         self, region: object, words: Sequence[Bits | None], expected: Sequence[Form]
     ) -> None:
-        q, bits = self.subject.ring.q, self.subject.lane_bits
+        q, bits = self.subject.ring.q, self.subject.number_bits
         name = region.name if isinstance(region, enum.Enum) else region
         for k, form in enumerate(expected):
-            word, at = words[k // self.subject.lanes], k % self.subject.lanes * bits
+            word, at = words[k // self.subject.numbers], k % self.subject.numbers * bits
             value = None if word is None else value_of(word[at : at + bits])
             if value is None:
                 raise ProofError(f"coefficient {k} of {name} may be anything")
@@ -326,6 +433,20 @@ class Prover:
                 raise ProofError(f"coefficient {k} of {name} is another one")
 
 
+def _known(bit: Bit) -> object:
+    """Of a number only its interval, and the bit's place."""
+    if isinstance(bit, tuple):
+        return bit[0].low, bit[0].high, bit[1]
+    if isinstance(bit, ChosenBit):
+        return bit.number.low, bit.number.high, bit.place, bit.zero, bit.one
+    return bit
+
+
+def _differ(known: Sequence[object], found: Sequence[object]) -> bool:
+    """Whether a bit that is known is another one."""
+    return any(a is not None and a != b for a, b in zip(known, found, strict=True))
+
+
 def prove_cases(prover: Prover, cases: Iterable[Case], start: float) -> ScheduleProof:
     """Prove every case; ProofError with what does not hold. `start` is a time of the processor."""
     prover.close()
@@ -333,6 +454,8 @@ def prove_cases(prover: Prover, cases: Iterable[Case], start: float) -> Schedule
     for case in cases:
         try:
             cycles += prover.prove(case)
+            if case.following is not None:
+                prover.check_chain(case)
         except ProofError as error:
             raise ProofError(f"{case.name}: {error}") from None
         count += 1
@@ -350,11 +473,12 @@ class Top(wiring.Component):
         other one does may be anything
     """
 
-    def __init__(self, datapath: Datapath | LargeDatapath, user: str) -> None:
+    def __init__(self, datapath: AnyDatapath, user: str) -> None:
         self.datapath, self.user = datapath, user
+        self.shares_slice = isinstance(datapath, Datapath | LargeDatapath) and datapath.shares_slice
         members = datapath.signature.members.items()
         ports = {name: member for name, member in members if member.is_port}
-        if datapath.shares_slice:
+        if self.shares_slice:
             self.slice = SharedSlice(P_BITS)
             self.other = "narrow" if user == "wide" else "wide"
             ports["other_user"] = In(_USERS[self.other])
@@ -367,9 +491,11 @@ class Top(wiring.Component):
         for name, member in datapath.signature.members.items():
             if member.is_port:
                 inside, outside = getattr(datapath, name), getattr(self, name)
-                leads_in = member.flow is In
-                m.d.comb += inside.eq(outside) if leads_in else outside.eq(inside)
-        if datapath.shares_slice:
+                if not member.dimensions:
+                    inside, outside = [inside], [outside]
+                for here, there in zip(inside, outside, strict=True):
+                    m.d.comb += here.eq(there) if member.flow is In else there.eq(here)
+        if self.shares_slice:
             m.submodules.slice = slice_ = self.slice
             m.d.comb += slice_.is_wide.eq(self.user == "wide")
             connect(m, datapath.slice, getattr(slice_, self.user))
@@ -380,3 +506,14 @@ class Top(wiring.Component):
 def constant(value: int, width: int) -> Bits:
     """A word that is known."""
     return tuple(value >> k & 1 for k in range(width))
+
+
+def port_names(name: str, lanes: int) -> list[str]:
+    """Of an input of each lane, which has an array of several ones."""
+    return [name] if lanes == 1 else [f"{name}__{lane}" for lane in range(lanes)]
+
+
+def slot_counter(lanes: int) -> tuple[str, int]:
+    """The name of the register that counts slots of ML-DSA, and how many of its bits count those of
+    a layer."""
+    return "number" if lanes == 1 else "signal", (LARGE_N // lanes).bit_length() - 1

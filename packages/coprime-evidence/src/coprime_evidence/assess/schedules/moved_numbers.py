@@ -6,10 +6,7 @@ exactly: registers, memories, multiplexers with a known condition. So are $add, 
 numbers and parts of numbers, if their results fit. A number has an interval, and is congruent to a
 polynomial in the symbols that the memory began with. Any other bit may be anything, and no number
 is made of it: an execution with a result proves that neither control nor addresses depend on
-numbers. A word that is read in the cycle in which it is written may be anything, too.
-
-An address may have a number above its lowest bits: a polynomial's place in memory that may be any.
-Different numbers are different places.
+numbers. Memories are those of `moved_memory`.
 """
 
 import json
@@ -26,24 +23,25 @@ from amaranth.lib import wiring
 from coprime.flow.tools import run_yosys
 from coprime.flow.verilog import to_verilog
 
+from .moved_memory import MovedMemory, may_be_same
 from .moved_words import (
     Bit,
     Bits,
     ChosenBit,
     Number,
-    Place,
     Value,
     added,
     form_of,
     joined,
     lowest_bits_of,
     multiplied,
-    place_of,
     value_of,
 )
 
 _TOP = "coprime_top"
 _IGNORED = ("$scopeinfo",)
+_FREE_BITS = 2
+"""Of a table's address, so that all rows that it may be are looked at."""
 _ARITHMETIC = ("$add", "$sub", "$mul")
 _COMPARING = {
     "$eq": lambda a, b: a == b,
@@ -102,53 +100,68 @@ class MovedNumbers:
 
     Parameters
     ----------
-    component : with the modules of all stages
+    component : with a memory, or with one in each of its lanes, and as many of each module
     modules : those that are examined alone
     modulus : q
 
     Attributes
     ----------
     registers : the word of each register that is not in a stage
-    memory : words of its memory; others may be anything
-    lost : an address that may be any was written, so that each word may be anything
+    memories : of the lanes
     """
 
     def __init__(
         self,
         component: wiring.Component,
-        modules: Sequence[Stage | Combination],
+        modules: Sequence[type[Stage] | type[Combination]],
         modulus: int,
     ) -> None:
         self.modulus = modulus
         text = to_verilog(component, _TOP)
-        alone = {_named(module.module, text): module for module in modules}
-        self.stages = {name: found for name, found in alone.items() if isinstance(found, Stage)}
-        self.combinations = {
-            name: found for name, found in alone.items() if isinstance(found, Combination)
-        }
+        alone = {name: module for module in modules for name in _named(module.module, text)}
         module = _flattened(text, list(alone))
         ports = module["ports"]
         self.inputs = {n: p["bits"] for n, p in ports.items() if p["direction"] == "input"}
         self.outputs = {n: p["bits"] for n, p in ports.items() if p["direction"] == "output"}
-        cells = [cell for cell in module["cells"].values() if cell["type"] not in _IGNORED]
-        self.kept = [cell for cell in cells if cell["type"] == "$dff"]
-        self.staged = [cell for cell in cells if cell["type"] in self.stages]
-        (self.stored,) = (cell for cell in cells if cell["type"] == "$mem_v2")
-        self.reading = _reading(self.stored)
-        others = ("$dff", "$mem_v2", *self.stages)
-        logic = [self._with_output(cell) for cell in cells if cell["type"] not in others]
+        cells = {
+            name: cell for name, cell in module["cells"].items() if cell["type"] not in _IGNORED
+        }
+        self.memories = [
+            MovedMemory(cells[name])
+            for name in sorted(cells, key=_in_order_of_lanes)
+            if cells[name]["type"] == "$mem_v2"
+        ]
+        self.kept = [cell for cell in cells.values() if cell["type"] == "$dff"]
+        self.stages: list[tuple[Mapping[str, Any], Stage]] = []
+        logic = []
+        for cell in cells.values():
+            kind = alone.get(cell["type"])
+            if kind is not None and issubclass(kind, Stage):
+                self.stages.append((cell, kind()))
+            elif kind is not None:
+                logic.append(_with_output(cell, kind()))
+            elif cell["type"] not in ("$dff", "$mem_v2"):
+                logic.append(cell)
+        assert len(alone) == len(modules) * len(self.memories)
         self.logic = self._in_order(logic)
         self.bits: dict[Any, Bit] = {"0": 0, "1": 1, "x": None}
-        # Of each cell what it was calculated from last: most do not change in most cycles.
+        # Of each cell what it was calculated from last: most do not change in most cycles, so that
+        # only those are looked at of which a word that they read has changed.
         self.wires = [itemgetter("x", *_taken(cell)) for cell in self.logic]
         self.last: list[tuple[Bit, ...]] = [()] * len(self.logic)
+        self.changed = bytearray(b"\1" * len(self.logic))
+        self.driven: dict[Any, Bits] = {}  # words by their first bit
+        self.readers_of: dict[Any, Sequence[int]] = {}
+        self.readers: dict[Any, list[int]] = {}
+        for k, cell in enumerate(self.logic):
+            for bit in {*_taken(cell)}:
+                self.readers.setdefault(bit, []).append(k)
+        self.reads = [k for k, cell in enumerate(self.logic) if cell["type"] == "read"]
         self.names = {name: net["bits"] for name, net in module["netnames"].items()}
         first = _first_values(module)
         self.registers: list[Bits] = [
             tuple(first.get(bit) for bit in cell["connections"]["Q"]) for cell in self.kept
         ]
-        self.memory: dict[Place, Bits] = {}
-        self.lost = False
 
     def step(self, inputs: Mapping[str, Bits]) -> dict[str, Bits]:
         """Execute a cycle with these inputs, others may be anything; its outputs."""
@@ -157,32 +170,35 @@ class MovedNumbers:
             self._drive(wires, inputs.get(name, (None,) * len(wires)))
         for cell, word in zip(self.kept, self.registers, strict=True):
             self._drive(cell["connections"]["Q"], word)
-        for cell in self.staged:
-            for name, word in self.stages[cell["type"]].words().items():
+        for cell, stage in self.stages:
+            for name, word in stage.words().items():
                 self._drive(cell["connections"][name], word)
-        for k, (cell, wires) in enumerate(zip(self.logic, self.wires, strict=True)):
-            found = wires(bits)
+        for k in self.reads:
+            self.changed[k] = 1
+        while (k := self.changed.find(1)) >= 0:
+            self.changed[k] = 0
+            found, cell = self.wires[k](bits), self.logic[k]
             if found != self.last[k] or cell["type"] == "read":
                 self.last[k] = found
                 self._execute(cell)
         outputs = {name: tuple(bits[bit] for bit in found) for name, found in self.outputs.items()}
-        self._write()
+        for memory in self.memories:
+            self._write(memory)
         self.registers = [self._word(cell, "D") for cell in self.kept]
-        for cell in self.staged:
-            stage = self.stages[cell["type"]]
+        for cell, stage in self.stages:
             names = [name for name in cell["connections"] if name not in stage.outputs]
             stage.step({name: self._word(cell, name) for name in names})
         return outputs
 
-    def hold(self, register: str, word: Bits) -> None:
-        """Set a register, by the name of its signal."""
+    def hold(self, register: str, lowest: Bits) -> None:
+        """Set a register's lowest bits, by the name of its signal."""
         wires = self.names[register]
         (place,) = (k for k, cell in enumerate(self.kept) if cell["connections"]["Q"] == wires)
-        self.registers[place] = word
+        self.registers[place] = (*lowest, *self.registers[place][len(lowest) :])
 
     def assume(self, output: str, value: int) -> None:
         """Set the one register that an output depends on to the one word with which the output is
-        this value."""
+        this value; the memories, and each stage, may hold anything."""
         wires = set(self.outputs[output])
         for cell in reversed(self.logic):
             if wires.intersection(cell["connections"]["Y"]):
@@ -190,7 +206,7 @@ class MovedNumbers:
         (place,) = (
             k for k, cell in enumerate(self.kept) if wires.intersection(cell["connections"]["Q"])
         )
-        before, memory = list(self.registers), dict(self.memory)
+        before = list(self.registers)
         words = []
         for number in range(1 << len(before[place])):
             word = tuple(number >> k & 1 for k in range(len(before[place])))
@@ -198,24 +214,27 @@ class MovedNumbers:
             if value_of(self.step({})[output], signed=False) == value:
                 words.append(word)
         (word,) = words
-        self.registers, self.memory = [*before[:place], word, *before[place + 1 :]], memory
+        self.registers = [*before[:place], word, *before[place + 1 :]]
+        self.forget()
 
     def forget(self) -> None:
-        """The memory, and each stage, may hold anything."""
-        self.memory, self.lost = {}, False
-        for stage in self.stages.values():
+        """The memories, and each stage, may hold anything."""
+        for memory in self.memories:
+            memory.forget()
+        for _, stage in self.stages:
             stage.forget()
 
     def _in_order(self, cells: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Cells after those that drive them; the memory's ports for reading are some."""
-        read = {bit for port in self.reading for bit in port["connections"]["Y"]}
+        """Cells after those that drive them; the memories' ports for reading are some."""
+        reading = [port for memory in self.memories for port in memory.reading]
+        read = {bit for port in reading for bit in port["connections"]["Y"]}
         if any(read.intersection(_taken(cell)) for cell in cells):
             raise NotImplementedError("what is read is not in a register first")
-        waiting = [*cells, *self.reading]
+        waiting = [*cells, *reading]
         known = {"0", "1", "x", *(bit for wires in self.inputs.values() for bit in wires)}
         known |= {bit for cell in self.kept for bit in cell["connections"]["Q"]}
-        for cell in self.staged:
-            for name in self.stages[cell["type"]].outputs:
+        for cell, stage in self.stages:
+            for name in stage.outputs:
                 known |= {*cell["connections"][name]}
         ordered = []
         while waiting:
@@ -228,45 +247,39 @@ class MovedNumbers:
             waiting = [cell for cell in waiting if cell not in ready]
         return ordered
 
-    def _with_output(self, cell: Mapping[str, Any]) -> Mapping[str, Any]:
-        """With the output of a module that is examined alone as Y, as of other cells."""
-        if cell["type"] not in self.combinations:
-            return cell
-        output = self.combinations[cell["type"]].output
-        ports = {name: wires for name, wires in cell["connections"].items() if name != output}
-        return {**cell, "connections": {**ports, "Y": cell["connections"][output]}}
-
     def _drive(self, wires: Sequence[Any], word: Bits) -> None:
+        first = wires[0]
+        if self.driven.get(first) == word:
+            return
+        self.driven[first] = word
         self.bits.update(zip(wires, word, strict=True))
+        for k in self._readers_of(wires):
+            self.changed[k] = 1
+
+    def _readers_of(self, wires: Sequence[Any]) -> Sequence[int]:
+        """The cells that read a bit of a word that is driven."""
+        first = wires[0]
+        if first not in self.readers_of:
+            found = {k for wire in wires for k in self.readers.get(wire, ())}
+            self.readers_of[first] = sorted(found)
+        return self.readers_of[first]
 
     def _word(self, cell: Mapping[str, Any], port: str) -> Bits:
         bits = self.bits
         return tuple(bits[bit] for bit in cell["connections"][port])
 
-    def _write(self) -> None:
+    def _write(self, memory: MovedMemory) -> None:
         """And what is read in the same cycle may be anything."""
         enable, address, word = (
-            self._word(self.stored, port) for port in ("WR_EN", "WR_ADDR", "WR_DATA")
+            self._word(memory.cell, port) for port in ("WR_EN", "WR_ADDR", "WR_DATA")
         )
         if set(enable) == {0}:
             return
-        place = place_of(address)
-        if place is None:
-            self.memory, self.lost = {}, True
-        else:
-            self._forget_others(place)
-            self.memory[place] = word if set(enable) == {1} else (None,) * len(word)
-        for port in self.reading:
-            read = place_of(self._word(port, "A"))
-            if place is None or read is None or read == place or not _comparable(read, place):
+        memory.write(enable, address, word)
+        for port in memory.reading:
+            if may_be_same(self._word(port, "A"), address):
                 wires = port["connections"]["Y"]
                 self._drive(wires, (None,) * len(wires))
-
-    def _forget_others(self, place: Place) -> None:
-        """Words that might be the same one."""
-        for other in [other for other in self.memory if not _comparable(other, place)]:
-            del self.memory[other]
-            self.lost = True
 
     # --- Cells -----------------------------------------------------------------------------------
 
@@ -274,12 +287,10 @@ class MovedNumbers:
         kind = cell["type"]
         width = len(cell["connections"]["Y"])
         if kind == "read":
-            place = place_of(self._word(cell, "A"))
-            anything: Bits = (None,) * width
-            word = anything if place is None else self.memory.get(place, anything)
-        elif kind in self.combinations:
+            word = cell["memory"].read(self._word(cell, "A"), width)
+        elif kind == "alone":
             inputs = {port: self._word(cell, port) for port in cell["connections"] if port != "Y"}
-            word = self.combinations[kind].found(inputs)
+            word = cell["module"].found(inputs)
         elif kind in ("$mux", "$pmux"):
             word = self._selected(cell, width)
         elif kind in _ARITHMETIC:
@@ -364,11 +375,23 @@ class MovedNumbers:
         return (None,) * width
 
 
-def _named(module: str, text: str) -> str:
-    """The name of a module of the top module, or of its `datapath`; equal names have a number."""
-    pattern = rf"^module ({_TOP}_(?:datapath_)?{module}(?:_\d+)?) \("
-    (found,) = re.findall(pattern, text, re.MULTILINE)
-    return str(found)
+def _named(module: str, text: str) -> list[str]:
+    """The names of a module of the top module, of its `datapath`, or of each of its lanes; equal
+    names have a number."""
+    pattern = rf"^module ({_TOP}_(?:datapath_)?(?:lane_\d+_)?{module}(?:_\d+)?) \("
+    return [str(found) for found in re.findall(pattern, text, re.MULTILINE)]
+
+
+def _in_order_of_lanes(cell: str) -> list[int]:
+    """The numbers in a cell's name."""
+    return [int(digits) for digits in re.findall(r"lane_(\d+)", cell)]
+
+
+def _with_output(cell: Mapping[str, Any], module: Combination) -> Mapping[str, Any]:
+    """A module that is examined alone, with its output as Y, as of other cells."""
+    ports = {name: wires for name, wires in cell["connections"].items() if name != module.output}
+    output = cell["connections"][module.output]
+    return {"type": "alone", "module": module, "connections": {**ports, "Y": output}}
 
 
 def _flattened(text: str, alone: Sequence[str]) -> Any:
@@ -385,25 +408,6 @@ def _flattened(text: str, alone: Sequence[str]) -> Any:
         ]
         run_yosys(recipe, folder)
         return json.loads((folder / "top.json").read_text(encoding="utf-8"))["modules"][_TOP]
-
-
-def _reading(stored: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The ports of a memory through which it is read, each as a cell."""
-    ports = stored["connections"]
-    count = int(stored["parameters"]["RD_PORTS"], 2)
-    addresses, words = (
-        [wires[k : k + len(wires) // count] for k in range(0, len(wires), len(wires) // count)]
-        for wires in (ports["RD_ADDR"], ports["RD_DATA"])
-    )
-    return [
-        {"type": "read", "connections": {"A": address, "Y": word}, "parameters": {}}
-        for address, word in zip(addresses, words, strict=True)
-    ]
-
-
-def _comparable(a: Place, b: Place) -> bool:
-    """Whether two places are known to be the same, or different."""
-    return a[1] == b[1]
 
 
 def _taken(cell: Mapping[str, Any]) -> list[Any]:
@@ -466,6 +470,8 @@ def _logic(kind: str, operands: Sequence[tuple[Bits, bool]], width: int) -> Bits
     if kind == "$shr" and isinstance(a, int) and len(words[1]) == 1 and isinstance(place, tuple):
         a &= (1 << len(words[0])) - 1  # a table with a row for each sign
         return _chosen(*place, *(tuple(a >> s + k & 1 for k in range(width)) for s in range(2)))
+    if kind == "$shr" and isinstance(a, int) and not isinstance(b, int):
+        return _looked_up(a & (1 << len(words[0])) - 1, words[1], width)
     if not isinstance(b, int) or not isinstance(a, int):
         return (None,) * width
     if kind in _COMPARING:
@@ -475,6 +481,21 @@ def _logic(kind: str, operands: Sequence[tuple[Bits, bool]], width: int) -> Bits
         total = a << b if kind == "$shl" else a >> b
         return tuple(total >> k & 1 for k in range(width))
     raise NotImplementedError(f"no rule for a cell of the kind {kind}")
+
+
+def _looked_up(table: int, address: Bits, width: int) -> Bits:
+    """A table, from an address on of which some bits may be anything."""
+    if sum(not isinstance(bit, int) for bit in address) > _FREE_BITS:
+        return (None,) * width
+    places = [0]
+    for k, bit in enumerate(address):
+        values = (bit,) if isinstance(bit, int) else (0, 1)
+        places = [place | value << k for place in places for value in values]
+    rows = {table >> place for place in places}
+    return tuple(
+        found.pop() if len(found := {row >> k & 1 for row in rows}) == 1 else None
+        for k in range(width)
+    )
 
 
 def _extended(bits: Bits, width: int, signed: bool) -> Bits:
