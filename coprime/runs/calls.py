@@ -17,6 +17,7 @@ from coprime.device.noise import NoiseModel
 from coprime.device.simulated import SimulatedDevice, open_simulation
 from coprime.device.source import AcceleratorSource
 from coprime.engine.capabilities import Error
+from coprime.model import trivium
 from coprime.model.hash_drbg import HashDrbg
 from coprime.random.kinds import RandomSource
 from coprime.random.programs import SEED_LEAST
@@ -106,10 +107,13 @@ def run_call(
     noise = bytes(Random(seed).choices((0, 1), k=START_SAMPLES))
     if choice.source is RandomSource.TRNG:
         material = first_material(noise)
+    # Masks take their seed before a call draws anything.
+    of_masks = Random(seed).randbytes(trivium.SEED_BYTES if interface.masks else 0)
     if choice.source is not RandomSource.STREAM:
         source = _requests(material)
+        of_masks = bytes(islice(source, len(of_masks)))
         inputs |= {name: bytes(islice(source, len(inputs[name]))) for name in drawn}
-    random = b"".join(inputs[name] for name in drawn)
+    random = of_masks + b"".join(inputs[name] for name in drawn)
     loaded = {name: inputs[name] for name in call.takes if name in inputs and name not in drawn}
     outcome = design.predict(call, parameter_set, loaded, random)
     if outcome.error is not Error.NONE:

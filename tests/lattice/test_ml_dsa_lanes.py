@@ -29,7 +29,7 @@ LIMITS = {
 """Cycles of a key pair and a verification with 8 DSP slices, and 64 slices of Keccak."""
 EIGHT = {"dsp": "8", "slices": "64"}
 ROUND = 34_927
-"""The same of a signing round."""
+"""Cycles of a signing round of ML-DSA-87, of Adams Bridge."""
 pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("lattice of ML-DSA, 8 DSP slices")]
 
 

@@ -18,7 +18,7 @@ PLACES = 256
 
 
 class HintDecoder(wiring.Component):
-    """Tells of each coefficient of k rows whether it has a hint, and checks every rule.
+    """Reports for each coefficient of k rows whether it has a hint, and checks every rule.
 
     A cycle with `row` begins a row and has its count; then 256 cycles with `step`, or 128 of pairs;
     after all rows cycles with `rest`, as many as `resting` is 1 for: omega less the hints.

@@ -83,7 +83,8 @@ class LargeBytes(wiring.Component):
         with a check. Both are stable from `start` on
     start (1 bit, in): bytes begin with a new word
     unpacks (1 bit, in): with `start`: the words of 256 numbers are fetched
-    take (1 bit, in): the next number, from the 7th cycle after `start` on
+    take (1 bit, in): the next number, from the 7th cycle after `start` on, or with `takes_pairs`
+        the 8th
     number (8 bits, out): the lowest bits of the number, in the cycle of `take`
     unpacked (signed 24 bits, out): most less its value; of t1 its value times 2^13
     r (signed 24 bits, in), put (1 bit, in): a number in [-q, q)

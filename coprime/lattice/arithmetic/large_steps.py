@@ -11,7 +11,8 @@
 | UNPACK | P = numbers of bytes, subtracted from a constant, or t1 2^13 | 256, or 512 of wide ones |
 | PACK | bytes of P, as a PackedForm says; or P is only checked | 256, or 512 of wide ones |
 
-A slot is a cycle of the slice; a product takes two. Words of a polynomial are its 256 numbers. Wide
+The slots are those of one lane; with several see `LargeStep.slots`. A slot is a cycle of the slice;
+a product takes two. Words of a polynomial are its 256 numbers. Wide
 ones have more than 16 bits, which is what the byte memory takes in a cycle.
 """
 
@@ -91,9 +92,9 @@ def drain_of(kind: LargeKind, lanes: int) -> int:
 
 
 def debts(width: int) -> Iterator[int]:
-    """With several lanes: of pairs of numbers of so many bits, the bits in front of the cycle that
-    the byte memory has not yet had the time for: there is a pair if they are fewer than a cycle's.
-    """
+    """With several lanes, of pairs of numbers of so many bits: at the start of each cycle the bits
+    of earlier pairs that the byte memory has not yet moved. A pair is taken if they are fewer than
+    BITS_A_CYCLE."""
     debt, left = 0, N // 2
     while left:
         yield debt

@@ -43,7 +43,7 @@ from .slot_counter import delayed
 _TAKES = 3
 """Cycles from a butterfly's first slot to where both its words are there."""
 _KEEPS, _GIVES = 14, 15
-"""The same to where its sum waits, and the first row is given back."""
+"""Cycles from it to where the sum is kept, and to where the first row is given back."""
 
 
 class _Writes(NamedTuple):

@@ -27,8 +27,8 @@ class ParallelLargeSlots(wiring.Component):
     """Counts a step's slots, as LargeSlots does. Word w of a polynomial is in lane w modulo their
     number, and a row is a word of each lane: a slot is of a row, or of a number or two of it.
 
-    Two numbers are unpacked or packed at once, but places of hints, if they have no more bits than
-    the byte memory has had the time for, 16 a cycle: `debts` of `large_steps`.
+    Two numbers are unpacked or packed at once, except places of hints, whenever `debts` of
+    `large_steps` allows.
 
     Parameters
     ----------

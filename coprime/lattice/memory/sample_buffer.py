@@ -36,8 +36,8 @@ def joined_polynomials(lanes: int) -> int:
 class SampleBuffer(wiring.Component):
     """1,024 words: 8 polynomials of 128 pairs of coefficients, or 4 of 256 numbers.
 
-    Numbers that several lanes read come in pairs, of which a polynomial has 128 words. Each memory
-    has JOINED_WORDS of two lanes.
+    For several lanes of numbers there are `joined_polynomials` of 128 pairs, with JOINED_WORDS in
+    the memory of each two lanes.
 
     Parameters
     ----------

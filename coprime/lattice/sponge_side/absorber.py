@@ -29,8 +29,8 @@ class Absorber(wiring.Component):
     """Reads ranges; a word at most every other cycle.
 
     The word that the message continues with waits in a register. From the cycle in which a range is
-    taken to the one in which the next range or tail can be: 1, then 2 for each word, or 1 for each
-    and 1 more, and more where the message waits; words of the stream take 1.
+    taken to the one in which the next range or tail can be: 1 + 2 n for n words, or with
+    `every_cycle` 2 + n, and more where the message waits; words of the stream take 1.
 
     Parameters
     ----------

@@ -136,8 +136,8 @@ PAIR_LENGTHS: Mapping[Destination, PerSet] = {
     Destination.SHORT_4: (96, *LENGTHS[Destination.SHORT_4][1:]),
 }
 """The same where words are used as fast as they come: words that are seldom needed would cost
-cycles. 198 do not suffice for one uniform polynomial in 2^37; 44 or 96 for one short one in 2^117
-or more."""
+cycles. 198 do not suffice for one uniform polynomial in 2^36, 44 or 96 for one short one in 2^116.
+"""
 RETRIED = frozenset(into for into, words in LENGTHS.items() if words[0] != words[1])
 """Polynomials that may need more bytes."""
 
