@@ -8,6 +8,7 @@ from coprime.catalog import choose_calls
 from coprime.device.calls import CallAccelerator
 from coprime.device.simulated import open_simulation
 from coprime.model.trivium import SEED_BYTES
+from tests.cli.command import run_json
 
 SEED = 204
 
@@ -89,6 +90,13 @@ def test_ml_dsa(slices):
         signed = made.call("ML_DSA_SIGN", "ML-DSA-44", values)
         checked = {name: values[name] for name in ("pk", "mu")} | signed.outputs
         made.call("ML_DSA_VERIFY", "ML-DSA-44", checked)
+
+
+@pytest.mark.matrix
+def test_the_command_line_draws_for_masks_and_seeds(capsys):
+    words = "run lattice -p masked=sponge -p sets=ml-kem-512 --set ML-KEM-512 ML_KEM_KEY_PAIR"
+    found = run_json(capsys, *words.split())
+    assert found["ok"] and found["cycles"] == found["predicted_cycles"]
 
 
 def test_64_slices_are_refused():
