@@ -14,9 +14,11 @@ No word is read in the cycle in which it is written: it is read again in the nex
 128 slots after its write.
 """
 
+from collections.abc import Mapping
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.wiring import In, Out, connect, flipped
+from amaranth.lib.wiring import In, Member, Out, connect, flipped
 
 from coprime.cells.parity_ram import ParityRam
 from coprime.cells.shared_slice import WIDE_USER
@@ -39,6 +41,41 @@ from .slot_counter import delayed
 
 _ENTERS = 3
 """Cycles from a butterfly's first slot to its start; with SUM one more."""
+
+
+def large_datapath_ports(
+    regions: int,
+    follows: Mapping[str, Member],
+    constants: Mapping[str, Member],
+    addresses: Mapping[str, Member],
+    sample: Member,
+    *,
+    hints: int = 1,
+) -> dict[str, Member]:
+    """Ports of a datapath: with these members for what may follow before `done`, for constants, for
+    addresses of samples, and for a sample, or one of each lane; `hint` has so many bits."""
+    return {
+        "step": In(large_step_layout(regions)),
+        "start": In(1),
+        **dict.fromkeys(("busy", "done"), Out(1)),
+        **follows,
+        "table_address": Out(range(TABLE_DEPTH)),
+        **constants,
+        **addresses,
+        "sample": sample,
+        "parameter_set": In(2),
+        "hint_step": Out(1),
+        "hint": In(hints),
+        "found": Out(stream.Signature(1, always_ready=True)),
+        **dict.fromkeys(("use", "write"), Out(1)),
+        "write_data": Out(BYTES_WORD_BITS),
+        "read_data": In(BYTES_WORD_BITS),
+        "byte": Out(stream.Signature(8, always_ready=True)),
+        "clear": In(1),
+        "exceeds": Out(1),
+        "wipe": In(1),
+        **dict.fromkeys(("wiping", "wrong", "cancels"), Out(1)),
+    }
 
 
 class LargeDatapath(wiring.Component):
@@ -81,29 +118,12 @@ class LargeDatapath(wiring.Component):
         self.butterfly = LargeButterfly(self.target, shares_slice=shares_slice)
         self.shares_slice = shares_slice
         self.memory = ParityRam(NUMBER_BITS, regions * N, streams=True, target=self.target)
+        constants = {"table_word": In(NUMBER)}
         super().__init__(
-            {
-                "step": In(large_step_layout(regions)),
-                "start": In(1),
-                **dict.fromkeys(("busy", "done"), Out(1)),
-                "table_address": Out(range(TABLE_DEPTH)),
-                "table_word": In(NUMBER),
-                "sample_address": Out(LAYERS),
-                "sample": In(NUMBER),
-                "parameter_set": In(2),
-                "hint_step": Out(1),
-                "hint": In(1),
-                "found": Out(stream.Signature(1, always_ready=True)),
-                **dict.fromkeys(("use", "write"), Out(1)),
-                "write_data": Out(BYTES_WORD_BITS),
-                "read_data": In(BYTES_WORD_BITS),
-                "byte": Out(stream.Signature(8, always_ready=True)),
-                "clear": In(1),
-                "exceeds": Out(1),
-                "wipe": In(1),
-                **dict.fromkeys(("wiping", "wrong", "cancels"), Out(1)),
-                **({"slice": Out(WIDE_USER)} if shares_slice else {}),
-            }
+            large_datapath_ports(
+                regions, {}, constants, {"sample_address": Out(LAYERS)}, In(NUMBER)
+            )
+            | ({"slice": Out(WIDE_USER)} if shares_slice else {})
         )
 
     def elaborate(self, platform: object) -> Module:

@@ -20,7 +20,7 @@ and a layer of 32 slots.
 from typing import NamedTuple
 
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from coprime.cells.target import Target
@@ -32,11 +32,11 @@ from . import crossing
 from .high_low import WIDE
 from .large_butterfly import NUMBER, Butterfly
 from .large_bytes import LargeBytes
+from .large_datapath import large_datapath_ports
 from .large_lane import LargeLane, lane_depth
 from .large_slots import LargeConstants
-from .large_steps import TABLE_DEPTH, LargeKind, Part, large_step_layout
+from .large_steps import LargeKind, Part
 from .number_packer import HINT_BITS, ML_DSA_WIDTHS
-from .number_packer import WORD_BITS as BYTES_WORD_BITS
 from .parallel_large_slots import ParallelLargeSlots
 from .slot_counter import delayed
 
@@ -85,29 +85,14 @@ class ParallelLargeDatapath(wiring.Component):
         self.depth = lane_depth(regions, lanes)
         self.slots = ParallelLargeSlots(regions, lanes)
         self.lanes = [LargeLane(self.depth, self.target, splits=k < 2) for k in range(lanes)]
+        row = Out(self.slots.row_bits)
         super().__init__(
-            {
-                "step": In(large_step_layout(regions)),
-                "start": In(1),
-                **dict.fromkeys(("busy", "done", "follows"), Out(1)),
-                "table_address": Out(range(TABLE_DEPTH)),
-                "table_words": In(NUMBER).array(lanes),
-                "sample_address": Out(self.slots.row_bits),
-                "number_address": Out(LAYERS),
-                "sample": In(NUMBER).array(lanes),
-                "parameter_set": In(2),
-                "hint_step": Out(1),
-                "hint": In(2),
-                "found": Out(stream.Signature(1, always_ready=True)),
-                **dict.fromkeys(("use", "write"), Out(1)),
-                "write_data": Out(BYTES_WORD_BITS),
-                "read_data": In(BYTES_WORD_BITS),
-                "byte": Out(stream.Signature(8, always_ready=True)),
-                "clear": In(1),
-                "exceeds": Out(1),
-                "wipe": In(1),
-                **dict.fromkeys(("wiping", "wrong", "cancels"), Out(1)),
-            }
+            large_datapath_ports(
+                *(regions, {"follows": Out(1)}, {"table_words": In(NUMBER).array(lanes)}),
+                {"sample_address": row, "number_address": Out(LAYERS)},
+                In(NUMBER).array(lanes),
+                hints=2,
+            )
         )
 
     def elaborate(self, platform: object) -> Module:
