@@ -192,11 +192,17 @@ def main(arguments: Sequence[str]) -> None:
     """Print a row for each parameter set."""
     parameters = dict(one.split("=") for one in arguments if "=" in one)
     count, *names = [one for one in arguments if "=" not in one] or [str(SIGNATURES)]
-    choice = choose_calls("lattice", {"schemes": "ml-dsa", "check_signatures": "0"} | parameters)
+    try:
+        choice = choose_calls(
+            "lattice", {"schemes": "ml-dsa", "check_signatures": "0"} | parameters
+        )
+        interface = choice.design.interface
+    except ValueError as error:
+        sys.exit(str(error))
     columns = ("least", *KINDS, "off", "mean", "expected", "iterations")
     print(f"{'':10}" + "".join(f"{one:>11}" for one in columns))
     with open_simulation(choice) as device:
-        driver = CallAccelerator(device, choice.design.interface)
+        driver = CallAccelerator(device, interface)
         for name in names or ML_DSA_BY_NAME:
             *figures, iterations = figures_of(driver, name, int(count))
             row = "".join(f"{one:>11,.0f}" for one in figures)
